@@ -1,0 +1,216 @@
+/* poet dump: every event once, in an order that respects the partial order. */
+#define _GNU_SOURCE
+#include "clients/poet/command.h"
+
+#include <getopt.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const states[] = {"ordered", "pending", "contradictory"};
+static const char *const relations[] = {"none", "sync", "async", "async", "order", "group"};
+
+static void print(struct json_object *o)
+{
+    puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(o);
+}
+
+static struct json_object *ref_json(struct ref ref)
+{
+    char s[48];
+    if (!ref.line)
+        return NULL;
+    ref_print(s, sizeof s, ref);
+    return json_object_new_string(s);
+}
+
+static struct json_object *refs_json(const struct ref *refs, uint32_t count)
+{
+    struct json_object *list = json_object_new_array();
+    for (uint32_t i = 0; i < count; i++)
+        json_object_array_add(list, ref_json(refs[i]));
+    return list;
+}
+
+static struct json_object *line_json(uint32_t line)
+{
+    char s[16];
+    if (!line)
+        return NULL;
+    if (!(line & HIDDEN_LINE))
+        return json_object_new_int64(line);
+    snprintf(s, sizeof s, "h%u", line & ~HIDDEN_LINE);
+    return json_object_new_string(s);
+}
+
+static void line_to_json(struct subject *subject, uint32_t number)
+{
+    struct book *book = &subject->source.book;
+    const struct shown_line *line = &book_line(book, number)->is;
+    struct json_object *o = json_object_new_object();
+    char object[24];
+    snprintf(object, sizeof object, "0x%llx", (unsigned long long)line->object);
+    json_object_object_add(o, "line", line_json(number));
+    json_object_object_add(o, "kind", json_object_new_string(line->kind));
+    json_object_object_add(o, "letter", json_object_new_string(book_letter(book, number)));
+    json_object_object_add(o, "name", json_object_new_string(
+        number & HIDDEN_LINE ? "" : label_name(book, subject->sites, number)));
+    json_object_object_add(o, "object", line->object ? json_object_new_string(object) : NULL);
+    json_object_object_add(o, "shared", json_object_new_boolean(line->shared));
+    json_object_object_add(o, "hidden", json_object_new_boolean((number & HIDDEN_LINE) != 0));
+    json_object_object_add(o, "opened_by", ref_json(line->opened_by));
+    print(o);
+}
+
+static void event_to_json(struct subject *subject, const struct shown_event *e)
+{
+    struct json_object *o = json_object_new_object(), *texts = json_object_new_array();
+    const char *site = subject_site(subject, e);
+    json_object_object_add(o, "event", ref_json(e->at));
+    json_object_object_add(o, "type", json_object_new_string(book_type(&subject->source.book, e->type)));
+    json_object_object_add(o, "time_ns", json_object_new_int64(e->time_ns));
+    json_object_object_add(o, "state", json_object_new_string(states[e->state]));
+    json_object_object_add(o, "relation", json_object_new_string(relations[e->relation]));
+    json_object_object_add(o, "partner", e->partner_count == 0   ? NULL
+                                         : e->partner_count == 1 ? ref_json(e->partners[0])
+                                                                 : refs_json(e->partners, e->partner_count));
+    json_object_object_add(o, "group", e->group ? json_object_new_uint64(e->group) : NULL);
+    json_object_object_add(o, "order_after", refs_json(e->after, e->after_count));
+    json_object_object_add(o, "about", line_json(e->about));
+    json_object_object_add(o, "thread", line_json(e->thread));
+    json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
+    for (uint32_t i = 0; i < e->text_count; i++)
+        json_object_array_add(texts, json_object_new_string(e->texts[i]));
+    json_object_object_add(o, "texts", texts);
+    print(o);
+}
+
+static void event_to_text(struct subject *subject, const struct shown_event *e)
+{
+    const struct book *book = &subject->source.book;
+    char at[48], other[48];
+    ref_print(at, sizeof at, e->at);
+    printf("%-10s %12.6f  %-10s %s", at, (double)e->time_ns / 1e9, book_type(book, e->type),
+           e->at.line & HIDDEN_LINE ? "(order)" : book_label(book, e->at.line));
+    for (uint32_t i = 0; i < e->partner_count; i++) {
+        ref_print(other, sizeof other, e->partners[i]);
+        printf("%s%s", i ? "," : " <> ", other);
+    }
+    for (uint32_t i = 0; i < e->after_count; i++) {
+        ref_print(other, sizeof other, e->after[i]);
+        printf("%s%s", i ? "," : " after ", other);
+    }
+    if (e->about)
+        printf(" about %s", book_label(book, e->about));
+    if (e->site)
+        printf(" at %s", subject_site(subject, e));
+    for (uint32_t i = 0; i < e->text_count; i++)
+        printf(" \"%s\"", e->texts[i]);
+    printf("%s\n", e->state == EVENT_ORDERED ? "" : e->state == EVENT_PENDING ? " PENDING" : " CONTRADICTORY");
+}
+
+static void begin_json(struct subject *subject)
+{
+    const struct book *book = &subject->source.book;
+    struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+    json_object_object_add(o, "poet", json_object_new_int(1));
+    json_object_object_add(o, "run", json_object_new_string(book->run.name));
+    for (size_t i = 0; i < book->target_count; i++)
+        json_object_array_add(list, json_object_new_string(book->targets[i]->name));
+    json_object_object_add(o, "environments", list);
+    print(o);
+}
+
+struct printed {
+    uint32_t lines, hidden;
+};
+
+static void print_lines(struct subject *subject, struct printed *printed)
+{
+    const struct book *book = &subject->source.book;
+    label_lines(&subject->source.book, subject->sites, &subject->known, LABELS_ADDRESS);
+    while (printed->lines < book->line_count)
+        line_to_json(subject, ++printed->lines);
+    while (printed->hidden < book->hidden_count)
+        line_to_json(subject, HIDDEN_LINE | ++printed->hidden);
+}
+
+static void print_lost(struct in *in, bool json)
+{
+    struct ref at = get_ref(in);
+    uint64_t count = get_u64(in);
+    char s[48];
+    ref_print(s, sizeof s, at);
+    if (!json) {
+        printf("%-10s LOST %llu events\n", s, (unsigned long long)count);
+        return;
+    }
+    struct json_object *o = json_object_new_object();
+    json_object_object_add(o, "lost", json_object_new_string(s));
+    json_object_object_add(o, "count", json_object_new_uint64(count));
+    print(o);
+}
+
+static int dump(const struct command *command, struct subject *subject, bool json)
+{
+    struct printed printed = {0, 0};
+    struct out out = {0};
+    struct error error;
+    unsigned type;
+    struct in in;
+    int got;
+    source_ask(&out, MESSAGE_DUMP);
+    source_send(&subject->source, &out);
+    if (json)
+        begin_json(subject);
+    while ((got = source_next(&subject->source, true, &type, &in, &error)) > 0) {
+        if (type == MESSAGE_DUMP_END)
+            break;
+        if (type == MESSAGE_LOST_IS)
+            print_lost(&in, json);
+        if (type != MESSAGE_EVENT)
+            continue;
+        struct shown_event event;
+        get_event(&in, &event);
+        if (json) {
+            print_lines(subject, &printed);
+            event_to_json(subject, &event);
+        } else if (!(event.at.line & HIDDEN_LINE)) {
+            event_to_text(subject, &event);
+        }
+        shown_event_free(&event);
+    }
+    if (json)
+        print_lines(subject, &printed);
+    return got > 0 ? EXIT_DONE : command_fail(command, "%s", error.text);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"json", no_argument, 0, 'j'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
+    bool json = false;
+    int c, status;
+    while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+        if (command_option(command, c, &status))
+            return status;
+        json = true;
+    }
+    if (argc - optind != 1)
+        return command_usage(command, "one SOURCE is needed");
+    struct subject subject;
+    if (!subject_open(command, &subject, argv[optind], LABELS_ADDRESS))
+        return EXIT_FAILED;
+    status = dump(command, &subject, json);
+    subject_close(&subject);
+    return status;
+}
+
+const struct command command_dump = {
+    "dump", "print every event once, in an order that respects the partial order",
+    "dump SOURCE [--json]\n"
+    "Print every event once, each after all that happened before it; events that are pending or\n"
+    "contradict the others come last.\n\n"
+    "  -j, --json   one JSON object a line\n",
+    run};

@@ -1,0 +1,200 @@
+/* poet: finds the sub-command. */
+#define _GNU_SOURCE
+#include "clients/poet/command.h"
+#include "clients/poet/version.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct command *const commands[] = {
+    &command_dump, &command_order,
+    &command_runs,   &command_stat};
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+static const struct {
+    const char *name, *program, *summary;
+} programs[] = {{"view", "poet-view", "open the viewer on a live server or a trace file"},
+                {"server", "poet-server", "take events from programs and keep their order"}};
+
+static void print_help(FILE *f)
+{
+    fputs("Usage: poet COMMAND [ARGUMENT...]\n"
+          "See the order of events in a concurrent program.\n\n"
+          "    poetcc -trace prodcons.c -o prodcons     compile with -trace\n"
+          "    poet view &                              open the viewer, live\n"
+          "    ./prodcons                               lines grow while it runs\n"
+          "    poet export latest -o order.pdf          save the diagram\n\n"
+          "Commands:\n", f);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        fprintf(f, "  %-8s %s\n", programs[i].name, programs[i].summary);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(f, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("  help     explain a command: poet help COMMAND\n\n"
+          "SOURCE is a trace file, an endpoint (unix:PATH, tcp:HOST:PORT, with #RUN behind it), or\n"
+          "`latest`.  Exit status: 0 done, 1 failed, 2 usage.\n", f);
+}
+
+static int run_program(const char *program, char **argv)
+{
+    char path[PATH_MAX];
+    if (!source_program(program, path, sizeof path)) {
+        fprintf(stderr, "poet: %s: not installed%s\n", program,
+                strcmp(program, "poet-view") == 0
+                    ? ": build it with GTK 4 (libgtk-4-dev), or use: poet export SOURCE -o FILE.pdf"
+                    : "");
+        return EXIT_FAILED;
+    }
+    execv(path, argv);
+    fprintf(stderr, "poet: %s: %s\n", path, strerror(errno));
+    return EXIT_FAILED;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(argv[0], programs[i].name) == 0)
+            return run_program(programs[i].program, argv);
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[0], commands[i]->name) == 0)
+            return commands[i]->run(commands[i], argc, argv);
+    fprintf(stderr, "poet: \"%s\" is no command: see poet help\n", argv[0]);
+    return EXIT_USAGE;
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i]->name) == 0) {
+            printf("Usage: poet %s\n", commands[i]->usage);
+            return EXIT_DONE;
+        }
+    char *arguments[] = {argv[1], (char *)(uintptr_t) "--help", NULL};
+    return dispatch(2, arguments);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("poet %s\n", POET_VERSION);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    int status = strcmp(argv[1], "help") == 0 ? help(argc - 1, argv + 1)
+                                              : dispatch(argc - 1, argv + 1);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "poet %s: standard output: %s\n", argv[1], strerror(errno));
+        return EXIT_FAILED;
+    }
+    return status;
+}
+
+/* ---- what the commands share ---- */
+
+static void complain(const struct command *command, const char *format, va_list ap)
+{
+    fprintf(stderr, "poet %s: ", command->name);
+    vfprintf(stderr, format, ap);
+    fputc('\n', stderr);
+}
+
+int command_fail(const struct command *command, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    complain(command, format, ap);
+    va_end(ap);
+    return EXIT_FAILED;
+}
+
+int command_usage(const struct command *command, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    complain(command, format, ap);
+    va_end(ap);
+    fprintf(stderr, "see: poet help %s\n", command->name);
+    return EXIT_USAGE;
+}
+
+bool command_option(const struct command *command, int option, int *status)
+{
+    if (option == 'h') {
+        printf("Usage: poet %s\n", command->usage);
+        *status = EXIT_DONE;
+        return true;
+    }
+    if (option == '?') {
+        fprintf(stderr, "see: poet help %s\n", command->name);
+        *status = EXIT_USAGE;
+        return true;
+    }
+    return false;
+}
+
+bool subject_open(const struct command *command, struct subject *subject, const char *what,
+                  enum labels labels)
+{
+    struct error error;
+    *subject = (struct subject){.sites = sites_new()};
+    if (!subject->sites || !source_open(&subject->source, what, true, &error)) {
+        command_fail(command, "%s", subject->sites ? error.text : "out of memory");
+        sites_free(subject->sites);
+        return false;
+    }
+    /* One round trip brings the tables. */
+    struct out out = {0};
+    struct in in;
+    source_ask(&out, MESSAGE_RUNS);
+    if (!source_send(&subject->source, &out) ||
+        !subject_expect(command, subject, MESSAGE_RUNS_END, &in)) {
+        subject_close(subject);
+        return false;
+    }
+    label_lines(&subject->source.book, subject->sites, &subject->known, labels);
+    return true;
+}
+
+void subject_close(struct subject *subject)
+{
+    source_close(&subject->source);
+    sites_free(subject->sites);
+}
+
+bool subject_expect(const struct command *command, struct subject *subject, unsigned wanted,
+                    struct in *in)
+{
+    unsigned type;
+    struct error error = {""};
+    while (source_next(&subject->source, true, &type, in, &error) > 0) {
+        if (type == wanted)
+            return true;
+        if (type == MESSAGE_ERROR) {
+            char *text = get_string(in, 4096);
+            error_set(&error, "%s: %s", subject->source.name, text);
+            free(text);
+            break;
+        }
+    }
+    command_fail(command, "%s", error.text);
+    return false;
+}
+
+const char *subject_site(struct subject *subject, const struct shown_event *event)
+{
+    return event->site ? sites_call(subject->sites, event->process, event->site).place : "";
+}

@@ -1,0 +1,199 @@
+/* poet stat, poet runs: figures. */
+#define _GNU_SOURCE
+#include "clients/poet/command.h"
+
+#include <getopt.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct trouble_list {
+    struct shown_trouble *items;
+    size_t count;
+};
+
+static bool receive(const struct command *command, struct subject *subject, struct shown_stat *stat,
+                    struct trouble_list *troubles)
+{
+    struct out out = {0};
+    struct in in;
+    struct error error;
+    unsigned type;
+    source_ask(&out, MESSAGE_STAT);
+    source_send(&subject->source, &out);
+    if (!subject_expect(command, subject, MESSAGE_STAT_IS, &in))
+        return false;
+    get_stat(&in, stat);
+    while (source_next(&subject->source, true, &type, &in, &error) > 0 && type == MESSAGE_TROUBLE) {
+        struct shown_trouble t = {.at = get_ref(&in), .with = get_ref(&in)};
+        t.why = get_string(&in, 4096);
+        troubles->items = realloc(troubles->items, (troubles->count + 1) * sizeof t);
+        if (!troubles->items)
+            abort();
+        troubles->items[troubles->count++] = t;
+    }
+    return true;
+}
+
+static struct json_object *ref_json(struct ref ref)
+{
+    char s[48];
+    if (!ref.line)
+        return NULL;
+    ref_print(s, sizeof s, ref);
+    return json_object_new_string(s);
+}
+
+static void print_json(const struct subject *subject, const struct shown_stat *s,
+                       const struct trouble_list *troubles)
+{
+    const struct book *book = &subject->source.book;
+    struct json_object *o = json_object_new_object(), *programs = json_object_new_array(),
+                       *list = json_object_new_array();
+    const struct {
+        const char *name;
+        uint64_t value;
+    } figures[] = {{"lines", s->lines}, {"hidden_lines", s->hidden_lines}, {"events", s->events},
+                   {"texts", s->texts}, {"pending", s->pending}, {"lost", s->lost},
+                   {"contradictions", s->contradictions}, {"duplicates", s->duplicates},
+                   {"untraced", s->untraced}, {"waited_ns", s->waited_ns}};
+    json_object_object_add(o, "run", json_object_new_string(book->run.name));
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        json_object_object_add(o, figures[i].name, json_object_new_uint64(figures[i].value));
+    json_object_object_add(o, "duration_ns", json_object_new_int64(s->duration_ns));
+    json_object_object_add(o, "connected", json_object_new_int64(s->connected));
+    json_object_object_add(o, "finished", json_object_new_boolean(!s->unfinished && !s->connected));
+    json_object_object_add(o, "damage", *s->damage ? json_object_new_string(s->damage) : NULL);
+    for (uint32_t i = 0; i < book->process_count; i++) {
+        struct json_object *p = json_object_new_object(), *args = json_object_new_array();
+        json_object_object_add(p, "path", json_object_new_string(book->processes[i].path));
+        json_object_object_add(p, "pid", json_object_new_int64(book->processes[i].pid));
+        json_object_object_add(p, "host", json_object_new_string(book->processes[i].host));
+        for (uint32_t k = 0; k < book->processes[i].argument_count; k++)
+            json_object_array_add(args, json_object_new_string(book->processes[i].arguments[k]));
+        json_object_object_add(p, "arguments", args);
+        json_object_array_add(programs, p);
+    }
+    json_object_object_add(o, "programs", programs);
+    for (size_t i = 0; i < troubles->count; i++) {
+        struct json_object *t = json_object_new_object();
+        json_object_object_add(t, "event", ref_json(troubles->items[i].at));
+        json_object_object_add(t, "with", ref_json(troubles->items[i].with));
+        json_object_object_add(t, "why", json_object_new_string(troubles->items[i].why));
+        json_object_array_add(list, t);
+    }
+    json_object_object_add(o, "contradictory", list);
+    puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(o);
+}
+
+static void print_text(const struct subject *subject, const struct shown_stat *s,
+                       const struct trouble_list *troubles)
+{
+    const struct book *book = &subject->source.book;
+    printf("run             %s%s\n", book->run.name,
+           s->connected ? " (running)" : s->unfinished ? " (cut off: it has no end)" : "");
+    printf("lines           %llu\nevents          %llu\n", (unsigned long long)s->lines,
+           (unsigned long long)s->events);
+    printf("texts           %llu\npending         %llu\nlost            %llu\n",
+           (unsigned long long)s->texts, (unsigned long long)s->pending,
+           (unsigned long long)s->lost);
+    printf("contradictions  %llu\nuntraced        %llu\n", (unsigned long long)s->contradictions,
+           (unsigned long long)s->untraced);
+    printf("duration        %.6f s\nmade to wait    %.6f s\n", (double)s->duration_ns / 1e9,
+           (double)s->waited_ns / 1e9);
+    for (uint32_t i = 0; i < book->process_count; i++)
+        printf("program         %s, process %u on %s\n", book->processes[i].path,
+               book->processes[i].pid, book->processes[i].host);
+    for (size_t i = 0; i < troubles->count; i++) {
+        char a[48], b[48];
+        ref_print(a, sizeof a, troubles->items[i].at);
+        ref_print(b, sizeof b, troubles->items[i].with);
+        printf("contradiction   %s %s%s%s\n", a, troubles->items[i].why,
+               troubles->items[i].with.line ? ": " : "", troubles->items[i].with.line ? b : "");
+    }
+    if (*s->damage)
+        printf("damage          %s\n", s->damage);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"json", no_argument, 0, 'j'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
+    bool json = false;
+    int c, status;
+    while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+        if (command_option(command, c, &status))
+            return status;
+        json = true;
+    }
+    if (argc - optind != 1)
+        return command_usage(command, "one SOURCE is needed");
+    struct subject subject;
+    struct shown_stat stat;
+    struct trouble_list troubles = {0};
+    if (!subject_open(command, &subject, argv[optind], LABELS_ADDRESS))
+        return EXIT_FAILED;
+    bool ok = receive(command, &subject, &stat, &troubles);
+    if (ok) {
+        (json ? print_json : print_text)(&subject, &stat, &troubles);
+        free(stat.damage);
+    }
+    for (size_t i = 0; i < troubles.count; i++)
+        free(troubles.items[i].why);
+    free(troubles.items);
+    subject_close(&subject);
+    return ok ? EXIT_DONE : EXIT_FAILED;
+}
+
+const struct command command_stat = {
+    "stat", "print figures: lines, events, pending, lost, contradictions, ...",
+    "stat SOURCE [--json]\n"
+    "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with its\n"
+    "events), untraced calls, duration, how long programs were made to wait, programs.\n\n"
+    "  -j, --json   as one JSON object\n",
+    run};
+
+static int run_runs(const struct command *command, int argc, char **argv)
+{
+    static const struct option options[] = {{"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
+    int c, status;
+    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
+        if (command_option(command, c, &status))
+            return status;
+    char endpoint[400];
+    struct error error;
+    if (argc - optind > 1)
+        return command_usage(command, "one ENDPOINT is enough");
+    if (argc == optind && !endpoint_default(endpoint, sizeof endpoint, &error))
+        return command_fail(command, "%s", error.text);
+    struct source source;
+    if (!source_open(&source, argc > optind ? argv[optind] : endpoint, false, &error))
+        return command_fail(command, "%s", error.text);
+    struct out out = {0};
+    struct in in;
+    unsigned type;
+    source_ask(&out, MESSAGE_RUNS);
+    source_send(&source, &out);
+    while (source_next(&source, true, &type, &in, &error) > 0 && type == MESSAGE_RUN) {
+        struct shown_run run, *r = &run;
+        get_run(&in, r);
+        char when[32];
+        time_t begin = (time_t)(r->wall_ns / 1000000000u);
+        struct tm tm;
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
+        printf("%-4u %s  %-24s %12llu events  %s  %s\n", r->number, when, r->name,
+               (unsigned long long)r->events, r->connected ? "running " : "finished", r->file);
+        shown_run_free(r);
+    }
+    source_close(&source);
+    return type == MESSAGE_RUNS_END ? EXIT_DONE : command_fail(command, "%s", error.text);
+}
+
+const struct command command_runs = {
+    "runs", "list the runs of a server",
+    "runs [ENDPOINT]\n"
+    "List the runs of a server: number, begin, name, events, state, file.  ENDPOINT#NUMBER or\n"
+    "ENDPOINT#NAME names one for the other commands.\n",
+    run_runs};

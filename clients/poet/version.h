@@ -1,0 +1,1 @@
+#define POET_VERSION "0.1"

@@ -1,0 +1,177 @@
+#define _GNU_SOURCE
+#include "clients/site/site.h"
+
+#include <elfutils/libdwfl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct program {
+    Dwfl *dwfl;
+    struct shown_module *modules; /* borrowed from the book, copied */
+    uint32_t module_count;
+};
+
+struct sites {
+    struct program *programs;
+    uint32_t count;
+    char text[512], symbol[512];
+};
+
+static char *debug_path; /* default search for separate debug files */
+static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
+                                         .find_debuginfo = dwfl_standard_find_debuginfo,
+                                         .section_address = dwfl_offline_section_address,
+                                         .debuginfo_path = &debug_path};
+
+struct sites *sites_new(void)
+{
+    setenv("DEBUGINFOD_URLS", "", 0); /* never ask the network while drawing */
+    return calloc(1, sizeof(struct sites));
+}
+
+static void program_free(struct program *program)
+{
+    if (program->dwfl)
+        dwfl_end(program->dwfl);
+    for (uint32_t i = 0; i < program->module_count; i++)
+        free(program->modules[i].path);
+    free(program->modules);
+    *program = (struct program){0};
+}
+
+void sites_free(struct sites *sites)
+{
+    for (uint32_t i = 0; sites && i < sites->count; i++)
+        program_free(&sites->programs[i]);
+    if (sites)
+        free(sites->programs);
+    free(sites);
+}
+
+static bool same_build(Dwfl_Module *module, const char *build_id)
+{
+    const unsigned char *bits;
+    GElf_Addr address;
+    int n = dwfl_module_build_id(module, &bits, &address);
+    if (n <= 0 || !*build_id)
+        return n <= 0 && !*build_id;
+    char text[65] = "";
+    for (int i = 0; i < n && i < 32; i++)
+        snprintf(text + 2 * i, 3, "%02x", bits[i]);
+    return strcmp(text, build_id) == 0;
+}
+
+static void report(Dwfl *dwfl, const struct shown_module *m)
+{
+    if (m->path[0] != '/' || access(m->path, R_OK) < 0)
+        return;
+    /* An offline Dwfl places ET_DYN files where it is told: at the load address. */
+    dwfl_report_elf(dwfl, m->path, m->path, -1, m->bias, false);
+}
+
+static int check_module(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start,
+                        void *context)
+{
+    const struct program *program = context;
+    (void)start;
+    for (uint32_t i = 0; i < program->module_count; i++)
+        if (strcmp(program->modules[i].path, name) == 0 &&
+            !same_build(module, program->modules[i].build_id))
+            *user = module; /* marked: another build lies there now */
+    return DWARF_CB_OK;
+}
+
+void sites_process(struct sites *sites, uint32_t index, const struct shown_process *process)
+{
+    if (index > sites->count)
+        return;
+    if (index == sites->count) {
+        struct program *more = realloc(sites->programs, (index + 1) * sizeof *more);
+        if (!more)
+            return;
+        sites->programs = more;
+        sites->programs[sites->count++] = (struct program){0};
+    }
+    struct program *program = &sites->programs[index];
+    program_free(program);
+    program->modules = calloc(process->module_count + 1, sizeof *program->modules);
+    if (!program->modules)
+        return;
+    for (uint32_t i = 0; i < process->module_count; i++) {
+        program->modules[program->module_count] = process->modules[i];
+        program->modules[program->module_count++].path = strdup(process->modules[i].path);
+    }
+    program->dwfl = dwfl_begin(&callbacks);
+    if (!program->dwfl)
+        return;
+    dwfl_report_begin(program->dwfl);
+    for (uint32_t i = 0; i < program->module_count; i++)
+        report(program->dwfl, &program->modules[i]);
+    dwfl_report_end(program->dwfl, NULL, NULL);
+    dwfl_getmodules(program->dwfl, check_module, program, 0);
+}
+
+static Dwfl_Module *module_at(const struct sites *sites, uint32_t process, uint64_t address)
+{
+    if (process >= sites->count || !sites->programs[process].dwfl)
+        return NULL;
+    Dwfl_Module *module = dwfl_addrmodule(sites->programs[process].dwfl, address);
+    void **user = NULL;
+    if (!module || !dwfl_module_info(module, &user, NULL, NULL, NULL, NULL, NULL, NULL))
+        return NULL;
+    return user && *user ? NULL : module;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address)
+{
+    struct site_is site = {"", sites->text, "", 0};
+    Dwfl_Module *module = module_at(sites, process, address);
+    if (module) {
+        GElf_Off offset;
+        GElf_Sym symbol;
+        const char *name =
+            dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
+        site.function = name ? name : "";
+        Dwfl_Line *line = dwfl_module_getsrc(module, address);
+        const char *file = line ? dwfl_lineinfo(line, NULL, &site.line, NULL, NULL, NULL) : NULL;
+        if (file) {
+            site.path = file;
+            snprintf(sites->text, sizeof sites->text, "%s:%d", base_name(file), site.line);
+            return site;
+        }
+    }
+    for (uint32_t i = 0; process < sites->count && i < sites->programs[process].module_count; i++) {
+        const struct shown_module *m = &sites->programs[process].modules[i];
+        if (address >= m->start && address < m->end) {
+            snprintf(sites->text, sizeof sites->text, "%s+0x%llx", base_name(m->path),
+                     (unsigned long long)(address - m->bias));
+            return site;
+        }
+    }
+    snprintf(sites->text, sizeof sites->text, "0x%llx", (unsigned long long)address);
+    return site;
+}
+
+const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address)
+{
+    Dwfl_Module *module = module_at(sites, process, address);
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    const char *name =
+        module ? dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL) : NULL;
+    if (!name || (symbol.st_size && offset >= symbol.st_size))
+        return NULL;
+    if (offset)
+        snprintf(sites->symbol, sizeof sites->symbol, "%s+%llu", name, (unsigned long long)offset);
+    else
+        snprintf(sites->symbol, sizeof sites->symbol, "%s", name);
+    return sites->symbol;
+}

@@ -1,0 +1,28 @@
+/* Names and call sites from ELF and DWARF, looked up when they are shown, never
+ * while recording.  A module whose file is gone or has another build-id gives
+ * nothing; then a site is shown as module+0xOFFSET. */
+#ifndef CLIENTS_SITE_SITE_H
+#define CLIENTS_SITE_SITE_H
+
+#include "wire/shown.h"
+
+struct sites;
+
+struct sites *sites_new(void);
+void sites_free(struct sites *sites);
+/* Makes a program known under its index; telling it again replaces it. */
+void sites_process(struct sites *sites, uint32_t index, const struct shown_process *process);
+
+/* `function` may be "" (unknown).  place: "file:line", else "module+0xOFFSET", else
+ * "0xADDRESS".  path: full path of the source file, "" unknown.  Valid until the next call. */
+struct site_is {
+    const char *function, *place, *path;
+    int line;
+};
+struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address);
+
+/* The symbol that an address lies in, as "buffer" or "buffer+16"; NULL if none.
+ * Valid until the next call. */
+const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address);
+
+#endif

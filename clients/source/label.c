@@ -1,0 +1,45 @@
+#define _GNU_SOURCE
+#include "clients/source/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *label_name(const struct book *book, struct sites *sites, uint32_t number)
+{
+    static char text[32];
+    const struct book_line *line = book_line(book, number);
+    if (!line)
+        return "?";
+    if (*line->is.name)
+        return line->is.name;
+    uint64_t address = line->is.entry ? line->is.entry : line->is.object;
+    const char *symbol = address ? sites_symbol(sites, line->is.process, address) : NULL;
+    if (symbol)
+        return symbol;
+    if (!address)
+        return line->is.kind;
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
+    return text;
+}
+
+void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum labels how)
+{
+    for (; *known < book->process_count; ++*known)
+        sites_process(sites, *known, &book->processes[*known]);
+    for (uint32_t i = 1; i <= book->line_count; i++) {
+        struct book_line *line = book_line(book, i);
+        if (line->label)
+            continue;
+        const char *letter = book_letter(book, i), *name = label_name(book, sites, i);
+        int n;
+        if (how == LABELS_ID)
+            n = asprintf(&line->label, "%s:%s #%u", letter, name, i);
+        else if (how == LABELS_ADDRESS && line->is.object && strncmp(name, "0x", 2) != 0)
+            n = asprintf(&line->label, "%s:%s (0x%llx)", letter, name,
+                         (unsigned long long)line->is.object);
+        else
+            n = asprintf(&line->label, "%s:%s", letter, name);
+        if (n < 0)
+            abort();
+    }
+}

@@ -1,0 +1,17 @@
+/* Names that people recognise: what the program said, else the function a thread
+ * runs, else the symbol an object lies in, else its address. */
+#ifndef CLIENTS_SOURCE_LABEL_H
+#define CLIENTS_SOURCE_LABEL_H
+
+#include "clients/site/site.h"
+#include "render/book.h"
+
+enum labels { LABELS_NAME, LABELS_ID, LABELS_ADDRESS };
+
+/* Tells `sites` the programs that it does not know yet and sets the labels of all lines
+ * without one.  *known: programs told so far, starts at 0. */
+void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum labels how);
+/* The name alone; never NULL.  Valid until the next call. */
+const char *label_name(const struct book *book, struct sites *sites, uint32_t line);
+
+#endif

@@ -1,0 +1,45 @@
+/* A viewer's connection to a server: what SOURCE means on a command line, private
+ * servers for files, requests and answers.
+ *
+ * SOURCE is a trace file, an endpoint (unix:PATH, tcp:HOST:PORT), either with #RUN
+ * behind, or `latest`.  A file is looked at through a private server of its own, so
+ * that there is one path, live or not. */
+#ifndef CLIENTS_SOURCE_SOURCE_H
+#define CLIENTS_SOURCE_SOURCE_H
+
+#include "render/book.h"
+#include "wire/endpoint.h"
+#include "wire/message.h"
+
+struct source {
+    int fd;
+    char *name; /* as shown to people */
+    bool is_file;
+    struct out in; /* bytes received */
+    size_t used;
+    struct book book;
+    int child; /* process id of a private server, 0 none */
+};
+
+/* Connects and says HELLO; selects a run unless select is false.  False with one line in
+ * `error`.  Waits for the answer. */
+bool source_open(struct source *source, const char *what, bool select, struct error *error);
+/* The same for the default endpoint, starting a server there if none answers. */
+bool source_open_default(struct source *source, struct error *error);
+void source_close(struct source *source);
+
+bool source_send(struct source *source, struct out *out); /* frees out */
+bool source_select(struct source *source, const char *run, struct error *error);
+
+/* Next message that is not a table; tables go into the book.  Result: 1 a message, 0 none yet (only
+ * when not blocking), -1 the connection is over, with a line in error. */
+int source_next(struct source *source, bool blocking, unsigned *type, struct in *in,
+                struct error *error);
+
+/* An empty request. */
+void source_ask(struct out *out, enum message type);
+
+/* Absolute path of a program in libexec, found from where this one is. */
+bool source_program(const char *name, char *path, size_t size);
+
+#endif

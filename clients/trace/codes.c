@@ -1,0 +1,176 @@
+/* Codes for event types and compound shapes. */
+#define _GNU_SOURCE
+#include "clients/trace/inside.h"
+#include "wire/limits.h"
+
+#include <sched.h>
+#include <string.h>
+
+static const char *const type_names[] = {
+    NULL,
+#define T(code, name) name,
+    TRACE_TYPES(T)
+#undef T
+};
+
+#define PAIR(a, b) {TYPE_##a, TYPE_##b, 0}
+#define ON_A(a) {TYPE_##a, 0, 0}
+#define ON_A_ABOUT_B(a) {TYPE_##a, 0, STEP_ABOUT_B}
+#define ON_B(b) {0, TYPE_##b, 0}
+
+static const struct {
+    unsigned count;
+    struct step steps[3];
+} shapes[SHAPE_END - SHAPE_COMPOUND] = {
+#define SHAPE(name) [SHAPE_##name - SHAPE_COMPOUND]
+    SHAPE(LOCK) = {2, {ON_A_ABOUT_B(PETITION), PAIR(ENTER, ENTERED)}},
+    SHAPE(ENTER) = {1, {PAIR(ENTER, ENTERED)}},
+    SHAPE(LEAVE) = {1, {PAIR(LEFT, LEAVE)}},
+    SHAPE(REFUSED) = {2, {ON_A(PETITION), ON_A(REFUSED)}},
+    SHAPE(AGAIN) = {2, {ON_A(PETITION), ON_A(ENTER)}},
+    SHAPE(TAKE) = {3, {PAIR(ENTER, ENTERED), ON_B(TAKEN), PAIR(LEFT, LEAVE)}},
+    SHAPE(POST) = {3, {PAIR(ENTER, ENTERED), ON_B(POST), PAIR(LEFT, LEAVE)}},
+    SHAPE(AWAIT) = {2, {PAIR(ENTER, ENTERED), ON_B(WAIT)}},
+    SHAPE(TAKEN) = {2, {ON_B(TAKEN), PAIR(LEFT, LEAVE)}},
+    SHAPE(GAVE_UP) = {2, {ON_B(TIMEOUT), PAIR(LEFT, LEAVE)}},
+    SHAPE(BROKEN) = {2, {ON_B(REFUSED), PAIR(LEFT, LEAVE)}},
+#undef SHAPE
+};
+
+static void put_type(struct out *out, unsigned code, const char *name, const uint16_t *after,
+                     unsigned count)
+{
+    put_u16(out, (uint16_t)code);
+    put_string(out, name);
+    put_u16(out, (uint16_t)count);
+    for (unsigned i = 0; i < count; i++)
+        put_u16(out, after[i]);
+}
+
+static void put_shape(struct out *out, unsigned code, const struct step *steps, unsigned count)
+{
+    put_u16(out, (uint16_t)code);
+    put_u16(out, (uint16_t)count);
+    for (unsigned i = 0; i < count; i++) {
+        put_u16(out, steps[i].type_a);
+        put_u16(out, steps[i].type_b);
+        put_u32(out, steps[i].flags);
+    }
+}
+
+void codes_announce(struct out *out)
+{
+    for (unsigned i = 1; i < TYPE_COUNT; i++) {
+        uint16_t post = TYPE_POST;
+        out_begin(out, MESSAGE_TYPE);
+        put_type(out, i, type_names[i], &post, i == TYPE_TAKEN ? 1 : 0);
+        out_end(out);
+    }
+    for (unsigned i = SHAPE_COMPOUND; i < SHAPE_END; i++) {
+        out_begin(out, MESSAGE_SHAPE);
+        put_shape(out, i, shapes[i - SHAPE_COMPOUND].steps, shapes[i - SHAPE_COMPOUND].count);
+        out_end(out);
+    }
+}
+
+/* ---- codes of the program's own ---- */
+
+struct own_type {
+    struct own_type *next;
+    poet_type_t code;
+    char name[];
+};
+struct own_pair {
+    struct own_pair *next;
+    uint16_t a, b, code;
+};
+
+static _Atomic bool lock;
+static struct own_type *own_types;
+static struct own_pair *own_pairs;
+static unsigned next_type = TYPE_COUNT, next_shape = SHAPE_END;
+
+static struct thread *begin(void)
+{
+    struct thread *t = thread_recording();
+    if (!t)
+        return NULL;
+    t->busy = true;
+    while (atomic_exchange_explicit(&lock, true, memory_order_acquire))
+        sched_yield();
+    return t;
+}
+
+static void end(struct thread *t)
+{
+    atomic_store_explicit(&lock, false, memory_order_release);
+    t->busy = false;
+}
+
+static poet_type_t known_type(const char *name)
+{
+    for (unsigned i = 1; i < TYPE_COUNT; i++)
+        if (strcmp(type_names[i], name) == 0)
+            return (poet_type_t)i;
+    for (const struct own_type *type = own_types; type; type = type->next)
+        if (strcmp(type->name, name) == 0)
+            return type->code;
+    return 0;
+}
+
+static poet_type_t make_type(struct thread *t, const char *name, const char *const *after)
+{
+    poet_type_t code = known_type(name);
+    if (code || next_type >= LIMIT_TYPES || strlen(name) > LIMIT_TEXT_BYTES)
+        return code;
+    uint16_t codes[64];
+    unsigned count = 0;
+    for (; after && after[count] && count < 64; count++)
+        codes[count] =
+            strcmp(after[count], name) == 0 ? 0 : make_type(t, after[count], NULL);
+    struct own_type *type = arena_take(sizeof *type + strlen(name) + 1);
+    if (!type)
+        return 0;
+    type->code = (poet_type_t)next_type++;
+    memcpy(type->name, name, strlen(name) + 1);
+    type->next = own_types;
+    own_types = type;
+    for (unsigned i = 0; i < count; i++)
+        codes[i] = codes[i] ? codes[i] : type->code;
+    struct out body = {0};
+    put_type(&body, type->code, name, codes, count);
+    record_control(t, MESSAGE_TYPE, &body);
+    out_free(&body);
+    return type->code;
+}
+
+poet_type_t codes_type(const char *name, const char *const *after)
+{
+    struct thread *t = begin();
+    if (!t)
+        return 0;
+    poet_type_t code = make_type(t, name, after);
+    end(t);
+    return code;
+}
+
+uint16_t codes_pair(poet_type_t a, poet_type_t b)
+{
+    struct thread *t = begin();
+    if (!t)
+        return 0;
+    struct own_pair *pair = own_pairs;
+    while (pair && (pair->a != a || pair->b != b))
+        pair = pair->next;
+    if (!pair && next_shape - SHAPE_COMPOUND < LIMIT_SHAPES &&
+        (pair = arena_take(sizeof *pair)) != NULL) {
+        *pair = (struct own_pair){own_pairs, a, b, (uint16_t)next_shape++};
+        own_pairs = pair;
+        struct out body = {0};
+        put_shape(&body, pair->code, &(struct step){a, b, 0}, 1);
+        record_control(t, MESSAGE_SHAPE, &body);
+        out_free(&body);
+    }
+    end(t);
+    return pair ? pair->code : 0;
+}

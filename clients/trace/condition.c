@@ -1,0 +1,248 @@
+/* Condition variables.  Their waits are events of the mutex's line. */
+#define _GNU_SOURCE
+#include "clients/trace/inside.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+
+#define RECENT 8
+
+/* The last signals of one condition, for the edge to a wake. */
+struct signals {
+    _Atomic bool lock;
+    uint64_t count;
+    struct {
+        struct task *by;
+        struct ref at;
+        char name[16];
+    } recent[RECENT];
+};
+
+static struct signals *signals_of(struct object *c)
+{
+    struct signals *s = atomic_load_explicit(&c->signals, memory_order_acquire);
+    if (s)
+        return s;
+    struct signals *fresh = arena_take(sizeof *fresh);
+    if (!fresh)
+        return NULL;
+    *fresh = (struct signals){0};
+    return atomic_compare_exchange_strong(&c->signals, &s, fresh) ? fresh : s;
+}
+
+static void signals_lock(struct signals *s)
+{
+    while (atomic_exchange_explicit(&s->lock, true, memory_order_acquire))
+        sched_yield();
+}
+
+static void signals_unlock(struct signals *s)
+{
+    atomic_store_explicit(&s->lock, false, memory_order_release);
+}
+
+static uint64_t signals_count(struct object *c)
+{
+    struct signals *s = signals_of(c);
+    if (!s)
+        return 0;
+    signals_lock(s);
+    uint64_t count = s->count;
+    signals_unlock(s);
+    return count;
+}
+
+/* The first signal since `since` if one thread made all of them. */
+static struct ref signals_cause(struct object *c, uint64_t since, bool *several)
+{
+    struct signals *s = signals_of(c);
+    struct ref cause = {0, 0};
+    *several = false;
+    if (!s)
+        return cause;
+    signals_lock(s);
+    if (s->count - since > RECENT) {
+        *several = true;
+    } else if (s->count > since) {
+        cause = s->recent[since % RECENT].at;
+        for (uint64_t i = since + 1; i < s->count; i++)
+            if (s->recent[i % RECENT].by != s->recent[since % RECENT].by)
+                *several = true;
+    }
+    signals_unlock(s);
+    return *several ? (struct ref){0, 0} : cause;
+}
+
+struct wait {
+    struct thread *thread;
+    struct object *monitor, *condition;
+    struct hold hold;
+    uint64_t since;
+    uintptr_t site;
+    int result;
+};
+
+/* After the real wait, or when it is cancelled: the mutex is ours again. */
+static void wake(void *p)
+{
+    struct wait *w = p;
+    struct thread *t = w->thread;
+    int saved = errno;
+    t->waiting--;
+    w->monitor->visit++;
+    struct hold *hold = NULL;
+    for (size_t i = 0; i < t->hold_count; i++)
+        if (t->holds[i].object == w->monitor)
+            hold = &t->holds[i];
+    if (hold)
+        hold->visit = w->monitor->visit;
+    else
+        hold = thread_push(t, w->monitor, w->hold.line);
+    bool several;
+    struct ref cause = signals_cause(w->condition, w->since, &several);
+    bool timeout = w->result == ETIMEDOUT;
+    static const char text[] = "several threads signalled meanwhile: any of them may have woken it";
+    record_write(t, &(struct record){
+        .shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,
+        .flags = (uint16_t)((cause.line && !timeout ? RELATION_ORDER : RELATION_NONE) |
+                            (several && !timeout ? SLOT_TEXT : 0)),
+        .a = w->hold.line,
+        .take_a = 1,
+        .about = atomic_load(&w->condition->line.index),
+        .site = w->site,
+        .partner = timeout ? (struct ref){0, 0} : cause,
+        .payload = text,
+        .payload_bytes = several && !timeout ? sizeof text - 1 : 0}, NULL);
+    errno = saved;
+}
+
+static int really(pthread_cond_t *c, pthread_mutex_t *m, bool clocked, clockid_t clock,
+                  const struct timespec *ts)
+{
+    return clocked ? real.cond_clockwait(c, m, clock, ts)
+           : ts    ? real.cond_timedwait(c, m, ts)
+                   : real.cond_wait(c, m);
+}
+
+/* An unrecorded wait gives the mutex away and takes it back: the books only. */
+static int unrecorded_wait(pthread_cond_t *c, pthread_mutex_t *m, bool clocked, clockid_t clock,
+                           const struct timespec *ts)
+{
+    int result = really(c, m, clocked, clock, ts);
+    struct object *o = object_find(m, OBJECT_MONITOR);
+    if (o)
+        o->visit++;
+    return result;
+}
+
+static int wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, bool clocked,
+                clockid_t clock, const struct timespec *ts)
+{
+    real_find();
+    struct thread *t = thread_recording();
+    struct object *o = t ? object_find(m, OBJECT_MONITOR) : NULL;
+    struct hold *hold = o ? thread_hold(t, o) : NULL;
+    struct object *condition = hold ? object_get(c, OBJECT_CONDITION) : NULL;
+    if (!condition)
+        return unrecorded_wait(c, m, clocked, clock, ts);
+    int saved = errno;
+    struct line *about = object_line(t, condition, false);
+    struct wait w = {.thread = t,
+                     .monitor = o,
+                     .condition = condition,
+                     .hold = *hold,
+                     .since = signals_count(condition),
+                     .site = site};
+    record_event(t, TYPE_WAIT, hold->line, about ? atomic_load(&about->index) : 0, site);
+    t->waiting++;
+    pthread_cleanup_push(wake, &w);
+    errno = saved;
+    w.result = really(c, m, clocked, clock, ts);
+    pthread_cleanup_pop(1);
+    return w.result;
+}
+
+ENTRY(int, pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), c, m)
+{
+    return wait(site, c, m, false, 0, NULL);
+}
+
+ENTRY(int, pthread_cond_timedwait,
+      (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *ts), c, m, ts)
+{
+    return wait(site, c, m, false, 0, ts);
+}
+
+ENTRY(int, pthread_cond_clockwait,
+      (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *ts), c, m,
+      clock, ts)
+{
+    return wait(site, c, m, true, clock, ts);
+}
+
+static void record_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
+{
+    struct thread *t = site ? thread_recording() : NULL;
+    struct object *o = t ? object_get(c, OBJECT_CONDITION) : NULL;
+    if (!o)
+        return;
+    int saved = errno;
+    struct line *about = object_line(t, o, false), *place = thread_place(t);
+    uint64_t number = record_write(t, &(struct record){
+        .shape = TYPE_SIGNAL,
+        .flags = broadcast ? SLOT_TEXT : 0,
+        .a = place,
+        .take_a = 1,
+        .about = about ? atomic_load(&about->index) : 0,
+        .site = site,
+        .payload = "broadcast",
+        .payload_bytes = broadcast ? 9 : 0}, NULL);
+    struct signals *s = signals_of(o);
+    if (s) {
+        t->busy = true;
+        signals_lock(s);
+        s->recent[s->count % RECENT].by = t->task;
+        s->recent[s->count % RECENT].at = (struct ref){atomic_load(&place->index), number};
+        s->count++;
+        signals_unlock(s);
+        t->busy = false;
+    }
+    atomic_fetch_add_explicit(&recorded, 1, memory_order_relaxed);
+    errno = saved;
+}
+
+ENTRY(int, pthread_cond_signal, (pthread_cond_t * c), c)
+{
+    real_find();
+    record_signal(site, c, false);
+    return real.cond_signal(c);
+}
+
+ENTRY(int, pthread_cond_broadcast, (pthread_cond_t * c), c)
+{
+    real_find();
+    record_signal(site, c, true);
+    return real.cond_broadcast(c);
+}
+
+ENTRY(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *attributes), c,
+      attributes)
+{
+    real_find();
+    int result = real.cond_init(c, attributes);
+    if (result == 0)
+        object_destroy(c, OBJECT_CONDITION);
+    (void)site;
+    return result;
+}
+
+ENTRY(int, pthread_cond_destroy, (pthread_cond_t * c), c)
+{
+    real_find();
+    int result = real.cond_destroy(c);
+    if (result == 0)
+        object_destroy(c, OBJECT_CONDITION);
+    (void)site;
+    return result;
+}

@@ -1,0 +1,145 @@
+/* Objects by address, and the memory that libpoet lives on. */
+#define _GNU_SOURCE
+#include "clients/trace/inside.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+
+#define BUCKETS (1u << 16)
+#define OBJECTS_MAX (1u << 20) /* beyond it objects are not traced */
+#define ARENA_BYTES (256u << 10)
+
+static struct object *_Atomic buckets[BUCKETS];
+static _Atomic unsigned object_count;
+
+static _Atomic bool arena_lock;
+static char *arena;
+static size_t arena_left;
+
+void *arena_take(size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    while (atomic_exchange_explicit(&arena_lock, true, memory_order_acquire))
+        sched_yield();
+    void *p = NULL;
+    if (bytes > arena_left && bytes <= ARENA_BYTES) {
+        char *more = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (more != MAP_FAILED) {
+            arena = more;
+            arena_left = ARENA_BYTES;
+        }
+    }
+    if (bytes <= arena_left) {
+        p = arena;
+        arena += bytes;
+        arena_left -= bytes;
+    }
+    atomic_store_explicit(&arena_lock, false, memory_order_release);
+    return p;
+}
+
+static struct object *_Atomic *bucket_of(const void *address)
+{
+    uint64_t h = (uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u;
+    return &buckets[h >> 48];
+}
+
+struct object *object_find(const void *address, enum object_kind kind)
+{
+    struct object *o = atomic_load_explicit(bucket_of(address), memory_order_acquire);
+    while (o && (o->address != address || o->kind != kind))
+        o = atomic_load_explicit(&o->next, memory_order_relaxed);
+    return o;
+}
+
+struct object *object_get(const void *address, enum object_kind kind)
+{
+    struct object *o = object_find(address, kind);
+    if (LIKELY(o != NULL))
+        return o;
+    if (atomic_fetch_add(&object_count, 1) >= OBJECTS_MAX) {
+        atomic_fetch_sub(&object_count, 1);
+        return NULL;
+    }
+    o = arena_take(sizeof *o);
+    if (!o)
+        return NULL;
+    *o = (struct object){.address = address, .kind = kind};
+    struct object *_Atomic *bucket = bucket_of(address);
+    struct object *first = atomic_load_explicit(bucket, memory_order_acquire);
+    do {
+        for (struct object *other = first; other; other = atomic_load(&other->next))
+            if (other->address == address && other->kind == kind)
+                return other; /* another thread was faster; ours stays unused */
+        atomic_store_explicit(&o->next, first, memory_order_relaxed);
+    } while (!atomic_compare_exchange_weak_explicit(bucket, &first, o, memory_order_acq_rel,
+                                                    memory_order_acquire));
+    return o;
+}
+
+static const struct {
+    const char *name;
+    bool shared;
+} kinds[] = {[OBJECT_TASK] = {"task", false},
+             [OBJECT_MONITOR] = {"monitor", false},
+             [OBJECT_CONDITION] = {"condition", true},
+             [OBJECT_SEMAPHORE] = {"semaphore", true}};
+
+struct line *object_line(struct thread *thread, struct object *o, bool created)
+{
+    if (LIKELY(atomic_load_explicit(&o->line.index, memory_order_acquire)))
+        return &o->line;
+    while (atomic_exchange_explicit(&o->opening, 1, memory_order_acquire))
+        sched_yield();
+    if (!atomic_load_explicit(&o->line.index, memory_order_relaxed)) {
+        thread->busy = true;
+        uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, 0,
+                                       (kinds[o->kind].shared ? LINE_SHARED : 0u) |
+                                           (created ? LINE_FOLLOWS : 0u));
+        atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
+        atomic_store_explicit(&o->line.index, index, memory_order_release);
+        thread->busy = false;
+    }
+    atomic_store_explicit(&o->opening, 0, memory_order_release);
+    return atomic_load_explicit(&o->line.index, memory_order_relaxed) ? &o->line : NULL;
+}
+
+void object_destroy(const void *address, enum object_kind kind)
+{
+    struct object *o = object_find(address, kind);
+    if (!o)
+        return;
+    atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
+    atomic_store_explicit(&o->line.index, 0, memory_order_release);
+    o->visit++;
+}
+
+/* ---- tasks: used again once they are joined ---- */
+
+static _Atomic bool task_lock;
+static struct task *task_pool;
+
+struct task *task_new(void)
+{
+    while (atomic_exchange_explicit(&task_lock, true, memory_order_acquire))
+        sched_yield();
+    struct task *task = task_pool;
+    if (task)
+        task_pool = task->free_next;
+    atomic_store_explicit(&task_lock, false, memory_order_release);
+    if (!task)
+        task = arena_take(sizeof *task);
+    if (task)
+        *task = (struct task){0};
+    return task;
+}
+
+void task_free(struct task *task)
+{
+    while (atomic_exchange_explicit(&task_lock, true, memory_order_acquire))
+        sched_yield();
+    task->free_next = task_pool;
+    task_pool = task;
+    atomic_store_explicit(&task_lock, false, memory_order_release);
+}

@@ -1,0 +1,264 @@
+/* poet.h: lines, events and orders of the program's own. */
+#define _GNU_SOURCE
+#include "clients/trace/inside.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Own lines by index, in blocks that are never moved. */
+#define BLOCK 4096u
+static struct line *_Atomic blocks[LIMIT_LINES / BLOCK];
+
+
+static struct line *own_line(poet_line_t index)
+{
+    struct line *block =
+        index < LIMIT_LINES ? atomic_load_explicit(&blocks[index / BLOCK], memory_order_acquire)
+                            : NULL;
+    struct line *line = block ? &block[index % BLOCK] : NULL;
+    return line && atomic_load_explicit(&line->index, memory_order_acquire) ? line : NULL;
+}
+
+static struct line *own_line_make(uint32_t index)
+{
+    struct line *_Atomic *at = &blocks[index / BLOCK];
+    struct line *block = atomic_load_explicit(at, memory_order_acquire);
+    if (!block) {
+        struct line *fresh = arena_take(BLOCK * sizeof *fresh);
+        if (!fresh)
+            return NULL;
+        block = atomic_compare_exchange_strong(at, &block, fresh) ? fresh : block;
+    }
+    return &block[index % BLOCK];
+}
+
+poet_line_t poet_line(const char *kind, const char *name, const void *object, unsigned flags)
+{
+    struct thread *t = thread_recording();
+    if (!t || !kind)
+        return 0;
+    char short_kind[256], short_name[LIMIT_TEXT_BYTES];
+    snprintf(short_kind, sizeof short_kind, "%s", kind);
+    snprintf(short_name, sizeof short_name, "%s", name ? name : "");
+    t->busy = true;
+    uint32_t index = line_announce(t, short_kind, short_name, object, 0,
+                                   (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS);
+    struct line *line = index ? own_line_make(index) : NULL;
+    if (line)
+        atomic_store_explicit(&line->index, index, memory_order_release);
+    t->busy = false;
+    return line ? index : 0;
+}
+
+poet_type_t poet_type(const char *name, const char *const *after)
+{
+    return name ? codes_type(name, after) : 0;
+}
+
+static struct line *line_of(struct thread *t, poet_line_t index)
+{
+    if (index == 0 || index == atomic_load(&t->task->line.index))
+        return index ? &t->task->line : thread_place(t);
+    struct line *place = thread_place(t);
+    return atomic_load(&place->index) == index ? place : own_line(index);
+}
+
+poet_line_t poet_here(void)
+{
+    struct thread *t = thread_recording();
+    return t ? atomic_load(&thread_place(t)->index) : 0;
+}
+
+static const poet_event_t none = {0, 0};
+
+/* Fills in the line and writes; every single event of the program's own. */
+static poet_event_t single(poet_line_t index, struct record r)
+{
+    struct thread *t = thread_recording();
+    struct line *line = t ? line_of(t, index) : NULL;
+    if (!line || !r.shape)
+        return none;
+    int saved = errno;
+    r.a = line;
+    r.take_a = 1;
+    poet_event_t event = {atomic_load(&line->index), record_write(t, &r, NULL)};
+    atomic_fetch_add_explicit(&recorded, 1, memory_order_relaxed);
+    errno = saved;
+    return event;
+}
+
+poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, unsigned flags)
+{
+    return single(line, (struct record){.shape = type, .about = about, .site = SITE,
+                                        .flags = flags & POET_CLOSES ? SLOT_CLOSES : 0});
+}
+
+poet_event_t poet_text(const char *format, ...)
+{
+    if (!thread_recording())
+        return none;
+    int saved = errno;
+    char text[LIMIT_TEXT_BYTES];
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    errno = saved;
+    if (n < 0)
+        return none;
+    return single(0, (struct record){.shape = TYPE_NOTE, .flags = SLOT_TEXT, .site = SITE,
+                                     .payload = text, .payload_bytes = (uint32_t)strlen(text)});
+}
+
+void poet_annotate(poet_event_t event, const char *format, ...)
+{
+    struct thread *t = thread_recording();
+    if (!t || !event.line)
+        return;
+    int saved = errno;
+    char text[LIMIT_TEXT_BYTES];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    uint8_t bytes[32 + LIMIT_TEXT_BYTES];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    put_u32(&body, event.line);
+    put_u64(&body, event.number);
+    put_string(&body, text);
+    t->busy = true;
+    record_control(t, MESSAGE_TEXT, &body);
+    t->busy = false;
+    errno = saved;
+}
+
+static poet_event_t pair(struct thread *t, struct line *a, poet_type_t type_a, struct line *b,
+                         poet_type_t type_b, uintptr_t site, poet_event_t *on_b)
+{
+    uint16_t shape = type_a && type_b && a && b && a != b ? codes_pair(type_a, type_b) : 0;
+    if (!shape)
+        return none;
+    uint64_t number_b, number_a = record_write(t, &(struct record){.shape = shape, .a = a, .b = b,
+                                                                   .take_a = 1, .take_b = 1,
+                                                                   .site = site}, &number_b);
+    if (on_b)
+        *on_b = (poet_event_t){atomic_load(&b->index), number_b};
+    atomic_fetch_add_explicit(&recorded, 1, memory_order_relaxed);
+    return (poet_event_t){atomic_load(&a->index), number_a};
+}
+
+poet_event_t poet_pair(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                       poet_event_t *on_b)
+{
+    struct thread *t = thread_recording();
+    if (on_b)
+        *on_b = none;
+    return t ? pair(t, line_of(t, a), type_a, line_of(t, b), type_b, SITE, on_b) : none;
+}
+
+poet_event_t poet_enter(poet_line_t to, poet_type_t enter, poet_type_t entered)
+{
+    struct thread *t = thread_recording();
+    struct line *line = t ? own_line(to) : NULL;
+    if (!line)
+        return none;
+    poet_event_t event = pair(t, thread_place(t), enter, line, entered, SITE, NULL);
+    if (event.line)
+        thread_push(t, NULL, line);
+    return event;
+}
+
+poet_event_t poet_leave(poet_line_t from, poet_type_t leave, poet_type_t left)
+{
+    struct thread *t = thread_recording();
+    struct line *line = t ? own_line(from) : NULL;
+    for (size_t i = line ? t->hold_count : 0; i-- > 0;) {
+        if (t->holds[i].line != line || t->holds[i].object)
+            continue;
+        thread_pop(t, &t->holds[i]);
+        poet_event_t event;
+        pair(t, thread_place(t), left, line, leave, SITE, &event);
+        return event;
+    }
+    return none;
+}
+
+poet_event_t poet_send(poet_line_t line, poet_type_t type)
+{
+    return single(line, (struct record){.shape = type, .flags = RELATION_SEND, .site = SITE});
+}
+
+poet_event_t poet_receive(poet_line_t line, poet_type_t type, const poet_event_t *sends,
+                          size_t count)
+{
+    struct wire_partner {
+        uint32_t line, zero;
+        uint64_t number;
+    } more[LIMIT_PAYLOAD_BYTES / 16 < 256 ? LIMIT_PAYLOAD_BYTES / 16 : 256];
+    uint32_t n = 0;
+    if (count == 0 || !sends)
+        return none;
+    for (size_t i = 1; i < count && n < sizeof more / sizeof *more; i++)
+        more[n++] = (struct wire_partner){sends[i].line, 0, sends[i].number};
+    return single(line, (struct record){.shape = type,
+                                        .flags = RELATION_RECEIVE | (n ? SLOT_PARTNERS : 0),
+                                        .site = SITE,
+                                        .partner = {sends[0].line, sends[0].number},
+                                        .payload = more,
+                                        .payload_bytes = n * (uint32_t)sizeof *more});
+}
+
+static poet_event_t keyed(poet_line_t line, poet_type_t type, unsigned relation, uint64_t high,
+                          uint64_t low, uint32_t count, uintptr_t site)
+{
+    return single(line, (struct record){.shape = type,
+                                        .flags = (uint16_t)(relation | SLOT_KEYED),
+                                        .site = site,
+                                        .partner = {0, low},
+                                        .key = high,
+                                        .count = count});
+}
+
+poet_event_t poet_send_key(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low)
+{
+    return keyed(line, type, RELATION_SEND, high, low, 0, SITE);
+}
+
+poet_event_t poet_receive_key(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low)
+{
+    return keyed(line, type, RELATION_RECEIVE, high, low, 0, SITE);
+}
+
+poet_event_t poet_meet(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low,
+                       uint32_t count)
+{
+    return keyed(line, type, RELATION_GROUP, high, low, count, SITE);
+}
+
+poet_event_t poet_event_after(poet_line_t line, poet_type_t type, poet_event_t earlier)
+{
+    return single(line, (struct record){.shape = type,
+                                        .flags = earlier.line ? RELATION_ORDER : RELATION_NONE,
+                                        .site = SITE,
+                                        .partner = {earlier.line, earlier.number}});
+}
+
+void poet_environment(const char *name)
+{
+    struct thread *t = thread_recording();
+    if (!t || !name)
+        return;
+    uint8_t bytes[512];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    char cut[256];
+    snprintf(cut, sizeof cut, "%s", name);
+    put_string(&body, cut);
+    t->busy = true;
+    record_control(t, MESSAGE_DESCRIBE, &body);
+    t->busy = false;
+}
+
+uint64_t poet_lost(void) { return atomic_load(&unrecorded); }

@@ -1,0 +1,110 @@
+/* poet.h - tell Poet what your program does.
+ *
+ * Compile and link with `poetcc -trace`: threads, mutexes, conditions and
+ * semaphores are traced by themselves.  This header adds what only you know: named
+ * events, lines of your own, and how they are ordered.
+ *
+ * Every function may be called by any thread at any time, but not from a signal
+ * handler, unless its comment says otherwise.  None of them changes errno, blocks for
+ * more than POET_WAIT_MS milliseconds (default 100) or makes the program end.
+ * Where the program runs untraced, they do nothing and return 0.
+ *
+ * The slots of one thread are its order: whatever a thread reports comes after
+ * what it reported before.
+ */
+#ifndef POET_H
+#define POET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef uint32_t poet_line_t; /* a trace line of this process, 0 none */
+typedef uint16_t poet_type_t; /* an event type of this process, 0 none */
+
+/* One event.  line 0: none, as where the program runs untraced. */
+typedef struct {
+    poet_line_t line;
+    uint64_t number;
+} poet_event_t;
+
+#define POET_SHARED 1u /* visits to the line overlap: its succession is no order */
+#define POET_CLOSES 2u /* the event ends its line */
+
+/* ---- named events ---- */
+
+/* A `note` where the thread is, and its text (printf; at most 4095 bytes, then
+ * cut).  Also safe while the thread holds locks. */
+poet_event_t poet_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A text for an event, however long ago it was.  An event may bear several. */
+void poet_annotate(poet_event_t event, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Names the line of the calling thread; at most 4095 bytes. */
+void poet_set_name(const char *name);
+
+/* ---- lines and events of your own ---- */
+
+/* Adds an environment: the target description, config/NAME.conf, that names the kinds
+ * and types used below.  Call it before they are used; at most 255 bytes. */
+void poet_environment(const char *name);
+
+/* Opens a line of a kind that the description knows, after what the thread did last.
+ * `object` is shown as its id.  0 if there are too many lines (2^24). */
+poet_line_t poet_line(const char *kind, const char *name, const void *object, unsigned flags);
+void poet_line_name(poet_line_t line, const char *name);
+
+/* The code of an event type, by its name.  On shared lines its events come after
+ * all earlier events of the types in `after` (NULL, or ended by NULL).  The same name gives
+ * the same code.  0 if there are too many types (16 384). */
+poet_type_t poet_type(const char *name, const char *const *after);
+
+/* The line where the calling thread is now: its own, or the object it is in. */
+poet_line_t poet_here(void);
+
+/* One event on `line` (0: where the thread is), about another line (0: none). */
+poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, unsigned flags);
+
+/* Two events that are one point of the order.  Returns the one on line a. */
+poet_event_t poet_pair(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                       poet_event_t *on_b);
+
+/* A pair after which the thread is on line `to` (poet_enter) or, leaving `from`, where
+ * it was before (poet_leave): until then its events without a line are there. */
+poet_event_t poet_enter(poet_line_t to, poet_type_t enter, poet_type_t entered);
+poet_event_t poet_leave(poet_line_t from, poet_type_t leave, poet_type_t left);
+
+/* A message: the send is before each of its receives.  By event, where the
+ * receiver knows it; else by a key of 128 bits that both sides know and no other
+ * message has.  At most 4096 sends for one receive; more are ignored. */
+poet_event_t poet_send(poet_line_t line, poet_type_t type);
+poet_event_t poet_receive(poet_line_t line, poet_type_t type, const poet_event_t *sends,
+                          size_t count);
+poet_event_t poet_send_key(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low);
+poet_event_t poet_receive_key(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low);
+
+/* Comes after `earlier` without an arrow. */
+poet_event_t poet_event_after(poet_line_t line, poet_type_t type, poet_event_t earlier);
+
+/* `count` events with one key are one point: a sync pair by key (count 2 and both say
+ * poet_meet), a barrier. */
+poet_event_t poet_meet(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low,
+                       uint32_t count);
+
+/* ---- on and off ---- */
+
+/* Stops and resumes recording for the calling thread; calls nest. */
+void poet_trace_off(void);
+void poet_trace_on(void);
+
+/* Events of this process that were dropped because the server was behind. */
+uint64_t poet_lost(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,89 @@
+/* Target descriptions: what an environment's lines and events are called, how
+ * they look and what they must obey.  docs/config.md explains the language.
+ *
+ * A description checks and draws; the order never needs it.  Once read it does
+ * not change, and may be shared by threads. */
+#ifndef CONFIG_TARGET_H
+#define CONFIG_TARGET_H
+
+#include "wire/event.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum target_shape { SHAPE_NONE, SHAPE_CIRCLE, SHAPE_SQUARE };
+enum target_arrow { ARROW_NONE, ARROW_TO_PARTNER, ARROW_FROM_PARTNER };
+
+struct target_colour {
+    double red, green, blue; /* 0 to 1 */
+};
+
+struct target_kind {
+    char *name, *letter, *title;
+    struct target_colour colour;
+    bool shared;  /* visits overlap: its succession is no order */
+    bool threads; /* threads can be in it */
+    bool drawn;   /* false: only ever listed */
+};
+
+struct target_names {
+    char **items;
+    size_t count;
+};
+
+/* One event type on the kinds in `on` (none: on all that have no entry of their
+ * own for it).  A type may stand twice on a kind, with different relations. */
+struct target_event {
+    char *name, *label, *text;
+    struct target_names on;
+    enum target_shape shape;
+    bool filled;
+    struct target_colour colour;
+    enum relation relation; /* RELATION_COUNT: any */
+    char *partner;          /* type of its partner, NULL any */
+    enum target_arrow arrow;
+    struct target_names after;       /* on a shared line: comes after these */
+    struct target_names line_after;  /* types that may stand before it on its line; */
+    bool line_first;                 /*   and whether it may be the first there */
+    bool line_any;                   /* no such rule */
+    struct target_names thread_after; /* types that its thread's previous event may have */
+    bool thread_first, thread_any;
+    bool opens, closes, waits; /* waits: its thread cannot go on until a later event */
+    bool has_presence, own;
+    enum presence presence;
+    int source_line;
+};
+
+struct target_cluster {
+    char *name, *kind, *match; /* kind or a pattern (fnmatch) on names; the other is NULL */
+};
+
+struct target {
+    char *name, *title;
+    int version;
+    struct target_kind *kinds;
+    size_t kind_count;
+    struct target_event *events;
+    size_t event_count;
+    struct target_cluster *clusters;
+    size_t cluster_count;
+};
+
+/* Reads a description from text.  Every mistake is written to `complaints` as
+ * `NAME:LINE: what is wrong`; then the result is NULL. */
+struct target *target_read(const char *text, const char *name, FILE *complaints);
+void target_free(struct target *target);
+
+const struct target_kind *target_kind(const struct target *target, const char *kind);
+/* How an event type looks on a kind of line: the entry for that kind before a
+ * general one, then the one with that relation; NULL if the description lacks it. */
+const struct target_event *target_event(const struct target *target, const char *kind,
+                                        const char *type, enum relation relation);
+bool target_has(const struct target_names *names, const char *name);
+
+/* Finds the text of a description by path or by name: in $POET_CONFIG, in the
+ * user's own directory, beside the program.  NULL with errno set; *path receives
+ * where it was found.  Both are the caller's to free. */
+char *target_load(const char *name, char **path);
+
+#endif

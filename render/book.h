@@ -1,0 +1,47 @@
+/* What codes and numbers stand for in one run: lines, types, descriptions, programs.
+ * Filled from a server's messages; lives as long as the connection. */
+#ifndef RENDER_BOOK_H
+#define RENDER_BOOK_H
+
+#include "config/target.h"
+#include "wire/shown.h"
+
+struct book_line {
+    struct shown_line is;
+    char *label; /* "T:producer (0x6e7bd0)", once someone who can look it up has set it */
+};
+
+struct book {
+    struct shown_run run;
+    struct book_line *lines, *hidden; /* by number - 1 */
+    uint32_t line_count, hidden_count;
+    size_t line_room, hidden_room;
+    char **types; /* by code - 1 */
+    uint32_t type_count;
+    struct target **targets;
+    size_t target_count;
+    struct shown_process *processes;
+    uint32_t process_count;
+    uint64_t generation; /* grows with every change */
+};
+
+void book_free(struct book *book); /* empties it */
+
+/* Takes a table message; false if it is none of its own, or broken (in->error). */
+bool book_take(struct book *book, unsigned type, struct in *in);
+
+struct book_line *book_line(const struct book *book, uint32_t line); /* or NULL */
+const char *book_type(const struct book *book, uint32_t type);       /* "?" if unknown */
+const struct target_kind *book_kind(const struct book *book, uint32_t line); /* or NULL */
+const char *book_letter(const struct book *book, uint32_t line);
+bool book_drawn(const struct book *book, uint32_t line);
+/* How an event looks; NULL if no description has it. */
+const struct target_event *book_look(const struct book *book, const struct shown_event *event);
+/* The label, or one made from kind letter, name and object as they are. */
+const char *book_label(const struct book *book, uint32_t line);
+
+/* LINE:NUMBER, "h1:5" for hidden lines.  Parsing: false if s is none. */
+void ref_print(char *s, size_t size, struct ref ref);
+bool ref_parse(const char *s, struct ref *ref);
+
+#endif

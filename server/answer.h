@@ -1,0 +1,30 @@
+/* What a viewer is told: facts of a run as messages.  Each appends whole messages to
+ * `out`.  Nothing here changes the run. */
+#ifndef SERVER_ANSWER_H
+#define SERVER_ANSWER_H
+
+#include "server/run.h"
+#include "wire/shown.h"
+
+/* What a viewer already knows of a run, so that only news is sent. */
+struct known {
+    size_t targets, processes, types;
+    size_t modules; /* of the last process sent */
+    uint64_t generation;
+    uint32_t lines;
+};
+
+/* type: RUN in a list, SELECTED for the one that is spoken of from now on. */
+void answer_run(struct out *out, const struct run *run, enum message type);
+void answer_news(struct out *out, const struct run *run, struct known *known);
+void answer_stat(struct out *out, const struct run *run);
+void answer_order(struct out *out, const struct run *run, struct in *in);
+void answer_tails(struct out *out, const struct run *run);
+void answer_window(struct out *out, const struct run *run, const struct window_request *request);
+void answer_find(struct out *out, const struct run *run, const char *text, uint64_t from,
+                 bool backwards);
+
+/* A dump goes on until out holds `enough` bytes; cursor starts at 0.  True at its end. */
+bool answer_dump(struct out *out, const struct run *run, uint64_t *cursor, size_t enough);
+
+#endif

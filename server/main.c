@@ -1,0 +1,317 @@
+/* poet server: takes events from programs, keeps their order, answers viewers. */
+#define _GNU_SOURCE
+#include "server/replay.h"
+#include "server/server.h"
+#include "wire/endpoint.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define POLL_SECONDS 0.01   /* queues are read at least this often */
+#define FEED_SECONDS 0.04   /* viewers hear of news at most this often */
+#define SILENCE_SECONDS 10  /* a peer must have said HELLO by then */
+#define LINGER_SECONDS 1.0  /* --once: a late member may still come */
+
+static const char usage[] =
+    "Usage: poet server [-l ENDPOINT]... [-o FILE|DIR/] [--keep SIZE]\n"
+    "Take events from traced programs, keep their order, answer viewers.\n\n"
+    "  -l, --listen ENDPOINT  unix:PATH or tcp:HOST:PORT (loopback only); may be repeated;\n"
+    "                         default: unix:$XDG_RUNTIME_DIR/poet.sock\n"
+    "  -o, --output FILE      write the first run to FILE, the next ones beside it with a number\n"
+    "  -o, --output DIR/      write PROGRAM-TIME.poet into DIR for each run\n"
+    "                         default: $XDG_STATE_HOME/poet/ (~/.local/state/poet/)\n"
+    "      --keep SIZE        take at most SIZE bytes a run (suffix K, M, G)\n"
+    "      --once             end when the last program and viewer are gone\n"
+    "  -q, --quiet            log nothing but errors\n"
+    "  -h, --help             this text\n\n"
+    "SIGINT and SIGTERM end it; everything taken is in the files.\n";
+
+static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct server *server = timer->data;
+    (void)events;
+    program_poll(server);
+    double now = ev_now(loop);
+    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (!peer->role && !peer->ending && now - peer->since > SILENCE_SECONDS)
+            peer_refuse(peer, "said no HELLO for %d seconds", SILENCE_SECONDS);
+        else if (peer->ending && now - peer->since > 2 * SILENCE_SECONDS)
+            peer_drop(peer, NULL);
+    }
+}
+
+static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    viewer_feed(timer->data);
+}
+
+static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct server *server = timer->data;
+    (void)events;
+    if (!server->peers && server->options.once && server->had_peer)
+        ev_break(loop, EVBREAK_ALL);
+    ev_timer_stop(loop, timer);
+}
+
+/* How long to wait for another peer: a private server waits for nobody. */
+static double linger(const struct server *server)
+{
+    return server->listener_count ? LINGER_SECONDS : 0.001;
+}
+
+static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
+{
+    struct server *server = signal->data;
+    (void)events;
+    server->stopping = true;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+static void on_accept(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct server *server = io->data;
+    (void)loop;
+    (void)events;
+    int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return; /* weather: it hung up, or there are too many descriptors just now */
+    struct ucred who = {0};
+    socklen_t size = sizeof who;
+    bool local = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid > 0;
+    char name[64];
+    snprintf(name, sizeof name, local ? "peer %d" : "a peer over TCP", (int)who.pid);
+    size_t count = 0;
+    for (struct peer *p = server->peers; p; p = p->next)
+        count++;
+    if ((local && who.uid != getuid()) || count >= LIMIT_SESSIONS || !peer_new(server, fd, name)) {
+        log_line("%s: %s: dropped", name,
+                 local && who.uid != getuid() ? "belongs to another user" : "too many peers");
+        close(fd);
+    }
+}
+
+static int fail(const char *what, const char *why)
+{
+    fprintf(stderr, "poet server: %s: %s\n", what, why);
+    return 1;
+}
+
+static bool parse_size(const char *s, uint64_t *bytes)
+{
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(s, &end, 10);
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    if (errno || end == s || (shift && end[1]) || (!shift && *end) || v == 0 ||
+        v > (UINT64_MAX >> 1) >> shift)
+        return false;
+    *bytes = (uint64_t)v << shift;
+    return true;
+}
+
+static bool listen_on(struct server *server, const char *endpoint)
+{
+    struct error error;
+    int fd = endpoint_listen(endpoint, &error);
+    if (fd < 0) {
+        fprintf(stderr, "poet server: %s\n", error.text);
+        return false;
+    }
+    ev_io *io = &server->listeners[server->listener_count];
+    server->endpoints[server->listener_count++] = strdup(endpoint);
+    ev_io_init(io, on_accept, fd, EV_READ);
+    io->data = server;
+    ev_io_start(server->loop, io);
+    return true;
+}
+
+/* A FILE that is there must be a trace; it is written anew. */
+static bool clear_output(const char *output)
+{
+    char magic[8] = "";
+    size_t n = output ? strlen(output) : 0;
+    if (!n)
+        return true;
+    if (output[n - 1] == '/') {
+        if (mkdir(output, 0777) < 0 && errno != EEXIST) {
+            fail(output, strerror(errno));
+            return false;
+        }
+        return true;
+    }
+    int fd = open(output, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return true;
+    ssize_t got = read(fd, magic, sizeof magic);
+    close(fd);
+    if (got != 0 && memcmp(magic, JOURNAL_MAGIC, sizeof magic) != 0) {
+        fail(output, "is there and is no trace file: not overwritten");
+        return false;
+    }
+    unlink(output);
+    return true;
+}
+
+static void start_loop(struct server *server)
+{
+    static ev_signal interrupt, terminate;
+    signal(SIGPIPE, SIG_IGN);
+    ev_timer_init(&server->poll, on_poll, POLL_SECONDS, POLL_SECONDS);
+    ev_timer_init(&server->feed, on_feed, FEED_SECONDS, FEED_SECONDS);
+    ev_timer_init(&server->idle, on_idle, 0, LINGER_SECONDS);
+    ev_signal_init(&interrupt, on_signal, SIGINT);
+    ev_signal_init(&terminate, on_signal, SIGTERM);
+    server->poll.data = server->feed.data = server->idle.data = server;
+    interrupt.data = terminate.data = server;
+    ev_timer_start(server->loop, &server->poll);
+    ev_timer_start(server->loop, &server->feed);
+    ev_signal_start(server->loop, &interrupt);
+    ev_signal_start(server->loop, &terminate);
+}
+
+static void finish(struct server *server)
+{
+    while (server->peers)
+        peer_drop(server->peers, NULL);
+    for (size_t i = 0; i < server->listener_count; i++) {
+        ev_io_stop(server->loop, &server->listeners[i]);
+        close(server->listeners[i].fd);
+        if (strncmp(server->endpoints[i], "unix:", 5) == 0)
+            unlink(server->endpoints[i] + 5);
+        free(server->endpoints[i]);
+    }
+    for (size_t i = 0; i < server->run_count; i++) {
+        if (!server->options.quiet && server->runs[i]->journal)
+            log_line("run %u: %s: %llu events", server->runs[i]->number, server->runs[i]->file,
+                     (unsigned long long)order_figures(server->runs[i]->order).events);
+        run_free(server->runs[i]);
+    }
+    free(server->runs);
+    free(server->listeners);
+    free(server->endpoints);
+    ev_loop_destroy(server->loop);
+}
+
+static bool load(struct server *server, const char *path)
+{
+    const char *why;
+    struct run *run = replay(path, &why);
+    if (!run) {
+        fail(path, why);
+        return false;
+    }
+    server->runs = grow(server->runs, &server->run_room, 1, sizeof *server->runs);
+    server->runs[server->run_count++] = run;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    enum { KEEP = 256, CLIENT, ONCE };
+    static const struct option options[] = {{"listen", required_argument, 0, 'l'},
+                                            {"output", required_argument, 0, 'o'},
+                                            {"keep", required_argument, 0, KEEP},
+                                            {"client", required_argument, 0, CLIENT},
+                                            {"once", no_argument, 0, ONCE},
+                                            {"quiet", no_argument, 0, 'q'},
+                                            {"help", no_argument, 0, 'h'},
+                                            {0, 0, 0, 0}};
+    struct server server = {0};
+    const char *listens[64];
+    size_t listen_count = 0;
+    int client = -1, c;
+    while ((c = getopt_long(argc, argv, "l:o:qh", options, NULL)) != -1) {
+        switch (c) {
+        case 'l':
+            if (listen_count == sizeof listens / sizeof *listens)
+                return fail(optarg, "too many endpoints");
+            listens[listen_count++] = optarg;
+            break;
+        case 'o':
+            server.options.output = optarg;
+            break;
+        case KEEP:
+            if (!parse_size(optarg, &server.options.keep_bytes)) {
+                fprintf(stderr, "poet server: --keep %s: write a size such as 500M\n", optarg);
+                return 2;
+            }
+            break;
+        case CLIENT:
+            client = (int)strtol(optarg, NULL, 10);
+            break;
+        case ONCE:
+            server.options.once = true;
+            break;
+        case 'q':
+            server.options.quiet = true;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return 0;
+        default:
+            fputs(usage, stderr);
+            return 2;
+        }
+    }
+    if (argc - optind > 1 || (argc > optind && client < 0)) {
+        fprintf(stderr, "poet server: %s: unexpected\n%s", argv[optind], usage);
+        return 2;
+    }
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    server.loop = ev_loop_new(EVFLAG_AUTO);
+    server.listeners = calloc(sizeof listens / sizeof *listens, sizeof *server.listeners);
+    server.endpoints = calloc(sizeof listens / sizeof *listens, sizeof *server.endpoints);
+    if (!server.loop || !server.listeners || !server.endpoints)
+        return fail("start", "out of memory");
+    if (optind < argc) { /* private: one file for one client */
+        server.options.once = server.options.quiet = true;
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (!load(&server, argv[optind]))
+            return 1;
+    } else if (!clear_output(server.options.output)) {
+        return 1;
+    }
+    char endpoint[400];
+    struct error error;
+    if (listen_count == 0 && client < 0) {
+        if (!endpoint_default(endpoint, sizeof endpoint, &error)) {
+            fprintf(stderr, "poet server: %s\n", error.text);
+            return 1;
+        }
+        listens[listen_count++] = endpoint;
+    }
+    start_loop(&server);
+    for (size_t i = 0; i < listen_count; i++)
+        if (!listen_on(&server, listens[i]))
+            return 1;
+    if (!server.options.quiet)
+        for (size_t i = 0; i < server.listener_count; i++)
+            log_line("listening on %s", server.endpoints[i]);
+    if (client >= 0) {
+        fcntl(client, F_SETFL, O_NONBLOCK);
+        fcntl(client, F_SETFD, FD_CLOEXEC);
+        peer_new(&server, client, "the client that started it");
+    }
+    server.idle.repeat = linger(&server);
+    ev_run(server.loop, 0);
+    finish(&server);
+    return 0;
+}

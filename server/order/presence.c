@@ -1,0 +1,82 @@
+/* Who is in a line, and doing what: from it follows the style it is drawn in. */
+#include "server/order/inside.h"
+
+#include <string.h>
+
+#define EFFECT_OWN 8u
+
+void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
+                  enum presence presence, bool own)
+{
+    size_t before = order->effects_room;
+    order->effects = grow(order->effects, &order->effects_room, kind + 1, sizeof *order->effects);
+    if (order->effects_room > before)
+        memset(order->effects + before, 0,
+               (order->effects_room - before) * sizeof *order->effects);
+    struct effects *effects = &order->effects[kind];
+    before = effects->room;
+    effects->of = grow(effects->of, &effects->room, 2 * type + 2, 1);
+    if (effects->room > before)
+        memset(effects->of + before, 0, effects->room - before);
+    effects->of[2 * type + paired] = (uint8_t)((unsigned)presence + 1 + (own ? EFFECT_OWN : 0));
+}
+
+static void sit(struct line *line, uint32_t thread, enum presence presence, uint64_t number)
+{
+    size_t i = 0;
+    while (i < line->sits_count && line->sits[i].thread != thread)
+        i++;
+    if (presence == PRESENCE_OUT) {
+        if (i < line->sits_count)
+            line->sits[i] = line->sits[--line->sits_count];
+        return;
+    }
+    if (i == line->sits_count) {
+        line->sits = grow(line->sits, &line->sits_room, i + 1, sizeof *line->sits);
+        line->sits[line->sits_count++] = (struct sits){.thread = thread, .since = number};
+    }
+    line->sits[i].presence = (uint8_t)presence;
+}
+
+static void count_in(uint16_t *counter, bool one)
+{
+    if (one && *counter < UINT16_MAX)
+        ++*counter;
+}
+
+void presence_apply(struct order *order, struct event *event)
+{
+    struct line *line = order_get(order, event->line);
+    uint8_t effect = 0;
+    if (line->kind < order->effects_room && 2 * event->type + 1 < order->effects[line->kind].room)
+        effect = order->effects[line->kind].of[2 * event->type +
+                                               (event->relation == RELATION_SYNC)];
+    if (effect && event->state == EVENT_ORDERED) {
+        uint32_t thread = effect & EFFECT_OWN ? event->line : event->thread;
+        sit(line, thread, (enum presence)((effect & (EFFECT_OWN - 1)) - 1), event->number);
+    }
+    event->in = (struct presences){0};
+    for (size_t i = 0; i < line->sits_count; i++) {
+        count_in(&event->in.active, line->sits[i].presence == PRESENCE_ACTIVE);
+        count_in(&event->in.blocked, line->sits[i].presence == PRESENCE_BLOCKED);
+        count_in(&event->in.away, line->sits[i].presence == PRESENCE_AWAY);
+    }
+}
+
+bool order_line_inside(const struct order *order, uint32_t number, size_t i, uint32_t *thread,
+                       enum presence *presence, uint64_t *since)
+{
+    const struct line *line = order_get(order, number);
+    if (i >= line->sits_count)
+        return false;
+    *thread = line->sits[i].thread;
+    *presence = (enum presence)line->sits[i].presence;
+    *since = line->sits[i].since;
+    return true;
+}
+
+uint64_t order_thread_last(const struct order *order, uint32_t number)
+{
+    const struct line *line = order_get(order, number);
+    return line->acted ? line->acted - 1 : NO_POSITION;
+}

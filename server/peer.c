@@ -1,0 +1,237 @@
+/* Peers: bytes in, messages out.  A bad one is answered, flushed and dropped alone. */
+#define _GNU_SOURCE
+#include "server/server.h"
+
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define READ_BYTES (64u << 10)
+#define DESCRIPTORS_MAX 64
+
+static void on_writable(struct ev_loop *loop, ev_io *io, int events);
+static void on_readable(struct ev_loop *loop, ev_io *io, int events);
+
+struct peer *peer_new(struct server *server, int fd, const char *name)
+{
+    struct peer *peer = calloc(1, sizeof *peer);
+    if (!peer)
+        return NULL;
+    peer->server = server;
+    peer->fd = fd;
+    peer->since = ev_now(server->loop);
+    snprintf(peer->name, sizeof peer->name, "%s", name);
+    peer->next = server->peers;
+    if (server->peers)
+        server->peers->previous = peer;
+    server->peers = peer;
+    server->had_peer = true;
+    ev_io_init(&peer->readable, on_readable, fd, EV_READ);
+    ev_io_init(&peer->writable, on_writable, fd, EV_WRITE);
+    peer->readable.data = peer->writable.data = peer;
+    ev_io_start(server->loop, &peer->readable);
+    return peer;
+}
+
+void peer_drop(struct peer *peer, const char *why)
+{
+    struct server *server = peer->server;
+    if (why && !server->options.quiet)
+        log_line("%s: %s, at byte %llu: dropped", peer->name, why,
+                 (unsigned long long)peer->in_bytes);
+    ev_io_stop(server->loop, &peer->readable);
+    ev_io_stop(server->loop, &peer->writable);
+    if (peer->teller)
+        program_gone(peer);
+    if (peer->previous)
+        peer->previous->next = peer->next;
+    else
+        server->peers = peer->next;
+    if (peer->next)
+        peer->next->previous = peer->previous;
+    for (size_t i = 0; i < peer->descriptor_count; i++)
+        close(peer->descriptors[i]);
+    free(peer->descriptors);
+    close(peer->fd);
+    out_free(&peer->in);
+    out_free(&peer->out);
+    free(peer);
+    if (!server->peers)
+        ev_timer_again(server->loop, &server->idle);
+}
+
+void peer_refuse(struct peer *peer, const char *format, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    if (!peer->server->options.quiet)
+        log_line("%s: %s, at byte %llu", peer->name, text, (unsigned long long)peer->in_bytes);
+    out_begin(&peer->out, MESSAGE_ERROR);
+    put_string(&peer->out, text);
+    out_end(&peer->out);
+    peer->ending = true;
+    peer_send(peer);
+}
+
+void peer_send(struct peer *peer)
+{
+    if (peer->out.failed || peer->out.size > LIMIT_VIEWER_BYTES + LIMIT_ANSWER_BYTES) {
+        peer->out.size = 0;
+        peer->out.failed = false;
+        peer->ending = true;
+    }
+    ev_io_start(peer->server->loop, &peer->writable);
+}
+
+static void on_writable(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct peer *peer = io->data;
+    (void)events;
+    viewer_refill(peer);
+    if (peer->out.size) {
+        ssize_t n = send(peer->fd, peer->out.data, peer->out.size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno != EAGAIN && errno != EINTR) {
+            peer_drop(peer, peer->role == ROLE_VIEWER || peer->ending ? NULL : strerror(errno));
+            return;
+        }
+        out_drop(&peer->out, n > 0 ? (size_t)n : 0);
+    }
+    if (peer->out.size || peer->dumping)
+        return;
+    ev_io_stop(loop, io);
+    if (peer->ending)
+        peer_drop(peer, NULL);
+}
+
+int peer_take_descriptor(struct peer *peer)
+{
+    if (!peer->descriptor_count)
+        return -1;
+    int fd = peer->descriptors[0];
+    memmove(peer->descriptors, peer->descriptors + 1,
+            --peer->descriptor_count * sizeof *peer->descriptors);
+    return fd;
+}
+
+static void keep_descriptors(struct peer *peer, struct msghdr *message)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+            int *more = peer->descriptor_count < DESCRIPTORS_MAX
+                            ? realloc(peer->descriptors,
+                                      (peer->descriptor_count + 1) * sizeof *more)
+                            : NULL;
+            if (!more) {
+                close(fd);
+                continue;
+            }
+            peer->descriptors = more;
+            peer->descriptors[peer->descriptor_count++] = fd;
+        }
+    }
+}
+
+/* The first message says who it is.  False: dropped or refused. */
+static bool first_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+{
+    struct hello hello = {0};
+    struct in in = in_from(body, size);
+    if (type != MESSAGE_HELLO) {
+        peer_refuse(peer, "the first message is %s, not HELLO", message_name(type));
+        return false;
+    }
+    if (!hello_read(&in, &hello)) {
+        if (hello.version != WIRE_VERSION)
+            peer_refuse(peer, "this server speaks version %u of the protocol, the other side %u: "
+                              "restart the server with the newer Poet", WIRE_VERSION, hello.version);
+        else
+            peer_refuse(peer, "HELLO: %s", in.error);
+        hello_free(&hello);
+        return false;
+    }
+    peer->role = hello.role;
+    bool ok = true;
+    if (hello.role == ROLE_PROGRAM)
+        ok = program_hello(peer, body, size, &hello);
+    hello_free(&hello);
+    if (ok) {
+        out_begin(&peer->out, MESSAGE_WELCOME);
+        put_u32(&peer->out, WIRE_VERSION);
+        out_end(&peer->out);
+        peer_send(peer);
+    }
+    return ok;
+}
+
+/* Uses up whole messages; false if the peer is gone or going. */
+static bool use_messages(struct peer *peer)
+{
+    size_t used = 0;
+    bool alive = true;
+    while (alive && !peer->ending) {
+        unsigned type;
+        size_t length;
+        const char *error;
+        const uint8_t *at = peer->in.data + used;
+        int got = frame_read(at, peer->in.size - used, LIMIT_MESSAGE_BYTES, &type, &length, &error);
+        if (got < 0)
+            peer_refuse(peer, "%s", error);
+        if (got <= 0)
+            break;
+        const uint8_t *body = at + MESSAGE_FRAME_BYTES;
+        if (!peer->role)
+            first_message(peer, type, body, length);
+        else if (peer->role == ROLE_PROGRAM)
+            alive = program_message(peer, type, body, length);
+        else
+            alive = viewer_message(peer, type, body, length);
+        used += MESSAGE_FRAME_BYTES + length;
+        peer->in_bytes += MESSAGE_FRAME_BYTES + length;
+    }
+    if (alive)
+        out_drop(&peer->in, used);
+    return alive;
+}
+
+static void on_readable(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct peer *peer = io->data;
+    static uint8_t bytes[READ_BYTES];
+    char control[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
+    struct iovec iov = {bytes, sizeof bytes};
+    struct msghdr message = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    (void)events;
+    ssize_t n = recvmsg(peer->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0)
+        keep_descriptors(peer, &message);
+    if (n <= 0) {
+        bool half = peer->in.size > 0 && !peer->ending;
+        peer->closed = true;
+        ev_io_stop(loop, &peer->readable);
+        peer_drop(peer, half ? "hung up in the middle of a message" : NULL);
+        return;
+    }
+    if (peer->ending)
+        return; /* it was refused: what it says does not matter any more */
+    put_bytes(&peer->in, bytes, (size_t)n);
+    if (peer->in.failed)
+        peer_drop(peer, "no memory for its message");
+    else
+        use_messages(peer);
+}

@@ -1,0 +1,376 @@
+/* Programs: their shared queues, and what goes to the journal before it is believed. */
+#define _GNU_SOURCE
+#include "server/server.h"
+
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct queue {
+    struct queue *next;
+    struct queue_head *head; /* mapped; nothing in it is trusted */
+    size_t bytes;
+    uint64_t slots, tail; /* our own copies */
+    uint64_t waited_ns, dropped;
+    uint32_t thread;
+    struct slot *batch; /* copied out, journalled, not told yet */
+    size_t batch_count;
+    bool done;
+};
+
+/* ---- runs and their files ---- */
+
+static char *state_directory(void)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    char *path = NULL;
+    if (!state || !*state) {
+        if (asprintf(&path, "%s/.local/state", home ? home : "/tmp") < 0)
+            return NULL;
+    } else {
+        path = strdup(state);
+    }
+    char *full = NULL;
+    if (!path || asprintf(&full, "%s/poet", path) < 0)
+        full = NULL;
+    for (char *slash = full ? strchr(full + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(full, 0700);
+        *slash = '/';
+    }
+    if (full)
+        mkdir(full, 0700);
+    free(path);
+    return full;
+}
+
+static char *file_for(const struct server *server, const struct run *run)
+{
+    const char *output = server->options.output;
+    char *path = NULL, *state = NULL, stamp[32];
+    if (output && *output && output[strlen(output) - 1] != '/')
+        return strdup(output);
+    time_t now = time(NULL);
+    struct tm tm;
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+    char name[128];
+    snprintf(name, sizeof name, "%s", run->name);
+    for (char *c = name; *c; c++)
+        *c = *c == '/' ? '_' : *c;
+    if (!output)
+        state = state_directory();
+    if (asprintf(&path, "%s/%s-%s.poet", output ? output : state ? state : ".", name, stamp) < 0)
+        path = NULL;
+    free(state);
+    return path;
+}
+
+static struct run *begin_run(struct peer *peer, const char *key)
+{
+    struct server *server = peer->server;
+    struct run *run = run_new(key, (unsigned)server->run_count + 1);
+    char *path = file_for(server, run);
+    run->journal = path ? journal_create(path, run->key, &run->file) : NULL;
+    if (!run->journal) {
+        peer_refuse(peer, "%s: %s", path ? path : "the trace file", strerror(errno));
+        free(path);
+        run_free(run);
+        return NULL;
+    }
+    free(path);
+    server->runs = grow(server->runs, &server->run_room, server->run_count + 1,
+                        sizeof *server->runs);
+    server->runs[server->run_count++] = run;
+    if (!server->options.quiet)
+        log_line("run %u \"%s\" begins: %s", run->number, run->name, run->file);
+    return run;
+}
+
+static struct run *find_run(struct peer *peer, const char *key)
+{
+    for (size_t i = 0; i < peer->server->run_count; i++)
+        if (strcmp(peer->server->runs[i]->key, key) == 0)
+            return peer->server->runs[i];
+    return begin_run(peer, key);
+}
+
+static void journal(struct peer *peer, unsigned kind, uint32_t thread, const void *data, size_t size)
+{
+    journal_append(teller_run(peer->teller)->journal,
+                   (struct chunk){.kind = (uint16_t)kind,
+                                  .session = teller_session(peer->teller),
+                                  .thread = thread,
+                                  .data = data,
+                                  .size = (uint32_t)size});
+}
+
+static bool flush(struct run *run)
+{
+    if (journal_flush(run->journal)) {
+        if (run->disk_full)
+            log_line("%s: there is room again", run->file);
+        run->disk_full = false;
+        return true;
+    }
+    if (!run->disk_full)
+        log_line("%s: %s: nothing more is taken until there is room; what was taken is kept",
+                 run->file, strerror(errno));
+    run->disk_full = true;
+    return false;
+}
+
+static void describe(struct peer *peer, const char *name)
+{
+    struct out out = {0};
+    put_string(&out, name);
+    const char *error;
+    journal(peer, MESSAGE_DESCRIBE, 0, out.data, out.size);
+    teller_message(peer->teller, MESSAGE_DESCRIBE, out.data, out.size, &error);
+    out_free(&out);
+}
+
+bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello)
+{
+    struct run *run = find_run(peer, hello->run);
+    if (!run)
+        return false;
+    const char *program = strrchr(hello->path, '/');
+    snprintf(peer->name, sizeof peer->name, "%.40s[%u]", program ? program + 1 : hello->path,
+             hello->pid);
+    char environment[256];
+    snprintf(environment, sizeof environment, "%s", hello->environment);
+    peer->run = run;
+    peer->teller = teller_new(run, (uint32_t)run->process_count, hello);
+    if (!peer->teller) {
+        peer_refuse(peer, "out of memory");
+        return false;
+    }
+    journal(peer, CHUNK_SESSION, 0, body, size);
+    describe(peer, environment);
+    if (!flush(run)) {
+        peer_refuse(peer, "%s: %s", run->file, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* ---- queues ---- */
+
+static bool sealed(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
+    return seals >= 0 && (seals & needed) == needed;
+}
+
+static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
+{
+    struct stat st;
+    size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
+    if (!sealed(fd))
+        return "a queue that is not sealed";
+    if (slots < 2 || (slots & (slots - 1)) || bytes > LIMIT_QUEUE_BYTES || fstat(fd, &st) < 0 ||
+        (uint64_t)st.st_size < bytes)
+        return "a queue of an impossible size";
+    struct queue_head *head = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct queue *queue = head == MAP_FAILED ? NULL : calloc(1, sizeof *queue);
+    if (!queue)
+        return "a queue that cannot be mapped";
+    if (head->magic != QUEUE_MAGIC) {
+        munmap(head, bytes);
+        free(queue);
+        return "a queue without its magic number";
+    }
+    queue->head = head;
+    queue->bytes = bytes;
+    queue->slots = slots;
+    queue->next = peer->queues;
+    peer->queues = queue;
+    return NULL;
+}
+
+static void queue_free(struct queue *queue)
+{
+    munmap(queue->head, queue->bytes);
+    free(queue->batch);
+    free(queue);
+}
+
+/* Copies what is new; false if the queue is nonsense. */
+static bool copy_batch(struct queue *queue)
+{
+    queue->done = atomic_load_explicit(&queue->head->done, memory_order_acquire);
+    uint64_t head = atomic_load_explicit(&queue->head->head, memory_order_acquire);
+    uint64_t count = head - queue->tail;
+    queue->thread = queue->head->thread;
+    queue->waited_ns = atomic_load_explicit(&queue->head->waited_ns, memory_order_relaxed);
+    queue->dropped = atomic_load_explicit(&queue->head->dropped, memory_order_relaxed);
+    queue->batch_count = 0;
+    if (count > queue->slots)
+        return false;
+    if (count == 0)
+        return true;
+    if (!queue->batch)
+        queue->batch = malloc(queue->slots * SLOT_BYTES);
+    if (!queue->batch)
+        return false;
+    const struct slot *slots =
+        (const struct slot *)((const char *)queue->head + QUEUE_HEAD_BYTES);
+    uint64_t first = queue->tail & (queue->slots - 1);
+    uint64_t run = queue->slots - first < count ? queue->slots - first : count;
+    memcpy(queue->batch, slots + first, run * SLOT_BYTES);
+    memcpy(queue->batch + run, slots, (count - run) * SLOT_BYTES);
+    queue->batch_count = count;
+    return true;
+}
+
+/* Tells what was journalled and gives the room back.  Returns an error or NULL. */
+static const char *tell_batches(struct peer *peer, size_t *told)
+{
+    const char *error = NULL;
+    uint64_t waited = 0, dropped = 0;
+    for (struct queue *q = peer->queues; q; q = q->next) {
+        if (q->batch_count && !error)
+            teller_slots(peer->teller, q->thread, q->batch, q->batch_count, &error);
+        *told += q->batch_count;
+        q->tail += q->batch_count;
+        q->batch_count = 0;
+        atomic_store_explicit(&q->head->tail, q->tail, memory_order_release);
+        waited += q->waited_ns;
+        dropped += q->dropped;
+    }
+    struct run_process *process = teller_process(peer->teller);
+    process->waited_ns = waited > process->waited_ns ? waited : process->waited_ns;
+    process->dropped = dropped > process->dropped ? dropped : process->dropped;
+    return error;
+}
+
+static void drop_done(struct peer *peer)
+{
+    for (struct queue **at = &peer->queues, *q; (q = *at) != NULL;) {
+        if (q->done && q->tail == atomic_load(&q->head->head)) {
+            *at = q->next;
+            queue_free(q);
+        } else {
+            at = &q->next;
+        }
+    }
+}
+
+/* One round over the queues of one program: copy, journal, tell. */
+static const char *drain(struct peer *peer, size_t *told)
+{
+    struct run *run = teller_run(peer->teller);
+    bool any = false;
+    for (struct queue *q = peer->queues; q; q = q->next) {
+        if (!copy_batch(q))
+            return "a queue that contradicts itself";
+        if (q->batch_count) {
+            journal(peer, MESSAGE_SLOTS, q->thread, q->batch, q->batch_count * SLOT_BYTES);
+            any = true;
+        }
+    }
+    if (any && !flush(run)) {
+        for (struct queue *q = peer->queues; q; q = q->next)
+            q->batch_count = 0;
+        return NULL;
+    }
+    const char *error = tell_batches(peer, told);
+    drop_done(peer);
+    return error;
+}
+
+void program_poll(struct server *server)
+{
+    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (!peer->teller || peer->ending)
+            continue;
+        size_t told = 0;
+        const char *error = drain(peer, &told);
+        if (error)
+            peer_refuse(peer, "%s", error);
+    }
+}
+
+static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, const char **error)
+{
+    struct in in = in_from(body, size);
+    uint32_t thread = get_u32(&in);
+    if (in.error || in_left(&in) % SLOT_BYTES) {
+        *error = "SLOTS of a broken size";
+        return false;
+    }
+    size_t bytes = in_left(&in);
+    struct slot *slots = malloc(bytes + 1); /* aligned, unlike the message */
+    if (!slots)
+        abort();
+    memcpy(slots, body + 4, bytes);
+    journal(peer, MESSAGE_SLOTS, thread, slots, bytes);
+    bool ok = flush(peer->run) &&
+              teller_slots(peer->teller, thread, slots, bytes / SLOT_BYTES, error);
+    free(slots);
+    return ok;
+}
+
+bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+{
+    const char *error = "the disk is full";
+    size_t told = 0;
+    bool ok = true;
+    struct in in = in_from(body, size);
+    if (type == MESSAGE_WAKE) {
+        error = drain(peer, &told);
+        ok = error == NULL;
+    } else if (type == MESSAGE_THREAD) {
+        uint32_t slots = get_u32(&in);
+        int fd = peer_take_descriptor(peer);
+        error = !in_done(&in) ? in.error : fd < 0 ? "a queue without a descriptor"
+                                                  : add_queue(peer, fd, slots);
+        if (fd >= 0)
+            close(fd);
+        ok = error == NULL;
+    } else if (type == MESSAGE_SLOTS) {
+        ok = socket_slots(peer, body, size, &error);
+    } else {
+        journal(peer, type, 0, body, size);
+        ok = flush(peer->run) && teller_message(peer->teller, type, body, size, &error);
+    }
+    if (!ok)
+        peer_refuse(peer, "%s: %s", message_name(type), error);
+    return true;
+}
+
+void run_finished(struct run *run)
+{
+    if (!run->journal)
+        return;
+    journal_append(run->journal, (struct chunk){.kind = CHUNK_END});
+    flush(run);
+}
+
+void program_gone(struct peer *peer)
+{
+    struct run *run = teller_run(peer->teller);
+    size_t told;
+    do { /* what it left behind in its queues */
+        told = 0;
+    } while (!drain(peer, &told) && told);
+    while (peer->queues) {
+        struct queue *next = peer->queues->next;
+        queue_free(peer->queues);
+        peer->queues = next;
+    }
+    journal(peer, CHUNK_HANGUP, 0, NULL, 0);
+    flush(run);
+    teller_hangup(peer->teller);
+    peer->teller = NULL;
+    if (run->connected == 0)
+        run_finished(run);
+}

@@ -1,0 +1,288 @@
+#define _GNU_SOURCE
+#include "server/run.h"
+
+#include "server/order/map.h"
+#include "wire/limits.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void log_line(const char *format, ...)
+{
+    char stamp[32];
+    time_t now = time(NULL);
+    struct tm tm;
+    strftime(stamp, sizeof stamp, "%H:%M:%S", localtime_r(&now, &tm));
+    va_list ap;
+    va_start(ap, format);
+    fprintf(stderr, "%s poet server: ", stamp);
+    vfprintf(stderr, format, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+}
+
+static void *must(void *p)
+{
+    if (!p) {
+        fprintf(stderr, "poet server: out of memory\n");
+        abort();
+    }
+    return p;
+}
+
+/* ---- names with codes from 1 ---- */
+
+static uint64_t hash(const char *s)
+{
+    uint64_t h = 14695981039346656037u;
+    for (; *s; s++)
+        h = (h ^ (uint8_t)*s) * 1099511628211u;
+    return h;
+}
+
+static uint32_t names_find(const struct names *names, const char *name)
+{
+    uint64_t h = hash(name);
+    for (uint64_t i = 0;; i++) { /* equal hashes are told apart by a count */
+        uintptr_t code = (uintptr_t)map_get(&names->index, h, i);
+        if (code == 0 || strcmp(names->items[code - 1], name) == 0)
+            return (uint32_t)code;
+    }
+}
+
+static uint32_t names_add(struct names *names, const char *name)
+{
+    uint64_t h = hash(name), i = 0;
+    while (map_get(&names->index, h, i))
+        i++;
+    names->items = grow(names->items, &names->room, names->count + 1, sizeof *names->items);
+    names->items[names->count++] = must(strdup(name));
+    map_put(&names->index, h, i, (void *)(uintptr_t)names->count);
+    return (uint32_t)names->count;
+}
+
+static void names_free(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->items[i]);
+    free(names->items);
+    map_free(&names->index);
+}
+
+/* ---- descriptions: what they say of presence goes to the order ---- */
+
+static void apply_effect(struct run *run, uint32_t kind, uint32_t type)
+{
+    for (size_t i = 0; i < run->target_count; i++) {
+        for (int paired = 0; paired < 2; paired++) {
+            const struct target_event *event =
+                target_event(run->targets[i], run_kind_name(run, kind), run_type_name(run, type),
+                             paired ? RELATION_SYNC : RELATION_NONE);
+            if (event && event->has_presence)
+                order_effect(run->order, kind, type, paired, event->presence, event->own);
+        }
+    }
+}
+
+static void apply_effects(struct run *run)
+{
+    for (uint32_t kind = 1; kind <= run->kinds.count; kind++)
+        for (uint32_t type = 1; type <= run->types.count; type++)
+            apply_effect(run, kind, type);
+}
+
+uint32_t run_type(struct run *run, const char *name)
+{
+    uint32_t type = names_find(&run->types, name);
+    if (type || run->types.count >= LIMIT_TYPES)
+        return type;
+    type = names_add(&run->types, name);
+    for (uint32_t kind = 1; kind <= run->kinds.count; kind++)
+        apply_effect(run, kind, type);
+    return type;
+}
+
+uint32_t run_kind(struct run *run, const char *name)
+{
+    uint32_t kind = names_find(&run->kinds, name);
+    if (kind || run->kinds.count >= LIMIT_TYPES)
+        return kind;
+    kind = names_add(&run->kinds, name);
+    for (uint32_t type = 1; type <= run->types.count; type++)
+        apply_effect(run, kind, type);
+    return kind;
+}
+
+const char *run_type_name(const struct run *run, uint32_t type)
+{
+    return type && type <= run->types.count ? run->types.items[type - 1] : "";
+}
+
+const char *run_kind_name(const struct run *run, uint32_t kind)
+{
+    return kind && kind <= run->kinds.count ? run->kinds.items[kind - 1] : "";
+}
+
+bool run_describe(struct run *run, const char *name, const char *text)
+{
+    for (size_t i = 0; i < run->target_count; i++)
+        if (strcmp(run->targets[i]->name, name) == 0)
+            return true;
+    struct target *target = target_read(text, name, stderr);
+    if (!target)
+        return false;
+    run->targets =
+        grow(run->targets, &run->target_room, run->target_count + 1, sizeof *run->targets);
+    run->target_texts = must(
+        realloc(run->target_texts, (run->target_count + 1) * sizeof *run->target_texts));
+    run->target_texts[run->target_count] = must(strdup(text));
+    run->targets[run->target_count++] = target;
+    apply_effects(run);
+    run->generation++;
+    return true;
+}
+
+const struct target_kind *run_target_kind(const struct run *run, const char *kind)
+{
+    const struct target_kind *found = NULL;
+    for (size_t i = 0; i < run->target_count && !found; i++)
+        found = target_kind(run->targets[i], kind);
+    return found;
+}
+
+/* ---- life ---- */
+
+struct run *run_new(const char *key, unsigned number)
+{
+    struct run *run = must(calloc(1, sizeof *run));
+    run->key = must(strdup(key));
+    run->name = must(strndup(key, strcspn(key, "@")));
+    run->number = number;
+    run->order = order_new();
+    return run;
+}
+
+static void process_free(struct run_process *process)
+{
+    free(process->path);
+    free(process->host);
+    for (size_t i = 0; i < process->argument_count; i++)
+        free(process->arguments[i]);
+    free(process->arguments);
+    for (size_t i = 0; i < process->module_count; i++)
+        free(process->modules[i].path);
+    free(process->modules);
+}
+
+void run_free(struct run *run)
+{
+    if (!run)
+        return;
+    for (uint32_t i = 0; i < order_lines(run->order); i++)
+        free(run->lines[i].name);
+    for (size_t i = 0; i < run->process_count; i++)
+        process_free(&run->processes[i]);
+    for (size_t i = 0; i < run->texts.room; i++)
+        for (struct run_text *t = run->texts.entries[i].value, *next; t; t = next) {
+            next = t->next;
+            free(t);
+        }
+    for (size_t i = 0; i < run->target_count; i++) {
+        target_free(run->targets[i]);
+        free(run->target_texts[i]);
+    }
+    names_free(&run->types);
+    names_free(&run->kinds);
+    map_free(&run->identities);
+    map_free(&run->texts);
+    map_free(&run->sites);
+    journal_close(run->journal);
+    order_free(run->order);
+    free(run->targets);
+    free(run->target_texts);
+    free(run->site_list);
+    free(run->lines);
+    free(run->processes);
+    free(run->key);
+    free(run->name);
+    free(run->file);
+    free(run->damage);
+    free(run);
+}
+
+/* ---- lines, texts, sites ---- */
+
+uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
+                  struct run_line facts)
+{
+    uint32_t line = (uint32_t)(uintptr_t)map_get(&run->identities, high, low);
+    if (line || order_lines(run->order) >= LIMIT_LINES)
+        return line;
+    facts.generation = ++run->generation;
+    facts.kind = run_kind(run, kind);
+    facts.name = must(strdup(facts.name ? facts.name : ""));
+    line = order_line(run->order, shared, facts.kind);
+    run->lines = grow(run->lines, &run->line_room, line, sizeof *run->lines);
+    run->lines[line - 1] = facts;
+    map_put(&run->identities, high, low, (void *)(uintptr_t)line);
+    return line;
+}
+
+void run_rename(struct run *run, uint32_t line, const char *name)
+{
+    free(run->lines[line - 1].name);
+    run->lines[line - 1].name = must(strdup(name));
+    run->lines[line - 1].generation = ++run->generation;
+}
+
+void run_add_text(struct run *run, struct ref at, const char *text)
+{
+    size_t n = strnlen(text, LIMIT_TEXT_BYTES);
+    struct run_text *t = must(malloc(sizeof *t + n + 1));
+    memcpy(t->text, text, n);
+    t->text[n] = 0;
+    t->next = NULL;
+    struct run_text *first = map_get(&run->texts, at.line, at.number);
+    while (first && first->next)
+        first = first->next;
+    if (first)
+        first->next = t;
+    else
+        map_put(&run->texts, at.line, at.number, t);
+    run->text_count++;
+    run->generation++;
+}
+
+const struct run_text *run_texts(const struct run *run, struct ref at)
+{
+    return run->text_count ? map_get(&run->texts, at.line, at.number) : NULL;
+}
+
+uint32_t run_site(struct run *run, uint32_t process, uint64_t address)
+{
+    if (!address)
+        return 0;
+    uint32_t site = (uint32_t)(uintptr_t)map_get(&run->sites, process, address);
+    if (site)
+        return site;
+    run->site_list =
+        grow(run->site_list, &run->site_room, run->site_count + 1, sizeof *run->site_list);
+    run->site_list[run->site_count++] = (struct site){process, address};
+    map_put(&run->sites, process, address, (void *)(uintptr_t)run->site_count);
+    return (uint32_t)run->site_count;
+}
+
+uint32_t run_process(struct run *run, struct run_process process)
+{
+    run->processes = grow(run->processes, &run->process_room, run->process_count + 1,
+                          sizeof *run->processes);
+    run->processes[run->process_count] = process;
+    if (run->process_count == 0) {
+        run->start_ns = process.clock_ns;
+        run->wall_ns = process.wall_ns;
+    }
+    run->generation++;
+    return (uint32_t)run->process_count++;
+}

@@ -1,0 +1,110 @@
+/* One run: its order, and the names of everything in it.
+ *
+ * A run owns its order, its descriptions and its tables.  Codes of types and kinds are
+ * the run's own; 0 is no type.  Lines of the order from 1 have a run_line each. */
+#ifndef SERVER_RUN_H
+#define SERVER_RUN_H
+
+#include "config/target.h"
+#include "server/order/map.h"
+#include "server/order/order.h"
+#include "server/store/journal.h"
+
+struct run_line {
+    uint32_t kind;
+    uint32_t process; /* that opened it, an index into processes */
+    char *name;
+    uint64_t object, entry;
+    uint64_t generation; /* of the run when this was last changed */
+};
+
+struct run_module {
+    char *path;
+    uint8_t build_id[32];
+    unsigned build_id_bytes;
+    uint64_t start, end, bias;
+};
+
+struct run_process {
+    uint32_t pid;
+    char *path, *host;
+    char **arguments;
+    size_t argument_count;
+    struct run_module *modules;
+    size_t module_count, module_room;
+    uint64_t waited_ns, dropped;
+    uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
+    bool connected;
+};
+
+struct run_text {
+    struct run_text *next;
+    char text[];
+};
+
+struct names {
+    char **items;
+    size_t count, room;
+    struct map index;
+};
+
+struct run {
+    char *key, *name; /* what POET_RUN says; what people read */
+    unsigned number;
+    struct order *order;
+    struct journal *journal; /* NULL: a file being looked at */
+    char *file;
+    struct names types, kinds;
+    struct run_line *lines; /* by line - 1 */
+    size_t line_room;
+    struct run_process *processes;
+    size_t process_count, process_room;
+    struct map identities; /* of lines */
+    struct map texts;
+    uint64_t text_count;
+    struct map sites;
+    struct site {
+        uint32_t process;
+        uint64_t address;
+    } *site_list;
+    size_t site_count, site_room;
+    struct target **targets;
+    char **target_texts;
+    size_t target_count, target_room;
+    uint64_t start_ns; /* clock at the run's begin; times count from it */
+    uint64_t wall_ns;
+    int64_t last_ns; /* latest event */
+    unsigned connected; /* programs */
+    uint64_t generation; /* grows with every change */
+    char *damage; /* what the file has lost, NULL nothing */
+    bool disk_full, unfinished; /* unfinished: the file has no end */
+};
+
+struct run *run_new(const char *key, unsigned number);
+void run_free(struct run *run);
+
+/* Codes by name, made on first use; 0 when there are too many types. */
+uint32_t run_type(struct run *run, const char *name);
+uint32_t run_kind(struct run *run, const char *name);
+const char *run_type_name(const struct run *run, uint32_t type);
+const char *run_kind_name(const struct run *run, uint32_t kind);
+
+/* The line of an identity, made on first use; the name is copied. */
+uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
+                  struct run_line facts);
+void run_rename(struct run *run, uint32_t line, const char *name);
+void run_add_text(struct run *run, struct ref at, const char *text);
+const struct run_text *run_texts(const struct run *run, struct ref at);
+uint32_t run_site(struct run *run, uint32_t process, uint64_t address);
+
+/* Adds a description from its text; false with a complaint in the log if it is bad. */
+bool run_describe(struct run *run, const char *name, const char *text);
+const struct target_kind *run_target_kind(const struct run *run, const char *kind);
+
+/* Programs come and go. */
+uint32_t run_process(struct run *run, struct run_process process);
+
+/* A line of the server's log: standard error, with a time. */
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

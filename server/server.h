@@ -1,0 +1,77 @@
+/* The event server: one loop, its peers, its runs. */
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
+
+#include "server/answer.h"
+#include "server/teller.h"
+
+#include <ev.h>
+
+struct options {
+    const char *output;  /* FILE, DIR/ or NULL for the user's state directory */
+    uint64_t keep_bytes; /* 0: everything */
+    bool once;           /* end when the last peer is gone */
+    bool quiet;
+};
+
+struct queue;
+
+/* Whoever is connected.  What it is shows when it says HELLO. */
+struct peer {
+    struct server *server;
+    struct peer *next, *previous;
+    int fd;
+    char name[64];
+    uint8_t role; /* 0: not known yet */
+    ev_io readable, writable;
+    struct out in, out;
+    uint64_t in_bytes; /* read and used up so far, for complaints */
+    int *descriptors;  /* received, not claimed yet */
+    size_t descriptor_count;
+    double since;
+    bool ending; /* answer what is in out, then drop */
+    bool closed; /* the other side hung up */
+    /* a program */
+    struct teller *teller;
+    struct queue *queues;
+    /* a viewer */
+    struct run *run;
+    struct known known;
+    bool feeding, dumping, follows_newest;
+    uint64_t dump_cursor, fed_generation;
+    unsigned fed_connected;
+};
+
+struct server {
+    struct ev_loop *loop;
+    struct options options;
+    struct peer *peers;
+    struct run **runs;
+    size_t run_count, run_room;
+    ev_timer poll, feed, idle;
+    ev_io *listeners;
+    char **endpoints;
+    size_t listener_count;
+    bool had_peer, stopping;
+};
+
+/* peer.c */
+struct peer *peer_new(struct server *server, int fd, const char *name);
+void peer_drop(struct peer *peer, const char *why); /* why NULL: it left */
+void peer_refuse(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void peer_send(struct peer *peer); /* what is in out */
+int peer_take_descriptor(struct peer *peer); /* the oldest one, or -1 */
+
+/* program.c: returns false if the peer was dropped */
+bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello);
+bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
+void program_poll(struct server *server); /* reads all queues */
+void program_gone(struct peer *peer);
+void run_finished(struct run *run);
+
+/* viewer.c */
+bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
+void viewer_refill(struct peer *peer);
+void viewer_feed(struct server *server);
+
+#endif

@@ -1,0 +1,231 @@
+#define _GNU_SOURCE
+#include "server/store/journal.h"
+
+#include "wire/limits.h"
+#include "wire/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define CHUNK_BYTES_MAX (LIMIT_QUEUE_BYTES + LIMIT_MESSAGE_BYTES)
+
+struct journal {
+    int fd;
+    struct out out;
+    uint64_t bytes;  /* complete on disk */
+    bool torn;       /* bytes beyond it must be cut off first */
+};
+
+static uint32_t checksum(const uint8_t *head, const uint8_t *data, size_t size)
+{
+    uLong crc = crc32(0, head, CHUNK_HEAD_BYTES - 4);
+    return (uint32_t)(size ? crc32(crc, data, (uInt)size) : crc);
+}
+
+static int create_numbered(const char *path, char **used)
+{
+    for (unsigned i = 1; i < 10000; i++) {
+        const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+        if (!dot || (slash && dot < slash))
+            dot = path + strlen(path);
+        int n = i == 1 ? asprintf(used, "%s", path)
+                       : asprintf(used, "%.*s-%u%s", (int)(dot - path), path, i, dot);
+        if (n < 0)
+            return -1;
+        int fd = open(*used, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+        free(*used);
+    }
+    *used = NULL;
+    errno = EEXIST;
+    return -1;
+}
+
+struct journal *journal_create(const char *path, const char *run, char **used)
+{
+    *used = NULL;
+    int fd = create_numbered(path, used);
+    struct journal *journal = fd < 0 ? NULL : calloc(1, sizeof *journal);
+    if (!journal) {
+        free(*used);
+        *used = NULL;
+        return NULL;
+    }
+    journal->fd = fd;
+    put_bytes(&journal->out, JOURNAL_MAGIC, 8);
+    put_u32(&journal->out, JOURNAL_VERSION);
+    char name[JOURNAL_HEAD_BYTES - 12] = "";
+    snprintf(name, sizeof name, "%s", run);
+    put_bytes(&journal->out, name, sizeof name);
+    if (!journal_flush(journal)) {
+        int e = errno;
+        unlink(*used);
+        journal_close(journal);
+        free(*used);
+        *used = NULL;
+        errno = e;
+        return NULL;
+    }
+    return journal;
+}
+
+void journal_append(struct journal *journal, struct chunk chunk)
+{
+    size_t at = journal->out.size;
+    put_u32(&journal->out, CHUNK_MARK);
+    put_u32(&journal->out, chunk.size);
+    put_u32(&journal->out, chunk.session);
+    put_u32(&journal->out, chunk.thread);
+    put_u32(&journal->out, chunk.kind);
+    put_u32(&journal->out, ~chunk.size);
+    if (journal->out.failed)
+        return;
+    put_u32(&journal->out, checksum(journal->out.data + at, chunk.data, chunk.size));
+    put_bytes(&journal->out, chunk.data, chunk.size);
+}
+
+bool journal_flush(struct journal *journal)
+{
+    if (journal->torn && ftruncate(journal->fd, (off_t)journal->bytes) < 0)
+        return false;
+    journal->torn = false;
+    size_t size = journal->out.size, done = 0;
+    bool failed = journal->out.failed;
+    while (!failed && done < size) {
+        ssize_t n = pwrite(journal->fd, journal->out.data + done, size - done,
+                           (off_t)(journal->bytes + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        failed = n <= 0;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    journal->out.size = 0;
+    journal->out.failed = false;
+    if (failed) {
+        int e = errno;
+        journal->torn = true;
+        if (ftruncate(journal->fd, (off_t)journal->bytes) == 0)
+            journal->torn = false;
+        errno = e;
+        return false;
+    }
+    journal->bytes += size;
+    return true;
+}
+
+uint64_t journal_bytes(const struct journal *journal) { return journal->bytes; }
+
+void journal_close(struct journal *journal)
+{
+    if (!journal)
+        return;
+    out_free(&journal->out);
+    close(journal->fd);
+    free(journal);
+}
+
+/* ---- reading ---- */
+
+struct damage {
+    uint64_t bytes, places, first;
+};
+
+static uint32_t at_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* 1 a good chunk, 0 cut off at the end, -1 damaged. */
+static int chunk_at(const uint8_t *p, uint64_t left, struct chunk *chunk)
+{
+    if (left < CHUNK_HEAD_BYTES)
+        return 0;
+    chunk->size = at_u32(p + 4);
+    if (at_u32(p) != CHUNK_MARK || at_u32(p + 20) != ~chunk->size || chunk->size > CHUNK_BYTES_MAX)
+        return -1;
+    if (left - CHUNK_HEAD_BYTES < chunk->size)
+        return 0;
+    chunk->session = at_u32(p + 8);
+    chunk->thread = at_u32(p + 12);
+    chunk->kind = (uint16_t)at_u32(p + 16);
+    chunk->data = p + CHUNK_HEAD_BYTES;
+    return checksum(p, chunk->data, chunk->size) == at_u32(p + 24) ? 1 : -1;
+}
+
+static uint64_t next_chunk(const uint8_t *p, uint64_t at, uint64_t size)
+{
+    struct chunk ignored;
+    while (++at + CHUNK_HEAD_BYTES <= size)
+        if (at_u32(p + at) == CHUNK_MARK && chunk_at(p + at, size - at, &ignored) == 1)
+            return at;
+    return size;
+}
+
+static void read_chunks(const uint8_t *p, uint64_t size,
+                        bool (*visit)(void *context, struct chunk), void *context,
+                        struct damage *damage)
+{
+    for (uint64_t at = JOURNAL_HEAD_BYTES; at < size;) {
+        struct chunk chunk;
+        if (chunk_at(p + at, size - at, &chunk) == 1) {
+            if (!visit(context, chunk))
+                return;
+            at += CHUNK_HEAD_BYTES + chunk.size;
+            continue;
+        }
+        uint64_t next = next_chunk(p, at, size);
+        if (damage->places++ == 0)
+            damage->first = at;
+        damage->bytes += next - at;
+        at = next;
+    }
+}
+
+bool journal_read(const char *path, char **run, bool (*visit)(void *context, struct chunk),
+                  void *context, char **damage_text, const char **why)
+{
+    *damage_text = NULL;
+    *run = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        *why = strerror(errno);
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    uint64_t size = (uint64_t)st.st_size;
+    uint8_t *p = S_ISREG(st.st_mode) && size >= JOURNAL_HEAD_BYTES
+                     ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0)
+                     : MAP_FAILED;
+    close(fd);
+    if (p == MAP_FAILED || memcmp(p, JOURNAL_MAGIC, 8) != 0) {
+        *why = "this is no Poet trace file";
+        if (p != MAP_FAILED)
+            munmap(p, size);
+        return false;
+    }
+    if (at_u32(p + 8) != JOURNAL_VERSION) {
+        *why = "this trace file was written by another version of Poet";
+        munmap(p, size);
+        return false;
+    }
+    *run = strndup((const char *)p + 12, JOURNAL_HEAD_BYTES - 13);
+    struct damage damage = {0};
+    read_chunks(p, size, visit, context, &damage);
+    munmap(p, size);
+    if (damage.places &&
+        asprintf(damage_text,
+                 "damaged at byte %llu: %llu bytes in %llu place%s are lost, the rest is shown",
+                 (unsigned long long)damage.first, (unsigned long long)damage.bytes,
+                 (unsigned long long)damage.places, damage.places == 1 ? "" : "s") < 0)
+        *damage_text = NULL;
+    return true;
+}

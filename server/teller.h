@@ -1,0 +1,49 @@
+/* A teller is one program's side of a run: it turns messages and slots, live or from a
+ * trace file, into lines and events of the run.  It knows no socket.
+ *
+ * The teller supplies the thread order: every event of a thread comes after the
+ * thread's previous one, by an edge unless the line says so already. */
+#ifndef SERVER_TELLER_H
+#define SERVER_TELLER_H
+
+#include "server/run.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+
+struct teller;
+
+/* What HELLO said; strings belong to the struct. */
+struct hello {
+    uint32_t version;
+    uint8_t role;
+    char *run, *environment, *path, *host;
+    uint32_t pid;
+    uint64_t instance, clock_ns, wall_ns;
+    char **arguments;
+    size_t argument_count;
+};
+/* False with in->error if the body is bad. */
+bool hello_read(struct in *in, struct hello *hello);
+void hello_free(struct hello *hello);
+
+/* Takes the strings out of hello. */
+struct teller *teller_new(struct run *run, uint32_t session, struct hello *hello);
+
+/* Takes one message of a program (a body).  False: *error says why this
+ * program cannot be believed any more. */
+bool teller_message(struct teller *teller, unsigned type, const uint8_t *body, size_t size,
+                    const char **error);
+/* Takes slots of the thread whose own line has code `thread`. */
+bool teller_slots(struct teller *teller, uint32_t thread, const struct slot *slots, size_t count,
+                  const char **error);
+
+/* The program hung up: what it took but did not publish is lost.  Frees the teller. */
+void teller_hangup(struct teller *teller);
+/* Frees without a word about the order (the end of a file of a live run). */
+void teller_free(struct teller *teller);
+
+struct run *teller_run(const struct teller *teller);
+uint32_t teller_session(const struct teller *teller);
+struct run_process *teller_process(const struct teller *teller);
+
+#endif

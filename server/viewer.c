@@ -1,0 +1,169 @@
+/* Viewers: requests and their answers.  A slow one is not waited for. */
+#define _GNU_SOURCE
+#include "server/server.h"
+
+#include "wire/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DUMP_BYTES (256u << 10)
+
+static struct run *newest(const struct server *server)
+{
+    return server->run_count ? server->runs[server->run_count - 1] : NULL;
+}
+
+static struct run *choose(const struct server *server, const char *which)
+{
+    char *end;
+    unsigned long number = strtoul(which, &end, 10);
+    if (!*which)
+        return newest(server);
+    for (size_t i = server->run_count; i-- > 0;)
+        if ((*end == 0 && server->runs[i]->number == number) ||
+            strcmp(server->runs[i]->name, which) == 0)
+            return server->runs[i];
+    return NULL;
+}
+
+static void tell_error(struct peer *peer, const char *text)
+{
+    out_begin(&peer->out, MESSAGE_ERROR);
+    put_string(&peer->out, text);
+    out_end(&peer->out);
+}
+
+static void select_run(struct peer *peer, struct run *run)
+{
+    peer->run = run;
+    peer->known = (struct known){0};
+    peer->fed_generation = 0;
+    answer_run(&peer->out, run, MESSAGE_SELECTED);
+    answer_news(&peer->out, run, &peer->known);
+}
+
+static void on_select(struct peer *peer, struct in *in)
+{
+    char *which = get_string(in, 256);
+    struct run *run = in_done(in) ? choose(peer->server, which) : NULL;
+    peer->follows_newest = !*which;
+    if (run)
+        select_run(peer, run);
+    else
+        tell_error(peer, *which ? "there is no such run: see poet runs" : "there is no run yet");
+    free(which);
+}
+
+static void on_runs(struct peer *peer)
+{
+    for (size_t i = 0; i < peer->server->run_count; i++)
+        answer_run(&peer->out, peer->server->runs[i], MESSAGE_RUN);
+    out_begin(&peer->out, MESSAGE_RUNS_END);
+    out_end(&peer->out);
+}
+
+static void on_window(struct peer *peer, struct in *in)
+{
+    struct window_request request;
+    get_window_request(in, &request);
+    if (in_done(in) && peer->out.size < LIMIT_VIEWER_BYTES)
+        answer_window(&peer->out, peer->run, &request);
+    free(request.rows);
+}
+
+static void on_find(struct peer *peer, struct in *in)
+{
+    uint64_t from = get_u64(in);
+    bool backwards = get_u8(in);
+    char *text = get_string(in, LIMIT_TEXT_BYTES);
+    if (in_done(in))
+        answer_find(&peer->out, peer->run, text, from, backwards);
+    free(text);
+}
+
+bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+{
+    struct in in = in_from(body, size);
+    program_poll(peer->server); /* what happened before the question is in the answer */
+    bool needs_run = type >= MESSAGE_WINDOW && type <= MESSAGE_FIND;
+    if (needs_run && !peer->run) {
+        tell_error(peer, "no run was selected");
+        peer_send(peer);
+        return true;
+    }
+    if (needs_run)
+        answer_news(&peer->out, peer->run, &peer->known);
+    switch (type) {
+    case MESSAGE_RUNS:
+        on_runs(peer);
+        break;
+    case MESSAGE_SELECT:
+        on_select(peer, &in);
+        break;
+    case MESSAGE_FEED:
+        peer->feeding = get_u8(&in);
+        break;
+    case MESSAGE_WINDOW:
+        on_window(peer, &in);
+        break;
+    case MESSAGE_DUMP:
+        peer->dumping = true;
+        peer->dump_cursor = 0;
+        break;
+    case MESSAGE_ORDER:
+        answer_order(&peer->out, peer->run, &in);
+        break;
+    case MESSAGE_STAT:
+        answer_stat(&peer->out, peer->run);
+        break;
+    case MESSAGE_TAILS:
+        answer_tails(&peer->out, peer->run);
+        break;
+    case MESSAGE_FIND:
+        on_find(peer, &in);
+        break;
+    default:
+        peer_refuse(peer, "%s is no request", message_name(type));
+        return true;
+    }
+    if (in.error)
+        peer_refuse(peer, "%s: %s", message_name(type), in.error);
+    else
+        peer_send(peer);
+    return true;
+}
+
+void viewer_refill(struct peer *peer)
+{
+    if (!peer->dumping || peer->out.size >= DUMP_BYTES)
+        return;
+    if (answer_dump(&peer->out, peer->run, &peer->dump_cursor, DUMP_BYTES))
+        peer->dumping = false;
+}
+
+void viewer_feed(struct server *server)
+{
+    for (struct peer *peer = server->peers; peer; peer = peer->next) {
+        if (peer->role != ROLE_VIEWER || !peer->feeding || peer->ending ||
+            peer->out.size > (1u << 20))
+            continue;
+        struct run *latest = newest(server);
+        bool another = peer->follows_newest && latest && latest != peer->run;
+        if (another)
+            select_run(peer, latest);
+        if (peer->run && (another || peer->run->generation != peer->fed_generation ||
+                          peer->run->connected != peer->fed_connected)) {
+            peer->fed_generation = peer->run->generation;
+            peer->fed_connected = peer->run->connected;
+            answer_news(&peer->out, peer->run, &peer->known);
+            out_begin(&peer->out, MESSAGE_GROWN);
+            put_u64(&peer->out, peer->run->generation);
+            put_u64(&peer->out, order_count(peer->run->order));
+            put_u32(&peer->out, peer->run->connected);
+            out_end(&peer->out);
+        }
+        if (peer->out.size)
+            peer_send(peer);
+    }
+}

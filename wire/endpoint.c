@@ -1,0 +1,237 @@
+#define _GNU_SOURCE
+#include "wire/endpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+void error_set(struct error *error, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(error->text, sizeof error->text, format, ap);
+    va_end(ap);
+}
+
+bool endpoint_is(const char *s)
+{
+    return strncmp(s, "unix:", 5) == 0 || strncmp(s, "tcp:", 4) == 0;
+}
+
+bool endpoint_directory(char *path, size_t size, struct error *error)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    if (runtime && *runtime == '/') {
+        if ((size_t)snprintf(path, size, "%s", runtime) < size)
+            return true;
+        error_set(error, "XDG_RUNTIME_DIR is too long");
+        return false;
+    }
+    snprintf(path, size, "/tmp/poet-%u", (unsigned)getuid());
+    if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+        error_set(error, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    struct stat st;
+    if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != getuid() ||
+        (st.st_mode & 077)) {
+        error_set(error, "%s: is not a directory of your own with mode 0700: remove it", path);
+        return false;
+    }
+    return true;
+}
+
+bool endpoint_default(char *endpoint, size_t size, struct error *error)
+{
+    const char *named = getenv("POET_SERVER");
+    if (named && endpoint_is(named)) {
+        if ((size_t)snprintf(endpoint, size, "%s", named) < size)
+            return true;
+        error_set(error, "POET_SERVER is too long");
+        return false;
+    }
+    char directory[256];
+    if (!endpoint_directory(directory, sizeof directory, error))
+        return false;
+    snprintf(endpoint, size, "unix:%s/poet.sock", directory);
+    return true;
+}
+
+static bool unix_address(const char *endpoint, struct sockaddr_un *sun, struct error *error)
+{
+    const char *path = endpoint + 5;
+    *sun = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (!*path) {
+        error_set(error, "%s: no path: write unix:/path/to/socket", endpoint);
+        return false;
+    }
+    if (strlen(path) >= sizeof sun->sun_path) {
+        error_set(error,
+                  "%s: a socket path has at most %zu bytes, this one has %zu: choose a shorter one "
+                  "with -l unix:PATH or POET_SERVER=unix:PATH",
+                  endpoint, sizeof sun->sun_path - 1, strlen(path));
+        return false;
+    }
+    memcpy(sun->sun_path, path, strlen(path));
+    return true;
+}
+
+static bool is_loopback(const struct sockaddr *sa)
+{
+    if (sa->sa_family == AF_INET) {
+        const struct sockaddr_in *in = (const void *)sa;
+        return (ntohl(in->sin_addr.s_addr) >> 24) == 127;
+    }
+    const struct sockaddr_in6 *in6 = (const void *)sa;
+    return sa->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+}
+
+static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
+{
+    char host[256];
+    const char *at = endpoint + 4, *colon = strrchr(at, ':');
+    if (!colon || colon == at || !colon[1] || (size_t)(colon - at) >= sizeof host) {
+        error_set(error, "%s: write tcp:HOST:PORT", endpoint);
+        return NULL;
+    }
+    snprintf(host, sizeof host, "%.*s", (int)(colon - at), at);
+    size_t n = strlen(host);
+    if (host[0] == '[' && host[n - 1] == ']') {
+        memmove(host, host + 1, n - 2);
+        host[n - 2] = 0;
+    }
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    int e = getaddrinfo(host, colon + 1, &hints, &found);
+    if (e) {
+        error_set(error, "%s: %s", endpoint, gai_strerror(e));
+        return NULL;
+    }
+    if (!is_loopback(found->ai_addr)) {
+        error_set(error,
+                  "%s: only the loopback addresses are served, since there is no authentication "
+                  "yet: use tcp:127.0.0.1:PORT, through an ssh tunnel from elsewhere",
+                  endpoint);
+        freeaddrinfo(found);
+        return NULL;
+    }
+    return found;
+}
+
+static int connect_within(int fd, const struct sockaddr *sa, socklen_t size, int timeout_ms)
+{
+    if (connect(fd, sa, size) == 0)
+        return 0;
+    if (errno != EINPROGRESS && errno != EAGAIN)
+        return -1;
+    if (errno == EAGAIN) { /* a Unix socket whose backlog is full */
+        errno = ETIMEDOUT;
+        return -1;
+    }
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    int n = poll(&p, 1, timeout_ms);
+    if (n <= 0) {
+        errno = ETIMEDOUT;
+        return -1;
+    }
+    int e = 0;
+    socklen_t es = sizeof e;
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &es);
+    errno = e;
+    return e ? -1 : 0;
+}
+
+int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct error *error)
+{
+    struct sockaddr_un sun;
+    struct addrinfo *tcp = NULL;
+    *absent = false;
+    bool local = strncmp(endpoint, "unix:", 5) == 0;
+    if (local ? !unix_address(endpoint, &sun, error) : !(tcp = tcp_address(endpoint, error)))
+        return -1;
+    int family = local ? AF_UNIX : tcp->ai_family;
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int e = fd < 0 ? -1
+                   : connect_within(fd, local ? (void *)&sun : (void *)tcp->ai_addr,
+                                    local ? (socklen_t)sizeof sun : tcp->ai_addrlen, timeout_ms);
+    if (e < 0) {
+        *absent = errno == ENOENT || errno == ECONNREFUSED;
+        if (*absent)
+            error_set(error, "%s: no server is listening there", endpoint);
+        else
+            error_set(error, "%s: %s", endpoint, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        fd = -1;
+    }
+    if (tcp)
+        freeaddrinfo(tcp);
+    return fd;
+}
+
+static int listen_unix(const char *endpoint, struct error *error)
+{
+    struct sockaddr_un sun;
+    if (!unix_address(endpoint, &sun, error))
+        return -1;
+    bool absent;
+    struct error ignored;
+    int other = endpoint_connect(endpoint, 200, &absent, &ignored);
+    if (other >= 0 || !absent) {
+        if (other >= 0)
+            close(other);
+        error_set(error, "%s: another server is listening there", endpoint);
+        return -1;
+    }
+    struct stat st;
+    if (lstat(sun.sun_path, &st) == 0) {
+        if (!S_ISSOCK(st.st_mode)) {
+            error_set(error, "%s: is there and is not a socket", endpoint);
+            return -1;
+        }
+        unlink(sun.sun_path); /* stale: nobody answered */
+    }
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    mode_t mask = umask(077);
+    int e = fd < 0 ? -1 : bind(fd, (void *)&sun, sizeof sun);
+    umask(mask);
+    if (e < 0 || listen(fd, 128) < 0) {
+        error_set(error, "%s: %s", endpoint, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int endpoint_listen(const char *endpoint, struct error *error)
+{
+    if (strncmp(endpoint, "unix:", 5) == 0)
+        return listen_unix(endpoint, error);
+    if (strncmp(endpoint, "tcp:", 4) != 0) {
+        error_set(error, "%s: write unix:PATH or tcp:HOST:PORT", endpoint);
+        return -1;
+    }
+    struct addrinfo *tcp = tcp_address(endpoint, error);
+    if (!tcp)
+        return -1;
+    int fd = socket(tcp->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+        bind(fd, tcp->ai_addr, tcp->ai_addrlen) < 0 || listen(fd, 128) < 0) {
+        error_set(error, "%s: %s", endpoint, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        fd = -1;
+    }
+    freeaddrinfo(tcp);
+    return fd;
+}

@@ -1,0 +1,23 @@
+/* Every ceiling on what comes from outside, on one page. */
+#ifndef WIRE_LIMITS_H
+#define WIRE_LIMITS_H
+
+#define LIMIT_MESSAGE_BYTES (1u << 20)  /* one message to the server */
+#define LIMIT_ANSWER_BYTES (256u << 20) /* one message from the server */
+#define LIMIT_TEXT_BYTES 4096u          /* one name, text or path */
+#define LIMIT_PAYLOAD_BYTES 65536u      /* what follows one slot */
+#define LIMIT_TYPES 16384u              /* type codes of one session, types of a run */
+#define LIMIT_SHAPES 4096u              /* compound records of one session */
+#define LIMIT_STEPS 8u                  /* events of a compound record, per side */
+#define LIMIT_PARTNERS 4096u            /* partners of one event */
+#define LIMIT_GROUP 65536u              /* members of a group */
+#define LIMIT_MODULES 4096u             /* modules of one program */
+#define LIMIT_LINES (1u << 24)          /* lines of a session, of a run */
+#define LIMIT_SESSIONS 4096u            /* connections at once */
+#define LIMIT_QUEUE_BYTES (64u << 20)   /* one shared queue */
+#define LIMIT_HELD_BYTES (16u << 20)    /* slots kept until their line is announced */
+#define LIMIT_VIEWER_BYTES (64u << 20)  /* unsent answers to one viewer */
+#define LIMIT_COLUMNS 200000u           /* columns of one window */
+#define LIMIT_TARGET_BYTES (1u << 20)   /* one target description */
+
+#endif

@@ -1,0 +1,113 @@
+/* The contract between programs, server and viewers, as messages.
+ *
+ * A message is a frame of 8 bytes and a body: u32 length of the body, u16 type,
+ * u16 MESSAGE_MARK.  All integers are little-endian.  A string is a u32 length
+ * and that many bytes.  docs/wire.md gives every body byte by byte.
+ *
+ * This file never sees a socket: bytes in, values out.  A reader keeps its first
+ * error and the byte where it was, and then reads nothing but zeros, so that a
+ * whole body can be read before it is judged.
+ */
+#ifndef WIRE_MESSAGE_H
+#define WIRE_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_VERSION 1u
+#define MESSAGE_MARK 0x4f50u /* "PO" */
+#define MESSAGE_FRAME_BYTES 8u
+#define HELLO_MAGIC 0x54454f50u /* "POET" */
+
+/* One table: number, name.  Below 32 from programs, then from viewers, then answers. */
+#define MESSAGES(M)                                                              \
+    M(1, HELLO)   /* who connects: a program or a viewer */                      \
+    M(2, MODULE)  /* an ELF file mapped into the program */                      \
+    M(3, TYPE)    /* code and name of an event type, and its `after` set */      \
+    M(4, SHAPE)   /* code and steps of a compound record */                      \
+    M(5, LINE)    /* opens a line */                                             \
+    M(6, NAME)    /* renames a line */                                           \
+    M(7, TEXT)    /* a named event: text for an event that may be long gone */   \
+    M(8, LOST)    /* numbers that were taken but never sent */                   \
+    M(9, THREAD)  /* a thread; with a descriptor, its queue */                   \
+    M(10, SLOTS)  /* a batch of slots of one thread */                           \
+    M(11, WAKE)   /* a queue fills up: read it now */                            \
+    M(12, GAP)    /* what a thread was made to wait, and dropped */              \
+    M(13, DESCRIBE) /* the name of one more environment */                       \
+    M(32, RUNS)   /* which runs are there? */                                    \
+    M(33, SELECT) /* speak of this run from now on */                            \
+    M(34, FEED)   /* tell me when the run grows */                               \
+    M(35, WINDOW) /* placed events, please */                                    \
+    M(36, DUMP)   /* every event once */                                         \
+    M(37, ORDER)  /* how do these events stand to each other? */                 \
+    M(38, STAT)   /* the figures of the run */                                   \
+    M(39, TAILS)  /* the last event of every line and thread */                  \
+    M(40, FIND)   /* the next event that bears a text */                         \
+    M(64, WELCOME)  M(65, ERROR)      M(66, RUN)      M(67, RUNS_END)            \
+    M(68, GROWN)    M(69, TARGET)     M(70, PROCESS)  M(71, TYPE_NAME)           \
+    M(72, LINE_IS)  M(73, EVENT)      M(74, LOST_IS)  M(75, DUMP_END)            \
+    M(76, WINDOW_IS) M(77, ORDER_IS)  M(78, STAT_IS)  M(79, TAIL)                \
+    M(80, TAILS_END) M(81, FOUND)     M(82, TROUBLE)   M(83, SELECTED)
+
+enum message {
+#define M(number, name) MESSAGE_##name = number,
+    MESSAGES(M)
+#undef M
+};
+
+/* Name of a message type, or "unknown". */
+const char *message_name(unsigned type);
+
+enum role { ROLE_PROGRAM = 1, ROLE_VIEWER = 2 };
+
+/* A growing run of bytes to send.  Zero-initialised is empty.  All put_ calls
+ * append; if memory runs out `failed` is set and stays, and data is kept as it
+ * was.  out_free releases and empties. */
+struct out {
+    uint8_t *data;
+    size_t size, room;
+    size_t begun; /* where the frame of the open message starts */
+    bool failed;
+};
+
+void out_begin(struct out *out, enum message type);
+void out_end(struct out *out); /* fills in the frame's length */
+void out_free(struct out *out);
+void out_drop(struct out *out, size_t bytes); /* forget the first bytes: they are sent */
+void put_u8(struct out *out, uint8_t v);
+void put_u16(struct out *out, uint16_t v);
+void put_u32(struct out *out, uint32_t v);
+void put_u64(struct out *out, uint64_t v);
+void put_bytes(struct out *out, const void *data, size_t size);
+void put_string(struct out *out, const char *s); /* NULL is sent as "" */
+
+/* A run of bytes to read, owned by the caller. */
+struct in {
+    const uint8_t *data;
+    size_t size, at;
+    const char *error; /* the first, a constant; NULL while all is well */
+    size_t error_at;
+};
+
+struct in in_from(const void *data, size_t size);
+void in_fail(struct in *in, const char *why);
+uint8_t get_u8(struct in *in);
+uint16_t get_u16(struct in *in);
+uint32_t get_u32(struct in *in);
+uint64_t get_u64(struct in *in);
+const uint8_t *get_bytes(struct in *in, size_t size); /* NULL after an error */
+/* A string as new memory, with a 0 at its end; fails above limit bytes or if it
+ * holds a 0.  Never NULL unless memory ran out: "" after an error. */
+char *get_string(struct in *in, size_t limit);
+size_t in_left(const struct in *in);
+/* True if all was read without error; a rest is an error. */
+bool in_done(struct in *in);
+
+/* What a frame says.  Result: 1 a whole message lies at data (frame included,
+ * MESSAGE_FRAME_BYTES + *length bytes), 0 more bytes are needed, -1 this is no
+ * message or one above limit: *error says why. */
+int frame_read(const uint8_t *data, size_t size, size_t limit, unsigned *type, size_t *length,
+               const char **error);
+
+#endif

@@ -1,0 +1,439 @@
+#include "wire/shown.h"
+
+#include "wire/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A count of things that take at least `least` bytes each; 0 after an error. */
+static uint32_t get_count(struct in *in, size_t least)
+{
+    uint32_t count = get_u32(in);
+    if (!in->error && count > in_left(in) / least)
+        in_fail(in, "a count is larger than what follows");
+    return in->error ? 0 : count;
+}
+
+static void *array(struct in *in, size_t count, size_t bytes)
+{
+    void *p = calloc(count ? count : 1, bytes);
+    if (!p)
+        in_fail(in, "out of memory");
+    return p;
+}
+
+static char *get_name(struct in *in) { return get_string(in, LIMIT_TEXT_BYTES * 4); }
+
+void put_ref(struct out *out, struct ref ref)
+{
+    put_u32(out, ref.line);
+    put_u64(out, ref.number);
+}
+
+struct ref get_ref(struct in *in)
+{
+    uint32_t line = get_u32(in);
+    return (struct ref){line, get_u64(in)};
+}
+
+static void put_refs(struct out *out, const struct ref *refs, uint32_t count)
+{
+    put_u32(out, count);
+    for (uint32_t i = 0; i < count; i++)
+        put_ref(out, refs[i]);
+}
+
+static struct ref *get_refs(struct in *in, uint32_t *count)
+{
+    uint32_t n = get_count(in, 12);
+    struct ref *refs = array(in, n, sizeof *refs);
+    for (*count = 0; refs && *count < n; ++*count)
+        refs[*count] = get_ref(in);
+    return refs;
+}
+
+static void put_in(struct out *out, struct presences p)
+{
+    put_u16(out, p.active);
+    put_u16(out, p.blocked);
+    put_u16(out, p.away);
+}
+
+static struct presences get_in(struct in *in)
+{
+    struct presences p;
+    p.active = get_u16(in);
+    p.blocked = get_u16(in);
+    p.away = get_u16(in);
+    return p;
+}
+
+void put_line_is(struct out *out, const struct shown_line *line)
+{
+    put_u32(out, line->line);
+    put_u8(out, (uint8_t)(line->shared | line->closed << 1));
+    put_u32(out, line->process);
+    put_u64(out, line->object);
+    put_u64(out, line->entry);
+    put_ref(out, line->opened_by);
+    put_u64(out, line->events);
+    put_u64(out, line->last);
+    put_string(out, line->kind);
+    put_string(out, line->name);
+}
+
+void get_line_is(struct in *in, struct shown_line *line)
+{
+    *line = (struct shown_line){.line = get_u32(in)};
+    uint8_t flags = get_u8(in);
+    line->shared = flags & 1;
+    line->closed = flags & 2;
+    line->process = get_u32(in);
+    line->object = get_u64(in);
+    line->entry = get_u64(in);
+    line->opened_by = get_ref(in);
+    line->events = get_u64(in);
+    line->last = get_u64(in);
+    line->kind = get_name(in);
+    line->name = get_name(in);
+}
+
+void shown_line_free(struct shown_line *line)
+{
+    free(line->kind);
+    free(line->name);
+    *line = (struct shown_line){0};
+}
+
+void put_event(struct out *out, const struct shown_event *event)
+{
+    put_ref(out, event->at);
+    put_u32(out, event->type);
+    put_u8(out, event->relation);
+    put_u8(out, (uint8_t)(event->state | (event->partner_lost ? 0x80 : 0)));
+    put_u64(out, (uint64_t)event->time_ns);
+    put_u32(out, event->about);
+    put_u32(out, event->thread);
+    put_u32(out, event->process);
+    put_u64(out, event->site);
+    put_u64(out, event->group);
+    put_in(out, event->in);
+    put_u32(out, (uint32_t)event->column);
+    put_u32(out, event->fold);
+    put_refs(out, event->partners, event->partner_count);
+    put_refs(out, event->after, event->after_count);
+    put_u32(out, event->text_count);
+    for (uint32_t i = 0; i < event->text_count; i++)
+        put_string(out, event->texts[i]);
+}
+
+void get_event(struct in *in, struct shown_event *event)
+{
+    *event = (struct shown_event){.at = get_ref(in)};
+    event->type = get_u32(in);
+    event->relation = get_u8(in);
+    uint8_t state = get_u8(in);
+    event->state = state & 0x7f;
+    event->partner_lost = state & 0x80;
+    if (event->relation >= RELATION_COUNT || event->state > EVENT_CONTRADICTORY)
+        in_fail(in, "an event has an impossible relation or state");
+    event->time_ns = (int64_t)get_u64(in);
+    event->about = get_u32(in);
+    event->thread = get_u32(in);
+    event->process = get_u32(in);
+    event->site = get_u64(in);
+    event->group = get_u64(in);
+    event->in = get_in(in);
+    event->column = (int32_t)get_u32(in);
+    event->fold = get_u32(in);
+    event->partners = get_refs(in, &event->partner_count);
+    event->after = get_refs(in, &event->after_count);
+    uint32_t n = get_count(in, 4);
+    event->texts = array(in, n, sizeof *event->texts);
+    for (; event->texts && event->text_count < n; event->text_count++)
+        event->texts[event->text_count] = get_name(in);
+}
+
+void shown_event_free(struct shown_event *event)
+{
+    free(event->partners);
+    free(event->after);
+    for (uint32_t i = 0; i < event->text_count; i++)
+        free(event->texts[i]);
+    free(event->texts);
+    *event = (struct shown_event){0};
+}
+
+void put_process(struct out *out, const struct shown_process *process)
+{
+    put_u32(out, process->pid);
+    put_string(out, process->path);
+    put_string(out, process->host);
+    put_u32(out, process->argument_count);
+    for (uint32_t i = 0; i < process->argument_count; i++)
+        put_string(out, process->arguments[i]);
+    put_u32(out, process->module_count);
+    for (uint32_t i = 0; i < process->module_count; i++) {
+        put_u64(out, process->modules[i].start);
+        put_u64(out, process->modules[i].end);
+        put_u64(out, process->modules[i].bias);
+        put_string(out, process->modules[i].build_id);
+        put_string(out, process->modules[i].path);
+    }
+}
+
+void get_process(struct in *in, struct shown_process *process)
+{
+    *process = (struct shown_process){.pid = get_u32(in)};
+    process->path = get_name(in);
+    process->host = get_name(in);
+    uint32_t n = get_count(in, 4);
+    process->arguments = array(in, n, sizeof *process->arguments);
+    for (; process->arguments && process->argument_count < n; process->argument_count++)
+        process->arguments[process->argument_count] = get_name(in);
+    n = get_count(in, 32);
+    process->modules = array(in, n, sizeof *process->modules);
+    for (; process->modules && process->module_count < n; process->module_count++) {
+        struct shown_module *m = &process->modules[process->module_count];
+        m->start = get_u64(in);
+        m->end = get_u64(in);
+        m->bias = get_u64(in);
+        char *id = get_string(in, sizeof m->build_id - 1);
+        if (id)
+            memcpy(m->build_id, id, strlen(id) + 1);
+        free(id);
+        m->path = get_name(in);
+    }
+}
+
+void shown_process_free(struct shown_process *process)
+{
+    free(process->path);
+    free(process->host);
+    for (uint32_t i = 0; i < process->argument_count; i++)
+        free(process->arguments[i]);
+    free(process->arguments);
+    for (uint32_t i = 0; i < process->module_count; i++)
+        free(process->modules[i].path);
+    free(process->modules);
+    *process = (struct shown_process){0};
+}
+
+void put_run(struct out *out, const struct shown_run *run)
+{
+    put_u32(out, run->number);
+    put_u32(out, run->connected);
+    put_u64(out, run->events);
+    put_u64(out, run->wall_ns);
+    put_string(out, run->name);
+    put_string(out, run->file);
+}
+
+void get_run(struct in *in, struct shown_run *run)
+{
+    *run = (struct shown_run){.number = get_u32(in)};
+    run->connected = get_u32(in);
+    run->events = get_u64(in);
+    run->wall_ns = get_u64(in);
+    run->name = get_name(in);
+    run->file = get_name(in);
+}
+
+void shown_run_free(struct shown_run *run)
+{
+    free(run->name);
+    free(run->file);
+    *run = (struct shown_run){0};
+}
+
+void put_stat(struct out *out, const struct shown_stat *s)
+{
+    const uint64_t v[] = {s->lines,      s->hidden_lines, s->events, s->pending,
+                          s->lost,       s->contradictions, s->duplicates, s->untraced,
+                          s->texts,      s->waited_ns,    (uint64_t)s->duration_ns};
+    for (size_t i = 0; i < sizeof v / sizeof *v; i++)
+        put_u64(out, v[i]);
+    put_u32(out, s->connected);
+    put_u8(out, s->unfinished);
+    put_string(out, s->damage);
+}
+
+void get_stat(struct in *in, struct shown_stat *s)
+{
+    *s = (struct shown_stat){0};
+    uint64_t *v[] = {&s->lines, &s->hidden_lines, &s->events,     &s->pending,  &s->lost,
+                     &s->contradictions, &s->duplicates, &s->untraced, &s->texts, &s->waited_ns};
+    for (size_t i = 0; i < sizeof v / sizeof *v; i++)
+        *v[i] = get_u64(in);
+    s->duration_ns = (int64_t)get_u64(in);
+    s->connected = get_u32(in);
+    s->unfinished = get_u8(in);
+    s->damage = get_name(in);
+}
+
+void put_window_request(struct out *out, const struct window_request *r)
+{
+    uint64_t fraction;
+    memcpy(&fraction, &r->fraction, sizeof fraction);
+    put_u32(out, r->id);
+    put_u8(out, r->anchor);
+    put_ref(out, r->event);
+    put_u64(out, r->position);
+    put_u64(out, fraction);
+    put_u32(out, (uint32_t)r->from);
+    put_u32(out, r->columns);
+    put_u8(out, r->fold);
+    put_u32(out, r->row_count);
+    for (uint32_t i = 0; i < r->row_count; i++)
+        put_u32(out, r->rows[i]);
+}
+
+void get_window_request(struct in *in, struct window_request *r)
+{
+    *r = (struct window_request){.id = get_u32(in)};
+    r->anchor = get_u8(in);
+    r->event = get_ref(in);
+    r->position = get_u64(in);
+    uint64_t fraction = get_u64(in);
+    memcpy(&r->fraction, &fraction, sizeof fraction);
+    r->from = (int32_t)get_u32(in);
+    r->columns = get_u32(in);
+    r->fold = get_u8(in);
+    if (r->anchor > ANCHOR_FRACTION || r->columns == 0 || r->columns > LIMIT_COLUMNS ||
+        r->from > (1 << 30) || r->from < -(1 << 30))
+        in_fail(in, "asks for an impossible window");
+    if (!(r->fraction >= 0 && r->fraction <= 1))
+        r->fraction = 0;
+    uint32_t n = get_count(in, 4);
+    r->rows = array(in, n, sizeof *r->rows);
+    for (; r->rows && r->row_count < n; r->row_count++)
+        r->rows[r->row_count] = get_u32(in);
+}
+
+static void put_events(struct out *out, const struct shown_event *events, uint32_t count)
+{
+    put_u32(out, count);
+    for (uint32_t i = 0; i < count; i++)
+        put_event(out, &events[i]);
+}
+
+static struct shown_event *get_events(struct in *in, uint32_t *count)
+{
+    uint32_t n = get_count(in, 60);
+    struct shown_event *events = array(in, n, sizeof *events);
+    for (*count = 0; events && *count < n; ++*count)
+        get_event(in, &events[*count]);
+    return events;
+}
+
+void put_window(struct out *out, const struct shown_window *w)
+{
+    put_u32(out, w->id);
+    put_u64(out, w->generation);
+    put_u64(out, w->anchor);
+    put_u64(out, w->count);
+    put_u32(out, (uint32_t)w->from);
+    put_u32(out, w->columns);
+    put_u32(out, (uint32_t)w->first);
+    put_u32(out, (uint32_t)w->last);
+    put_u8(out, (uint8_t)(w->more_left | w->more_right << 1));
+    put_u32(out, w->row_count);
+    for (uint32_t i = 0; i < w->row_count; i++) {
+        put_u32(out, w->rows[i].line);
+        put_in(out, w->rows[i].in);
+        put_u64(out, w->rows[i].left);
+        put_u8(out, w->rows[i].open);
+    }
+    put_events(out, w->events, w->event_count);
+    put_events(out, w->pending, w->pending_count);
+    put_u32(out, w->gap_count);
+    for (uint32_t i = 0; i < w->gap_count; i++) {
+        put_u32(out, w->gaps[i].line);
+        put_u64(out, w->gaps[i].first);
+        put_u64(out, w->gaps[i].count);
+    }
+}
+
+void get_window(struct in *in, struct shown_window *w)
+{
+    *w = (struct shown_window){.id = get_u32(in)};
+    w->generation = get_u64(in);
+    w->anchor = get_u64(in);
+    w->count = get_u64(in);
+    w->from = (int32_t)get_u32(in);
+    w->columns = get_u32(in);
+    w->first = (int32_t)get_u32(in);
+    w->last = (int32_t)get_u32(in);
+    uint8_t flags = get_u8(in);
+    w->more_left = flags & 1;
+    w->more_right = flags & 2;
+    uint32_t n = get_count(in, 19);
+    w->rows = array(in, n, sizeof *w->rows);
+    for (; w->rows && w->row_count < n; w->row_count++) {
+        struct shown_row *row = &w->rows[w->row_count];
+        row->line = get_u32(in);
+        row->in = get_in(in);
+        row->left = get_u64(in);
+        row->open = get_u8(in);
+    }
+    w->events = get_events(in, &w->event_count);
+    w->pending = get_events(in, &w->pending_count);
+    n = get_count(in, 20);
+    w->gaps = array(in, n, sizeof *w->gaps);
+    for (; w->gaps && w->gap_count < n; w->gap_count++) {
+        struct shown_gap *gap = &w->gaps[w->gap_count];
+        gap->line = get_u32(in);
+        gap->first = get_u64(in);
+        gap->count = get_u64(in);
+    }
+}
+
+void shown_window_free(struct shown_window *w)
+{
+    for (uint32_t i = 0; i < w->event_count; i++)
+        shown_event_free(&w->events[i]);
+    for (uint32_t i = 0; i < w->pending_count; i++)
+        shown_event_free(&w->pending[i]);
+    free(w->events);
+    free(w->pending);
+    free(w->rows);
+    free(w->gaps);
+    *w = (struct shown_window){0};
+}
+
+void put_tail(struct out *out, const struct shown_tail *tail)
+{
+    put_u32(out, tail->line);
+    put_in(out, tail->in);
+    put_event(out, &tail->last);
+    put_event(out, &tail->last_acted);
+    put_u32(out, tail->inside_count);
+    for (uint32_t i = 0; i < tail->inside_count; i++) {
+        put_u32(out, tail->inside[i]);
+        put_ref(out, tail->since[i]);
+    }
+}
+
+void get_tail(struct in *in, struct shown_tail *tail)
+{
+    *tail = (struct shown_tail){.line = get_u32(in)};
+    tail->in = get_in(in);
+    get_event(in, &tail->last);
+    get_event(in, &tail->last_acted);
+    uint32_t n = get_count(in, 16);
+    tail->inside = array(in, n, sizeof *tail->inside);
+    tail->since = array(in, n, sizeof *tail->since);
+    for (; tail->inside && tail->since && tail->inside_count < n; tail->inside_count++) {
+        tail->inside[tail->inside_count] = get_u32(in);
+        tail->since[tail->inside_count] = get_ref(in);
+    }
+}
+
+void shown_tail_free(struct shown_tail *tail)
+{
+    shown_event_free(&tail->last);
+    shown_event_free(&tail->last_acted);
+    free(tail->inside);
+    free(tail->since);
+    *tail = (struct shown_tail){0};
+}

@@ -1,0 +1,162 @@
+/* What a server tells about a run: lines, events, windows, figures, as structs and
+ * as bytes.  Everything read into these structs is owned by them and freed by
+ * their _free.  get_ functions fail the reader on nonsense and leave a struct
+ * that may be freed. */
+#ifndef WIRE_SHOWN_H
+#define WIRE_SHOWN_H
+
+#include "wire/event.h"
+#include "wire/message.h"
+
+struct shown_line {
+    uint32_t line; /* with HIDDEN_LINE if hidden */
+    bool shared, closed;
+    uint32_t process; /* index */
+    char *kind, *name;
+    uint64_t object; /* address or id, 0 none */
+    uint64_t entry;  /* address of a thread's function, 0 none */
+    struct ref opened_by;
+    uint64_t events, last; /* delivered; greatest number */
+};
+
+struct shown_event {
+    struct ref at;
+    uint32_t type; /* code, see TYPE_NAME */
+    uint8_t relation, state;
+    bool partner_lost;
+    int64_t time_ns;
+    uint32_t about, thread; /* lines, 0 none */
+    uint32_t process;       /* of the site */
+    uint64_t site;          /* address, 0 none */
+    uint64_t group;         /* 0 none: members of a group share it */
+    struct ref *partners;   /* of a SYNC one, of a SEND its receives, of a RECEIVE its sends */
+    uint32_t partner_count;
+    struct ref *after; /* order edges */
+    uint32_t after_count;
+    char **texts;
+    uint32_t text_count;
+    struct presences in;
+    /* in a window only */
+    int32_t column;
+    uint32_t fold;
+};
+
+struct shown_gap {
+    uint32_t line;
+    uint64_t first, count;
+};
+
+struct shown_module {
+    char *path;
+    char build_id[65]; /* hexadecimal */
+    uint64_t start, end, bias;
+};
+
+struct shown_process {
+    uint32_t pid;
+    char *path, *host;
+    char **arguments;
+    uint32_t argument_count;
+    struct shown_module *modules;
+    uint32_t module_count;
+};
+
+struct shown_run {
+    char *name, *file;
+    uint32_t number;
+    uint64_t events;
+    uint64_t wall_ns;
+    uint32_t connected;
+};
+
+struct shown_stat {
+    uint64_t lines, hidden_lines, events, pending, lost, contradictions, duplicates, untraced,
+        texts, waited_ns;
+    int64_t duration_ns;
+    uint32_t connected;
+    bool unfinished;
+    char *damage; /* "" none */
+};
+
+struct shown_trouble {
+    struct ref at, with;
+    char *why;
+};
+
+/* Anchors of a window. */
+enum anchor { ANCHOR_START, ANCHOR_END, ANCHOR_EVENT, ANCHOR_POSITION, ANCHOR_FRACTION };
+
+struct window_request {
+    uint32_t id; /* comes back with the answer */
+    uint8_t anchor;
+    struct ref event;
+    uint64_t position;
+    double fraction;
+    int32_t from;
+    uint32_t columns;
+    bool fold;
+    uint32_t *rows; /* lines; none means all that are drawn */
+    uint32_t row_count;
+};
+
+struct shown_row {
+    uint32_t line;
+    struct presences in; /* at the left edge */
+    uint64_t left;       /* events left of the window */
+    bool open;           /* the line has events or states on both sides: it crosses the left edge */
+};
+
+struct shown_window {
+    uint32_t id;
+    uint64_t generation, anchor, count; /* position of the anchor, length of the log */
+    int32_t from;
+    uint32_t columns;
+    int32_t first, last; /* columns that hold something */
+    bool more_left, more_right;
+    struct shown_row *rows;
+    uint32_t row_count;
+    struct shown_event *events;
+    uint32_t event_count;
+    struct shown_event *pending;
+    uint32_t pending_count;
+    struct shown_gap *gaps;
+    uint32_t gap_count;
+};
+
+/* A thread or line at its end, for `poet blocked`. */
+struct shown_tail {
+    uint32_t line;
+    struct presences in;
+    struct shown_event last;      /* last event of the line; last.at.line 0: none */
+    struct shown_event last_acted; /* if the line is a task's: its thread's last event anywhere */
+    uint32_t *inside;             /* lines of the threads in it, holding it */
+    struct ref *since;            /* and the events by which they came in */
+    uint32_t inside_count;
+};
+
+void put_ref(struct out *out, struct ref ref);
+struct ref get_ref(struct in *in);
+void put_line_is(struct out *out, const struct shown_line *line);
+void get_line_is(struct in *in, struct shown_line *line);
+void shown_line_free(struct shown_line *line);
+void put_event(struct out *out, const struct shown_event *event);
+void get_event(struct in *in, struct shown_event *event);
+void shown_event_free(struct shown_event *event);
+void put_process(struct out *out, const struct shown_process *process);
+void get_process(struct in *in, struct shown_process *process);
+void shown_process_free(struct shown_process *process);
+void put_run(struct out *out, const struct shown_run *run);
+void get_run(struct in *in, struct shown_run *run);
+void shown_run_free(struct shown_run *run);
+void put_stat(struct out *out, const struct shown_stat *stat);
+void get_stat(struct in *in, struct shown_stat *stat);
+void put_window_request(struct out *out, const struct window_request *request);
+void get_window_request(struct in *in, struct window_request *request);
+void put_window(struct out *out, const struct shown_window *window);
+void get_window(struct in *in, struct shown_window *window);
+void shown_window_free(struct shown_window *window);
+void put_tail(struct out *out, const struct shown_tail *tail);
+void get_tail(struct in *in, struct shown_tail *tail);
+void shown_tail_free(struct shown_tail *tail);
+
+#endif

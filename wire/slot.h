@@ -1,0 +1,80 @@
+/* Slots: how events travel, in a shared queue or in a SLOTS message alike.
+ *
+ * A slot has 64 bytes.  It is a record (one event, or several under a compound
+ * shape) or, with shape 0, a control: a message body of the type in `flags`.
+ * `payload_bytes` bytes follow in the next slots, padded to whole slots.
+ *
+ * The slots of one thread are in that thread's order: the server puts every
+ * event after the thread's previous one.
+ *
+ * Lines, types and shapes are session-local codes that LINE, TYPE and SHAPE
+ * announce.  A slot may arrive before the announcement of its line by another
+ * thread: the server keeps it until then.
+ */
+#ifndef WIRE_SLOT_H
+#define WIRE_SLOT_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define SLOT_BYTES 64u
+#define SHAPE_COMPOUND 0x8000u /* from here on a shape is compound; below, it is a type */
+#define SHAPE_CONTROL 0u
+
+/* flags of a record; the low bits are an enum relation */
+#define SLOT_RELATION 0x0007u
+#define SLOT_KEYED 0x0010u    /* partner by key: (key, number_b); a GROUP is always keyed */
+#define SLOT_CLOSES 0x0020u   /* line_a ends with this record */
+#define SLOT_TEXT 0x0040u     /* the payload is a text for the last event on line_a */
+#define SLOT_PARTNERS 0x0080u /* the payload is more partners: {u32 line, u32 0, u64 number} */
+
+struct slot {
+    uint16_t shape;
+    uint16_t flags;
+    uint32_t payload_bytes;
+    uint64_t time_ns; /* the program's monotonic clock */
+    uint64_t site;    /* address of the call, 0 if none */
+    uint32_t line_a;  /* where the (first) event is */
+    uint32_t line_b;  /* line of the partner, or of the other side of a compound; 0 none */
+    uint64_t number_a;
+    uint64_t number_b;
+    uint32_t about; /* line that the single events are about, 0 none */
+    uint32_t count; /* members of a GROUP */
+    uint64_t key;
+};
+static_assert(sizeof(struct slot) == SLOT_BYTES, "a slot is 64 bytes");
+
+/* One step of a compound shape.  With both types: a sync pair.  With one: an
+ * event of that side, whose about is the slot's, or the other side's line. */
+#define STEP_ABOUT_B 1u
+#define STEP_ABOUT_A 2u
+struct step {
+    uint16_t type_a, type_b;
+    uint32_t flags;
+};
+
+static inline uint32_t slot_follow(uint32_t payload_bytes)
+{
+    return (payload_bytes + SLOT_BYTES - 1) / SLOT_BYTES;
+}
+
+/* The shared queue of one thread: a page with this head, then `slots` slots.
+ * One producer, one reader.  The producer writes slots and then stores head with
+ * release; the reader reads up to head and stores tail.  Both count slots for
+ * ever; index = count & (slots - 1).  Nothing in it is trusted by the server. */
+#define QUEUE_MAGIC 0x51544f50u /* "POTQ" */
+#define QUEUE_HEAD_BYTES 4096u
+
+struct queue_head {
+    uint32_t magic, version, slots, thread;
+    _Alignas(64) _Atomic uint64_t head;
+    _Atomic uint32_t done;         /* the thread has ended: after head nothing comes */
+    _Atomic uint64_t waited_ns;    /* how long the thread was made to wait */
+    _Atomic uint64_t dropped;      /* events that did not fit */
+    _Alignas(64) _Atomic uint64_t tail;
+    _Atomic uint32_t asleep; /* the reader wants a WAKE when the queue is half full */
+};
+static_assert(sizeof(struct queue_head) <= QUEUE_HEAD_BYTES, "the head fits its page");
+
+#endif
