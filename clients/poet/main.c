@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_dump, &command_order,
+    &command_export, &command_show, &command_blocked, &command_dump, &command_order,
     &command_runs,   &command_stat};
 #define COMMANDS (sizeof commands / sizeof *commands)
 

@@ -1,0 +1,238 @@
+/* poet export, poet show: the diagram as a file, or in the terminal. */
+#define _GNU_SOURCE
+#include "clients/poet/picture.h"
+#include "render/page.h"
+#include "render/text.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define COLUMNS_ONE_PAGE 400
+#define PAGES_UNASKED 20
+
+static const struct {
+    const char *name;
+    double width_mm, height_mm;
+} papers[] = {{"a4", 297, 210}, {"a3", 420, 297}, {"letter", 279.4, 215.9}, {"legal", 355.6, 215.9}};
+
+static bool parse_paper(const char *s, struct page_options *page)
+{
+    double width, height;
+    char rest;
+    for (size_t i = 0; i < sizeof papers / sizeof *papers; i++)
+        if (strcasecmp(s, papers[i].name) == 0) {
+            page->paper_width_pt = papers[i].width_mm * 72 / 25.4;
+            page->paper_height_pt = papers[i].height_mm * 72 / 25.4;
+            return true;
+        }
+    if (sscanf(s, "%lfx%lfm%c", &width, &height, &rest) != 3 || rest != 'm' || width < 50 ||
+        height < 50 || width > 5000 || height > 5000)
+        return false;
+    page->paper_width_pt = width * 72 / 25.4;
+    page->paper_height_pt = height * 72 / 25.4;
+    return true;
+}
+
+static bool parse_width(const char *s, double *points)
+{
+    char *end;
+    double v = strtod(s, &end);
+    double unit = strcmp(end, "mm") == 0 ? 72 / 25.4 : strcmp(end, "cm") == 0 ? 720 / 25.4
+                  : strcmp(end, "in") == 0 ? 72 : strcmp(end, "pt") == 0 ? 1 : 0;
+    *points = v * unit;
+    return end != s && *points >= 20 && *points <= PAGE_LIMIT_PT;
+}
+
+enum format { PDF, SVG, PNG, TXT, NONE };
+
+static enum format format_of(const char *file)
+{
+    static const char *const endings[] = {".pdf", ".svg", ".png", ".txt"};
+    size_t n = strlen(file);
+    for (int i = 0; i < 4; i++)
+        if (n > 4 && strcasecmp(file + n - 4, endings[i]) == 0)
+            return (enum format)i;
+    return NONE;
+}
+
+static struct scene *make_scene(const struct picture *p, const struct book *book, bool measured)
+{
+    struct scene_options options = {.title = p->no_title ? NULL : p->title,
+                                    .caption = p->caption,
+                                    .legend = !p->no_legend,
+                                    .measure = measured ? paint_measure : NULL};
+    struct scene *scene = scene_build(&p->window, book, &options);
+    if (!scene)
+        abort();
+    return scene;
+}
+
+static int write_text(const struct command *command, const struct picture *p,
+                      const struct book *book, const char *file)
+{
+    FILE *f = fopen(file, "we");
+    if (!f)
+        return command_fail(command, "%s: %s", file, strerror(errno));
+    struct scene *scene = make_scene(p, book, false);
+    text_write(scene, book, &(struct text_options){0}, f);
+    scene_free(scene);
+    bool bad = ferror(f);
+    if (fclose(f) != 0 || bad)
+        return command_fail(command, "%s: %s", file, strerror(errno));
+    return EXIT_DONE;
+}
+
+/* Paper if it was asked for, or if one page would not do. */
+static bool choose_paper(const struct command *command, const struct picture *p,
+                         const struct scene *scene, struct page_options *page)
+{
+    bool image = page->format != PAGE_PDF;
+    bool range = p->from.line || p->to.line || p->around.line || p->last || p->text;
+    if (page->paper_width_pt <= 0 && page->width_pt <= 0 && !image &&
+        (scene->column_count > COLUMNS_ONE_PAGE || scene->width_pt > PAGE_LIMIT_PT ||
+         scene->height_pt > PAGE_LIMIT_PT))
+        parse_paper("a4", page);
+    unsigned pages = page_count(scene, page);
+    bool too_wide = page->paper_width_pt <= 0 && page->width_pt <= 0 &&
+                    (scene->width_pt > PAGE_LIMIT_PT || scene->height_pt > PAGE_LIMIT_PT);
+    if ((pages <= PAGES_UNASKED || p->all || range) && !too_wide)
+        return true;
+    command_fail(command,
+                 "the diagram has %u columns and %u rows, %u pages: choose a part with --last 200, "
+                 "--from EVENT --to EVENT, --around EVENT or --lines LIST, or insist with --all%s",
+                 scene->column_count, scene->row_count, pages,
+                 too_wide ? " on a PDF" : "");
+    return false;
+}
+
+static int write_picture(const struct command *command, const struct picture *p,
+                         const struct book *book, struct page_options *page, const char *file)
+{
+    struct scene *scene = make_scene(p, book, true);
+    int status = EXIT_FAILED;
+    page->title = p->title;
+    page->date = (time_t)(book->run.wall_ns / 1000000000u);
+    if (choose_paper(command, p, scene, page)) {
+        const char *why = page_write(scene, page, file);
+        status = why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
+    }
+    scene_free(scene);
+    paint_forget();
+    return status;
+}
+
+static int run_export(const struct command *command, int argc, char **argv)
+{
+    static const struct option options[] = {PICTURE_OPTIONS,
+                                            {"output", required_argument, 0, 'o'},
+                                            {"paper", required_argument, 0, 'p'},
+                                            {"width", required_argument, 0, 'w'},
+                                            {"grey", no_argument, 0, 'g'},
+                                            {"help", no_argument, 0, 'h'},
+                                            {0, 0, 0, 0}};
+    struct picture p = {.fold = -1, .labels = LABELS_ADDRESS};
+    struct page_options page = {0};
+    const char *file = NULL;
+    int c, status;
+    while ((c = getopt_long(argc, argv, "o:p:w:gh", options, NULL)) != -1) {
+        if (command_option(command, c, &status))
+            return status;
+        int taken = picture_option(command, &p, c, optarg);
+        if (taken > 0)
+            return taken;
+        if (c == 'o')
+            file = optarg;
+        else if (c == 'g')
+            page.theme.grey = true;
+        else if (c == 'p' && !parse_paper(optarg, &page))
+            return command_usage(command, "--paper %s: a4, a3, letter, legal or 297x210mm", optarg);
+        else if (c == 'w' && !parse_width(optarg, &page.width_pt))
+            return command_usage(command, "--width %s: write a width such as 84mm", optarg);
+    }
+    if (argc - optind != 1 || !file)
+        return command_usage(command, "a SOURCE and -o FILE are needed");
+    enum format format = format_of(file);
+    if (format == NONE)
+        return command_usage(command, "%s: the name must end in .pdf, .svg, .png or .txt", file);
+    page.format = format == SVG ? PAGE_SVG : format == PNG ? PAGE_PNG : PAGE_PDF;
+    struct subject subject;
+    if (!subject_open(command, &subject, argv[optind], p.labels))
+        return EXIT_FAILED;
+    status = EXIT_FAILED;
+    if (picture_get(command, &p, &subject)) {
+        if (p.window.event_count == 0)
+            fprintf(stderr, "poet export: there are no events: is the program compiled with -trace?\n");
+        status = format == TXT ? write_text(command, &p, &subject.source.book, file)
+                               : write_picture(command, &p, &subject.source.book, &page, file);
+    }
+    picture_free(&p);
+    subject_close(&subject);
+    return status;
+}
+
+const struct command command_export = {
+    "export", "save the diagram as PDF, SVG, PNG or text",
+    "export SOURCE -o FILE.pdf|.svg|.png|.txt [OPTION...]\n"
+    "Save the diagram.  Without a range: all of it, on one page up to 400 columns, then on paper.\n\n"
+    "  -o, --output FILE         the ending chooses the format\n"
+    PICTURE_USAGE
+    "  -p, --paper SIZE          a4, a3, letter, legal or WIDTHxHEIGHTmm: as many pages as it takes\n"
+    "  -w, --width WIDTH         scaled to WIDTH (84mm, 17cm, 5in) and cropped, for a paper\n"
+    "  -g, --grey                without colour\n\n"
+    "The same input gives the same bytes; $SOURCE_DATE_EPOCH sets the date in a PDF.\n",
+    run_export};
+
+static int run_show(const struct command *command, int argc, char **argv)
+{
+    static const struct option options[] = {PICTURE_OPTIONS,
+                                            {"ascii", no_argument, 0, 'a'},
+                                            {"help", no_argument, 0, 'h'},
+                                            {0, 0, 0, 0}};
+    struct picture p = {.fold = -1, .labels = LABELS_NAME};
+    struct text_options text = {0};
+    struct winsize size;
+    int c, status;
+    setlocale(LC_CTYPE, "");
+    text.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    while ((c = getopt_long(argc, argv, "ah", options, NULL)) != -1) {
+        if (command_option(command, c, &status))
+            return status;
+        int taken = picture_option(command, &p, c, optarg);
+        if (taken > 0)
+            return taken;
+        text.ascii |= c == 'a';
+    }
+    if (argc - optind != 1)
+        return command_usage(command, "one SOURCE is needed");
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        text.width = size.ws_col;
+    struct subject subject;
+    if (!subject_open(command, &subject, argv[optind], p.labels))
+        return EXIT_FAILED;
+    status = EXIT_FAILED;
+    if (picture_get(command, &p, &subject)) {
+        struct scene *scene = make_scene(&p, &subject.source.book, false);
+        if (!p.no_title)
+            printf("%s\n\n", p.title);
+        text_write(scene, &subject.source.book, &text, stdout);
+        scene_free(scene);
+        status = EXIT_DONE;
+    }
+    picture_free(&p);
+    subject_close(&subject);
+    return status;
+}
+
+const struct command command_show = {
+    "show", "show the diagram in the terminal",
+    "show SOURCE [OPTION...]\n"
+    "Show the diagram in the terminal, in UTF-8 or, elsewhere, ASCII.\n\n"
+    "  -a, --ascii               ASCII only\n"
+    PICTURE_USAGE,
+    run_show};

@@ -1,0 +1,240 @@
+#define _GNU_SOURCE
+#include "clients/poet/picture.h"
+
+#include "wire/limits.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AROUND 60
+#define FOLD_ABOVE 400
+
+static int take_event(const struct command *command, struct ref *ref, const char *value)
+{
+    if (ref_parse(value, ref) && !(ref->line & HIDDEN_LINE))
+        return 0;
+    return command_usage(command, "%s: an event is written LINE:NUMBER, as in 2:17", value);
+}
+
+int picture_option(const struct command *command, struct picture *p, int option, const char *value)
+{
+    static const char *const labels[] = {"name", "id", "address"};
+    char *end;
+    switch (option) {
+    case 256:
+        return take_event(command, &p->from, value);
+    case 257:
+        return take_event(command, &p->to, value);
+    case 258:
+        return take_event(command, &p->around, value);
+    case 259: {
+        unsigned long n = strtoul(value, &end, 10);
+        p->last = (unsigned)n;
+        return *end || n == 0 || n > LIMIT_COLUMNS
+                   ? command_usage(command, "--last %s: a number of columns is needed", value)
+                   : 0;
+    }
+    case 260:
+        p->text = value;
+        return 0;
+    case 261:
+        p->lines = value;
+        return 0;
+    case 262:
+    case 263:
+        p->fold = option == 262;
+        return 0;
+    case 264:
+        for (int i = 0; i < 3; i++)
+            if (strcmp(value, labels[i]) == 0) {
+                p->labels = (enum labels)i;
+                return 0;
+            }
+        return command_usage(command, "--labels %s: name, id or address", value);
+    case 265:
+        p->caption = value;
+        return 0;
+    case 266:
+        p->no_title = true;
+        return 0;
+    case 267:
+        p->no_legend = true;
+        return 0;
+    case 268:
+        p->all = true;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+static bool add_row(struct picture *p, uint32_t line)
+{
+    for (uint32_t i = 0; i < p->row_count; i++)
+        if (p->rows[i] == line)
+            return true;
+    p->rows = realloc(p->rows, (p->row_count + 1) * sizeof *p->rows);
+    if (!p->rows)
+        abort();
+    p->rows[p->row_count++] = line;
+    return true;
+}
+
+/* One word of --lines: a number, or a pattern on names. */
+static bool add_rows(struct picture *p, struct subject *subject, const char *word)
+{
+    const struct book *book = &subject->source.book;
+    char *end;
+    unsigned long number = strtoul(word, &end, 10);
+    if (*word && !*end)
+        return number >= 1 && number <= book->line_count && add_row(p, (uint32_t)number);
+    bool any = false;
+    for (uint32_t i = 1; i <= book->line_count; i++)
+        if (book_drawn(book, i) &&
+            fnmatch(word, label_name(book, subject->sites, i), 0) == 0)
+            any |= add_row(p, i);
+    return any;
+}
+
+static bool choose_rows(const struct command *command, struct picture *p, struct subject *subject)
+{
+    if (!p->lines)
+        return true;
+    char *copy = strdup(p->lines), *rest = copy;
+    bool ok = copy != NULL;
+    for (char *word; ok && (word = strsep(&rest, ",")) != NULL;) {
+        ok = add_rows(p, subject, word);
+        if (!ok)
+            command_fail(command, "--lines: there is no line \"%s\": see poet dump", word);
+    }
+    free(copy);
+    return ok;
+}
+
+static bool ask(const struct command *command, struct picture *p, struct subject *subject,
+                struct window_request *request)
+{
+    struct out out = {0};
+    struct in in;
+    request->rows = p->rows;
+    request->row_count = p->row_count;
+    out_begin(&out, MESSAGE_WINDOW);
+    put_window_request(&out, request);
+    out_end(&out);
+    if (!source_send(&subject->source, &out) ||
+        !subject_expect(command, subject, MESSAGE_WINDOW_IS, &in))
+        return false;
+    shown_window_free(&p->window);
+    get_window(&in, &p->window);
+    if (!in_done(&in)) {
+        command_fail(command, "%s: %s", subject->source.name, in.error);
+        return false;
+    }
+    return true;
+}
+
+static bool find_text(const struct command *command, struct picture *p, struct subject *subject)
+{
+    struct out out = {0};
+    struct in in;
+    out_begin(&out, MESSAGE_FIND);
+    put_u64(&out, 0);
+    put_u8(&out, 0);
+    put_string(&out, p->text);
+    out_end(&out);
+    if (!source_send(&subject->source, &out) ||
+        !subject_expect(command, subject, MESSAGE_FOUND, &in))
+        return false;
+    p->around = get_ref(&in);
+    if (p->around.line)
+        return true;
+    command_fail(command, "no event bears the text \"%s\"", p->text);
+    return false;
+}
+
+static const struct shown_event *find_event(const struct picture *p, struct ref at)
+{
+    for (uint32_t i = 0; i < p->window.event_count; i++)
+        if (ref_equal(p->window.events[i].at, at))
+            return &p->window.events[i];
+    return NULL;
+}
+
+/* Cuts the window to the columns up to that of `to`. */
+static bool cut_at(const struct command *command, struct picture *p, struct window_request *request,
+                   struct subject *subject)
+{
+    const struct shown_event *e = find_event(p, p->to);
+    if (!e) {
+        char s[48];
+        ref_print(s, sizeof s, p->to);
+        command_fail(command, "--to %s: is not there, or not after the begin of the range", s);
+        return false;
+    }
+    int32_t columns = e->column - request->from + 1;
+    request->columns = columns > 0 ? (uint32_t)columns : 1;
+    return ask(command, p, subject, request);
+}
+
+static bool get_range(const struct command *command, struct picture *p, struct subject *subject)
+{
+    struct window_request request = {.anchor = ANCHOR_START, .columns = LIMIT_COLUMNS,
+                                     .fold = p->fold == 1};
+    if (p->around.line) {
+        request = (struct window_request){.anchor = ANCHOR_EVENT, .event = p->around,
+                                          .from = -AROUND / 2, .columns = AROUND};
+    } else if (p->last) {
+        request = (struct window_request){.anchor = ANCHOR_END, .from = -(int32_t)p->last,
+                                          .columns = p->last};
+    } else if (p->from.line) {
+        request.anchor = ANCHOR_EVENT;
+        request.event = p->from;
+    }
+    if (!ask(command, p, subject, &request))
+        return false;
+    if (p->to.line && !cut_at(command, p, &request, subject))
+        return false;
+    bool whole = !p->around.line && !p->last && p->fold < 0;
+    if (whole && p->window.event_count &&
+        p->window.last - p->window.first >= FOLD_ABOVE) {
+        p->fold = 1;
+        request.fold = true;
+        return ask(command, p, subject, &request);
+    }
+    return true;
+}
+
+static bool check_exists(const struct command *command, struct subject *subject, struct ref at)
+{
+    const struct book_line *line = at.line ? book_line(&subject->source.book, at.line) : NULL;
+    char s[48];
+    ref_print(s, sizeof s, at);
+    if (at.line && (!line || at.number > line->is.last)) {
+        command_fail(command, "there is no event %s", s);
+        return false;
+    }
+    return true;
+}
+
+bool picture_get(const struct command *command, struct picture *p, struct subject *subject)
+{
+    if (!choose_rows(command, p, subject) || !check_exists(command, subject, p->from) ||
+        !check_exists(command, subject, p->to) || !check_exists(command, subject, p->around) ||
+        (p->text && !find_text(command, p, subject)) || !get_range(command, p, subject))
+        return false;
+    const struct book *book = &subject->source.book;
+    bool folded = false;
+    for (uint32_t i = 0; i < p->window.event_count; i++)
+        folded |= p->window.events[i].fold > 0;
+    snprintf(p->title, sizeof p->title, "%s%s%s", book->run.name,
+             p->window.more_left || p->window.more_right ? " (part)" : "",
+             folded ? ", like visits folded (×N)" : "");
+    return true;
+}
+
+void picture_free(struct picture *p)
+{
+    shown_window_free(&p->window);
+    free(p->rows);
+}

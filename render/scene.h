@@ -1,0 +1,131 @@
+/* A scene: what a picture of a window holds, in points, before anything is painted.
+ *
+ * Built from placed events and the book that names things; knows neither Cairo nor a
+ * terminal.  Rows run down, columns run right; x and y count from the top left
+ * corner of the drawing, names and all.  Everything belongs to the scene.
+ *
+ * Column widths follow from what stands in them, so that no label can meet a mark, an
+ * arrow head or another label: a label of an event lies in its own column and above
+ * its own row. */
+#ifndef RENDER_SCENE_H
+#define RENDER_SCENE_H
+
+#include "render/book.h"
+
+enum scene_style { STYLE_NONE, STYLE_DASHED, STYLE_THIN, STYLE_SOLID };
+enum scene_arrow { ARROW_SYNC, ARROW_ASYNC, ARROW_GROUP, ARROW_STUB };
+
+struct scene_row {
+    uint32_t line;
+    double y_pt; /* of the trace line */
+    const char *label;
+    struct target_colour colour;
+};
+
+struct scene_column {
+    int32_t column;           /* as the server counts */
+    double x_pt;              /* of the marks */
+    double left_pt, right_pt; /* what it takes up on either side */
+};
+
+struct scene_segment {
+    uint32_t row;
+    double from_pt, to_pt;
+    enum scene_style style;
+    struct target_colour colour;
+};
+
+struct scene_mark {
+    uint32_t row, column; /* indices */
+    double x_pt, y_pt;
+    enum target_shape shape;
+    bool filled;
+    struct target_colour colour;
+    enum event_state state;
+    uint32_t fold;
+    bool waits; /* its line ends with it, and its thread waits for what it is about */
+    const struct shown_event *event; /* in the window */
+};
+
+struct scene_link {
+    enum scene_arrow kind;
+    double x0_pt, y0_pt, x1_pt, y1_pt; /* head at 1; edges of marks are left to the painter */
+    bool head;
+    bool contradictory;
+    struct target_colour colour;
+};
+
+/* A box of text; y_pt is its top. */
+struct scene_text {
+    double x_pt, y_pt, width_pt, height_pt, size_pt;
+    char *text;
+    struct target_colour colour;
+    bool bold;
+};
+
+struct scene_gap {
+    uint32_t row;
+    double x_pt; /* middle of the break */
+    uint64_t count;
+};
+
+struct scene_key { /* one entry of the legend */
+    double x_pt, y_pt; /* centre of the symbol */
+    enum target_shape shape;
+    bool filled;
+    enum scene_style style; /* if shape is SHAPE_NONE */
+    enum event_state state;
+    struct target_colour colour;
+};
+
+struct scene {
+    double width_pt, height_pt, names_pt; /* names_pt: where the columns begin */
+    double top_pt, bottom_pt;             /* of the rows */
+    struct scene_row *rows;
+    uint32_t row_count;
+    struct scene_column *columns;
+    uint32_t column_count;
+    struct scene_segment *segments;
+    uint32_t segment_count;
+    struct scene_mark *marks;
+    uint32_t mark_count;
+    struct scene_link *links;
+    uint32_t link_count;
+    struct scene_text *texts; /* labels of events */
+    uint32_t text_count;
+    struct scene_text *notes; /* title, caption, legend words */
+    uint32_t note_count;
+    struct scene_gap *gaps;
+    uint32_t gap_count;
+    struct scene_key *keys;
+    uint32_t key_count;
+};
+
+struct scene_options {
+    const char *title, *caption; /* NULL none */
+    bool legend;
+    double minimum_width_pt; /* the last column is widened to reach it */
+    /* Width of text in points; NULL: a fixed 0.55 of the size per character. */
+    double (*measure)(void *context, const char *text, double size_pt, bool bold);
+    void *context;
+};
+
+#define SCENE_ROW_PT 26.0
+#define SCENE_COLUMN_PT 15.0
+#define SCENE_MARK_PT 7.0    /* across */
+#define SCENE_LABEL_PT 7.5   /* size of event labels */
+#define SCENE_NAME_PT 9.0
+#define SCENE_LABEL_MAX_PT 130.0
+
+/* Window and book must outlive the scene.  NULL only if memory ran out. */
+struct scene *scene_build(const struct shown_window *window, const struct book *book,
+                          const struct scene_options *options);
+void scene_free(struct scene *scene);
+
+/* The mark nearest to a point, within reach points; NULL if none. */
+const struct scene_mark *scene_hit(const struct scene *scene, double x_pt, double y_pt,
+                                   double reach_pt);
+/* Writes the scene as text, for golden files. */
+void scene_print(const struct scene *scene, FILE *f);
+
+#endif

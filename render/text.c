@@ -1,0 +1,184 @@
+#define _GNU_SOURCE
+#include "render/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CELL 3 /* characters a column */
+
+enum glyph {
+    BLANK, SOLID, THIN, DASHED, OPEN_CIRCLE, CIRCLE, OPEN_SQUARE, SQUARE, PENDING, BAD,
+    SHAFT, UP, DOWN, CROSS, GAP, GLYPHS
+};
+
+static const char *const unicode[GLYPHS] = {" ", "━", "─", "╌", "○", "●", "□", "■",
+                                            "x", "!", "│", "▲", "▼", "┼", "⫽"};
+static const char *const ascii[GLYPHS] = {" ", "=", "-", ".", "o", "@", "H", "#",
+                                          "x", "!", "|", "^", "v", "+", "/"};
+
+struct canvas {
+    uint8_t *cells;
+    uint32_t width, height;
+};
+
+static uint8_t *cell(struct canvas *c, uint32_t x, uint32_t y)
+{
+    static uint8_t nowhere;
+    return x < c->width && y < c->height ? &c->cells[(size_t)y * c->width + x] : &nowhere;
+}
+
+static uint32_t column_at(const struct scene *scene, double x_pt)
+{
+    uint32_t low = 0, high = scene->column_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (scene->columns[middle].x_pt < x_pt - 0.01)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint32_t x_of(uint32_t column) { return 1 + column * CELL + CELL / 2; }
+
+static uint32_t edge_of(const struct scene *scene, double x_pt)
+{
+    uint32_t column = column_at(scene, x_pt);
+    if (column >= scene->column_count)
+        return 2 + scene->column_count * CELL;
+    return scene->columns[column].x_pt > x_pt + 0.01 && column == 0 ? 0 : x_of(column);
+}
+
+static uint32_t row_at(const struct scene *scene, double y_pt)
+{
+    uint32_t row = (uint32_t)((y_pt - scene->top_pt) / SCENE_ROW_PT);
+    return row < scene->row_count ? row : scene->row_count - 1;
+}
+
+static void draw_lines(struct canvas *canvas, const struct scene *scene)
+{
+    for (uint32_t i = 0; i < scene->segment_count; i++) {
+        const struct scene_segment *s = &scene->segments[i];
+        uint32_t to = edge_of(scene, s->to_pt);
+        for (uint32_t x = edge_of(scene, s->from_pt); x < to; x++)
+            *cell(canvas, x, 2 * s->row) = s->style == STYLE_SOLID  ? SOLID
+                                           : s->style == STYLE_THIN ? THIN
+                                                                    : DASHED;
+    }
+}
+
+static void draw_arrow(struct canvas *canvas, const struct scene *scene, const struct scene_link *l)
+{
+    uint32_t x = x_of(column_at(scene, l->x1_pt));
+    uint32_t from = 2 * row_at(scene, l->y0_pt), to = 2 * row_at(scene, l->y1_pt);
+    if (l->kind == ARROW_ASYNC || from == to)
+        return;
+    uint32_t top = from < to ? from : to, bottom = from < to ? to : from;
+    for (uint32_t y = top + 1; y < bottom; y++) {
+        uint8_t *at = cell(canvas, x, y);
+        *at = *at == BLANK ? SHAFT : *at == SHAFT ? SHAFT : CROSS;
+    }
+    if (l->head)
+        *cell(canvas, x, from < to ? to - 1 : to + 1) = from < to ? DOWN : UP;
+}
+
+static void draw_mark(struct canvas *canvas, const struct scene_mark *m)
+{
+    enum glyph g = m->state == EVENT_PENDING         ? PENDING
+                   : m->state == EVENT_CONTRADICTORY ? BAD
+                   : m->shape == SHAPE_SQUARE        ? (m->filled ? SQUARE : OPEN_SQUARE)
+                   : m->filled                       ? CIRCLE
+                                                     : OPEN_CIRCLE;
+    *cell(canvas, x_of(m->column), 2 * m->row) = (uint8_t)g;
+}
+
+static size_t characters(const char *s)
+{
+    size_t n = 0;
+    for (; *s; s++)
+        n += (*s & 0xc0) != 0x80;
+    return n;
+}
+
+static void write_block(const struct canvas *canvas, const struct scene *scene, size_t names,
+                        uint32_t from, uint32_t to, const char *const *glyphs, FILE *f)
+{
+    for (uint32_t y = 0; y < canvas->height; y++) {
+        const char *label = y % 2 == 0 ? scene->rows[y / 2].label : "";
+        uint32_t end = to < canvas->width ? to : canvas->width;
+        while (end > from && canvas->cells[(size_t)y * canvas->width + end - 1] == BLANK)
+            end--;
+        if (!*label && end == from) {
+            fputc('\n', f);
+            continue;
+        }
+        fputs(label, f);
+        for (size_t i = characters(label); end > from && i < names; i++)
+            fputc(' ', f);
+        for (uint32_t x = from; x < end; x++)
+            fputs(glyphs[canvas->cells[(size_t)y * canvas->width + x]], f);
+        fputc('\n', f);
+    }
+}
+
+/* What does not fit between the lines: texts, messages, losses. */
+static void write_notes(const struct scene *scene, const struct book *book, FILE *f)
+{
+    for (uint32_t i = 0; i < scene->mark_count; i++) {
+        const struct shown_event *e = scene->marks[i].event;
+        const struct target_event *look = book_look(book, e);
+        char at[48], other[48];
+        ref_print(at, sizeof at, e->at);
+        for (uint32_t k = 0; k < e->text_count; k++)
+            fprintf(f, "%-8s %s: %s\n", at, book_label(book, e->at.line), e->texts[k]);
+        if (e->fold)
+            fprintf(f, "%-8s stands for %u visits like it\n", at, e->fold);
+        for (uint32_t k = 0; e->relation == RELATION_SEND && k < e->partner_count; k++) {
+            ref_print(other, sizeof other, e->partners[k]);
+            fprintf(f, "%-8s -> %s\n", at, other);
+        }
+        if (scene->marks[i].waits && look)
+            fprintf(f, "%-8s %s: %s %s\n", at, book_label(book, e->at.line), look->text,
+                    book_label(book, e->about));
+        if (e->state != EVENT_ORDERED)
+            fprintf(f, "%-8s %s: %s, %s\n", at, book_label(book, e->at.line),
+                    look ? look->label : book_type(book, e->type),
+                    e->state == EVENT_PENDING ? "pending" : "contradictory");
+    }
+    for (uint32_t i = 0; i < scene->gap_count; i++)
+        fprintf(f, "%s: %llu events were lost\n", scene->rows[scene->gaps[i].row].label,
+                (unsigned long long)scene->gaps[i].count);
+}
+
+void text_write(const struct scene *scene, const struct book *book,
+                const struct text_options *options, FILE *f)
+{
+    struct canvas canvas = {.width = 3 + scene->column_count * CELL,
+                            .height = scene->row_count ? 2 * scene->row_count - 1 : 0};
+    canvas.cells = calloc((size_t)canvas.width * (canvas.height + 1), 1);
+    if (!canvas.cells)
+        abort();
+    size_t names = 0;
+    for (uint32_t i = 0; i < scene->row_count; i++)
+        if (characters(scene->rows[i].label) + 2 > names)
+            names = characters(scene->rows[i].label) + 2;
+    draw_lines(&canvas, scene);
+    for (uint32_t i = 0; i < scene->link_count; i++)
+        draw_arrow(&canvas, scene, &scene->links[i]);
+    for (uint32_t i = 0; i < scene->mark_count; i++)
+        draw_mark(&canvas, &scene->marks[i]);
+    for (uint32_t i = 0; i < scene->gap_count; i++)
+        *cell(&canvas, edge_of(scene, scene->gaps[i].x_pt) - 1, 2 * scene->gaps[i].row) = GAP;
+    uint32_t step = canvas.width;
+    if (options->width && options->width > names + 4 * CELL && options->width < names + canvas.width)
+        step = (uint32_t)(options->width - names) / CELL * CELL;
+    for (uint32_t from = 0; from < canvas.width; from += step) {
+        if (from)
+            fputs("\n", f);
+        write_block(&canvas, scene, names, from, from + step, options->ascii ? ascii : unicode, f);
+    }
+    fputc('\n', f);
+    write_notes(scene, book, f);
+    free(canvas.cells);
+}

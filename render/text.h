@@ -1,0 +1,15 @@
+/* A scene in a terminal: one line a row, arrows in the lines between. */
+#ifndef RENDER_TEXT_H
+#define RENDER_TEXT_H
+
+#include "render/scene.h"
+
+struct text_options {
+    bool ascii;
+    unsigned width; /* columns of the terminal; wider scenes are broken into blocks; 0: never */
+};
+
+void text_write(const struct scene *scene, const struct book *book,
+                const struct text_options *options, FILE *f);
+
+#endif
