@@ -12,7 +12,7 @@
 
 static const struct command *const commands[] = {
     &command_export, &command_show, &command_blocked, &command_dump, &command_order,
-    &command_runs,   &command_stat};
+    &command_runs,   &command_stat, &command_check};
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 static const struct {

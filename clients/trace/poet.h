@@ -21,6 +21,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef uint32_t poet_line_t; /* a trace line of this process, 0 none */
 typedef uint16_t poet_type_t; /* an event type of this process, 0 none */
@@ -104,6 +105,7 @@ void poet_trace_on(void);
 /* Events of this process that were dropped because the server was behind. */
 uint64_t poet_lost(void);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,217 @@
+/* poet check: a description against the language, a trace against its description and the
+ * model. */
+#define _GNU_SOURCE
+#include "clients/poet/command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check_description(const struct command *command, const char *file)
+{
+    char *path, *text = target_load(file, &path);
+    if (!text)
+        return command_fail(command, "%s: %s", file, strerror(errno));
+    struct target *target = target_read(text, file, stderr);
+    if (target)
+        printf("%s: %zu kinds, %zu event types: good\n", file, target->kind_count,
+               target->event_count);
+    int status = target ? EXIT_DONE : EXIT_FAILED;
+    target_free(target);
+    free(text);
+    free(path);
+    return status;
+}
+
+struct last { /* of a line, or of a thread */
+    struct ref at;
+    uint32_t type;
+    bool broken; /* said so already: only the first break counts */
+};
+
+struct checker {
+    const char *file;
+    struct book *book;
+    struct last *lines, *threads; /* by line - 1 */
+    uint32_t room;
+    struct shown_event previous;
+    uint64_t events, breaks;
+};
+
+static void say(struct checker *c, struct ref at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void say(struct checker *c, struct ref at, const char *format, ...)
+{
+    char s[48];
+    va_list ap;
+    c->breaks++;
+    ref_print(s, sizeof s, at);
+    printf("%s: %s: %s: ", c->file, book_label(c->book, at.line), s);
+    va_start(ap, format);
+    vprintf(format, ap);
+    va_end(ap);
+    putchar('\n');
+}
+
+static void make_room(struct checker *c)
+{
+    uint32_t need = c->book->line_count;
+    if (need <= c->room)
+        return;
+    c->lines = realloc(c->lines, need * sizeof *c->lines);
+    c->threads = realloc(c->threads, need * sizeof *c->threads);
+    if (!c->lines || !c->threads)
+        abort();
+    memset(c->lines + c->room, 0, (need - c->room) * sizeof *c->lines);
+    memset(c->threads + c->room, 0, (need - c->room) * sizeof *c->threads);
+    c->room = need;
+}
+
+static void check_succession(struct checker *c, const struct shown_event *e, struct last *last,
+                             const struct target_names *allowed, bool first, const char *whose)
+{
+    const char *type = book_type(c->book, e->type), *before = book_type(c->book, last->type);
+    if (last->broken || (last->at.line ? target_has(allowed, before) : first))
+        return;
+    char s[48];
+    ref_print(s, sizeof s, last->at);
+    last->broken = true;
+    if (last->at.line)
+        say(c, e->at, "%s may not follow %s (%s) %s", type, before, s, whose);
+    else
+        say(c, e->at, "%s may not be the first %s", type, whose);
+}
+
+static void check_numbers(struct checker *c, const struct shown_event *e, const struct last *last)
+{
+    if (last->at.line && e->at.number != last->at.number + 1 && !last->broken) {
+        char s[48];
+        ref_print(s, sizeof s, last->at);
+        c->lines[e->at.line - 1].broken = true;
+        say(c, e->at, "follows %s: numbers are missing", s);
+    }
+}
+
+/* The ends of a pair stand one after the other in a dump. */
+static void check_pair(struct checker *c, const struct shown_event *e,
+                       const struct target_event *look)
+{
+    const struct shown_event *p = &c->previous;
+    if (e->relation != RELATION_SYNC || e->partner_count != 1 ||
+        !ref_equal(e->partners[0], p->at))
+        return;
+    const char *other = book_type(c->book, p->type);
+    if (p->partner_count != 1 || !ref_equal(p->partners[0], e->at))
+        say(c, e->at, "its partner does not name it back");
+    else if (look->partner && strcmp(look->partner, other) != 0)
+        say(c, e->at, "%s is paired with %s, not with %s", book_type(c->book, e->type), other,
+            look->partner);
+}
+
+static void check_event(struct checker *c, struct shown_event *e)
+{
+    if (e->at.line & HIDDEN_LINE)
+        return;
+    make_room(c);
+    c->events++;
+    if (e->at.line > c->room) {
+        say(c, e->at, "is on a line that does not exist");
+        return;
+    }
+    struct last *line = &c->lines[e->at.line - 1];
+    struct last *thread = e->thread && e->thread <= c->room ? &c->threads[e->thread - 1] : NULL;
+    const struct target_event *look = book_look(c->book, e);
+    check_numbers(c, e, line);
+    if (e->state != EVENT_ORDERED)
+        say(c, e->at, "is %s", e->state == EVENT_PENDING ? "pending" : "contradictory");
+    if (!look) {
+        if (!line->broken)
+            say(c, e->at, "%s is not in the description", book_type(c->book, e->type));
+        line->broken = true;
+    } else {
+        if (look->relation != RELATION_COUNT && look->relation != (enum relation)e->relation &&
+            (look->relation != RELATION_NONE || e->relation != RELATION_ORDER))
+            say(c, e->at, "%s has another relation than in the description",
+                book_type(c->book, e->type));
+        if (!look->line_any)
+            check_succession(c, e, line, &look->line_after, look->line_first, "on its line");
+        if (!look->thread_any && thread)
+            check_succession(c, e, thread, &look->thread_after, look->thread_first,
+                             "in its thread");
+        check_pair(c, e, look);
+    }
+    line->at = e->at;
+    line->type = e->type;
+    if (thread) {
+        thread->at = e->at;
+        thread->type = e->type;
+    }
+    shown_event_free(&c->previous);
+    c->previous = *e;
+    *e = (struct shown_event){0};
+}
+
+static int check_trace(const struct command *command, const char *file)
+{
+    struct subject subject;
+    if (!subject_open(command, &subject, file, LABELS_ADDRESS))
+        return EXIT_FAILED;
+    struct checker c = {.file = file, .book = &subject.source.book};
+    struct out out = {0};
+    struct error error;
+    unsigned type;
+    struct in in;
+    int got;
+    source_ask(&out, MESSAGE_DUMP);
+    source_send(&subject.source, &out);
+    while ((got = source_next(&subject.source, true, &type, &in, &error)) > 0 &&
+           type != MESSAGE_DUMP_END) {
+        if (type == MESSAGE_LOST_IS) {
+            struct ref at = get_ref(&in);
+            say(&c, at, "%llu events were lost", (unsigned long long)get_u64(&in));
+        } else if (type == MESSAGE_EVENT) {
+            struct shown_event event;
+            get_event(&in, &event);
+            check_event(&c, &event);
+            shown_event_free(&event);
+        }
+    }
+    int status = got <= 0 ? command_fail(command, "%s", error.text)
+                 : c.breaks ? EXIT_FAILED
+                            : EXIT_DONE;
+    if (got > 0 && !c.breaks)
+        printf("%s: %llu events: good\n", file, (unsigned long long)c.events);
+    shown_event_free(&c.previous);
+    free(c.lines);
+    free(c.threads);
+    subject_close(&subject);
+    return status;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    static const struct option options[] = {{"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
+    int c, status;
+    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
+        if (command_option(command, c, &status))
+            return status;
+    if (argc - optind != 1)
+        return command_usage(command, "one FILE is needed");
+    const char *file = argv[optind];
+    size_t n = strlen(file);
+    bool trace = endpoint_is(file) || strcmp(file, "latest") == 0 ||
+                 (n > 5 && strcmp(file + n - 5, ".poet") == 0);
+    return trace ? check_trace(command, file) : check_description(command, file);
+}
+
+const struct command command_check = {
+    "check", "check a description, or a trace against its description and the model",
+    "check FILE.conf\n"
+    "       poet check FILE.poet\n"
+    "Report every mistake in a target description as FILE:LINE: what is wrong; or test a trace\n"
+    "against its description and the model, and name the first break on each line with both\n"
+    "events.  Exit status 1 if there is any.\n",
+    run};
