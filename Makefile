@@ -96,3 +96,84 @@ $(B)/share/poet/config/%: config/%
 	install -m 644 $< $@
 
 -include $(shell find $(B)/o $(B)/pic -name '*.d' 2>/dev/null)
+
+# ---- set-up ----
+.PHONY: deps demo check check-unit check-e2e check-fuzz bench install uninstall clean help
+deps:
+	@tests/deps.sh packages.txt
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@B=$(B) tests/demo.sh
+
+# ---- tests ----
+UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+A = $(B)/asan
+TEST_OBJECTS = $(patsubst %.c,$(1)/o/%.o,$(filter-out server/main.c,$(SERVER)) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) tests/bruteforce.c)
+LIBS_TEST = -lcmocka -lev $(LIBS_CLIENT) -lz
+
+$(B)/tests/test_%: $(B)/o/tests/unit/test_%.o $(call TEST_OBJECTS,$(B))
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_TEST)
+
+$(B)/tests/replay_%: $(B)/o/tests/fuzz/%.o $(B)/o/tests/fuzz/replay.o $(call TEST_OBJECTS,$(B))
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_TEST)
+
+.PHONY: unit-programs
+unit-programs: $(UNITS:%=$(B)/tests/%) $(FUZZERS:%=$(B)/tests/replay_%)
+.SECONDARY:
+
+# Unit tests and the fuzz corpora run with AddressSanitizer and UndefinedBehaviorSanitizer.
+check-unit:
+	@$(MAKE) --no-print-directory B=$(A) OPTIMISE="-O1 -g" \
+	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined" unit-programs
+	@tests/units.sh $(A)/tests
+
+check-e2e: all
+	@B=$(abspath $(B)) CC="$(CC)" prove --nocolor tests/e2e/*.t
+
+check: deps
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory check-unit
+	@$(MAKE) --no-print-directory check-e2e
+	@tests/rooms.sh
+
+bench: all
+	@B=$(B) tests/bench/bench.sh
+
+# ---- installing ----
+MANUALS = $(wildcard docs/man/*.1)
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/libexec/poet \
+	  $(DESTDIR)$(PREFIX)/include/poet $(DESTDIR)$(PREFIX)/share/poet/config \
+	  $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(B)/bin/poet $(B)/bin/poetcc $(DESTDIR)$(PREFIX)/bin
+	ln -sf poetcc $(DESTDIR)$(PREFIX)/bin/poetcc++
+	install -m 755 $(wildcard $(B)/libexec/poet/*) $(DESTDIR)$(PREFIX)/libexec/poet
+	install -m 755 $(B)/lib/libpoet.so $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(B)/include/poet.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(DESTDIR)$(PREFIX)/include/poet
+	install -m 644 config/*.conf $(DESTDIR)$(PREFIX)/share/poet/config
+	install -m 644 $(MANUALS) $(DESTDIR)$(PREFIX)/share/man/man1
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,poet poetcc poetcc++)
+	rm -f $(DESTDIR)$(PREFIX)/lib/libpoet.so $(DESTDIR)$(PREFIX)/include/poet.h
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/poet include/poet share/poet)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MANUALS)))
+
+clean:
+	rm -rf $(B)
+
+help:
+	@echo "make              build everything into $(B)/"
+	@echo "make demo         install what is missing, build, trace a program, leave prodcons.pdf"
+	@echo "make check        install what is missing, build, run all tests"
+	@echo "make deps         install the Debian packages of packages.txt that are missing"
+	@echo "make bench        print figures"
+	@echo "make install      PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
+	@echo "make uninstall    remove what install put there"
+	@echo "make clean        remove $(B)/"
+	@echo "Variables: CC (gcc or clang), CFLAGS, LDFLAGS, PREFIX, DESTDIR, B (build directory)."

@@ -1,0 +1,28 @@
+/* The order of a random execution by brute force: a matrix of reachability. */
+#ifndef TESTS_BRUTEFORCE_H
+#define TESTS_BRUTEFORCE_H
+
+#include "server/order/order.h"
+
+#define EXECUTION_EVENTS 400
+#define EXECUTION_LINES 12
+
+struct execution { /* points: events with one id share everything */
+    struct arrival arrivals[EXECUTION_EVENTS];
+    struct ref partners[EXECUTION_EVENTS];
+    uint32_t point[EXECUTION_EVENTS]; /* number of its point */
+    uint32_t count, points, lines;
+    bool shared[EXECUTION_LINES + 1];
+    uint8_t before[EXECUTION_EVENTS][EXECUTION_EVENTS]; /* by point: transitive */
+};
+
+/* Types used: 1 plain, 2 release (collected), 3 taken (after release), 4 read, 5 write. */
+void execution_make(struct execution *x, unsigned seed);
+enum precedence execution_compare(const struct execution *x, uint32_t a, uint32_t b);
+/* An order with the same lines and after sets, nothing accepted yet. */
+struct order *execution_order(const struct execution *x);
+/* Accepts all arrivals in a random order. */
+void execution_feed(const struct execution *x, struct order *order, unsigned seed);
+uint32_t execution_random(unsigned *state, uint32_t below);
+
+#endif
