@@ -236,7 +236,7 @@ static void read_event(struct reader *reader, const config_setting_t *s,
     static const char *const keys[] = {
         "name",  "on",     "label",   "text",  "shape",      "filled",       "colour", "relation",
         "after", "arrow",  "partner", "opens", "line_after", "thread_after", "closes", "thread",
-        "whose", "waits",  NULL};
+        "whose", "waits",  "releases", NULL};
     static const char *const shapes[] = {"none", "circle", "square", NULL};
     static const char *const relations[] = {"none",    "sync",  "send",  "receive",
                                             "order",   "group", "any",   NULL};
@@ -261,6 +261,7 @@ static void read_event(struct reader *reader, const config_setting_t *s,
     event->opens = get_bool(reader, s, "opens", false);
     event->closes = get_bool(reader, s, "closes", false);
     event->waits = get_bool(reader, s, "waits", false);
+    event->releases = get_bool(reader, s, "releases", false);
     event->has_presence = config_setting_get_member(s, "thread") != NULL;
     event->presence = (enum presence)get_word(reader, s, "thread", presences, PRESENCE_OUT);
     event->own = get_word(reader, s, "whose", whose, 0) == 1;

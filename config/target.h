@@ -48,7 +48,9 @@ struct target_event {
     bool line_any;                   /* no such rule */
     struct target_names thread_after; /* types that its thread's previous event may have */
     bool thread_first, thread_any;
-    bool opens, closes, waits; /* waits: its thread cannot go on until a later event */
+    bool opens, closes;
+    bool waits;    /* its thread cannot go on until a later event */
+    bool releases; /* and lets others into its line meanwhile */
     bool has_presence, own;
     enum presence presence;
     int source_line;

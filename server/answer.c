@@ -310,14 +310,13 @@ static void tell_tail(struct out *out, const struct run *run, uint32_t line)
     enum presence presence;
     uint64_t since;
     for (size_t i = 0; order_line_inside(order, line, i, &thread, &presence, &since); i++) {
-        if (thread == line || presence == PRESENCE_BLOCKED)
+        if (thread == line)
             continue;
         tail.inside = realloc(tail.inside, (tail.inside_count + 1) * sizeof *tail.inside);
-        tail.since = realloc(tail.since, (tail.inside_count + 1) * sizeof *tail.since);
-        if (!tail.inside || !tail.since)
+        if (!tail.inside)
             abort();
-        tail.inside[tail.inside_count] = thread;
-        tail.since[tail.inside_count++] = (struct ref){line, since};
+        tail.inside[tail.inside_count++] =
+            (struct shown_inside){thread, (uint8_t)presence, {line, since}};
     }
     out_begin(out, MESSAGE_TAIL);
     put_tail(out, &tail);
@@ -325,7 +324,6 @@ static void tell_tail(struct out *out, const struct run *run, uint32_t line)
     show_free(&tail.last);
     show_free(&tail.last_acted);
     free(tail.inside);
-    free(tail.since);
 }
 
 void answer_tails(struct out *out, const struct run *run)

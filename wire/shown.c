@@ -409,8 +409,9 @@ void put_tail(struct out *out, const struct shown_tail *tail)
     put_event(out, &tail->last_acted);
     put_u32(out, tail->inside_count);
     for (uint32_t i = 0; i < tail->inside_count; i++) {
-        put_u32(out, tail->inside[i]);
-        put_ref(out, tail->since[i]);
+        put_u32(out, tail->inside[i].thread);
+        put_u8(out, tail->inside[i].presence);
+        put_ref(out, tail->inside[i].since);
     }
 }
 
@@ -420,12 +421,13 @@ void get_tail(struct in *in, struct shown_tail *tail)
     tail->in = get_in(in);
     get_event(in, &tail->last);
     get_event(in, &tail->last_acted);
-    uint32_t n = get_count(in, 16);
+    uint32_t n = get_count(in, 17);
     tail->inside = array(in, n, sizeof *tail->inside);
-    tail->since = array(in, n, sizeof *tail->since);
-    for (; tail->inside && tail->since && tail->inside_count < n; tail->inside_count++) {
-        tail->inside[tail->inside_count] = get_u32(in);
-        tail->since[tail->inside_count] = get_ref(in);
+    for (; tail->inside && tail->inside_count < n; tail->inside_count++) {
+        struct shown_inside *inside = &tail->inside[tail->inside_count];
+        inside->thread = get_u32(in);
+        inside->presence = get_u8(in);
+        inside->since = get_ref(in);
     }
 }
 
@@ -434,6 +436,5 @@ void shown_tail_free(struct shown_tail *tail)
     shown_event_free(&tail->last);
     shown_event_free(&tail->last_acted);
     free(tail->inside);
-    free(tail->since);
     *tail = (struct shown_tail){0};
 }

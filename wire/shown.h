@@ -129,8 +129,11 @@ struct shown_tail {
     struct presences in;
     struct shown_event last;      /* last event of the line; last.at.line 0: none */
     struct shown_event last_acted; /* if the line is a task's: its thread's last event anywhere */
-    uint32_t *inside;             /* lines of the threads in it, holding it */
-    struct ref *since;            /* and the events by which they came in */
+    struct shown_inside {
+        uint32_t thread;  /* its own line */
+        uint8_t presence; /* enum presence */
+        struct ref since; /* the event by which it came in */
+    } *inside;
     uint32_t inside_count;
 };
 

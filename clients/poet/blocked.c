@@ -51,12 +51,25 @@ static bool waits(const struct book *book, const struct shown_tail *tail, struct
     if (!look || !look->waits)
         return false;
     *w = (struct waiting){tail->line, e->about ? e->about : e->at.line, e};
+    if (w->about == w->thread)
+        w->about = 0; /* something that was not seen */
     return true;
 }
 
 static const struct shown_tail *tail_of(const struct tails *tails, uint32_t line)
 {
     return line && line <= tails->count ? &tails->items[line - 1] : NULL;
+}
+
+/* Does the thread hold the line?  One that is blocked in it does, unless what it
+ * waits by lets others in. */
+static bool holds(const struct book *book, const struct tails *tails,
+                  const struct shown_inside *inside, uint32_t line)
+{
+    const struct shown_tail *thread = tail_of(tails, inside->thread);
+    const struct shown_event *e = thread ? &thread->last_acted : NULL;
+    const struct target_event *look = e && e->at.line == line ? book_look(book, e) : NULL;
+    return inside->presence != PRESENCE_BLOCKED || !look || !look->releases;
 }
 
 /* Whom a waiting thread waits for: the holder of the object, or, of a thread, itself. */
@@ -68,7 +81,10 @@ static uint32_t blocker(const struct book *book, const struct tails *tails, cons
         return 0;
     if (about->last_acted.at.line)
         return w->about;
-    return about->inside_count == 1 ? about->inside[0] : 0;
+    for (uint32_t i = 0; i < about->inside_count; i++)
+        if (holds(book, tails, &about->inside[i], w->about))
+            return about->inside[i].thread;
+    return 0;
 }
 
 static const struct waiting *waiting_of(const struct waiting *list, size_t count, uint32_t thread)
@@ -123,8 +139,10 @@ static void holder_text(const struct report *r, const struct waiting *w)
     const struct shown_tail *about = tail_of(r->tails, w->about);
     char at[48];
     for (uint32_t i = 0; about && i < about->inside_count; i++) {
-        ref_print(at, sizeof at, about->since[i]);
-        printf("    held by %s since event %s\n", book_label(book, about->inside[i]), at);
+        if (!holds(book, r->tails, &about->inside[i], w->about))
+            continue;
+        ref_print(at, sizeof at, about->inside[i].since);
+        printf("    held by %s since event %s\n", book_label(book, about->inside[i].thread), at);
     }
 }
 
@@ -136,7 +154,7 @@ static void one_text(const struct report *r, const struct waiting *w)
     char at[48];
     ref_print(at, sizeof at, w->event->at);
     printf("%s %s %s%s%s\n    since %.6f s before the last event, event %s\n",
-           book_label(book, w->thread), look->text, book_label(book, w->about),
+           book_label(book, w->thread), look->text, w->about ? book_label(book, w->about) : "something",
            *site ? " at " : "", site, since(r, w->event), at);
     holder_text(r, w);
 }
@@ -162,15 +180,17 @@ static struct json_object *one_json(const struct report *r, const struct waiting
     const struct shown_tail *about = tail_of(r->tails, w->about);
     const char *site = subject_site(r->subject, w->event);
     json_object_object_add(o, "thread", line_json(r, w->thread));
-    json_object_object_add(o, "waits_for", line_json(r, w->about));
+    json_object_object_add(o, "waits_for", w->about ? line_json(r, w->about) : NULL);
     json_object_object_add(o, "type", json_object_new_string(
         book_type(&r->subject->source.book, w->event->type)));
     json_object_object_add(o, "event", ref_json(w->event->at));
     json_object_object_add(o, "since_ns", json_object_new_int64(w->event->time_ns));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     for (uint32_t i = 0; about && i < about->inside_count; i++) {
-        struct json_object *h = line_json(r, about->inside[i]);
-        json_object_object_add(h, "since_event", ref_json(about->since[i]));
+        if (!holds(&r->subject->source.book, r->tails, &about->inside[i], w->about))
+            continue;
+        struct json_object *h = line_json(r, about->inside[i].thread);
+        json_object_object_add(h, "since_event", ref_json(about->inside[i].since));
         json_object_array_add(holders, h);
     }
     json_object_object_add(o, "held_by", holders);
@@ -195,8 +215,8 @@ static void print_cycles(const struct report *r, struct json_object *cycles)
             if (cycles)
                 json_object_array_add(list, line_json(r, cycle[k]));
             else
-                printf("%s waits for %s%s", book_label(book, cycle[k]),
-                       book_label(book, w->about), k + 1 < n ? ", held by " : ", held by ");
+                printf("%s waits for %s, held by ", book_label(book, cycle[k]),
+                       book_label(book, w->about));
         }
         if (cycles) {
             json_object_array_add(cycles, list);

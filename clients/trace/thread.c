@@ -339,6 +339,12 @@ ENTRY(int, pthread_create,
         task_close(t, task, TYPE_FAILED);
         task_free(task);
         start_put(start);
+    } else if (!(atomic_load(&task->flags) & (TASK_DETACHED | TASK_ENDED))) {
+        /* who joins it before it has begun must find it, too */
+        struct object *entry = object_get((void *)*id, OBJECT_TASK);
+        struct task *nobody = NULL;
+        if (entry)
+            atomic_compare_exchange_strong(&entry->task, &nobody, task);
     }
     return result;
 }
