@@ -85,6 +85,7 @@ struct run *replay(const char *path, const char **why)
             player.run->unfinished = true;
         teller_free(player.tellers[i]);
     }
+    player.run->connected = 0; /* nobody is, to a file */
     free(player.tellers);
     if (!ok) {
         run_free(player.run);

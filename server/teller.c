@@ -10,6 +10,7 @@
 
 struct shape {
     unsigned count;
+    bool two_lines;
     struct step steps[LIMIT_STEPS];
 };
 
@@ -312,6 +313,7 @@ static bool read_shape(struct teller *teller, struct in *in)
         step->type_a = get_u16(in);
         step->type_b = get_u16(in);
         step->flags = get_u32(in);
+        shape.two_lines |= step->type_b != 0;
         if (step->type_a >= LIMIT_TYPES || step->type_b >= LIMIT_TYPES ||
             !(step->type_a | step->type_b) || (step->type_a && !teller->types[step->type_a]) ||
             (step->type_b && !teller->types[step->type_b]))
@@ -486,9 +488,11 @@ static bool announced(const struct teller *teller, const struct slot *slot)
         (slot->line_b && !keyed && !line_of(teller, slot->line_b)) ||
         (slot->about && !line_of(teller, slot->about)))
         return false;
-    if (slot->shape >= SHAPE_COMPOUND)
-        return slot->shape - SHAPE_COMPOUND < LIMIT_SHAPES &&
-               teller->shapes[slot->shape - SHAPE_COMPOUND] && slot->line_b;
+    if (slot->shape >= SHAPE_COMPOUND) {
+        unsigned i = slot->shape - SHAPE_COMPOUND;
+        const struct shape *shape = i < LIMIT_SHAPES ? teller->shapes[i] : NULL;
+        return shape && (slot->line_b || !shape->two_lines);
+    }
     if (slot->flags & SLOT_PARTNERS) {
         struct in in = in_from(slot + 1, slot->payload_bytes);
         while (in_left(&in) >= 16) {

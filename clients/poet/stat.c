@@ -93,7 +93,7 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
 {
     const struct book *book = &subject->source.book;
     printf("run             %s%s\n", book->run.name,
-           s->connected ? " (running)" : s->unfinished ? " (cut off: it has no end)" : "");
+           s->connected ? " (running)" : s->unfinished ? " (not finished: still running, or cut off)" : "");
     printf("lines           %llu\nevents          %llu\n", (unsigned long long)s->lines,
            (unsigned long long)s->events);
     printf("texts           %llu\npending         %llu\nlost            %llu\n",

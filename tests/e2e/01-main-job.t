@@ -1,0 +1,48 @@
+#!/bin/bash
+# The four lines of the README, typed in order and with lines 2 and 3 swapped.
+. "$(dirname "$0")/lib.sh"
+cp "$root/examples/prodcons.c" .
+
+display() { # a private X server, if the machine has one
+    command -v Xvfb >/dev/null && [ -x "$B/libexec/poet/poet-view" ] || return 1
+    for n in $(seq 90 120); do
+        [ -e "/tmp/.X11-unix/X$n" ] && continue
+        Xvfb ":$n" -screen 0 1200x800x24 >/dev/null 2>&1 &
+        pids="$pids $!"
+        export DISPLAY=":$n" GDK_BACKEND=x11 GSK_RENDERER=cairo
+        until_true test -e "/tmp/.X11-unix/X$n" && return 0
+    done
+    return 1
+}
+shown() { [ -n "$(xdotool search --name "$1" 2>/dev/null)" ]; }
+
+if display; then
+    check "poetcc -trace prodcons.c -o prodcons" poetcc -trace prodcons.c -o prodcons
+    poet view >view.log 2>&1 &
+    viewer=$!
+    pids="$pids $viewer"
+    check "poet view: a window, and a server on the default endpoint" until_true poet runs
+    is "./prodcons" "$(./prodcons)" "sum of 10 items: 45"
+    check "the viewer shows the run" until_true shown prodcons
+    check "poet export latest -o order.pdf" poet export latest -o order.pdf
+    like "it is a PDF with the names in it" "$(pdftotext order.pdf - 2>&1)" "producer"
+    kill "$viewer"
+    wait "$viewer" 2>/dev/null
+    gone() { [ ! -e "$XDG_RUNTIME_DIR/poet.sock" ]; }
+    check "the server goes when the viewer has gone" until_true gone
+    rm -f order.pdf
+
+    is "line 3 first: ./prodcons" "$(./prodcons 2>note)" "sum of 10 items: 45"
+    like "one line says where the trace is" "$(cat note)" "^poet: no server was running: tracing into prodcons\.[0-9]+\.poet"
+    is "and only one" "$(wc -l <note)" 1
+    poet view >view.log 2>&1 &
+    viewer=$!
+    pids="$pids $viewer"
+    check "then poet view" until_true poet runs
+    check "poet export latest -o order.pdf" poet export latest -o order.pdf
+    like "it is that run's diagram" "$(pdftotext order.pdf - 2>&1)" "consumer"
+    kill "$viewer"
+else
+    skip "there is no Xvfb or no viewer"
+fi
+done_testing

@@ -1,0 +1,39 @@
+#!/bin/bash
+# Every example gives a trace that obeys every rule, and its own result.
+. "$(dirname "$0")/lib.sh"
+start_server -o traces/ -q
+
+run_example() { # NAME OUTPUT
+    check "$1 compiles" compile "$1"
+    is "$1 computes what it does untraced" "$(./"$1" 2>&1)" "$2"
+    check "$1: the trace is sound" sound latest
+    check "$1: a picture" poet export latest -o "$1.pdf"
+    like "$1: no Type 3 font" "$(pdffonts "$1.pdf" | grep -c 'Type 3')" "^0$"
+}
+run_example prodcons "sum of 10 items: 45"
+run_example buffer "sum: 72"
+run_example philosophers "meals: 15"
+run_example list "nodes: 12"
+run_example dating "sum of phone numbers: 906"
+like "names of threads" "$(poet dump --json unix:$XDG_RUNTIME_DIR/poet.sock#philosophers)" '"name":"phil 3"'
+like "named events" "$(poet dump latest)" '"10[0-2] dates 20[0-2]"'
+
+check "deadlock compiles" compile deadlock
+./deadlock &
+program=$!
+blocked() { poet blocked latest | grep -q "^cycle:"; }
+check "the deadlock is seen live" until_true blocked
+answer=$(poet blocked latest)
+like "alice waits for knives" "$answer" "T:alice asks for M:knives .* at deadlock.c:12"
+like "bob waits for forks" "$answer" "T:bob asks for M:forks .* at deadlock.c:20"
+like "alice holds forks" "$answer" "held by T:alice since event"
+like "bob holds knives" "$answer" "held by T:bob since event"
+like "the cycle" "$answer" "cycle: .*T:alice.*T:bob"
+kill -KILL $program
+wait $program 2>/dev/null
+check "after SIGKILL the run is over" until_true finished latest
+is "and says the same" "$(poet blocked latest | grep -v before)" "$(printf '%s' "$answer" | grep -v before)"
+like "as JSON" "$(poet blocked latest --json)" '"cycles":\[\[\{"line"'
+like "and in the picture" "$(poet show latest)" "asks for M:(knives|forks)"
+stop_server
+done_testing

@@ -1,0 +1,101 @@
+#!/bin/bash
+# Complete traces: many runs, kill -9 of the program, kill -9 of the server.
+. "$(dirname "$0")/lib.sh"
+cat >locks.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <fcntl.h>
+#include <unistd.h>
+/* 8 threads, 100 000 lock operations; each thread counts what it did in a shared file. */
+static pthread_mutex_t m[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+                               PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static volatile long *done;
+static int forever;
+static void *work(void *a)
+{
+    unsigned s = (unsigned)(long)a;
+    for (int i = 0; i < 6250 || forever; i++) {
+        s = s * 1103515245 + 12345;
+        pthread_mutex_lock(&m[s >> 16 & 3]);
+        pthread_mutex_unlock(&m[s >> 16 & 3]);
+        done[(long)a * 8]++;
+    }
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[8];
+    int fd = open(argv[1], O_RDWR | O_CREAT, 0600);
+    forever = argc > 2;
+    if (ftruncate(fd, 4096) < 0) return 1;
+    done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    for (long i = 0; i < 8; i++) pthread_create(&t[i], NULL, work, (void *)i);
+    for (int i = 0; i < 8; i++) pthread_join(t[i], NULL);
+    return 0;
+}
+C
+poetcc -trace -O2 -g locks.c -o locks
+
+start_server -o runs/ -q
+runs=${POET_TEST_RUNS:-30}
+for _ in $(seq "$runs"); do ./locks counts; done
+all_done() { [ "$(poet runs | grep -c finished)" = "$runs" ]; }
+check "$runs runs finish" until_true all_done
+stop_server
+bad=
+for f in runs/*.poet; do
+    [ "$(figure "$f" lost)$(figure "$f" pending)$(figure "$f" contradictions)" = 000 ] || bad="$bad $f"
+    # 8 threads: create, start, end, close and 3 events each for lock, 2 for unlock; main: its own
+    [ "$(figure "$f" events)" = $((8 * 4 + 8 * 6250 * 5 + 1 + 8 * 2 + 2)) ] || bad="$bad $f:$(figure "$f" events)"
+done
+is "$runs complete traces: 0 lost, 0 pending, 0 contradictions, every event" "$bad" ""
+check "one of them obeys every rule" poet check "$(ls runs/*.poet | head -n 1)"
+rm -r runs
+
+start_server -o kills/ -q
+kills=${POET_TEST_KILLS:-25}
+bad=
+for i in $(seq "$kills"); do
+    rm -f counts
+    ./locks counts forever &
+    program=$!
+    until_true test -s counts
+    perl -e 'select undef, undef, undef, rand 0.12'
+    kill -KILL $program
+    wait $program 2>/dev/null
+    until_true finished latest || bad="$bad $i:unfinished"
+    # For each thread the trace holds at least what it had counted as done.
+    poet dump --json latest | perl -e '
+        open F, "<", "counts"; binmode F; read F, my $raw, 4096; my @done = unpack "q512", $raw;
+        my (%number, %thread, %left, $n, $bad);
+        while (<STDIN>) {
+            $thread{$1} = 1 if /^\{"line":(\d+),"kind":"task".*"name":"work"/;
+            $left{$1}++ if /"type":"leave".*"relation":"sync".*"thread":(\d+)/;
+            $bad = 1 if /"state":"(pending|contradictory)"/ || /^\{"lost"/;
+        }
+        my @threads = sort { $a <=> $b } keys %thread;
+        for (@threads) { my $have = $left{$_} // 0; $bad = "thread $_: $have of $done[8*$n]" if $have < $done[8 * $n] || $have > $done[8 * $n] + 1; $n++ }
+        print "$bad\n" if $bad; exit !!$bad' >why || bad="$bad $i:$(cat why)"
+done
+is "kill -9 of the program at $kills random moments: nothing recorded is missing" "$bad" ""
+stop_server
+
+start_server -o killed.poet -q
+./locks counts forever &
+program=$!
+pids="$pids $program"
+grown() { [ "$(figure "unix:$XDG_RUNTIME_DIR/poet.sock" events)" -gt 200000 ]; }
+until_true grown
+seen=$(figure "unix:$XDG_RUNTIME_DIR/poet.sock" events)
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+check "after kill -9 of the server its file opens" poet stat killed.poet
+if [ "$(figure killed.poet events)" -ge "$seen" ]; then ok "and holds all that it had answered for"
+else not_ok "and holds all that it had answered for" "$(figure killed.poet events) of $seen"; fi
+like "it says that it was cut off" "$(poet stat killed.poet)" "not finished: still running, or cut off"
+before=$(od -An -td8 -N8 counts)
+more() { [ "$(od -An -td8 -N8 counts)" -gt "$((before + 1000))" ]; }
+check "the program goes on" until_true more
+kill -KILL $program
+done_testing

@@ -1,0 +1,105 @@
+#!/bin/bash
+# Bad peers are answered where possible, dropped alone and logged; good ones do not notice.
+. "$(dirname "$0")/lib.sh"
+start_server -o peers/ -l "unix:$XDG_RUNTIME_DIR/poet.sock" -l tcp:127.0.0.1:0 2>/dev/null
+cat >peer.pl <<'P'
+use Socket; # peer.pl PATH HEX [stay]: sends the bytes, prints the answer
+socket my $s, AF_UNIX, SOCK_STREAM, 0; connect $s, sockaddr_un($ARGV[0]) or die "$!";
+syswrite $s, pack "H*", $ARGV[1]; shutdown $s, 1 unless $ARGV[2];
+$SIG{ALRM} = sub { exit 3 }; alarm 15;
+while (sysread $s, my $b, 4096) { print $b }
+P
+send() { perl peer.pl "$XDG_RUNTIME_DIR/poet.sock" "$@" | strings -n 4; }
+logged() { grep -Eq "$1" server.log; }
+like "garbage is answered" "$(send 4745542f20485454502f312e310d0a0d0a stay)" "not a Poet message"
+check "and logged with its byte" until_true logged "peer [0-9]+: not a Poet message, at byte 0"
+like "a huge length" "$(send ffffff7f0100504f stay)" "too long"
+like "another version" "$(send 0a0000000100504f504f455463000000010000 stay)" "version 1 of the protocol, the other side 99"
+like "no HELLO first" "$(send 000000002100504f stay)" "the first message is SELECT, not HELLO"
+send 0a0000000100504f504f >/dev/null
+check "half a message and a hang-up" until_true logged "hung up in the middle of a message"
+viewer=090000000100504f504f45540100000002
+like "a request that is none" "$(send ${viewer}00000000e7030000 stay)" "not a Poet message"
+like "a request that does not exist" "$(send ${viewer}000000005000504f stay)" "is no request"
+like "a window of nonsense" "$(send ${viewer}020000002300504f0000 stay)" "no run was selected"
+compile prodcons
+is "a program does not notice" "$(./prodcons)" "sum of 10 items: 45"
+check "nor its trace" sound latest
+
+# A program that hands over a queue that is not sealed.
+cat >unsealed.c <<'C'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "wire/message.h"
+int main(int argc, char **argv)
+{
+    struct sockaddr_un a = {AF_UNIX, ""};
+    strcpy(a.sun_path, argv[1]);
+    int s = socket(AF_UNIX, SOCK_STREAM, 0), fd = memfd_create("q", MFD_ALLOW_SEALING);
+    if (connect(s, (void *)&a, sizeof a) || ftruncate(fd, 1 << 20)) return 1;
+    struct out out = {0};
+    out_begin(&out, MESSAGE_HELLO);
+    put_u32(&out, HELLO_MAGIC); put_u32(&out, WIRE_VERSION); put_u8(&out, ROLE_PROGRAM);
+    put_string(&out, "unsealed"); put_string(&out, "pthread"); put_string(&out, "/bin/x");
+    put_string(&out, "host"); put_u32(&out, 1); put_u64(&out, 1); put_u64(&out, 1);
+    put_u64(&out, 1); put_u32(&out, 0);
+    out_end(&out);
+    out_begin(&out, MESSAGE_THREAD); put_u32(&out, 4096); out_end(&out);
+    char control[CMSG_SPACE(sizeof(int))] = {0}, answer[4096];
+    struct iovec iov = {out.data, out.size};
+    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    c->cmsg_level = SOL_SOCKET; c->cmsg_type = SCM_RIGHTS; c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    sendmsg(s, &m, 0);
+    for (ssize_t n; (n = read(s, answer, sizeof answer)) > 0;) fwrite(answer, 1, (size_t)n, stdout);
+    return 0;
+}
+C
+cc -I"$root" unsealed.c "$root/wire/message.c" -o unsealed
+like "a queue that is not sealed is refused" "$(./unsealed "$XDG_RUNTIME_DIR/poet.sock" | strings)" "THREAD: a queue that is not sealed"
+check "and logged by name" until_true logged "x\[1\]: THREAD: a queue that is not sealed"
+
+like "a second server keeps off a live socket" "$(poet server 2>&1)" "another server is listening there"
+like "TCP elsewhere than loopback is refused" "$(poet server -l tcp:0.0.0.0:7777 2>&1)" "only the loopback addresses"
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+start_server -o peers2/ -q
+ok "a stale socket is replaced"
+is "the directory of sockets is the user's own" "$(stat -c %a "$XDG_RUNTIME_DIR")" 700
+stop_server
+[ -e "$XDG_RUNTIME_DIR/poet.sock" ] && not_ok "SIGTERM removes the socket" || ok "SIGTERM removes the socket"
+
+# Twenty viewers at different places, one of them stopped, on a run at full rate.
+start_server -o crowd.poet -q
+cat >busy.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void) { for (int i = 0; i < 300000; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); } return 0; }
+C
+poetcc -trace -O2 busy.c -o busy
+endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
+./busy & program=$!
+poet_running() { [ "$(figure "$endpoint" events)" -gt 1000 ]; }
+until_true poet_running
+poet dump "$endpoint" >/dev/null & stopped=$!
+kill -STOP $stopped
+viewers=
+for i in $(seq 20); do
+    poet export "$endpoint" --last $((i * 5)) -o "v$i.pdf" & viewers="$viewers $!"
+done
+bad=
+for v in $viewers; do wait "$v" || bad="$bad $v"; done
+is "20 viewers get their pictures beside one that is stopped" "$bad" ""
+wait $program
+check "and the program's trace is complete" sound "$endpoint"
+is "every event of it" "$(figure "$endpoint" events)" $((300000 * 5 + 3))
+kill -CONT $stopped
+kill $stopped
+stop_server
+done_testing

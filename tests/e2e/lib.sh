@@ -1,0 +1,76 @@
+# What the end-to-end tests share: a private directory, private sockets, TAP.
+# Each test runs in an environment of its own and leaves nothing behind.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${B:-$root/build}
+work=$(mktemp -d "${TMPDIR:-/tmp}/poet-e2e.XXXXXX")
+mkdir -m 700 "$work/run"
+export XDG_RUNTIME_DIR="$work/run" XDG_STATE_HOME="$work/state" HOME="$work" LC_ALL=C.UTF-8
+export PATH="$B/bin:$PATH"
+unset POET_SERVER POET_RUN POET_QUIET POET_CONFIG POET_KEEP XDG_CONFIG_HOME SOURCE_DATE_EPOCH
+cd "$work" || exit 1
+
+finish() {
+    for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
+    pkill -KILL -f -- "$work" 2>/dev/null
+    cd / && rm -rf "$work"
+}
+pids=
+trap finish EXIT
+
+count=0
+ok() { count=$((count + 1)); echo "ok $count - $1"; }
+not_ok() {
+    count=$((count + 1))
+    echo "not ok $count - $1"
+    shift
+    for line in "$@"; do echo "$line" | sed 's/^/# /'; done
+}
+# check NAME COMMAND...: passes if the command succeeds
+check() {
+    name=$1
+    shift
+    if output=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "command: $*" "$output"; fi
+}
+# is NAME GOT WANTED
+is() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got:    $2" "wanted: $3"; fi; }
+# like NAME TEXT PATTERN (grep -E)
+like() {
+    if printf '%s\n' "$2" | grep -Eq -- "$3"; then ok "$1"; else not_ok "$1" "got:    $2" "wanted: $3"; fi
+}
+skip() { count=$((count + 1)); echo "ok $count # SKIP $1"; }
+done_testing() { echo "1..$count"; }
+
+# until_true COMMAND...: waits, at most 20 seconds, for a condition
+until_true() {
+    for _ in $(seq 400); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.05
+    done
+    echo "# never came true: $*"
+    return 1
+}
+
+# start_server ARG...: in the background; waits until it answers
+start_server() {
+    poet server "$@" 2>server.log &
+    server=$!
+    pids="$pids $server"
+    until_true poet runs
+}
+stop_server() { kill "$server" && wait "$server" 2>/dev/null; }
+
+# figure SOURCE NAME: one figure of poet stat
+figure() { poet stat --json "$1" | perl -ne "print \$1 if /\"$2\":\"?([^,\"}]*)/"; }
+finished() { [ "$(figure "$1" finished)" = true ]; }
+# the one trace that the program left here
+trace_of() { ls "$1".[0-9]*.poet 2>/dev/null | head -n 1; }
+# sound SOURCE: the trace is finished and obeys every rule
+sound() {
+    until_true finished "$1" && poet check "$1" &&
+        [ "$(figure "$1" lost)$(figure "$1" pending)$(figure "$1" contradictions)" = 000 ]
+}
+compile() { # compile NAME [ARG...]: an example
+    name=$1
+    shift
+    poetcc -trace -g "$root/examples/$name.c" -o "$name" "$@"
+}

@@ -1,0 +1,86 @@
+/* A program as a server sees it, for tests: its messages and slots by hand. */
+#ifndef TESTS_UNIT_PROGRAM_H
+#define TESTS_UNIT_PROGRAM_H
+
+#include "server/teller.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Codes: types 1 note, 2 enter, 3 entered; shape SHAPE_COMPOUND pairs 2 with 3. */
+static inline void put_test_hello(struct out *out)
+{
+    put_u32(out, HELLO_MAGIC);
+    put_u32(out, WIRE_VERSION);
+    put_u8(out, ROLE_PROGRAM);
+    put_string(out, "test@1");
+    put_string(out, "pthread");
+    put_string(out, "/bin/test");
+    put_string(out, "host");
+    put_u32(out, 42);
+    put_u64(out, 1);
+    put_u64(out, 1000);
+    put_u64(out, 2000);
+    put_u32(out, 1);
+    put_string(out, "test");
+}
+
+static inline void put_test_type(struct out *out, uint16_t code, const char *name)
+{
+    put_u16(out, code);
+    put_string(out, name);
+    put_u16(out, 0);
+}
+
+static inline void put_test_shape(struct out *out)
+{
+    put_u16(out, SHAPE_COMPOUND);
+    put_u16(out, 1);
+    put_u16(out, 2);
+    put_u16(out, 3);
+    put_u32(out, 0);
+}
+
+static inline void put_test_line(struct out *out, uint32_t code, const char *kind, const char *name)
+{
+    put_u32(out, code);
+    put_u64(out, 1);
+    put_u64(out, code);
+    put_u8(out, 0);
+    put_u64(out, 0);
+    put_u64(out, 0);
+    put_string(out, kind);
+    put_string(out, name);
+}
+
+/* What the program says, one after the other, to `say`. */
+static inline void test_program(void (*say)(void *context, unsigned type, uint32_t thread,
+                                            const void *data, size_t size),
+                                void *context, unsigned visits)
+{
+    static const char *const types[] = {"note", "enter", "entered"};
+    struct out out = {0};
+    for (uint16_t i = 0; i < 3; i++) {
+        out.size = 0;
+        put_test_type(&out, (uint16_t)(i + 1), types[i]);
+        say(context, MESSAGE_TYPE, 0, out.data, out.size);
+    }
+    out.size = 0;
+    put_test_shape(&out);
+    say(context, MESSAGE_SHAPE, 0, out.data, out.size);
+    for (uint32_t line = 1; line <= 2; line++) {
+        out.size = 0;
+        put_test_line(&out, line, line == 1 ? "task" : "monitor", line == 1 ? "t" : "m");
+        say(context, MESSAGE_LINE, 1, out.data, out.size);
+    }
+    for (unsigned i = 0; i < visits; i++) {
+        struct slot slots[2] = {{.shape = SHAPE_COMPOUND, .time_ns = 1001 + i, .line_a = 1,
+                                 .line_b = 2, .number_a = 2 * i + 1, .number_b = i + 1},
+                                {.shape = 1, .time_ns = 1001 + i, .line_a = 1,
+                                 .number_a = 2 * i + 2}};
+        say(context, MESSAGE_SLOTS, 1, slots, sizeof slots);
+    }
+    out_free(&out);
+}
+
+#endif

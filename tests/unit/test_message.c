@@ -1,0 +1,130 @@
+/* The wire: what is put is got, what is bad is refused where it is bad. */
+#include "tests/unit/unit.h"
+#include "wire/shown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void what_is_put_is_got(void **state)
+{
+    (void)state;
+    struct out out = {0};
+    out_begin(&out, MESSAGE_TEXT);
+    put_u8(&out, 0xab);
+    put_u16(&out, 0xbeef);
+    put_u32(&out, 0xdeadbeef);
+    put_u64(&out, UINT64_MAX - 1);
+    put_string(&out, "später");
+    out_end(&out);
+    unsigned type;
+    size_t length;
+    const char *error;
+    assert_int_equal(frame_read(out.data, out.size, 1000, &type, &length, &error), 1);
+    assert_int_equal(type, MESSAGE_TEXT);
+    assert_int_equal(length, out.size - MESSAGE_FRAME_BYTES);
+    struct in in = in_from(out.data + MESSAGE_FRAME_BYTES, length);
+    assert_int_equal(get_u8(&in), 0xab);
+    assert_int_equal(get_u16(&in), 0xbeef);
+    assert_int_equal(get_u32(&in), 0xdeadbeef);
+    assert_true(get_u64(&in) == UINT64_MAX - 1);
+    char *s = get_string(&in, 100);
+    assert_string_equal(s, "später");
+    assert_true(in_done(&in));
+    free(s);
+    out_free(&out);
+}
+
+static void frames_are_judged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t size;
+        int result;
+        const char *error;
+    } cases[] = {
+        {"\0\0\0\0\1\0PO", 8, 1, NULL},
+        {"\0\0\0\0\1\0PO", 7, 0, NULL},
+        {"\2\0\0\0\1\0PO\0", 9, 0, NULL},
+        {"GET / HT", 8, -1, "not a Poet message"},
+        {"\377\377\377\377\1\0PO", 8, -1, "the message is too long"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned type;
+        size_t length;
+        const char *error = NULL;
+        int got = frame_read((const uint8_t *)cases[i].bytes, cases[i].size, 1000, &type, &length,
+                             &error);
+        if (got != cases[i].result)
+            fail_msg("case %zu: %d, not %d", i, got, cases[i].result);
+        if (cases[i].error)
+            assert_string_equal(error, cases[i].error);
+    }
+}
+
+static void a_reader_keeps_its_first_error_and_turns_deaf(void **state)
+{
+    (void)state;
+    struct in in = in_from("\1\2\3", 3);
+    assert_int_equal(get_u16(&in), 0x0201);
+    assert_int_equal(get_u32(&in), 0);
+    assert_string_equal(in.error, "ends too early");
+    assert_int_equal(in.error_at, 2);
+    assert_int_equal(get_u8(&in), 0);
+    in_fail(&in, "another");
+    assert_string_equal(in.error, "ends too early");
+    in = in_from("\5\0\0\0ab\0cd", 9);
+    free(get_string(&in, 10));
+    assert_string_equal(in.error, "a string holds a zero byte");
+    in = in_from("\5\0\0\0abcde", 9);
+    free(get_string(&in, 4));
+    assert_string_equal(in.error, "a string is too long");
+}
+
+static void a_window_survives_the_wire(void **state)
+{
+    (void)state;
+    struct ref partners[2] = {{2, 3}, {HIDDEN_LINE | 1, 4}};
+    char *texts[] = {(char *)(uintptr_t) "one", (char *)(uintptr_t) ""};
+    struct shown_event e = {.at = {1, 7}, .type = 3, .relation = RELATION_RECEIVE, .time_ns = -5,
+                            .partners = partners, .partner_count = 2, .texts = texts,
+                            .text_count = 2, .in = {1, 2, 3}, .column = -9, .fold = 4,
+                            .partner_lost = true};
+    struct shown_row row = {.line = 1, .in = {4, 5, 6}, .left = 8, .open = true};
+    struct shown_gap gap = {1, 2, 3};
+    struct shown_window w = {.id = 5, .from = -20, .columns = 40, .first = -9, .last = -9,
+                             .more_left = true, .rows = &row, .row_count = 1, .events = &e,
+                             .event_count = 1, .gaps = &gap, .gap_count = 1};
+    struct out out = {0};
+    put_window(&out, &w);
+    struct in in = in_from(out.data, out.size);
+    struct shown_window got;
+    get_window(&in, &got);
+    assert_true(in_done(&in));
+    assert_int_equal(got.events[0].column, -9);
+    assert_int_equal(got.events[0].time_ns, -5);
+    assert_true(got.events[0].partner_lost);
+    assert_int_equal(got.events[0].partners[1].line, HIDDEN_LINE | 1);
+    assert_string_equal(got.events[0].texts[0], "one");
+    assert_int_equal(got.rows[0].in.away, 6);
+    assert_true(got.more_left && !got.more_right);
+    shown_window_free(&got);
+    for (size_t cut = 0; cut < out.size; cut++) { /* every shorter one is refused */
+        in = in_from(out.data, cut);
+        get_window(&in, &got);
+        assert_false(in_done(&in));
+        shown_window_free(&got);
+    }
+    out_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_put_is_got),
+        cmocka_unit_test(frames_are_judged),
+        cmocka_unit_test(a_reader_keeps_its_first_error_and_turns_deaf),
+        cmocka_unit_test(a_window_survives_the_wire),
+    };
+    return cmocka_run_group_tests_name("message", tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+/* Scenes: nothing overlaps, names do not matter, and golden text. */
+#define _GNU_SOURCE
+#include "render/scene.h"
+#include "server/answer.h"
+#include "tests/bruteforce.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char description[] =
+    "name=\"test\";kinds=({name=\"line\";letter=\"L\";});"
+    "events=({name=\"e1\";shape=\"square\";filled=true;relation=\"any\";arrow=\"to-partner\";},"
+    "{name=\"e2\";shape=\"circle\";},{name=\"e3\";shape=\"square\";waits=true;});";
+
+/* A run with `lines` lines and random pairs, messages, texts, losses, as a server has it. */
+static struct run *random_run(unsigned seed, uint32_t lines, uint32_t steps)
+{
+    struct run *run = run_new("random", 1);
+    uint64_t *numbers = calloc(lines + 1, sizeof *numbers);
+    struct ref send = {0, 0};
+    unsigned random = seed;
+    assert_true(run_describe(run, "test", description));
+    for (uint32_t i = 1; i <= lines; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "line %u", i);
+        run_line(run, 1, i, "line", false, (struct run_line){.name = name});
+    }
+    for (uint32_t type = 1; type <= 3; type++) {
+        char name[8];
+        snprintf(name, sizeof name, "e%u", type);
+        assert_int_equal(run_type(run, name), type);
+    }
+    for (uint32_t i = 0; i < steps; i++) {
+        uint32_t a = 1 + execution_random(&random, lines), b = 1 + execution_random(&random, lines);
+        uint32_t what = execution_random(&random, 12);
+        struct arrival x = {.thread = a, .type = 1 + execution_random(&random, 3), .about = b,
+                            .time_ns = i};
+        if (what == 11) {
+            order_lost(run->order, a, numbers[a] + 1, 3);
+            numbers[a] += 3;
+        }
+        x.at = (struct ref){a, ++numbers[a]};
+        if (what < 5 && a != b) {
+            struct ref at_b = {b, ++numbers[b]};
+            struct arrival y = x;
+            x.relation = y.relation = RELATION_SYNC;
+            y.at = at_b;
+            y.partners = &x.at;
+            x.partners = &at_b;
+            x.partner_count = y.partner_count = 1;
+            order_accept(run->order, &x);
+            order_accept(run->order, &y);
+        } else {
+            if (what == 6) {
+                x.relation = RELATION_SEND;
+                send = x.at;
+            } else if (what == 7 && send.line) {
+                x.relation = RELATION_RECEIVE;
+                x.partners = &send;
+                x.partner_count = 1;
+            } else if (what == 8) {
+                run_add_text(run, x.at, "a named event with a rather long text, longer than fits");
+            }
+            order_accept(run->order, &x);
+        }
+    }
+    free(numbers);
+    return run;
+}
+
+/* Everything as a viewer gets it. */
+struct viewed {
+    struct book book;
+    struct shown_window window;
+};
+
+static void view(struct viewed *v, const struct run *run, struct window_request request)
+{
+    struct out out = {0};
+    struct known known = {0};
+    memset(v, 0, sizeof *v);
+    answer_news(&out, run, &known);
+    answer_window(&out, run, &request);
+    for (size_t at = 0; at < out.size;) {
+        unsigned type;
+        size_t length;
+        const char *error;
+        assert_int_equal(frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error), 1);
+        struct in in = in_from(out.data + at + MESSAGE_FRAME_BYTES, length);
+        if (type == MESSAGE_WINDOW_IS)
+            get_window(&in, &v->window);
+        else
+            assert_true(book_take(&v->book, type, &in));
+        assert_null(in.error);
+        at += MESSAGE_FRAME_BYTES + length;
+    }
+    out_free(&out);
+}
+
+static void view_free(struct viewed *v)
+{
+    shown_window_free(&v->window);
+    book_free(&v->book);
+}
+
+struct box {
+    double x0, y0, x1, y1;
+};
+
+static bool meet(struct box a, struct box b)
+{
+    const double slack = 0.01;
+    return a.x0 < b.x1 - slack && b.x0 < a.x1 - slack && a.y0 < b.y1 - slack && b.y0 < a.y1 - slack;
+}
+
+static struct box of_text(const struct scene_text *t)
+{
+    return (struct box){t->x_pt, t->y_pt, t->x_pt + t->width_pt, t->y_pt + t->height_pt};
+}
+
+static struct box of_mark(const struct scene_mark *m)
+{
+    double half = SCENE_MARK_PT / 2;
+    return (struct box){m->x_pt - half, m->y_pt - half, m->x_pt + half, m->y_pt + half};
+}
+
+/* The head of an arrow: 5 points long, ending at the mark's edge. */
+static struct box of_head(const struct scene_link *l)
+{
+    double dx = l->x1_pt - l->x0_pt, dy = l->y1_pt - l->y0_pt;
+    double length = dx * dx + dy * dy, r = 0;
+    for (r = 1; r * r < length; r++)
+        ;
+    double tip_x = l->x1_pt - dx / r * 4.7, tip_y = l->y1_pt - dy / r * 4.7;
+    double end_x = tip_x - dx / r * 5, end_y = tip_y - dy / r * 5;
+    struct box b = {tip_x < end_x ? tip_x : end_x, tip_y < end_y ? tip_y : end_y,
+                    tip_x > end_x ? tip_x : end_x, tip_y > end_y ? tip_y : end_y};
+    return b;
+}
+
+static void no_label_meets_anything(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {3, 30, 300};
+    for (unsigned n = 0; n < 1000; n++) {
+        unsigned random = n + 1;
+        uint32_t lines = sizes[n % 3];
+        struct run *run = random_run(n + 1, lines, lines == 300 ? 600 : 200);
+        uint64_t count = order_count(run->order);
+        struct viewed v;
+        view(&v, run, (struct window_request){.anchor = ANCHOR_POSITION,
+                                              .position = execution_random(&random, (uint32_t)count),
+                                              .from = (int32_t)execution_random(&random, 40) - 20,
+                                              .columns = 1 + execution_random(&random, 60)});
+        struct scene *s = scene_build(&v.window, &v.book, &(struct scene_options){0});
+        for (uint32_t i = 0; i < s->text_count; i++) {
+            struct box text = of_text(&s->texts[i]);
+            for (uint32_t k = 0; k < s->mark_count; k++)
+                if (meet(text, of_mark(&s->marks[k])))
+                    fail_msg("window %u: \"%s\" meets a mark", n, s->texts[i].text);
+            for (uint32_t k = 0; k < s->link_count; k++)
+                if (s->links[k].head && meet(text, of_head(&s->links[k])))
+                    fail_msg("window %u: \"%s\" meets an arrow head", n, s->texts[i].text);
+            for (uint32_t k = 0; k < i; k++)
+                if (meet(text, of_text(&s->texts[k])))
+                    fail_msg("window %u: \"%s\" meets \"%s\"", n, s->texts[i].text, s->texts[k].text);
+        }
+        scene_free(s);
+        view_free(&v);
+        run_free(run);
+    }
+}
+
+static void golden(const char *name, const struct scene *scene)
+{
+    char path[128], *text = NULL, *wanted = NULL;
+    size_t size, room;
+    FILE *f = open_memstream(&text, &size);
+    scene_print(scene, f);
+    fclose(f);
+    snprintf(path, sizeof path, "tests/golden/%s.txt", name);
+    if (getenv("POET_WRITE_GOLDEN")) {
+        f = fopen(path, "w");
+        fputs(text, f);
+        fclose(f);
+    }
+    f = fopen(path, "r");
+    assert_non_null(f);
+    ssize_t n = getdelim(&wanted, &room, 0, f);
+    fclose(f);
+    assert_true(n > 0);
+    assert_string_equal(text, wanted);
+    free(text);
+    free(wanted);
+}
+
+static void scenes_are_as_they_were(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        struct window_request request;
+    } cases[] = {{"random-start", {.anchor = ANCHOR_START, .columns = 30}},
+                 {"random-end", {.anchor = ANCHOR_END, .from = -20, .columns = 20}},
+                 {"random-middle", {.anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -8, .columns = 16}}};
+    struct run *run = random_run(4, 5, 60);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct viewed v;
+        view(&v, run, cases[i].request);
+        struct scene *s = scene_build(&v.window, &v.book,
+                                      &(struct scene_options){.title = "random", .legend = true});
+        golden(cases[i].name, s);
+        scene_free(s);
+        view_free(&v);
+    }
+    run_free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_label_meets_anything),
+        cmocka_unit_test(scenes_are_as_they_were),
+    };
+    return cmocka_run_group_tests_name("scene", tests, NULL, NULL);
+}
