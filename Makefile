@@ -177,3 +177,18 @@ help:
 	@echo "make uninstall    remove what install put there"
 	@echo "make clean        remove $(B)/"
 	@echo "Variables: CC (gcc or clang), CFLAGS, LDFLAGS, PREFIX, DESTDIR, B (build directory)."
+
+# ---- fuzzing: make fuzz FUZZ=message SECONDS=60 (clang with libclang-rt) ----
+FUZZ ?= message
+SECONDS ?= 60
+.PHONY: fuzz
+fuzz:
+	@$(MAKE) --no-print-directory B=$(B)/fuzz CC=clang OPTIMISE="-O1 -g" \
+	  SANITIZE="-fsanitize=address,undefined,fuzzer-no-link" $(B)/fuzz/tests/fuzz_$(FUZZ)
+	@mkdir -p $(B)/fuzz/corpus/$(FUZZ)
+	$(B)/fuzz/tests/fuzz_$(FUZZ) -max_total_time=$(SECONDS) -max_len=8192 -rss_limit_mb=3000 \
+	  $(B)/fuzz/corpus/$(FUZZ) tests/fuzz/corpus/$(FUZZ)
+
+$(B)/tests/fuzz_%: $(B)/o/tests/fuzz/fuzz_%.o $(call TEST_OBJECTS,$(B))
+	@mkdir -p $(@D)
+	$(CC) -fsanitize=address,undefined,fuzzer $^ -o $@ $(LDFLAGS) $(LIBS_TEST)

@@ -37,7 +37,8 @@ static void add_partners(const struct run *run, uint64_t position, struct list *
                 list_add(partners, ref_at(run, p));
     }
     for (uint16_t i = 0; i < e->send_count; i++)
-        list_add(partners, ref_at(run, edges[i]));
+        if (edges[i] >= order_first(run->order))
+            list_add(partners, ref_at(run, edges[i]));
     for (uint64_t cursor = e->receives; cursor;)
         list_add(partners, ref_at(run, order_receives(run->order, &cursor)));
 }
@@ -76,7 +77,8 @@ static struct shown_event show(const struct run *run, uint64_t position)
     struct list partners = {0}, after = {0};
     add_partners(run, position, &partners);
     for (uint32_t i = e->send_count; i + e->opened < e->edge_count; i++)
-        list_add(&after, ref_at(run, edges[i]));
+        if (edges[i] >= order_first(run->order))
+            list_add(&after, ref_at(run, edges[i]));
     s.partners = partners.items;
     s.partner_count = (uint32_t)partners.count;
     s.after = after.items;
@@ -165,7 +167,7 @@ static void tell_line(struct out *out, const struct run *run, uint32_t line)
 {
     const struct order *order = run->order;
     struct shown_line s = {.line = line, .kind = (char *)(uintptr_t) "order", .name = NULL};
-    uint64_t n = order_line_events(order, line);
+    uint64_t n = order_line_events(order, line), first = order_line_first(order, line);
     if (line & HIDDEN_LINE) {
         s.kind = (char *)(uintptr_t)run_kind_name(run, order_line_kind(order, line));
     } else {
@@ -180,7 +182,8 @@ static void tell_line(struct out *out, const struct run *run, uint32_t line)
     s.closed = order_line_closed(order, line);
     s.opened_by = order_line_opened_by(order, line);
     s.events = n;
-    s.last = n ? order_event(order, order_line_at(order, line, n - 1))->number : 0;
+    s.first = n > first ? order_event(order, order_line_at(order, line, first))->number : 0;
+    s.last = n > first ? order_event(order, order_line_at(order, line, n - 1))->number : 0;
     out_begin(out, MESSAGE_LINE_IS);
     put_line_is(out, &s);
     out_end(out);
@@ -278,7 +281,7 @@ static bool exists(const struct run *run, struct ref at)
     uint32_t lines = at.line & HIDDEN_LINE ? order_hidden_lines(run->order)
                                            : order_lines(run->order);
     uint32_t line = at.line & ~HIDDEN_LINE;
-    return line && line <= lines && order_position(run->order, at) != NO_POSITION;
+    return line && line <= lines && at.number && at.number <= order_line_highest(run->order, at.line);
 }
 
 /* For each pair of refs a byte: 1 + enum precedence, or 0 if one does not exist. */
@@ -298,7 +301,7 @@ static void tell_tail(struct out *out, const struct run *run, uint32_t line)
     const struct order *order = run->order;
     struct shown_tail tail = {.line = line};
     uint64_t n = order_line_events(order, line);
-    if (n) {
+    if (n > order_line_first(order, line)) {
         uint64_t last = order_line_at(order, line, n - 1);
         tail.in = order_event(order, last)->in;
         tail.last = show(run, last);
@@ -360,8 +363,10 @@ static uint64_t anchor_position(const struct run *run, const struct window_reque
         position = (uint64_t)(r->fraction * (double)count);
         break;
     default:
-        return 0;
+        break;
     }
+    if (position < order_first(run->order))
+        position = order_first(run->order);
     if (position >= count)
         return count;
     return order_event(run->order, position)->point;
@@ -382,7 +387,8 @@ static uint8_t *choose_rows(const struct run *run, const struct window_request *
         }
     for (uint32_t i = 1; r->row_count == 0 && i <= lines; i++) {
         const struct target_kind *kind = run_target_kind(run, run_kind_name(run, run->lines[i - 1].kind));
-        if ((kind && !kind->drawn) || !order_line_events(run->order, i))
+        if ((kind && !kind->drawn) ||
+            order_line_events(run->order, i) == order_line_first(run->order, i))
             continue;
         shown[i - 1] = 1;
         w->rows[w->row_count++].line = i;
@@ -431,7 +437,7 @@ void answer_window(struct out *out, const struct run *run, const struct window_r
         uint64_t n = order_line_events(run->order, row->line);
         row->left = row->left > n ? n : row->left;
         row->open = row->left > 0;
-        if (row->left)
+        if (row->left > order_line_first(run->order, row->line))
             row->in = order_event(run->order, order_line_at(run->order, row->line, row->left - 1))->in;
     }
     w.events = calloc(placement.count + 1, sizeof *w.events);
@@ -471,7 +477,9 @@ void answer_find(struct out *out, const struct run *run, const char *text, uint6
     uint64_t count = order_count(run->order);
     struct ref found = {0, 0};
     uint64_t position = from;
-    while (!found.line && (backwards ? position > 0 : position < count)) {
+    if (position < order_first(run->order))
+        position = order_first(run->order);
+    while (!found.line && (backwards ? position > order_first(run->order) : position < count)) {
         uint64_t p = backwards ? --position : position++;
         const struct event *e = order_event(run->order, p);
         struct ref at = {e->line, e->number};
@@ -505,7 +513,7 @@ static void tell_leftovers(struct out *out, const struct run *run)
     for (size_t i = 0; i < pending.count; i++)
         tell_event(out, &pending.events[i]);
     pending_free(&pending);
-    for (uint64_t p = 0; order_figures(run->order).contradictions && p < order_count(run->order);
+    for (uint64_t p = order_first(run->order); order_figures(run->order).contradictions && p < order_count(run->order);
          p++) {
         if (order_event(run->order, p)->state != EVENT_CONTRADICTORY)
             continue;
@@ -531,6 +539,8 @@ bool answer_dump(struct out *out, const struct run *run, uint64_t *cursor, size_
     if (*cursor == 0)
         for (uint32_t i = 1; i <= order_hidden_lines(run->order); i++)
             tell_line(out, run, HIDDEN_LINE | i);
+    if (*cursor < order_first(run->order))
+        *cursor = order_first(run->order);
     while (*cursor < order_count(run->order)) {
         if (out->size >= enough)
             return false;

@@ -30,7 +30,8 @@ static const char usage[] =
     "  -o, --output FILE      write the first run to FILE, the next ones beside it with a number\n"
     "  -o, --output DIR/      write PROGRAM-TIME.poet into DIR for each run\n"
     "                         default: $XDG_STATE_HOME/poet/ (~/.local/state/poet/)\n"
-    "      --keep SIZE        take at most SIZE bytes a run (suffix K, M, G)\n"
+    "      --keep SIZE        keep only the newest part of a run, about SIZE bytes (suffix K, M, G);\n"
+    "                         default: $POET_KEEP, else everything\n"
     "      --once             end when the last program and viewer are gone\n"
     "  -q, --quiet            log nothing but errors\n"
     "  -h, --help             this text\n\n"
@@ -266,6 +267,11 @@ int main(int argc, char **argv)
             fputs(usage, stderr);
             return 2;
         }
+    }
+    const char *keep = getenv("POET_KEEP");
+    if (keep && *keep && !server.options.keep_bytes && !parse_size(keep, &server.options.keep_bytes)) {
+        fprintf(stderr, "poet server: POET_KEEP=%s: write a size such as 500M\n", keep);
+        return 2;
     }
     if (argc - optind > 1 || (argc > optind && client < 0)) {
         fprintf(stderr, "poet server: %s: unexpected\n%s", argv[optind], usage);

@@ -1,7 +1,7 @@
 /* Programs: their shared queues, and what goes to the journal before it is believed. */
 #define _GNU_SOURCE
+#include "server/keep.h"
 #include "server/server.h"
-
 #include "wire/limits.h"
 
 #include <errno.h>
@@ -66,7 +66,9 @@ static char *file_for(const struct server *server, const struct run *run)
         *c = *c == '/' ? '_' : *c;
     if (!output)
         state = state_directory();
-    if (asprintf(&path, "%s/%s-%s.poet", output ? output : state ? state : ".", name, stamp) < 0)
+    const char *directory = output ? output : state ? state : ".";
+    const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
+    if (asprintf(&path, "%s%s%s-%s.poet", directory, slash, name, stamp) < 0)
         path = NULL;
     free(state);
     return path;
@@ -85,6 +87,8 @@ static struct run *begin_run(struct peer *peer, const char *key)
         return NULL;
     }
     free(path);
+    if (server->options.keep_bytes)
+        run->keeping = keep_new(server->options.keep_bytes);
     server->runs = grow(server->runs, &server->run_room, server->run_count + 1,
                         sizeof *server->runs);
     server->runs[server->run_count++] = run;
@@ -132,7 +136,7 @@ static void describe(struct peer *peer, const char *name)
     put_string(&out, name);
     const char *error;
     journal(peer, MESSAGE_DESCRIBE, 0, out.data, out.size);
-    teller_message(peer->teller, MESSAGE_DESCRIBE, out.data, out.size, &error);
+    teller_message(peer->teller, MESSAGE_DESCRIBE, 0, out.data, out.size, &error);
     out_free(&out);
 }
 
@@ -153,6 +157,8 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
         return false;
     }
     journal(peer, CHUNK_SESSION, 0, body, size);
+    keep_fact(run, (struct chunk){.kind = CHUNK_SESSION, .session = teller_session(peer->teller),
+                                  .data = body, .size = (uint32_t)size});
     describe(peer, environment);
     if (!flush(run)) {
         peer_refuse(peer, "%s: %s", run->file, strerror(errno));
@@ -283,6 +289,7 @@ static const char *drain(struct peer *peer, size_t *told)
     }
     const char *error = tell_batches(peer, told);
     drop_done(peer);
+    keep_poll(run);
     return error;
 }
 
@@ -340,7 +347,7 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
         ok = socket_slots(peer, body, size, &error);
     } else {
         journal(peer, type, 0, body, size);
-        ok = flush(peer->run) && teller_message(peer->teller, type, body, size, &error);
+        ok = flush(peer->run) && teller_message(peer->teller, type, 0, body, size, &error);
     }
     if (!ok)
         peer_refuse(peer, "%s: %s", message_name(type), error);
@@ -369,6 +376,7 @@ void program_gone(struct peer *peer)
     }
     journal(peer, CHUNK_HANGUP, 0, NULL, 0);
     flush(run);
+    keep_hangup(run, teller_session(peer->teller));
     teller_hangup(peer->teller);
     peer->teller = NULL;
     if (run->connected == 0)

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/replay.h"
 
+#include "server/keep.h"
 #include "server/teller.h"
 #include "wire/limits.h"
 
@@ -52,6 +53,9 @@ static bool play(void *context, struct chunk chunk)
     player->ended = chunk.kind == CHUNK_END;
     if (chunk.kind == CHUNK_SESSION) {
         begin_session(player, chunk);
+    } else if (chunk.kind == CHUNK_CHECKPOINT) {
+        if (!keep_restore(player->run, chunk, play, player))
+            player->trouble = "a checkpoint that cannot be read";
     } else if (chunk.kind == CHUNK_TARGET) {
         describe(player, chunk);
     } else if (chunk.kind == CHUNK_END) {
@@ -69,7 +73,7 @@ static bool play(void *context, struct chunk chunk)
         if (!teller_slots(teller, chunk.thread, slots, chunk.size / SLOT_BYTES, &error))
             player->trouble = error;
         free(slots);
-    } else if (!teller_message(teller, chunk.kind, chunk.data, chunk.size, &error)) {
+    } else if (!teller_message(teller, chunk.kind, chunk.thread, chunk.data, chunk.size, &error)) {
         player->trouble = error;
     }
     return true;

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "server/run.h"
 
+#include "server/keep.h"
+
 #include "server/order/map.h"
 #include "wire/limits.h"
 
@@ -199,6 +201,7 @@ void run_free(struct run *run)
     map_free(&run->texts);
     map_free(&run->sites);
     journal_close(run->journal);
+    keep_free(run->keeping);
     order_free(run->order);
     free(run->targets);
     free(run->target_texts);

@@ -76,6 +76,7 @@ struct run {
     int64_t last_ns; /* latest event */
     unsigned connected; /* programs */
     uint64_t generation; /* grows with every change */
+    struct keeping *keeping; /* keep.c; NULL: everything is kept */
     char *damage; /* what the file has lost, NULL nothing */
     bool disk_full, unfinished; /* unfinished: the file has no end */
 };

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "server/teller.h"
 
+#include "server/keep.h"
+
 #include "server/order/map.h"
 #include "wire/limits.h"
 
@@ -342,9 +344,10 @@ static bool read_line(struct teller *teller, struct in *in, uint32_t thread)
     facts.name = get_string(in, LIMIT_TEXT_BYTES);
     if (!in->error && (code == 0 || !*kind))
         in_fail(in, "a line has no code or no kind");
-    if (!in->error && line_of(teller, code))
-        in_fail(in, "a line was announced twice");
-    if (in_done(in)) {
+    bool known = !in->error && line_of(teller, code);
+    if (known && teller->run->journal)
+        in_fail(in, "a line was announced twice"); /* in a file: by its checkpoint, too */
+    if (in_done(in) && !known) {
         uint32_t line = run_line(teller->run, high, low, kind, flags & 1, facts);
         if (!line) {
             in_fail(in, "there are too many lines");
@@ -422,9 +425,10 @@ static bool read_describe(struct teller *teller, struct in *in)
         struct out out = {0};
         put_string(&out, name);
         put_string(&out, text);
-        journal_append(teller->run->journal,
-                       (struct chunk){.kind = CHUNK_TARGET, .session = teller->session,
-                                      .data = out.data, .size = (uint32_t)out.size});
+        struct chunk chunk = {.kind = CHUNK_TARGET, .session = teller->session, .data = out.data,
+                              .size = (uint32_t)out.size};
+        journal_append(teller->run->journal, chunk);
+        keep_fact(teller->run, chunk);
         out_free(&out);
     } else if (plain && !text && teller->run->journal) {
         log_line("there is no description of the environment \"%s\"", name);
@@ -435,8 +439,19 @@ static bool read_describe(struct teller *teller, struct in *in)
     return !in->error;
 }
 
+/* What later chunks rely on must outlive forgetting. */
+static void keep(struct teller *teller, unsigned type, const struct in *in, uint32_t thread)
+{
+    if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
+        type == MESSAGE_LINE || type == MESSAGE_NAME)
+        keep_fact(teller->run, (struct chunk){.kind = (uint16_t)type, .session = teller->session,
+                                              .thread = thread, .data = in->data,
+                                              .size = (uint32_t)in->size});
+}
+
 static bool tell(struct teller *teller, unsigned type, struct in *in, uint32_t thread)
 {
+    keep(teller, type, in, thread);
     switch (type) {
     case MESSAGE_MODULE:
         return read_module(teller, in);
@@ -460,11 +475,11 @@ static bool tell(struct teller *teller, unsigned type, struct in *in, uint32_t t
 
 static void release_held(struct teller *teller);
 
-bool teller_message(struct teller *teller, unsigned type, const uint8_t *body, size_t size,
-                    const char **error)
+bool teller_message(struct teller *teller, unsigned type, uint32_t thread, const uint8_t *body,
+                    size_t size, const char **error)
 {
     struct in in = in_from(body, size);
-    bool ok = tell(teller, type, &in, 0);
+    bool ok = tell(teller, type, &in, thread);
     if (!ok)
         *error = in.error;
     else

@@ -29,10 +29,10 @@ void hello_free(struct hello *hello);
 /* Takes the strings out of hello. */
 struct teller *teller_new(struct run *run, uint32_t session, struct hello *hello);
 
-/* Takes one message of a program (a body).  False: *error says why this
+/* Takes one message of a program (a body), of a thread if it is not 0.  False: *error says why this
  * program cannot be believed any more. */
-bool teller_message(struct teller *teller, unsigned type, const uint8_t *body, size_t size,
-                    const char **error);
+bool teller_message(struct teller *teller, unsigned type, uint32_t thread, const uint8_t *body,
+                    size_t size, const char **error);
 /* Takes slots of the thread whose own line has code `thread`. */
 bool teller_slots(struct teller *teller, uint32_t thread, const struct slot *slots, size_t count,
                   const char **error);

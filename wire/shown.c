@@ -77,6 +77,7 @@ void put_line_is(struct out *out, const struct shown_line *line)
     put_u64(out, line->entry);
     put_ref(out, line->opened_by);
     put_u64(out, line->events);
+    put_u64(out, line->first);
     put_u64(out, line->last);
     put_string(out, line->kind);
     put_string(out, line->name);
@@ -93,6 +94,7 @@ void get_line_is(struct in *in, struct shown_line *line)
     line->entry = get_u64(in);
     line->opened_by = get_ref(in);
     line->events = get_u64(in);
+    line->first = get_u64(in);
     line->last = get_u64(in);
     line->kind = get_name(in);
     line->name = get_name(in);

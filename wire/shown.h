@@ -16,7 +16,7 @@ struct shown_line {
     uint64_t object; /* address or id, 0 none */
     uint64_t entry;  /* address of a thread's function, 0 none */
     struct ref opened_by;
-    uint64_t events, last; /* delivered; greatest number */
+    uint64_t events, first, last; /* delivered; first kept and greatest number, 0 none */
 };
 
 struct shown_event {

@@ -74,7 +74,10 @@ static void check_succession(struct checker *c, const struct shown_event *e, str
                              const struct target_names *allowed, bool first, const char *whose)
 {
     const char *type = book_type(c->book, e->type), *before = book_type(c->book, last->type);
-    if (last->broken || (last->at.line ? target_has(allowed, before) : first))
+    const struct book_line *own = book_line(c->book, last == &c->lines[e->at.line - 1] ? e->at.line
+                                                                                      : e->thread);
+    bool begin = !own || own->is.first <= 1; /* else its begin is forgotten */
+    if (last->broken || (last->at.line ? target_has(allowed, before) : first || !begin))
         return;
     char s[48];
     ref_print(s, sizeof s, last->at);

@@ -329,8 +329,9 @@ static void become_server(const char *program, const char *file, const char *end
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGINT, SIG_IGN);
     unsetenv("LD_PRELOAD");
-    execl(program, program, "--client", "3", "--keep", "1G", "--once", "-o", file, "-l", endpoint,
-          (char *)NULL);
+    if (!getenv("POET_KEEP"))
+        setenv("POET_KEEP", "1G", 1);
+    execl(program, program, "--client", "3", "--once", "-o", file, "-l", endpoint, (char *)NULL);
     _exit(127);
 }
 
@@ -464,7 +465,8 @@ void server_start(void)
         return;
     }
     if (*file)
-        say("no server was running: tracing into %s; see it with: poet view %s", file, file);
+        say("no server was running: tracing into %s (its newest %s); see it with: poet view %s", file,
+            getenv("POET_KEEP") ? getenv("POET_KEEP") : "1 GB", file);
 }
 
 static void after_fork(void)

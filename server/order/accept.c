@@ -51,7 +51,8 @@ void order_free(struct order *order)
     for (size_t i = 0; i < order->hidden_count; i++)
         line_free(&order->hidden[i]);
     for (size_t i = 0; i * CHUNK_EVENTS < order->count; i++)
-        free(order->chunks[i]);
+        free(order->chunks[i]); /* NULL where forgotten */
+    free(order->starts);
     for (size_t i = 0; i < order->pending.room; i++)
         if (order->pending.entries[i].value)
             pending_free(order->pending.entries[i].value);
@@ -216,7 +217,7 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     for (size_t i = 0; a->relation == RELATION_RECEIVE && i < pending->arrival.partner_count; i++) {
         uint64_t send = order_position(order, pending->partners[i]);
         if (send == NO_POSITION)
-            event->partner_lost = true;
+            event->partner_lost |= !order_is_forgotten(order, pending->partners[i]);
         else if (order_event(order, send)->state == EVENT_ORDERED)
             log_receive(order, event, send);
     }
@@ -258,7 +259,7 @@ static void deliver_point(struct order *order, const struct point *point, bool p
     for (size_t i = 0; i < point->count; i++) {
         deliver_one(order, point->members[i], first, collected + 8 * (i & 1),
                     i < 2 ? counts[i] : 0);
-        if (partner_lost)
+        if (partner_lost && !order_is_forgotten(order, point->members[i]->partners[0]))
             order->chunks[first / CHUNK_EVENTS][first % CHUNK_EVENTS].partner_lost = true;
     }
     for (size_t i = 0; i < point->count; i++) {
@@ -586,6 +587,8 @@ bool order_accept(struct order *order, const struct arrival *arrival)
         return false;
     }
     struct pending *pending = pending_new(order, arrival->at);
+    if (arrival->at.number > line->highest)
+        line->highest = arrival->at.number;
     pending->arrival = *arrival;
     pending->arrival.partners = NULL;
     if (arrival->partner_count) {

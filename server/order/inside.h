@@ -43,8 +43,10 @@ struct line {
     uint64_t acted;     /* 1 + position of the last event whose thread is this line's */
     struct ref opened_by;
     struct ref wait; /* what the head waits for, line 0: nothing */
-    uint64_t *positions;
-    size_t count, room;
+    uint64_t *positions; /* of the ordinals from base on */
+    uint64_t count, base; /* events so far; forgotten ones of them */
+    uint64_t highest;     /* greatest number that came */
+    size_t room;
     struct gap *gaps;
     size_t gap_count, gap_room;
     struct waiter *waiters; /* a heap, least number first */
@@ -76,12 +78,17 @@ struct order {
     struct line *lines, *hidden;
     size_t line_count, line_room, hidden_count, hidden_room;
     struct event **chunks;
-    size_t chunk_room;
-    uint64_t count;
-    uint64_t *edges;
-    size_t edge_count, edge_room;
+    struct chunk_start { /* where the pools stood when a chunk began */
+        uint64_t edges, links;
+    } *starts;
+    size_t chunk_room, start_room;
+    uint64_t count, first; /* first: kept from here on */
+    uint64_t *edges; /* from edge_base on */
+    uint64_t edge_count, edge_base;
+    size_t edge_room;
     uint64_t *links; /* pairs: position of a receive, index of the next pair */
-    size_t link_count, link_room;
+    uint64_t link_count, link_base;
+    size_t link_room;
     struct map pending;  /* (line, number) -> struct pending */
     struct map meetings; /* key -> struct meeting */
     struct set *after;   /* by type */

@@ -34,11 +34,13 @@ struct event *log_append(struct order *order, uint32_t number_of_line, uint64_t 
         order->chunks =
             grow(order->chunks, &order->chunk_room, chunk + 1, sizeof *order->chunks);
         order->chunks[chunk] = allocate(CHUNK_EVENTS * sizeof(struct event));
+        order->starts = grow(order->starts, &order->start_room, chunk + 1, sizeof *order->starts);
+        order->starts[chunk] = (struct chunk_start){order->edge_count, order->link_count};
     }
     struct line *line = order_get(order, number_of_line);
     line->positions =
-        grow(line->positions, &line->room, line->count + 1, sizeof *line->positions);
-    line->positions[line->count++] = order->count;
+        grow(line->positions, &line->room, line->count - line->base + 1, sizeof *line->positions);
+    line->positions[line->count++ - line->base] = order->count;
     line->delivered = number;
     struct event *event = at(order, order->count);
     event->line = number_of_line;
@@ -56,9 +58,9 @@ void log_edge(struct order *order, struct event *event, uint64_t from)
 {
     if (from == NO_POSITION)
         return;
-    order->edges =
-        grow(order->edges, &order->edge_room, order->edge_count + 1, sizeof *order->edges);
-    order->edges[order->edge_count++] = from;
+    order->edges = grow(order->edges, &order->edge_room, order->edge_count - order->edge_base + 1,
+                        sizeof *order->edges);
+    order->edges[order->edge_count++ - order->edge_base] = from;
     event->edge_count++;
 }
 
@@ -68,11 +70,11 @@ void log_receive(struct order *order, struct event *receive, uint64_t send)
     receive->send_count++;
     if (order->link_count == 0)
         order->link_count = 2; /* index 0 ends a list */
-    order->links =
-        grow(order->links, &order->link_room, order->link_count + 2, sizeof *order->links);
-    order->links[order->link_count] =
-        order->count - 1; /* the receive is the newest event of the log */
-    order->links[order->link_count + 1] = at(order, send)->receives;
+    order->links = grow(order->links, &order->link_room, order->link_count - order->link_base + 2,
+                        sizeof *order->links);
+    uint64_t *link = order->links + (order->link_count - order->link_base);
+    link[0] = order->count - 1; /* the receive is the newest event of the log */
+    link[1] = at(order, send)->receives;
     at(order, send)->receives = order->link_count;
     order->link_count += 2;
 }
@@ -123,7 +125,9 @@ uint64_t order_position(const struct order *order, struct ref ref)
         return NO_POSITION;
     bool exact;
     uint64_t ordinal = ordinal_of(line, ref.number, &exact);
-    return exact && ordinal < line->count ? line->positions[ordinal] : NO_POSITION;
+    return exact && ordinal >= line->base && ordinal < line->count
+               ? line->positions[ordinal - line->base]
+               : NO_POSITION;
 }
 
 uint64_t log_standing(const struct order *order, struct ref ref)
@@ -135,8 +139,8 @@ uint64_t log_standing(const struct order *order, struct ref ref)
     uint64_t ordinal = ordinal_of(line, ref.number, &exact);
     if (line->shared && !exact)
         return NO_POSITION;
-    for (; ordinal < line->count; ordinal--) {
-        uint64_t position = line->positions[ordinal];
+    for (; ordinal >= line->base && ordinal < line->count; ordinal--) {
+        uint64_t position = line->positions[ordinal - line->base];
         if (at(order, position)->state == EVENT_ORDERED)
             return position;
         if (line->shared)
@@ -163,8 +167,10 @@ static uint64_t collect(struct order *order, uint32_t number_of_line, uint32_t t
 {
     struct collector *collector = collector_for(order, number_of_line, type);
     struct event *hidden = NULL;
+    if (collector->ordinal < order_get(order, number_of_line)->base)
+        collector->ordinal = order_get(order, number_of_line)->base;
     for (; collector->ordinal < order_get(order, number_of_line)->count; collector->ordinal++) {
-        uint64_t position = order_get(order, number_of_line)->positions[collector->ordinal];
+        uint64_t position = order_line_at(order, number_of_line, collector->ordinal);
         if (at(order, position)->type != type || at(order, position)->state != EVENT_ORDERED)
             continue;
         if (!collector->hidden) {
@@ -190,7 +196,7 @@ static uint64_t collect(struct order *order, uint32_t number_of_line, uint32_t t
     if (!collector->hidden)
         return NO_POSITION;
     const struct line *line = order_get(order, collector->hidden);
-    return line->positions[line->count - 1];
+    return line->count > line->base ? line->positions[line->count - 1 - line->base] : NO_POSITION;
 }
 
 size_t log_collect(struct order *order, uint32_t line, uint32_t type, uint64_t *edges, size_t room)
@@ -215,13 +221,14 @@ const struct event *order_event(const struct order *order, uint64_t position)
 
 const uint64_t *order_edges(const struct order *order, const struct event *event)
 {
-    return order->edges + event->edges;
+    return order->edges + (event->edges - order->edge_base);
 }
 
 uint64_t order_receives(const struct order *order, uint64_t *cursor)
 {
-    uint64_t position = order->links[*cursor];
-    *cursor = order->links[*cursor + 1];
+    const uint64_t *link = order->links + (*cursor - order->link_base);
+    uint64_t position = link[0];
+    *cursor = link[1];
     return position;
 }
 
@@ -255,16 +262,17 @@ uint64_t order_line_events(const struct order *order, uint32_t line)
 
 uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal)
 {
-    return order_get(order, line)->positions[ordinal];
+    const struct line *l = order_get(order, line);
+    return l->positions[ordinal - l->base];
 }
 
 uint64_t order_line_from(const struct order *order, uint32_t number_of_line, uint64_t position)
 {
     const struct line *line = order_get(order, number_of_line);
-    uint64_t low = 0, high = line->count;
+    uint64_t low = line->base, high = line->count;
     while (low < high) {
         uint64_t middle = (low + high) / 2;
-        if (line->positions[middle] < position)
+        if (line->positions[middle - line->base] < position)
             low = middle + 1;
         else
             high = middle;

@@ -95,6 +95,17 @@ void order_gone(struct order *order, const uint32_t *lines, size_t count);
 /* Reports a contradiction that was seen outside. */
 void order_report(struct order *order, struct ref at, struct ref with, const char *why);
 
+/* Forgets the oldest part of the log, up to a position at most.  Forgotten events have no
+ * position any more; questions about them have the answer ORDER_UNKNOWN. */
+void order_forget(struct order *order, uint64_t position);
+/* On a line without events: numbers up to this one are forgotten already. */
+void order_forgotten(struct order *order, uint32_t line, uint64_t number);
+/* Greatest number known of a line: delivered, lost or waiting. */
+uint64_t order_line_highest(const struct order *order, uint32_t line);
+uint64_t order_first(const struct order *order); /* first position that is kept */
+uint64_t order_line_first(const struct order *order, uint32_t line); /* first kept ordinal */
+bool order_is_forgotten(const struct order *order, struct ref at);
+
 /* Looking.  Pointers stay valid until the next call that changes the order. */
 uint64_t order_count(const struct order *order); /* delivered, all states, hidden ones too */
 const struct event *order_event(const struct order *order, uint64_t position);
@@ -110,7 +121,7 @@ bool order_line_closed(const struct order *order, uint32_t line);
 uint32_t order_line_kind(const struct order *order, uint32_t line);
 struct ref order_line_opened_by(const struct order *order, uint32_t line);
 uint64_t order_line_events(const struct order *order, uint32_t line); /* delivered */
-uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal); /* from 0 */
+uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal); /* kept ones */
 /* Ordinal of the line's first event at or after a position. */
 uint64_t order_line_from(const struct order *order, uint32_t line, uint64_t position);
 /* Gaps of a line, oldest first; false past the last. */

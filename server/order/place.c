@@ -40,7 +40,7 @@ struct visit { /* positions of one uncontended visit of an object */
 
 static const struct event *nth(const struct order *order, uint32_t line, uint64_t ordinal)
 {
-    return ordinal < order_line_events(order, line)
+    return ordinal >= order_line_first(order, line) && ordinal < order_line_events(order, line)
                ? order_event(order, order_line_at(order, line, ordinal))
                : NULL;
 }
@@ -256,7 +256,7 @@ static size_t open_rows(const struct sweep *sweep, uint64_t position)
     size_t open = 0;
     for (uint32_t line = 1; line <= order_lines(sweep->order); line++) {
         uint64_t n = order_line_events(sweep->order, line);
-        if (sweep->placing->shown[line - 1] && n &&
+        if (sweep->placing->shown[line - 1] && n > order_line_first(sweep->order, line) &&
             order_line_at(sweep->order, line, n - 1) >= position)
             open++;
     }
@@ -321,11 +321,11 @@ static bool sweep_left(struct sweep *sweep)
 {
     const struct order *order = sweep->order;
     int32_t edge = -sweep->placing->from; /* this far left, counted from 1 */
-    if (sweep->base == 0)
+    if (sweep->base <= order_first(order))
         return true;
     size_t open = 0;
     for (uint32_t line = 1; line <= order_lines(order); line++)
-        open += sweep->placing->shown[line - 1] && order_line_from(order, line, sweep->base) > 0;
+        open += sweep->placing->shown[line - 1] && order_line_from(order, line, sweep->base) > order_line_first(order, line);
     if (edge <= 0) {
         sweep->placement->more_left |= open > 0;
         return true;
@@ -355,6 +355,8 @@ static bool sweep_left(struct sweep *sweep)
             *newest(sweep, e->line) = column;
             for (uint32_t i = 0; i < e->edge_count; i++) {
                 size_t index = base - 1 - edges[i];
+                if (edges[i] < order_first(order))
+                    continue;
                 if (!reserve(sweep, index))
                     return false;
                 while (known <= index)
@@ -377,9 +379,9 @@ static bool sweep_left(struct sweep *sweep)
                 sweep->placement->more_right = true;
             }
             sweep->placement->before[e->line - 1] = ordinal;
-            open -= ordinal == 0;
+            open -= ordinal == order_line_first(order, e->line);
         }
-        if (begin == 0)
+        if (begin <= order_first(order))
             break;
         end = begin;
     }

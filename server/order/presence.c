@@ -78,5 +78,5 @@ bool order_line_inside(const struct order *order, uint32_t number, size_t i, uin
 uint64_t order_thread_last(const struct order *order, uint32_t number)
 {
     const struct line *line = order_get(order, number);
-    return line->acted ? line->acted - 1 : NO_POSITION;
+    return line->acted > order->first ? line->acted - 1 : NO_POSITION;
 }

@@ -19,6 +19,8 @@ struct journal {
     int fd;
     struct out out;
     uint64_t bytes;  /* complete on disk */
+    uint64_t from;   /* bytes before it are forgotten */
+    uint64_t last;   /* where the chunk appended last begins */
     bool torn;       /* bytes beyond it must be cut off first */
 };
 
@@ -61,9 +63,12 @@ struct journal *journal_create(const char *path, const char *run, char **used)
     journal->fd = fd;
     put_bytes(&journal->out, JOURNAL_MAGIC, 8);
     put_u32(&journal->out, JOURNAL_VERSION);
-    char name[JOURNAL_HEAD_BYTES - 12] = "";
+    char name[JOURNAL_NAME_BYTES] = "";
     snprintf(name, sizeof name, "%s", run);
     put_bytes(&journal->out, name, sizeof name);
+    put_u64(&journal->out, 0);
+    put_u64(&journal->out, 0);
+    journal->from = JOURNAL_HEAD_BYTES;
     if (!journal_flush(journal)) {
         int e = errno;
         unlink(*used);
@@ -79,6 +84,7 @@ struct journal *journal_create(const char *path, const char *run, char **used)
 void journal_append(struct journal *journal, struct chunk chunk)
 {
     size_t at = journal->out.size;
+    journal->last = journal->bytes + at;
     put_u32(&journal->out, CHUNK_MARK);
     put_u32(&journal->out, chunk.size);
     put_u32(&journal->out, chunk.session);
@@ -122,6 +128,27 @@ bool journal_flush(struct journal *journal)
 
 uint64_t journal_bytes(const struct journal *journal) { return journal->bytes; }
 
+uint64_t journal_kept(const struct journal *journal) { return journal->bytes - journal->from; }
+
+bool journal_forget(struct journal *journal, uint64_t from)
+{
+    uint64_t checkpoint = journal->last;
+    if (from <= journal->from || !journal_flush(journal) || from > checkpoint)
+        return false;
+    uint8_t places[16];
+    for (size_t i = 0; i < 8; i++) {
+        places[i] = (uint8_t)(checkpoint >> (8 * i));
+        places[8 + i] = (uint8_t)(from >> (8 * i));
+    }
+    if (pwrite(journal->fd, places, sizeof places, 48) != (ssize_t)sizeof places)
+        return false;
+    /* Not every file system can give room back; then the file is only read from further on. */
+    fallocate(journal->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, JOURNAL_HEAD_BYTES,
+              (off_t)(from - JOURNAL_HEAD_BYTES));
+    journal->from = from;
+    return true;
+}
+
 void journal_close(struct journal *journal)
 {
     if (!journal)
@@ -141,6 +168,8 @@ static uint32_t at_u32(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
+
+static uint64_t at_u64(const uint8_t *p) { return at_u32(p) | (uint64_t)at_u32(p + 4) << 32; }
 
 /* 1 a good chunk, 0 cut off at the end, -1 damaged. */
 static int chunk_at(const uint8_t *p, uint64_t left, struct chunk *chunk)
@@ -172,10 +201,22 @@ static void read_chunks(const uint8_t *p, uint64_t size,
                         bool (*visit)(void *context, struct chunk), void *context,
                         struct damage *damage)
 {
-    for (uint64_t at = JOURNAL_HEAD_BYTES; at < size;) {
+    uint64_t checkpoint = at_u64(p + 48), at = JOURNAL_HEAD_BYTES;
+    struct chunk first;
+    if (checkpoint) {
+        bool good = checkpoint < size && chunk_at(p + checkpoint, size - checkpoint, &first) == 1 &&
+                    first.kind == CHUNK_CHECKPOINT;
+        at = at_u64(p + 56);
+        if (!good || at < JOURNAL_HEAD_BYTES || at > size) {
+            *damage = (struct damage){.bytes = size, .places = 1, .first = 48};
+            return;
+        }
+        visit(context, first);
+    }
+    while (at < size) {
         struct chunk chunk;
         if (chunk_at(p + at, size - at, &chunk) == 1) {
-            if (!visit(context, chunk))
+            if (chunk.kind != CHUNK_CHECKPOINT && !visit(context, chunk))
                 return;
             at += CHUNK_HEAD_BYTES + chunk.size;
             continue;
@@ -217,7 +258,7 @@ bool journal_read(const char *path, char **run, bool (*visit)(void *context, str
         munmap(p, size);
         return false;
     }
-    *run = strndup((const char *)p + 12, JOURNAL_HEAD_BYTES - 13);
+    *run = strndup((const char *)p + 12, JOURNAL_NAME_BYTES - 1);
     struct damage damage = {0};
     read_chunks(p, size, visit, context, &damage);
     munmap(p, size);

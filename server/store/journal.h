@@ -14,6 +14,7 @@
 #define JOURNAL_MAGIC "POETRACE"
 #define JOURNAL_VERSION 1u
 #define JOURNAL_HEAD_BYTES 64u
+#define JOURNAL_NAME_BYTES 36u /* at byte 12; at 48 the checkpoint's place, at 56 where to go on */
 #define CHUNK_MARK 0x4b48434fu /* "OCHK" */
 #define CHUNK_HEAD_BYTES 28u
 
@@ -22,7 +23,8 @@ enum chunk_kind {
     CHUNK_SESSION = 64, /* a program connected: its HELLO follows as a message */
     CHUNK_HANGUP = 65,
     CHUNK_TARGET = 66, /* name and text of a description */
-    CHUNK_END = 67     /* the run is complete; more may still come */
+    CHUNK_END = 67,    /* the run is complete; more may still come */
+    CHUNK_CHECKPOINT = 68 /* what must be known before the chunks that are kept */
 };
 
 struct chunk {
@@ -43,6 +45,10 @@ struct journal *journal_create(const char *path, const char *run, char **used);
 void journal_append(struct journal *journal, struct chunk chunk);
 bool journal_flush(struct journal *journal);
 uint64_t journal_bytes(const struct journal *journal);
+/* Flushes, then forgets the chunks before byte `from`: a reader begins with the newest
+ * CHECKPOINT chunk, which must be the last one appended, and goes on at `from`. */
+bool journal_forget(struct journal *journal, uint64_t from);
+uint64_t journal_kept(const struct journal *journal); /* bytes that are not forgotten */
 void journal_close(struct journal *journal);
 
 /* Reads a file from its begin.  visit is called per complete chunk; false stops.

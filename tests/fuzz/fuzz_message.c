@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         } else if (type >= MESSAGE_RUNS) {
             view(run, type, body, length);
         } else {
-            teller_message(teller, type, body, length, &error);
+            teller_message(teller, type, 0, body, length, &error);
         }
         data += MESSAGE_FRAME_BYTES + length;
         size -= MESSAGE_FRAME_BYTES + length;
