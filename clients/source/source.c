@@ -98,7 +98,7 @@ static bool start_private(struct source *source, const char *file, struct error 
     say_hello(source);
     while (poll(p, 2, -1) < 0 && errno == EINTR)
         ;
-    if (p[0].revents && !(p[1].revents & POLLIN)) {
+    if (p[0].revents & POLLIN) {
         char text[400] = "";
         ssize_t n = read(pipe_error[0], text, sizeof text - 1);
         text[n > 0 ? n : 0] = 0;

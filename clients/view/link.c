@@ -181,7 +181,7 @@ static gboolean on_bytes(gint fd, GIOCondition condition, gpointer data)
         take(view, type, &in);
     if (got == 0)
         return G_SOURCE_CONTINUE;
-    window_say(view, "%s: what is shown stays; File, Connect to go on", error.text);
+    window_say(view, "%s: what is shown stays; Connect to go on", error.text);
     view->connected = false;
     view->watch = 0;
     return G_SOURCE_REMOVE;

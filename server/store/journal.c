@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -160,6 +159,46 @@ void journal_close(struct journal *journal)
 
 /* ---- reading ---- */
 
+/* A stretch of the file in memory.  The file is read, not mapped: it may be cut while it
+ * is written, and a mapping would turn that into a signal. */
+struct stretch {
+    int fd;
+    uint64_t size; /* of the file, when it was opened */
+    uint64_t at;
+    uint8_t *bytes;
+    size_t count, room;
+};
+
+#define STRETCH_BYTES (1u << 20)
+
+/* `size` bytes of the file; NULL if it ends before. */
+static const uint8_t *look(struct stretch *s, uint64_t at, size_t size)
+{
+    if (at > s->size || s->size - at < size)
+        return NULL;
+    if (at >= s->at && at - s->at <= s->count && s->count - (at - s->at) >= size)
+        return s->bytes + (at - s->at);
+    size_t wanted = size < STRETCH_BYTES ? STRETCH_BYTES : size;
+    if (wanted > s->room) {
+        uint8_t *bytes = realloc(s->bytes, wanted);
+        if (!bytes)
+            return NULL;
+        s->bytes = bytes;
+        s->room = wanted;
+    }
+    s->at = at;
+    s->count = 0;
+    while (s->count < wanted) {
+        ssize_t n = pread(s->fd, s->bytes + s->count, wanted - s->count, (off_t)(at + s->count));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        s->count += (size_t)n;
+    }
+    return s->count >= size ? s->bytes : NULL;
+}
+
 struct damage {
     uint64_t bytes, places, first;
 };
@@ -171,57 +210,64 @@ static uint32_t at_u32(const uint8_t *p)
 
 static uint64_t at_u64(const uint8_t *p) { return at_u32(p) | (uint64_t)at_u32(p + 4) << 32; }
 
-/* 1 a good chunk, 0 cut off at the end, -1 damaged. */
-static int chunk_at(const uint8_t *p, uint64_t left, struct chunk *chunk)
+/* True if a whole, good chunk is there; its data lie in the stretch. */
+static bool chunk_at(struct stretch *s, uint64_t at, struct chunk *chunk)
 {
-    if (left < CHUNK_HEAD_BYTES)
-        return 0;
+    const uint8_t *p = look(s, at, CHUNK_HEAD_BYTES);
+    if (!p || at_u32(p) != CHUNK_MARK)
+        return false;
     chunk->size = at_u32(p + 4);
-    if (at_u32(p) != CHUNK_MARK || at_u32(p + 20) != ~chunk->size || chunk->size > CHUNK_BYTES_MAX)
-        return -1;
-    if (left - CHUNK_HEAD_BYTES < chunk->size)
-        return 0;
+    if (at_u32(p + 20) != ~chunk->size || chunk->size > CHUNK_BYTES_MAX)
+        return false;
+    p = look(s, at, CHUNK_HEAD_BYTES + chunk->size);
+    if (!p)
+        return false;
     chunk->session = at_u32(p + 8);
     chunk->thread = at_u32(p + 12);
     chunk->kind = (uint16_t)at_u32(p + 16);
     chunk->data = p + CHUNK_HEAD_BYTES;
-    return checksum(p, chunk->data, chunk->size) == at_u32(p + 24) ? 1 : -1;
+    return checksum(p, chunk->data, chunk->size) == at_u32(p + 24);
 }
 
-static uint64_t next_chunk(const uint8_t *p, uint64_t at, uint64_t size)
+static uint64_t next_chunk(struct stretch *s, uint64_t at)
 {
     struct chunk ignored;
-    while (++at + CHUNK_HEAD_BYTES <= size)
-        if (at_u32(p + at) == CHUNK_MARK && chunk_at(p + at, size - at, &ignored) == 1)
+    for (const uint8_t *p; (p = look(s, ++at, CHUNK_HEAD_BYTES)) != NULL;)
+        if (at_u32(p) == CHUNK_MARK && chunk_at(s, at, &ignored))
             return at;
-    return size;
+    return s->size;
 }
 
-static void read_chunks(const uint8_t *p, uint64_t size,
-                        bool (*visit)(void *context, struct chunk), void *context,
-                        struct damage *damage)
+/* Where to begin: after the head, or after a checkpoint.  s->size if that is damaged. */
+static uint64_t begin_reading(struct stretch *s, bool (*visit)(void *context, struct chunk),
+                              void *context, struct damage *damage)
 {
-    uint64_t checkpoint = at_u64(p + 48), at = JOURNAL_HEAD_BYTES;
-    struct chunk first;
-    if (checkpoint) {
-        bool good = checkpoint < size && chunk_at(p + checkpoint, size - checkpoint, &first) == 1 &&
-                    first.kind == CHUNK_CHECKPOINT;
-        at = at_u64(p + 56);
-        if (!good || at < JOURNAL_HEAD_BYTES || at > size) {
-            *damage = (struct damage){.bytes = size, .places = 1, .first = 48};
-            return;
-        }
-        visit(context, first);
+    const uint8_t *head = look(s, 0, JOURNAL_HEAD_BYTES);
+    uint64_t checkpoint = at_u64(head + 48), from = at_u64(head + 56);
+    struct chunk chunk;
+    if (!checkpoint)
+        return JOURNAL_HEAD_BYTES;
+    if (from < JOURNAL_HEAD_BYTES || from > s->size || !chunk_at(s, checkpoint, &chunk) ||
+        chunk.kind != CHUNK_CHECKPOINT) {
+        *damage = (struct damage){.bytes = s->size, .places = 1, .first = 48};
+        return s->size;
     }
-    while (at < size) {
+    visit(context, chunk);
+    return from;
+}
+
+static void read_chunks(struct stretch *s, bool (*visit)(void *context, struct chunk),
+                        void *context, struct damage *damage)
+{
+    for (uint64_t at = begin_reading(s, visit, context, damage); at < s->size;) {
         struct chunk chunk;
-        if (chunk_at(p + at, size - at, &chunk) == 1) {
+        if (chunk_at(s, at, &chunk)) {
             if (chunk.kind != CHUNK_CHECKPOINT && !visit(context, chunk))
                 return;
             at += CHUNK_HEAD_BYTES + chunk.size;
             continue;
         }
-        uint64_t next = next_chunk(p, at, size);
+        uint64_t next = next_chunk(s, at);
         if (damage->places++ == 0)
             damage->first = at;
         damage->bytes += next - at;
@@ -229,44 +275,40 @@ static void read_chunks(const uint8_t *p, uint64_t size,
     }
 }
 
+static const char *judge_head(struct stretch *s)
+{
+    struct stat st;
+    if (fstat(s->fd, &st) < 0)
+        return strerror(errno);
+    s->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    const uint8_t *head = look(s, 0, JOURNAL_HEAD_BYTES);
+    if (!head || memcmp(head, JOURNAL_MAGIC, 8) != 0)
+        return "this is no Poet trace file";
+    if (at_u32(head + 8) != JOURNAL_VERSION)
+        return "this trace file was written by another version of Poet";
+    return NULL;
+}
+
 bool journal_read(const char *path, char **run, bool (*visit)(void *context, struct chunk),
                   void *context, char **damage_text, const char **why)
 {
+    struct stretch s = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    struct damage damage = {0};
     *damage_text = NULL;
     *run = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) < 0) {
-        *why = strerror(errno);
-        if (fd >= 0)
-            close(fd);
-        return false;
+    *why = s.fd < 0 ? strerror(errno) : judge_head(&s);
+    if (!*why) {
+        *run = strndup((const char *)look(&s, 12, JOURNAL_NAME_BYTES), JOURNAL_NAME_BYTES - 1);
+        read_chunks(&s, visit, context, &damage);
     }
-    uint64_t size = (uint64_t)st.st_size;
-    uint8_t *p = S_ISREG(st.st_mode) && size >= JOURNAL_HEAD_BYTES
-                     ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0)
-                     : MAP_FAILED;
-    close(fd);
-    if (p == MAP_FAILED || memcmp(p, JOURNAL_MAGIC, 8) != 0) {
-        *why = "this is no Poet trace file";
-        if (p != MAP_FAILED)
-            munmap(p, size);
-        return false;
-    }
-    if (at_u32(p + 8) != JOURNAL_VERSION) {
-        *why = "this trace file was written by another version of Poet";
-        munmap(p, size);
-        return false;
-    }
-    *run = strndup((const char *)p + 12, JOURNAL_NAME_BYTES - 1);
-    struct damage damage = {0};
-    read_chunks(p, size, visit, context, &damage);
-    munmap(p, size);
+    if (s.fd >= 0)
+        close(s.fd);
+    free(s.bytes);
     if (damage.places &&
         asprintf(damage_text,
                  "damaged at byte %llu: %llu bytes in %llu place%s are lost, the rest is shown",
                  (unsigned long long)damage.first, (unsigned long long)damage.bytes,
                  (unsigned long long)damage.places, damage.places == 1 ? "" : "s") < 0)
         *damage_text = NULL;
-    return true;
+    return *why == NULL;
 }

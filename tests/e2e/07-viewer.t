@@ -1,0 +1,117 @@
+#!/bin/bash
+# The viewer, driven by keys and pointer under Xvfb.
+. "$(dirname "$0")/lib.sh"
+if ! command -v Xvfb >/dev/null || [ ! -x "$B/libexec/poet/poet-view" ]; then
+    skip "there is no Xvfb or no viewer"
+    done_testing
+    exit
+fi
+for n in $(seq 121 150); do
+    [ -e "/tmp/.X11-unix/X$n" ] && continue
+    Xvfb ":$n" -screen 0 1300x800x24 >/dev/null 2>&1 &
+    pids="$pids $!"
+    export DISPLAY=":$n" GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none
+    until_true test -e "/tmp/.X11-unix/X$n" && break
+done
+start_server -o live.poet -q
+cat >ticker.c <<'C'
+#include <poet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *tick(void *a)
+{
+    for (int i = 0; i < 400; i++) {
+        pthread_mutex_lock(&m);
+        if (i % 10 == 0) poet_text("tick %d", i);
+        pthread_mutex_unlock(&m);
+        usleep(5000);
+    }
+    return a;
+}
+int main(void) { pthread_t t; pthread_create(&t, 0, tick, 0); pthread_join(t, 0); return 0; }
+C
+poetcc -trace -g ticker.c -o ticker
+poet view "unix:$XDG_RUNTIME_DIR/poet.sock" >view.log 2>&1 &
+viewer=$!
+pids="$pids $viewer"
+window() { xdotool search --onlyvisible --name "$1" 2>/dev/null | tail -n 1; }
+shown() { [ -n "$(window "$1")" ]; }
+check "a window, waiting" until_true shown "^Poet$"
+./ticker &
+program=$!
+check "follows the run that begins" until_true shown "ticker — live"
+picture() { xwd -silent -id "$(window ticker)" 2>/dev/null | md5sum; }
+command -v xwd >/dev/null || picture() { import -window "$(window ticker)" -depth 8 rgb:- 2>/dev/null | md5sum; }
+if [ "$(picture)" = "$(printf '' | md5sum)" ]; then
+    skip "no tool to take pictures of windows"
+else
+    first=$(picture)
+    changed() { [ "$(picture)" != "$first" ]; }
+    check "the picture grows by itself" until_true changed
+    wait $program
+    check "when the program ends the title says so" until_true shown "^ticker$"
+    settle() { a=$(picture); sleep 0.3; [ "$a" = "$(picture)" ]; }
+    until_true settle
+    end=$(picture)
+    xdotool key --window "$(window ticker)" Left
+    first=$end
+    check "Left scrolls back" until_true changed
+    until_true settle
+    one=$(picture)
+    xdotool key --window "$(window ticker)" Page_Up
+    first=$one
+    check "Page Up scrolls further" until_true changed
+    until_true settle
+    two=$(picture)
+    xdotool key --window "$(window ticker)" Left
+    first=$two
+    until_true changed
+    until_true settle
+    xdotool key --window "$(window ticker)" Right
+    same_as_two() { [ "$(picture)" = "$two" ]; }
+    check "Left and Right: the same picture again, to the pixel" until_true same_as_two
+    xdotool key --window "$(window ticker)" Home
+    until_true settle
+    home=$(picture)
+    check "Home" test "$home" != "$two"
+    xdotool key --window "$(window ticker)" End
+    back_at_end() { [ "$(picture)" = "$end" ]; }
+    check "End: the end again, to the pixel" until_true back_at_end
+    # a click on a mark shows its details: look for one along the rows
+    clicked() {
+        for y in 110 144 78; do
+            for x in $(seq 300 9 900); do
+                xdotool mousemove --window "$(window ticker)" "$x" "$y" click 1
+                [ "$(picture)" != "$end" ] && return 0
+            done
+        done
+        return 1
+    }
+    check "a click selects an event and shows its details" clicked
+fi
+xdotool key --window "$(window ticker)" ctrl+s
+check "Ctrl+S opens the file dialog" until_true shown "Save the diagram"
+sleep 0.5
+xdotool key --window "$(window 'Save the diagram')" ctrl+a
+xdotool type --window "$(window 'Save the diagram')" "$work/saved.pdf"
+xdotool key --window "$(window 'Save the diagram')" Return
+check "the diagram is saved" until_true test -s saved.pdf
+until_true pdfinfo saved.pdf
+like "as PDF, the names in it" "$(pdftotext saved.pdf - | head -n 20)" "T:tick"
+check "the viewer is still there" kill -0 $viewer
+kill -KILL $server
+wait $server 2>/dev/null
+check "it survives the end of the server" sh -c "sleep 0.5; kill -0 $viewer"
+xdotool windowfocus "$(window ticker)"
+xdotool key ctrl+q
+gone() { ! kill -0 $viewer 2>/dev/null; }
+check "Ctrl+Q quits" until_true gone
+poet view live.poet >view.log 2>&1 &
+viewer=$!
+pids="$pids $viewer"
+check "a file, by the same program" until_true shown "^ticker$"
+kill $viewer
+like "no complaint" "$(grep -c CRITICAL view.log)" "^0$"
+done_testing

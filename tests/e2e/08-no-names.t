@@ -1,0 +1,96 @@
+#!/bin/bash
+# The programs know no environment: with every name in the description and in what the
+# program announces replaced by random ones, the picture is the same except for labels.
+. "$(dirname "$0")/lib.sh"
+cat >own.c <<'C'
+#include <poet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+/* The same run twice, under given names: argv[1] is a prefix for every kind and type. */
+static char *name(const char *prefix, const char *s)
+{
+    char *n = malloc(200);
+    snprintf(n, 200, "%s%s", prefix, s);
+    return n;
+}
+int main(int argc, char **argv)
+{
+    const char *p = argc > 2 ? argv[2] : "";
+    poet_environment(argv[1]);
+    const char *after[] = {name(p, "gives"), NULL};
+    poet_line_t t[3], m = poet_line(name(p, "room"), "m", NULL, 0),
+                s = poet_line(name(p, "store"), "s", NULL, POET_SHARED);
+    poet_type_t begin = poet_type(name(p, "begins"), NULL), in = poet_type(name(p, "goes"), NULL),
+                came = poet_type(name(p, "came"), NULL), out = poet_type(name(p, "goes out"), NULL),
+                left = poet_type(name(p, "is back"), NULL), gives = poet_type(name(p, "gives"), NULL),
+                takes = poet_type(name(p, "takes"), after), sends = poet_type(name(p, "sends"), NULL),
+                gets = poet_type(name(p, "gets"), NULL), meets = poet_type(name(p, "meets"), NULL),
+                asks = poet_type(name(p, "asks"), NULL);
+    for (int i = 0; i < 3; i++) {
+        t[i] = poet_line(name(p, "worker"), (const char *[]){"one", "two", "three"}[i], NULL, 0);
+        poet_event(t[i], begin, 0, 0);
+    }
+    for (int i = 0; i < 6; i++) {
+        poet_line_t w = t[i % 3];
+        poet_event(w, asks, m, 0);
+        poet_pair(w, in, m, came, NULL);
+        poet_pair(w, left, m, out, NULL);
+        poet_event(s, i % 2 ? takes : gives, 0, 0);
+        poet_event_t sent = poet_send(w, sends);
+        poet_receive(t[(i + 1) % 3], gets, &sent, 1);
+    }
+    poet_send_key(t[0], meets, 1, 2);
+    poet_receive_key(t[1], gets, 1, 2);
+    poet_annotate(poet_event(t[0], asks, m, 0), "the end");
+    return 0;
+}
+C
+poetcc -trace own.c -o own
+description() { # NAME PREFIX
+    cat <<C
+name = "$1";
+kinds = ({ name = "$2worker"; letter = "W"; }, { name = "$2room"; letter = "R"; },
+         { name = "$2store"; letter = "S"; shared = true; });
+events = (
+  { name = "$2begins"; shape = "square"; filled = true; thread = "active"; whose = "own"; opens = true; },
+  { name = "$2goes"; filled = true; relation = "sync"; partner = "$2came"; arrow = "to-partner"; thread = "out"; whose = "own"; },
+  { name = "$2came"; filled = true; relation = "sync"; partner = "$2goes"; arrow = "from-partner"; thread = "active"; },
+  { name = "$2goes out"; filled = true; relation = "sync"; partner = "$2is back"; arrow = "to-partner"; thread = "out"; },
+  { name = "$2is back"; filled = true; relation = "sync"; partner = "$2goes out"; arrow = "from-partner"; thread = "active"; whose = "own"; },
+  { name = "$2gives"; shape = "square"; filled = true; }, { name = "$2takes"; shape = "square"; after = ["$2gives"]; },
+  { name = "$2sends"; relation = "send"; }, { name = "$2gets"; relation = "receive"; },
+  { name = "$2meets"; relation = "send"; }, { name = "$2asks"; text = "asks for"; waits = true; thread = "blocked"; whose = "own"; });
+C
+}
+mkdir conf
+export POET_CONFIG="$work/conf"
+description first "" >conf/first.conf
+description second "Zq7 " >conf/second.conf
+check "the description is good" poet check conf/first.conf
+check "and under other names" poet check conf/second.conf
+start_server -o named/ -q
+check "a run of its own kinds" ./own first
+check "is sound" until_true finished latest
+poet export latest -o first.txt --labels id --no-legend
+poet export latest -o first.svg --labels id --no-legend --no-title --lines 2,3,4,5,6
+poet dump latest >first.dump
+check "the same run under other names" ./own second "Zq7 "
+check "is sound, too" until_true finished latest
+poet export latest -o second.txt --labels id --no-legend
+poet export latest -o second.svg --labels id --no-legend --no-title --lines 2,3,4,5,6
+strip() { sed 's/Zq7 //g' "$1"; }
+is "the terminal picture is equal but for names" "$(strip second.txt)" "$(strip first.txt)"
+is "the drawing is equal, stroke by stroke" "$(grep -c . second.svg):$(grep -v -E 'glyph|symbol|<use' second.svg | md5sum)" \
+    "$(grep -c . first.svg):$(grep -v -E 'glyph|symbol|<use' first.svg | md5sum)"
+like "shapes come from the description" "$(cat first.txt)" "■"
+is "no environment is named in the programs" \
+    "$(grep -rlE '"(pthread|monitor|semaphore|petition)"' "$root"/server "$root"/render "$root"/clients/poet "$root"/clients/view "$root"/clients/source --include='*.[ch]' | sort | tr '\n' ' ')" ""
+# without any description the order is kept all the same
+rm conf/*.conf
+check "a run without its description" ./own third
+until_true finished latest
+is "has the same order" "$(poet dump latest --json | grep -c '"state":"ordered"')" "$(poet dump "$(ls named/*.poet | head -n 1)" --json | grep -c '"state":"ordered"')"
+like "and shows what it does not know, by name" "$(poet check latest)" "begins is not in the description"
+stop_server
+done_testing
