@@ -30,7 +30,7 @@ POET    = $(wildcard clients/poet/*.c)
 VIEW    = $(wildcard clients/view/*.c)
 
 objects = $(patsubst %.c,$(B)/o/%.o,$(1))
-LIBS_SERVER = -lev $(call PKG,--libs,libconfig zlib)
+LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash)
 LIBS_RENDER = $(call PKG,--libs,cairo pangocairo libconfig) -lm
 LIBS_CLIENT = $(LIBS_RENDER) $(call PKG,--libs,libdw)
 LIBS_POET   = $(LIBS_CLIENT) $(call PKG,--libs,json-c)
@@ -111,7 +111,7 @@ UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 A = $(B)/asan
 TEST_OBJECTS = $(patsubst %.c,$(1)/o/%.o,$(filter-out server/main.c,$(SERVER)) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) tests/bruteforce.c)
-LIBS_TEST = -lcmocka -lev $(LIBS_CLIENT) -lz
+LIBS_TEST = -lcmocka -lev $(LIBS_CLIENT) -lxxhash
 
 $(B)/tests/test_%: $(B)/o/tests/unit/test_%.o $(call TEST_OBJECTS,$(B))
 	@mkdir -p $(@D)

@@ -1,42 +1,10 @@
 #define _GNU_SOURCE
-#include "server/teller.h"
-
-#include "server/keep.h"
-
-#include "server/order/map.h"
+#include "server/facts.h"
 #include "wire/limits.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct shape {
-    unsigned count;
-    bool two_lines;
-    struct step steps[LIMIT_STEPS];
-};
-
-/* A thread, by the code of its own line: its last point, and slots that wait for
- * an announcement by another thread. */
-struct books {
-    struct ref last[2];
-    struct slot *held;
-    size_t held_count, held_room;
-};
-
-struct teller {
-    struct run *run;
-    uint32_t session, process;
-    uint64_t instance;
-    uint32_t types[LIMIT_TYPES]; /* code -> type of the run */
-    struct shape *shapes[LIMIT_SHAPES];
-    struct map lines;   /* code -> line of the run */
-    struct map threads; /* code of own line -> struct books */
-    uint32_t *own;      /* lines of the run that this program opened */
-    size_t own_count, own_room;
-    size_t held_total;
-    bool releasing; /* held slots are being gone through */
-};
 
 struct run *teller_run(const struct teller *teller) { return teller->run; }
 uint32_t teller_session(const struct teller *teller) { return teller->session; }
@@ -44,52 +12,6 @@ uint32_t teller_session(const struct teller *teller) { return teller->session; }
 struct run_process *teller_process(const struct teller *teller)
 {
     return &teller->run->processes[teller->process];
-}
-
-/* ---- HELLO ---- */
-
-bool hello_read(struct in *in, struct hello *hello)
-{
-    *hello = (struct hello){0};
-    if (get_u32(in) != HELLO_MAGIC)
-        in_fail(in, "HELLO without its magic number");
-    hello->version = get_u32(in);
-    if (hello->version != WIRE_VERSION)
-        in_fail(in, "speaks another version of the protocol");
-    hello->role = get_u8(in);
-    if (hello->role == ROLE_VIEWER)
-        return in_done(in);
-    if (hello->role != ROLE_PROGRAM)
-        in_fail(in, "is neither a program nor a viewer");
-    hello->run = get_string(in, 256);
-    hello->environment = get_string(in, 256);
-    hello->path = get_string(in, LIMIT_TEXT_BYTES);
-    hello->host = get_string(in, 256);
-    hello->pid = get_u32(in);
-    hello->instance = get_u64(in);
-    hello->clock_ns = get_u64(in);
-    hello->wall_ns = get_u64(in);
-    uint32_t count = get_u32(in);
-    if (!in->error && count > in_left(in) / 4)
-        in_fail(in, "more arguments than bytes");
-    hello->arguments = in->error ? NULL : calloc(count + 1, sizeof *hello->arguments);
-    for (; hello->arguments && hello->argument_count < count; hello->argument_count++)
-        hello->arguments[hello->argument_count] = get_string(in, LIMIT_TEXT_BYTES);
-    if (!in->error && !*hello->run)
-        in_fail(in, "names no run");
-    return in_done(in);
-}
-
-void hello_free(struct hello *hello)
-{
-    free(hello->run);
-    free(hello->environment);
-    free(hello->path);
-    free(hello->host);
-    for (size_t i = 0; i < hello->argument_count; i++)
-        free(hello->arguments[i]);
-    free(hello->arguments);
-    *hello = (struct hello){0};
 }
 
 struct teller *teller_new(struct run *run, uint32_t session, struct hello *hello)
@@ -115,21 +37,14 @@ struct teller *teller_new(struct run *run, uint32_t session, struct hello *hello
     return teller;
 }
 
-static struct books *books_of(struct teller *teller, uint32_t thread)
+static uint32_t site_of(struct teller *teller, uint64_t address)
 {
-    struct books *books = map_get(&teller->threads, thread, 0);
-    if (!books) {
-        books = calloc(1, sizeof *books);
-        if (!books)
-            abort();
-        map_put(&teller->threads, thread, 0, books);
+    struct recent_site *recent = &teller->sites[(address >> 1) % SITE_CACHE];
+    if (recent->address != address) {
+        recent->site = run_site(teller->run, teller->process, address);
+        recent->address = address;
     }
-    return books;
-}
-
-static uint32_t line_of(const struct teller *teller, uint32_t code)
-{
-    return code ? (uint32_t)(uintptr_t)map_get(&teller->lines, code, 0) : 0;
+    return recent->site;
 }
 
 /* ---- events ---- */
@@ -152,9 +67,10 @@ static void accept_point(struct teller *teller, struct books *books, struct arri
     books->last[1] = b ? b->at : (struct ref){0, 0};
     if (a->time_ns > teller->run->last_ns)
         teller->run->last_ns = a->time_ns;
-    order_accept(teller->run->order, a);
     if (b)
-        order_accept(teller->run->order, b);
+        order_accept_pair(teller->run->order, a, b);
+    else
+        order_accept(teller->run->order, a);
 }
 
 static void accept_compound(struct teller *teller, struct books *books, const struct slot *slot,
@@ -254,15 +170,14 @@ static void add_payload_text(struct teller *teller, const struct slot *slot, str
     free(text);
 }
 
-static bool accept_record(struct teller *teller, uint32_t thread, const struct slot *slot,
-                          const char **error)
+static bool accept_record(struct teller *teller, struct books *books, uint32_t thread,
+                          const struct slot *slot, const char **error)
 {
-    struct books *books = books_of(teller, thread);
     struct arrival base = {
         .at = {line_of(teller, slot->line_a), slot->number_a},
         .about = line_of(teller, slot->about),
         .thread = line_of(teller, thread),
-        .site = run_site(teller->run, teller->process, slot->site),
+        .site = site_of(teller, slot->site),
         .time_ns = (int64_t)(slot->time_ns - teller->run->start_ns)};
     teller->run->generation++;
     if (slot->number_a == 0 || slot->number_a > INT64_MAX || slot->number_b > INT64_MAX) {
@@ -280,206 +195,13 @@ static bool accept_record(struct teller *teller, uint32_t thread, const struct s
     return accept_single(teller, books, slot, base, error);
 }
 
-/* ---- controls and messages ---- */
-
-static bool read_type(struct teller *teller, struct in *in)
-{
-    uint16_t code = get_u16(in);
-    char *name = get_string(in, LIMIT_TEXT_BYTES);
-    uint16_t count = get_u16(in);
-    if (!in->error && (code == 0 || code >= LIMIT_TYPES || !*name))
-        in_fail(in, "a type has no code or no name");
-    if (!in->error) {
-        uint32_t type = teller->types[code] = run_type(teller->run, name);
-        for (unsigned i = 0; i < count && !in->error; i++) {
-            uint16_t earlier = get_u16(in);
-            if (in->error || earlier >= LIMIT_TYPES || !teller->types[earlier])
-                in_fail(in, "a type comes after one that was not announced");
-            else
-                order_after(teller->run->order, type, teller->types[earlier]);
-        }
-    }
-    free(name);
-    return in_done(in);
-}
-
-static bool read_shape(struct teller *teller, struct in *in)
-{
-    uint16_t code = get_u16(in), count = get_u16(in);
-    struct shape shape = {.count = count};
-    if (code < SHAPE_COMPOUND || code - SHAPE_COMPOUND >= LIMIT_SHAPES || count == 0 ||
-        count > LIMIT_STEPS)
-        in_fail(in, "a shape has a bad code or number of steps");
-    for (unsigned i = 0; i < count && !in->error; i++) {
-        struct step *step = &shape.steps[i];
-        step->type_a = get_u16(in);
-        step->type_b = get_u16(in);
-        step->flags = get_u32(in);
-        shape.two_lines |= step->type_b != 0;
-        if (step->type_a >= LIMIT_TYPES || step->type_b >= LIMIT_TYPES ||
-            !(step->type_a | step->type_b) || (step->type_a && !teller->types[step->type_a]) ||
-            (step->type_b && !teller->types[step->type_b]))
-            in_fail(in, "a shape names a type that was not announced");
-    }
-    if (!in_done(in))
-        return false;
-    struct shape **at = &teller->shapes[code - SHAPE_COMPOUND];
-    if (!*at)
-        *at = malloc(sizeof shape);
-    if (!*at)
-        abort();
-    **at = shape;
-    return true;
-}
-
-static bool read_line(struct teller *teller, struct in *in, uint32_t thread)
-{
-    uint32_t code = get_u32(in);
-    uint64_t high = get_u64(in), low = get_u64(in);
-    uint8_t flags = get_u8(in);
-    struct run_line facts = {.process = teller->process};
-    facts.object = get_u64(in);
-    facts.entry = get_u64(in);
-    char *kind = get_string(in, LIMIT_TEXT_BYTES);
-    facts.name = get_string(in, LIMIT_TEXT_BYTES);
-    if (!in->error && (code == 0 || !*kind))
-        in_fail(in, "a line has no code or no kind");
-    bool known = !in->error && line_of(teller, code);
-    if (known && teller->run->journal)
-        in_fail(in, "a line was announced twice"); /* in a file: by its checkpoint, too */
-    if (in_done(in) && !known) {
-        uint32_t line = run_line(teller->run, high, low, kind, flags & 1, facts);
-        if (!line) {
-            in_fail(in, "there are too many lines");
-        } else {
-            map_put(&teller->lines, code, 0, (void *)(uintptr_t)line);
-            teller->own =
-                grow(teller->own, &teller->own_room, teller->own_count + 1, sizeof *teller->own);
-            teller->own[teller->own_count++] = line;
-            struct ref by = books_of(teller, thread)->last[0];
-            if ((flags & 2) && by.line)
-                order_opened_by(teller->run->order, line, by);
-        }
-    }
-    free(kind);
-    free(facts.name);
-    return !in->error;
-}
-
-static bool read_named(struct teller *teller, struct in *in, unsigned type)
-{
-    uint32_t line = line_of(teller, get_u32(in));
-    uint64_t number = type == MESSAGE_NAME ? 0 : get_u64(in);
-    if (type == MESSAGE_LOST) {
-        uint64_t count = get_u64(in);
-        if (in_done(in) && line)
-            order_lost(teller->run->order, line, number, count);
-    } else {
-        char *text = get_string(in, LIMIT_TEXT_BYTES);
-        if (in_done(in) && line && type == MESSAGE_NAME)
-            run_rename(teller->run, line, text);
-        else if (!in->error && line)
-            run_add_text(teller->run, (struct ref){line, number}, text);
-        free(text);
-    }
-    if (!in->error && !line)
-        in_fail(in, "speaks of a line that was not announced");
-    return !in->error;
-}
-
-static bool read_module(struct teller *teller, struct in *in)
-{
-    struct run_process *process = teller_process(teller);
-    struct run_module m = {0};
-    m.start = get_u64(in);
-    m.end = get_u64(in);
-    m.bias = get_u64(in);
-    m.build_id_bytes = get_u32(in);
-    if (m.build_id_bytes > sizeof m.build_id)
-        in_fail(in, "a build-id is too long");
-    const uint8_t *id = get_bytes(in, m.build_id_bytes);
-    if (id)
-        memcpy(m.build_id, id, m.build_id_bytes);
-    m.path = get_string(in, LIMIT_TEXT_BYTES);
-    if (in_done(in) && process->module_count >= LIMIT_MODULES)
-        in_fail(in, "there are too many modules");
-    if (in->error) {
-        free(m.path);
-        return false;
-    }
-    process->modules = grow(process->modules, &process->module_room, process->module_count + 1,
-                            sizeof *process->modules);
-    process->modules[process->module_count++] = m;
-    return true;
-}
-
-static bool read_describe(struct teller *teller, struct in *in)
-{
-    char *name = get_string(in, 256), *path = NULL;
-    /* a trace file brings its own descriptions */
-    bool plain = in_done(in) && *name && !strchr(name, '/');
-    if (!in->error && !plain)
-        in_fail(in, "names no environment");
-    char *text = plain && teller->run->journal ? target_load(name, &path) : NULL;
-    if (text && run_describe(teller->run, name, text)) {
-        struct out out = {0};
-        put_string(&out, name);
-        put_string(&out, text);
-        struct chunk chunk = {.kind = CHUNK_TARGET, .session = teller->session, .data = out.data,
-                              .size = (uint32_t)out.size};
-        journal_append(teller->run->journal, chunk);
-        keep_fact(teller->run, chunk);
-        out_free(&out);
-    } else if (plain && !text && teller->run->journal) {
-        log_line("there is no description of the environment \"%s\"", name);
-    }
-    free(text);
-    free(path);
-    free(name);
-    return !in->error;
-}
-
-/* What later chunks rely on must outlive forgetting. */
-static void keep(struct teller *teller, unsigned type, const struct in *in, uint32_t thread)
-{
-    if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
-        type == MESSAGE_LINE || type == MESSAGE_NAME)
-        keep_fact(teller->run, (struct chunk){.kind = (uint16_t)type, .session = teller->session,
-                                              .thread = thread, .data = in->data,
-                                              .size = (uint32_t)in->size});
-}
-
-static bool tell(struct teller *teller, unsigned type, struct in *in, uint32_t thread)
-{
-    keep(teller, type, in, thread);
-    switch (type) {
-    case MESSAGE_MODULE:
-        return read_module(teller, in);
-    case MESSAGE_TYPE:
-        return read_type(teller, in);
-    case MESSAGE_SHAPE:
-        return read_shape(teller, in);
-    case MESSAGE_LINE:
-        return read_line(teller, in, thread);
-    case MESSAGE_NAME:
-    case MESSAGE_TEXT:
-    case MESSAGE_LOST:
-        return read_named(teller, in, type);
-    case MESSAGE_DESCRIBE:
-        return read_describe(teller, in);
-    default:
-        in_fail(in, "is no message of a program");
-        return false;
-    }
-}
-
 static void release_held(struct teller *teller);
 
 bool teller_message(struct teller *teller, unsigned type, uint32_t thread, const uint8_t *body,
                     size_t size, const char **error)
 {
     struct in in = in_from(body, size);
-    bool ok = tell(teller, type, &in, thread);
+    bool ok = facts_tell(teller, type, &in, thread);
     if (!ok)
         *error = in.error;
     else
@@ -523,6 +245,7 @@ static bool announced(const struct teller *teller, const struct slot *slot)
 static size_t take_slots(struct teller *teller, uint32_t thread, const struct slot *slots,
                          size_t count, const char **error)
 {
+    struct books *books = books_of(teller, thread);
     size_t i = 0;
     while (i < count) {
         const struct slot *slot = &slots[i];
@@ -535,11 +258,11 @@ static size_t take_slots(struct teller *teller, uint32_t thread, const struct sl
             break;
         if (slot->shape == SHAPE_CONTROL) {
             struct in in = in_from(slot + 1, slot->payload_bytes);
-            if (!tell(teller, slot->flags, &in, thread)) {
+            if (!facts_tell(teller, slot->flags, &in, thread)) {
                 *error = in.error;
                 return SIZE_MAX;
             }
-        } else if (!accept_record(teller, thread, slot, error)) {
+        } else if (!accept_record(teller, books, thread, slot, error)) {
             return SIZE_MAX;
         }
         i += 1 + follow;
@@ -620,7 +343,8 @@ void teller_free(struct teller *teller)
     for (size_t i = 0; i < LIMIT_SHAPES; i++)
         free(teller->shapes[i]);
     map_free(&teller->threads);
-    map_free(&teller->lines);
+    map_free(&teller->far_lines);
+    free(teller->lines);
     free(teller->own);
     free(teller);
 }

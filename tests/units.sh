@@ -3,7 +3,7 @@
 set -u
 status=0
 for test in "$1"/test_*; do
-    case $test in *.d) continue ;; esac
+    case $test in *.log) continue ;; esac
     if CMOCKA_MESSAGE_OUTPUT=STDOUT "$test" >"$test.log" 2>&1; then
         echo "ok   $(basename "$test"): $(grep -c '       OK' "$test.log") tests"
     else

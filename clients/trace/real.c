@@ -5,11 +5,14 @@
 
 struct real real;
 
-/* Versions matter: a plain look-up may find the oldest condition variables. */
+/* A plain look-up, so that others who stand before these calls (a sanitizer, say) are
+ * found; but should it give the oldest condition variables, then the newer ones. */
 static void *find(const char *name, const char *version)
 {
-    void *p = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
-    return p ? p : dlsym(RTLD_NEXT, name);
+    void *p = dlsym(RTLD_NEXT, name);
+    void *old = version ? dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5") : NULL;
+    void *fresh = old && p == old ? dlvsym(RTLD_NEXT, name, version) : NULL;
+    return fresh ? fresh : p;
 }
 
 void real_find(void)

@@ -28,10 +28,12 @@ static bool wait_for_room(struct thread *t, uint64_t slots)
     if (t->stalled || slots > t->mask + 1)
         return false;
     uint64_t begin = clock_now(), limit = (uint64_t)server_wait_ms() * 1000000u, now = begin;
+    struct timespec pause = {0, 100000};
+    server_wake();
     while (now - begin < limit && server_alive()) {
-        server_wake();
-        struct timespec pause = {0, 50000};
         nanosleep(&pause, NULL);
+        if (pause.tv_nsec < 800000)
+            pause.tv_nsec *= 2;
         now = clock_now();
         if (fits(t, slots))
             break;

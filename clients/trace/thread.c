@@ -217,12 +217,19 @@ static void finish(struct thread *t)
     put_back(t);
 }
 
+/* ThreadSanitizer's own state of a thread is gone in the last round. */
+#if defined(__SANITIZE_THREAD__)
+#define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+#else
+#define LAST_ROUND PTHREAD_DESTRUCTOR_ITERATIONS
+#endif
+
 /* Runs in the rounds of thread-specific destructors; acts in the last one, so that
  * what the program's own destructors do is still seen. */
 static void at_end(void *p)
 {
     struct thread *t = p;
-    if (++t->rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    if (++t->rounds < LAST_ROUND) {
         pthread_setspecific(end_key, t);
         return;
     }
@@ -300,7 +307,7 @@ static void *run(void *p)
     if (atomic_load_explicit(&tracing, memory_order_relaxed)) {
         struct thread *t = begin(start.task);
         if (t)
-            record_event(t, TYPE_START, &start.task->line, 0, 0);
+            record_event(t, TYPE_START, &start.task->line, 0, (uintptr_t)start.function);
     }
     return start.function(start.argument);
 }

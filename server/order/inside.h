@@ -117,6 +117,33 @@ uint64_t log_standing(const struct order *order, struct ref at);
 size_t log_collect(struct order *order, uint32_t line, uint32_t type, uint64_t *edges,
                    size_t room);
 
+/* wait.c */
+struct point { /* events that are delivered together; the first is the head that was looked at */
+    struct pending **members;
+    size_t count, room;
+};
+
+struct pending *pending_at(const struct order *order, struct ref ref);
+void pending_free(struct pending *pending);
+void line_enqueue(struct order *order, uint32_t number); /* its head is to be looked at */
+void line_wake(struct order *order, uint32_t number);    /* those who waited for what it delivered */
+bool point_has(const struct point *point, uint32_t line);
+/* Lets the point wait for `need`; false if that closes a cycle of waiting lines. */
+bool point_wait(struct order *order, const struct point *point, struct ref need);
+
+/* deliver.c */
+void point_append(struct order *order, const struct point *point, bool partner_lost);
+void point_deliver(struct order *order, const struct point *point, bool partner_lost);
+void point_contradict(struct order *order, struct pending *pending, struct ref with,
+                      const char *why);
+void pending_forget(struct order *order, struct pending *pending);
+
+/* judge.c */
+enum verdict { READY, READY_ALONE, WAITING, DONE };
+enum verdict point_judge(struct order *order, struct point *point);
+void point_add(struct point *point, struct pending *pending);
+struct meeting *meeting_of(const struct order *order, const struct arrival *arrival);
+
 /* presence.c */
 void presence_apply(struct order *order, struct event *event);
 

@@ -88,6 +88,8 @@ void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired
 
 /* Accepts an event; false if it was a duplicate and dropped. */
 bool order_accept(struct order *order, const struct arrival *arrival);
+/* The same for both ends of a sync pair at once. */
+void order_accept_pair(struct order *order, const struct arrival *a, const struct arrival *b);
 /* Numbers first .. first + count - 1 will never come. */
 void order_lost(struct order *order, uint32_t line, uint64_t first, uint64_t count);
 /* Nothing more comes on these lines: gaps before pending events are lost. */

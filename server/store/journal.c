@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
+#include <xxhash.h>
 
 #define CHUNK_BYTES_MAX (LIMIT_QUEUE_BYTES + LIMIT_MESSAGE_BYTES)
 
@@ -23,10 +23,11 @@ struct journal {
     bool torn;       /* bytes beyond it must be cut off first */
 };
 
+/* XXH3 of the data, seeded with that of the head. */
 static uint32_t checksum(const uint8_t *head, const uint8_t *data, size_t size)
 {
-    uLong crc = crc32(0, head, CHUNK_HEAD_BYTES - 4);
-    return (uint32_t)(size ? crc32(crc, data, (uInt)size) : crc);
+    XXH64_hash_t seed = XXH3_64bits(head, CHUNK_HEAD_BYTES - 4);
+    return (uint32_t)XXH3_64bits_withSeed(data, size, seed);
 }
 
 static int create_numbered(const char *path, char **used)

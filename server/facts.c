@@ -1,0 +1,230 @@
+/* Messages that teach a teller what later ones rely on. */
+#define _GNU_SOURCE
+#include "server/facts.h"
+
+#include "server/keep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct books *books_of(struct teller *teller, uint32_t thread)
+{
+    struct books *books = map_get(&teller->threads, thread, 0);
+    if (!books) {
+        books = calloc(1, sizeof *books);
+        if (!books)
+            abort();
+        map_put(&teller->threads, thread, 0, books);
+    }
+    return books;
+}
+
+uint32_t line_of(const struct teller *teller, uint32_t code)
+{
+    if (code < NEAR_LINES)
+        return code < teller->line_room ? teller->lines[code] : 0;
+    return (uint32_t)(uintptr_t)map_get(&teller->far_lines, code, 0);
+}
+
+static void set_line(struct teller *teller, uint32_t code, uint32_t line)
+{
+    if (code >= NEAR_LINES) {
+        map_put(&teller->far_lines, code, 0, (void *)(uintptr_t)line);
+        return;
+    }
+    size_t before = teller->line_room;
+    teller->lines = grow(teller->lines, &teller->line_room, code + 1, sizeof *teller->lines);
+    memset(teller->lines + before, 0, (teller->line_room - before) * sizeof *teller->lines);
+    teller->lines[code] = line;
+}
+
+static bool read_type(struct teller *teller, struct in *in)
+{
+    uint16_t code = get_u16(in);
+    char *name = get_string(in, LIMIT_TEXT_BYTES);
+    uint16_t count = get_u16(in);
+    if (!in->error && (code == 0 || code >= LIMIT_TYPES || !*name))
+        in_fail(in, "a type has no code or no name");
+    if (!in->error) {
+        uint32_t type = teller->types[code] = run_type(teller->run, name);
+        for (unsigned i = 0; i < count && !in->error; i++) {
+            uint16_t earlier = get_u16(in);
+            if (in->error || earlier >= LIMIT_TYPES || !teller->types[earlier])
+                in_fail(in, "a type comes after one that was not announced");
+            else
+                order_after(teller->run->order, type, teller->types[earlier]);
+        }
+    }
+    free(name);
+    return in_done(in);
+}
+
+static bool read_shape(struct teller *teller, struct in *in)
+{
+    uint16_t code = get_u16(in), count = get_u16(in);
+    struct shape shape = {.count = count};
+    if (code < SHAPE_COMPOUND || code - SHAPE_COMPOUND >= LIMIT_SHAPES || count == 0 ||
+        count > LIMIT_STEPS)
+        in_fail(in, "a shape has a bad code or number of steps");
+    for (unsigned i = 0; i < count && !in->error; i++) {
+        struct step *step = &shape.steps[i];
+        step->type_a = get_u16(in);
+        step->type_b = get_u16(in);
+        step->flags = get_u32(in);
+        shape.two_lines |= step->type_b != 0;
+        if (step->type_a >= LIMIT_TYPES || step->type_b >= LIMIT_TYPES ||
+            !(step->type_a | step->type_b) || (step->type_a && !teller->types[step->type_a]) ||
+            (step->type_b && !teller->types[step->type_b]))
+            in_fail(in, "a shape names a type that was not announced");
+    }
+    if (!in_done(in))
+        return false;
+    struct shape **at = &teller->shapes[code - SHAPE_COMPOUND];
+    if (!*at)
+        *at = malloc(sizeof shape);
+    if (!*at)
+        abort();
+    **at = shape;
+    return true;
+}
+
+static bool read_line(struct teller *teller, struct in *in, uint32_t thread)
+{
+    uint32_t code = get_u32(in);
+    uint64_t high = get_u64(in), low = get_u64(in);
+    uint8_t flags = get_u8(in);
+    struct run_line facts = {.process = teller->process};
+    facts.object = get_u64(in);
+    facts.entry = get_u64(in);
+    char *kind = get_string(in, LIMIT_TEXT_BYTES);
+    facts.name = get_string(in, LIMIT_TEXT_BYTES);
+    if (!in->error && (code == 0 || !*kind))
+        in_fail(in, "a line has no code or no kind");
+    bool known = !in->error && line_of(teller, code);
+    if (known && teller->run->journal)
+        in_fail(in, "a line was announced twice"); /* in a file: by its checkpoint, too */
+    if (in_done(in) && !known) {
+        uint32_t line = run_line(teller->run, high, low, kind, flags & 1, facts);
+        if (!line) {
+            in_fail(in, "there are too many lines");
+        } else {
+            set_line(teller, code, line);
+            teller->own =
+                grow(teller->own, &teller->own_room, teller->own_count + 1, sizeof *teller->own);
+            teller->own[teller->own_count++] = line;
+            struct ref by = books_of(teller, thread)->last[0];
+            if ((flags & 2) && by.line)
+                order_opened_by(teller->run->order, line, by);
+        }
+    }
+    free(kind);
+    free(facts.name);
+    return !in->error;
+}
+
+static bool read_named(struct teller *teller, struct in *in, unsigned type)
+{
+    uint32_t line = line_of(teller, get_u32(in));
+    uint64_t number = type == MESSAGE_NAME ? 0 : get_u64(in);
+    if (type == MESSAGE_LOST) {
+        uint64_t count = get_u64(in);
+        if (in_done(in) && line)
+            order_lost(teller->run->order, line, number, count);
+    } else {
+        char *text = get_string(in, LIMIT_TEXT_BYTES);
+        if (in_done(in) && line && type == MESSAGE_NAME)
+            run_rename(teller->run, line, text);
+        else if (!in->error && line)
+            run_add_text(teller->run, (struct ref){line, number}, text);
+        free(text);
+    }
+    if (!in->error && !line)
+        in_fail(in, "speaks of a line that was not announced");
+    return !in->error;
+}
+
+static bool read_module(struct teller *teller, struct in *in)
+{
+    struct run_process *process = teller_process(teller);
+    struct run_module m = {0};
+    m.start = get_u64(in);
+    m.end = get_u64(in);
+    m.bias = get_u64(in);
+    m.build_id_bytes = get_u32(in);
+    if (m.build_id_bytes > sizeof m.build_id)
+        in_fail(in, "a build-id is too long");
+    const uint8_t *id = get_bytes(in, m.build_id_bytes);
+    if (id)
+        memcpy(m.build_id, id, m.build_id_bytes);
+    m.path = get_string(in, LIMIT_TEXT_BYTES);
+    if (in_done(in) && process->module_count >= LIMIT_MODULES)
+        in_fail(in, "there are too many modules");
+    if (in->error) {
+        free(m.path);
+        return false;
+    }
+    process->modules = grow(process->modules, &process->module_room, process->module_count + 1,
+                            sizeof *process->modules);
+    process->modules[process->module_count++] = m;
+    return true;
+}
+
+static bool read_describe(struct teller *teller, struct in *in)
+{
+    char *name = get_string(in, 256), *path = NULL;
+    /* a trace file brings its own descriptions */
+    bool plain = in_done(in) && *name && !strchr(name, '/');
+    if (!in->error && !plain)
+        in_fail(in, "names no environment");
+    char *text = plain && teller->run->journal ? target_load(name, &path) : NULL;
+    if (text && run_describe(teller->run, name, text)) {
+        struct out out = {0};
+        put_string(&out, name);
+        put_string(&out, text);
+        struct chunk chunk = {.kind = CHUNK_TARGET, .session = teller->session, .data = out.data,
+                              .size = (uint32_t)out.size};
+        journal_append(teller->run->journal, chunk);
+        keep_fact(teller->run, chunk);
+        out_free(&out);
+    } else if (plain && !text && teller->run->journal) {
+        log_line("there is no description of the environment \"%s\"", name);
+    }
+    free(text);
+    free(path);
+    free(name);
+    return !in->error;
+}
+
+/* What later chunks rely on must outlive forgetting. */
+static void keep(struct teller *teller, unsigned type, const struct in *in, uint32_t thread)
+{
+    if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
+        type == MESSAGE_LINE || type == MESSAGE_NAME)
+        keep_fact(teller->run, (struct chunk){.kind = (uint16_t)type, .session = teller->session,
+                                              .thread = thread, .data = in->data,
+                                              .size = (uint32_t)in->size});
+}
+
+bool facts_tell(struct teller *teller, unsigned type, struct in *in, uint32_t thread)
+{
+    keep(teller, type, in, thread);
+    switch (type) {
+    case MESSAGE_MODULE:
+        return read_module(teller, in);
+    case MESSAGE_TYPE:
+        return read_type(teller, in);
+    case MESSAGE_SHAPE:
+        return read_shape(teller, in);
+    case MESSAGE_LINE:
+        return read_line(teller, in, thread);
+    case MESSAGE_NAME:
+    case MESSAGE_TEXT:
+    case MESSAGE_LOST:
+        return read_named(teller, in, type);
+    case MESSAGE_DESCRIBE:
+        return read_describe(teller, in);
+    default:
+        in_fail(in, "is no message of a program");
+        return false;
+    }
+}

@@ -1,0 +1,53 @@
+/* What a teller knows, and the messages that teach it: types, shapes, lines, names.
+ * Shared by teller.c and facts.c alone. */
+#ifndef SERVER_FACTS_H
+#define SERVER_FACTS_H
+
+#include "server/order/map.h"
+#include "server/teller.h"
+#include "wire/limits.h"
+
+struct shape {
+    unsigned count;
+    bool two_lines;
+    struct step steps[LIMIT_STEPS];
+};
+
+/* A thread, by the code of its own line: its last point, and slots that wait for
+ * an announcement by another thread. */
+struct books {
+    struct ref last[2];
+    struct slot *held;
+    size_t held_count, held_room;
+};
+
+#define NEAR_LINES 65536u
+#define SITE_CACHE 256u
+
+struct teller {
+    struct run *run;
+    uint32_t session, process;
+    uint64_t instance;
+    uint32_t types[LIMIT_TYPES]; /* code -> type of the run */
+    struct shape *shapes[LIMIT_SHAPES];
+    uint32_t *lines; /* code -> line of the run, for small codes */
+    size_t line_room;
+    struct map far_lines; /* for the others */
+    struct recent_site {
+        uint64_t address;
+        uint32_t site;
+    } sites[SITE_CACHE];
+    struct map threads; /* code of own line -> struct books */
+    uint32_t *own;      /* lines of the run that this program opened */
+    size_t own_count, own_room;
+    size_t held_total;
+    bool releasing; /* held slots are being gone through */
+};
+
+struct books *books_of(struct teller *teller, uint32_t thread);
+uint32_t line_of(const struct teller *teller, uint32_t code); /* 0: not announced */
+
+/* Takes one message body, of a thread if it is not 0.  False with in->error. */
+bool facts_tell(struct teller *teller, unsigned type, struct in *in, uint32_t thread);
+
+#endif

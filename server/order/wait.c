@@ -1,0 +1,91 @@
+/* Waiting: each line whose head cannot be delivered waits for one event of one other line. */
+#include "server/order/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pending *pending_at(const struct order *order, struct ref ref)
+{
+    return map_get(&order->pending, ref.line, ref.number);
+}
+
+void pending_free(struct pending *pending)
+{
+    free(pending->partners);
+    free(pending);
+}
+
+void line_enqueue(struct order *order, uint32_t number)
+{
+    struct line *line = order_get(order, number);
+    if (line->queued)
+        return;
+    line->queued = true;
+    order->work = grow(order->work, &order->work_room, order->work_count + 1, sizeof *order->work);
+    order->work[order->work_count++] = number;
+}
+
+static void waiter_push(struct line *line, struct waiter waiter)
+{
+    line->waiters =
+        grow(line->waiters, &line->waiter_room, line->waiter_count + 1, sizeof *line->waiters);
+    size_t i = line->waiter_count++;
+    for (; i && line->waiters[(i - 1) / 2].number > waiter.number; i = (i - 1) / 2)
+        line->waiters[i] = line->waiters[(i - 1) / 2];
+    line->waiters[i] = waiter;
+}
+
+static struct waiter waiter_pop(struct line *line)
+{
+    struct waiter top = line->waiters[0], last = line->waiters[--line->waiter_count];
+    size_t i = 0;
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= line->waiter_count)
+            break;
+        if (child + 1 < line->waiter_count &&
+            line->waiters[child + 1].number < line->waiters[child].number)
+            child++;
+        if (line->waiters[child].number >= last.number)
+            break;
+        line->waiters[i] = line->waiters[child];
+        i = child;
+    }
+    line->waiters[i] = last;
+    return top;
+}
+
+void line_wake(struct order *order, uint32_t number)
+{
+    struct line *line = order_get(order, number);
+    while (line->waiter_count && line->waiters[0].number <= line->delivered) {
+        uint32_t who = waiter_pop(line).line;
+        order_get(order, who)->wait = (struct ref){0, 0};
+        line_enqueue(order, who);
+    }
+}
+
+bool point_has(const struct point *point, uint32_t line)
+{
+    for (size_t i = 0; i < point->count; i++)
+        if (point->members[i]->arrival.at.line == line)
+            return true;
+    return false;
+}
+
+/* Lets the point wait for `need`; false if that closes a cycle of waiting lines. */
+bool point_wait(struct order *order, const struct point *point, struct ref need)
+{
+    for (uint32_t line = need.line; line;) {
+        if (point_has(point, line))
+            return false;
+        struct ref wait = order_get(order, line)->wait;
+        if (!wait.line || order_get(order, wait.line)->delivered >= wait.number)
+            break;
+        line = wait.line;
+    }
+    uint32_t who = point->members[0]->arrival.at.line;
+    order_get(order, who)->wait = need;
+    waiter_push(order_get(order, need.line), (struct waiter){need.number, who});
+    return true;
+}

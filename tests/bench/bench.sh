@@ -1,0 +1,36 @@
+#!/bin/bash
+# Prints figures: medians of five runs, with a bare ring buffer and an untraced run beside.
+set -eu
+B=$(cd "$B" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
+mkdir -m 700 "$work/run"
+export XDG_RUNTIME_DIR="$work/run" XDG_STATE_HOME="$work" PATH="$B/bin:$PATH"
+cd "$work"
+poetcc -trace -O2 "$here/bench.c" -o traced
+poetcc -O2 "$here/bench.c" -o plain -pthread
+poet server -q -o runs/ &
+server=$!
+for _ in $(seq 100); do [ -S run/poet.sock ] && break; sleep 0.05; done
+median() { for _ in 1 2 3 4 5; do "$@"; rm -f runs/*.poet; done | sort -n | sed -n 3p; }
+echo "machine: $(nproc) cores, $(sed -n 's/model name.*: //p' /proc/cpuinfo | head -n 1), load $(cut -d' ' -f1 /proc/loadavg)"
+ring=$(median ./plain 0 5000000)
+echo "bare ring buffer with clock_gettime           $ring ns a record"
+for threads in 1 2 4; do
+    n=$((800000 / threads))
+    untraced=$(median ./plain $threads $n)
+    traced=$(median ./traced $threads $n)
+    perl -e 'my ($t, $u, $v, $r) = @ARGV; my $add = $v - $u;
+        printf "lock/unlock pair, %d thread%s             %.1f ns untraced, +%.1f ns traced (5 events, %.1f ns an event, %.1f x ring)\n",
+               $t, $t > 1 ? "s" : " ", $u, $add, $add / 5, $add / 2 / $r' $threads "$untraced" "$traced" "$ring"
+done
+off=$(POET_SERVER=none median ./traced 1 800000)
+echo "the same, POET_SERVER=none                    $off ns a pair"
+./traced 2 1000000 >/dev/null
+sleep 1
+perl -e 'printf "2 threads at full rate, 2 000 000 pairs        made to wait: %s\n", $ARGV[0]' \
+    "$(poet stat latest | sed -n 's/^made to wait *//p')"
+file=$(ls -t runs/*.poet | head -n 1)
+perl -MTime::HiRes=time -e 'my ($f) = @ARGV; my $t = time; my $s = `poet stat --json $f`; my ($n) = $s =~ /"events":(\d+)/; my $d = time - $t;
+    printf "intake from a file: journal, order, store      %.1f M events/s (%d events), %.1f bytes an event on disk\n", $n / $d / 1e6, $n, (-s $f) / $n' "$file"

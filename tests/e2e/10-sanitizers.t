@@ -1,0 +1,73 @@
+#!/bin/bash
+# libpoet under ThreadSanitizer and AddressSanitizer: linked into the program, so that
+# the sanitizer sees the calls of both.
+. "$(dirname "$0")/lib.sh"
+cat >mix.c <<'C'
+#include <errno.h>
+#include <poet.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <time.h>
+static pthread_mutex_t m[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER}, rec;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static sem_t s;
+static int turn;
+static void *nothing(void *a) { return a; }
+static void *work(void *a)
+{
+    unsigned r = (unsigned)(long)a * 7919;
+    for (int i = 0; i < 1000; i++) {
+        r = r * 1103515245 + 12345;
+        int k = r >> 16 & 3;
+        switch (r >> 20 & 7) {
+        case 0: if (!pthread_mutex_trylock(&m[k])) pthread_mutex_unlock(&m[k]); break;
+        case 1: if (k < 3) { pthread_mutex_lock(&m[k]); pthread_mutex_lock(&m[k + 1]); pthread_mutex_unlock(&m[k]); pthread_mutex_unlock(&m[k + 1]); } break;
+        case 2: pthread_mutex_lock(&rec); pthread_mutex_lock(&rec); if (i % 50 == 0) poet_text("in %d", i); pthread_mutex_unlock(&rec); pthread_mutex_unlock(&rec); break;
+        case 3: {
+            struct timespec t;
+            clock_gettime(CLOCK_REALTIME, &t);
+            if ((t.tv_nsec += 20000) > 999999999) { t.tv_sec++; t.tv_nsec -= 1000000000; }
+            pthread_mutex_lock(&m[0]); turn++;
+            if (i % 10 == 0) pthread_cond_timedwait(&c, &m[0], &t);
+            pthread_cond_signal(&c); pthread_mutex_unlock(&m[0]); break; }
+        case 4: sem_wait(&s); sem_post(&s); break;
+        case 5: if (i % 100 == 0) { pthread_t t; if (!pthread_create(&t, 0, nothing, 0)) { if (k) pthread_join(t, 0); else pthread_detach(t); } } break;
+        case 6: if (i % 50 == 0) { poet_trace_off(); pthread_mutex_lock(&m[k]); pthread_mutex_unlock(&m[k]); poet_trace_on(); } break;
+        default: pthread_mutex_lock(&m[k]); pthread_mutex_unlock(&m[k]);
+        }
+    }
+    return a;
+}
+int main(void)
+{
+    pthread_mutexattr_t at;
+    pthread_mutexattr_init(&at);
+    pthread_mutexattr_settype(&at, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&rec, &at);
+    sem_init(&s, 0, 2);
+    pthread_t t[6];
+    for (long i = 0; i < 6; i++) pthread_create(&t[i], 0, work, (void *)(i + 1));
+    for (int i = 0; i < 6; i++) pthread_join(t[i], 0);
+    return 0;
+}
+C
+export POET_SERVER_PROGRAM="$B/libexec/poet/poet-server"
+start_server -o san/ -q
+for sanitizer in thread address,undefined; do
+    flags="-g -O1 -fsanitize=$sanitizer -fexceptions -I$root -Wno-tsan"
+    for f in "$root"/clients/trace/*.c "$root"/wire/message.c "$root"/wire/endpoint.c; do
+        gcc -std=gnu17 $flags -c "$f" || exit 1
+    done
+    gcc $flags -include "$root/clients/trace/redirect.h" -I"$root/clients/trace" mix.c ./*.o -o mix -pthread -ldl
+    rm ./*.o
+    if TSAN_OPTIONS=halt_on_error=0:exitcode=66:detect_deadlocks=0 ./mix >log 2>&1 && ! grep -q "ERROR\|WARNING" log; then ok "$sanitizer: no report"
+    else not_ok "$sanitizer: no report" "$(head -n 40 log)"; fi
+    check "$sanitizer: the trace is sound" sound latest
+done
+poetcc -trace -g mix.c -o mix
+bad=
+for i in $(seq 10); do ./mix || bad="$bad $i:exit"; sound latest >/dev/null 2>&1 || bad="$bad $i"; done
+is "ten runs of everything at once are sound" "$bad" ""
+stop_server
+done_testing
