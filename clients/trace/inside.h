@@ -238,6 +238,7 @@ uint64_t clock_now(void);
 extern _Atomic bool tracing; /* a server is there and the program is to be recorded */
 extern _Atomic uint64_t unrecorded; /* calls from signal handlers that came in between */
 extern _Atomic uint64_t recorded;   /* records beyond a thread's own life */
+extern _Atomic uint64_t dropped;    /* events that found no room in time */
 extern uint64_t instance;           /* names this process among all */
 
 void server_start(void);

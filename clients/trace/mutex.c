@@ -74,7 +74,8 @@ static int lock(uintptr_t site, enum how how, pthread_mutex_t *m, clockid_t cloc
                 const struct timespec *ts)
 {
     real_find();
-    struct thread *t = site ? thread_recording() : NULL;
+    bool odd = how == CLOCKLOCK && clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC;
+    struct thread *t = site && !odd ? thread_recording() : NULL;
     struct object *o = t ? object_get(m, OBJECT_MONITOR) : NULL;
     if (!o)
         return unrecorded_lock(really(how, m, clock, ts), m);

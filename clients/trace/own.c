@@ -261,4 +261,4 @@ void poet_environment(const char *name)
     t->busy = false;
 }
 
-uint64_t poet_lost(void) { return atomic_load(&unrecorded); }
+uint64_t poet_lost(void) { return atomic_load(&dropped); }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-_Atomic uint64_t recorded;
+_Atomic uint64_t recorded, dropped;
 
 uint64_t clock_now(void)
 {
@@ -27,6 +27,8 @@ static bool wait_for_room(struct thread *t, uint64_t slots)
 {
     if (t->stalled || slots > t->mask + 1)
         return false;
+    int cancelling; /* a lock is no cancellation point, so our sleep must not be one */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     uint64_t begin = clock_now(), limit = (uint64_t)server_wait_ms() * 1000000u, now = begin;
     struct timespec pause = {0, 100000};
     server_wake();
@@ -43,6 +45,7 @@ static bool wait_for_room(struct thread *t, uint64_t slots)
                               begin,
                           memory_order_relaxed);
     t->stalled = !fits(t, slots);
+    pthread_setcancelstate(cancelling, NULL);
     return !t->stalled;
 }
 
@@ -74,6 +77,7 @@ static void note_lost(struct thread *t, uint32_t line, uint64_t first, uint64_t 
     if (!count)
         return;
     atomic_fetch_add_explicit(&t->queue->dropped, count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&dropped, count, memory_order_relaxed);
     for (size_t i = 0; i < t->lost_count; i++) {
         if (t->lost[i].line == line && t->lost[i].first + t->lost[i].count == first) {
             t->lost[i].count += count;

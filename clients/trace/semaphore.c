@@ -44,16 +44,24 @@ static int really(enum how how, sem_t *s, clockid_t clock, const struct timespec
                           : real.sem_clockwait(s, clock, ts);
 }
 
+/* Whether the call can succeed at all: a wrong time is an error even if it need not be used. */
+static bool plausible(enum how how, clockid_t clock, const struct timespec *ts)
+{
+    return how == WAIT || (ts && ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000 &&
+                           (how == TIMED || clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC));
+}
+
 static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const struct timespec *ts)
 {
     real_find();
-    struct thread *t = site ? thread_recording() : NULL;
+    struct thread *t = site && plausible(how, clock, ts) ? thread_recording() : NULL;
     struct object *o = t ? object_get(s, OBJECT_SEMAPHORE) : NULL;
     int saved = errno;
     struct line *line = o ? object_line(t, o, false) : NULL;
     errno = saved;
     if (!line)
         return really(how, s, clock, ts);
+    pthread_testcancel(); /* the real one is a cancellation point even if it need not block */
     struct line *place = thread_place(t);
     int result = real.sem_trywait(s);
     if (result == 0) {

@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -29,6 +30,7 @@
 uint64_t instance;
 
 static int connection = -1;
+static struct stat connection_is; /* a program may close every descriptor, ours too */
 static _Atomic bool sending; /* a spin lock around the connection */
 static unsigned wait_ms = 100;
 static uint32_t queue_slots = 4096;
@@ -73,6 +75,13 @@ static void lock(void)
 
 static void unlock(void) { atomic_store_explicit(&sending, false, memory_order_release); }
 
+static bool ours(void)
+{
+    struct stat st;
+    return connection >= 0 && fstat(connection, &st) == 0 && st.st_ino == connection_is.st_ino &&
+           st.st_dev == connection_is.st_dev;
+}
+
 static void give_up(const char *why)
 {
     if (!atomic_exchange(&tracing, false))
@@ -84,8 +93,12 @@ static void give_up(const char *why)
 /* Sends all of it within a second, or gives tracing up.  Call under the lock. */
 static bool send_all(const struct out *out, int descriptor)
 {
-    if (out->failed || connection < 0)
+    if (out->failed)
         return false;
+    if (!ours()) {
+        give_up("the program closed the connection");
+        return false;
+    }
     for (size_t sent = 0; sent < out->size;) {
         struct iovec iov = {out->data + sent, out->size - sent};
         char control[CMSG_SPACE(sizeof(int))] = {0};
@@ -115,7 +128,7 @@ static bool send_all(const struct out *out, int descriptor)
 
 /* ---- queues ---- */
 
-bool server_queue(struct thread *t)
+static bool make_queue(struct thread *t)
 {
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES;
     int fd = memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -149,6 +162,15 @@ bool server_queue(struct thread *t)
     return sent;
 }
 
+bool server_queue(struct thread *t)
+{
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    bool made = make_queue(t);
+    pthread_setcancelstate(cancelling, NULL);
+    return made;
+}
+
 void server_queue_done(struct thread *t)
 {
     atomic_store_explicit(&t->queue->done, 1, memory_order_release);
@@ -161,12 +183,16 @@ void server_wake(void)
 {
     static const uint8_t wake[MESSAGE_FRAME_BYTES] = {
         0, 0, 0, 0, MESSAGE_WAKE, 0, MESSAGE_MARK & 0xff, MESSAGE_MARK >> 8};
+    int cancelling; /* send() is a cancellation point, a lock is not */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     lock();
-    if (connection >= 0 &&
-        send(connection, wake, sizeof wake, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN &&
+    if (!ours())
+        give_up("the program closed the connection");
+    else if (send(connection, wake, sizeof wake, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN &&
         errno != EINTR)
         give_up(strerror(errno));
     unlock();
+    pthread_setcancelstate(cancelling, NULL);
 }
 
 bool server_alive(void) { return atomic_load_explicit(&tracing, memory_order_relaxed); }
@@ -410,7 +436,7 @@ static bool read_welcome(const char *where)
 void server_forget(void)
 {
     atomic_store(&tracing, false);
-    if (connection >= 0)
+    if (ours())
         close(connection);
     connection = -1;
     atomic_store(&sending, false);
@@ -455,6 +481,13 @@ void server_start(void)
     }
     if (connection < 0 && !start_server(file, sizeof file))
         return;
+    /* Out of the way of programs that count on low numbers. */
+    int high = fcntl(connection, F_DUPFD_CLOEXEC, 512);
+    if (high >= 0) {
+        close(connection);
+        connection = high;
+    }
+    fstat(connection, &connection_is);
     atomic_store(&tracing, true);
     struct out out = {0};
     put_first(&out);

@@ -1,0 +1,244 @@
+#!/bin/bash
+# The observed program comes first: its results are those of an untraced run.
+. "$(dirname "$0")/lib.sh"
+cat >odd.c <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, held = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static sem_t s;
+static volatile int go, cleaned;
+#define SHOW(call) do { errno = 77; int e_ = (int)(call); printf("%-48s %d %d\n", #call, e_, errno); } while (0)
+static void clean(void *a) { (void)a; cleaned++; pthread_mutex_unlock(&m); }
+static void *locks(void *a)
+{
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    while (!go) ;
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+    for (int i = 0; i < 50000; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); } /* no cancellation point */
+    cleaned += 10;
+    sem_wait(&s); /* one, although it need not block */
+    return a;
+}
+static void *waits(void *a)
+{
+    pthread_mutex_lock(&m);
+    pthread_cleanup_push(clean, NULL);
+    go = 1;
+    for (;;) pthread_cond_wait(&c, &m);
+    pthread_cleanup_pop(0);
+    return a;
+}
+static void *nothing(void *a) { return a; }
+static void *exits(void *a) { (void)a; pthread_exit((void *)5); }
+static void handler(int n) { (void)n; sem_post(&s); }
+int main(void)
+{
+    struct timespec bad = {0, 2000000000}, past = {1, 0};
+    pthread_t t;
+    void *r;
+    int v;
+    pthread_mutexattr_t at;
+    pthread_mutex_t check, rec;
+    pthread_mutexattr_init(&at);
+    pthread_mutexattr_settype(&at, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&check, &at);
+    pthread_mutexattr_settype(&at, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&rec, &at);
+    sem_init(&s, 0, 0);
+    SHOW(pthread_mutex_lock(&check));
+    SHOW(pthread_mutex_lock(&check));
+    SHOW(pthread_mutex_trylock(&check));
+    SHOW(pthread_mutex_unlock(&check));
+    SHOW(pthread_mutex_unlock(&check));
+    SHOW(pthread_mutex_destroy(&check));
+    SHOW(pthread_mutex_lock(&rec));
+    SHOW(pthread_mutex_lock(&rec));
+    SHOW(pthread_mutex_unlock(&rec));
+    SHOW(pthread_mutex_unlock(&rec));
+    SHOW(pthread_mutex_lock(&held));
+    SHOW(pthread_mutex_timedlock(&held, &past));
+    SHOW(pthread_mutex_timedlock(&held, &bad));
+    SHOW(pthread_mutex_clocklock(&m, CLOCK_PROCESS_CPUTIME_ID, &past));
+    SHOW(pthread_mutex_trylock(&held));
+    SHOW(pthread_cond_timedwait(&c, &held, &past));
+    SHOW(pthread_cond_timedwait(&c, &held, &bad));
+    SHOW(pthread_cond_signal(&c));
+    SHOW(pthread_cond_broadcast(&c));
+    SHOW(sem_trywait(&s));
+    SHOW(sem_timedwait(&s, &past));
+    SHOW(sem_post(&s));
+    SHOW(sem_timedwait(&s, &bad));
+    SHOW(sem_clockwait(&s, CLOCK_PROCESS_CPUTIME_ID, &past));
+    SHOW(sem_wait(&s));
+    sem_post(&s);
+    pthread_create(&t, NULL, locks, NULL);
+    SHOW(pthread_cancel(t));
+    go = 1;
+    SHOW(pthread_join(t, &r));
+    sem_getvalue(&s, &v);
+    printf("cancelled at sem_wait, not before: %d %d %d\n", r == PTHREAD_CANCELED, cleaned, v);
+    go = 0;
+    pthread_create(&t, NULL, waits, NULL);
+    while (!go) ;
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    SHOW(pthread_cancel(t));
+    SHOW(pthread_join(t, &r));
+    printf("cancelled in a wait: %d %d\n", r == PTHREAD_CANCELED, cleaned);
+    SHOW(pthread_mutex_trylock(&m));
+    SHOW(pthread_mutex_unlock(&m));
+    pthread_create(&t, NULL, exits, NULL);
+    SHOW(pthread_tryjoin_np(t, NULL) == EBUSY || 1);
+    pthread_create(&t, NULL, exits, NULL);
+    SHOW(pthread_join(t, &r));
+    printf("exited with %ld\n", (long)r);
+    pthread_create(&t, NULL, nothing, NULL);
+    SHOW(pthread_detach(t));
+    struct sigaction sa = {.sa_handler = handler};
+    sigaction(SIGUSR1, &sa, NULL);
+    raise(SIGUSR1);
+    SHOW(sem_wait(&s));
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+        pthread_create(&t, NULL, nothing, NULL);
+        pthread_join(t, NULL);
+        _exit(9);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    printf("child %d\n", WEXITSTATUS(status));
+    errno = 0;
+    printf("no other child: %d %d\n", wait(&status) == -1, errno == ECHILD);
+    SHOW(pthread_setname_np(pthread_self(), "a name that is far too long"));
+    return 3;
+}
+C
+gcc -O1 odd.c -o plain -pthread 2>/dev/null
+poetcc -trace -O1 odd.c -o traced 2>/dev/null
+start_server -o h/ -q
+./plain >want
+wanted=$?
+./traced >got 2>err
+is "the exit status" $? $wanted
+is "results and errno of every call" "$(cat got)" "$(cat want)"
+is "nothing on standard error" "$(cat err)" ""
+check "the trace is sound" sound latest
+(ulimit -n 64; ./traced >got 2>err)
+is "with few descriptors" "$(cat got)" "$(cat want)"
+stop_server
+./traced >got 2>err
+is "starting its own server: no child is seen by wait()" "$(cat got)" "$(cat want)"
+POET_SERVER=none ./traced >got 2>err
+is "untraced" "$(cat got)$(cat err)" "$(cat want)"
+
+cat >closes.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+/* Closes what it does not know, as daemons do, and uses the numbers again. */
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    int pair[2], garbage = 0, first = -1, last = -1;
+    char b[16];
+    for (int i = 3; i < 2000; i++) close(i);
+    do {
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) < 0) break;
+        if (first < 0) first = pair[0];
+        last = pair[1];
+    } while (pair[1] < 700);
+    for (int i = 0; i < 100000; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
+    for (int i = first; i <= last; i++) garbage += recv(i, b, sizeof b, MSG_DONTWAIT) > 0;
+    printf("%d\n", garbage);
+    return 0;
+}
+C
+poetcc -trace closes.c -o closes
+start_server -o c/ -q
+is "a program that closes every descriptor gets nothing of ours on them" "$(timeout 20 ./closes 2>/dev/null)" 0
+
+cat >many.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+static pthread_barrier_t b;
+static void *at_once(void *a) { pthread_barrier_wait(&b); return a; }
+static void *one(void *a) { return a; }
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), all = atoi(argv[2]);
+    pthread_t *t = calloc((size_t)n, sizeof *t);
+    struct rusage u;
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    pthread_barrier_init(&b, NULL, (unsigned)n);
+    for (int i = 0; i < n; i++) if (pthread_create(&t[i], &small, at_once, NULL)) return 1;
+    for (int i = 0; i < n; i++) pthread_join(t[i], NULL);
+    for (int i = 0; i < 100; i++) { pthread_create(t, &small, one, NULL); pthread_join(*t, NULL); }
+    getrusage(RUSAGE_SELF, &u);
+    long before = u.ru_maxrss;
+    for (int i = 0; i < all; i++) { if (pthread_create(t, &small, one, NULL)) return 2; pthread_join(*t, NULL); }
+    getrusage(RUSAGE_SELF, &u);
+    printf("%s\n", u.ru_maxrss - before < 4096 ? "flat" : "grows");
+    return argc == 0;
+}
+C
+poetcc -trace many.c -o many
+is "500 threads at once, 5000 one after the other: memory stays flat" "$(./many 500 5000)" flat
+check "their trace is sound" sound latest
+is "with every event" "$(figure latest events)" $((5600 * 6 + 3))
+# a server that is stopped makes a program wait for a bounded time only; losses are numbered
+cat >stall.c <<'C'
+#include <poet.h>
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    getchar();
+    for (int i = 0; i < 20000; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
+    printf("%d\n", poet_lost() > 0);
+    fflush(stdout);
+    getchar();
+    for (int i = 0; i < 100; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
+    return 0;
+}
+C
+poetcc -trace stall.c -o stall
+mkfifo in
+POET_QUEUE_KIB=16 ./stall <in >out & program=$!
+exec 5>in
+connected() { poet runs | grep -q stall; }
+until_true connected
+kill -STOP $server
+echo >&5
+check "a program goes on while the server is stopped" until_true test -s out
+is "and knows that events were lost" "$(cat out)" 1
+kill -CONT $server
+caught_up() { poet runs | grep -q "stall.* running"; }
+until_true caught_up
+echo >&5
+exec 5>&-
+wait $program
+check "and ends" until_true finished latest
+is "what was lost is announced by number, nothing else is wrong" \
+    "$(figure latest pending):$(figure latest contradictions):$(( $(figure latest events) + $(figure latest lost) ))" \
+    "0:0:$((20100 * 5 + 3))"
+stop_server
+done_testing
