@@ -17,7 +17,8 @@ stop() {
 }
 trap stop EXIT
 echo "compiling examples/prodcons.c with poetcc -trace"
-poetcc -trace -g examples/prodcons.c -o "$work/prodcons"
+mkdir -p "$B/demo"
+poetcc -trace -g examples/prodcons.c -o "$B/demo/prodcons" # kept: names are looked up in it
 poet server --quiet -o prodcons.poet &
 server=$!
 for _ in $(seq 100); do [ -S "$run/poet.sock" ] && break; sleep 0.05; done
@@ -27,7 +28,7 @@ if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] && [ -x "$B/libexec/poet/poet-view"
     viewer=$!
     sleep 1
 fi
-"$work/prodcons"
+"$B/demo/prodcons"
 poet stat "unix:$run/poet.sock" | head -n 4
 poet export "unix:$run/poet.sock" -o prodcons.pdf
 if [ -n "$viewer" ]; then

@@ -101,12 +101,13 @@ static bool choose_paper(const struct command *command, const struct picture *p,
     unsigned pages = page_count(scene, page);
     bool too_wide = page->paper_width_pt <= 0 && page->width_pt <= 0 &&
                     (scene->width_pt > PAGE_LIMIT_PT || scene->height_pt > PAGE_LIMIT_PT);
-    if ((pages <= PAGES_UNASKED || p->all || range) && !too_wide)
+    bool cut = p->window.more_right && !range && !p->all;
+    if ((pages <= PAGES_UNASKED || p->all || range) && !too_wide && !cut)
         return true;
     command_fail(command,
-                 "the diagram has %u columns and %u rows, %u pages: choose a part with --last 200, "
+                 "the diagram has %s%u columns and %u rows, %u pages: choose a part with --last 200, "
                  "--from EVENT --to EVENT, --around EVENT or --lines LIST, or insist with --all%s",
-                 scene->column_count, scene->row_count, pages,
+                 p->window.more_right ? "more than " : "", scene->column_count, scene->row_count, pages,
                  too_wide ? " on a PDF" : "");
     return false;
 }

@@ -106,6 +106,9 @@ int main(int argc, char **argv)
 /* ---- what the commands share ---- */
 
 static void complain(const struct command *command, const char *format, va_list ap)
+    __attribute__((format(printf, 2, 0)));
+
+static void complain(const struct command *command, const char *format, va_list ap)
 {
     fprintf(stderr, "poet %s: ", command->name);
     vfprintf(stderr, format, ap);

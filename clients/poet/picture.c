@@ -9,6 +9,7 @@
 
 #define AROUND 60
 #define FOLD_ABOVE 400
+#define COLUMNS_UNASKED 4000 /* far more than fit the pages that are written unasked */
 
 static int take_event(const struct command *command, struct ref *ref, const char *value)
 {
@@ -179,8 +180,10 @@ static bool cut_at(const struct command *command, struct picture *p, struct wind
 
 static bool get_range(const struct command *command, struct picture *p, struct subject *subject)
 {
-    struct window_request request = {.anchor = ANCHOR_START, .columns = LIMIT_COLUMNS,
-                                     .fold = p->fold == 1};
+    struct window_request request = {
+        .anchor = ANCHOR_START,
+        .columns = p->all || p->to.line ? LIMIT_COLUMNS : COLUMNS_UNASKED,
+        .fold = p->fold == 1};
     if (p->around.line) {
         request = (struct window_request){.anchor = ANCHOR_EVENT, .event = p->around,
                                           .from = -AROUND / 2, .columns = AROUND};

@@ -96,8 +96,9 @@ static bool start_private(struct source *source, const char *file, struct error 
     fcntl(pipe_error[0], F_SETFD, FD_CLOEXEC);
     struct pollfd p[2] = {{.fd = pipe_error[0], .events = POLLIN}, {.fd = pair[0], .events = POLLIN}};
     say_hello(source);
-    while (poll(p, 2, -1) < 0 && errno == EINTR)
-        ;
+    for (int n, second = 0; (n = poll(p, 2, 1000)) <= 0; second++)
+        if (n == 0 && second == 0 && isatty(STDERR_FILENO))
+            fprintf(stderr, "reading %s...\n", file);
     if (p[0].revents & POLLIN) {
         char text[400] = "";
         ssize_t n = read(pipe_error[0], text, sizeof text - 1);
@@ -177,11 +178,30 @@ int source_next(struct source *source, bool blocking, unsigned *type, struct in 
     }
 }
 
+#define ANSWER_SECONDS 10 /* a server that lives answers sooner; a file may take longer */
+
+/* Waits for bytes; says so on a terminal after a second. */
+static bool patience(const struct source *source, struct error *error)
+{
+    struct pollfd p = {.fd = source->fd, .events = POLLIN};
+    for (int second = 0; poll(&p, 1, 1000) == 0; second++) {
+        if (!source->is_file && second >= ANSWER_SECONDS) {
+            error_set(error, "%s: the server does not answer", source->name);
+            return false;
+        }
+        if (source->is_file && second == 0 && isatty(STDERR_FILENO))
+            fprintf(stderr, "reading %s...\n", source->name);
+    }
+    return true;
+}
+
 /* Waits for a message of one type; an ERROR becomes the error. */
 static bool expect(struct source *source, unsigned wanted, struct error *error)
 {
     unsigned type;
     struct in in;
+    if (source->in.size == source->used && !patience(source, error))
+        return false;
     while (source_next(source, true, &type, &in, error) > 0) {
         if (type == wanted)
             return true;
