@@ -186,7 +186,8 @@ fuzz:
 	@$(MAKE) --no-print-directory B=$(B)/fuzz CC=clang OPTIMISE="-O1 -g" \
 	  SANITIZE="-fsanitize=address,undefined,fuzzer-no-link" $(B)/fuzz/tests/fuzz_$(FUZZ)
 	@mkdir -p $(B)/fuzz/corpus/$(FUZZ)
-	$(B)/fuzz/tests/fuzz_$(FUZZ) -max_total_time=$(SECONDS) -max_len=8192 -rss_limit_mb=3000 \
+	LSAN_OPTIONS=suppressions=tests/fuzz/leaks.txt $(B)/fuzz/tests/fuzz_$(FUZZ) -artifact_prefix=$(B)/fuzz/ \
+	  -max_total_time=$(SECONDS) -max_len=8192 -rss_limit_mb=3000 \
 	  $(B)/fuzz/corpus/$(FUZZ) tests/fuzz/corpus/$(FUZZ)
 
 $(B)/tests/fuzz_%: $(B)/o/tests/fuzz/fuzz_%.o $(call TEST_OBJECTS,$(B))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define EPOCHS_MAX 8
+#define EVENT_BYTES 100u /* what an event takes in memory, its index and edges included */
 
 struct epoch {
     uint64_t offset, position;
@@ -20,7 +21,7 @@ struct keeping {
     struct out facts;
     struct epoch epochs[EPOCHS_MAX];
     size_t epoch_count;
-    uint64_t noted; /* file size at the last epoch */
+    uint64_t noted, noted_position; /* at the last epoch */
     struct hangup {
         uint64_t offset;
         uint32_t session;
@@ -85,6 +86,7 @@ static void note_epoch(struct run *run)
     for (uint32_t i = 1; i <= epoch->lines; i++)
         epoch->marks[i - 1] = order_line_highest(run->order, i);
     k->noted = epoch->offset;
+    k->noted_position = epoch->position;
 }
 
 static void put_checkpoint(struct run *run, const struct epoch *epoch, struct out *out)
@@ -119,14 +121,21 @@ static void forget_epoch(struct run *run)
     run->generation++;
 }
 
+/* File and memory alike stay below what is allowed. */
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 void keep_poll(struct run *run)
 {
     struct keeping *k = run->keeping;
     if (!k || !run->journal)
         return;
-    if (journal_bytes(run->journal) - k->noted >= k->allowed / 4)
+    uint64_t grown = larger(journal_bytes(run->journal) - k->noted,
+                            (order_count(run->order) - k->noted_position) * EVENT_BYTES);
+    if (grown >= k->allowed / 4)
         note_epoch(run);
-    while (k->epoch_count && journal_kept(run->journal) > k->allowed)
+    while (k->epoch_count &&
+           larger(journal_kept(run->journal),
+                  (order_count(run->order) - order_first(run->order)) * EVENT_BYTES) > k->allowed)
         forget_epoch(run);
 }
 

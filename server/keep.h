@@ -1,8 +1,8 @@
 /* --keep: a run that keeps only its newest part.
  *
- * While the trace file grows, an epoch is noted every quarter of the allowed size: where the
- * file stood, where the log stood, how far each line had come.  When the file is larger than
- * allowed, all before an epoch is forgotten, in memory and on disk.  A checkpoint
+ * While a run grows, an epoch is noted every quarter of the allowed size: where the file
+ * stood, where the log stood, how far each line had come.  When the file, or the log in memory, is
+ * larger than allowed, all before an epoch is forgotten, in memory and on disk.  A checkpoint
  * holds what later chunks rely on: the facts (sessions, types, shapes, lines, names,
  * descriptions) and the last forgotten number of each line. */
 #ifndef SERVER_KEEP_H

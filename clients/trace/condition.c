@@ -208,7 +208,7 @@ static void record_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
         signals_unlock(s);
         t->busy = false;
     }
-    atomic_fetch_add_explicit(&recorded, 1, memory_order_relaxed);
+    note_recorded();
     errno = saved;
 }
 

@@ -233,11 +233,12 @@ uint64_t record_event(struct thread *thread, uint16_t type, struct line *line, u
 bool record_control(struct thread *thread, enum message type, const struct out *body);
 uint64_t clock_now(void);
 
+
 /* ---- server.c: the connection ---- */
 
 extern _Atomic bool tracing; /* a server is there and the program is to be recorded */
 extern _Atomic uint64_t unrecorded; /* calls from signal handlers that came in between */
-extern _Atomic uint64_t recorded;   /* records beyond a thread's own life */
+extern _Atomic bool recorded;       /* anything beyond the life of main */
 extern _Atomic uint64_t dropped;    /* events that found no room in time */
 extern uint64_t instance;           /* names this process among all */
 
@@ -250,6 +251,12 @@ void server_stop(void);
 void server_forget(void); /* in a forked child */
 unsigned server_wait_ms(void);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static inline void note_recorded(void)
+{
+    if (!atomic_load_explicit(&recorded, memory_order_relaxed))
+        atomic_store_explicit(&recorded, true, memory_order_relaxed);
+}
 
 #pragma GCC visibility pop
 #endif

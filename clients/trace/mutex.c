@@ -17,7 +17,7 @@ static void entered(struct thread *t, struct object *o, struct line *line, bool 
                                      .take_b = 1,
                                      .site = site}, NULL);
     thread_push(t, o, line);
-    atomic_fetch_add_explicit(&recorded, 1, memory_order_relaxed);
+    note_recorded();
 }
 
 static void again(struct thread *t, struct hold *hold, uintptr_t site)

@@ -85,7 +85,7 @@ static poet_event_t single(poet_line_t index, struct record r)
     r.a = line;
     r.take_a = 1;
     poet_event_t event = {atomic_load(&line->index), record_write(t, &r, NULL)};
-    atomic_fetch_add_explicit(&recorded, 1, memory_order_relaxed);
+    note_recorded();
     errno = saved;
     return event;
 }
@@ -146,7 +146,7 @@ static poet_event_t pair(struct thread *t, struct line *a, poet_type_t type_a, s
                                                                    .site = site}, &number_b);
     if (on_b)
         *on_b = (poet_event_t){atomic_load(&b->index), number_b};
-    atomic_fetch_add_explicit(&recorded, 1, memory_order_relaxed);
+    note_recorded();
     return (poet_event_t){atomic_load(&a->index), number_a};
 }
 

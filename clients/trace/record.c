@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-_Atomic uint64_t recorded, dropped;
+_Atomic bool recorded;
+_Atomic uint64_t dropped;
 
 uint64_t clock_now(void)
 {

@@ -15,7 +15,7 @@ static void visit(struct thread *t, uint16_t shape, struct line *place, struct l
                                      .take_a = take_a,
                                      .take_b = take_b,
                                      .site = site}, NULL);
-    atomic_fetch_add_explicit(&recorded, 1, memory_order_relaxed);
+    note_recorded();
 }
 
 enum how { WAIT, TIMED, CLOCKED };

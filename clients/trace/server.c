@@ -526,7 +526,7 @@ static void stop(void)
     if (!atomic_load(&tracing))
         return;
     thread_end_main();
-    if (atomic_load(&recorded) == 0)
+    if (!atomic_load(&recorded))
         say("no event was recorded: no file of this program that uses threads was compiled with "
             "-trace; compile each with: poetcc -trace");
 }

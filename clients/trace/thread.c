@@ -189,10 +189,10 @@ static struct thread *begin(struct task *task)
     return t;
 }
 
-static void task_close(struct thread *t, struct task *task, unsigned type)
+static void task_close(struct thread *t, struct task *task, unsigned type, uintptr_t site)
 {
     record_write(t, &(struct record){.shape = (uint16_t)type, .flags = SLOT_CLOSES,
-                                     .a = &task->line, .take_a = 1}, NULL);
+                                     .a = &task->line, .take_a = 1, .site = site}, NULL);
 }
 
 static void finish(struct thread *t)
@@ -204,7 +204,7 @@ static void finish(struct thread *t)
         unsigned before = atomic_fetch_or(&task->flags, TASK_ENDED);
         closed = before & TASK_DETACHED;
         if (closed)
-            task_close(t, task, TYPE_CLOSE);
+            task_close(t, task, TYPE_CLOSE, 0);
     }
     struct object *entry = closed ? object_find((void *)pthread_self(), OBJECT_TASK) : NULL;
     if (entry)
@@ -338,12 +338,12 @@ ENTRY(int, pthread_create,
     if (made_detached(attributes))
         atomic_store(&task->flags, TASK_DETACHED);
     record_event(t, TYPE_CREATE, &task->line, 0, site);
-    atomic_fetch_add_explicit(&recorded, 1, memory_order_relaxed);
+    note_recorded();
     *start = (struct start){.function = function, .argument = argument, .task = task};
     errno = saved;
     int result = real.create(id, attributes, run, start);
     if (result != 0) {
-        task_close(t, task, TYPE_FAILED);
+        task_close(t, task, TYPE_FAILED, site);
         task_free(task);
         start_put(start);
     } else if (!(atomic_load(&task->flags) & (TASK_DETACHED | TASK_ENDED))) {
@@ -381,7 +381,7 @@ static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t 
         if (entry)
             atomic_store(&entry->task, NULL);
         if (t && task->end)
-            task_close(t, task, TYPE_CLOSE);
+            task_close(t, task, TYPE_CLOSE, site);
         task_free(task);
     }
 }
@@ -465,7 +465,7 @@ ENTRY(int, pthread_detach, (pthread_t id), id)
         if (entry)
             atomic_store(&entry->task, NULL);
         if (t)
-            task_close(t, task, TYPE_CLOSE);
+            task_close(t, task, TYPE_CLOSE, site);
         task_free(task);
     }
     errno = saved;
