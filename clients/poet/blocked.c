@@ -2,7 +2,8 @@
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 
-#include <getopt.h>
+#include "clients/poet/json.h"
+
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,13 +168,6 @@ static struct json_object *line_json(const struct report *r, uint32_t line)
     return o;
 }
 
-static struct json_object *ref_json(struct ref ref)
-{
-    char s[48];
-    ref_print(s, sizeof s, ref);
-    return json_object_new_string(s);
-}
-
 static struct json_object *one_json(const struct report *r, const struct waiting *w)
 {
     struct json_object *o = json_object_new_object(), *holders = json_object_new_array();
@@ -183,14 +177,14 @@ static struct json_object *one_json(const struct report *r, const struct waiting
     json_object_object_add(o, "waits_for", w->about ? line_json(r, w->about) : NULL);
     json_object_object_add(o, "type", json_object_new_string(
         book_type(&r->subject->source.book, w->event->type)));
-    json_object_object_add(o, "event", ref_json(w->event->at));
+    json_object_object_add(o, "event", json_ref(w->event->at));
     json_object_object_add(o, "since_ns", json_object_new_int64(w->event->time_ns));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     for (uint32_t i = 0; about && i < about->inside_count; i++) {
         if (!holds(&r->subject->source.book, r->tails, &about->inside[i], w->about))
             continue;
         struct json_object *h = line_json(r, about->inside[i].thread);
-        json_object_object_add(h, "since_event", ref_json(about->inside[i].since));
+        json_object_object_add(h, "since_event", json_ref(about->inside[i].since));
         json_object_array_add(holders, h);
     }
     json_object_object_add(o, "held_by", holders);
@@ -245,8 +239,7 @@ static void print(struct report *r, bool json)
     print_cycles(r, cycles);
     json_object_object_add(o, "blocked", list);
     json_object_object_add(o, "cycles", cycles);
-    puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(o);
+    json_print(o);
 }
 
 static int by_time(const void *a, const void *b)
@@ -258,21 +251,12 @@ static int by_time(const void *a, const void *b)
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, 0, 'j'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
-    bool json = false;
-    int c, status;
-    while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-        if (command_option(command, c, &status))
-            return status;
-        json = true;
-    }
-    if (argc - optind != 1)
-        return command_usage(command, "one SOURCE is needed");
     struct subject subject;
     struct tails tails = {0};
-    if (!subject_open(command, &subject, argv[optind], LABELS_ADDRESS))
-        return EXIT_FAILED;
+    bool json;
+    int status;
+    if (!command_begin(command, argc, argv, &subject, &json, &status))
+        return status;
     bool ok = receive(command, &subject, &tails);
     struct waiting *list = calloc(tails.count + 1, sizeof *list);
     size_t count = 0;

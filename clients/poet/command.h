@@ -29,6 +29,11 @@ int command_usage(const struct command *command, const char *format, ...)
 /* True if the option is --help or bad; *status then says how to exit. */
 bool command_option(const struct command *command, int option, int *status);
 
+/* For commands with `SOURCE [--json]`: reads the arguments and opens the source.  False: *status says
+ * how to exit. */
+bool command_begin(const struct command *command, int argc, char **argv, struct subject *subject,
+                   bool *json, int *status);
+
 bool subject_open(const struct command *command, struct subject *subject, const char *what,
                   enum labels labels);
 void subject_close(struct subject *subject);

@@ -2,7 +2,8 @@
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 
-#include <getopt.h>
+#include "clients/poet/json.h"
+
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,26 +11,11 @@
 static const char *const states[] = {"ordered", "pending", "contradictory"};
 static const char *const relations[] = {"none", "sync", "async", "async", "order", "group"};
 
-static void print(struct json_object *o)
-{
-    puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(o);
-}
-
-static struct json_object *ref_json(struct ref ref)
-{
-    char s[48];
-    if (!ref.line)
-        return NULL;
-    ref_print(s, sizeof s, ref);
-    return json_object_new_string(s);
-}
-
 static struct json_object *refs_json(const struct ref *refs, uint32_t count)
 {
     struct json_object *list = json_object_new_array();
     for (uint32_t i = 0; i < count; i++)
-        json_object_array_add(list, ref_json(refs[i]));
+        json_object_array_add(list, json_ref(refs[i]));
     return list;
 }
 
@@ -59,21 +45,21 @@ static void line_to_json(struct subject *subject, uint32_t number)
     json_object_object_add(o, "object", line->object ? json_object_new_string(object) : NULL);
     json_object_object_add(o, "shared", json_object_new_boolean(line->shared));
     json_object_object_add(o, "hidden", json_object_new_boolean((number & HIDDEN_LINE) != 0));
-    json_object_object_add(o, "opened_by", ref_json(line->opened_by));
-    print(o);
+    json_object_object_add(o, "opened_by", json_ref(line->opened_by));
+    json_print(o);
 }
 
 static void event_to_json(struct subject *subject, const struct shown_event *e)
 {
     struct json_object *o = json_object_new_object(), *texts = json_object_new_array();
     const char *site = subject_site(subject, e);
-    json_object_object_add(o, "event", ref_json(e->at));
+    json_object_object_add(o, "event", json_ref(e->at));
     json_object_object_add(o, "type", json_object_new_string(book_type(&subject->source.book, e->type)));
     json_object_object_add(o, "time_ns", json_object_new_int64(e->time_ns));
     json_object_object_add(o, "state", json_object_new_string(states[e->state]));
     json_object_object_add(o, "relation", json_object_new_string(relations[e->relation]));
     json_object_object_add(o, "partner", e->partner_count == 0   ? NULL
-                                         : e->partner_count == 1 ? ref_json(e->partners[0])
+                                         : e->partner_count == 1 ? json_ref(e->partners[0])
                                                                  : refs_json(e->partners, e->partner_count));
     json_object_object_add(o, "group", e->group ? json_object_new_uint64(e->group) : NULL);
     json_object_object_add(o, "order_after", refs_json(e->after, e->after_count));
@@ -83,7 +69,7 @@ static void event_to_json(struct subject *subject, const struct shown_event *e)
     for (uint32_t i = 0; i < e->text_count; i++)
         json_object_array_add(texts, json_object_new_string(e->texts[i]));
     json_object_object_add(o, "texts", texts);
-    print(o);
+    json_print(o);
 }
 
 static void event_to_text(struct subject *subject, const struct shown_event *e)
@@ -119,7 +105,7 @@ static void begin_json(struct subject *subject)
     for (size_t i = 0; i < book->target_count; i++)
         json_object_array_add(list, json_object_new_string(book->targets[i]->name));
     json_object_object_add(o, "environments", list);
-    print(o);
+    json_print(o);
 }
 
 struct printed {
@@ -149,7 +135,7 @@ static void print_lost(struct in *in, bool json)
     struct json_object *o = json_object_new_object();
     json_object_object_add(o, "lost", json_object_new_string(s));
     json_object_object_add(o, "count", json_object_new_uint64(count));
-    print(o);
+    json_print(o);
 }
 
 static int dump(const struct command *command, struct subject *subject, bool json)
@@ -188,20 +174,11 @@ static int dump(const struct command *command, struct subject *subject, bool jso
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, 0, 'j'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
-    bool json = false;
-    int c, status;
-    while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-        if (command_option(command, c, &status))
-            return status;
-        json = true;
-    }
-    if (argc - optind != 1)
-        return command_usage(command, "one SOURCE is needed");
     struct subject subject;
-    if (!subject_open(command, &subject, argv[optind], LABELS_ADDRESS))
-        return EXIT_FAILED;
+    bool json;
+    int status;
+    if (!command_begin(command, argc, argv, &subject, &json, &status))
+        return status;
     status = dump(command, &subject, json);
     subject_close(&subject);
     return status;

@@ -4,6 +4,7 @@
 #include "clients/poet/version.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -147,6 +148,26 @@ bool command_option(const struct command *command, int option, int *status)
         return true;
     }
     return false;
+}
+
+bool command_begin(const struct command *command, int argc, char **argv, struct subject *subject,
+                   bool *json, int *status)
+{
+    static const struct option options[] = {
+        {"json", no_argument, 0, 'j'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
+    int c;
+    *json = false;
+    while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+        if (command_option(command, c, status))
+            return false;
+        *json = true;
+    }
+    if (argc - optind != 1) {
+        *status = command_usage(command, "one SOURCE is needed");
+        return false;
+    }
+    *status = EXIT_FAILED;
+    return subject_open(command, subject, argv[optind], LABELS_ADDRESS);
 }
 
 bool subject_open(const struct command *command, struct subject *subject, const char *what,

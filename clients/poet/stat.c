@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 
+#include "clients/poet/json.h"
+
 #include <getopt.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -34,15 +36,6 @@ static bool receive(const struct command *command, struct subject *subject, stru
         troubles->items[troubles->count++] = t;
     }
     return true;
-}
-
-static struct json_object *ref_json(struct ref ref)
-{
-    char s[48];
-    if (!ref.line)
-        return NULL;
-    ref_print(s, sizeof s, ref);
-    return json_object_new_string(s);
 }
 
 static void print_json(const struct subject *subject, const struct shown_stat *s,
@@ -78,14 +71,13 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
     json_object_object_add(o, "programs", programs);
     for (size_t i = 0; i < troubles->count; i++) {
         struct json_object *t = json_object_new_object();
-        json_object_object_add(t, "event", ref_json(troubles->items[i].at));
-        json_object_object_add(t, "with", ref_json(troubles->items[i].with));
+        json_object_object_add(t, "event", json_ref(troubles->items[i].at));
+        json_object_object_add(t, "with", json_ref(troubles->items[i].with));
         json_object_object_add(t, "why", json_object_new_string(troubles->items[i].why));
         json_object_array_add(list, t);
     }
     json_object_object_add(o, "contradictory", list);
-    puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(o);
+    json_print(o);
 }
 
 static void print_text(const struct subject *subject, const struct shown_stat *s,
@@ -119,22 +111,13 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"json", no_argument, 0, 'j'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
-    bool json = false;
-    int c, status;
-    while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-        if (command_option(command, c, &status))
-            return status;
-        json = true;
-    }
-    if (argc - optind != 1)
-        return command_usage(command, "one SOURCE is needed");
     struct subject subject;
     struct shown_stat stat;
     struct trouble_list troubles = {0};
-    if (!subject_open(command, &subject, argv[optind], LABELS_ADDRESS))
-        return EXIT_FAILED;
+    bool json;
+    int status;
+    if (!command_begin(command, argc, argv, &subject, &json, &status))
+        return status;
     bool ok = receive(command, &subject, &stat, &troubles);
     if (ok) {
         (json ? print_json : print_text)(&subject, &stat, &troubles);

@@ -1,6 +1,7 @@
 /* Scenes: nothing overlaps, names do not matter, and golden text. */
 #define _GNU_SOURCE
 #include "render/scene.h"
+#include "render/text.h"
 #include "server/answer.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
@@ -172,14 +173,12 @@ static void no_label_meets_anything(void **state)
     }
 }
 
-static void golden(const char *name, const struct scene *scene)
+static void golden(const char *name, const char *ending, const char *text)
 {
-    char path[128], *text = NULL, *wanted = NULL;
-    size_t size, room;
-    FILE *f = open_memstream(&text, &size);
-    scene_print(scene, f);
-    fclose(f);
-    snprintf(path, sizeof path, "tests/golden/%s.txt", name);
+    char path[128], *wanted = NULL;
+    size_t room;
+    FILE *f;
+    snprintf(path, sizeof path, "tests/golden/%s%s.txt", name, ending);
     if (getenv("POET_WRITE_GOLDEN")) {
         f = fopen(path, "w");
         fputs(text, f);
@@ -191,8 +190,30 @@ static void golden(const char *name, const struct scene *scene)
     fclose(f);
     assert_true(n > 0);
     assert_string_equal(text, wanted);
-    free(text);
     free(wanted);
+}
+
+static void golden_scene(const char *name, const struct scene *scene)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    scene_print(scene, f);
+    fclose(f);
+    golden(name, "", text);
+    free(text);
+}
+
+static void golden_terminal(const char *name, const char *ending, const struct scene *scene,
+                            const struct book *book, struct text_options options)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    text_write(scene, book, &options, f);
+    fclose(f);
+    golden(name, ending, text);
+    free(text);
 }
 
 static void scenes_are_as_they_were(void **state)
@@ -210,7 +231,10 @@ static void scenes_are_as_they_were(void **state)
         view(&v, run, cases[i].request);
         struct scene *s = scene_build(&v.window, &v.book,
                                       &(struct scene_options){.title = "random", .legend = true});
-        golden(cases[i].name, s);
+        golden_scene(cases[i].name, s);
+        golden_terminal(cases[i].name, "-terminal", s, &v.book, (struct text_options){0});
+        golden_terminal(cases[i].name, "-ascii", s, &v.book,
+                        (struct text_options){.ascii = true, .width = 60});
         scene_free(s);
         view_free(&v);
     }

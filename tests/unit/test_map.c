@@ -1,0 +1,44 @@
+/* The hash map against a plain array. */
+#include "server/order/map.h"
+#include "tests/unit/unit.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define KEYS 512
+
+static void it_holds_what_was_put_and_not_taken(void **state)
+{
+    (void)state;
+    static int values[KEYS];
+    bool there[KEYS] = {false};
+    struct map map = {0};
+    unsigned random = 1;
+    size_t count = 0;
+    for (int n = 0; n < 200000; n++) {
+        random = random * 1664525u + 1013904223u;
+        unsigned k = random >> 16 & (KEYS - 1);
+        uint64_t a = k % 7, b = k * 1000003ull; /* few a's: probes run long */
+        if (random >> 30) {
+            map_put(&map, a, b, &values[k]);
+            count += !there[k];
+            there[k] = true;
+        } else {
+            assert_ptr_equal(map_take(&map, a, b), there[k] ? &values[k] : NULL);
+            count -= there[k];
+            there[k] = false;
+        }
+        assert_int_equal(map.count, count);
+        unsigned other = random >> 4 & (KEYS - 1);
+        assert_ptr_equal(map_get(&map, other % 7, other * 1000003ull),
+                         there[other] ? &values[other] : NULL);
+    }
+    map_free(&map);
+    assert_null(map_get(&map, 1, 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(it_holds_what_was_put_and_not_taken)};
+    return cmocka_run_group_tests_name("map", tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* A program's messages and slots: what is expanded, what waits, what is refused. */
+#include "server/teller.h"
+#include "tests/unit/program.h"
+#include "tests/unit/unit.h"
+
+static struct teller *teller;
+
+static void tell(void *context, unsigned type, uint32_t thread, const void *data, size_t size)
+{
+    const char *error = NULL;
+    (void)context;
+    if (type == MESSAGE_SLOTS) {
+        if (!teller_slots(teller, thread, data, size / SLOT_BYTES, &error))
+            fail_msg("slots: %s", error);
+    } else if (!teller_message(teller, type, thread, data, size, &error)) {
+        fail_msg("%s: %s", message_name(type), error);
+    }
+}
+
+static struct run *begin(void)
+{
+    struct run *run = run_new("test@1", 1);
+    struct out out = {0};
+    struct hello hello;
+    put_test_hello(&out);
+    struct in in = in_from(out.data, out.size);
+    assert_true(hello_read(&in, &hello));
+    teller = teller_new(run, 0, &hello);
+    hello_free(&hello);
+    out_free(&out);
+    return run;
+}
+
+static void compound_records_expand_in_thread_order(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    test_program(tell, NULL, 3);
+    struct order_figures f = order_figures(run->order);
+    assert_int_equal(f.events, 9);
+    assert_int_equal(f.contradictions + f.pending, 0);
+    assert_int_equal(order_compare(run->order, (struct ref){1, 1}, (struct ref){2, 1}), ORDER_SAME);
+    assert_int_equal(order_compare(run->order, (struct ref){2, 3}, (struct ref){1, 2}), ORDER_AFTER);
+    teller_hangup(teller);
+    run_free(run);
+}
+
+static void slots_wait_for_the_announcement_of_their_line(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    test_program(tell, NULL, 1);
+    struct slot early[] = {{.shape = 1, .line_a = 7, .number_a = 1}, {.shape = 1, .line_a = 1, .number_a = 3}};
+    assert_true(teller_slots(teller, 1, early, 2, &error));
+    assert_int_equal(order_figures(run->order).events, 3); /* both wait: they are one thread's */
+    struct out out = {0};
+    put_test_line(&out, 7, "monitor", "late");
+    tell(NULL, MESSAGE_LINE, 2, out.data, out.size);
+    assert_int_equal(order_figures(run->order).events, 5);
+    assert_int_equal(order_compare(run->order, (struct ref){3, 1}, (struct ref){1, 3}), ORDER_BEFORE);
+    out_free(&out);
+    teller_hangup(teller);
+    run_free(run);
+}
+
+static void what_is_never_announced_is_reported_at_the_hang_up(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    test_program(tell, NULL, 1);
+    struct slot early = {.shape = 1, .line_a = 9, .number_a = 1};
+    assert_true(teller_slots(teller, 1, &early, 1, &error));
+    teller_hangup(teller);
+    assert_int_equal(order_figures(run->order).contradictions, 1);
+    assert_int_equal(order_figures(run->order).events, 3);
+    run_free(run);
+}
+
+static void nonsense_is_refused_and_what_came_before_stays(void **state)
+{
+    (void)state;
+    static const struct {
+        struct slot slot;
+        const char *error;
+    } cases[] = {
+        {{.shape = 1, .flags = 7, .line_a = 1, .number_a = 3}, "a slot has a relation that does not exist"},
+        {{.shape = 1, .line_a = 1, .number_a = 0}, "a slot has an impossible number"},
+        {{.shape = 1, .line_a = 1, .number_a = UINT64_MAX}, "a slot has an impossible number"},
+        {{.shape = 1, .flags = RELATION_GROUP, .line_a = 1, .number_a = 3}, "a group has no members or too many"},
+        {{.shape = 1, .flags = RELATION_SYNC, .line_a = 1, .number_a = 3}, "a slot has a partner on no line"},
+        {{.shape = 1, .line_a = 1, .number_a = 3, .payload_bytes = 64}, "a slot says that more follows than there is"},
+        {{.shape = 1, .line_a = 1, .number_a = 3, .payload_bytes = UINT32_MAX}, "a slot says that more follows than there is"},
+        {{.shape = 0, .flags = 99}, "is no message of a program"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run *run = begin();
+        const char *error = NULL;
+        test_program(tell, NULL, 1);
+        bool ok = teller_slots(teller, 1, &cases[i].slot, 1, &error);
+        if (ok || strcmp(error, cases[i].error) != 0)
+            fail_msg("case %zu: %s, not %s", i, ok ? "taken" : error, cases[i].error);
+        assert_int_equal(order_figures(run->order).events, 3);
+        teller_hangup(teller);
+        run_free(run);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compound_records_expand_in_thread_order),
+        cmocka_unit_test(slots_wait_for_the_announcement_of_their_line),
+        cmocka_unit_test(what_is_never_announced_is_reported_at_the_hang_up),
+        cmocka_unit_test(nonsense_is_refused_and_what_came_before_stays),
+    };
+    return cmocka_run_group_tests_name("teller", tests, NULL, NULL);
+}
