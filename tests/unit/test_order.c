@@ -103,6 +103,36 @@ static void causes_stand_left_and_pairs_share_a_column(void **state)
     }
 }
 
+/* Hidden lines take no room: every column between the first and the last holds a mark, and a
+ * mark stands in the next column after one that it follows. */
+static void nothing_is_blank_that_the_order_does_not_force(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 200; seed++) {
+        unsigned random = seed;
+        execution_make(&x, seed);
+        struct order *order = execution_order(&x);
+        execution_feed(&x, order, seed);
+        for (uint32_t i = 0; i < x.lines; i++)
+            shown[i] = execution_random(&random, 2) > 0;
+        struct placement p = window_at(order, 0, 0, 2000);
+        bool used[2000] = {false};
+        for (size_t i = 0; i < p.count; i++)
+            used[p.events[i].column] = true;
+        for (int32_t c = 0; p.count && c <= p.last; c++)
+            assert_true(used[c]);
+        placement_free(&p);
+        p = window_at(order, order_count(order), -2000, 2000);
+        memset(used, 0, sizeof used);
+        for (size_t i = 0; i < p.count; i++)
+            used[-p.events[i].column - 1] = true;
+        for (int32_t c = 0; p.count && c <= -p.first - 1; c++)
+            assert_true(used[c]);
+        placement_free(&p);
+        order_free(order);
+    }
+}
+
 static void scrolling_by_columns_is_rigid(void **state)
 {
     (void)state;
@@ -285,6 +315,7 @@ int main(void)
         cmocka_unit_test(every_pair_is_answered_as_by_brute_force),
         cmocka_unit_test(the_log_is_a_linear_extension),
         cmocka_unit_test(causes_stand_left_and_pairs_share_a_column),
+        cmocka_unit_test(nothing_is_blank_that_the_order_does_not_force),
         cmocka_unit_test(scrolling_by_columns_is_rigid),
         cmocka_unit_test(folding_hides_no_order),
         cmocka_unit_test(each_mistake_is_reported_once),
