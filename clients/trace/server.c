@@ -362,9 +362,9 @@ static void become_server(const char *program, const char *file, const char *end
 }
 
 /* A server of our own, that no wait() of the program can see. */
-static bool start_server(char *file, size_t file_size)
+static bool start_server(char *file, size_t file_size, char *endpoint, size_t endpoint_size)
 {
-    char program[PATH_MAX], directory[256], endpoint[400];
+    char program[PATH_MAX], directory[256];
     struct error error;
     int pair[2];
     if (!find_server(program, sizeof program)) {
@@ -377,7 +377,7 @@ static bool start_server(char *file, size_t file_size)
         return false;
     }
     snprintf(file, file_size, "%.200s.%d.poet", program_invocation_short_name, (int)getpid());
-    snprintf(endpoint, sizeof endpoint, "unix:%s/poet-%d.sock", directory, (int)getpid());
+    snprintf(endpoint, endpoint_size, "unix:%s/poet-%d.sock", directory, (int)getpid());
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return false;
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
@@ -479,7 +479,7 @@ void server_start(void)
         say("%s: the program runs untraced", error.text);
         return;
     }
-    if (connection < 0 && !start_server(file, sizeof file))
+    if (connection < 0 && !start_server(file, sizeof file, endpoint, sizeof endpoint))
         return;
     /* Out of the way of programs that count on low numbers. */
     int high = fcntl(connection, F_DUPFD_CLOEXEC, 512);
@@ -497,9 +497,11 @@ void server_start(void)
         server_forget();
         return;
     }
-    if (*file)
+    if (*file) {
+        setenv("POET_SERVER", endpoint, 1); /* for those that this program starts */
         say("no server was running: tracing into %s (its newest %s); see it with: poet view %s", file,
             getenv("POET_KEEP") ? getenv("POET_KEEP") : "1 GB", file);
+    }
 }
 
 static void after_fork(void)

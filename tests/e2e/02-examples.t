@@ -36,4 +36,40 @@ is "and says the same" "$(poet blocked latest | grep -v before)" "$(printf '%s' 
 like "as JSON" "$(poet blocked latest --json)" '"cycles":\[\[\{"line"'
 like "and in the picture" "$(poet show latest)" "asks for M:(knives|forks)"
 stop_server
+
+# one launch tree is one run: a traced program that starts traced programs
+cat >parent.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *nothing(void *a) { return a; }
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, NULL, nothing, NULL);
+    pthread_join(t, NULL);
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0) { execl("./prodcons", "prodcons", "3", (char *)NULL); _exit(1); }
+    while (wait(NULL) > 0) ;
+    return 0;
+}
+C
+poetcc -trace parent.c -o parent
+start_server -o tree/ -q
+check "a program that starts two others" ./parent
+is "is one run" "$(poet runs | wc -l)" 1
+check "which is sound" sound latest
+is "with three programs" "$(poet stat latest | grep -c '^program ')" 3
+is "by name: ENDPOINT#NAME" "$(poet stat "unix:$XDG_RUNTIME_DIR/poet.sock#parent" | head -n 1)" "run             parent"
+POET_RUN=together ./prodcons >/dev/null & a=$!
+POET_RUN=together ./prodcons >/dev/null & b=$!
+wait $a $b
+is "programs started apart join by POET_RUN" "$(poet stat "unix:$XDG_RUNTIME_DIR/poet.sock#together" | grep -c '^program ')" 2
+stop_server
+./parent >/dev/null 2>note
+is "without a server, too: one file" "$(ls parent.*.poet prodcons.*.poet 2>/dev/null | wc -l)" 1
+check "sound" sound "$(trace_of parent)"
+is "with three programs in it" "$(poet stat "$(trace_of parent)" | grep -c '^program ')" 3
+is "and one line of notice" "$(wc -l <note)" 1
 done_testing
