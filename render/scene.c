@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
-#include "render/scene.h"
+#include "render/build.h"
+#include "render/slots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,28 +8,7 @@
 static const struct target_colour black = {0, 0, 0}, grey = {0.35, 0.35, 0.35},
                                   red = {0.75, 0, 0.1};
 
-struct builder {
-    struct scene *scene;
-    const struct shown_window *window;
-    const struct book *book;
-    const struct scene_options *options;
-    int32_t *row_of; /* line - 1 -> row, -1 not shown */
-    uint32_t line_room;
-    int32_t base;       /* column of index 0 */
-};
-
-#define PUSH(array, count, value)                                                     \
-    do {                                                                              \
-        if (((count) & ((count) - 1)) == 0) {                                         \
-            void *more_ = realloc((array), ((count) ? 2 * (size_t)(count) : 1) * sizeof *(array)); \
-            if (!more_)                                                               \
-                abort();                                                              \
-            (array) = more_;                                                          \
-        }                                                                             \
-        (array)[(count)++] = (value);                                                 \
-    } while (0)
-
-static double measure(const struct builder *b, const char *text, double size, bool bold)
+double build_measure(const struct builder *b, const char *text, double size, bool bold)
 {
     if (b->options->measure)
         return b->options->measure(b->options->context, text, size, bold);
@@ -49,7 +29,7 @@ static char *fit(const struct builder *b, const char *text, double size, double 
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)s[i] < ' ')
             s[i] = ' ';
-    while (n && measure(b, s, size, false) > limit) {
+    while (n && build_measure(b, s, size, false) > limit) {
         n -= n > 64 ? n / 8 : 1;
         while (n && (s[n] & 0xc0) == 0x80)
             n--;
@@ -77,7 +57,7 @@ static void add_rows(struct builder *b)
                                 .y_pt = scene->top_pt + SCENE_ROW_PT * (i + 0.5),
                                 .label = book_label(b->book, line),
                                 .colour = kind ? kind->colour : grey};
-        double width = measure(b, row.label, SCENE_NAME_PT, false);
+        double width = build_measure(b, row.label, SCENE_NAME_PT, false);
         widest = width > widest ? width : widest;
         PUSH(scene->rows, scene->row_count, row);
         if (line && line <= b->line_room)
@@ -87,7 +67,7 @@ static void add_rows(struct builder *b)
     scene->bottom_pt = scene->top_pt + SCENE_ROW_PT * scene->row_count;
 }
 
-static int32_t row_of(const struct builder *b, uint32_t line)
+int32_t build_row(const struct builder *b, uint32_t line)
 {
     return line && line <= b->line_room ? b->row_of[line - 1] : -1;
 }
@@ -115,6 +95,7 @@ static char *words_for(const struct builder *b, const struct shown_event *e, boo
 
 struct extent { /* what the columns need; by index */
     double left, right;
+    uint32_t slots;
 };
 
 static bool is_last_of_line(const struct builder *b, const struct shown_event *e)
@@ -143,7 +124,9 @@ static void add_columns(struct builder *b, uint32_t count, const struct extent *
     for (uint32_t i = 0; i < count; i++) {
         struct scene_column c = {.column = b->base + (int32_t)i,
                                  .left_pt = extents[i].left,
-                                 .right_pt = extents[i].right};
+                                 .right_pt = extents[i].right +
+                                             (extents[i].slots - 1) * SCENE_SLOT_PT,
+                                 .slots = extents[i].slots};
         c.x_pt = x + c.left_pt;
         x = c.x_pt + c.right_pt;
         PUSH(scene->columns, scene->column_count, c);
@@ -158,7 +141,7 @@ static void add_text(struct builder *b, double x, double y, char *text)
 {
     struct scene_text t = {.x_pt = x,
                            .y_pt = y,
-                           .width_pt = measure(b, text, SCENE_LABEL_PT, false),
+                           .width_pt = build_measure(b, text, SCENE_LABEL_PT, false),
                            .height_pt = SCENE_LABEL_PT * 1.2,
                            .size_pt = SCENE_LABEL_PT,
                            .text = text,
@@ -168,7 +151,8 @@ static void add_text(struct builder *b, double x, double y, char *text)
 
 struct placed_mark { /* an event with its index of column, pending ones too */
     const struct shown_event *event;
-    uint32_t column;
+    uint32_t column, row;
+    uint32_t slot;
     char *words; /* NULL none */
     bool waits;
 };
@@ -179,10 +163,11 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
     const struct shown_event *e = p->event;
     const struct target_event *look = book_look(b->book, e);
     const struct scene_column *column = &scene->columns[p->column];
-    uint32_t row = (uint32_t)row_of(b, e->at.line);
+    uint32_t row = p->row;
     struct scene_mark mark = {.row = row,
                               .column = p->column,
-                              .x_pt = column->x_pt,
+                              .slot = p->slot,
+                              .x_pt = column->x_pt + p->slot * SCENE_SLOT_PT,
                               .y_pt = scene->rows[row].y_pt,
                               .shape = look ? look->shape : SHAPE_CIRCLE,
                               .filled = look ? look->filled : false,
@@ -198,15 +183,17 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
     PUSH(scene->marks, scene->mark_count, mark);
     const struct shown_gap *gap = gap_before(b, e->at);
     if (gap) {
-        struct scene_gap g = {row, mark.x_pt - column->left_pt + 8, gap->count};
+        double left = column->x_pt - column->left_pt;
+        struct scene_gap g = {row, left + 8, gap->count};
         char *text;
         if (asprintf(&text, "%llu lost", (unsigned long long)gap->count) < 0)
             abort();
         PUSH(scene->gaps, scene->gap_count, g);
-        add_text(b, mark.x_pt - column->left_pt + 2, mark.y_pt - 13, text);
+        add_text(b, left + 2, mark.y_pt - 13, text);
     }
     if (p->words)
-        add_text(b, mark.x_pt + 5.5, mark.y_pt - 13, p->words);
+        add_text(b, column->x_pt + (column->slots - 1) * SCENE_SLOT_PT + 5.5, mark.y_pt - 13,
+                 p->words);
 }
 
 /* ---- line styles ---- */
@@ -255,183 +242,62 @@ static void add_segments(struct builder *b)
     }
 }
 
-/* ---- links between marks ---- */
+/* ---- slots ---- */
 
-static const struct scene_mark *mark_of(const struct scene *scene, struct ref at, int32_t row)
+static int by_column(const void *a, const void *b)
 {
-    for (uint32_t low = 0, high = scene->mark_count; low < high;) {
-        uint32_t middle = (low + high) / 2;
-        const struct scene_mark *m = &scene->marks[middle];
-        if ((int32_t)m->row < row ||
-            ((int32_t)m->row == row && m->event->at.number < at.number))
-            low = middle + 1;
-        else if ((int32_t)m->row == row && ref_equal(m->event->at, at))
-            return m;
-        else
-            high = middle;
-    }
-    return NULL;
+    const struct placed_mark *x = a, *y = b;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static void add_link(struct builder *b, enum scene_arrow kind, double x0, double y0, double x1,
-                     double y1, bool head, const struct scene_mark *mark)
+/* Are two marks of one column the same point? */
+static bool together(const struct shown_event *a, const struct shown_event *b)
 {
-    struct scene_link link = {kind, x0, y0, x1, y1, head,
-                              mark->state == EVENT_CONTRADICTORY, mark->colour};
-    PUSH(b->scene->links, b->scene->link_count, link);
+    if (a->state != EVENT_ORDERED || b->state != EVENT_ORDERED)
+        return false;
+    if (a->relation == RELATION_GROUP)
+        return a->group && a->group == b->group;
+    return a->relation == RELATION_SYNC && a->partner_count == 1 &&
+           ref_equal(a->partners[0], b->at);
 }
 
-static void link_sync(struct builder *b, const struct scene_mark *m)
+/* Sorts the marks by column and row and gives each its slot. */
+static void assign_slots(struct placed_mark *marks, uint32_t count, struct extent *extents)
 {
-    const struct shown_event *e = m->event;
-    const struct target_event *look = book_look(b->book, e);
-    if (e->partner_count == 0)
-        return;
-    int32_t row = row_of(b, e->partners[0].line);
-    bool from_here = look && look->arrow == ARROW_TO_PARTNER;
-    bool to_here = look && look->arrow == ARROW_FROM_PARTNER;
-    if (row < 0) { /* its other line is hidden: a stub that points the way */
-        double y = m->y_pt + 11;
-        add_link(b, ARROW_STUB, m->x_pt, to_here ? y : m->y_pt, m->x_pt, to_here ? m->y_pt : y,
-                 from_here || to_here, m);
-        return;
-    }
-    const struct scene_mark *other = mark_of(b->scene, e->partners[0], row);
-    if (other && (from_here || (!to_here && m->row < other->row)))
-        add_link(b, ARROW_SYNC, m->x_pt, m->y_pt, other->x_pt, other->y_pt, from_here, m);
-}
-
-static void link_async(struct builder *b, const struct scene_mark *m)
-{
-    const struct shown_event *e = m->event;
-    for (uint32_t i = 0; i < e->partner_count; i++) {
-        int32_t row = row_of(b, e->partners[i].line);
-        const struct scene_mark *other = row < 0 ? NULL : mark_of(b->scene, e->partners[i], row);
-        double y = row < 0 ? m->y_pt + 11 : b->scene->rows[row].y_pt;
-        if (e->relation == RELATION_RECEIVE) {
-            if (other)
-                add_link(b, ARROW_ASYNC, other->x_pt, other->y_pt, m->x_pt, m->y_pt, true, m);
-            else if (row < 0)
-                add_link(b, ARROW_STUB, m->x_pt - 6, y, m->x_pt, m->y_pt, true, m);
-            else
-                add_link(b, ARROW_ASYNC, b->scene->names_pt, y, m->x_pt, m->y_pt, true, m);
-        } else if (!other && row < 0) {
-            add_link(b, ARROW_STUB, m->x_pt, m->y_pt, m->x_pt + 6, y, true, m);
-        } else if (!other) {
-            add_link(b, ARROW_ASYNC, m->x_pt, m->y_pt, b->scene->width_pt - 4, y, false, m);
-        }
-    }
-}
-
-static void link_group(struct builder *b, const struct scene_mark *m)
-{
-    const struct scene_mark *next = NULL;
-    for (uint32_t i = 0; i < b->scene->mark_count; i++) {
-        const struct scene_mark *o = &b->scene->marks[i];
-        if (o->event->group == m->event->group && o->row > m->row && (!next || o->row < next->row))
-            next = o;
-    }
-    if (next)
-        add_link(b, ARROW_GROUP, m->x_pt, m->y_pt, next->x_pt, next->y_pt, false, m);
-}
-
-static void add_links(struct builder *b)
-{
-    for (uint32_t i = 0; i < b->scene->mark_count; i++) {
-        const struct scene_mark *m = &b->scene->marks[i];
-        if (m->state == EVENT_PENDING)
-            continue;
-        if (m->event->relation == RELATION_SYNC)
-            link_sync(b, m);
-        else if (m->event->relation == RELATION_SEND || m->event->relation == RELATION_RECEIVE)
-            link_async(b, m);
-        else if (m->event->relation == RELATION_GROUP && m->event->group)
-            link_group(b, m);
-    }
-}
-
-/* ---- title, caption, legend ---- */
-
-static double add_note(struct builder *b, double x, double y, const char *text, double size,
-                       bool bold)
-{
-    struct scene_text t = {.x_pt = x,
-                           .y_pt = y,
-                           .width_pt = measure(b, text, size, bold),
-                           .height_pt = size * 1.2,
-                           .size_pt = size,
-                           .text = strdup(text),
-                           .colour = black,
-                           .bold = bold};
-    if (!t.text)
+    struct slot_point *points = calloc(count + 1, sizeof *points);
+    uint32_t *upper = calloc(count + 1, sizeof *upper); /* 1 + the first mark of its point */
+    uint32_t point_count = 0;
+    if (!points || !upper)
         abort();
-    PUSH(b->scene->notes, b->scene->note_count, t);
-    return t.width_pt;
-}
-
-struct legend {
-    double x, y;
-};
-
-static void add_key(struct builder *b, struct legend *at, struct scene_key key, const char *words)
-{
-    double width = 22 + measure(b, words, SCENE_LABEL_PT, false) + 14;
-    double limit = b->scene->width_pt > 300 ? b->scene->width_pt : 300;
-    if (at->x > 10 && at->x + width > limit) {
-        at->x = 10;
-        at->y += 13;
-    }
-    key.x_pt = at->x + 8;
-    key.y_pt = at->y + 5;
-    PUSH(b->scene->keys, b->scene->key_count, key);
-    add_note(b, at->x + 22, at->y, words, SCENE_LABEL_PT, false);
-    at->x += width;
-    if (at->x > b->scene->width_pt)
-        b->scene->width_pt = at->x;
-}
-
-static bool in_legend(const struct builder *b, const struct scene_mark *m, const char *words)
-{
-    for (uint32_t i = 0; i < b->scene->key_count; i++) {
-        const struct scene_key *k = &b->scene->keys[i];
-        const char *text = b->scene->notes[b->scene->note_count - b->scene->key_count + i].text;
-        if (k->shape == m->shape && k->filled == m->filled && strcmp(text, words) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void add_legend(struct builder *b)
-{
-    static const struct {
-        enum scene_style style;
-        const char *words;
-    } styles[] = {{STYLE_SOLID, "a thread runs here"},
-                  {STYLE_THIN, "its holder is away"},
-                  {STYLE_DASHED, "only blocked threads"}};
-    struct scene *scene = b->scene;
-    struct legend at = {10, scene->bottom_pt + 10};
-    for (uint32_t i = 0; i < scene->mark_count; i++) {
-        const struct scene_mark *m = &scene->marks[i];
-        const struct target_event *look = book_look(b->book, m->event);
-        const char *words = look ? look->label : book_type(b->book, m->event->type);
-        struct scene_key key = {.shape = m->shape, .filled = m->filled, .colour = m->colour,
-                                .state = m->state};
-        if (m->state == EVENT_PENDING)
-            words = "pending";
-        else if (m->state == EVENT_CONTRADICTORY)
-            words = "contradictory";
-        if (!in_legend(b, m, words))
-            add_key(b, &at, key, words);
-    }
-    for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
-        for (uint32_t i = 0; i < scene->segment_count; i++)
-            if (scene->segments[i].style == styles[s].style) {
-                add_key(b, &at, (struct scene_key){.style = styles[s].style, .colour = black},
-                        styles[s].words);
-                break;
+    if (count)
+        qsort(marks, count, sizeof *marks, by_column);
+    for (uint32_t i = 0; i < count; i++) {
+        if (upper[i])
+            continue;
+        upper[i] = i + 1;
+        struct slot_point point = {marks[i].column, marks[i].row, marks[i].row, 0};
+        bool single = marks[i].event->relation != RELATION_SYNC &&
+                      marks[i].event->relation != RELATION_GROUP;
+        for (uint32_t k = i + 1; !single && k < count && marks[k].column == marks[i].column; k++)
+            if (together(marks[i].event, marks[k].event)) {
+                upper[k] = i + 1;
+                point.last_row = marks[k].row;
             }
-    scene->height_pt = scene->key_count ? at.y + 18 : scene->bottom_pt + 4;
+        points[point_count++] = point;
+    }
+    slots_assign(points, point_count);
+    for (uint32_t i = 0, p = 0; i < count; i++) {
+        if (upper[i] == i + 1) /* points come in the order of their upper marks */
+            marks[i].slot = points[p++].slot;
+        else
+            marks[i].slot = marks[upper[i] - 1].slot;
+        struct extent *x = &extents[marks[i].column];
+        x->slots = marks[i].slot + 1 > x->slots ? marks[i].slot + 1 : x->slots;
+    }
+    free(points);
+    free(upper);
 }
 
 /* ---- all of it ---- */
@@ -448,19 +314,21 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
     for (uint32_t i = 0; i < w->row_count; i++)
         row_last[i] = b->base - 1;
     for (uint32_t i = 0; i < w->event_count; i++) {
-        int32_t row = row_of(b, w->events[i].at.line), column = w->events[i].column;
+        int32_t row = build_row(b, w->events[i].at.line), column = w->events[i].column;
         if (row < 0)
             continue;
-        (*marks)[count++] = (struct placed_mark){&w->events[i], (uint32_t)(column - b->base), NULL, false};
+        (*marks)[count++] = (struct placed_mark){
+            .event = &w->events[i], .column = (uint32_t)(column - b->base), .row = (uint32_t)row};
         row_last[row] = column > row_last[row] ? column : row_last[row];
         last = column > last ? column : last;
     }
     for (uint32_t i = 0; i < w->pending_count; i++) {
-        int32_t row = row_of(b, w->pending[i].at.line);
+        int32_t row = build_row(b, w->pending[i].at.line);
         if (row < 0)
             continue;
         int32_t column = ++row_last[row];
-        (*marks)[count++] = (struct placed_mark){&w->pending[i], (uint32_t)(column - b->base), NULL, false};
+        (*marks)[count++] = (struct placed_mark){
+            .event = &w->pending[i], .column = (uint32_t)(column - b->base), .row = (uint32_t)row};
         last = column > last ? column : last;
     }
     free(row_last);
@@ -474,7 +342,7 @@ static void build(struct builder *b)
     const struct shown_window *w = b->window;
     double y = 8;
     if (b->options->title && *b->options->title) {
-        add_note(b, 10, y, b->options->title, 11, true);
+        build_note(b, 10, y, b->options->title, 11, true);
         y += 20;
     }
     scene->top_pt = y;
@@ -486,7 +354,8 @@ static void build(struct builder *b)
     if (!extents)
         abort();
     for (uint32_t i = 0; i < columns; i++)
-        extents[i] = (struct extent){SCENE_COLUMN_PT / 2, SCENE_COLUMN_PT / 2};
+        extents[i] = (struct extent){SCENE_COLUMN_PT / 2, SCENE_COLUMN_PT / 2, 1};
+    assign_slots(marks, count, extents);
     for (uint32_t i = 0; i < count; i++) {
         struct extent *x = &extents[marks[i].column];
         const struct shown_event *e = marks[i].event;
@@ -497,7 +366,7 @@ static void build(struct builder *b)
             marks[i].waits = last;
             marks[i].words = fit(b, words, SCENE_LABEL_PT, SCENE_LABEL_MAX_PT);
             free(words);
-            double width = measure(b, marks[i].words, SCENE_LABEL_PT, false) + 9;
+            double width = build_measure(b, marks[i].words, SCENE_LABEL_PT, false) + 9;
             x->right = width > x->right ? width : x->right;
         }
         if (e->relation == RELATION_RECEIVE)
@@ -506,7 +375,7 @@ static void build(struct builder *b)
         if (gap) {
             char text[40];
             snprintf(text, sizeof text, "%llu lost", (unsigned long long)gap->count);
-            double width = measure(b, text, SCENE_LABEL_PT, false) + 12;
+            double width = build_measure(b, text, SCENE_LABEL_PT, false) + 12;
             x->left = width > x->left ? width : x->left;
         }
     }
@@ -518,12 +387,12 @@ static void build(struct builder *b)
     if (scene->mark_count)
         qsort(scene->marks, scene->mark_count, sizeof *scene->marks, by_row);
     add_segments(b);
-    add_links(b);
+    build_links(b);
     scene->height_pt = scene->bottom_pt + 4;
     if (b->options->legend)
-        add_legend(b);
+        build_legend(b);
     if (b->options->caption && *b->options->caption) {
-        double width = add_note(b, 10, scene->height_pt + 2, b->options->caption, 9, false) + 20;
+        double width = build_note(b, 10, scene->height_pt + 2, b->options->caption, 9, false) + 20;
         scene->width_pt = width > scene->width_pt ? width : scene->width_pt;
         scene->height_pt += 18;
     }

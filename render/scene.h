@@ -24,8 +24,9 @@ struct scene_row {
 
 struct scene_column {
     int32_t column;           /* as the server counts */
-    double x_pt;              /* of the marks */
+    double x_pt;              /* of the marks in its first slot */
     double left_pt, right_pt; /* what it takes up on either side */
+    uint32_t slots;           /* places side by side, see render/slots.h */
 };
 
 struct scene_segment {
@@ -37,6 +38,7 @@ struct scene_segment {
 
 struct scene_mark {
     uint32_t row, column; /* indices */
+    uint32_t slot;
     double x_pt, y_pt;
     enum target_shape shape;
     bool filled;
@@ -112,6 +114,7 @@ struct scene_options {
 
 #define SCENE_ROW_PT 26.0
 #define SCENE_COLUMN_PT 15.0
+#define SCENE_SLOT_PT 11.0
 #define SCENE_MARK_PT 7.0    /* across */
 #define SCENE_LABEL_PT 7.5   /* size of event labels */
 #define SCENE_NAME_PT 9.0

@@ -27,12 +27,13 @@ static uint8_t *cell(struct canvas *c, uint32_t x, uint32_t y)
     return x < c->width && y < c->height ? &c->cells[(size_t)y * c->width + x] : &nowhere;
 }
 
-static uint32_t column_at(const struct scene *scene, double x_pt)
+/* How many columns begin at or left of a point. */
+static uint32_t columns_until(const struct scene *scene, double x_pt)
 {
     uint32_t low = 0, high = scene->column_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (scene->columns[middle].x_pt < x_pt - 0.01)
+        if (scene->columns[middle].x_pt <= x_pt + 0.01)
             low = middle + 1;
         else
             high = middle;
@@ -40,14 +41,32 @@ static uint32_t column_at(const struct scene *scene, double x_pt)
     return low;
 }
 
-static uint32_t x_of(uint32_t column) { return 1 + column * CELL + CELL / 2; }
+static uint32_t x_of(const struct scene *scene, uint32_t column, uint32_t slot)
+{
+    uint32_t slots = 0; /* columns are as wide as their slots */
+    for (uint32_t i = 0; i < column; i++)
+        slots += scene->columns[i].slots;
+    return 1 + (slots + slot) * CELL + CELL / 2;
+}
+
+static uint32_t width_of(const struct scene *scene)
+{
+    return scene->column_count ? x_of(scene, scene->column_count, 0) + CELL - CELL / 2 : 3;
+}
 
 static uint32_t edge_of(const struct scene *scene, double x_pt)
 {
-    uint32_t column = column_at(scene, x_pt);
-    if (column >= scene->column_count)
-        return 2 + scene->column_count * CELL;
-    return scene->columns[column].x_pt > x_pt + 0.01 && column == 0 ? 0 : x_of(column);
+    uint32_t count = columns_until(scene, x_pt);
+    if (count == 0)
+        return 0;
+    const struct scene_column *c = &scene->columns[count - 1];
+    bool last = count == scene->column_count;
+    if (last && x_pt > c->x_pt + c->slots * SCENE_SLOT_PT)
+        return width_of(scene) - 1;
+    if (!last && x_pt > c->x_pt + c->right_pt) /* in the left part of the next column */
+        return x_of(scene, count, 0) - 1;
+    double slot = (x_pt - c->x_pt) / SCENE_SLOT_PT + 0.5;
+    return x_of(scene, count - 1, slot >= c->slots ? c->slots - 1 : (uint32_t)slot);
 }
 
 static uint32_t row_at(const struct scene *scene, double y_pt)
@@ -70,7 +89,7 @@ static void draw_lines(struct canvas *canvas, const struct scene *scene)
 
 static void draw_arrow(struct canvas *canvas, const struct scene *scene, const struct scene_link *l)
 {
-    uint32_t x = x_of(column_at(scene, l->x1_pt));
+    uint32_t x = edge_of(scene, l->x1_pt);
     uint32_t from = 2 * row_at(scene, l->y0_pt), to = 2 * row_at(scene, l->y1_pt);
     if (l->kind == ARROW_ASYNC || from == to)
         return;
@@ -83,14 +102,14 @@ static void draw_arrow(struct canvas *canvas, const struct scene *scene, const s
         *cell(canvas, x, from < to ? to - 1 : to + 1) = from < to ? DOWN : UP;
 }
 
-static void draw_mark(struct canvas *canvas, const struct scene_mark *m)
+static void draw_mark(struct canvas *canvas, const struct scene *scene, const struct scene_mark *m)
 {
     enum glyph g = m->state == EVENT_PENDING         ? PENDING
                    : m->state == EVENT_CONTRADICTORY ? BAD
                    : m->shape == SHAPE_SQUARE        ? (m->filled ? SQUARE : OPEN_SQUARE)
                    : m->filled                       ? CIRCLE
                                                      : OPEN_CIRCLE;
-    *cell(canvas, x_of(m->column), 2 * m->row) = (uint8_t)g;
+    *cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row) = (uint8_t)g;
 }
 
 static size_t characters(const char *s)
@@ -154,7 +173,7 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
 void text_write(const struct scene *scene, const struct book *book,
                 const struct text_options *options, FILE *f)
 {
-    struct canvas canvas = {.width = 3 + scene->column_count * CELL,
+    struct canvas canvas = {.width = width_of(scene),
                             .height = scene->row_count ? 2 * scene->row_count - 1 : 0};
     canvas.cells = calloc((size_t)canvas.width * (canvas.height + 1), 1);
     if (!canvas.cells)
@@ -167,9 +186,9 @@ void text_write(const struct scene *scene, const struct book *book,
     for (uint32_t i = 0; i < scene->link_count; i++)
         draw_arrow(&canvas, scene, &scene->links[i]);
     for (uint32_t i = 0; i < scene->mark_count; i++)
-        draw_mark(&canvas, &scene->marks[i]);
+        draw_mark(&canvas, scene, &scene->marks[i]);
     for (uint32_t i = 0; i < scene->gap_count; i++)
-        *cell(&canvas, edge_of(scene, scene->gaps[i].x_pt) - 1, 2 * scene->gaps[i].row) = GAP;
+        *cell(&canvas, edge_of(scene, scene->gaps[i].x_pt), 2 * scene->gaps[i].row) = GAP;
     uint32_t step = canvas.width;
     if (options->width && options->width > names + 4 * CELL && options->width < names + canvas.width)
         step = (uint32_t)(options->width - names) / CELL * CELL;

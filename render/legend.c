@@ -1,0 +1,89 @@
+/* Words around the picture: title, caption, legend. */
+#define _GNU_SOURCE
+#include "render/build.h"
+
+#include <string.h>
+
+static const struct target_colour black = {0, 0, 0};
+
+double build_note(struct builder *b, double x, double y, const char *text, double size,
+                       bool bold)
+{
+    struct scene_text t = {.x_pt = x,
+                           .y_pt = y,
+                           .width_pt = build_measure(b, text, size, bold),
+                           .height_pt = size * 1.2,
+                           .size_pt = size,
+                           .text = strdup(text),
+                           .colour = black,
+                           .bold = bold};
+    if (!t.text)
+        abort();
+    PUSH(b->scene->notes, b->scene->note_count, t);
+    return t.width_pt;
+}
+
+struct legend {
+    double x, y;
+};
+
+static void add_key(struct builder *b, struct legend *at, struct scene_key key, const char *words)
+{
+    double width = 22 + build_measure(b, words, SCENE_LABEL_PT, false) + 14;
+    double limit = b->scene->width_pt > 300 ? b->scene->width_pt : 300;
+    if (at->x > 10 && at->x + width > limit) {
+        at->x = 10;
+        at->y += 13;
+    }
+    key.x_pt = at->x + 8;
+    key.y_pt = at->y + 5;
+    PUSH(b->scene->keys, b->scene->key_count, key);
+    build_note(b, at->x + 22, at->y, words, SCENE_LABEL_PT, false);
+    at->x += width;
+    if (at->x > b->scene->width_pt)
+        b->scene->width_pt = at->x;
+}
+
+static bool in_legend(const struct builder *b, const struct scene_mark *m, const char *words)
+{
+    for (uint32_t i = 0; i < b->scene->key_count; i++) {
+        const struct scene_key *k = &b->scene->keys[i];
+        const char *text = b->scene->notes[b->scene->note_count - b->scene->key_count + i].text;
+        if (k->shape == m->shape && k->filled == m->filled && strcmp(text, words) == 0)
+            return true;
+    }
+    return false;
+}
+
+void build_legend(struct builder *b)
+{
+    static const struct {
+        enum scene_style style;
+        const char *words;
+    } styles[] = {{STYLE_SOLID, "a thread runs here"},
+                  {STYLE_THIN, "its holder is away"},
+                  {STYLE_DASHED, "only blocked threads"}};
+    struct scene *scene = b->scene;
+    struct legend at = {10, scene->bottom_pt + 10};
+    for (uint32_t i = 0; i < scene->mark_count; i++) {
+        const struct scene_mark *m = &scene->marks[i];
+        const struct target_event *look = book_look(b->book, m->event);
+        const char *words = look ? look->label : book_type(b->book, m->event->type);
+        struct scene_key key = {.shape = m->shape, .filled = m->filled, .colour = m->colour,
+                                .state = m->state};
+        if (m->state == EVENT_PENDING)
+            words = "pending";
+        else if (m->state == EVENT_CONTRADICTORY)
+            words = "contradictory";
+        if (!in_legend(b, m, words))
+            add_key(b, &at, key, words);
+    }
+    for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
+        for (uint32_t i = 0; i < scene->segment_count; i++)
+            if (scene->segments[i].style == styles[s].style) {
+                add_key(b, &at, (struct scene_key){.style = styles[s].style, .colour = black},
+                        styles[s].words);
+                break;
+            }
+    scene->height_pt = scene->key_count ? at.y + 18 : scene->bottom_pt + 4;
+}

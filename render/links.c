@@ -1,0 +1,95 @@
+/* Arrows between marks: pairs, messages, groups, and stubs to what is not shown. */
+#include "render/build.h"
+
+static const struct scene_mark *mark_of(const struct scene *scene, struct ref at, int32_t row)
+{
+    for (uint32_t low = 0, high = scene->mark_count; low < high;) {
+        uint32_t middle = (low + high) / 2;
+        const struct scene_mark *m = &scene->marks[middle];
+        if ((int32_t)m->row < row ||
+            ((int32_t)m->row == row && m->event->at.number < at.number))
+            low = middle + 1;
+        else if ((int32_t)m->row == row && ref_equal(m->event->at, at))
+            return m;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static void add_link(struct builder *b, enum scene_arrow kind, double x0, double y0, double x1,
+                     double y1, bool head, const struct scene_mark *mark)
+{
+    struct scene_link link = {kind, x0, y0, x1, y1, head,
+                              mark->state == EVENT_CONTRADICTORY, mark->colour};
+    PUSH(b->scene->links, b->scene->link_count, link);
+}
+
+static void link_sync(struct builder *b, const struct scene_mark *m)
+{
+    const struct shown_event *e = m->event;
+    const struct target_event *look = book_look(b->book, e);
+    if (e->partner_count == 0)
+        return;
+    int32_t row = build_row(b, e->partners[0].line);
+    bool from_here = look && look->arrow == ARROW_TO_PARTNER;
+    bool to_here = look && look->arrow == ARROW_FROM_PARTNER;
+    if (row < 0) { /* its other line is hidden: a stub that points the way */
+        double y = m->y_pt + 11;
+        add_link(b, ARROW_STUB, m->x_pt, to_here ? y : m->y_pt, m->x_pt, to_here ? m->y_pt : y,
+                 from_here || to_here, m);
+        return;
+    }
+    const struct scene_mark *other = mark_of(b->scene, e->partners[0], row);
+    if (other && (from_here || (!to_here && m->row < other->row)))
+        add_link(b, ARROW_SYNC, m->x_pt, m->y_pt, other->x_pt, other->y_pt, from_here, m);
+}
+
+static void link_async(struct builder *b, const struct scene_mark *m)
+{
+    const struct shown_event *e = m->event;
+    for (uint32_t i = 0; i < e->partner_count; i++) {
+        int32_t row = build_row(b, e->partners[i].line);
+        const struct scene_mark *other = row < 0 ? NULL : mark_of(b->scene, e->partners[i], row);
+        double y = row < 0 ? m->y_pt + 11 : b->scene->rows[row].y_pt;
+        if (e->relation == RELATION_RECEIVE) {
+            if (other)
+                add_link(b, ARROW_ASYNC, other->x_pt, other->y_pt, m->x_pt, m->y_pt, true, m);
+            else if (row < 0)
+                add_link(b, ARROW_STUB, m->x_pt - 6, y, m->x_pt, m->y_pt, true, m);
+            else
+                add_link(b, ARROW_ASYNC, b->scene->names_pt, y, m->x_pt, m->y_pt, true, m);
+        } else if (!other && row < 0) {
+            add_link(b, ARROW_STUB, m->x_pt, m->y_pt, m->x_pt + 6, y, true, m);
+        } else if (!other) {
+            add_link(b, ARROW_ASYNC, m->x_pt, m->y_pt, b->scene->width_pt - 4, y, false, m);
+        }
+    }
+}
+
+static void link_group(struct builder *b, const struct scene_mark *m)
+{
+    const struct scene_mark *next = NULL;
+    for (uint32_t i = 0; i < b->scene->mark_count; i++) {
+        const struct scene_mark *o = &b->scene->marks[i];
+        if (o->event->group == m->event->group && o->row > m->row && (!next || o->row < next->row))
+            next = o;
+    }
+    if (next)
+        add_link(b, ARROW_GROUP, m->x_pt, m->y_pt, next->x_pt, next->y_pt, false, m);
+}
+
+void build_links(struct builder *b)
+{
+    for (uint32_t i = 0; i < b->scene->mark_count; i++) {
+        const struct scene_mark *m = &b->scene->marks[i];
+        if (m->state == EVENT_PENDING)
+            continue;
+        if (m->event->relation == RELATION_SYNC)
+            link_sync(b, m);
+        else if (m->event->relation == RELATION_SEND || m->event->relation == RELATION_RECEIVE)
+            link_async(b, m);
+        else if (m->event->relation == RELATION_GROUP && m->event->group)
+            link_group(b, m);
+    }
+}
