@@ -91,6 +91,7 @@ static void wake(void *p)
     int saved = errno;
     t->waiting--;
     w->monitor->visit++;
+    w->monitor->held = true;
     struct hold *hold = NULL;
     for (size_t i = 0; i < t->hold_count; i++)
         if (t->holds[i].object == w->monitor)
@@ -156,6 +157,7 @@ static int wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, bool cloc
                      .site = site};
     record_event(t, TYPE_WAIT, hold->line, about ? atomic_load(&about->index) : 0, site);
     t->waiting++;
+    o->held = false;
     pthread_cleanup_push(wake, &w);
     errno = saved;
     w.result = really(c, m, clocked, clock, ts);

@@ -130,6 +130,7 @@ struct object {
     struct line line;
     _Atomic uint32_t opening; /* a spin lock: one thread announces the line */
     uint64_t visit;           /* monitors: counts outermost visits; under the mutex */
+    bool held;                /* monitors: a recorded visit goes on; under the mutex */
     struct task *_Atomic task; /* OBJECT_TASK */
     struct signals *_Atomic signals; /* OBJECT_CONDITION */
 };
@@ -152,6 +153,7 @@ struct task {
     struct line line;
     struct task *free_next;
     uint64_t end; /* number of its end event, 0 none */
+    uintptr_t entry; /* its function: the site of its start and end */
     _Atomic unsigned flags;
 };
 #define TASK_ENDED 1u

@@ -4,11 +4,29 @@
 #include "clients/trace/inside.h"
 
 #include <errno.h>
+#include <string.h>
+
+/* A leave that the books are mended with: the visit of another thread ends here. */
+static void mend(struct thread *t, struct line *line, uintptr_t site, const char *text)
+{
+    record_write(t, &(struct record){.shape = SHAPE_LEAVE,
+                                     .flags = SLOT_TEXT,
+                                     .a = thread_place(t),
+                                     .b = line,
+                                     .take_a = 1,
+                                     .take_b = 1,
+                                     .site = site,
+                                     .payload = text,
+                                     .payload_bytes = (uint32_t)strlen(text)}, NULL);
+}
 
 /* Locked for the first time by this thread: one record, or its second half. */
 static void entered(struct thread *t, struct object *o, struct line *line, bool petitioned,
                     uintptr_t site)
 {
+    if (o->held)
+        mend(t, line, site, "its holder was not seen leaving");
+    o->held = true;
     o->visit++;
     record_write(t, &(struct record){.shape = petitioned ? SHAPE_ENTER : SHAPE_LOCK,
                                      .a = thread_place(t),
@@ -125,6 +143,17 @@ ENTRY(int, pthread_mutex_clocklock,
     return lock(site, CLOCKLOCK, m, clock, ts);
 }
 
+/* Mutexes that check do not let others unlock them; the call will fail. */
+static bool may_be_unlocked_by_others(const pthread_mutex_t *m)
+{
+#ifdef __GLIBC__
+    int kind = m->__data.__kind & 127;
+    return kind == PTHREAD_MUTEX_TIMED_NP || kind == PTHREAD_MUTEX_ADAPTIVE_NP;
+#else
+    return false;
+#endif
+}
+
 /* The leave is recorded before the real unlock, also for code that is not traced
  * if it releases what traced code took. */
 ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * m), m)
@@ -140,6 +169,7 @@ ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * m), m)
             record_event(t, TYPE_LEAVE, line, 0, site);
         } else {
             thread_pop(t, hold);
+            o->held = false;
             record_write(t, &(struct record){.shape = SHAPE_LEAVE,
                                              .a = thread_place(t),
                                              .b = line,
@@ -148,8 +178,12 @@ ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * m), m)
                                              .site = site}, NULL);
         }
         errno = saved;
-    } else if (o && t && site && atomic_load(&o->line.index)) {
-        o->visit++; /* another thread took it: its hold is stale now */
+    } else if (o && t && site && o->held && may_be_unlocked_by_others(m)) {
+        int saved = errno;
+        o->visit++; /* the hold of the thread that took it is stale now */
+        o->held = false;
+        mend(t, &o->line, site, "unlocked by a thread that did not lock it");
+        errno = saved;
     }
     return real.mutex_unlock(m);
 }

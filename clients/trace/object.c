@@ -113,6 +113,7 @@ void object_destroy(const void *address, enum object_kind kind)
     atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
     atomic_store_explicit(&o->line.index, 0, memory_order_release);
     o->visit++;
+    o->held = false;
 }
 
 /* ---- tasks: used again once they are joined ---- */

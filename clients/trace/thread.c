@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 _Atomic bool tracing;
 _Atomic uint64_t unrecorded;
@@ -200,11 +201,11 @@ static void finish(struct thread *t)
     struct task *task = t->task;
     bool closed = false;
     if (atomic_load_explicit(&tracing, memory_order_relaxed) && !t->off_lines) {
-        task->end = record_event(t, TYPE_END, &task->line, 0, 0);
+        task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
         unsigned before = atomic_fetch_or(&task->flags, TASK_ENDED);
         closed = before & TASK_DETACHED;
         if (closed)
-            task_close(t, task, TYPE_CLOSE, 0);
+            task_close(t, task, TYPE_CLOSE, task->entry);
     }
     struct object *entry = closed ? object_find((void *)pthread_self(), OBJECT_TASK) : NULL;
     if (entry)
@@ -251,7 +252,8 @@ void thread_begin_main(void)
     uint32_t index = line_announce(t, "task", "main", (void *)pthread_self(), 0, 0);
     atomic_store(&task->line.index, index);
     t->queue->thread = index;
-    record_event(t, TYPE_START, &task->line, 0, 0);
+    task->entry = getauxval(AT_ENTRY);
+    record_event(t, TYPE_START, &task->line, 0, task->entry);
 }
 
 void thread_end_main(void)
@@ -307,7 +309,7 @@ static void *run(void *p)
     if (atomic_load_explicit(&tracing, memory_order_relaxed)) {
         struct thread *t = begin(start.task);
         if (t)
-            record_event(t, TYPE_START, &start.task->line, 0, (uintptr_t)start.function);
+            record_event(t, TYPE_START, &start.task->line, 0, start.task->entry);
     }
     return start.function(start.argument);
 }
@@ -335,6 +337,7 @@ ENTRY(int, pthread_create,
     uint32_t index = line_announce(t, "task", "", NULL, (uintptr_t)function, LINE_FOLLOWS);
     t->busy = false;
     atomic_store(&task->line.index, index);
+    task->entry = (uintptr_t)function;
     if (made_detached(attributes))
         atomic_store(&task->flags, TASK_DETACHED);
     record_event(t, TYPE_CREATE, &task->line, 0, site);
@@ -498,7 +501,9 @@ void poet_trace_off(void)
         struct line *top = thread_place(t);
         if (!t->hold_count)
             break;
-        t->hold_count--;
+        struct object *object = t->holds[--t->hold_count].object;
+        if (object)
+            object->held = false;
         record_write(t, &(struct record){.shape = SHAPE_LEAVE, .a = thread_place(t), .b = top,
                                          .take_a = 1, .take_b = 1}, NULL);
     }

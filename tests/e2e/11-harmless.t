@@ -144,6 +144,35 @@ is "starting its own server: no child is seen by wait()" "$(cat got)" "$(cat wan
 POET_SERVER=none ./traced >got 2>err
 is "untraced" "$(cat got)$(cat err)" "$(cat want)"
 
+# a mutex that one thread locks and another unlocks: the books are mended, the trace says so
+cat >handoff.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static sem_t locked;
+static void *taker(void *a) { pthread_mutex_lock(&m); sem_post(&locked); return a; }
+int main(void)
+{
+    pthread_t t;
+    sem_init(&locked, 0, 0);
+    for (int i = 0; i < 5; i++) {
+        pthread_create(&t, NULL, taker, NULL);
+        sem_wait(&locked);
+        pthread_mutex_unlock(&m);
+        pthread_join(t, NULL);
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+    }
+    return 0;
+}
+C
+poetcc -trace -g handoff.c -o handoff
+start_server -o o/ -q
+check "a mutex unlocked by another thread" ./handoff
+check "visits alternate all the same" sound latest
+is "and the trace says so" "$(poet dump latest | grep -c 'unlocked by a thread that did not lock it')" 5
+stop_server
+
 cat >closes.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
