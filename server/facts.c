@@ -143,6 +143,19 @@ static bool read_named(struct teller *teller, struct in *in, unsigned type)
     return !in->error;
 }
 
+static bool read_object(struct teller *teller, struct in *in)
+{
+    uint32_t line = line_of(teller, get_u32(in));
+    uint64_t object = get_u64(in);
+    if (in_done(in) && !line)
+        in_fail(in, "speaks of a line that was not announced");
+    if (!in->error) {
+        teller->run->lines[line - 1].object = object;
+        teller->run->lines[line - 1].generation = ++teller->run->generation;
+    }
+    return !in->error;
+}
+
 static bool read_module(struct teller *teller, struct in *in)
 {
     struct run_process *process = teller_process(teller);
@@ -199,7 +212,7 @@ static bool read_describe(struct teller *teller, struct in *in)
 static void keep(struct teller *teller, unsigned type, const struct in *in, uint32_t thread)
 {
     if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
-        type == MESSAGE_LINE || type == MESSAGE_NAME)
+        type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT)
         keep_fact(teller->run, (struct chunk){.kind = (uint16_t)type, .session = teller->session,
                                               .thread = thread, .data = in->data,
                                               .size = (uint32_t)in->size});
@@ -221,6 +234,8 @@ bool facts_tell(struct teller *teller, unsigned type, struct in *in, uint32_t th
     case MESSAGE_TEXT:
     case MESSAGE_LOST:
         return read_named(teller, in, type);
+    case MESSAGE_OBJECT:
+        return read_object(teller, in);
     case MESSAGE_DESCRIBE:
         return read_describe(teller, in);
     default:

@@ -217,7 +217,7 @@ static bool announced(const struct teller *teller, const struct slot *slot)
     if (slot->shape == SHAPE_CONTROL) {
         struct in in = in_from(slot + 1, slot->payload_bytes);
         bool names_line = slot->flags == MESSAGE_NAME || slot->flags == MESSAGE_TEXT ||
-                          slot->flags == MESSAGE_LOST;
+                          slot->flags == MESSAGE_LOST || slot->flags == MESSAGE_OBJECT;
         return !names_line || line_of(teller, get_u32(&in));
     }
     bool keyed = (slot->flags & SLOT_KEYED) || (slot->flags & SLOT_RELATION) == RELATION_GROUP;

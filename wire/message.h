@@ -35,6 +35,7 @@
     M(11, WAKE)   /* a queue fills up: read it now */                            \
     M(12, GAP)    /* what a thread was made to wait, and dropped */              \
     M(13, DESCRIBE) /* the name of one more environment */                       \
+    M(14, OBJECT)   /* the id of a line's object, known later than the line */                       \
     M(32, RUNS)   /* which runs are there? */                                    \
     M(33, SELECT) /* speak of this run from now on */                            \
     M(34, FEED)   /* tell me when the run grows */                               \

@@ -299,6 +299,18 @@ static void start_put(struct start *start)
     atomic_store_explicit(&start_lock, false, memory_order_release);
 }
 
+/* The id of a thread is known only once it runs. */
+static void announce_object(struct thread *t, uint64_t object)
+{
+    uint8_t bytes[12];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    put_u32(&body, atomic_load(&t->task->line.index));
+    put_u64(&body, object);
+    t->busy = true;
+    record_control(t, MESSAGE_OBJECT, &body);
+    t->busy = false;
+}
+
 static void *run(void *p)
 {
     struct start start = *(struct start *)p;
@@ -308,6 +320,8 @@ static void *run(void *p)
         atomic_store(&entry->task, start.task);
     if (atomic_load_explicit(&tracing, memory_order_relaxed)) {
         struct thread *t = begin(start.task);
+        if (t)
+            announce_object(t, (uint64_t)pthread_self());
         if (t)
             record_event(t, TYPE_START, &start.task->line, 0, start.task->entry);
     }

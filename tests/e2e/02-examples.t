@@ -24,10 +24,10 @@ program=$!
 blocked() { poet blocked latest | grep -q "^cycle:"; }
 check "the deadlock is seen live" until_true blocked
 answer=$(poet blocked latest)
-like "alice waits for knives" "$answer" "T:alice asks for M:knives .* at deadlock.c:12"
-like "bob waits for forks" "$answer" "T:bob asks for M:forks .* at deadlock.c:20"
-like "alice holds forks" "$answer" "held by T:alice since event"
-like "bob holds knives" "$answer" "held by T:bob since event"
+like "alice waits for knives" "$answer" "T:alice \(0x[0-9a-f]+\) asks for M:knives .* at deadlock.c:12"
+like "bob waits for forks" "$answer" "T:bob \(0x[0-9a-f]+\) asks for M:forks .* at deadlock.c:20"
+like "alice holds forks" "$answer" "held by T:alice .*since event"
+like "bob holds knives" "$answer" "held by T:bob .*since event"
 like "the cycle" "$answer" "cycle: .*T:alice.*T:bob"
 kill -KILL $program
 wait $program 2>/dev/null
