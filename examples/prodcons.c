@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     pthread_t prod, cons;
     long sum = 0;
     if (argc > 1)
-        items = atoi(argv[1]);
+        items = (int)strtol(argv[1], NULL, 10);
     sem_init(&full, 0, 0);
     sem_init(&empty, 0, PLACES);
     pthread_create(&cons, NULL, consumer, &sum);

@@ -4,12 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void deliver_one(struct order *order, const struct pending *pending, uint64_t point,
-                        const uint64_t *collected, size_t collected_count)
+/* What an arrival says of itself, in the log. */
+static struct event *append(struct order *order, const struct arrival *a)
 {
-    const struct arrival *a = &pending->arrival;
-    struct line *line = order_get(order, a->at.line);
-    bool first = line->count == 0;
     struct event *event = log_append(order, a->at.line, a->at.number);
     event->time_ns = a->time_ns;
     event->thread = a->thread;
@@ -17,6 +14,16 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     event->site = a->site;
     event->type = a->type;
     event->relation = (uint8_t)a->relation;
+    return event;
+}
+
+static void deliver_one(struct order *order, const struct pending *pending, uint64_t point,
+                        const uint64_t *collected, size_t collected_count)
+{
+    const struct arrival *a = &pending->arrival;
+    struct line *line = order_get(order, a->at.line);
+    bool first = line->count == 0;
+    struct event *event = append(order, a);
     event->point = point;
     for (size_t i = 0; a->relation == RELATION_RECEIVE && i < pending->arrival.partner_count; i++) {
         uint64_t send = order_position(order, pending->partners[i]);
@@ -93,13 +100,7 @@ void point_contradict(struct order *order, struct pending *pending, struct ref w
     if (!pending->condemned)
         order_report(order, a->at, with, why);
     uint32_t line = a->at.line;
-    struct event *event = log_append(order, line, a->at.number);
-    event->time_ns = a->time_ns;
-    event->thread = a->thread;
-    event->about = a->about;
-    event->site = a->site;
-    event->type = a->type;
-    event->relation = (uint8_t)a->relation;
+    struct event *event = append(order, a);
     event->state = EVENT_CONTRADICTORY;
     presence_apply(order, event);
     pending_forget(order, pending);

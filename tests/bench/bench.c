@@ -48,8 +48,8 @@ static double ring_ns(void)
 
 int main(int argc, char **argv)
 {
-    int threads = argc > 1 ? atoi(argv[1]) : 1;
-    pairs = argc > 2 ? atol(argv[2]) : 1000000;
+    int threads = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1;
+    pairs = argc > 2 ? strtol(argv[2], NULL, 10) : 1000000;
     if (threads == 0) {
         printf("%.1f\n", ring_ns());
         return 0;

@@ -28,7 +28,7 @@ done
 off=$(POET_SERVER=none median ./traced 1 800000)
 echo "the same, POET_SERVER=none                    $off ns a pair"
 ./traced 2 1000000 >/dev/null
-sleep 1
+until poet stat --json latest | grep -q '"finished":true'; do sleep 0.05; done
 perl -e 'printf "2 threads at full rate, 2 000 000 pairs        made to wait: %s\n", $ARGV[0]' \
     "$(poet stat latest | sed -n 's/^made to wait *//p')"
 file=$(ls -t runs/*.poet | head -n 1)

@@ -70,7 +70,7 @@ like "TCP elsewhere than loopback is refused" "$(poet server -l tcp:0.0.0.0:7777
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 start_server -o peers2/ -q
-ok "a stale socket is replaced"
+check "a stale socket is replaced" poet runs
 is "the directory of sockets is the user's own" "$(stat -c %a "$XDG_RUNTIME_DIR")" 700
 stop_server
 [ -e "$XDG_RUNTIME_DIR/poet.sock" ] && not_ok "SIGTERM removes the socket" || ok "SIGTERM removes the socket"

@@ -42,8 +42,8 @@ check "a window, waiting" until_true shown "^Poet$"
 ./ticker &
 program=$!
 check "follows the run that begins" until_true shown "ticker — live"
-picture() { xwd -silent -id "$(window ticker)" 2>/dev/null | md5sum; }
-command -v xwd >/dev/null || picture() { import -window "$(window ticker)" -depth 8 rgb:- 2>/dev/null | md5sum; }
+picture() { xwd -silent -id "$(window "${1:-ticker}")" 2>/dev/null | md5sum; }
+command -v xwd >/dev/null || picture() { import -window "$(window "${1:-ticker}")" -depth 8 rgb:- 2>/dev/null | md5sum; }
 if [ "$(picture)" = "$(printf '' | md5sum)" ]; then
     skip "no tool to take pictures of windows"
 else
@@ -93,7 +93,8 @@ else
 fi
 xdotool key --window "$(window ticker)" ctrl+s
 check "Ctrl+S opens the file dialog" until_true shown "Save the diagram"
-sleep 0.5
+drawn() { a=$(picture "Save the diagram"); sleep 0.1; [ "$a" = "$(picture "Save the diagram")" ]; }
+until_true drawn
 xdotool key --window "$(window 'Save the diagram')" ctrl+a
 xdotool type --window "$(window 'Save the diagram')" "$work/saved.pdf"
 xdotool key --window "$(window 'Save the diagram')" Return
@@ -101,9 +102,12 @@ check "the diagram is saved" until_true test -s saved.pdf
 until_true pdfinfo saved.pdf
 like "as PDF, the names in it" "$(pdftotext saved.pdf - | head -n 20)" "T:tick"
 check "the viewer is still there" kill -0 $viewer
+first=$(picture)
+changed() { [ "$(picture)" != "$first" ]; }
 kill -KILL $server
 wait $server 2>/dev/null
-check "it survives the end of the server" sh -c "sleep 0.5; kill -0 $viewer"
+check "it says that the server has gone" until_true changed
+check "and survives it" kill -0 $viewer
 xdotool windowfocus "$(window ticker)"
 xdotool key ctrl+q
 gone() { ! kill -0 $viewer 2>/dev/null; }
