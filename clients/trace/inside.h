@@ -155,12 +155,15 @@ struct task {
     uint64_t end; /* number of its end event, 0 none */
     uintptr_t entry; /* its function: the site of its start and end */
     _Atomic unsigned flags;
+    _Atomic bool binding; /* a spin lock */
+    _Atomic unsigned keepers; /* who still look at it: its creator, and its life until it is joined */
 };
 #define TASK_ENDED 1u
 #define TASK_DETACHED 2u
+#define TASK_BOUND 4u /* found by its id */
 
-struct task *task_new(void);
-void task_free(struct task *task);
+struct task *task_new(unsigned keepers);
+void task_release(struct task *task);
 
 /* Memory that is never given back and never malloc's. */
 void *arena_take(size_t bytes);

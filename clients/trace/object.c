@@ -116,12 +116,12 @@ void object_destroy(const void *address, enum object_kind kind)
     o->held = false;
 }
 
-/* ---- tasks: used again once they are joined ---- */
+/* ---- tasks: used again once nobody looks at them ---- */
 
 static _Atomic bool task_lock;
 static struct task *task_pool;
 
-struct task *task_new(void)
+struct task *task_new(unsigned keepers)
 {
     while (atomic_exchange_explicit(&task_lock, true, memory_order_acquire))
         sched_yield();
@@ -132,12 +132,14 @@ struct task *task_new(void)
     if (!task)
         task = arena_take(sizeof *task);
     if (task)
-        *task = (struct task){0};
+        *task = (struct task){.keepers = keepers};
     return task;
 }
 
-void task_free(struct task *task)
+void task_release(struct task *task)
 {
+    if (atomic_fetch_sub(&task->keepers, 1) != 1)
+        return;
     while (atomic_exchange_explicit(&task_lock, true, memory_order_acquire))
         sched_yield();
     task->free_next = task_pool;

@@ -172,6 +172,42 @@ void poet_set_name(const char *name)
         line_rename(t, atomic_load(&t->task->line.index), name);
 }
 
+/* ---- threads by id ---- */
+
+/* The creator and the thread itself both come here.  Whoever is first, the thread has not yet run the
+ * program's code: *id is valid and its own.  An entry left by a thread that is gone is overwritten. */
+static void bind_id(struct task *task, const pthread_t *id)
+{
+    while (atomic_exchange_explicit(&task->binding, true, memory_order_acquire))
+        sched_yield();
+    if (!(atomic_fetch_or(&task->flags, TASK_BOUND) & TASK_BOUND)) {
+        struct object *entry = object_get((void *)*id, OBJECT_TASK);
+        if (entry)
+            atomic_store(&entry->task, task);
+    }
+    atomic_store_explicit(&task->binding, false, memory_order_release);
+}
+
+static void bind_self(struct task *task)
+{
+    pthread_t id = pthread_self();
+    bind_id(task, &id);
+}
+
+/* By now the id may be another thread's. */
+static void unbind_id(struct task *task, pthread_t id)
+{
+    struct object *entry = object_find((void *)id, OBJECT_TASK);
+    if (entry)
+        atomic_compare_exchange_strong(&entry->task, &(struct task *){task}, NULL);
+}
+
+static struct task *task_of(pthread_t id)
+{
+    struct object *entry = object_find((void *)id, OBJECT_TASK);
+    return entry ? atomic_load(&entry->task) : NULL;
+}
+
 /* ---- birth and end ---- */
 
 static struct thread *begin(struct task *task)
@@ -199,22 +235,19 @@ static void task_close(struct thread *t, struct task *task, unsigned type, uintp
 static void finish(struct thread *t)
 {
     struct task *task = t->task;
-    bool closed = false;
-    if (atomic_load_explicit(&tracing, memory_order_relaxed) && !t->off_lines) {
+    bool recorded_here = atomic_load_explicit(&tracing, memory_order_relaxed) && !t->off_lines;
+    if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
-        unsigned before = atomic_fetch_or(&task->flags, TASK_ENDED);
-        closed = before & TASK_DETACHED;
-        if (closed)
-            task_close(t, task, TYPE_CLOSE, task->entry);
-    }
-    struct object *entry = closed ? object_find((void *)pthread_self(), OBJECT_TASK) : NULL;
-    if (entry)
-        atomic_store(&entry->task, NULL);
+    bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
+    if (closed && recorded_here)
+        task_close(t, task, TYPE_CLOSE, task->entry);
     t->dead = true;
     self = NULL;
     server_queue_done(t);
-    if (closed)
-        task_free(task);
+    if (closed) {
+        unbind_id(task, pthread_self());
+        task_release(task);
+    }
     put_back(t);
 }
 
@@ -240,15 +273,13 @@ static void at_end(void *p)
 void thread_begin_main(void)
 {
     pthread_key_create(&end_key, at_end);
-    struct task *task = task_new();
+    struct task *task = task_new(1);
     struct thread *t = task ? begin(task) : NULL;
     if (!t) {
         atomic_store(&tracing, false);
         return;
     }
-    struct object *entry = object_get((void *)pthread_self(), OBJECT_TASK);
-    if (entry)
-        atomic_store(&entry->task, task);
+    bind_self(task);
     uint32_t index = line_announce(t, "task", "main", (void *)pthread_self(), 0, 0);
     atomic_store(&task->line.index, index);
     t->queue->thread = index;
@@ -315,9 +346,7 @@ static void *run(void *p)
 {
     struct start start = *(struct start *)p;
     start_put(p);
-    struct object *entry = object_get((void *)pthread_self(), OBJECT_TASK);
-    if (entry)
-        atomic_store(&entry->task, start.task);
+    bind_self(start.task);
     if (atomic_load_explicit(&tracing, memory_order_relaxed)) {
         struct thread *t = begin(start.task);
         if (t)
@@ -342,7 +371,7 @@ ENTRY(int, pthread_create,
 {
     real_find();
     struct thread *t = site ? thread_recording() : NULL;
-    struct task *task = t ? task_new() : NULL;
+    struct task *task = t ? task_new(2) : NULL;
     struct start *start = task ? start_take() : NULL;
     if (!start)
         return real.create(id, attributes, function, argument);
@@ -359,32 +388,22 @@ ENTRY(int, pthread_create,
     *start = (struct start){.function = function, .argument = argument, .task = task};
     errno = saved;
     int result = real.create(id, attributes, run, start);
-    if (result != 0) {
+    saved = errno;
+    if (result == 0) {
+        bind_id(task, id);
+    } else {
         task_close(t, task, TYPE_FAILED, site);
-        task_free(task);
+        task_release(task); /* a life that never was */
         start_put(start);
-    } else if (!(atomic_load(&task->flags) & (TASK_DETACHED | TASK_ENDED))) {
-        /* who joins it before it has begun must find it, too */
-        struct object *entry = object_get((void *)*id, OBJECT_TASK);
-        struct task *nobody = NULL;
-        if (entry)
-            atomic_compare_exchange_strong(&entry->task, &nobody, task);
     }
+    task_release(task);
+    errno = saved;
     return result;
-}
-
-static struct task *task_of(pthread_t id)
-{
-    struct object *entry = object_find((void *)id, OBJECT_TASK);
-    return entry ? atomic_load(&entry->task) : NULL;
 }
 
 /* What a join that succeeded adds to the picture. */
 static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t site)
 {
-    struct object *entry = object_find((void *)id, OBJECT_TASK);
-    if (!task && entry)
-        task = atomic_load(&entry->task); /* it had not begun when we asked */
     uint32_t line = task ? atomic_load(&task->line.index) : 0;
     if (t && task)
         record_write(t, &(struct record){.shape = TYPE_JOINED,
@@ -394,13 +413,12 @@ static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t 
                                          .about = line,
                                          .site = site,
                                          .partner = {line, task->end}}, NULL);
-    if (task) {
-        if (entry)
-            atomic_store(&entry->task, NULL);
-        if (t && task->end)
-            task_close(t, task, TYPE_CLOSE, site);
-        task_free(task);
-    }
+    if (!task)
+        return;
+    if (t && task->end)
+        task_close(t, task, TYPE_CLOSE, site);
+    unbind_id(task, id);
+    task_release(task);
 }
 
 static void leave_wait(void *t) { ((struct thread *)t)->waiting--; }
@@ -478,12 +496,10 @@ ENTRY(int, pthread_detach, (pthread_t id), id)
     if (t && task)
         record_event(t, TYPE_DETACH, thread_place(t), atomic_load(&task->line.index), site);
     if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {
-        struct object *entry = object_find((void *)id, OBJECT_TASK);
-        if (entry)
-            atomic_store(&entry->task, NULL);
-        if (t)
+        if (t && task->end)
             task_close(t, task, TYPE_CLOSE, site);
-        task_free(task);
+        unbind_id(task, id);
+        task_release(task);
     }
     errno = saved;
     return real.detach(id);

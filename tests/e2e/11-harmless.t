@@ -251,7 +251,7 @@ int main(void)
 C
 poetcc -trace stall.c -o stall
 mkfifo in
-POET_QUEUE_KIB=16 ./stall <in >out & program=$!
+POET_WAIT_MS=100 POET_QUEUE_KIB=16 ./stall <in >out & program=$!
 exec 5>in
 connected() { poet runs | grep -q stall; }
 until_true connected
