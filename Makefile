@@ -30,14 +30,14 @@ POET    = $(wildcard clients/poet/*.c)
 VIEW    = $(wildcard clients/view/*.c)
 
 objects = $(patsubst %.c,$(B)/o/%.o,$(1))
-LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash)
+LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash) -lm
 LIBS_RENDER = $(call PKG,--libs,cairo pangocairo libconfig) -lm
 LIBS_CLIENT = $(LIBS_RENDER) $(call PKG,--libs,libdw)
-LIBS_POET   = $(LIBS_CLIENT) $(call PKG,--libs,json-c)
+LIBS_POET   = $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8)
 LIBS_VIEW   = $(LIBS_CLIENT) $(call PKG,--libs,gtk4)
 
 CFLAGS_ROOM = $(CFLAGS)
-$(B)/o/render/%.o $(B)/o/clients/poet/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo json-c)
+$(B)/o/render/%.o $(B)/o/clients/poet/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo json-c libpcre2-8)
 $(B)/o/clients/view/%.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual
 $(B)/o/tests/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo)
 
@@ -66,7 +66,7 @@ $(B)/pic/%.o: %.c
 $(B)/lib/libpoet.so: $(patsubst %.c,$(B)/pic/%.o,$(TRACE)) clients/trace/exports.map
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so -Wl,--version-script=clients/trace/exports.map \
-	  -Wl,-z,now $(filter %.o,$^) -o $@ $(LDFLAGS) -pthread -ldl
+	  -Wl,-z,now,-z,defs $(filter %.o,$^) -o $@ $(LDFLAGS) -pthread -ldl
 
 $(B)/libexec/poet/poet-server: $(call objects,server/main.c $(SERVER) $(WIRE) $(CONFIG))
 	@mkdir -p $(@D)
@@ -110,8 +110,8 @@ demo: deps
 UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 A = $(B)/asan
-TEST_OBJECTS = $(patsubst %.c,$(1)/o/%.o,$(filter-out server/main.c,$(SERVER)) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) tests/bruteforce.c)
-LIBS_TEST = -lcmocka -lev $(LIBS_CLIENT) -lxxhash
+TEST_OBJECTS = $(patsubst %.c,$(1)/o/%.o,$(filter-out server/main.c,$(SERVER)) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c)
+LIBS_TEST = -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8) -lxxhash
 
 $(B)/tests/test_%: $(B)/o/tests/unit/test_%.o $(call TEST_OBJECTS,$(B))
 	@mkdir -p $(@D)
@@ -125,14 +125,16 @@ $(B)/tests/replay_%: $(B)/o/tests/fuzz/%.o $(B)/o/tests/fuzz/replay.o $(call TES
 unit-programs: $(UNITS:%=$(B)/tests/%) $(FUZZERS:%=$(B)/tests/replay_%)
 .SECONDARY:
 
-# Unit tests and the fuzz corpora run with AddressSanitizer and UndefinedBehaviorSanitizer.
+# Unit tests and the fuzz corpora run with AddressSanitizer and UndefinedBehaviorSanitizer, and with
+# blocks, nodes and regions so small that small traces have many.
+SMALL = -DBLOCK_EVENTS=32u -DOPEN_BLOCKS=2u -DSERIES_BITS=2u -DREGION_BYTES=4096u -DPENDING_LIMIT=1000u
 check-unit:
-	@$(MAKE) --no-print-directory B=$(A) OPTIMISE="-O1 -g" \
+	@$(MAKE) --no-print-directory B=$(A) OPTIMISE="-O1 -g $(SMALL)" \
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined" unit-programs
 	@tests/units.sh $(A)/tests
 
 check-e2e: all
-	@B=$(abspath $(B)) CC="$(CC)" prove --nocolor tests/e2e/*.t
+	@B=$(abspath $(B)) CC="$(CC)" prove --nocolor --failures --comments tests/e2e/*.t
 
 check: deps
 	@$(MAKE) --no-print-directory all
@@ -140,7 +142,12 @@ check: deps
 	@$(MAKE) --no-print-directory check-e2e
 	@tests/rooms.sh
 
-bench: all
+$(B)/tests/scale: $(call objects,tests/bench/scale.c tests/bench/workload.c $(ORDER) $(STORE) wire/message.c)
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) -lxxhash
+
+# EVENTS=100000000 make bench takes a quarter of an hour and 3 GB of disk.
+bench: all $(B)/tests/scale
 	@B=$(B) tests/bench/bench.sh
 
 # ---- installing ----
@@ -183,11 +190,11 @@ FUZZ ?= message
 SECONDS ?= 60
 .PHONY: fuzz
 fuzz:
-	@$(MAKE) --no-print-directory B=$(B)/fuzz CC=clang OPTIMISE="-O1 -g" \
+	@$(MAKE) --no-print-directory B=$(B)/fuzz CC=clang OPTIMISE="-O1 -g $(SMALL) -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION" \
 	  SANITIZE="-fsanitize=address,undefined,fuzzer-no-link" $(B)/fuzz/tests/fuzz_$(FUZZ)
 	@mkdir -p $(B)/fuzz/corpus/$(FUZZ)
 	LSAN_OPTIONS=suppressions=tests/fuzz/leaks.txt $(B)/fuzz/tests/fuzz_$(FUZZ) -artifact_prefix=$(B)/fuzz/ \
-	  -max_total_time=$(SECONDS) -max_len=8192 -rss_limit_mb=3000 \
+	  -max_total_time=$(SECONDS) -max_len=65536 -rss_limit_mb=3000 \
 	  $(B)/fuzz/corpus/$(FUZZ) tests/fuzz/corpus/$(FUZZ)
 
 $(B)/tests/fuzz_%: $(B)/o/tests/fuzz/fuzz_%.o $(call TEST_OBJECTS,$(B))

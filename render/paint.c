@@ -14,6 +14,9 @@ struct painter {
     const struct paint_theme *theme;
     const struct paint_part *part;
     double from, to; /* x of the scene that is seen */
+    PangoLayout *layout; /* used for one text after the other */
+    double size;
+    bool bold;
 };
 
 static void set_colour(const struct painter *p, struct target_colour c)
@@ -49,37 +52,47 @@ static bool row_seen(const struct painter *p, uint32_t row)
 
 /* ---- text ---- */
 
-static PangoFontDescription *font_of(double size, bool bold)
+static void set_font(PangoLayout *layout, double size, bool bold)
 {
     PangoFontDescription *font = pango_font_description_from_string(FONT);
     pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
     if (bold)
         pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
-    return font;
+    pango_layout_set_font_description(layout, font);
+    pango_font_description_free(font);
+}
+
+static void set_options(PangoLayout *layout)
+{
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    pango_cairo_context_set_font_options(pango_layout_get_context(layout), options);
+    cairo_font_options_destroy(options);
 }
 
 static PangoLayout *measuring;
+static double measuring_size;
+static bool measuring_bold;
 
 double paint_measure(void *context, const char *text, double size_pt, bool bold)
 {
     (void)context;
     if (!measuring) {
         PangoContext *c = pango_font_map_create_context(pango_cairo_font_map_get_default());
-        cairo_font_options_t *options = cairo_font_options_create();
-        cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-        cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
-        pango_cairo_context_set_font_options(c, options);
         pango_cairo_context_set_resolution(c, 72);
-        cairo_font_options_destroy(options);
         measuring = pango_layout_new(c);
+        set_options(measuring);
+        measuring_size = 0;
         g_object_unref(c);
     }
-    PangoFontDescription *font = font_of(size_pt, bold);
+    if (size_pt != measuring_size || bold != measuring_bold)
+        set_font(measuring, size_pt, bold);
+    measuring_size = size_pt;
+    measuring_bold = bold;
     int width, height;
-    pango_layout_set_font_description(measuring, font);
     pango_layout_set_text(measuring, text, -1);
     pango_layout_get_size(measuring, &width, &height);
-    pango_font_description_free(font);
     return (double)width / PANGO_SCALE;
 }
 
@@ -91,33 +104,44 @@ void paint_forget(void)
 }
 
 /* y: top of the text */
-static void show_text(const struct painter *p, double x, double y, const char *text, double size,
-                      bool bold)
+static void show_text(struct painter *p, double x, double y, const char *text, double size, bool bold)
 {
-    PangoLayout *layout = pango_cairo_create_layout(p->cr);
-    PangoFontDescription *font = font_of(size, bold);
-    cairo_font_options_t *options = cairo_font_options_create();
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
-    pango_cairo_context_set_font_options(pango_layout_get_context(layout), options);
-    cairo_font_options_destroy(options);
-    pango_layout_set_font_description(layout, font);
-    pango_layout_set_text(layout, text, -1);
+    if (!p->layout) {
+        p->layout = pango_cairo_create_layout(p->cr);
+        set_options(p->layout);
+    }
+    if (p->size != size || p->bold != bold)
+        set_font(p->layout, size, bold);
+    p->size = size;
+    p->bold = bold;
+    pango_layout_set_text(p->layout, text, -1);
     cairo_move_to(p->cr, x, y);
-    pango_cairo_show_layout(p->cr, layout);
-    pango_font_description_free(font);
-    g_object_unref(layout);
+    pango_cairo_show_layout(p->cr, p->layout);
+}
+
+static void painter_end(struct painter *p)
+{
+    if (p->layout)
+        g_object_unref(p->layout);
 }
 
 /* ---- symbols ---- */
 
-static void shape_path(cairo_t *cr, enum target_shape shape, double x, double y, double half)
+/* A filled shape.  A circle is a point drawn with a round pen: one stroke, where an arc is
+ * four curves. */
+static void fill_shape(const struct painter *p, enum target_shape shape, double x, double y, double half)
 {
-    if (shape == SHAPE_SQUARE)
-        cairo_rectangle(cr, x - half, y - half, 2 * half, 2 * half);
-    else
-        cairo_arc(cr, x, y, half, 0, 2 * G_PI);
-    cairo_close_path(cr);
+    if (shape == SHAPE_SQUARE) {
+        cairo_rectangle(p->cr, x - half, y - half, 2 * half, 2 * half);
+        cairo_fill(p->cr);
+        return;
+    }
+    cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_width(p->cr, 2 * half);
+    cairo_move_to(p->cr, x, y);
+    cairo_line_to(p->cr, x, y);
+    cairo_stroke(p->cr);
+    cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_BUTT);
 }
 
 static void paint_symbol(const struct painter *p, enum target_shape shape, bool filled,
@@ -125,15 +149,15 @@ static void paint_symbol(const struct painter *p, enum target_shape shape, bool 
 {
     if (shape == SHAPE_NONE)
         return;
-    shape_path(p->cr, shape, x, y, HALF + 1.6); /* a halo: arrows pass behind */
     set_ground(p);
-    cairo_fill(p->cr);
-    shape_path(p->cr, shape, x, y, HALF);
+    fill_shape(p, shape, x, y, HALF + 1.6); /* a halo: arrows pass behind */
     set_colour(p, colour);
-    cairo_set_line_width(p->cr, 1.2);
-    if (filled)
-        cairo_fill_preserve(p->cr);
-    cairo_stroke(p->cr);
+    fill_shape(p, shape, x, y, HALF + 0.6);
+    if (!filled) {
+        set_ground(p);
+        fill_shape(p, shape, x, y, HALF - 0.6);
+        set_colour(p, colour);
+    }
     if (state != EVENT_PENDING)
         return;
     cairo_set_line_width(p->cr, 1);
@@ -211,13 +235,14 @@ static void paint_gap(const struct painter *p, const struct scene_gap *gap)
 
 static void paint_selected(const struct painter *p, const struct scene_mark *m)
 {
-    shape_path(p->cr, SHAPE_CIRCLE, m->x_pt, m->y_pt, HALF + 4);
+    cairo_new_sub_path(p->cr);
+    cairo_arc(p->cr, m->x_pt, m->y_pt, HALF + 4, 0, 2 * G_PI);
     cairo_set_source_rgb(p->cr, 0.95, 0.55, 0);
     cairo_set_line_width(p->cr, 2);
     cairo_stroke(p->cr);
 }
 
-static void paint_columns(const struct painter *p, const struct paint_selection *selection)
+static void paint_columns(struct painter *p, const struct paint_selection *selection)
 {
     const struct scene *s = p->scene;
     for (uint32_t i = 0; i < s->segment_count; i++)
@@ -243,7 +268,7 @@ static void paint_columns(const struct painter *p, const struct paint_selection 
     }
 }
 
-static void paint_row_names(const struct painter *p)
+static void paint_row_names(struct painter *p)
 {
     for (uint32_t i = 0; i < p->scene->row_count; i++) {
         if (!row_seen(p, i))
@@ -254,7 +279,7 @@ static void paint_row_names(const struct painter *p)
     }
 }
 
-static void paint_notes(const struct painter *p)
+static void paint_notes(struct painter *p)
 {
     for (uint32_t i = 0; i < p->scene->key_count; i++) {
         const struct scene_key *k = &p->scene->keys[i];
@@ -281,6 +306,7 @@ void paint_names(cairo_t *cr, const struct scene *scene, const struct paint_them
     struct paint_part part = {.last_row = scene->row_count};
     struct painter p = {.cr = cr, .scene = scene, .theme = theme, .part = &part};
     paint_row_names(&p);
+    painter_end(&p);
 }
 
 void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
@@ -301,4 +327,5 @@ void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_them
     cairo_restore(cr);
     if (part->notes)
         paint_notes(&p);
+    painter_end(&p);
 }

@@ -40,6 +40,16 @@ static char *fit(const struct builder *b, const char *text, double size, double 
 
 /* ---- rows and columns ---- */
 
+/* "{T:producer and 3 more}" for a row that is a cluster; NULL for others. */
+static char *cluster_label(const struct builder *b, const struct shown_row *row)
+{
+    char *label = NULL;
+    if (row->member_count &&
+        asprintf(&label, "{%s and %u more}", book_label(b->book, row->line), row->member_count) < 0)
+        abort();
+    return label;
+}
+
 static void add_rows(struct builder *b)
 {
     struct scene *scene = b->scene;
@@ -55,13 +65,20 @@ static void add_rows(struct builder *b)
         const struct target_kind *kind = book_kind(b->book, line);
         struct scene_row row = {.line = line,
                                 .y_pt = scene->top_pt + SCENE_ROW_PT * (i + 0.5),
+                                .own_label = cluster_label(b, &b->window->rows[i]),
                                 .label = book_label(b->book, line),
                                 .colour = kind ? kind->colour : grey};
+        row.label = row.own_label ? row.own_label : row.label;
         double width = build_measure(b, row.label, SCENE_NAME_PT, false);
         widest = width > widest ? width : widest;
         PUSH(scene->rows, scene->row_count, row);
         if (line && line <= b->line_room)
             b->row_of[line - 1] = (int32_t)i;
+        for (uint32_t k = 0; k < b->window->rows[i].member_count; k++) {
+            uint32_t member = b->window->rows[i].members[k];
+            if (member && member <= b->line_room)
+                b->row_of[member - 1] = (int32_t)i;
+        }
     }
     scene->names_pt = widest + 16;
     scene->bottom_pt = scene->top_pt + SCENE_ROW_PT * scene->row_count;
@@ -418,6 +435,8 @@ void scene_free(struct scene *scene)
         free(scene->texts[i].text);
     for (uint32_t i = 0; i < scene->note_count; i++)
         free(scene->notes[i].text);
+    for (uint32_t i = 0; i < scene->row_count; i++)
+        free(scene->rows[i].own_label);
     free(scene->rows);
     free(scene->columns);
     free(scene->segments);

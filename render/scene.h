@@ -16,6 +16,7 @@ enum scene_style { STYLE_NONE, STYLE_DASHED, STYLE_THIN, STYLE_SOLID };
 enum scene_arrow { ARROW_SYNC, ARROW_ASYNC, ARROW_GROUP, ARROW_STUB };
 
 struct scene_row {
+    char *own_label; /* of a cluster, or NULL */
     uint32_t line;
     double y_pt; /* of the trace line */
     const char *label;

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "server/answer.h"
 
-#include "server/order/place.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>
@@ -22,25 +21,38 @@ static void list_add(struct list *list, struct ref ref)
 
 static struct ref ref_at(const struct run *run, uint64_t position)
 {
-    const struct event *e = order_event(run->order, position);
-    return (struct ref){e->line, e->number};
+    struct event e = order_event(run->order, position);
+    return (struct ref){e.line, e.number};
 }
 
-static void add_partners(const struct run *run, uint64_t position, struct list *partners)
+struct partners {
+    const struct run *run;
+    struct list list;
+};
+
+static void add_receive(void *context, uint64_t receive)
 {
-    const struct event *e = order_event(run->order, position);
-    const uint64_t *edges = order_edges(run->order, e);
+    struct partners *partners = context;
+    list_add(&partners->list, ref_at(partners->run, receive));
+}
+
+static struct list partners_of(const struct run *run, uint64_t position, const struct event *e)
+{
+    struct partners partners = {.run = run};
     if (e->relation == RELATION_SYNC && e->state == EVENT_ORDERED) {
         uint64_t end = order_point_end(run->order, position);
         for (uint64_t p = e->point; p <= end; p++)
             if (p != position)
-                list_add(partners, ref_at(run, p));
+                list_add(&partners.list, ref_at(run, p));
     }
-    for (uint16_t i = 0; i < e->send_count; i++)
-        if (edges[i] >= order_first(run->order))
-            list_add(partners, ref_at(run, edges[i]));
-    for (uint64_t cursor = e->receives; cursor;)
-        list_add(partners, ref_at(run, order_receives(run->order, &cursor)));
+    for (uint32_t i = 0; i < e->send_count; i++) {
+        uint64_t send = order_edge(run->order, position, i);
+        if (send >= order_first(run->order))
+            list_add(&partners.list, ref_at(run, send));
+    }
+    if (e->sends)
+        order_receives(run->order, position, add_receive, &partners);
+    return partners.list;
 }
 
 static void add_texts(const struct run *run, struct shown_event *shown)
@@ -54,31 +66,30 @@ static void add_texts(const struct run *run, struct shown_event *shown)
     }
 }
 
-/* Fills in a delivered event; texts are borrowed: free with show_free. */
-static struct shown_event show(const struct run *run, uint64_t position)
+struct shown_event show(const struct run *run, uint64_t position)
 {
-    const struct event *e = order_event(run->order, position);
-    const uint64_t *edges = order_edges(run->order, e);
-    struct shown_event s = {.at = {e->line, e->number},
-                            .type = e->type,
-                            .relation = e->relation,
-                            .state = e->state,
-                            .partner_lost = e->partner_lost,
-                            .time_ns = e->time_ns,
-                            .about = e->about,
-                            .thread = e->thread,
-                            .in = e->in};
-    if (e->site) {
-        s.process = run->site_list[e->site - 1].process;
-        s.site = run->site_list[e->site - 1].address;
+    struct event e = order_event(run->order, position);
+    struct shown_event s = {.at = {e.line, e.number},
+                            .type = e.type,
+                            .relation = e.relation,
+                            .state = e.state,
+                            .partner_lost = e.partner_lost,
+                            .time_ns = e.time_ns,
+                            .about = e.about,
+                            .thread = e.thread,
+                            .in = e.in};
+    if (e.site && e.site <= run->site_count) {
+        s.process = run->site_list[e.site - 1].process;
+        s.site = run->site_list[e.site - 1].address;
     }
-    if (e->relation == RELATION_GROUP)
-        s.group = e->point + 1;
-    struct list partners = {0}, after = {0};
-    add_partners(run, position, &partners);
-    for (uint32_t i = e->send_count; i + e->opened < e->edge_count; i++)
-        if (edges[i] >= order_first(run->order))
-            list_add(&after, ref_at(run, edges[i]));
+    if (e.relation == RELATION_GROUP)
+        s.group = e.point + 1;
+    struct list partners = partners_of(run, position, &e), after = {0};
+    for (uint32_t i = e.send_count; i + e.opened < e.edge_count; i++) {
+        uint64_t edge = order_edge(run->order, position, i);
+        if (edge >= order_first(run->order))
+            list_add(&after, ref_at(run, edge));
+    }
     s.partners = partners.items;
     s.partner_count = (uint32_t)partners.count;
     s.after = after.items;
@@ -87,18 +98,12 @@ static struct shown_event show(const struct run *run, uint64_t position)
     return s;
 }
 
-static void show_free(struct shown_event *s)
+void show_free(struct shown_event *s)
 {
     free(s->partners);
     free(s->after);
     free(s->texts);
 }
-
-struct waiting {
-    const struct run *run;
-    struct shown_event *events;
-    size_t count, room;
-};
 
 static void add_pending(void *context, const struct arrival *a)
 {
@@ -132,7 +137,7 @@ static int by_line(const void *a, const void *b)
     return x.number < y.number ? -1 : x.number > y.number;
 }
 
-static struct waiting pending_of(const struct run *run)
+struct waiting pending_of(const struct run *run)
 {
     struct waiting w = {.run = run};
     order_pending(run->order, add_pending, &w);
@@ -141,7 +146,7 @@ static struct waiting pending_of(const struct run *run)
     return w;
 }
 
-static void pending_free(struct waiting *w)
+void waiting_free(struct waiting *w)
 {
     for (size_t i = 0; i < w->count; i++)
         show_free(&w->events[i]);
@@ -163,6 +168,12 @@ void answer_run(struct out *out, const struct run *run, enum message type)
     out_end(out);
 }
 
+static uint64_t number_at(const struct order *order, uint32_t line, uint64_t ordinal)
+{
+    uint64_t position = order_line_at(order, line, ordinal);
+    return position == NO_POSITION ? 0 : order_event(order, position).number;
+}
+
 static void tell_line(struct out *out, const struct run *run, uint32_t line)
 {
     const struct order *order = run->order;
@@ -182,8 +193,8 @@ static void tell_line(struct out *out, const struct run *run, uint32_t line)
     s.closed = order_line_closed(order, line);
     s.opened_by = order_line_opened_by(order, line);
     s.events = n;
-    s.first = n > first ? order_event(order, order_line_at(order, line, first))->number : 0;
-    s.last = n > first ? order_event(order, order_line_at(order, line, n - 1))->number : 0;
+    s.first = n > first ? number_at(order, line, first) : 0;
+    s.last = n > first ? number_at(order, line, n - 1) : 0;
     out_begin(out, MESSAGE_LINE_IS);
     put_line_is(out, &s);
     out_end(out);
@@ -241,9 +252,24 @@ void answer_news(struct out *out, const struct run *run, struct known *known)
     known->generation = run->generation;
 }
 
+/* What the file has lost, and how many of its parts turned out to be unreadable since; NULL nothing.
+ * Caller frees. */
+static char *damage_of(const struct run *run, uint64_t parts)
+{
+    char *text = NULL;
+    if (!parts)
+        return run->damage ? strdup(run->damage) : NULL;
+    if (asprintf(&text, "%s%s%llu damaged part%s: the events in %s cannot be read",
+                 run->damage ? run->damage : "", run->damage ? "; " : "",
+                 (unsigned long long)parts, parts == 1 ? "" : "s", parts == 1 ? "it" : "them") < 0)
+        abort();
+    return text;
+}
+
 void answer_stat(struct out *out, const struct run *run)
 {
     struct order_figures f = order_figures(run->order);
+    char *damage = damage_of(run, f.damaged);
     struct shown_stat s = {.lines = order_lines(run->order),
                            .hidden_lines = order_hidden_lines(run->order),
                            .events = f.events,
@@ -255,7 +281,7 @@ void answer_stat(struct out *out, const struct run *run)
                            .duration_ns = run->last_ns,
                            .connected = run->connected,
                            .unfinished = run->unfinished,
-                           .damage = run->damage};
+                           .damage = damage};
     for (size_t i = 0; i < run->process_count; i++) {
         s.waited_ns += run->processes[i].waited_ns;
         s.untraced += run->processes[i].dropped;
@@ -263,6 +289,7 @@ void answer_stat(struct out *out, const struct run *run)
     out_begin(out, MESSAGE_STAT_IS);
     put_stat(out, &s);
     out_end(out);
+    free(damage);
     size_t count;
     const struct trouble *troubles = order_troubles(run->order, &count);
     for (size_t i = 0; i < count && i < 1000; i++) {
@@ -296,6 +323,36 @@ void answer_order(struct out *out, const struct run *run, struct in *in)
     out_end(out);
 }
 
+static void tell_event(struct out *out, struct shown_event *s)
+{
+    out_begin(out, MESSAGE_EVENT);
+    put_event(out, s);
+    out_end(out);
+}
+
+/* A chain from the first to the second of two events: refs; none if it is not before it. */
+void answer_why(struct out *out, const struct run *run, struct in *in)
+{
+    struct ref a = get_ref(in), b = get_ref(in), *chain = NULL;
+    bool both = !in->error && exists(run, a) && exists(run, b);
+    size_t count = both ? order_witness(run->order, a, b, &chain) : 0;
+    out_begin(out, MESSAGE_WHY_IS);
+    put_u8(out, both);
+    put_u32(out, (uint32_t)count);
+    for (size_t i = 0; i < count; i++)
+        put_ref(out, chain[i]);
+    out_end(out);
+    for (size_t i = 0; i < count; i++) { /* what stands in the chain, for those who want to read it */
+        uint64_t position = order_position(run->order, chain[i]);
+        struct shown_event s = {.at = chain[i]};
+        if (position != NO_POSITION)
+            s = show(run, position);
+        tell_event(out, &s);
+        show_free(&s);
+    }
+    free(chain);
+}
+
 static void tell_tail(struct out *out, const struct run *run, uint32_t line)
 {
     const struct order *order = run->order;
@@ -303,7 +360,7 @@ static void tell_tail(struct out *out, const struct run *run, uint32_t line)
     uint64_t n = order_line_events(order, line);
     if (n > order_line_first(order, line)) {
         uint64_t last = order_line_at(order, line, n - 1);
-        tail.in = order_event(order, last)->in;
+        tail.in = order_event(order, last).in;
         tail.last = show(run, last);
     }
     uint64_t acted = order_thread_last(order, line);
@@ -338,139 +395,6 @@ void answer_tails(struct out *out, const struct run *run)
     out_end(out);
 }
 
-/* ---- windows ---- */
-
-static bool has_text(void *context, struct ref at)
-{
-    return run_texts(context, at) != NULL;
-}
-
-static uint64_t anchor_position(const struct run *run, const struct window_request *r)
-{
-    uint64_t count = order_count(run->order), position = 0;
-    uint32_t line = r->event.line;
-    switch (r->anchor) {
-    case ANCHOR_END:
-        return count;
-    case ANCHOR_EVENT:
-        position = line && line <= order_lines(run->order) ? order_position(run->order, r->event)
-                                                           : NO_POSITION;
-        break;
-    case ANCHOR_POSITION:
-        position = r->position;
-        break;
-    case ANCHOR_FRACTION:
-        position = (uint64_t)(r->fraction * (double)count);
-        break;
-    default:
-        break;
-    }
-    if (position < order_first(run->order))
-        position = order_first(run->order);
-    if (position >= count)
-        return count;
-    return order_event(run->order, position)->point;
-}
-
-static uint8_t *choose_rows(const struct run *run, const struct window_request *r,
-                            struct shown_window *w)
-{
-    uint32_t lines = order_lines(run->order);
-    uint8_t *shown = calloc(lines + 1, 1);
-    w->rows = calloc((r->row_count ? r->row_count : lines) + 1, sizeof *w->rows);
-    if (!shown || !w->rows)
-        abort();
-    for (uint32_t i = 0; i < r->row_count; i++)
-        if (r->rows[i] && r->rows[i] <= lines && !shown[r->rows[i] - 1]) {
-            shown[r->rows[i] - 1] = 1;
-            w->rows[w->row_count++].line = r->rows[i];
-        }
-    for (uint32_t i = 1; r->row_count == 0 && i <= lines; i++) {
-        const struct target_kind *kind = run_target_kind(run, run_kind_name(run, run->lines[i - 1].kind));
-        if ((kind && !kind->drawn) ||
-            order_line_events(run->order, i) == order_line_first(run->order, i))
-            continue;
-        shown[i - 1] = 1;
-        w->rows[w->row_count++].line = i;
-    }
-    return shown;
-}
-
-static void add_gaps(const struct run *run, struct shown_window *w)
-{
-    size_t room = 0;
-    for (uint32_t i = 0; i < w->row_count; i++) {
-        uint64_t first, count;
-        for (size_t g = 0; order_line_gap(run->order, w->rows[i].line, g, &first, &count); g++) {
-            w->gaps = grow(w->gaps, &room, w->gap_count + 1, sizeof *w->gaps);
-            w->gaps[w->gap_count++] = (struct shown_gap){w->rows[i].line, first, count};
-        }
-    }
-}
-
-void answer_window(struct out *out, const struct run *run, const struct window_request *r)
-{
-    struct shown_window w = {.id = r->id,
-                             .generation = run->generation,
-                             .anchor = anchor_position(run, r),
-                             .count = order_count(run->order),
-                             .from = r->from,
-                             .columns = r->columns};
-    uint8_t *shown = choose_rows(run, r, &w);
-    struct placement placement;
-    struct placing placing = {.anchor = w.anchor,
-                              .from = r->from,
-                              .columns = r->columns,
-                              .shown = shown,
-                              .fold = r->fold,
-                              .has_text = has_text,
-                              .context = (void *)(uintptr_t)run};
-    if (!place(run->order, &placing, &placement))
-        abort();
-    w.first = placement.first;
-    w.last = placement.last;
-    w.more_left = placement.more_left;
-    w.more_right = placement.more_right;
-    for (uint32_t i = 0; i < w.row_count; i++) {
-        struct shown_row *row = &w.rows[i];
-        row->left = placement.before[row->line - 1];
-        uint64_t n = order_line_events(run->order, row->line);
-        row->left = row->left > n ? n : row->left;
-        row->open = row->left > 0;
-        if (row->left > order_line_first(run->order, row->line))
-            row->in = order_event(run->order, order_line_at(run->order, row->line, row->left - 1))->in;
-    }
-    w.events = calloc(placement.count + 1, sizeof *w.events);
-    if (!w.events)
-        abort();
-    for (size_t i = 0; i < placement.count; i++) {
-        const struct placed *p = &placement.events[i];
-        struct shown_event *s = &w.events[w.event_count++];
-        *s = show(run, p->position);
-        s->column = p->column;
-        s->fold = p->fold;
-        if (p->fold)
-            s->in = order_event(run->order, p->fold_end)->in;
-    }
-    struct waiting pending = {.run = run};
-    if (!w.more_right)
-        pending = pending_of(run);
-    w.pending = pending.events;
-    w.pending_count = (uint32_t)pending.count;
-    add_gaps(run, &w);
-    out_begin(out, MESSAGE_WINDOW_IS);
-    put_window(out, &w);
-    out_end(out);
-    for (uint32_t i = 0; i < w.event_count; i++)
-        show_free(&w.events[i]);
-    pending_free(&pending);
-    free(w.events);
-    free(w.rows);
-    free(w.gaps);
-    free(shown);
-    placement_free(&placement);
-}
-
 void answer_find(struct out *out, const struct run *run, const char *text, uint64_t from,
                  bool backwards)
 {
@@ -481,13 +405,13 @@ void answer_find(struct out *out, const struct run *run, const char *text, uint6
         position = order_first(run->order);
     while (!found.line && (backwards ? position > order_first(run->order) : position < count)) {
         uint64_t p = backwards ? --position : position++;
-        const struct event *e = order_event(run->order, p);
-        struct ref at = {e->line, e->number};
+        struct event e = order_event(run->order, p);
+        struct ref at = {e.line, e.number};
         for (const struct run_text *t = run_texts(run, at); t && !found.line; t = t->next)
             if (strcasestr(t->text, text))
                 found = at;
-        if (!found.line && !(e->line & HIDDEN_LINE) &&
-            strcasecmp(run_type_name(run, e->type), text) == 0)
+        if (!found.line && e.line && !(e.line & HIDDEN_LINE) &&
+            strcasecmp(run_type_name(run, e.type), text) == 0)
             found = at;
         if (found.line)
             position = p;
@@ -500,22 +424,16 @@ void answer_find(struct out *out, const struct run *run, const char *text, uint6
 
 /* ---- dump ---- */
 
-static void tell_event(struct out *out, struct shown_event *s)
-{
-    out_begin(out, MESSAGE_EVENT);
-    put_event(out, s);
-    out_end(out);
-}
 
 static void tell_leftovers(struct out *out, const struct run *run)
 {
     struct waiting pending = pending_of(run);
     for (size_t i = 0; i < pending.count; i++)
         tell_event(out, &pending.events[i]);
-    pending_free(&pending);
+    waiting_free(&pending);
     for (uint64_t p = order_first(run->order); order_figures(run->order).contradictions && p < order_count(run->order);
          p++) {
-        if (order_event(run->order, p)->state != EVENT_CONTRADICTORY)
+        if (order_event(run->order, p).state != EVENT_CONTRADICTORY)
             continue;
         struct shown_event s = show(run, p);
         tell_event(out, &s);
@@ -545,7 +463,8 @@ bool answer_dump(struct out *out, const struct run *run, uint64_t *cursor, size_
         if (out->size >= enough)
             return false;
         uint64_t position = (*cursor)++;
-        if (order_event(run->order, position)->state == EVENT_CONTRADICTORY)
+        struct event e = order_event(run->order, position);
+        if (e.state == EVENT_CONTRADICTORY || !e.line) /* told last; cannot be read */
             continue;
         struct shown_event s = show(run, position);
         tell_event(out, &s);

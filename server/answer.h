@@ -20,9 +20,22 @@ void answer_news(struct out *out, const struct run *run, struct known *known);
 void answer_stat(struct out *out, const struct run *run);
 void answer_order(struct out *out, const struct run *run, struct in *in);
 void answer_tails(struct out *out, const struct run *run);
-void answer_window(struct out *out, const struct run *run, const struct window_request *request);
+void answer_why(struct out *out, const struct run *run, struct in *in);
 void answer_find(struct out *out, const struct run *run, const char *text, uint64_t from,
                  bool backwards);
+
+/* A delivered event; its texts are borrowed: free with show_free. */
+struct shown_event show(const struct run *run, uint64_t position);
+void show_free(struct shown_event *shown);
+
+/* What is pending, by line and number. */
+struct waiting {
+    const struct run *run;
+    struct shown_event *events;
+    size_t count, room;
+};
+struct waiting pending_of(const struct run *run);
+void waiting_free(struct waiting *waiting);
 
 /* A dump goes on until out holds `enough` bytes; cursor starts at 0.  True at its end. */
 bool answer_dump(struct out *out, const struct run *run, uint64_t *cursor, size_t enough);

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "server/facts.h"
 
-#include "server/keep.h"
+#include "server/saving.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static bool read_line(struct teller *teller, struct in *in, uint32_t thread)
     if (!in->error && (code == 0 || !*kind))
         in_fail(in, "a line has no code or no kind");
     bool known = !in->error && line_of(teller, code);
-    if (known && teller->run->journal)
+    if (known && teller->run->live)
         in_fail(in, "a line was announced twice"); /* in a file: by its checkpoint, too */
     if (in_done(in) && !known) {
         uint32_t line = run_line(teller->run, high, low, kind, flags & 1, facts);
@@ -189,17 +189,17 @@ static bool read_describe(struct teller *teller, struct in *in)
     bool plain = in_done(in) && *name && !strchr(name, '/');
     if (!in->error && !plain)
         in_fail(in, "names no environment");
-    char *text = plain && teller->run->journal ? target_load(name, &path) : NULL;
+    char *text = plain && teller->run->live ? target_load(name, &path) : NULL;
     if (text && run_describe(teller->run, name, text)) {
         struct out out = {0};
         put_string(&out, name);
         put_string(&out, text);
         struct chunk chunk = {.kind = CHUNK_TARGET, .session = teller->session, .data = out.data,
                               .size = (uint32_t)out.size};
-        journal_append(teller->run->journal, chunk);
-        keep_fact(teller->run, chunk);
+        tracefile_append(teller->run->trace, chunk);
+        saving_fact(teller->run, chunk);
         out_free(&out);
-    } else if (plain && !text && teller->run->journal) {
+    } else if (plain && !text && teller->run->live) {
         log_line("there is no description of the environment \"%s\"", name);
     }
     free(text);
@@ -213,13 +213,15 @@ static void keep(struct teller *teller, unsigned type, const struct in *in, uint
 {
     if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
         type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT)
-        keep_fact(teller->run, (struct chunk){.kind = (uint16_t)type, .session = teller->session,
+        saving_fact(teller->run, (struct chunk){.kind = (uint16_t)type, .session = teller->session,
                                               .thread = thread, .data = in->data,
                                               .size = (uint32_t)in->size});
 }
 
 bool facts_tell(struct teller *teller, unsigned type, struct in *in, uint32_t thread)
 {
+    if (teller->stale && type != MESSAGE_LOST)
+        return true;
     keep(teller, type, in, thread);
     switch (type) {
     case MESSAGE_MODULE:

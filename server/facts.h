@@ -19,6 +19,7 @@ struct books {
     struct ref last[2];
     struct slot *held;
     size_t held_count, held_room;
+    uint32_t held_epoch; /* region of the oldest */
 };
 
 #define NEAR_LINES 65536u
@@ -42,6 +43,8 @@ struct teller {
     size_t own_count, own_room;
     size_t held_total;
     bool releasing; /* held slots are being gone through */
+    uint32_t batch; /* region of the journal that slots come from */
+    bool stale;     /* a part of the journal that is read again: all but its events is known */
 };
 
 struct books *books_of(struct teller *teller, uint32_t thread);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #define POLL_SECONDS 0.01   /* queues are read at least this often */
 #define FEED_SECONDS 0.04   /* viewers hear of news at most this often */
 #define SILENCE_SECONDS 10  /* a peer must have said HELLO by then */
+#define REST_SECONDS 30       /* after the last request what was read of files is let go */
 #define LINGER_SECONDS 1.0  /* --once: a late member may still come */
 
 static const char usage[] =
@@ -55,9 +57,22 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
 
 static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    (void)loop;
+    struct server *server = timer->data;
     (void)events;
-    viewer_feed(timer->data);
+    viewer_feed(server);
+    if (server->asked > 0 && ev_now(loop) - server->asked > REST_SECONDS) {
+        for (size_t i = 0; i < server->run_count; i++)
+            order_rest(server->runs[i]->order);
+        malloc_trim(0);
+        server->asked = 0;
+    }
+}
+
+static void on_work(struct ev_loop *loop, ev_idle *idle, int events)
+{
+    (void)events;
+    if (!viewer_work(idle->data))
+        ev_idle_stop(loop, idle);
 }
 
 static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
@@ -160,7 +175,7 @@ static bool clear_output(const char *output)
         return true;
     ssize_t got = read(fd, magic, sizeof magic);
     close(fd);
-    if (got != 0 && memcmp(magic, JOURNAL_MAGIC, sizeof magic) != 0) {
+    if (got != 0 && memcmp(magic, TRACEFILE_MAGIC, sizeof magic) != 0) {
         fail(output, "is there and is no trace file: not overwritten");
         return false;
     }
@@ -175,6 +190,8 @@ static void start_loop(struct server *server)
     ev_timer_init(&server->poll, on_poll, POLL_SECONDS, POLL_SECONDS);
     ev_timer_init(&server->feed, on_feed, FEED_SECONDS, FEED_SECONDS);
     ev_timer_init(&server->idle, on_idle, 0, LINGER_SECONDS);
+    ev_idle_init(&server->work, on_work);
+    server->work.data = server;
     ev_signal_init(&interrupt, on_signal, SIGINT);
     ev_signal_init(&terminate, on_signal, SIGTERM);
     server->poll.data = server->feed.data = server->idle.data = server;
@@ -197,7 +214,7 @@ static void finish(struct server *server)
         free(server->endpoints[i]);
     }
     for (size_t i = 0; i < server->run_count; i++) {
-        if (!server->options.quiet && server->runs[i]->journal)
+        if (!server->options.quiet && server->runs[i]->live)
             log_line("run %u: %s: %llu events", server->runs[i]->number, server->runs[i]->file,
                      (unsigned long long)order_figures(server->runs[i]->order).events);
         run_free(server->runs[i]);

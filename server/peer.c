@@ -48,6 +48,7 @@ void peer_drop(struct peer *peer, const char *why)
     ev_io_stop(server->loop, &peer->writable);
     if (peer->teller)
         program_gone(peer);
+    viewer_gone(peer);
     if (peer->previous)
         peer->previous->next = peer->next;
     else

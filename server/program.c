@@ -1,6 +1,6 @@
 /* Programs: their shared queues, and what goes to the journal before it is believed. */
 #define _GNU_SOURCE
-#include "server/keep.h"
+#include "server/saving.h"
 #include "server/server.h"
 #include "wire/limits.h"
 
@@ -51,7 +51,7 @@ static char *state_directory(void)
     return full;
 }
 
-static char *file_for(const struct server *server, const struct run *run)
+static char *file_for(const struct server *server, const char *key)
 {
     const char *output = server->options.output;
     char *path = NULL, *state = NULL, stamp[32];
@@ -61,7 +61,7 @@ static char *file_for(const struct server *server, const struct run *run)
     struct tm tm;
     strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
     char name[128];
-    snprintf(name, sizeof name, "%s", run->name);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(key, "@"), key);
     for (char *c = name; *c; c++)
         *c = *c == '/' ? '_' : *c;
     if (!output)
@@ -77,18 +77,18 @@ static char *file_for(const struct server *server, const struct run *run)
 static struct run *begin_run(struct peer *peer, const char *key)
 {
     struct server *server = peer->server;
-    struct run *run = run_new(key, (unsigned)server->run_count + 1);
-    char *path = file_for(server, run);
-    run->journal = path ? journal_create(path, run->key, &run->file) : NULL;
-    if (!run->journal) {
+    char *path = file_for(server, key), *used = NULL;
+    struct tracefile *trace = path ? tracefile_create(path, key, &used) : NULL;
+    if (!trace) {
         peer_refuse(peer, "%s: %s", path ? path : "the trace file", strerror(errno));
         free(path);
-        run_free(run);
         return NULL;
     }
     free(path);
-    if (server->options.keep_bytes)
-        run->keeping = keep_new(server->options.keep_bytes);
+    struct run *run = run_new(key, (unsigned)server->run_count + 1, trace);
+    run->file = used;
+    run->live = true;
+    run->saving = saving_new(server->options.keep_bytes);
     server->runs = grow(server->runs, &server->run_room, server->run_count + 1,
                         sizeof *server->runs);
     server->runs[server->run_count++] = run;
@@ -107,7 +107,7 @@ static struct run *find_run(struct peer *peer, const char *key)
 
 static void journal(struct peer *peer, unsigned kind, uint32_t thread, const void *data, size_t size)
 {
-    journal_append(teller_run(peer->teller)->journal,
+    tracefile_append(teller_run(peer->teller)->trace,
                    (struct chunk){.kind = (uint16_t)kind,
                                   .session = teller_session(peer->teller),
                                   .thread = thread,
@@ -117,16 +117,19 @@ static void journal(struct peer *peer, unsigned kind, uint32_t thread, const voi
 
 static bool flush(struct run *run)
 {
-    if (journal_flush(run->journal)) {
-        if (run->disk_full)
+    uint64_t bytes = tracefile_unflushed(run->trace);
+    if (tracefile_flush(run->trace)) {
+        /* A few bytes may fit where a batch did not. */
+        if (run->unwritten && tracefile_room(run->trace) >= run->unwritten) {
             log_line("%s: there is room again", run->file);
-        run->disk_full = false;
+            run->unwritten = 0;
+        }
         return true;
     }
-    if (!run->disk_full)
+    if (!run->unwritten)
         log_line("%s: %s: nothing more is taken until there is room; what was taken is kept",
                  run->file, strerror(errno));
-    run->disk_full = true;
+    run->unwritten = bytes;
     return false;
 }
 
@@ -157,7 +160,7 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
         return false;
     }
     journal(peer, CHUNK_SESSION, 0, body, size);
-    keep_fact(run, (struct chunk){.kind = CHUNK_SESSION, .session = teller_session(peer->teller),
+    saving_fact(run, (struct chunk){.kind = CHUNK_SESSION, .session = teller_session(peer->teller),
                                   .data = body, .size = (uint32_t)size});
     describe(peer, environment);
     if (!flush(run)) {
@@ -239,6 +242,7 @@ static bool copy_batch(struct queue *queue)
 /* Tells what was journalled and gives the room back.  Returns an error or NULL. */
 static const char *tell_batches(struct peer *peer, size_t *told)
 {
+    teller_batch(peer->teller, tracefile_epoch(teller_run(peer->teller)->trace), false);
     const char *error = NULL;
     uint64_t waited = 0, dropped = 0;
     for (struct queue *q = peer->queues; q; q = q->next) {
@@ -289,7 +293,7 @@ static const char *drain(struct peer *peer, size_t *told)
     }
     const char *error = tell_batches(peer, told);
     drop_done(peer);
-    keep_poll(run);
+    saving_poll(run);
     return error;
 }
 
@@ -320,6 +324,7 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
         abort();
     memcpy(slots, body + 4, bytes);
     journal(peer, MESSAGE_SLOTS, thread, slots, bytes);
+    teller_batch(peer->teller, tracefile_epoch(peer->run->trace), false);
     bool ok = flush(peer->run) &&
               teller_slots(peer->teller, thread, slots, bytes / SLOT_BYTES, error);
     free(slots);
@@ -356,9 +361,10 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
 
 void run_finished(struct run *run)
 {
-    if (!run->journal)
+    if (!run->live)
         return;
-    journal_append(run->journal, (struct chunk){.kind = CHUNK_END});
+    saving_finish(run);
+    tracefile_append(run->trace, (struct chunk){.kind = CHUNK_END});
     flush(run);
 }
 
@@ -376,7 +382,8 @@ void program_gone(struct peer *peer)
     }
     journal(peer, CHUNK_HANGUP, 0, NULL, 0);
     flush(run);
-    keep_hangup(run, teller_session(peer->teller));
+    saving_fact(run, (struct chunk){.kind = CHUNK_HANGUP,
+                                    .session = teller_session(peer->teller)});
     teller_hangup(peer->teller);
     peer->teller = NULL;
     if (run->connected == 0)

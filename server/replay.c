@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "server/replay.h"
 
-#include "server/keep.h"
+#include "server/saving.h"
 #include "server/teller.h"
 #include "wire/limits.h"
 
@@ -10,28 +10,25 @@
 
 struct player {
     struct run *run;
-    struct teller **tellers;
-    size_t count, room;
-    const char *trouble; /* first thing that could not be read */
-    bool ended;
+    const char *trouble;    /* first thing that could not be read */
+    uint32_t saved, oldest; /* regions: the one that began with the state, and the first one read */
+    bool ended, lost; /* lost: the state could not be read */
 };
+
+static struct teller *teller_of(const struct player *player, uint32_t session)
+{
+    return session < player->run->teller_count ? player->run->tellers[session] : NULL;
+}
 
 static void begin_session(struct player *player, struct chunk chunk)
 {
     struct hello hello;
     struct in in = in_from(chunk.data, chunk.size);
-    if (!hello_read(&in, &hello) || hello.role != ROLE_PROGRAM || chunk.session > player->count ||
-        chunk.session >= LIMIT_LINES) {
-        hello_free(&hello);
+    bool good = hello_read(&in, &hello) && hello.role == ROLE_PROGRAM;
+    if (!good || chunk.session > player->run->process_count || chunk.session >= LIMIT_LINES)
         player->trouble = "a session that cannot be";
-        return;
-    }
-    player->tellers =
-        grow(player->tellers, &player->room, chunk.session + 1, sizeof *player->tellers);
-    if (chunk.session == player->count)
-        player->tellers[player->count++] = NULL;
-    if (!player->tellers[chunk.session])
-        player->tellers[chunk.session] = teller_new(player->run, chunk.session, &hello);
+    else if (chunk.session == player->run->process_count)
+        teller_new(player->run, chunk.session, &hello);
     hello_free(&hello);
 }
 
@@ -45,63 +42,115 @@ static void describe(struct player *player, struct chunk chunk)
     free(text);
 }
 
-static bool play(void *context, struct chunk chunk)
+static void hang_up(void *context, uint32_t session)
+{
+    struct teller *teller = teller_of(context, session);
+    if (teller)
+        teller_hangup(teller);
+}
+
+static void play(void *context, struct chunk chunk);
+
+static void play_state(struct player *player, struct chunk chunk)
+{
+    player->saved = chunk.epoch;
+    player->oldest = chunk.thread;
+    if (!saving_read_state(player->run, chunk, hang_up, player)) {
+        player->trouble = "the state of the run";
+        player->lost = true;
+    }
+}
+
+static void play_slots(struct player *player, struct teller *teller, struct chunk chunk)
+{
+    const char *error = NULL;
+    struct slot *slots = malloc(chunk.size ? chunk.size : 1); /* for its alignment */
+    if (!slots)
+        abort();
+    memcpy(slots, chunk.data, chunk.size);
+    if (!teller_slots(teller, chunk.thread, slots, chunk.size / SLOT_BYTES, &error))
+        player->trouble = error;
+    free(slots);
+}
+
+/* What a program told, now or before the state was written. */
+static void play_message(struct player *player, struct chunk chunk)
+{
+    const char *error = NULL;
+    struct teller *teller = teller_of(player, chunk.session);
+    bool stale = chunk.epoch && chunk.epoch < player->saved;
+    if (!teller) {
+        player->trouble = "events of a program that never began";
+        return;
+    }
+    teller_batch(teller, chunk.epoch, stale);
+    if (chunk.kind == MESSAGE_SLOTS)
+        play_slots(player, teller, chunk);
+    else if (!teller_message(teller, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
+static void play(void *context, struct chunk chunk)
 {
     struct player *player = context;
-    const char *error = NULL;
-    struct teller *teller = chunk.session < player->count ? player->tellers[chunk.session] : NULL;
+    bool stale = chunk.epoch && chunk.epoch < player->saved;
     player->ended = chunk.kind == CHUNK_END;
-    if (chunk.kind == CHUNK_SESSION) {
-        begin_session(player, chunk);
-    } else if (chunk.kind == CHUNK_CHECKPOINT) {
-        if (!keep_restore(player->run, chunk, play, player))
-            player->trouble = "a checkpoint that cannot be read";
-    } else if (chunk.kind == CHUNK_TARGET) {
-        describe(player, chunk);
-    } else if (chunk.kind == CHUNK_END) {
-        return true;
-    } else if (!teller) {
-        player->trouble = "events of a program that never began";
-    } else if (chunk.kind == CHUNK_HANGUP) {
-        teller_hangup(teller);
-        player->tellers[chunk.session] = NULL;
-    } else if (chunk.kind == MESSAGE_SLOTS) {
-        struct slot *slots = malloc(chunk.size ? chunk.size : 1); /* for its alignment */
-        if (!slots)
-            abort();
-        memcpy(slots, chunk.data, chunk.size);
-        if (!teller_slots(teller, chunk.thread, slots, chunk.size / SLOT_BYTES, &error))
-            player->trouble = error;
-        free(slots);
-    } else if (!teller_message(teller, chunk.kind, chunk.thread, chunk.data, chunk.size, &error)) {
-        player->trouble = error;
+    if (player->lost)
+        return;
+    switch (chunk.kind) {
+    case CHUNK_NEWS:
+        if (!saving_read_news(player->run, chunk, play, player))
+            player->trouble = "names that cannot be read";
+        break;
+    case CHUNK_STATE:
+        play_state(player, chunk);
+        break;
+    case CHUNK_SESSION:
+        if (!stale)
+            begin_session(player, chunk);
+        break;
+    case CHUNK_TARGET:
+        if (!stale)
+            describe(player, chunk);
+        break;
+    case CHUNK_THREADS:
+        if (chunk.epoch == player->oldest)
+            saving_read_threads(player->run, chunk);
+        break;
+    case CHUNK_HANGUP:
+        hang_up(player, chunk.session);
+        break;
+    case CHUNK_END:
+        break;
+    default:
+        play_message(player, chunk);
     }
-    return true;
 }
 
 struct run *replay(const char *path, const char **why)
 {
-    struct player player = {.run = run_new("", 1)};
-    char *name, *damage;
-    bool ok = journal_read(path, &name, play, &player, &damage, why);
-    for (size_t i = 0; i < player.count; i++) {
-        if (player.tellers[i])
+    struct tracefile *file = tracefile_open(path, why);
+    if (!file)
+        return NULL;
+    struct player player = {.run = run_new(tracefile_run(file), 1, file)};
+    char *damage;
+    tracefile_replay(file, play, &player, &damage);
+    for (size_t i = 0; i < player.run->teller_count; i++) {
+        if (player.run->tellers[i])
             player.run->unfinished = true;
-        teller_free(player.tellers[i]);
+        teller_free(player.run->tellers[i]);
     }
     player.run->connected = 0; /* nobody is, to a file */
-    free(player.tellers);
-    if (!ok) {
+    if (player.lost) {
+        free(damage);
         run_free(player.run);
+        *why = "the trace file is damaged: its state cannot be read";
         return NULL;
     }
-    free(player.run->name);
-    player.run->name = strndup(name, strcspn(name, "@"));
     player.run->file = strdup(path);
     player.run->unfinished |= !player.ended;
     player.run->damage = damage;
     if (!damage && player.trouble && asprintf(&player.run->damage, "damaged: %s", player.trouble) < 0)
         player.run->damage = NULL;
-    free(name);
     return player.run;
 }

@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "server/run.h"
 
-#include "server/keep.h"
+#include "server/saving.h"
+#include "server/teller.h"
+#include "server/times.h"
 
 #include "server/order/map.h"
 #include "wire/limits.h"
@@ -10,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#define CACHE_LEAST ((uint64_t)256 << 20)
 
 void log_line(const char *format, ...)
 {
@@ -156,13 +161,33 @@ const struct target_kind *run_target_kind(const struct run *run, const char *kin
 
 /* ---- life ---- */
 
-struct run *run_new(const char *key, unsigned number)
+static uint64_t part_put(void *context, const void *bytes, size_t size)
+{
+    return tracefile_put(context, CHUNK_PART, bytes, size);
+}
+
+static uint8_t *part_get(void *context, uint64_t place, size_t *size)
+{
+    return tracefile_get(context, CHUNK_PART, place, size);
+}
+
+/* Blocks that were read are kept in an eighth of the machine's memory, until nobody asks any more. */
+static size_t cache_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    uint64_t bytes = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 8 : 0;
+    return bytes < CACHE_LEAST ? CACHE_LEAST : (size_t)bytes;
+}
+
+struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
 {
     struct run *run = must(calloc(1, sizeof *run));
     run->key = must(strdup(key));
     run->name = must(strndup(key, strcspn(key, "@")));
     run->number = number;
-    run->order = order_new();
+    run->trace = trace;
+    run->order = trace ? order_new_on((struct shelf){trace, part_put, part_get, NULL}) : order_new();
+    order_cache(run->order, cache_bytes());
     return run;
 }
 
@@ -200,9 +225,13 @@ void run_free(struct run *run)
     map_free(&run->identities);
     map_free(&run->texts);
     map_free(&run->sites);
-    journal_close(run->journal);
-    keep_free(run->keeping);
+    for (size_t i = 0; i < run->teller_count; i++)
+        teller_free(run->tellers[i]);
+    free(run->tellers);
+    saving_free(run->saving);
+    clocks_free(run->clocks);
     order_free(run->order);
+    tracefile_close(run->trace);
     free(run->targets);
     free(run->target_texts);
     free(run->site_list);
@@ -256,6 +285,7 @@ void run_add_text(struct run *run, struct ref at, const char *text)
         map_put(&run->texts, at.line, at.number, t);
     run->text_count++;
     run->generation++;
+    saving_text(run, at.line, at.number, t->text);
 }
 
 const struct run_text *run_texts(const struct run *run, struct ref at)

@@ -8,7 +8,7 @@
 #include "config/target.h"
 #include "server/order/map.h"
 #include "server/order/order.h"
-#include "server/store/journal.h"
+#include "server/store/tracefile.h"
 
 struct run_line {
     uint32_t kind;
@@ -52,7 +52,8 @@ struct run {
     char *key, *name; /* what POET_RUN says; what people read */
     unsigned number;
     struct order *order;
-    struct journal *journal; /* NULL: a file being looked at */
+    struct tracefile *trace; /* NULL: everything is in memory */
+    bool live;               /* trace is being written */
     char *file;
     struct names types, kinds;
     struct run_line *lines; /* by line - 1 */
@@ -76,12 +77,17 @@ struct run {
     int64_t last_ns; /* latest event */
     unsigned connected; /* programs */
     uint64_t generation; /* grows with every change */
-    struct keeping *keeping; /* keep.c; NULL: everything is kept */
+    struct clocks *clocks; /* times.h; a cache */
+    struct saving *saving; /* of a live run */
+    struct teller **tellers; /* by session; NULL where it hung up */
+    size_t teller_count, teller_room;
     char *damage; /* what the file has lost, NULL nothing */
-    bool disk_full, unfinished; /* unfinished: the file has no end */
+    bool unfinished;    /* the file has no end */
+    uint64_t unwritten; /* bytes that the disk had no room for; 0 none */
 };
 
-struct run *run_new(const char *key, unsigned number);
+/* A run whose order lies in a trace file, which it takes over; NULL: in memory. */
+struct run *run_new(const char *key, unsigned number, struct tracefile *trace);
 void run_free(struct run *run);
 
 /* Codes by name, made on first use; 0 when there are too many types. */

@@ -4,6 +4,8 @@
 
 #include "server/answer.h"
 #include "server/teller.h"
+#include "server/window.h"
+#include "wire/limits.h"
 
 #include <ev.h>
 
@@ -38,6 +40,9 @@ struct peer {
     struct run *run;
     struct known known;
     bool feeding, dumping, follows_newest;
+    struct window_job *windows[LIMIT_WINDOWS]; /* worked on, oldest first */
+    struct density_job *densities[LIMIT_WINDOWS];
+    struct window_job *kept; /* the last one answered: scrolling goes on from it */
     uint64_t dump_cursor, fed_generation;
     unsigned fed_connected;
 };
@@ -49,6 +54,8 @@ struct server {
     struct run **runs;
     size_t run_count, run_room;
     ev_timer poll, feed, idle;
+    double asked; /* when a viewer asked last; 0: since then all runs were put to rest */
+    ev_idle work; /* active while viewers wait for windows */
     ev_io *listeners;
     char **endpoints;
     size_t listener_count;
@@ -73,5 +80,7 @@ void run_finished(struct run *run);
 bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
 void viewer_refill(struct peer *peer);
 void viewer_feed(struct server *server);
+bool viewer_work(struct server *server); /* a step of every job; false if there is none */
+void viewer_gone(struct peer *peer);
 
 #endif

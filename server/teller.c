@@ -34,6 +34,10 @@ struct teller *teller_new(struct run *run, uint32_t session, struct hello *hello
     hello->arguments = NULL;
     hello->argument_count = 0;
     run->connected++;
+    run->tellers = grow(run->tellers, &run->teller_room, session + 1, sizeof *run->tellers);
+    while (run->teller_count <= session)
+        run->tellers[run->teller_count++] = NULL;
+    run->tellers[session] = teller;
     return teller;
 }
 
@@ -127,6 +131,7 @@ static bool accept_single(struct teller *teller, struct books *books, const stru
     base.type = teller->types[slot->shape];
     base.relation = slot->flags & SLOT_RELATION;
     base.closes = slot->flags & SLOT_CLOSES;
+    base.sends = slot->flags & SLOT_SENDS && base.relation == RELATION_RECEIVE;
     if (base.relation >= RELATION_COUNT) {
         *error = "a slot has a relation that does not exist";
         return false;
@@ -178,7 +183,8 @@ static bool accept_record(struct teller *teller, struct books *books, uint32_t t
         .about = line_of(teller, slot->about),
         .thread = line_of(teller, thread),
         .site = site_of(teller, slot->site),
-        .time_ns = (int64_t)(slot->time_ns - teller->run->start_ns)};
+        .time_ns = (int64_t)(slot->time_ns - teller->run->start_ns),
+        .batch = teller->batch};
     teller->run->generation++;
     if (slot->number_a == 0 || slot->number_a > INT64_MAX || slot->number_b > INT64_MAX) {
         if (!(slot->flags & SLOT_KEYED) && (slot->flags & SLOT_RELATION) != RELATION_GROUP) {
@@ -186,7 +192,7 @@ static bool accept_record(struct teller *teller, struct books *books, uint32_t t
             return false;
         }
     }
-    if (slot->flags & SLOT_TEXT)
+    if (slot->flags & SLOT_TEXT && !teller->stale)
         add_payload_text(teller, slot, base.at);
     if (slot->shape >= SHAPE_COMPOUND) {
         accept_compound(teller, books, slot, base);
@@ -273,6 +279,8 @@ static size_t take_slots(struct teller *teller, uint32_t thread, const struct sl
 static void hold(struct teller *teller, struct books *books, const struct slot *slots,
                  size_t count)
 {
+    if (!books->held_count)
+        books->held_epoch = teller->batch;
     books->held = grow(books->held, &books->held_room, books->held_count + count,
                        sizeof *books->held);
     memcpy(books->held + books->held_count, slots, count * sizeof *slots);
@@ -330,10 +338,17 @@ bool teller_slots(struct teller *teller, uint32_t thread, const struct slot *slo
 
 /* ---- the end ---- */
 
+void teller_batch(struct teller *teller, uint32_t epoch, bool stale)
+{
+    teller->batch = epoch;
+    teller->stale = stale;
+}
+
 void teller_free(struct teller *teller)
 {
     if (!teller)
         return;
+    teller->run->tellers[teller->session] = NULL;
     for (size_t i = 0; i < teller->threads.room; i++) {
         struct books *books = teller->threads.entries[i].value;
         if (books)

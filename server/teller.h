@@ -39,6 +39,8 @@ bool teller_slots(struct teller *teller, uint32_t thread, const struct slot *slo
 
 /* The program hung up: what it took but did not publish is lost.  Frees the teller. */
 void teller_hangup(struct teller *teller);
+/* From now on slots come from this region of the journal; stale: facts in it are known. */
+void teller_batch(struct teller *teller, uint32_t epoch, bool stale);
 /* Frees without a word about the order (the end of a file of a live run). */
 void teller_free(struct teller *teller);
 

@@ -36,6 +36,7 @@ static void tell_error(struct peer *peer, const char *text)
 
 static void select_run(struct peer *peer, struct run *run)
 {
+    viewer_gone(peer); /* what it waited for was of another run */
     peer->run = run;
     peer->known = (struct known){0};
     peer->fed_generation = 0;
@@ -63,13 +64,119 @@ static void on_runs(struct peer *peer)
     out_end(&peer->out);
 }
 
+/* ---- windows and densities: worked on in steps ---- */
+
+#define STEP_EVENTS 100000u /* a few milliseconds */
+
+static void drop_window(struct peer *peer, unsigned i)
+{
+    window_free(peer->windows[i]);
+    for (; i + 1 < LIMIT_WINDOWS; i++)
+        peer->windows[i] = peer->windows[i + 1];
+    peer->windows[LIMIT_WINDOWS - 1] = NULL;
+}
+
+static void drop_density(struct peer *peer, unsigned i)
+{
+    density_free(peer->densities[i]);
+    for (; i + 1 < LIMIT_WINDOWS; i++)
+        peer->densities[i] = peer->densities[i + 1];
+    peer->densities[LIMIT_WINDOWS - 1] = NULL;
+}
+
+static void cancel(struct peer *peer, uint32_t id)
+{
+    for (unsigned i = LIMIT_WINDOWS; i-- > 0;) {
+        if (peer->windows[i] && window_id(peer->windows[i]) == id)
+            drop_window(peer, i);
+        if (peer->densities[i] && density_id(peer->densities[i]) == id)
+            drop_density(peer, i);
+    }
+}
+
+/* The newest of one id wins. */
 static void on_window(struct peer *peer, struct in *in)
 {
     struct window_request request;
     get_window_request(in, &request);
-    if (in_done(in) && peer->out.size < LIMIT_VIEWER_BYTES)
-        answer_window(&peer->out, peer->run, &request);
+    if (in_done(in)) {
+        cancel(peer, request.id);
+        if (peer->windows[LIMIT_WINDOWS - 1])
+            drop_window(peer, 0);
+        unsigned i = 0;
+        while (peer->windows[i])
+            i++;
+        struct window_job *kept = peer->kept;
+        peer->kept = NULL;
+        peer->windows[i] = window_begin(peer->run, &request, kept);
+        ev_idle_start(peer->server->loop, &peer->server->work);
+    }
+    window_request_free(&request);
+}
+
+static void on_density(struct peer *peer, struct in *in)
+{
+    struct density_request request;
+    get_density_request(in, &request);
+    if (in_done(in)) {
+        cancel(peer, request.id);
+        if (peer->densities[LIMIT_WINDOWS - 1])
+            drop_density(peer, 0);
+        unsigned i = 0;
+        while (peer->densities[i])
+            i++;
+        peer->densities[i] = density_begin(peer->run, &request);
+        ev_idle_start(peer->server->loop, &peer->server->work);
+    }
     free(request.rows);
+}
+
+/* A step of one viewer's oldest window and density; false if it waits for nothing. */
+static bool work_for(struct peer *peer)
+{
+    if (!peer->windows[0] && !peer->densities[0])
+        return false;
+    if (peer->out.size > LIMIT_VIEWER_BYTES)
+        return true; /* it must read first */
+    size_t before = peer->out.size;
+    if (peer->windows[0] && window_step(peer->windows[0], STEP_EVENTS)) {
+        struct window_job *job = peer->windows[0];
+        answer_news(&peer->out, peer->run, &peer->known);
+        window_put(job, &peer->out);
+        peer->windows[0] = NULL;
+        window_free(peer->kept);
+        peer->kept = job;
+        drop_window(peer, 0);
+    }
+    if (peer->densities[0] && density_step(peer->densities[0], STEP_EVENTS)) {
+        answer_news(&peer->out, peer->run, &peer->known);
+        density_put(peer->densities[0], &peer->out);
+        drop_density(peer, 0);
+    }
+    if (peer->out.size > before)
+        peer_send(peer);
+    return true;
+}
+
+bool viewer_work(struct server *server)
+{
+    bool any = false;
+    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (peer->role == ROLE_VIEWER && !peer->ending && peer->run)
+            any |= work_for(peer);
+    }
+    return any;
+}
+
+void viewer_gone(struct peer *peer)
+{
+    while (peer->windows[0])
+        drop_window(peer, 0);
+    while (peer->densities[0])
+        drop_density(peer, 0);
+    window_free(peer->kept);
+    peer->kept = NULL;
 }
 
 static void on_find(struct peer *peer, struct in *in)
@@ -86,7 +193,8 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
 {
     struct in in = in_from(body, size);
     program_poll(peer->server); /* what happened before the question is in the answer */
-    bool needs_run = type >= MESSAGE_WINDOW && type <= MESSAGE_FIND;
+    peer->server->asked = ev_now(peer->server->loop);
+    bool needs_run = type >= MESSAGE_WINDOW && type <= MESSAGE_WHY;
     if (needs_run && !peer->run) {
         tell_error(peer, "no run was selected");
         peer_send(peer);
@@ -122,6 +230,15 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         break;
     case MESSAGE_FIND:
         on_find(peer, &in);
+        break;
+    case MESSAGE_CANCEL:
+        cancel(peer, get_u32(&in));
+        break;
+    case MESSAGE_DENSITY:
+        on_density(peer, &in);
+        break;
+    case MESSAGE_WHY:
+        answer_why(&peer->out, peer->run, &in);
         break;
     default:
         peer_refuse(peer, "%s is no request", message_name(type));

@@ -158,6 +158,12 @@ struct order *execution_order(const struct execution *x)
 
 void execution_feed(const struct execution *x, struct order *order, unsigned seed)
 {
+    execution_feed_part(x, order, seed, 0, x->count);
+}
+
+void execution_feed_part(const struct execution *x, struct order *order, unsigned seed,
+                         uint32_t first, uint32_t end)
+{
     uint32_t shuffled[EXECUTION_EVENTS];
     unsigned state = seed;
     for (uint32_t i = 0; i < x->count; i++)
@@ -167,7 +173,7 @@ void execution_feed(const struct execution *x, struct order *order, unsigned see
         shuffled[i - 1] = shuffled[k];
         shuffled[k] = t;
     }
-    for (uint32_t i = 0; i < x->count; i++) {
+    for (uint32_t i = first; i < end; i++) {
         struct arrival a = x->arrivals[shuffled[i]];
         if (a.relation == RELATION_SYNC || a.relation == RELATION_RECEIVE) {
             a.partners = &x->partners[shuffled[i]];

@@ -23,6 +23,9 @@ enum precedence execution_compare(const struct execution *x, uint32_t a, uint32_
 struct order *execution_order(const struct execution *x);
 /* Accepts all arrivals in a random order. */
 void execution_feed(const struct execution *x, struct order *order, unsigned seed);
+/* Only the first .. end - 1 of them, in the order that the seed makes. */
+void execution_feed_part(const struct execution *x, struct order *order, unsigned seed,
+                         uint32_t first, uint32_t end);
 uint32_t execution_random(unsigned *state, uint32_t below);
 
 #endif

@@ -18,6 +18,8 @@
 #define LIMIT_HELD_BYTES (16u << 20)    /* slots kept until their line is announced */
 #define LIMIT_VIEWER_BYTES (64u << 20)  /* unsent answers to one viewer */
 #define LIMIT_COLUMNS 200000u           /* columns of one window */
+#define LIMIT_PIXELS 100000u            /* pixels of one density */
+#define LIMIT_WINDOWS 8u                /* windows that one viewer waits for */
 #define LIMIT_TARGET_BYTES (1u << 20)   /* one target description */
 
 #endif

@@ -45,11 +45,15 @@
     M(38, STAT)   /* the figures of the run */                                   \
     M(39, TAILS)  /* the last event of every line and thread */                  \
     M(40, FIND)   /* the next event that bears a text */                         \
+    M(41, CANCEL) /* a window or density is not wanted any more */               \
+    M(42, DENSITY) /* how many events, how long blocked, per row and pixel */    \
+    M(43, WHY)    /* a chain of events that makes one come before another */     \
     M(64, WELCOME)  M(65, ERROR)      M(66, RUN)      M(67, RUNS_END)            \
     M(68, GROWN)    M(69, TARGET)     M(70, PROCESS)  M(71, TYPE_NAME)           \
     M(72, LINE_IS)  M(73, EVENT)      M(74, LOST_IS)  M(75, DUMP_END)            \
     M(76, WINDOW_IS) M(77, ORDER_IS)  M(78, STAT_IS)  M(79, TAIL)                \
-    M(80, TAILS_END) M(81, FOUND)     M(82, TROUBLE)   M(83, SELECTED)
+    M(80, TAILS_END) M(81, FOUND)     M(82, TROUBLE)   M(83, SELECTED)          \
+    M(84, DENSITY_IS) M(85, WHY_IS)
 
 enum message {
 #define M(number, name) MESSAGE_##name = number,

@@ -122,6 +122,8 @@ void put_event(struct out *out, const struct shown_event *event)
     put_in(out, event->in);
     put_u32(out, (uint32_t)event->column);
     put_u32(out, event->fold);
+    put_u8(out, event->stands);
+    put_u64(out, (uint64_t)event->since_ns);
     put_refs(out, event->partners, event->partner_count);
     put_refs(out, event->after, event->after_count);
     put_u32(out, event->text_count);
@@ -148,6 +150,8 @@ void get_event(struct in *in, struct shown_event *event)
     event->in = get_in(in);
     event->column = (int32_t)get_u32(in);
     event->fold = get_u32(in);
+    event->stands = get_u8(in);
+    event->since_ns = (int64_t)get_u64(in);
     event->partners = get_refs(in, &event->partner_count);
     event->after = get_refs(in, &event->after_count);
     uint32_t n = get_count(in, 4);
@@ -285,9 +289,19 @@ void put_window_request(struct out *out, const struct window_request *r)
     put_u32(out, (uint32_t)r->from);
     put_u32(out, r->columns);
     put_u8(out, r->fold);
+    put_u64(out, (uint64_t)r->time_ns);
+    put_u64(out, r->column_ns);
+    put_ref(out, r->about);
+    put_u32(out, r->move_count);
+    for (uint32_t i = 0; i < r->move_count; i++) {
+        put_u32(out, r->moves[i].line);
+        put_u32(out, (uint32_t)r->moves[i].events);
+    }
     put_u32(out, r->row_count);
-    for (uint32_t i = 0; i < r->row_count; i++)
+    for (uint32_t i = 0; i < r->row_count; i++) {
         put_u32(out, r->rows[i]);
+        put_u8(out, r->joined && r->joined[i]);
+    }
 }
 
 void get_window_request(struct in *in, struct window_request *r)
@@ -301,15 +315,111 @@ void get_window_request(struct in *in, struct window_request *r)
     r->from = (int32_t)get_u32(in);
     r->columns = get_u32(in);
     r->fold = get_u8(in);
-    if (r->anchor > ANCHOR_FRACTION || r->columns == 0 || r->columns > LIMIT_COLUMNS ||
+    if (r->anchor >= ANCHORS || r->columns == 0 || r->columns > LIMIT_COLUMNS ||
         r->from > (1 << 30) || r->from < -(1 << 30))
         in_fail(in, "asks for an impossible window");
     if (!(r->fraction >= 0 && r->fraction <= 1))
         r->fraction = 0;
+    r->time_ns = (int64_t)get_u64(in);
+    r->column_ns = get_u64(in);
+    r->about = get_ref(in);
+    uint32_t n = get_count(in, 8);
+    r->moves = array(in, n, sizeof *r->moves);
+    for (; r->moves && r->move_count < n; r->move_count++) {
+        r->moves[r->move_count].line = get_u32(in);
+        r->moves[r->move_count].events = (int32_t)get_u32(in);
+    }
+    n = get_count(in, 5);
+    r->rows = array(in, n, sizeof *r->rows);
+    r->joined = array(in, n, sizeof *r->joined);
+    for (; r->rows && r->joined && r->row_count < n; r->row_count++) {
+        r->rows[r->row_count] = get_u32(in);
+        r->joined[r->row_count] = get_u8(in) != 0;
+    }
+}
+
+void window_request_free(struct window_request *r)
+{
+    free(r->moves);
+    free(r->rows);
+    free(r->joined);
+    *r = (struct window_request){0};
+}
+
+void put_density_request(struct out *out, const struct density_request *r)
+{
+    put_u32(out, r->id);
+    put_u8(out, r->by_time);
+    put_u64(out, (uint64_t)r->from);
+    put_u64(out, (uint64_t)r->to);
+    put_u32(out, r->pixels);
+    put_u32(out, r->row_count);
+    for (uint32_t i = 0; i < r->row_count; i++)
+        put_u32(out, r->rows[i]);
+}
+
+void get_density_request(struct in *in, struct density_request *r)
+{
+    *r = (struct density_request){.id = get_u32(in)};
+    r->by_time = get_u8(in);
+    r->from = (int64_t)get_u64(in);
+    r->to = (int64_t)get_u64(in);
+    r->pixels = get_u32(in);
+    if (r->pixels == 0 || r->pixels > LIMIT_PIXELS)
+        in_fail(in, "asks for an impossible number of pixels");
     uint32_t n = get_count(in, 4);
     r->rows = array(in, n, sizeof *r->rows);
     for (; r->rows && r->row_count < n; r->row_count++)
         r->rows[r->row_count] = get_u32(in);
+}
+
+void put_density(struct out *out, const struct shown_density *d)
+{
+    put_u32(out, d->id);
+    put_u64(out, (uint64_t)d->from);
+    put_u64(out, (uint64_t)d->to);
+    put_u32(out, d->pixels);
+    put_u32(out, d->row_count);
+    for (uint32_t i = 0; i < d->row_count; i++)
+        put_u32(out, d->rows[i]);
+    for (size_t i = 0; i < (size_t)d->row_count * d->pixels; i++) {
+        put_u32(out, d->counts[i]);
+        put_u64(out, d->blocked_ns[i]);
+    }
+}
+
+void get_density(struct in *in, struct shown_density *d)
+{
+    *d = (struct shown_density){.id = get_u32(in)};
+    d->from = (int64_t)get_u64(in);
+    d->to = (int64_t)get_u64(in);
+    uint32_t pixels = get_u32(in), n = get_count(in, 4);
+    if (pixels > LIMIT_PIXELS || (pixels && n > in_left(in) / 4 / (1 + 3 * (size_t)pixels))) {
+        in_fail(in, "a density of an impossible size");
+        return;
+    }
+    size_t cells = (size_t)n * pixels;
+    d->rows = array(in, n, sizeof *d->rows);
+    d->counts = array(in, cells, sizeof *d->counts);
+    d->blocked_ns = array(in, cells, sizeof *d->blocked_ns);
+    if (in->error || (cells && (!d->rows || !d->counts || !d->blocked_ns)))
+        return;
+    d->pixels = pixels;
+    d->row_count = n;
+    for (uint32_t i = 0; i < n; i++)
+        d->rows[i] = get_u32(in);
+    for (size_t i = 0; i < cells; i++) {
+        d->counts[i] = get_u32(in);
+        d->blocked_ns[i] = get_u64(in);
+    }
+}
+
+void shown_density_free(struct shown_density *d)
+{
+    free(d->rows);
+    free(d->counts);
+    free(d->blocked_ns);
+    *d = (struct shown_density){0};
 }
 
 static void put_events(struct out *out, const struct shown_event *events, uint32_t count)
@@ -321,7 +431,7 @@ static void put_events(struct out *out, const struct shown_event *events, uint32
 
 static struct shown_event *get_events(struct in *in, uint32_t *count)
 {
-    uint32_t n = get_count(in, 60);
+    uint32_t n = get_count(in, 69);
     struct shown_event *events = array(in, n, sizeof *events);
     for (*count = 0; events && *count < n; ++*count)
         get_event(in, &events[*count]);
@@ -338,10 +448,13 @@ void put_window(struct out *out, const struct shown_window *w)
     put_u32(out, w->columns);
     put_u32(out, (uint32_t)w->first);
     put_u32(out, (uint32_t)w->last);
-    put_u8(out, (uint8_t)(w->more_left | w->more_right << 1));
+    put_u8(out, (uint8_t)(w->more_left | w->more_right << 1 | w->unresolved << 2));
     put_u32(out, w->row_count);
     for (uint32_t i = 0; i < w->row_count; i++) {
         put_u32(out, w->rows[i].line);
+        put_u32(out, w->rows[i].member_count);
+        for (uint32_t k = 0; k < w->rows[i].member_count; k++)
+            put_u32(out, w->rows[i].members[k]);
         put_in(out, w->rows[i].in);
         put_u64(out, w->rows[i].left);
         put_u8(out, w->rows[i].open);
@@ -369,11 +482,16 @@ void get_window(struct in *in, struct shown_window *w)
     uint8_t flags = get_u8(in);
     w->more_left = flags & 1;
     w->more_right = flags & 2;
-    uint32_t n = get_count(in, 19);
+    w->unresolved = flags & 4;
+    uint32_t n = get_count(in, 23);
     w->rows = array(in, n, sizeof *w->rows);
     for (; w->rows && w->row_count < n; w->row_count++) {
         struct shown_row *row = &w->rows[w->row_count];
         row->line = get_u32(in);
+        uint32_t members = get_count(in, 4);
+        row->members = array(in, members, sizeof *row->members);
+        for (; row->members && row->member_count < members; row->member_count++)
+            row->members[row->member_count] = get_u32(in);
         row->in = get_in(in);
         row->left = get_u64(in);
         row->open = get_u8(in);
@@ -396,6 +514,8 @@ void shown_window_free(struct shown_window *w)
         shown_event_free(&w->events[i]);
     for (uint32_t i = 0; i < w->pending_count; i++)
         shown_event_free(&w->pending[i]);
+    for (uint32_t i = 0; i < w->row_count; i++)
+        free(w->rows[i].members);
     free(w->events);
     free(w->pending);
     free(w->rows);

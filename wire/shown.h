@@ -39,6 +39,8 @@ struct shown_event {
     /* in a window only */
     int32_t column;
     uint32_t fold;
+    uint8_t stands;   /* to the event asked about: 0, or 1 + enum precedence */
+    int64_t since_ns; /* since the event before it on its line; -1 there is none */
 };
 
 struct shown_gap {
@@ -84,7 +86,20 @@ struct shown_trouble {
 };
 
 /* Anchors of a window. */
-enum anchor { ANCHOR_START, ANCHOR_END, ANCHOR_EVENT, ANCHOR_POSITION, ANCHOR_FRACTION };
+enum anchor {
+    ANCHOR_START,
+    ANCHOR_END,
+    ANCHOR_EVENT,
+    ANCHOR_POSITION,
+    ANCHOR_FRACTION,
+    ANCHOR_TIME,
+    ANCHORS
+};
+
+struct shown_move { /* of one line, by so many events; > 0: they go to the left */
+    uint32_t line;
+    int32_t events;
+};
 
 struct window_request {
     uint32_t id; /* comes back with the answer */
@@ -95,12 +110,20 @@ struct window_request {
     int32_t from;
     uint32_t columns;
     bool fold;
-    uint32_t *rows; /* lines; none means all that are drawn */
+    int64_t time_ns;        /* of ANCHOR_TIME */
+    uint64_t column_ns;     /* not 0: placed by time, a column is this long, order permitting */
+    struct ref about;       /* line 0 none: tell how every event stands to this one */
+    struct shown_move *moves;
+    uint32_t move_count;
+    uint32_t *rows;         /* lines; none means all that are drawn */
+    uint8_t *joined;        /* by row: 1: in a cluster with the one before; NULL: none is */
     uint32_t row_count;
 };
 
 struct shown_row {
-    uint32_t line;
+    uint32_t line;       /* the first, if it is a cluster */
+    uint32_t *members;   /* the other lines of a cluster */
+    uint32_t member_count;
     struct presences in; /* at the left edge */
     uint64_t left;       /* events left of the window */
     bool open;           /* the line has events or states on both sides: it crosses the left edge */
@@ -113,6 +136,7 @@ struct shown_window {
     uint32_t columns;
     int32_t first, last; /* columns that hold something */
     bool more_left, more_right;
+    bool unresolved; /* what some rows have further right was not looked for */
     struct shown_row *rows;
     uint32_t row_count;
     struct shown_event *events;
@@ -121,6 +145,25 @@ struct shown_window {
     uint32_t pending_count;
     struct shown_gap *gaps;
     uint32_t gap_count;
+};
+
+/* A run from far away: events per row and pixel. */
+struct density_request {
+    uint32_t id;
+    bool by_time;     /* else by position in the log */
+    int64_t from, to; /* positions or ns; to <= from: the whole run */
+    uint32_t pixels;
+    uint32_t *rows; /* lines; none means all that are drawn */
+    uint32_t row_count;
+};
+
+struct shown_density {
+    uint32_t id;
+    int64_t from, to;
+    uint32_t pixels, row_count;
+    uint32_t *rows;       /* lines */
+    uint32_t *counts;     /* by row, then pixel */
+    uint64_t *blocked_ns; /* the longest stretch that begins there in which only blocked threads were in the line */
 };
 
 /* A thread or line at its end, for `poet blocked`. */
@@ -158,6 +201,12 @@ void get_window_request(struct in *in, struct window_request *request);
 void put_window(struct out *out, const struct shown_window *window);
 void get_window(struct in *in, struct shown_window *window);
 void shown_window_free(struct shown_window *window);
+void window_request_free(struct window_request *request);
+void put_density_request(struct out *out, const struct density_request *request);
+void get_density_request(struct in *in, struct density_request *request);
+void put_density(struct out *out, const struct shown_density *density);
+void get_density(struct in *in, struct shown_density *density);
+void shown_density_free(struct shown_density *density);
 void put_tail(struct out *out, const struct shown_tail *tail);
 void get_tail(struct in *in, struct shown_tail *tail);
 void shown_tail_free(struct shown_tail *tail);

@@ -1,5 +1,6 @@
 /* poet export, poet show: the diagram as a file, or in the terminal. */
 #define _GNU_SOURCE
+#include "clients/poet/formats.h"
 #include "clients/poet/picture.h"
 #include "render/page.h"
 #include "render/text.h"
@@ -49,15 +50,15 @@ static bool parse_width(const char *s, double *points)
     return end != s && *points >= 20 && *points <= PAGE_LIMIT_PT;
 }
 
-enum format { PDF, SVG, PNG, TXT, NONE };
+enum ending { PDF, SVG, PNG, TXT, NONE };
 
-static enum format format_of(const char *file)
+static enum ending format_of(const char *file)
 {
     static const char *const endings[] = {".pdf", ".svg", ".png", ".txt"};
     size_t n = strlen(file);
     for (int i = 0; i < 4; i++)
         if (n > 4 && strcasecmp(file + n - 4, endings[i]) == 0)
-            return (enum format)i;
+            return (enum ending)i;
     return NONE;
 }
 
@@ -128,6 +129,18 @@ static int write_picture(const struct command *command, const struct picture *p,
     return status;
 }
 
+/* The whole run in a format of another tool. */
+static int export_other(const struct command *command, const char *source,
+                        const struct format *format, const char *file)
+{
+    struct subject subject;
+    if (!subject_open(command, &subject, source, LABELS_ADDRESS))
+        return EXIT_FAILED;
+    bool written = format_write(command, &subject, format, file);
+    subject_close(&subject);
+    return written ? EXIT_DONE : EXIT_FAILED;
+}
+
 static int run_export(const struct command *command, int argc, char **argv)
 {
     static const struct option options[] = {PICTURE_OPTIONS,
@@ -135,13 +148,15 @@ static int run_export(const struct command *command, int argc, char **argv)
                                             {"paper", required_argument, 0, 'p'},
                                             {"width", required_argument, 0, 'w'},
                                             {"grey", no_argument, 0, 'g'},
+                                            {"format", required_argument, 0, 'f'},
                                             {"help", no_argument, 0, 'h'},
                                             {0, 0, 0, 0}};
     struct picture p = {.fold = -1, .labels = LABELS_ADDRESS};
     struct page_options page = {0};
     const char *file = NULL;
+    const struct format *other = NULL;
     int c, status;
-    while ((c = getopt_long(argc, argv, "o:p:w:gh", options, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "o:p:w:gf:h", options, NULL)) != -1) {
         if (command_option(command, c, &status))
             return status;
         int taken = picture_option(command, &p, c, optarg);
@@ -151,6 +166,8 @@ static int run_export(const struct command *command, int argc, char **argv)
             file = optarg;
         else if (c == 'g')
             page.theme.grey = true;
+        else if (c == 'f' && !(other = format_find(optarg)))
+            return command_usage(command, "--format %s: chrome, dot or shiviz", optarg);
         else if (c == 'p' && !parse_paper(optarg, &page))
             return command_usage(command, "--paper %s: a4, a3, letter, legal or 297x210mm", optarg);
         else if (c == 'w' && !parse_width(optarg, &page.width_pt))
@@ -158,10 +175,12 @@ static int run_export(const struct command *command, int argc, char **argv)
     }
     if (argc - optind != 1 || !file)
         return command_usage(command, "a SOURCE and -o FILE are needed");
-    enum format format = format_of(file);
-    if (format == NONE)
+    if (other)
+        return export_other(command, argv[optind], other, file);
+    enum ending ending = format_of(file);
+    if (ending == NONE)
         return command_usage(command, "%s: the name must end in .pdf, .svg, .png or .txt", file);
-    page.format = format == SVG ? PAGE_SVG : format == PNG ? PAGE_PNG : PAGE_PDF;
+    page.format = ending == SVG ? PAGE_SVG : ending == PNG ? PAGE_PNG : PAGE_PDF;
     struct subject subject;
     if (!subject_open(command, &subject, argv[optind], p.labels))
         return EXIT_FAILED;
@@ -169,7 +188,7 @@ static int run_export(const struct command *command, int argc, char **argv)
     if (picture_get(command, &p, &subject)) {
         if (p.window.event_count == 0)
             fprintf(stderr, "poet export: there are no events: is the program compiled with -trace?\n");
-        status = format == TXT ? write_text(command, &p, &subject.source.book, file)
+        status = ending == TXT ? write_text(command, &p, &subject.source.book, file)
                                : write_picture(command, &p, &subject.source.book, &page, file);
     }
     picture_free(&p);
@@ -185,7 +204,10 @@ const struct command command_export = {
     PICTURE_USAGE
     "  -p, --paper SIZE          a4, a3, letter, legal or WIDTHxHEIGHTmm: as many pages as it takes\n"
     "  -w, --width WIDTH         scaled to WIDTH (84mm, 17cm, 5in) and cropped, for a paper\n"
-    "  -g, --grey                without colour\n\n"
+    "  -g, --grey                without colour\n"
+    "  -f, --format FORMAT       not a picture: the whole run as chrome (trace-event JSON with flows, for\n"
+    "                            Perfetto), dot (Graphviz) or shiviz (vector clocks); -o - writes to\n"
+    "                            standard output\n\n"
     "The same input gives the same bytes; $SOURCE_DATE_EPOCH sets the date in a PDF.\n",
     run_export};
 

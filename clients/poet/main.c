@@ -13,7 +13,7 @@
 
 static const struct command *const commands[] = {
     &command_export, &command_show, &command_blocked, &command_dump, &command_order,
-    &command_runs,   &command_stat, &command_check};
+    &command_runs,   &command_stat, &command_check, &command_import};
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 static const struct {

@@ -45,6 +45,54 @@ static int ask(const struct command *command, struct subject *subject, const str
     return EXIT_DONE;
 }
 
+/* Prints the chain of events that makes one come before the other. */
+static int ask_why(const struct command *command, struct subject *subject, const struct pair *pair)
+{
+    struct out out = {0};
+    struct in in;
+    char a[48], b[48];
+    ref_print(a, sizeof a, pair->a);
+    ref_print(b, sizeof b, pair->b);
+    out_begin(&out, MESSAGE_WHY);
+    put_ref(&out, pair->a);
+    put_ref(&out, pair->b);
+    out_end(&out);
+    if (!source_send(&subject->source, &out) ||
+        !subject_expect(command, subject, MESSAGE_WHY_IS, &in))
+        return EXIT_FAILED;
+    if (!get_u8(&in))
+        return command_fail(command, "there is no event %s or no event %s", a, b);
+    uint32_t count = get_u32(&in);
+    for (uint32_t i = 0; i < count; i++) {
+        struct shown_event event;
+        char ref[48];
+        if (!subject_expect(command, subject, MESSAGE_EVENT, &in))
+            return EXIT_FAILED;
+        get_event(&in, &event);
+        ref_print(ref, sizeof ref, event.at);
+        const struct book *book = &subject->source.book;
+        bool hidden = event.at.line & HIDDEN_LINE;
+        printf("%-10s %-12s %-28s %s\n", ref, book_type(book, event.type),
+               hidden ? "(collects what comes before)" : book_label(book, event.at.line),
+               subject_site(subject, &event));
+        shown_event_free(&event);
+    }
+    return (int)count;
+}
+
+/* Either way round. */
+static int why(const struct command *command, struct subject *subject, struct pair pair)
+{
+    int count = ask_why(command, subject, &pair);
+    if (count == 0 && ref_equal(pair.a, pair.b) == false) {
+        struct pair turned = {pair.b, pair.a};
+        count = ask_why(command, subject, &turned);
+    }
+    if (count == 0)
+        puts("no chain of events leads from one to the other");
+    return count >= 2 || count == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
 static int ask_all(const struct command *command, struct subject *subject, FILE *f)
 {
     static struct pair pairs[BATCH];
@@ -68,13 +116,17 @@ static int ask_all(const struct command *command, struct subject *subject, FILE 
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
+    static const struct option options[] = {
+        {"why", no_argument, 0, 'w'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
     int c, status;
+    bool chain = false;
     while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1)
-        if (command_option(command, c, &status))
+        if (c == 'w')
+            chain = true;
+        else if (command_option(command, c, &status))
             return status;
     struct pair pair;
-    bool from_input = argc - optind == 2 && strcmp(argv[optind + 1], "-") == 0;
+    bool from_input = !chain && argc - optind == 2 && strcmp(argv[optind + 1], "-") == 0;
     if (!from_input && argc - optind != 3)
         return command_usage(command, "a SOURCE and two events are needed, or a SOURCE and -");
     if (!from_input &&
@@ -83,7 +135,8 @@ static int run(const struct command *command, int argc, char **argv)
     struct subject subject;
     if (!subject_open(command, &subject, argv[optind], LABELS_ADDRESS))
         return EXIT_FAILED;
-    status = from_input ? ask_all(command, &subject, stdin) : ask(command, &subject, &pair, 1, 0);
+    status = chain && !from_input ? why(command, &subject, pair)
+             : from_input         ? ask_all(command, &subject, stdin) : ask(command, &subject, &pair, 1, 0);
     subject_close(&subject);
     return status;
 }
@@ -92,7 +145,10 @@ const struct command command_order = {
     "order", "say how two events stand to each other",
     "order SOURCE A B\n"
     "       poet order SOURCE -\n"
+    "       poet order --why SOURCE A B\n"
     "Print how event A stands to event B: before, after, concurrent, same (one point of the order),\n"
     "or unknown where lost events forbid an answer.  Events are written LINE:NUMBER.  With - pairs are\n"
-    "read from standard input, one a line.\n",
+    "read from standard input, one a line.\n\n"
+    "      --why   print a chain of events that makes one come before the other, by the fewest steps\n"
+    "              from line to line: one event a line, with its type, its line and its call site\n",
     run};

@@ -9,6 +9,7 @@
 
 #define AROUND 60
 #define FOLD_ABOVE 400
+#define TIME_COLUMNS 300
 #define COLUMNS_UNASKED 4000 /* far more than fit the pages that are written unasked */
 
 static int take_event(const struct command *command, struct ref *ref, const char *value)
@@ -16,6 +17,18 @@ static int take_event(const struct command *command, struct ref *ref, const char
     if (ref_parse(value, ref) && !(ref->line & HIDDEN_LINE))
         return 0;
     return command_usage(command, "%s: an event is written LINE:NUMBER, as in 2:17", value);
+}
+
+/* Microseconds to a column, or none: the whole run on 300 columns. */
+static int take_time(const struct command *command, struct picture *p, const char *value)
+{
+    char *end = NULL;
+    double us = value ? strtod(value, &end) : 0;
+    p->by_time = true;
+    p->column_ns = (uint64_t)(us * 1000);
+    if (value && (*end || !(us >= 0.001) || us > 1e12))
+        return command_usage(command, "--time=%s: microseconds to a column are needed", value);
+    return 0;
 }
 
 int picture_option(const struct command *command, struct picture *p, int option, const char *value)
@@ -65,52 +78,88 @@ int picture_option(const struct command *command, struct picture *p, int option,
     case 268:
         p->all = true;
         return 0;
+    case 269:
+        if (p->cluster_count == sizeof p->clusters / sizeof *p->clusters)
+            return command_usage(command, "--cluster: too many");
+        p->clusters[p->cluster_count++] = value;
+        return 0;
+    case 270:
+        return take_time(command, p, value);
     default:
         return -1;
     }
 }
 
-static bool add_row(struct picture *p, uint32_t line)
+/* Adds a line; one that was there goes, if it is to join the row before. */
+static void add_row(struct picture *p, uint32_t line, bool joins)
 {
-    for (uint32_t i = 0; i < p->row_count; i++)
-        if (p->rows[i] == line)
-            return true;
+    for (uint32_t i = 0; i < p->row_count; i++) {
+        if (p->rows[i] != line)
+            continue;
+        if (!joins)
+            return;
+        memmove(p->rows + i, p->rows + i + 1, (p->row_count - i - 1) * sizeof *p->rows);
+        memmove(p->joined + i, p->joined + i + 1, p->row_count - i - 1);
+        p->row_count--;
+        break;
+    }
     p->rows = realloc(p->rows, (p->row_count + 1) * sizeof *p->rows);
-    if (!p->rows)
+    p->joined = realloc(p->joined, p->row_count + 1);
+    if (!p->rows || !p->joined)
         abort();
+    p->joined[p->row_count] = joins;
     p->rows[p->row_count++] = line;
-    return true;
 }
 
-/* One word of --lines: a number, or a pattern on names. */
-static bool add_rows(struct picture *p, struct subject *subject, const char *word)
+/* One word of a list of lines: a number, or a pattern on names. */
+static bool add_rows(struct picture *p, struct subject *subject, const char *word, bool cluster,
+                     bool *first)
 {
     const struct book *book = &subject->source.book;
     char *end;
     unsigned long number = strtoul(word, &end, 10);
-    if (*word && !*end)
-        return number >= 1 && number <= book->line_count && add_row(p, (uint32_t)number);
-    bool any = false;
-    for (uint32_t i = 1; i <= book->line_count; i++)
-        if (book_drawn(book, i) &&
-            fnmatch(word, label_name(book, subject->sites, i), 0) == 0)
-            any |= add_row(p, i);
+    bool any = false, exact = *word && !*end;
+    for (uint32_t i = 1; i <= book->line_count; i++) {
+        if (exact ? i != number
+                  : !book_drawn(book, i) ||
+                        fnmatch(word, label_name(book, subject->sites, i), 0) != 0)
+            continue;
+        add_row(p, i, cluster && !*first);
+        any = true;
+        *first = false;
+    }
     return any;
 }
 
-static bool choose_rows(const struct command *command, struct picture *p, struct subject *subject)
+static bool add_list(const struct command *command, struct picture *p, struct subject *subject,
+                     const char *option, const char *list, bool cluster)
 {
-    if (!p->lines)
-        return true;
-    char *copy = strdup(p->lines), *rest = copy;
-    bool ok = copy != NULL;
+    char *copy = strdup(list), *rest = copy;
+    bool ok = copy != NULL, first = true;
     for (char *word; ok && (word = strsep(&rest, ",")) != NULL;) {
-        ok = add_rows(p, subject, word);
+        ok = add_rows(p, subject, word, cluster, &first);
         if (!ok)
-            command_fail(command, "--lines: there is no line \"%s\": see poet dump", word);
+            command_fail(command, "%s: there is no line \"%s\": see poet dump", option, word);
     }
     free(copy);
     return ok;
+}
+
+/* Rows in the order of --lines, else of the run; a cluster stands where its first line stands. */
+static bool choose_rows(const struct command *command, struct picture *p, struct subject *subject)
+{
+    if (p->lines && !add_list(command, p, subject, "--lines", p->lines, false))
+        return false;
+    if (!p->cluster_count)
+        return true;
+    for (unsigned i = 0; i < p->cluster_count; i++)
+        if (!add_list(command, p, subject, "--cluster", p->clusters[i], true))
+            return false;
+    const struct book *book = &subject->source.book;
+    for (uint32_t i = 1; !p->lines && i <= book->line_count; i++)
+        if (book_drawn(book, i) && book->lines[i - 1].is.events)
+            add_row(p, i, false);
+    return true;
 }
 
 static bool ask(const struct command *command, struct picture *p, struct subject *subject,
@@ -119,6 +168,7 @@ static bool ask(const struct command *command, struct picture *p, struct subject
     struct out out = {0};
     struct in in;
     request->rows = p->rows;
+    request->joined = p->joined;
     request->row_count = p->row_count;
     out_begin(&out, MESSAGE_WINDOW);
     put_window_request(&out, request);
@@ -178,6 +228,41 @@ static bool cut_at(const struct command *command, struct picture *p, struct wind
     return ask(command, p, subject, request);
 }
 
+/* From the event of --from, else from the run's begin. */
+static bool by_time(const struct command *command, struct picture *p, struct subject *subject,
+                    struct window_request *request)
+{
+    struct in in;
+    struct shown_stat stat;
+    struct out out = {0};
+    source_ask(&out, MESSAGE_STAT);
+    if (!source_send(&subject->source, &out) ||
+        !subject_expect(command, subject, MESSAGE_STAT_IS, &in))
+        return false;
+    get_stat(&in, &stat);
+    free(stat.damage);
+    unsigned type = 0;
+    struct error error;
+    while (type != MESSAGE_DUMP_END)
+        if (source_next(&subject->source, true, &type, &in, &error) < 0)
+            return !command_fail(command, "%s", error.text);
+    uint64_t duration = stat.duration_ns > 0 ? (uint64_t)stat.duration_ns : 1;
+    request->column_ns = p->column_ns ? p->column_ns : duration / TIME_COLUMNS + 1;
+    uint64_t columns = duration / request->column_ns + 60;
+    if (columns > LIMIT_COLUMNS) {
+        command_fail(command, "--time: that makes more than %u columns", LIMIT_COLUMNS);
+        return false;
+    }
+    if (request->anchor != ANCHOR_EVENT)
+        request->anchor = ANCHOR_TIME;
+    request->time_ns = INT64_MIN;
+    request->from = 0;
+    request->columns = (uint32_t)columns;
+    p->fold = 0;
+    request->fold = false;
+    return true;
+}
+
 static bool get_range(const struct command *command, struct picture *p, struct subject *subject)
 {
     struct window_request request = {
@@ -194,6 +279,8 @@ static bool get_range(const struct command *command, struct picture *p, struct s
         request.anchor = ANCHOR_EVENT;
         request.event = p->from;
     }
+    if (p->by_time && !by_time(command, p, subject, &request))
+        return false;
     if (!ask(command, p, subject, &request))
         return false;
     if (p->to.line && !cut_at(command, p, &request, subject))
@@ -240,4 +327,5 @@ void picture_free(struct picture *p)
 {
     shown_window_free(&p->window);
     free(p->rows);
+    free(p->joined);
 }

@@ -9,6 +9,11 @@ struct picture {
     struct ref from, to, around; /* line 0: not asked for */
     unsigned last;               /* columns at the end, 0 not asked for */
     const char *text;            /* around the first event that bears it */
+    const char *clusters[32]; /* as written with --cluster */
+    unsigned cluster_count;
+    uint8_t *joined; /* by row */
+    uint64_t column_ns; /* --time: not 0 */
+    bool by_time;
     const char *lines;           /* list of lines, NULL all */
     int fold;                    /* -1 by size, 0 off, 1 on */
     enum labels labels;
@@ -28,7 +33,8 @@ struct picture {
         {"fold", no_argument, 0, 262}, {"no-fold", no_argument, 0, 263},                      \
         {"labels", required_argument, 0, 264}, {"caption", required_argument, 0, 265},        \
         {"no-title", no_argument, 0, 266}, {"no-legend", no_argument, 0, 267},                \
-        {"all", no_argument, 0, 268}
+        {"all", no_argument, 0, 268}, {"cluster", required_argument, 0, 269},                 \
+        {"time", optional_argument, 0, 270}
 
 #define PICTURE_USAGE                                                                         \
     "  --from EVENT --to EVENT   from one event to another (LINE:NUMBER), either or both\n"   \
@@ -37,6 +43,10 @@ struct picture {
     "  --text TEXT               60 columns around the first event with that text or type\n"  \
     "  --lines LIST              only these lines, in this order: numbers, or names with * and ?,\n" \
     "                            separated by commas\n"                                       \
+    "  --cluster LIST            these lines as one row, without what happens among themselves;\n" \
+    "                            may be repeated\n"                                           \
+    "  --time[=MICROSECONDS]     placed by time, so many to a column, where the order permits;\n" \
+    "                            default: the whole run on 300 columns\n"                     \
     "  --fold, --no-fold         stretches of like visits as one mark with xN; default: when\n" \
     "                            there are more than 400 columns\n"                           \
     "  --labels WHAT             name, id (name and line number) or address (default)\n"      \

@@ -7,8 +7,7 @@
 static bool step(struct order *order, uint32_t number, struct point *point)
 {
     struct line *line = order_get(order, number);
-    struct pending *head =
-        line->pending ? pending_at(order, (struct ref){number, line->delivered + 1}) : NULL;
+    struct pending *head = line->pending ? pending_head(order, number) : NULL;
     if (!head)
         return false;
     if (head->lost) {
@@ -42,16 +41,7 @@ static void drain(struct order *order)
 
 static void meet(struct order *order, const struct arrival *a)
 {
-    struct meeting *meeting = meeting_of(order, a);
-    if (!meeting) {
-        meeting = calloc(1, sizeof *meeting);
-        if (!meeting)
-            abort();
-        map_put(&order->meetings, a->key[0], a->key[1], meeting);
-    }
-    meeting->members =
-        grow(meeting->members, &meeting->room, meeting->count + 1, sizeof *meeting->members);
-    meeting->members[meeting->count++] = a->at;
+    struct meeting *meeting = meeting_add(order, a->key[0], a->key[1], a->at);
     for (size_t i = 0; i < meeting->count; i++)
         if (meeting->members[i].line)
             line_enqueue(order, meeting->members[i].line);
@@ -60,16 +50,23 @@ static void meet(struct order *order, const struct arrival *a)
     meeting->waiting_count = 0;
 }
 
-static struct pending *pending_new(struct order *order, struct ref at)
+/* Is all there that the event names, beside its line and its pair? */
+static bool has_all(const struct order *order, const struct arrival *a)
 {
-    struct pending *pending = calloc(1, sizeof *pending);
-    if (!pending)
-        abort();
-    pending->arrival.at = at;
-    map_put(&order->pending, at.line, at.number, pending);
-    order_get(order, at.line)->pending++;
-    order->figures.pending++;
-    return pending;
+    for (size_t i = 0; i < 2; i++) {
+        const struct line *after = a->after[i].line ? order_get(order, a->after[i].line) : NULL;
+        if (after && after->delivered < a->after[i].number)
+            return false;
+    }
+    if (a->relation != RELATION_RECEIVE)
+        return true;
+    if (a->partner_count != 1)
+        return false;
+    const struct line *from = order_get(order, a->partners[0].line);
+    if (!from || from->delivered < a->partners[0].number)
+        return false;
+    uint64_t send = order_position(order, a->partners[0]);
+    return send != NO_POSITION && log_sends(order, send);
 }
 
 /* Most events come in order and need not wait: they are delivered as they are. */
@@ -77,14 +74,9 @@ static bool may_pass(const struct order *order, const struct arrival *a)
 {
     const struct line *line = order_get(order, a->at.line);
     if (!line || a->at.number != line->delivered + 1 || line->pending || line->closed ||
-        order->work_count)
+        order->work_count || !has_all(order, a))
         return false;
-    for (size_t i = 0; i < 2; i++) {
-        const struct line *after = a->after[i].line ? order_get(order, a->after[i].line) : NULL;
-        if (after && after->delivered < a->after[i].number)
-            return false;
-    }
-    const struct line *opener = line->count == 0 && line->opened_by.line
+    const struct line *opener = line->positions.count == 0 && line->opened_by.line
                                     ? order_get(order, line->opened_by.line)
                                     : NULL;
     return !opener || opener->delivered >= line->opened_by.number;
@@ -92,12 +84,11 @@ static bool may_pass(const struct order *order, const struct arrival *a)
 
 static void pass(struct order *order, const struct arrival *const *arrivals, size_t count)
 {
-    struct pending pending[2] = {0};
+    struct pending pending[2];
     struct pending *members[2] = {&pending[0], &pending[1]};
     for (size_t i = 0; i < count; i++) {
         pending[i].arrival = *arrivals[i];
-        if (arrivals[i]->at.number > order_get(order, arrivals[i]->at.line)->highest)
-            order_get(order, arrivals[i]->at.line)->highest = arrivals[i]->at.number;
+        pending[i].partners = (struct ref *)(uintptr_t)arrivals[i]->partners;
     }
     point_append(order, &(struct point){.members = members, .count = count}, false);
     for (size_t i = 0; i < count; i++)
@@ -105,6 +96,38 @@ static void pass(struct order *order, const struct arrival *const *arrivals, siz
             line_wake(order, arrivals[i]->at.line);
     if (order->work_count)
         drain(order);
+}
+
+/* The line of an event that was not long ago: where its newest positions are kept. */
+static const uint64_t *recent(const struct line *line, uint64_t number)
+{
+    uint32_t n = series_tail(&line->positions, 0);
+    uint64_t back = line->delivered - number;
+    return number <= line->delivered && back < n ? &line->positions.tail[0][n - 1 - back] : NULL;
+}
+
+void order_expect(const struct order *order, const struct arrival *a, enum expectation stage)
+{
+    const struct line *line = order_get(order, a->at.line);
+    const struct line *from =
+        a->partner_count ? order_get(order, a->partners[0].line) : NULL;
+    if (stage == EXPECT_LINES) {
+        __builtin_prefetch(line, 1);
+        __builtin_prefetch(from, 1);
+        return;
+    }
+    const uint64_t *send = from && a->relation == RELATION_RECEIVE && from->positions.tail[0]
+                               ? recent(from, a->partners[0].number)
+                               : NULL;
+    if (stage == EXPECT_POSITIONS) {
+        if (line && line->positions.tail[0])
+            __builtin_prefetch(&line->positions.tail[0][series_tail(&line->positions, 0)], 1);
+        if (send)
+            __builtin_prefetch(send);
+    } else if (send && *send < order->count && *send / BLOCK_EVENTS >= order->packed) {
+        const struct rows *rows = order->blocks[*send / BLOCK_EVENTS].rows;
+        __builtin_prefetch(rows->bytes + *send % BLOCK_EVENTS * rows->row_bytes, 1);
+    }
 }
 
 void order_accept_pair(struct order *order, const struct arrival *a, const struct arrival *b)
@@ -121,37 +144,24 @@ bool order_accept(struct order *order, const struct arrival *arrival)
 {
     if (!arrival->keyed &&
         (arrival->relation == RELATION_NONE || arrival->relation == RELATION_SEND ||
-         arrival->relation == RELATION_ORDER) &&
+         arrival->relation == RELATION_RECEIVE || arrival->relation == RELATION_ORDER) &&
         may_pass(order, arrival)) {
         pass(order, &arrival, 1);
         return true;
     }
     struct line *line = order_get(order, arrival->at.line);
     if (!line || arrival->at.number == 0 || arrival->at.number <= line->delivered ||
-        pending_at(order, arrival->at)) {
+        (arrival->at.number <= line->highest && pending_is(order, arrival->at))) {
         order->figures.duplicates++;
         return false;
     }
-    struct pending *pending = pending_new(order, arrival->at);
     if (arrival->at.number > line->highest)
         line->highest = arrival->at.number;
-    pending->arrival = *arrival;
-    pending->arrival.partners = NULL;
-    if (arrival->partner_count) {
-        pending->partners = malloc(arrival->partner_count * sizeof *pending->partners);
-        if (!pending->partners)
-            abort();
-        memcpy(pending->partners, arrival->partners,
-               arrival->partner_count * sizeof *pending->partners);
-    }
+    pending_put(order, arrival, 0);
     if (arrival->keyed || arrival->relation == RELATION_GROUP)
         meet(order, arrival);
     if (arrival->at.number == line->delivered + 1 || line->gone)
         line_enqueue(order, arrival->at.line);
-    /* Those who wait for just this event must look again: it may not name them. */
-    for (size_t i = 0; i < line->waiter_count; i++)
-        if (line->waiters[i].number == arrival->at.number)
-            line_enqueue(order, line->waiters[i].line);
     drain(order);
     return true;
 }
@@ -168,9 +178,10 @@ void order_lost(struct order *order, uint32_t number, uint64_t first, uint64_t c
         first += known;
         count -= known;
     }
-    if (pending_at(order, (struct ref){number, first}))
+    struct arrival gap = {.at = {number, first}};
+    if (pending_is(order, gap.at))
         return;
-    pending_new(order, (struct ref){number, first})->lost = count;
+    pending_put(order, &gap, count);
     line_enqueue(order, number);
     drain(order);
 }
@@ -178,27 +189,17 @@ void order_lost(struct order *order, uint32_t number, uint64_t first, uint64_t c
 /* Declares lost what lies before the first pending event of each gone line. */
 static bool close_gaps(struct order *order)
 {
-    uint64_t *least = calloc(order->line_count + 1, sizeof *least);
-    if (!least)
-        abort();
-    for (size_t i = 0; i < order->pending.room; i++) {
-        if (!order->pending.entries[i].value)
-            continue;
-        struct map_entry *entry = &order->pending.entries[i];
-        if (entry->a <= order->line_count && (!least[entry->a] || entry->b < least[entry->a]))
-            least[entry->a] = entry->b;
-    }
     bool any = false;
     for (uint32_t i = 1; i <= order->line_count; i++) {
         struct line *line = &order->lines[i - 1];
-        if (!line->gone || !least[i] || least[i] <= line->delivered + 1)
+        uint64_t least = line->gone && line->pending ? pending_least(order, i) : 0;
+        if (least <= line->delivered + 1)
             continue;
-        log_gap(order, i, least[i] - line->delivered - 1);
+        log_gap(order, i, least - line->delivered - 1);
         line_wake(order, i);
         line_enqueue(order, i);
         any = true;
     }
-    free(least);
     return any;
 }
 
@@ -214,7 +215,12 @@ void order_gone(struct order *order, const uint32_t *lines, size_t count)
     } while (close_gaps(order));
 }
 
-struct order_figures order_figures(const struct order *order) { return order->figures; }
+struct order_figures order_figures(const struct order *order)
+{
+    struct order_figures figures = order->figures;
+    figures.damaged += order->damaged_blocks;
+    return figures;
+}
 
 const struct trouble *order_troubles(const struct order *order, size_t *count)
 {
@@ -222,15 +228,25 @@ const struct trouble *order_troubles(const struct order *order, size_t *count)
     return order->troubles;
 }
 
+struct visiting {
+    void (*visit)(void *context, const struct arrival *);
+    void *context;
+};
+
+static void visit_pending(void *context, const struct pending *pending)
+{
+    const struct visiting *visiting = context;
+    struct arrival arrival = pending->arrival;
+    arrival.partners = pending->partners;
+    if (!pending->lost)
+        visiting->visit(visiting->context, &arrival);
+}
+
 void order_pending(const struct order *order,
                    void (*visit)(void *context, const struct arrival *), void *context)
 {
-    for (size_t i = 0; i < order->pending.room; i++) {
-        const struct pending *pending = order->pending.entries[i].value;
-        if (!pending || pending->lost)
-            continue;
-        struct arrival arrival = pending->arrival;
-        arrival.partners = pending->partners;
-        visit(context, &arrival);
-    }
+    struct visiting visiting = {visit, context};
+    pending_each(order, visit_pending, &visiting);
 }
+
+uint32_t order_oldest_batch(const struct order *order) { return pending_batch(order); }

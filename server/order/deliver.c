@@ -4,59 +4,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an arrival says of itself, in the log. */
-static struct event *append(struct order *order, const struct arrival *a)
+/* What an arrival says of itself, as an event of the point that begins at `point`. */
+static struct event event_of(const struct arrival *a, uint64_t point)
 {
-    struct event *event = log_append(order, a->at.line, a->at.number);
-    event->time_ns = a->time_ns;
-    event->thread = a->thread;
-    event->about = a->about;
-    event->site = a->site;
-    event->type = a->type;
-    event->relation = (uint8_t)a->relation;
-    return event;
+    return (struct event){.number = a->at.number,
+                          .time_ns = a->time_ns,
+                          .point = point,
+                          .line = a->at.line,
+                          .thread = a->thread,
+                          .about = a->about,
+                          .site = a->site,
+                          .type = a->type,
+                          .relation = (uint8_t)a->relation,
+                          .sends = a->sends};
 }
 
-static void deliver_one(struct order *order, const struct pending *pending, uint64_t point,
-                        const uint64_t *collected, size_t collected_count)
+struct incoming { /* edges of one event */
+    uint64_t few[32], *items;
+    uint32_t count, sends;
+};
+
+static void add_edge(struct incoming *in, uint64_t from)
 {
-    const struct arrival *a = &pending->arrival;
-    struct line *line = order_get(order, a->at.line);
-    bool first = line->count == 0;
-    struct event *event = append(order, a);
-    event->point = point;
-    for (size_t i = 0; a->relation == RELATION_RECEIVE && i < pending->arrival.partner_count; i++) {
+    if (from != NO_POSITION)
+        in->items[in->count++] = from;
+}
+
+static void add_sends(struct order *order, const struct pending *pending, struct event *event,
+                      struct incoming *in)
+{
+    for (uint32_t i = 0; i < pending->arrival.partner_count; i++) {
         uint64_t send = order_position(order, pending->partners[i]);
         if (send == NO_POSITION)
             event->partner_lost |= !order_is_forgotten(order, pending->partners[i]);
-        else if (order_event(order, send)->state == EVENT_ORDERED)
-            log_receive(order, event, send);
+        else if (!(log_get(order, send, ROW_FLAGS) & ROW_CONTRADICTORY))
+            add_edge(in, send);
     }
-    for (size_t i = 0; i < collected_count; i++)
-        log_edge(order, event, collected[i]);
-    struct ref opener = first ? line->opened_by : (struct ref){0, 0};
-    for (size_t i = 0; i < 2; i++)
-        if (a->after[i].line && !(opener.line && ref_equal(a->after[i], opener)))
-            log_edge(order, event, log_standing(order, a->after[i]));
-    if (opener.line) {
-        uint32_t before = event->edge_count;
-        log_edge(order, event, log_standing(order, opener));
-        event->opened = event->edge_count > before;
-    }
-    if (a->closes)
-        line->closed = true;
-    if (a->thread && order_get(order, a->thread))
-        order_get(order, a->thread)->acted = order->count;
-    presence_apply(order, event);
+    in->sends = in->count;
 }
 
-void pending_forget(struct order *order, struct pending *pending)
+static void deliver_one(struct order *order, const struct pending *pending, uint64_t point,
+                        const uint64_t *collected, size_t collected_count, bool partner_lost)
 {
-    struct ref at = pending->arrival.at;
-    map_take(&order->pending, at.line, at.number);
-    order_get(order, at.line)->pending--;
-    order->figures.pending--;
-    pending_free(pending);
+    const struct arrival *a = &pending->arrival;
+    struct line *line = order_get(order, a->at.line);
+    struct event event = event_of(a, point);
+    struct incoming in;
+    in.items = in.few;
+    in.count = in.sends = 0;
+    size_t room = 0, need = a->partner_count + collected_count + 3;
+    if (need > sizeof in.few / sizeof *in.few)
+        in.items = grow(NULL, &room, need, sizeof *in.items);
+    event.partner_lost = partner_lost;
+    if (a->relation == RELATION_RECEIVE)
+        add_sends(order, pending, &event, &in);
+    for (size_t i = 0; i < collected_count; i++)
+        add_edge(&in, collected[i]);
+    struct ref opener = line->positions.count == 0 ? line->opened_by : (struct ref){0, 0};
+    for (size_t i = 0; i < 2; i++)
+        if (a->after[i].line && !(opener.line && ref_equal(a->after[i], opener)))
+            add_edge(&in, log_standing(order, a->after[i]));
+    if (opener.line) {
+        uint32_t before = in.count;
+        add_edge(&in, log_standing(order, opener));
+        event.opened = in.count > before;
+    }
+    event.edge_count = in.count;
+    event.send_count = in.sends;
+    presence_apply(order, &event);
+    uint64_t position = order->count;
+    log_append(order, &event, in.items);
+    for (uint32_t i = 0; i < in.sends; i++)
+        log_receive(order, in.items[i], position, in.sends == 1);
+    if (a->closes)
+        order_get(order, a->at.line)->closed = true;
+    if (a->thread && order_get(order, a->thread))
+        order_get(order, a->thread)->acted = order->count;
+    if (in.items != in.few)
+        free(in.items);
 }
 
 void point_append(struct order *order, const struct point *point, bool partner_lost)
@@ -67,17 +92,18 @@ void point_append(struct order *order, const struct point *point, bool partner_l
         counts[i] = log_collect(order, point->members[i]->arrival.at.line,
                                 point->members[i]->arrival.type, collected + 8 * i, 8);
     uint64_t first = order->count;
-    for (size_t i = 0; i < point->count; i++) {
-        deliver_one(order, point->members[i], first, collected + 8 * (i & 1),
-                    i < 2 ? counts[i] : 0);
-        if (partner_lost && !order_is_forgotten(order, point->members[i]->partners[0]))
-            order->chunks[first / CHUNK_EVENTS][first % CHUNK_EVENTS].partner_lost = true;
-    }
+    for (size_t i = 0; i < point->count; i++)
+        deliver_one(order, point->members[i], first, collected + 8 * (i & 1), i < 2 ? counts[i] : 0,
+                    i == 0 && partner_lost &&
+                        !order_is_forgotten(order, point->members[i]->partners[0]));
 }
 
 void point_deliver(struct order *order, const struct point *point, bool partner_lost)
 {
     point_append(order, point, partner_lost);
+    for (size_t i = 0; i < point->count; i++)
+        if (point->members[i]->arrival.keyed)
+            meeting_done(order, &point->members[i]->arrival);
     for (size_t i = 0; i < point->count; i++) {
         uint32_t line = point->members[i]->arrival.at.line;
         pending_forget(order, point->members[i]);
@@ -100,9 +126,10 @@ void point_contradict(struct order *order, struct pending *pending, struct ref w
     if (!pending->condemned)
         order_report(order, a->at, with, why);
     uint32_t line = a->at.line;
-    struct event *event = append(order, a);
-    event->state = EVENT_CONTRADICTORY;
-    presence_apply(order, event);
+    struct event event = event_of(a, order->count);
+    event.state = EVENT_CONTRADICTORY;
+    presence_apply(order, &event);
+    log_append(order, &event, NULL);
     pending_forget(order, pending);
     order_get(order, line)->wait = (struct ref){0, 0};
     line_wake(order, line);

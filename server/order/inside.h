@@ -4,14 +4,44 @@
 
 #include "server/order/map.h"
 #include "server/order/order.h"
+#include "server/order/rows.h"
+#include "server/order/series.h"
 
-#define CHUNK_EVENTS 4096u
+#ifndef OPEN_BLOCKS /* tests make it small */
+#define OPEN_BLOCKS 64u    /* so many of the newest blocks stay open */
+#endif
+#ifndef PENDING_LIMIT
+#define PENDING_LIMIT 2000000u /* arrivals that wait in memory, about 200 bytes each */
+#endif
+#define MEETINGS_DONE 65536u /* so many are remembered, to find one too many */
+#define NEIGHBOURS_MAX 64u /* a line with more is called dense */
 
 struct pending {
     struct arrival arrival;
-    struct ref *partners; /* own copy */
+    struct ref *partners; /* a copy: &one, or new memory */
+    struct ref one;
     uint64_t lost;        /* not an event: this many lost numbers */
     bool condemned;       /* its partner was contradictory and named it */
+    struct pending *next; /* while it is unused */
+};
+
+struct ring { /* what is pending on a line, by number & (room - 1) */
+    struct pending **items;
+    uint32_t room;
+};
+
+struct spill { /* what is pending on a line and lies on the shelf: numbers begin .. end - 1 */
+    uint64_t begin, end;
+    struct spill_part {
+        uint64_t place;
+        uint32_t batch;
+    } *parts;
+    size_t part_count, part_room, part_next;
+    struct spilled {
+        struct arrival arrival;
+        struct ref partner;
+    } *buffer; /* the newest, not on the shelf yet */
+    uint32_t buffered, batch;
 };
 
 struct waiter {
@@ -36,23 +66,32 @@ struct collector {
 };
 
 struct line {
+    /* what every event needs, in one cache line */
+    _Alignas(64) uint64_t delivered; /* last number delivered or lost */
+    uint64_t last;           /* position of the newest event, NO_POSITION none */
+    uint64_t acted;          /* 1 + position of the last event whose thread is this line's */
+    uint32_t sits_count, waiter_count;
     bool shared, closed, gone, queued;
-    uint32_t kind;
-    uint64_t delivered; /* last number delivered or lost */
-    uint64_t pending;   /* arrivals that wait */
-    uint64_t acted;     /* 1 + position of the last event whose thread is this line's */
+    bool dense;              /* more neighbours than are listed, or some that cannot be */
+    bool after_gap;          /* the next event follows lost numbers */
+    bool has_gaps;
+    uint8_t neighbour_count;
+    uint32_t kind, pending;  /* pending: arrivals that wait */
+    struct series positions; /* by ordinal */
+    uint64_t tied;           /* position of the newest event with edges or a partner, or NO_POSITION */
+    uint64_t base;           /* ordinals before it are forgotten */
+    uint64_t highest;        /* greatest number that came out of turn */
+    struct ref wait;         /* what the head waits for, line 0: nothing */
+    struct waiter *waiters;  /* a heap, least number first */
+    size_t waiter_room;
+    struct ring ring;
+    struct spill *spill;     /* NULL: nothing is spilled */
     struct ref opened_by;
-    struct ref wait; /* what the head waits for, line 0: nothing */
-    uint64_t *positions; /* of the ordinals from base on */
-    uint64_t count, base; /* events so far; forgotten ones of them */
-    uint64_t highest;     /* greatest number that came */
-    size_t room;
+    uint32_t *neighbours;    /* lines from which order comes in */
     struct gap *gaps;
     size_t gap_count, gap_room;
-    struct waiter *waiters; /* a heap, least number first */
-    size_t waiter_count, waiter_room;
     struct sits *sits;
-    size_t sits_count, sits_room;
+    size_t sits_room;
     struct collector *collectors;
     size_t collector_count, collector_room;
 };
@@ -60,6 +99,8 @@ struct line {
 struct meeting { /* those who meet by one key */
     struct ref *members;
     size_t count, room;
+    uint32_t receives, expected; /* of a SEND: delivered so far; how many it has, 0 any number */
+    bool done; /* all that can be expected has met; forgotten after a while */
     uint32_t *waiting; /* lines */
     size_t waiting_count, waiting_room;
 };
@@ -77,20 +118,32 @@ struct effects { /* per kind: by 2 * type + paired, 0 none, else 1 + presence, +
 struct order {
     struct line *lines, *hidden;
     size_t line_count, line_room, hidden_count, hidden_room;
-    struct event **chunks;
-    struct chunk_start { /* where the pools stood when a chunk began */
-        uint64_t edges, links;
-    } *starts;
-    size_t chunk_room, start_room;
+    struct block {
+        struct rows *rows; /* NULL: on the shelf only */
+        uint64_t place;    /* 0: open */
+    } *blocks; /* BLOCK_EVENTS positions each */
+    size_t block_room;
     uint64_t count, first; /* first: kept from here on */
-    uint64_t *edges; /* from edge_base on */
-    uint64_t edge_count, edge_base;
-    size_t edge_room;
-    uint64_t *links; /* pairs: position of a receive, index of the next pair */
-    uint64_t link_count, link_base;
-    size_t link_room;
-    struct map pending;  /* (line, number) -> struct pending */
+    uint64_t packed;       /* blocks before this one are on the shelf */
+    struct shelf shelf;
+    struct nodes nodes;
+    struct cache { /* packed blocks in memory */
+        uint32_t *list;
+        size_t count, room, hand, bytes, limit;
+    } cache;
+    struct rows *spare;      /* a block that was open */
+    struct rows *damaged;    /* stands for blocks that cannot be read */
+    uint64_t damaged_blocks, partners_lost;
+    bool has_shared; /* some line is shared */
+    struct map late;         /* send -> struct late: receives its row has no room for */
+    struct scratch *scratch; /* of questions, see past.c */
+    struct map far;      /* (line, number) -> struct pending: numbers far ahead of their line */
+    struct pool *pools;  /* pending.c */
+    struct pending *unused;
+    uint64_t in_memory, pending_limit; /* arrivals; with more, some are spilled */
     struct map meetings; /* key -> struct meeting */
+    struct key { uint64_t a, b; } *done; /* a ring of meetings that are done */
+    size_t done_count, done_room;
     struct set *after;   /* by type */
     size_t after_room;
     struct effects *effects; /* by kind */
@@ -99,23 +152,81 @@ struct order {
     size_t work_count, work_room;
     struct trouble *troubles;
     size_t trouble_count, trouble_room;
+    char **reasons; /* read from a saved order */
+    size_t reason_count, reason_room;
     struct order_figures figures;
 };
 
 struct line *order_get(const struct order *order, uint32_t line);
 
 /* log.c: what has been delivered */
-struct event *log_append(struct order *order, uint32_t line, uint64_t number);
-void log_edge(struct order *order, struct event *event, uint64_t from);
-void log_receive(struct order *order, struct event *receive, uint64_t send);
+const struct rows *log_load(const struct order *order, uint64_t block);
+
+static inline const struct rows *log_rows(const struct order *order, uint64_t position)
+{
+    struct rows *rows = order->blocks[position / BLOCK_EVENTS].rows;
+    if (!rows)
+        return log_load(order, position / BLOCK_EVENTS);
+    rows->used = true;
+    return rows;
+}
+
+static inline uint64_t log_get(const struct order *order, uint64_t position, enum row_field field)
+{
+    return row_get(log_rows(order, position), position % BLOCK_EVENTS, field);
+}
+
+static inline unsigned log_relation(const struct order *order, uint64_t position)
+{
+    return log_get(order, position, ROW_FLAGS) & ROW_RELATION;
+}
+
+static inline bool log_sends(const struct order *order, uint64_t position)
+{
+    uint64_t flags = log_get(order, position, ROW_FLAGS);
+    return flags & ROW_SENDS || (flags & ROW_RELATION) == RELATION_SEND;
+}
+
+/* Appends; edges are positions, the sends that it receives first. */
+void log_append(struct order *order, const struct event *event, const uint64_t *edges);
+void log_set(struct order *order, uint64_t position, enum row_field field, uint64_t value);
 void log_gap(struct order *order, uint32_t line, uint64_t count);
 /* The event that stands for `at` in the order: itself, or where it is lost or
  * contradictory the one before it on its exclusive line; else NO_POSITION. */
 uint64_t log_standing(const struct order *order, struct ref at);
-/* Adds the edges that the `after` set of the type asks for on a shared line.
- * Must be called before the event is appended; fills edges, returns how many. */
+void log_pack(struct order *order); /* every full block */
+
+/* collect.c: the edges that the `after` set of a type asks for on a shared line.  Call
+ * before the event is appended; fills edges, returns how many. */
 size_t log_collect(struct order *order, uint32_t line, uint32_t type, uint64_t *edges,
                    size_t room);
+
+/* receives.c */
+struct late {
+    uint64_t *receives;
+    size_t count, room;
+};
+void log_receive(struct order *order, uint64_t send, uint64_t receive, bool only_send);
+void late_free(struct order *order);
+void late_add(struct order *order, uint64_t send, uint64_t receive);
+
+/* past.c */
+void scratch_free(struct order *order);
+
+/* save.c and life.c share this */
+struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
+
+/* pending.c */
+void pending_put(struct order *order, const struct arrival *arrival, uint64_t lost);
+bool pending_is(const struct order *order, struct ref at);
+struct pending *pending_at(const struct order *order, struct ref at); /* NULL if spilled, too */
+struct pending *pending_head(struct order *order, uint32_t line);     /* next to be delivered */
+void pending_forget(struct order *order, struct pending *pending);
+void pending_each(const struct order *order, void (*visit)(void *context, const struct pending *),
+                  void *context); /* not the spilled ones */
+uint64_t pending_least(const struct order *order, uint32_t line); /* least number, 0 none */
+uint32_t pending_batch(const struct order *order);
+void pending_free_all(struct order *order);
 
 /* wait.c */
 struct point { /* events that are delivered together; the first is the head that was looked at */
@@ -123,8 +234,6 @@ struct point { /* events that are delivered together; the first is the head that
     size_t count, room;
 };
 
-struct pending *pending_at(const struct order *order, struct ref ref);
-void pending_free(struct pending *pending);
 void line_enqueue(struct order *order, uint32_t number); /* its head is to be looked at */
 void line_wake(struct order *order, uint32_t number);    /* those who waited for what it delivered */
 bool point_has(const struct point *point, uint32_t line);
@@ -136,15 +245,22 @@ void point_append(struct order *order, const struct point *point, bool partner_l
 void point_deliver(struct order *order, const struct point *point, bool partner_lost);
 void point_contradict(struct order *order, struct pending *pending, struct ref with,
                       const char *why);
-void pending_forget(struct order *order, struct pending *pending);
+
+/* meet.c: those who meet by a key */
+struct meeting *meeting_of(const struct order *order, const struct arrival *arrival);
+struct meeting *meeting_add(struct order *order, uint64_t a, uint64_t b, struct ref member);
+void meeting_done(struct order *order, const struct arrival *arrival); /* of a delivered event */
+void meetings_free(struct order *order);
+
+/* A reason as a constant of the order. */
+const char *reason_of(struct order *order, const char *text, size_t size);
 
 /* judge.c */
 enum verdict { READY, READY_ALONE, WAITING, DONE };
 enum verdict point_judge(struct order *order, struct point *point);
 void point_add(struct point *point, struct pending *pending);
-struct meeting *meeting_of(const struct order *order, const struct arrival *arrival);
 
-/* presence.c */
+/* presence.c: moves the event's thread and fills in event->in */
 void presence_apply(struct order *order, struct event *event);
 
 #endif

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct meeting *meeting_of(const struct order *order, const struct arrival *a)
-{
-    return map_get(&order->meetings, a->key[0], a->key[1]);
-}
-
 void point_add(struct point *point, struct pending *pending)
 {
     point->members =
@@ -19,7 +14,7 @@ void point_add(struct point *point, struct pending *pending)
 static bool never_comes(const struct order *order, struct ref ref)
 {
     const struct line *line = order_get(order, ref.line);
-    return line->gone && line->delivered < ref.number && !pending_at(order, ref);
+    return line->gone && line->delivered < ref.number && !pending_is(order, ref);
 }
 
 static enum verdict wait_or_contradict(struct order *order, const struct point *point,
@@ -34,9 +29,10 @@ static enum verdict wait_or_contradict(struct order *order, const struct point *
 static const char *refusal(const struct order *order, struct ref partner, struct ref self)
 {
     uint64_t position = order_position(order, partner);
-    const struct event *e = position == NO_POSITION ? NULL : order_event(order, position);
     const struct pending *p = pending_at(order, partner);
-    unsigned relation = e ? e->relation : p ? (unsigned)p->arrival.relation : RELATION_NONE;
+    unsigned relation = position != NO_POSITION ? log_relation(order, position)
+                        : p                     ? (unsigned)p->arrival.relation
+                                                : RELATION_NONE;
     (void)self;
     if (relation == RELATION_SYNC)
         return "names a partner that is paired with another event";
@@ -91,6 +87,10 @@ static enum verdict join_meeting(struct order *order, struct point *point)
         }
         return WAITING;
     }
+    if (meeting->done) {
+        point_contradict(order, head, meeting->members[0], "comes to a group that is complete");
+        return DONE;
+    }
     size_t rank = 0;
     while (rank < meeting->count && !ref_equal(meeting->members[rank], a->at))
         rank++;
@@ -123,9 +123,9 @@ static enum verdict find_send(struct order *order, struct point *point)
     for (size_t i = 0; i < meeting->count; i++) {
         uint64_t position = order_position(order, meeting->members[i]);
         const struct pending *p = pending_at(order, meeting->members[i]);
-        if ((p && p->arrival.relation == RELATION_SEND) ||
+        if ((p && (p->arrival.relation == RELATION_SEND || p->arrival.sends)) ||
             (position != NO_POSITION &&
-             order_event(order, position)->relation == RELATION_SEND)) {
+             log_sends(order, position))) {
             head->partners = malloc(sizeof *head->partners);
             if (!head->partners)
                 abort();
@@ -142,7 +142,7 @@ static enum verdict wait_for_edges(struct order *order, const struct point *poin
 {
     const struct arrival *a = &member->arrival;
     struct ref edges[3] = {a->after[0], a->after[1], {0, 0}};
-    if (order_get(order, a->at.line)->count == 0)
+    if (order_get(order, a->at.line)->positions.count == 0)
         edges[2] = order_get(order, a->at.line)->opened_by;
     for (size_t i = 0; i < 3; i++) {
         struct line *line = edges[i].line ? order_get(order, edges[i].line) : NULL;
@@ -158,16 +158,15 @@ static enum verdict wait_for_sends(struct order *order, const struct point *poin
     struct pending *head = point->members[0];
     for (size_t i = 0; i < head->arrival.partner_count; i++) {
         struct ref send = head->partners[i];
-        struct line *line = order_get(order, send.line);
-        uint64_t position = order_position(order, send);
-        const struct pending *p = pending_at(order, send);
+        const struct line *line = order_get(order, send.line);
+        bool there = line && line->delivered >= send.number;
+        uint64_t position = there ? order_position(order, send) : NO_POSITION;
         if (!line || send.number == 0 ||
-            (position != NO_POSITION && order_event(order, position)->relation != RELATION_SEND) ||
-            (p && !p->lost && p->arrival.relation != RELATION_SEND)) {
+            (position != NO_POSITION && !log_sends(order, position))) {
             point_contradict(order, head, send, "receives from an event that sends nothing");
             return DONE;
         }
-        if (line->delivered >= send.number || never_comes(order, send))
+        if (there || never_comes(order, send))
             continue;
         return wait_or_contradict(order, point, send, "closes a cycle");
     }

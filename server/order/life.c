@@ -5,19 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct order *order_new(void)
+struct order *order_new(void) { return order_new_on(shelf_memory()); }
+
+struct order *order_new_on(struct shelf shelf)
 {
-    struct order *order = calloc(1, sizeof *order);
-    if (!order) {
-        fprintf(stderr, "poet server: out of memory\n");
-        abort();
-    }
+    size_t room = 0;
+    struct order *order = grow(NULL, &room, 1, sizeof *order);
+    *order = (struct order){.shelf = shelf, .nodes = {.shelf = shelf}};
+    order_cache(order, (size_t)256 << 20);
+    order->pending_limit = PENDING_LIMIT;
     return order;
 }
 
 static void line_free(struct line *line)
 {
-    free(line->positions);
+    series_free(&line->positions);
+    free(line->neighbours);
     free(line->gaps);
     free(line->waiters);
     free(line->sits);
@@ -28,54 +31,80 @@ void order_free(struct order *order)
 {
     if (!order)
         return;
+    pending_free_all(order);
     for (size_t i = 0; i < order->line_count; i++)
         line_free(&order->lines[i]);
     for (size_t i = 0; i < order->hidden_count; i++)
         line_free(&order->hidden[i]);
-    for (size_t i = 0; i * CHUNK_EVENTS < order->count; i++)
-        free(order->chunks[i]); /* NULL where forgotten */
-    free(order->starts);
-    for (size_t i = 0; i < order->pending.room; i++)
-        if (order->pending.entries[i].value)
-            pending_free(order->pending.entries[i].value);
-    for (size_t i = 0; i < order->meetings.room; i++) {
-        struct meeting *meeting = order->meetings.entries[i].value;
-        if (meeting) {
-            free(meeting->members);
-            free(meeting->waiting);
-            free(meeting);
-        }
-    }
+    for (uint64_t i = 0; i * BLOCK_EVENTS < order->count; i++)
+        if (order->blocks[i].rows != order->damaged)
+            rows_free(order->blocks[i].rows);
+    rows_free(order->damaged);
+    rows_free(order->spare);
+    free(order->blocks);
+    free(order->cache.list);
+    nodes_free(&order->nodes);
+    late_free(order);
+    scratch_free(order);
+    if (order->shelf.free)
+        order->shelf.free(order->shelf.context);
+    meetings_free(order);
     for (size_t i = 0; i < order->after_room; i++)
         free(order->after[i].items);
     for (size_t i = 0; i < order->effects_room; i++)
         free(order->effects[i].of);
-    map_free(&order->pending);
-    map_free(&order->meetings);
     free(order->lines);
     free(order->hidden);
-    free(order->chunks);
-    free(order->edges);
-    free(order->links);
     free(order->after);
     free(order->effects);
     free(order->work);
     free(order->troubles);
+    for (size_t i = 0; i < order->reason_count; i++)
+        free(order->reasons[i]);
+    free(order->reasons);
     free(order);
+}
+
+/* Room for one more; lines lie at cache lines. */
+static struct line *grow_lines(struct line *lines, size_t *room, size_t count)
+{
+    if (count < *room)
+        return lines;
+    *room = *room ? 2 * *room : 16;
+    struct line *more = aligned_alloc(64, *room * sizeof *more);
+    if (!more) {
+        fprintf(stderr, "poet server: out of memory\n");
+        abort();
+    }
+    if (count)
+        memcpy(more, lines, count * sizeof *more);
+    free(lines);
+    return more;
 }
 
 uint32_t order_line(struct order *order, bool shared, uint32_t kind)
 {
-    order->lines =
-        grow(order->lines, &order->line_room, order->line_count + 1, sizeof *order->lines);
-    order->lines[order->line_count++] = (struct line){.shared = shared, .kind = kind};
+    order->has_shared |= shared;
+    order->lines = grow_lines(order->lines, &order->line_room, order->line_count);
+    order->lines[order->line_count++] = (struct line){.shared = shared, .kind = kind, .last = NO_POSITION,
+                                                     .tied = NO_POSITION};
     return (uint32_t)order->line_count;
+}
+
+struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number)
+{
+    order->hidden = grow_lines(order->hidden, &order->hidden_room, order->hidden_count);
+    struct line *line = &order->hidden[order->hidden_count++];
+    *line = (struct line){.kind = kind, .last = NO_POSITION,
+                                                     .tied = NO_POSITION};
+    *number = HIDDEN_LINE | (uint32_t)order->hidden_count;
+    return line;
 }
 
 void order_opened_by(struct order *order, uint32_t line, struct ref by)
 {
     struct line *l = order_get(order, line);
-    if (l->count == 0)
+    if (l->positions.count == 0)
         l->opened_by = by;
 }
 
@@ -101,4 +130,19 @@ void order_report(struct order *order, struct ref at, struct ref with, const cha
     order->troubles = grow(order->troubles, &order->trouble_room, order->trouble_count + 1,
                            sizeof *order->troubles);
     order->troubles[order->trouble_count++] = (struct trouble){at, with, why};
+}
+
+const char *reason_of(struct order *order, const char *text, size_t size)
+{
+    for (size_t i = 0; i < order->reason_count; i++)
+        if (strlen(order->reasons[i]) == size && memcmp(order->reasons[i], text, size) == 0)
+            return order->reasons[i];
+    if (order->reason_count >= 256)
+        return "for a reason that was not kept";
+    order->reasons =
+        grow(order->reasons, &order->reason_room, order->reason_count + 1, sizeof *order->reasons);
+    char *copy = strndup(text, size);
+    if (!copy)
+        abort();
+    return order->reasons[order->reason_count++] = copy;
 }

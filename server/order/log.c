@@ -1,6 +1,6 @@
+/* The log: delivered events in blocks, the newest of them open, the others on the shelf. */
 #include "server/order/inside.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,88 +12,243 @@ struct line *order_get(const struct order *order, uint32_t line)
     return i < order->line_count ? &order->lines[i] : NULL;
 }
 
-static void *allocate(size_t bytes)
+/* ---- blocks ---- */
+
+/* Second chance: the hand passes over blocks used since it came by last. */
+static void evict(struct order *order)
 {
-    void *p = calloc(1, bytes);
-    if (!p) {
-        fprintf(stderr, "poet server: out of memory\n");
-        abort();
+    struct cache *cache = &order->cache;
+    while (cache->bytes > cache->limit && cache->count) {
+        cache->hand = cache->hand >= cache->count ? 0 : cache->hand;
+        struct block *block = &order->blocks[cache->list[cache->hand]];
+        if (block->rows->used) {
+            block->rows->used = false;
+            cache->hand++;
+            continue;
+        }
+        cache->bytes -= block->rows->size;
+        rows_free(block->rows);
+        block->rows = NULL;
+        cache->list[cache->hand] = cache->list[--cache->count];
     }
-    return p;
 }
 
-static struct event *at(const struct order *order, uint64_t position)
+static struct rows *damaged_rows(struct order *order)
 {
-    return &order->chunks[position / CHUNK_EVENTS][position % CHUNK_EVENTS];
+    if (!order->damaged) { /* every field is 0: on line 0 */
+        order->damaged = rows_open();
+        order->damaged->count = BLOCK_EVENTS;
+        order->damaged->row_bytes = 0;
+        memset(order->damaged->bytes, 0, 80);
+    }
+    order->damaged_blocks++;
+    return order->damaged;
 }
 
-struct event *log_append(struct order *order, uint32_t number_of_line, uint64_t number)
+static bool lines_fit(const struct order *order, const struct rows *rows)
 {
-    size_t chunk = order->count / CHUNK_EVENTS;
-    if (order->count % CHUNK_EVENTS == 0) {
-        order->chunks =
-            grow(order->chunks, &order->chunk_room, chunk + 1, sizeof *order->chunks);
-        order->chunks[chunk] = allocate(CHUNK_EVENTS * sizeof(struct event));
-        order->starts = grow(order->starts, &order->start_room, chunk + 1, sizeof *order->starts);
-        order->starts[chunk] = (struct chunk_start){order->edge_count, order->link_count};
+    bool fit = true;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint64_t code = row_get(rows, i, ROW_LINE);
+        fit &= code > 1 && code >> 1 <= (code & 1 ? order->hidden_count : order->line_count);
     }
-    struct line *line = order_get(order, number_of_line);
-    line->positions =
-        grow(line->positions, &line->room, line->count - line->base + 1, sizeof *line->positions);
-    line->positions[line->count++ - line->base] = order->count;
-    line->delivered = number;
-    struct event *event = at(order, order->count);
-    event->line = number_of_line;
-    event->number = number;
-    event->point = order->count++;
-    event->edges = order->edge_count;
-    if (number_of_line & HIDDEN_LINE)
+    return fit;
+}
+
+const struct rows *log_load(const struct order *constant, uint64_t number)
+{
+    struct order *order = (struct order *)(uintptr_t)constant; /* caching changes nothing seen */
+    struct block *block = &order->blocks[number];
+    size_t size = 0;
+    uint8_t *bytes = order->shelf.get(order->shelf.context, block->place, &size);
+    struct rows *rows = bytes ? rows_load(bytes, size, number * BLOCK_EVENTS) : NULL;
+    if (rows && (rows->count != BLOCK_EVENTS || !lines_fit(order, rows))) {
+        rows_free(rows);
+        rows = NULL;
+    }
+    if (!rows)
+        return block->rows = damaged_rows(order);
+    struct cache *cache = &order->cache;
+    evict(order);
+    cache->list = grow(cache->list, &cache->room, cache->count + 1, sizeof *cache->list);
+    cache->list[cache->count++] = (uint32_t)number;
+    cache->bytes += rows->size;
+    return block->rows = rows;
+}
+
+static void pack_block(struct order *order, uint64_t number)
+{
+    struct block *block = &order->blocks[number];
+    size_t size;
+    uint8_t *bytes = rows_pack(block->rows, &size);
+    block->place = order->shelf.put(order->shelf.context, bytes, size);
+    free(bytes);
+    rows_free(order->spare);
+    order->spare = block->rows;
+    order->spare->count = 0;
+    order->spare->extra_count = 0;
+    block->rows = NULL;
+}
+
+void log_pack(struct order *order)
+{
+    for (; (order->packed + 1) * BLOCK_EVENTS <= order->count; order->packed++)
+        pack_block(order, order->packed);
+}
+
+void order_cache(struct order *order, size_t bytes)
+{
+    order->cache.limit = bytes;
+    order->nodes.limit = bytes / 16384;
+    evict(order);
+}
+
+void order_rest(struct order *order)
+{
+    size_t limit = order->cache.limit;
+    for (size_t i = 0; i < order->cache.count; i++)
+        order->blocks[order->cache.list[i]].rows->used = false;
+    order->cache.limit = 0;
+    evict(order);
+    order->cache.limit = limit;
+    nodes_drop(&order->nodes);
+}
+
+/* ---- appending ---- */
+
+static struct rows *open_rows(struct order *order)
+{
+    uint64_t number = order->count / BLOCK_EVENTS;
+    if (order->count % BLOCK_EVENTS == 0) {
+        order->blocks =
+            grow(order->blocks, &order->block_room, number + 1, sizeof *order->blocks);
+        order->blocks[number] = (struct block){.rows = order->spare ? order->spare : rows_open()};
+        order->spare = NULL;
+        if (number - order->packed > OPEN_BLOCKS)
+            pack_block(order, order->packed++);
+    }
+    return order->blocks[number].rows;
+}
+
+static void add_neighbour(const struct order *order, struct line *line, uint32_t other)
+{
+    if (line->dense)
+        return;
+    for (unsigned i = line->neighbour_count; i-- > 0;)
+        if (line->neighbours[i] == other)
+            return;
+    const struct line *from = order_get(order, other);
+    if (line->neighbour_count == NEIGHBOURS_MAX || !from || from->shared) {
+        line->dense = true;
+        return;
+    }
+    unsigned n = line->neighbour_count++;
+    if ((n & (n - 1)) == 0) {
+        size_t room = n;
+        line->neighbours =
+            grow(line->neighbours, &room, n ? 2 * n : 8, sizeof *line->neighbours);
+    }
+    line->neighbours[n] = other;
+}
+
+/* From which lines order comes in here: by its edges, and by the other members of its point. */
+static void note_neighbours(struct order *order, const struct event *event, const uint64_t *edges)
+{
+    struct line *line = order_get(order, event->line);
+    for (uint32_t i = 0; i < event->edge_count && !line->dense; i++)
+        add_neighbour(order, line, row_line_of(log_get(order, edges[i], ROW_LINE)));
+    if (event->point == order->count)
+        return;
+    if (order->count - event->point > 1) { /* a group: everybody is everybody's */
+        for (uint64_t p = event->point; p < order->count; p++)
+            order_get(order, row_line_of(log_get(order, p, ROW_LINE)))->dense = true;
+        line->dense = true;
+        return;
+    }
+    uint32_t other = row_line_of(log_get(order, event->point, ROW_LINE));
+    add_neighbour(order, line, other);
+    add_neighbour(order, order_get(order, other), event->line);
+}
+
+static uint64_t most(uint16_t v) { return v > 255 ? 255 : v; }
+
+void log_append(struct order *order, const struct event *event, const uint64_t *edges)
+{
+    struct line *line = order_get(order, event->line);
+    uint64_t position = order->count;
+    uint32_t i = position % BLOCK_EVENTS;
+    struct rows *rows = open_rows(order);
+    rows->count = i + 1;
+    rows_set(rows, i, ROW_NUMBER, event->number);
+    rows_set(rows, i, ROW_TIME, (uint64_t)event->time_ns + ROW_TIME_BIAS);
+    rows_set(rows, i, ROW_PREVIOUS,
+             line->last == NO_POSITION ? 0 : position - line->last);
+    rows_set(rows, i, ROW_TIED, line->tied == NO_POSITION ? 0 : position - line->tied);
+    if (event->edge_count || event->relation == RELATION_SYNC || event->relation == RELATION_GROUP)
+        line->tied = position;
+    rows_set(rows, i, ROW_RECEIVE, 0);
+    rows_set(rows, i, ROW_LINE, row_line_code(event->line));
+    rows_set(rows, i, ROW_THREAD, event->thread);
+    rows_set(rows, i, ROW_ABOUT, event->about);
+    rows_set(rows, i, ROW_SITE, event->site);
+    rows_set(rows, i, ROW_POINT, position - event->point);
+    rows_set(rows, i, ROW_TYPE, event->type);
+    rows_set(rows, i, ROW_FLAGS,
+             (uint64_t)event->relation | (event->state ? ROW_CONTRADICTORY : 0) |
+                 (event->partner_lost ? ROW_PARTNER_LOST : 0) | (event->opened ? ROW_OPENED : 0) |
+                 (line->after_gap ? ROW_AFTER_GAP : 0) | (event->sends ? ROW_SENDS : 0));
+    rows_set(rows, i, ROW_ACTIVE, most(event->in.active));
+    rows_set(rows, i, ROW_BLOCKED, most(event->in.blocked));
+    rows_set(rows, i, ROW_AWAY, most(event->in.away));
+    if (event->edge_count <= 1) {
+        uint64_t one = event->edge_count ? position - edges[0] : 0;
+        rows_set_edges(rows, i, &one, event->edge_count, event->send_count);
+    } else {
+        uint64_t *distances = NULL;
+        size_t room = 0;
+        distances = grow(distances, &room, event->edge_count, sizeof *distances);
+        for (uint32_t k = 0; k < event->edge_count; k++)
+            distances[k] = position - edges[k];
+        rows_set_edges(rows, i, distances, event->edge_count, event->send_count);
+        free(distances);
+    }
+    if (event->state == EVENT_ORDERED)
+        note_neighbours(order, event, edges);
+    series_append(&line->positions, &order->nodes, position);
+    line->last = position;
+    line->delivered = event->number;
+    line->after_gap = false;
+    order->partners_lost += event->partner_lost;
+    order->count++;
+    if (event->line & HIDDEN_LINE)
         order->figures.hidden_events++;
     else
         order->figures.events++;
-    return event;
 }
 
-void log_edge(struct order *order, struct event *event, uint64_t from)
+void log_set(struct order *order, uint64_t position, enum row_field field, uint64_t value)
 {
-    if (from == NO_POSITION)
-        return;
-    order->edges = grow(order->edges, &order->edge_room, order->edge_count - order->edge_base + 1,
-                        sizeof *order->edges);
-    order->edges[order->edge_count++ - order->edge_base] = from;
-    event->edge_count++;
-}
-
-void log_receive(struct order *order, struct event *receive, uint64_t send)
-{
-    log_edge(order, receive, send);
-    receive->send_count++;
-    if (order->link_count == 0)
-        order->link_count = 2; /* index 0 ends a list */
-    order->links = grow(order->links, &order->link_room, order->link_count - order->link_base + 2,
-                        sizeof *order->links);
-    uint64_t *link = order->links + (order->link_count - order->link_base);
-    link[0] = order->count - 1; /* the receive is the newest event of the log */
-    link[1] = at(order, send)->receives;
-    at(order, send)->receives = order->link_count;
-    order->link_count += 2;
+    rows_set(order->blocks[position / BLOCK_EVENTS].rows, position % BLOCK_EVENTS, field, value);
 }
 
 void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
 {
     struct line *line = order_get(order, number_of_line);
     struct gap *last = line->gap_count ? &line->gaps[line->gap_count - 1] : NULL;
-    if (last && last->ordinal == line->count) {
+    if (last && last->ordinal == line->positions.count) {
         last->count += count;
     } else {
         line->gaps =
             grow(line->gaps, &line->gap_room, line->gap_count + 1, sizeof *line->gaps);
         line->gaps[line->gap_count++] =
-            (struct gap){line->delivered + 1, count, line->count};
+            (struct gap){line->delivered + 1, count, line->positions.count};
     }
     line->delivered += count;
+    line->after_gap = line->has_gaps = true;
     order->figures.lost += count;
 }
+
+/* ---- from numbers to positions ---- */
 
 /* Ordinal of a number, or of the event before it if it was lost (*exact false);
  * UINT64_MAX if there is none. */
@@ -101,6 +256,8 @@ static uint64_t ordinal_of(const struct line *line, uint64_t number, bool *exact
 {
     uint64_t missing = 0;
     *exact = true;
+    if (!line->has_gaps)
+        return number - 1;
     for (size_t low = 0, high = line->gap_count; low < high;) {
         size_t i = (low + high) / 2;
         const struct gap *gap = &line->gaps[i];
@@ -118,6 +275,15 @@ static uint64_t ordinal_of(const struct line *line, uint64_t number, bool *exact
     return number - 1 - missing;
 }
 
+static inline uint64_t line_at(const struct order *order, const struct line *line, uint64_t ordinal)
+{
+    struct nodes *nodes = (struct nodes *)(uintptr_t)&order->nodes; /* caching */
+    uint64_t position = ordinal + 1 == line->positions.count
+                            ? line->last
+                            : series_get(&line->positions, nodes, ordinal);
+    return position < order->count && position >= order->first ? position : NO_POSITION;
+}
+
 uint64_t order_position(const struct order *order, struct ref ref)
 {
     const struct line *line = order_get(order, ref.line);
@@ -125,9 +291,9 @@ uint64_t order_position(const struct order *order, struct ref ref)
         return NO_POSITION;
     bool exact;
     uint64_t ordinal = ordinal_of(line, ref.number, &exact);
-    return exact && ordinal >= line->base && ordinal < line->count
-               ? line->positions[ordinal - line->base]
-               : NO_POSITION;
+    if (!exact || ordinal >= line->positions.count || (order->first && ordinal < line->base))
+        return NO_POSITION;
+    return line_at(order, line, ordinal);
 }
 
 uint64_t log_standing(const struct order *order, struct ref ref)
@@ -139,9 +305,11 @@ uint64_t log_standing(const struct order *order, struct ref ref)
     uint64_t ordinal = ordinal_of(line, ref.number, &exact);
     if (line->shared && !exact)
         return NO_POSITION;
-    for (; ordinal >= line->base && ordinal < line->count; ordinal--) {
-        uint64_t position = line->positions[ordinal - line->base];
-        if (at(order, position)->state == EVENT_ORDERED)
+    for (; ordinal >= line->base && ordinal < line->positions.count; ordinal--) {
+        uint64_t position = line_at(order, line, ordinal);
+        if (position == NO_POSITION)
+            return NO_POSITION;
+        if (!(log_get(order, position, ROW_FLAGS) & ROW_CONTRADICTORY))
             return position;
         if (line->shared)
             break;
@@ -149,87 +317,48 @@ uint64_t log_standing(const struct order *order, struct ref ref)
     return NO_POSITION;
 }
 
-static struct collector *collector_for(struct order *order, uint32_t number_of_line, uint32_t type)
-{
-    struct line *line = order_get(order, number_of_line);
-    for (size_t i = 0; i < line->collector_count; i++)
-        if (line->collectors[i].type == type)
-            return &line->collectors[i];
-    line->collectors = grow(line->collectors, &line->collector_room, line->collector_count + 1,
-                            sizeof *line->collectors);
-    struct collector *collector = &line->collectors[line->collector_count++];
-    *collector = (struct collector){.type = type};
-    return collector;
-}
-
-/* Brings one collector up to date; its newest hidden event or NO_POSITION. */
-static uint64_t collect(struct order *order, uint32_t number_of_line, uint32_t type)
-{
-    struct collector *collector = collector_for(order, number_of_line, type);
-    struct event *hidden = NULL;
-    if (collector->ordinal < order_get(order, number_of_line)->base)
-        collector->ordinal = order_get(order, number_of_line)->base;
-    for (; collector->ordinal < order_get(order, number_of_line)->count; collector->ordinal++) {
-        uint64_t position = order_line_at(order, number_of_line, collector->ordinal);
-        if (at(order, position)->type != type || at(order, position)->state != EVENT_ORDERED)
-            continue;
-        if (!collector->hidden) {
-            order->hidden = grow(order->hidden, &order->hidden_room, order->hidden_count + 1,
-                                 sizeof *order->hidden);
-            order->hidden[order->hidden_count++] = (struct line){
-                .kind = order_get(order, number_of_line)->kind, .opened_by = {0, 0}};
-            collector->hidden = HIDDEN_LINE | (uint32_t)order->hidden_count;
-        }
-        if (!hidden) {
-            struct line *line = order_get(order, collector->hidden);
-            struct event *from = at(order, position);
-            int64_t time = from->time_ns;
-            hidden = log_append(order, collector->hidden, line->delivered + 1);
-            hidden->type = type;
-            hidden->relation = RELATION_ORDER;
-            hidden->time_ns = time;
-        }
-        log_edge(order, hidden, position);
-        if (at(order, position)->time_ns > hidden->time_ns)
-            hidden->time_ns = at(order, position)->time_ns;
-    }
-    if (!collector->hidden)
-        return NO_POSITION;
-    const struct line *line = order_get(order, collector->hidden);
-    return line->count > line->base ? line->positions[line->count - 1 - line->base] : NO_POSITION;
-}
-
-size_t log_collect(struct order *order, uint32_t line, uint32_t type, uint64_t *edges, size_t room)
-{
-    size_t count = 0;
-    if (type >= order->after_room || !order_get(order, line)->shared)
-        return 0;
-    for (size_t i = 0; i < order->after[type].count && count < room; i++) {
-        uint64_t from = collect(order, line, order->after[type].items[i]);
-        if (from != NO_POSITION)
-            edges[count++] = from;
-    }
-    return count;
-}
+/* ---- looking ---- */
 
 uint64_t order_count(const struct order *order) { return order->count; }
 
-const struct event *order_event(const struct order *order, uint64_t position)
+struct event order_event(const struct order *order, uint64_t position)
 {
-    return at(order, position);
+    const struct rows *rows = log_rows(order, position);
+    uint32_t i = position % BLOCK_EVENTS;
+    struct row_edges edges = rows_edges(rows, i);
+    uint64_t flags = row_get(rows, i, ROW_FLAGS), point = row_get(rows, i, ROW_POINT);
+    return (struct event){
+        .number = row_get(rows, i, ROW_NUMBER),
+        .time_ns = (int64_t)(row_get(rows, i, ROW_TIME) - ROW_TIME_BIAS),
+        .point = position - (point > position ? position : point),
+        .line = row_line_of(row_get(rows, i, ROW_LINE)),
+        .thread = (uint32_t)row_get(rows, i, ROW_THREAD),
+        .about = (uint32_t)row_get(rows, i, ROW_ABOUT),
+        .site = (uint32_t)row_get(rows, i, ROW_SITE),
+        .type = (uint32_t)row_get(rows, i, ROW_TYPE),
+        .edge_count = edges.count,
+        .send_count = edges.sends,
+        .relation = flags & ROW_RELATION,
+        .state = flags & ROW_CONTRADICTORY ? EVENT_CONTRADICTORY : EVENT_ORDERED,
+        .partner_lost = (flags & ROW_PARTNER_LOST) != 0,
+        .opened = (flags & ROW_OPENED) != 0,
+        .after_gap = (flags & ROW_AFTER_GAP) != 0,
+        .sends = (flags & ROW_SENDS) || (flags & ROW_RELATION) == RELATION_SEND,
+        .in = {.active = (uint16_t)row_get(rows, i, ROW_ACTIVE),
+               .blocked = (uint16_t)row_get(rows, i, ROW_BLOCKED),
+               .away = (uint16_t)row_get(rows, i, ROW_AWAY)}};
 }
 
-const uint64_t *order_edges(const struct order *order, const struct event *event)
+uint64_t order_edge(const struct order *order, uint64_t position, uint32_t i)
 {
-    return order->edges + (event->edges - order->edge_base);
+    struct row_edges edges = rows_edges(log_rows(order, position), position % BLOCK_EVENTS);
+    return position - row_edge(&edges, i);
 }
 
-uint64_t order_receives(const struct order *order, uint64_t *cursor)
+uint64_t order_previous(const struct order *order, uint64_t position)
 {
-    const uint64_t *link = order->links + (*cursor - order->link_base);
-    uint64_t position = link[0];
-    *cursor = link[1];
-    return position;
+    uint64_t distance = log_get(order, position, ROW_PREVIOUS);
+    return distance && distance <= position - order->first ? position - distance : NO_POSITION;
 }
 
 uint32_t order_lines(const struct order *order) { return (uint32_t)order->line_count; }
@@ -257,27 +386,21 @@ struct ref order_line_opened_by(const struct order *order, uint32_t line)
 
 uint64_t order_line_events(const struct order *order, uint32_t line)
 {
-    return order_get(order, line)->count;
+    return order_get(order, line)->positions.count;
 }
 
 uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal)
 {
-    const struct line *l = order_get(order, line);
-    return l->positions[ordinal - l->base];
+    return line_at(order, order_get(order, line), ordinal);
 }
 
 uint64_t order_line_from(const struct order *order, uint32_t number_of_line, uint64_t position)
 {
     const struct line *line = order_get(order, number_of_line);
-    uint64_t low = line->base, high = line->count;
-    while (low < high) {
-        uint64_t middle = (low + high) / 2;
-        if (line->positions[middle - line->base] < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    if (line->positions.count == 0 || position > line->last)
+        return line->positions.count;
+    return series_find(&line->positions, (struct nodes *)(uintptr_t)&order->nodes, line->base,
+                       position);
 }
 
 bool order_line_gap(const struct order *order, uint32_t number_of_line, size_t i, uint64_t *first,
@@ -293,8 +416,7 @@ bool order_line_gap(const struct order *order, uint32_t number_of_line, size_t i
 
 uint64_t order_point_end(const struct order *order, uint64_t position)
 {
-    uint64_t point = at(order, position)->point;
-    while (position + 1 < order->count && at(order, position + 1)->point == point)
+    while (position + 1 < order->count && log_get(order, position + 1, ROW_POINT) > 0)
         position++;
     return position;
 }

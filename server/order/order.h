@@ -16,14 +16,17 @@
  * head waits on one event at a time, so the wait-for graph has out-degree one and
  * a cycle is found by walking it from the edge that closes it.
  *
+ * What is delivered lies in blocks and in series of positions by line, whose finished parts go to
+ * a shelf (shelf.h); in memory are the newest blocks, what is pending, and a bounded cache.  An order is
+ * saved as one run of bytes that grows with the lines, not with the events.
+ *
  * Not thread-safe.  Running out of memory aborts.  Knows no names, only codes.
  */
 #ifndef SERVER_ORDER_ORDER_H
 #define SERVER_ORDER_ORDER_H
 
+#include "server/order/shelf.h"
 #include "wire/event.h"
-
-#include <stddef.h>
 
 #define NO_POSITION UINT64_MAX
 
@@ -34,34 +37,37 @@ struct arrival {
     struct ref at;
     uint32_t type;  /* code of the run */
     uint32_t about; /* line, 0 none */
-    uint32_t thread; /* own line of the task that acts, 0 unknown */
+    uint32_t thread; /* own line of the task that acts, 0 unknown; each of a task's events is
+                      * after its previous one, by its line, its pair or `after` */
     uint32_t site;
     int64_t time_ns;
     enum relation relation;
     bool closes; /* nothing may follow on this line */
     bool keyed;  /* partners meet by key; always for a GROUP */
+    bool sends;  /* a RECEIVE that is received in turn */
     uint64_t key[2];
-    uint32_t group_size;
+    uint32_t group_size; /* of a keyed SEND: how many receives it has, 0 any number */
     const struct ref *partners; /* SYNC: 1; RECEIVE: any; else ignored */
     uint32_t partner_count;
     struct ref after[2]; /* line 0: none */
+    uint32_t batch; /* where it came from, see order_oldest_batch */
 };
 
-/* One delivered event. */
+/* One delivered event.  line 0: it cannot be read, the trace file is damaged there. */
 struct event {
     uint64_t number;
     int64_t time_ns;
     uint64_t point;    /* first position of its point */
-    uint64_t edges;    /* where its incoming edges begin, see order_edges */
-    uint64_t receives; /* of a SEND: its receives, see order_receives */
     uint32_t line, thread, about, site;
     uint32_t type;
-    uint32_t edge_count;   /* sends first, then order edges */
-    uint16_t send_count;   /* how many of them are sends that it receives */
+    uint32_t edge_count; /* incoming: sends first, then order edges */
+    uint32_t send_count; /* how many of them are sends that it receives */
     uint8_t relation, state;
     bool partner_lost;     /* a partner will never come */
     bool opened;           /* its last edge is what its line was opened by */
-    struct presences in;   /* on its line, after it */
+    bool after_gap;        /* numbers before it on its line were lost */
+    bool sends;            /* it may have receives */
+    struct presences in;   /* on its line, after it; at most 255 each */
 };
 
 struct trouble {
@@ -71,9 +77,14 @@ struct trouble {
 
 struct order_figures {
     uint64_t events, hidden_events, pending, lost, contradictions, duplicates;
+    uint64_t damaged; /* blocks found unreadable so far */
 };
 
-struct order *order_new(void);
+struct order *order_new(void); /* everything in memory */
+struct order *order_new_on(struct shelf shelf); /* the order frees the shelf */
+/* Bytes of packed blocks kept in memory for reading, about; 256 MiB at first. */
+void order_cache(struct order *order, size_t bytes);
+void order_rest(struct order *order); /* lets go of what can be read again */
 void order_free(struct order *order);
 
 /* Makes a line; numbers count from 1, hidden ones from HIDDEN_LINE + 1. */
@@ -90,6 +101,11 @@ void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired
 bool order_accept(struct order *order, const struct arrival *arrival);
 /* The same for both ends of a sync pair at once. */
 void order_accept_pair(struct order *order, const struct arrival *a, const struct arrival *b);
+/* Tells that an arrival will come soon, so that what it needs is fetched into the processor's
+ * caches meanwhile; changes nothing.  The stages are to be called one after the other, some arrivals
+ * apart (group prefetching, Chen, Ailamaki, Gibbons and Mowry 2004). */
+enum expectation { EXPECT_LINES, EXPECT_POSITIONS, EXPECT_ROWS };
+void order_expect(const struct order *order, const struct arrival *arrival, enum expectation stage);
 /* Numbers first .. first + count - 1 will never come. */
 void order_lost(struct order *order, uint32_t line, uint64_t first, uint64_t count);
 /* Nothing more comes on these lines: gaps before pending events are lost. */
@@ -97,25 +113,33 @@ void order_gone(struct order *order, const uint32_t *lines, size_t count);
 /* Reports a contradiction that was seen outside. */
 void order_report(struct order *order, struct ref at, struct ref with, const char *why);
 
+/* Least batch of what is pending; UINT32_MAX if nothing is. */
+uint32_t order_oldest_batch(const struct order *order);
+/* Saves what is needed to go on from here, beside what is on the shelf; caller frees. */
+uint8_t *order_save(struct order *order, size_t *size);
+/* Gets it back into an order that has the same lines, types and effects, but no events yet.  False: the
+ * bytes are damaged, and the order is to be freed. */
+bool order_restore(struct order *order, const uint8_t *bytes, size_t size);
+
 /* Forgets the oldest part of the log, up to a position at most.  Forgotten events have no
  * position any more; questions about them have the answer ORDER_UNKNOWN. */
 void order_forget(struct order *order, uint64_t position);
-/* On a line without events: numbers up to this one are forgotten already. */
-void order_forgotten(struct order *order, uint32_t line, uint64_t number);
 /* Greatest number known of a line: delivered, lost or waiting. */
 uint64_t order_line_highest(const struct order *order, uint32_t line);
 uint64_t order_first(const struct order *order); /* first position that is kept */
 uint64_t order_line_first(const struct order *order, uint32_t line); /* first kept ordinal */
 bool order_is_forgotten(const struct order *order, struct ref at);
 
-/* Looking.  Pointers stay valid until the next call that changes the order. */
+/* Looking. */
 uint64_t order_count(const struct order *order); /* delivered, all states, hidden ones too */
-const struct event *order_event(const struct order *order, uint64_t position);
+struct event order_event(const struct order *order, uint64_t position);
 uint64_t order_position(const struct order *order, struct ref at); /* or NO_POSITION */
-const uint64_t *order_edges(const struct order *order, const struct event *event);
-/* Position of the next receive of a send: start with event->receives; *cursor
- * becomes 0 at the end. */
-uint64_t order_receives(const struct order *order, uint64_t *cursor);
+uint64_t order_previous(const struct order *order, uint64_t position); /* on its line, or NO_POSITION */
+/* Position of its i-th edge; i < edge_count. */
+uint64_t order_edge(const struct order *order, uint64_t position, uint32_t i);
+/* Calls visit for each receive of a send. */
+void order_receives(const struct order *order, uint64_t send,
+                    void (*visit)(void *context, uint64_t receive), void *context);
 uint32_t order_lines(const struct order *order);        /* 1 .. result */
 uint32_t order_hidden_lines(const struct order *order); /* HIDDEN_LINE + 1 .. */
 bool order_line_shared(const struct order *order, uint32_t line);
@@ -139,13 +163,32 @@ uint64_t order_thread_last(const struct order *order, uint32_t line);
 uint64_t order_point_end(const struct order *order, uint64_t position);
 struct order_figures order_figures(const struct order *order);
 const struct trouble *order_troubles(const struct order *order, size_t *count);
-/* Calls visit for every arrival that waits, in no particular order. */
+/* Calls visit for every arrival that waits and is not spilled, in no particular order. */
 void order_pending(const struct order *order,
                    void (*visit)(void *context, const struct arrival *), void *context);
 
-/* How A stands to B.  Walks the log back from the later to the earlier event
- * and keeps, per exclusive line, how far the past reaches (Fidge's vectors,
- * computed for one event instead of stored for all). */
+/* How A stands to B.  Two searches back from the later event take turns: one follows the
+ * order line by line and is quick where few lines meet, one reads the log backwards and is quick where
+ * many do; both keep how far the past reaches on each line, which is the vector of Fidge (1988) and
+ * Mattern (1989) of one event, computed when asked. */
 enum precedence order_compare(const struct order *order, struct ref a, struct ref b);
+
+/* How far the past or the future of an event reaches on every line. */
+struct reach;
+/* As far as a position: what is before it (after it, for the future) is not looked at. */
+struct reach *reach_new(const struct order *order, uint64_t position, bool future, uint64_t limit);
+void reach_free(struct reach *reach);
+/* Goes on for about `budget` events; true when it is done.  The order may grow meanwhile. */
+bool reach_step(struct reach *reach, uint64_t budget);
+/* On an exclusive line, once done: position of its greatest event before (least event after)
+ * the event, or the event's own; NO_POSITION if there is none. */
+uint64_t reach_on(const struct reach *reach, uint32_t line);
+/* Is the event at this position in it?  For lines of any kind, once done. */
+bool reach_has(const struct reach *reach, uint64_t position);
+
+/* A chain of events that makes a before b, by the fewest steps from line to line: a, then the
+ * two ends of each such step, then b, each once.  Returns how many (caller frees *chain), 0 if a is
+ * not before b. */
+size_t order_witness(const struct order *order, struct ref a, struct ref b, struct ref **chain);
 
 #endif

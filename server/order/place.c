@@ -1,391 +1,475 @@
 #include "server/order/place.h"
 
+#include "server/order/fold.h"
 #include "server/order/inside.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One sweep over the log, away from the anchor. */
+/* One sweep over the log, away from the cut. */
 struct sweep {
+    uint64_t base;   /* right: position of column[0]; left: column[i] is of base - 1 - i */
+    uint64_t at;     /* right: next position; left: all from here on is done */
+    int32_t *column;
+    size_t room, known; /* left: how much of column[] holds what effects pushed to their causes */
+    int32_t *line, *hidden, *row; /* newest column per line, and drawn in a cluster's row */
+    size_t open;     /* lines in rows that may still get an event in the window */
+    uint64_t looked; /* events it looked at for the window wanted */
+    struct seen {    /* what it found on lines in rows, in the order of the sweep */
+        uint64_t position;
+        int32_t column;
+        uint32_t line;
+        bool drawn;
+    } *seen;
+    size_t seen_count, seen_room;
+    bool ready, done, unresolved;
+};
+
+struct place_job {
     const struct order *order;
-    const struct placing *placing;
-    struct placement *placement;
-    uint64_t base;   /* position of column[0] */
-    int32_t *column; /* by position - base (right) or base - 1 - position (left) */
-    size_t room;
-    int32_t *line, *hidden; /* newest column per line */
-    uint32_t *folds;        /* by position - base: 0 none, 1 hidden in a fold, N its mark */
-    uint64_t *fold_ends;
-    size_t fold_room;
+    struct placing placing;
+    uint64_t *cut;
+    size_t lines, hidden_lines;
+    struct sweep left, right;
+    struct folds folds;
 };
 
-static bool is_shown(const struct placing *placing, uint32_t line)
+static uint32_t row_of(const struct place_job *job, uint32_t line)
 {
-    return !(line & HIDDEN_LINE) && placing->shown[line - 1];
+    return line & HIDDEN_LINE || line == 0 || line > job->lines ? 0 : job->placing.row_of[line - 1];
 }
 
-static int32_t *newest(struct sweep *sweep, uint32_t line)
+static uint64_t cut_of(const struct place_job *job, uint32_t line)
 {
-    return line & HIDDEN_LINE ? &sweep->hidden[(line & ~HIDDEN_LINE) - 1] : &sweep->line[line - 1];
+    size_t i = line & HIDDEN_LINE ? job->lines + (line & ~HIDDEN_LINE) - 1 : line - 1;
+    bool known = line & HIDDEN_LINE ? (line & ~HIDDEN_LINE) <= job->hidden_lines : line <= job->lines;
+    return known ? job->cut[i] : job->placing.anchor;
 }
 
-/* ---- folding ---- */
+static int32_t *newest(struct place_job *job, struct sweep *sweep, uint32_t line)
+{
+    static int32_t nowhere; /* lines made after the job began have no events in it */
+    if (line & HIDDEN_LINE)
+        return (line & ~HIDDEN_LINE) <= job->hidden_lines ? &sweep->hidden[(line & ~HIDDEN_LINE) - 1]
+                                                          : (nowhere = -1, &nowhere);
+    return line <= job->lines ? &sweep->line[line - 1] : (nowhere = -1, &nowhere);
+}
 
-struct visit { /* positions of one uncontended visit of an object */
-    uint64_t first, enter, last; /* on the thread's line */
-    uint64_t entered, leave;     /* on the object's */
-    uint64_t ordinal_thread, ordinal_object, events_thread, events_object;
-    uint32_t thread, object;
+/* ---- what is drawn ---- */
+
+struct asking {
+    const struct place_job *job;
+    uint32_t row;
+    bool outside;
 };
 
-static const struct event *nth(const struct order *order, uint32_t line, uint64_t ordinal)
+static bool is_outside(const struct place_job *job, uint64_t position, uint32_t row)
 {
-    return ordinal >= order_line_first(order, line) && ordinal < order_line_events(order, line)
-               ? order_event(order, order_line_at(order, line, ordinal))
-               : NULL;
+    return row_of(job, row_line_of(log_get(job->order, position, ROW_LINE))) != row;
 }
 
-static uint64_t position_of(const struct order *order, const struct event *event)
+static void ask_receive(void *context, uint64_t receive)
 {
-    return order_position(order, (struct ref){event->line, event->number});
+    struct asking *asking = context;
+    asking->outside |= is_outside(asking->job, receive, asking->row);
 }
 
-static bool plain(const struct sweep *sweep, const struct event *e, int64_t time, uint32_t thread)
+/* Is an event of a cluster tied to one outside it? */
+static bool is_tied(const struct place_job *job, uint64_t position, uint32_t row)
 {
-    const struct placing *p = sweep->placing;
-    return e && e->state == EVENT_ORDERED && e->time_ns == time && e->thread == thread &&
-           e->edge_count == 0 && !e->receives && !e->partner_lost &&
-           !(p->has_text && p->has_text(p->context, (struct ref){e->line, e->number}));
-}
-
-/* The other end of a sync pair. */
-static const struct event *mate(const struct order *order, const struct event *e)
-{
-    if (!e || e->relation != RELATION_SYNC || e->partner_lost)
-        return NULL;
-    uint64_t position = position_of(order, e);
-    return order_event(order, position == e->point ? position + 1 : e->point);
-}
-
-/* Is there a visit that begins at this ordinal of a thread's line?  In: perhaps a
- * petition at the same time, a pair; inside: events at the time of one of the pairs; out: a
- * pair back.  Nothing of it may have blocked, which its equal times show. */
-static bool visit_at(const struct sweep *sweep, uint32_t thread, uint64_t ordinal,
-                     struct visit *visit)
-{
-    const struct order *order = sweep->order;
-    uint64_t at = ordinal;
-    const struct event *first = nth(order, thread, at), *enter = first, *entered;
-    if (first && first->relation == RELATION_NONE && first->about) {
-        enter = nth(order, thread, ++at);
-        if (!enter || !plain(sweep, first, enter->time_ns, thread))
-            return false;
-    }
-    if (!enter || !plain(sweep, enter, enter->time_ns, thread) || !(entered = mate(order, enter)) ||
-        (entered->line & HIDDEN_LINE) || (first != enter && first->about != entered->line) ||
-        !plain(sweep, entered, enter->time_ns, thread) || !is_shown(sweep->placing, entered->line))
-        return false;
-    const struct event *left = nth(order, thread, ++at), *leave = mate(order, left);
-    if (!leave || leave->line != entered->line || !plain(sweep, left, left->time_ns, thread) ||
-        !plain(sweep, leave, left->time_ns, thread))
-        return false;
-    uint64_t in = order_line_from(order, entered->line, position_of(order, entered));
-    uint64_t out = order_line_from(order, entered->line, position_of(order, leave));
-    if (out > in + 3)
-        return false;
-    for (uint64_t i = in + 1; i < out; i++) {
-        const struct event *inner = nth(order, entered->line, i);
-        if (!plain(sweep, inner, left->time_ns, thread) || inner->relation != RELATION_NONE)
-            return false;
-    }
-    *visit = (struct visit){.first = position_of(order, first),
-                            .enter = position_of(order, enter),
-                            .last = position_of(order, left),
-                            .entered = position_of(order, entered),
-                            .leave = position_of(order, leave),
-                            .ordinal_thread = ordinal,
-                            .ordinal_object = in,
-                            .events_thread = at - ordinal + 1,
-                            .events_object = out - in + 1,
-                            .thread = thread,
-                            .object = entered->line};
-    return true;
-}
-
-static bool fold_mark(struct sweep *sweep, uint64_t position, uint32_t value, uint64_t end)
-{
-    if (position < sweep->base)
+    struct event e = order_event(job->order, position);
+    struct asking asking = {job, row, false};
+    if (job->placing.has_text &&
+        job->placing.has_text(job->placing.context, (struct ref){e.line, e.number}))
         return true;
-    size_t i = position - sweep->base;
-    if (i >= sweep->fold_room) {
-        size_t room = sweep->fold_room ? sweep->fold_room : 1024;
-        while (room <= i)
-            room *= 2;
-        uint32_t *folds = realloc(sweep->folds, room * sizeof *folds);
-        if (!folds)
-            return false;
-        memset(folds + sweep->fold_room, 0, (room - sweep->fold_room) * sizeof *folds);
-        sweep->folds = folds;
-        uint64_t *ends = realloc(sweep->fold_ends, room * sizeof *ends);
-        if (!ends)
-            return false;
-        sweep->fold_ends = ends;
-        sweep->fold_room = room;
-    }
-    sweep->folds[i] = value;
-    sweep->fold_ends[i] = end;
-    return true;
+    for (uint32_t i = 0; i < e.edge_count && !asking.outside; i++)
+        asking.outside = is_outside(job, order_edge(job->order, position, i), row);
+    uint64_t end = order_point_end(job->order, position);
+    for (uint64_t p = e.point; p <= end && !asking.outside && p < job->order->count; p++)
+        asking.outside = is_outside(job, p, row);
+    if (!asking.outside && e.sends)
+        order_receives(job->order, position, ask_receive, &asking);
+    return asking.outside;
 }
 
-static uint32_t fold_of(const struct sweep *sweep, uint64_t position)
+static bool is_drawn(const struct place_job *job, uint64_t position, uint32_t row)
 {
-    uint64_t i = position - sweep->base;
-    return position >= sweep->base && i < sweep->fold_room ? sweep->folds[i] : 0;
+    return row && (!job->placing.cluster[row - 1] || is_tied(job, position, row)) &&
+           fold_of(&job->folds, position) != 1;
 }
 
-/* Folds the stretch that begins with the visit, if it has two visits or more. */
-static bool fold_stretch(struct sweep *sweep, const struct visit *first)
+/* ---- both sweeps ---- */
+
+static void see(struct sweep *sweep, uint64_t position, uint32_t line, int32_t column, bool drawn)
 {
-    struct visit visit = *first, next;
-    uint32_t count = 1;
-    while (visit_at(sweep, first->thread, visit.ordinal_thread + visit.events_thread, &next) &&
-           next.object == visit.object && next.events_thread == visit.events_thread &&
-           next.events_object == visit.events_object &&
-           next.ordinal_object == visit.ordinal_object + visit.events_object &&
-           order_event(sweep->order, next.entered + 0)->type ==
-               order_event(sweep->order, visit.entered)->type) {
-        visit = next;
-        count++;
-    }
-    if (count < 2)
-        return true;
-    bool ok = true;
-    uint64_t end_thread = visit.ordinal_thread + visit.events_thread;
-    uint64_t end_object = visit.ordinal_object + visit.events_object;
-    for (uint64_t i = first->ordinal_thread; ok && i < end_thread; i++)
-        ok = fold_mark(sweep, order_line_at(sweep->order, first->thread, i), 1, 0);
-    for (uint64_t i = first->ordinal_object; ok && i < end_object; i++)
-        ok = fold_mark(sweep, order_line_at(sweep->order, first->object, i), 1, 0);
-    return ok && fold_mark(sweep, first->enter, count, visit.last) &&
-           fold_mark(sweep, first->entered, count, visit.leave);
+    sweep->seen = grow(sweep->seen, &sweep->seen_room, sweep->seen_count + 1, sizeof *sweep->seen);
+    sweep->seen[sweep->seen_count++] = (struct seen){position, column, line, drawn};
 }
 
-static bool try_fold(struct sweep *sweep, uint64_t position)
+static int32_t *filled(size_t count, int32_t value)
 {
-    const struct event *e = order_event(sweep->order, position);
-    struct visit visit;
-    if (!sweep->placing->fold || fold_of(sweep, position) || !is_shown(sweep->placing, e->line) ||
-        e->thread != e->line)
-        return true;
-    uint64_t ordinal = order_line_from(sweep->order, e->line, position);
-    return !visit_at(sweep, e->line, ordinal, &visit) || visit.first != position ||
-           fold_stretch(sweep, &visit);
+    size_t room = 0;
+    int32_t *array = grow(NULL, &room, count + 1, sizeof *array);
+    for (size_t i = 0; i < count; i++)
+        array[i] = value;
+    return array;
 }
 
-/* ---- sweeping ---- */
-
-static bool sweep_begin(struct sweep *sweep, const struct order *order,
-                        const struct placing *placing, struct placement *placement)
+/* Enough for every line to fill the columns several times over. */
+static uint64_t budget_of(const struct place_job *job)
 {
-    size_t lines = order_lines(order), hidden = order_hidden_lines(order);
-    *sweep = (struct sweep){.order = order, .placing = placing, .placement = placement,
-                            .base = placing->anchor};
-    sweep->line = malloc((lines + 1) * sizeof *sweep->line);
-    sweep->hidden = malloc((hidden + 1) * sizeof *sweep->hidden);
-    for (size_t i = 0; sweep->line && i < lines; i++)
-        sweep->line[i] = -1;
-    for (size_t i = 0; sweep->hidden && i < hidden; i++)
-        sweep->hidden[i] = -1;
-    return sweep->line && sweep->hidden;
+    return 4000000 + 16 * (uint64_t)job->lines * job->placing.columns;
 }
 
-static void sweep_end(struct sweep *sweep)
+static void sweep_begin(struct place_job *job, struct sweep *sweep, int32_t value)
+{
+    sweep->line = filled(job->lines, value);
+    sweep->hidden = filled(job->hidden_lines, value);
+    sweep->row = filled(job->placing.rows, value);
+    sweep->ready = true;
+}
+
+static void sweep_free(struct sweep *sweep)
 {
     free(sweep->line);
     free(sweep->hidden);
+    free(sweep->row);
     free(sweep->column);
-    free(sweep->folds);
-    free(sweep->fold_ends);
+    free(sweep->seen);
 }
 
-static bool reserve(struct sweep *sweep, size_t index)
+static void reserve(struct sweep *sweep, size_t index)
 {
-    if (index < sweep->room)
-        return true;
-    size_t room = sweep->room ? sweep->room * 2 : 4096;
-    while (room <= index)
-        room *= 2;
-    int32_t *column = realloc(sweep->column, room * sizeof *column);
-    if (!column)
+    sweep->column = grow(sweep->column, &sweep->room, index + 1, sizeof *sweep->column);
+}
+
+/* ---- to the right ---- */
+
+static int32_t right_edge(const struct place_job *job)
+{
+    return job->placing.from + (int32_t)job->placing.columns;
+}
+
+static void begin_right(struct place_job *job)
+{
+    struct sweep *sweep = &job->right;
+    sweep_begin(job, sweep, -1);
+    sweep->base = job->placing.anchor;
+    for (size_t i = 0; i < job->lines + job->hidden_lines; i++)
+        sweep->base = job->cut[i] < sweep->base ? job->cut[i] : sweep->base;
+    if (sweep->base < order_first(job->order))
+        sweep->base = order_first(job->order);
+    while (sweep->base > order_first(job->order) && sweep->base < order_count(job->order) &&
+           log_get(job->order, sweep->base, ROW_POINT))
+        sweep->base--;
+    sweep->at = sweep->base;
+}
+
+/* What is still to be found right of the cut, for the window wanted. */
+static void want_right(struct place_job *job)
+{
+    struct sweep *sweep = &job->right;
+    int32_t edge = right_edge(job);
+    if (!sweep->ready)
+        begin_right(job);
+    sweep->open = 0;
+    sweep->looked = 0;
+    sweep->unresolved = false;
+    for (uint32_t line = 1; line <= job->lines; line++) {
+        const struct line *l = order_get(job->order, line);
+        sweep->open += row_of(job, line) && l->positions.count > l->base && l->last >= sweep->at &&
+                       l->last >= job->cut[line - 1] && sweep->line[line - 1] < edge;
+    }
+    sweep->done = edge <= 0 || !sweep->open;
+}
+
+/* The greatest column of what the event at p follows. */
+static int32_t column_before(struct place_job *job, const struct rows *rows, uint64_t p)
+{
+    struct sweep *sweep = &job->right;
+    uint32_t i = p % BLOCK_EVENTS;
+    uint32_t line = row_line_of(row_get(rows, i, ROW_LINE));
+    int32_t column = line ? *newest(job, sweep, line) : -1;
+    struct row_edges edges = rows_edges(rows, i);
+    for (uint32_t k = 0; k < edges.count; k++) {
+        uint64_t from = p - row_edge(&edges, k);
+        if (from >= sweep->base && sweep->column[from - sweep->base] > column)
+            column = sweep->column[from - sweep->base];
+    }
+    return column;
+}
+
+static void place_right(struct place_job *job, uint64_t p, uint32_t line, int32_t column, bool drawn)
+{
+    struct sweep *sweep = &job->right;
+    uint32_t row = row_of(job, line);
+    int32_t *at = newest(job, sweep, line), before = *at, edge = right_edge(job);
+    sweep->column[p - sweep->base] = *at = column;
+    if (!row)
+        return;
+    if (drawn && column > sweep->row[row - 1])
+        sweep->row[row - 1] = column;
+    see(sweep, p, line, column, drawn);
+    sweep->open -= before < edge && (column >= edge || order_get(job->order, line)->last == p);
+}
+
+static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
+{
+    struct sweep *sweep = &job->right;
+    int32_t column = -1;
+    bool room = false, right = false;
+    reserve(sweep, end - sweep->base);
+    for (uint64_t p = begin; p <= end; p++) {
+        const struct rows *rows = log_rows(job->order, p);
+        uint32_t line = row_line_of(row_get(rows, p % BLOCK_EVENTS, ROW_LINE));
+        right |= line && p >= cut_of(job, line);
+    }
+    if (!right) {
+        for (uint64_t p = begin; p <= end; p++)
+            sweep->column[p - sweep->base] = -1;
+        return;
+    }
+    for (uint64_t p = begin; p <= end; p++) {
+        if (job->placing.fold)
+            fold_look(&job->folds, p, false);
+        int32_t before = column_before(job, log_rows(job->order, p), p);
+        column = before > column ? before : column;
+    }
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t row = row_of(job, row_line_of(log_get(job->order, p, ROW_LINE)));
+        if (!row || !is_drawn(job, p, row))
+            continue;
+        room = true;
+        if (job->placing.cluster[row - 1] && sweep->row[row - 1] > column)
+            column = sweep->row[row - 1];
+    }
+    column += room;
+    if (job->placing.column_at) {
+        int32_t least = job->placing.column_at(job->placing.times, begin, end);
+        column = room && least > column ? least : column;
+    }
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t line = row_line_of(log_get(job->order, p, ROW_LINE));
+        if (line)
+            place_right(job, p, line, column, is_drawn(job, p, row_of(job, line)));
+        else
+            sweep->column[p - sweep->base] = column;
+    }
+}
+
+static bool step_right(struct place_job *job, uint64_t budget)
+{
+    struct sweep *sweep = &job->right;
+    uint64_t count = order_count(job->order), begin = sweep->at, stop = sweep->at + budget;
+    while (sweep->at < count && sweep->at < stop && sweep->open) {
+        uint64_t end = order_point_end(job->order, sweep->at);
+        point_right(job, sweep->at, end);
+        sweep->at = end + 1;
+    }
+    sweep->looked += sweep->at - begin;
+    sweep->unresolved = sweep->looked > budget_of(job) && sweep->open && sweep->at < count;
+    return sweep->at >= count || !sweep->open || sweep->unresolved;
+}
+
+/* ---- to the left ---- */
+
+static void begin_left(struct place_job *job)
+{
+    struct sweep *sweep = &job->left;
+    sweep_begin(job, sweep, 0);
+    sweep->base = job->placing.anchor;
+    for (size_t i = 0; i < job->lines + job->hidden_lines; i++)
+        sweep->base = job->cut[i] > sweep->base ? job->cut[i] : sweep->base;
+    if (sweep->base > order_count(job->order))
+        sweep->base = order_count(job->order);
+    while (sweep->base < order_count(job->order) && sweep->base > order_first(job->order) &&
+           log_get(job->order, sweep->base, ROW_POINT))
+        sweep->base++;
+    sweep->at = sweep->base;
+}
+
+static int32_t left_edge(const struct place_job *job) { return -job->placing.from; }
+
+/* Does a line have events left of the cut that the sweep has not come to? */
+static bool has_left(const struct place_job *job, uint32_t line)
+{
+    const struct line *l = order_get(job->order, line);
+    uint64_t until = job->cut[line - 1] < job->left.at ? job->cut[line - 1] : job->left.at;
+    uint64_t first = l->positions.count > l->base ? order_line_at(job->order, line, l->base)
+                                                  : NO_POSITION;
+    return first < until;
+}
+
+static void want_left(struct place_job *job)
+{
+    struct sweep *sweep = &job->left;
+    if (!sweep->ready)
+        begin_left(job);
+    sweep->open = 0;
+    sweep->looked = 0;
+    sweep->unresolved = false;
+    for (uint32_t line = 1; line <= job->lines; line++)
+        sweep->open += row_of(job, line) && sweep->line[line - 1] <= left_edge(job) &&
+                       has_left(job, line);
+    sweep->done = left_edge(job) <= 0 || !sweep->open || sweep->at <= order_first(job->order);
+}
+
+static void push_to_causes(struct place_job *job, uint64_t p, int32_t column)
+{
+    struct sweep *sweep = &job->left;
+    struct row_edges edges = rows_edges(log_rows(job->order, p), p % BLOCK_EVENTS);
+    for (uint32_t i = 0; i < edges.count; i++) {
+        uint64_t from = p - row_edge(&edges, i), index = sweep->base - 1 - from;
+        if (from < order_first(job->order) || index > sweep->base - sweep->at + budget_of(job))
+            continue;
+        reserve(sweep, index);
+        while (sweep->known <= index)
+            sweep->column[sweep->known++] = 0;
+        if (sweep->column[index] < column)
+            sweep->column[index] = column;
+    }
+}
+
+static void place_left(struct place_job *job, uint64_t p, uint32_t line, int32_t column, bool drawn)
+{
+    struct sweep *sweep = &job->left;
+    uint32_t row = row_of(job, line);
+    int32_t *at = newest(job, sweep, line), before = *at, edge = left_edge(job);
+    *at = column;
+    push_to_causes(job, p, column);
+    if (!row)
+        return;
+    if (drawn && column > sweep->row[row - 1])
+        sweep->row[row - 1] = column;
+    see(sweep, p, line, -column, drawn);
+    uint64_t back = log_get(job->order, p, ROW_PREVIOUS);
+    bool first = back == 0 || back > p || p - back < order_first(job->order);
+    sweep->open -= before <= edge && (column > edge || first);
+}
+
+static void point_left(struct place_job *job, uint64_t begin, uint64_t end)
+{
+    struct sweep *sweep = &job->left;
+    int32_t column = 0;
+    bool room = false;
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t line = row_line_of(log_get(job->order, p, ROW_LINE));
+        uint64_t index = sweep->base - 1 - p;
+        if (line == 0 || p >= cut_of(job, line))
+            return; /* right of the cut */
+        if (job->placing.fold)
+            fold_look(&job->folds, p, true);
+        if (*newest(job, sweep, line) > column)
+            column = *newest(job, sweep, line);
+        if (index < sweep->known && sweep->column[index] > column)
+            column = sweep->column[index];
+    }
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t row = row_of(job, row_line_of(log_get(job->order, p, ROW_LINE)));
+        if (!row || !is_drawn(job, p, row))
+            continue;
+        room = true;
+        if (job->placing.cluster[row - 1] && sweep->row[row - 1] > column)
+            column = sweep->row[row - 1];
+    }
+    column += room;
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t line = row_line_of(log_get(job->order, p, ROW_LINE));
+        place_left(job, p, line, column, is_drawn(job, p, row_of(job, line)));
+    }
+}
+
+static bool step_left(struct place_job *job, uint64_t budget)
+{
+    struct sweep *sweep = &job->left;
+    uint64_t first = order_first(job->order), looked = 0;
+    while (sweep->at > first && sweep->open && looked < budget) {
+        uint64_t end = sweep->at - 1, span = log_get(job->order, end, ROW_POINT);
+        uint64_t begin = end - (span > end - first ? end - first : span);
+        point_left(job, begin, end);
+        looked += end + 1 - begin;
+        sweep->at = begin;
+    }
+    sweep->looked += looked;
+    sweep->unresolved = sweep->looked > budget_of(job) && sweep->open && sweep->at > first;
+    return sweep->at <= first || !sweep->open || sweep->unresolved;
+}
+
+/* ---- a job ---- */
+
+struct place_job *place_begin(const struct order *order, const struct placing *placing)
+{
+    size_t room = 0;
+    struct place_job *job = grow(NULL, &room, 1, sizeof *job);
+    *job = (struct place_job){.order = order,
+                              .placing = *placing,
+                              .cut = place_cut(order, placing),
+                              .lines = order_lines(order),
+                              .hidden_lines = order_hidden_lines(order)};
+    job->folds = (struct folds){.order = order, .placing = &job->placing, .cut = job->cut};
+    want_left(job);
+    want_right(job);
+    return job;
+}
+
+void place_want(struct place_job *job, int32_t from, uint32_t columns)
+{
+    job->placing.from = from;
+    job->placing.columns = columns;
+    want_left(job);
+    want_right(job);
+}
+
+bool place_step(struct place_job *job, uint64_t budget)
+{
+    if (!job->left.done && !(job->left.done = step_left(job, budget)))
         return false;
-    sweep->column = column;
-    sweep->room = room;
-    return true;
+    if (!job->right.done)
+        job->right.done = step_right(job, budget);
+    return job->right.done;
 }
 
-static bool add(struct sweep *sweep, uint64_t position, int32_t column)
+size_t place_weight(const struct place_job *job)
 {
-    struct placement *p = sweep->placement;
-    if (p->count == p->room) {
-        size_t room = p->room ? p->room * 2 : 256;
-        struct placed *events = realloc(p->events, room * sizeof *events);
-        if (!events)
-            return false;
-        p->events = events;
-        p->room = room;
-    }
-    uint32_t fold = fold_of(sweep, position);
-    p->events[p->count++] = (struct placed){
-        position, column, fold, fold ? sweep->fold_ends[position - sweep->base] : 0};
-    p->first = column < p->first ? column : p->first;
-    p->last = column > p->last ? column : p->last;
-    return true;
+    return job->left.seen_count + job->right.seen_count + (job->left.room + job->right.room) / 8;
 }
 
-static bool takes_room(const struct sweep *sweep, uint64_t begin, uint64_t end)
+/* ---- taking a window ---- */
+
+static void add(struct place_job *job, struct placement *p, const struct seen *seen)
 {
-    for (uint64_t p = begin; p <= end; p++)
-        if (is_shown(sweep->placing, order_event(sweep->order, p)->line) && fold_of(sweep, p) != 1)
-            return true;
-    return false;
+    p->events = grow(p->events, &p->room, p->count + 1, sizeof *p->events);
+    uint32_t fold = fold_of(&job->folds, seen->position);
+    p->events[p->count++] = (struct placed){seen->position, seen->column, fold,
+                                            fold > 1 ? fold_end(&job->folds, seen->position) : 0};
+    p->first = seen->column < p->first ? seen->column : p->first;
+    p->last = seen->column > p->last ? seen->column : p->last;
 }
 
-/* Rows that may still get an event left of `edge`. */
-static size_t open_rows(const struct sweep *sweep, uint64_t position)
+/* Ordinals, by line, of the first event that is not left of the window: behind the last one that is. */
+static void find_edges(struct place_job *job, struct placement *p)
 {
-    size_t open = 0;
-    for (uint32_t line = 1; line <= order_lines(sweep->order); line++) {
-        uint64_t n = order_line_events(sweep->order, line);
-        if (sweep->placing->shown[line - 1] && n > order_line_first(sweep->order, line) &&
-            order_line_at(sweep->order, line, n - 1) >= position)
-            open++;
+    for (uint32_t line = 1; line <= job->lines; line++)
+        if (row_of(job, line))
+            p->before[line - 1] = NO_POSITION;
+    for (size_t i = job->right.seen_count; i-- > 0;) {
+        const struct seen *seen = &job->right.seen[i];
+        if (seen->column >= job->placing.from)
+            p->before[seen->line - 1] = seen->position;
     }
-    return open;
-}
-
-static bool is_last(const struct sweep *sweep, const struct event *e, uint64_t position)
-{
-    uint64_t n = order_line_events(sweep->order, e->line);
-    return order_line_at(sweep->order, e->line, n - 1) == position;
-}
-
-static bool sweep_right(struct sweep *sweep)
-{
-    const struct order *order = sweep->order;
-    int32_t edge = sweep->placing->from + (int32_t)sweep->placing->columns;
-    uint64_t count = order_count(order);
-    size_t open = open_rows(sweep, sweep->base);
-    if (edge <= 0) {
-        sweep->placement->more_right |= open > 0;
-        return true;
+    for (size_t i = 0; i < job->left.seen_count; i++) { /* seen last first */
+        const struct seen *seen = &job->left.seen[i];
+        if (seen->column >= job->placing.from)
+            p->before[seen->line - 1] = seen->position;
     }
-    for (uint64_t begin = sweep->base, end; begin < count && open; begin = end + 1) {
-        end = order_point_end(order, begin);
-        int32_t column = -1;
-        if (!reserve(sweep, end - sweep->base))
-            return false;
-        for (uint64_t p = begin; p <= end; p++) {
-            const struct event *e = order_event(order, p);
-            const uint64_t *edges = order_edges(order, e);
-            if (!try_fold(sweep, p))
-                return false;
-            if (*newest(sweep, e->line) > column)
-                column = *newest(sweep, e->line);
-            for (uint32_t i = 0; i < e->edge_count; i++)
-                if (edges[i] >= sweep->base && sweep->column[edges[i] - sweep->base] > column)
-                    column = sweep->column[edges[i] - sweep->base];
-        }
-        column += takes_room(sweep, begin, end);
-        for (uint64_t p = begin; p <= end; p++) {
-            const struct event *e = order_event(order, p);
-            int32_t *line = newest(sweep, e->line), before = *line;
-            sweep->column[p - sweep->base] = *line = column;
-            if (!is_shown(sweep->placing, e->line))
-                continue;
-            if (column < sweep->placing->from)
-                sweep->placement->before[e->line - 1] = order_line_from(order, e->line, p) + 1;
-            if (column >= edge) {
-                sweep->placement->more_right = true;
-                open -= before < edge;
-                continue;
-            }
-            if (column >= sweep->placing->from && fold_of(sweep, p) != 1 && !add(sweep, p, column))
-                return false;
-            open -= is_last(sweep, e, p);
-        }
+    for (uint32_t line = 1; line <= job->lines; line++) {
+        if (!row_of(job, line))
+            continue;
+        uint64_t *before = &p->before[line - 1], frontier = job->cut[line - 1];
+        if (job->placing.from > 0 && job->right.at > frontier)
+            frontier = job->right.at;
+        *before = order_line_from(job->order, line, *before == NO_POSITION ? frontier : *before);
     }
-    return true;
-}
-
-static bool sweep_left(struct sweep *sweep)
-{
-    const struct order *order = sweep->order;
-    int32_t edge = -sweep->placing->from; /* this far left, counted from 1 */
-    if (sweep->base <= order_first(order))
-        return true;
-    size_t open = 0;
-    for (uint32_t line = 1; line <= order_lines(order); line++)
-        open += sweep->placing->shown[line - 1] && order_line_from(order, line, sweep->base) > order_line_first(order, line);
-    if (edge <= 0) {
-        sweep->placement->more_left |= open > 0;
-        return true;
-    }
-    for (uint32_t i = 0; i < order_lines(order); i++)
-        sweep->line[i] = 0;
-    for (uint32_t i = 0; i < order_hidden_lines(order); i++)
-        sweep->hidden[i] = 0;
-    int32_t right = sweep->placing->from + (int32_t)sweep->placing->columns; /* exclusive */
-    uint64_t base = sweep->base;
-    size_t known = 0; /* how much of column[] holds anything: what is pushed to causes */
-    for (uint64_t end = base - 1; open; end--) {
-        uint64_t begin = order_event(order, end)->point;
-        int32_t column = 0;
-        for (uint64_t p = begin; p <= end; p++) {
-            const struct event *e = order_event(order, p);
-            if (*newest(sweep, e->line) > column)
-                column = *newest(sweep, e->line);
-            if (base - 1 - p < known && sweep->column[base - 1 - p] > column)
-                column = sweep->column[base - 1 - p];
-        }
-        column += takes_room(sweep, begin, end);
-        for (uint64_t p = begin; p <= end; p++) {
-            const struct event *e = order_event(order, p);
-            const uint64_t *edges = order_edges(order, e);
-            int32_t before = *newest(sweep, e->line);
-            *newest(sweep, e->line) = column;
-            for (uint32_t i = 0; i < e->edge_count; i++) {
-                size_t index = base - 1 - edges[i];
-                if (edges[i] < order_first(order))
-                    continue;
-                if (!reserve(sweep, index))
-                    return false;
-                while (known <= index)
-                    sweep->column[known++] = 0;
-                if (sweep->column[index] < column)
-                    sweep->column[index] = column;
-            }
-            if (!is_shown(sweep->placing, e->line))
-                continue;
-            if (column > edge) {
-                sweep->placement->more_left = true;
-                open -= before <= edge;
-                continue;
-            }
-            uint64_t ordinal = order_line_from(order, e->line, p);
-            if (-column < right) {
-                if (!add(sweep, p, -column))
-                    return false;
-            } else {
-                sweep->placement->more_right = true;
-            }
-            sweep->placement->before[e->line - 1] = ordinal;
-            open -= ordinal == order_line_first(order, e->line);
-        }
-        if (begin <= order_first(order))
-            break;
-        end = begin;
-    }
-    return true;
 }
 
 static int by_position(const void *a, const void *b)
@@ -394,25 +478,54 @@ static int by_position(const void *a, const void *b)
     return pa < pb ? -1 : pa > pb;
 }
 
-bool place(const struct order *order, const struct placing *placing, struct placement *placement)
+void place_take(struct place_job *job, struct placement *p)
 {
-    struct sweep sweep;
-    uint32_t lines = order_lines(order);
-    *placement = (struct placement){.first = INT32_MAX, .last = INT32_MIN};
-    placement->before = calloc(lines + 1, sizeof *placement->before);
-    if (!placement->before)
-        return false;
-    for (uint32_t line = 1; line <= lines; line++)
-        placement->before[line - 1] = order_line_from(order, line, placing->anchor);
-    bool ok = sweep_begin(&sweep, order, placing, placement) && sweep_left(&sweep);
-    sweep_end(&sweep);
-    ok = sweep_begin(&sweep, order, placing, placement) && ok && sweep_right(&sweep);
-    sweep_end(&sweep);
-    if (!ok)
-        placement_free(placement);
-    else if (placement->count)
-        qsort(placement->events, placement->count, sizeof *placement->events, by_position);
-    return ok;
+    int32_t from = job->placing.from, edge = right_edge(job);
+    *p = (struct placement){.first = INT32_MAX, .last = INT32_MIN};
+    p->before = calloc(job->lines + 1, sizeof *p->before);
+    if (!p->before)
+        abort();
+    const struct sweep *sweeps[] = {&job->left, &job->right};
+    for (int s = 0; s < 2; s++) {
+        for (size_t i = 0; i < sweeps[s]->seen_count; i++) {
+            const struct seen *seen = &sweeps[s]->seen[i];
+            p->more_left |= seen->column < from;
+            p->more_right |= seen->column >= edge;
+            if (seen->drawn && seen->column >= from && seen->column < edge)
+                add(job, p, seen);
+        }
+        p->unresolved |= sweeps[s]->unresolved;
+    }
+    for (uint32_t line = 1; line <= job->lines; line++) {
+        const struct line *l = order_get(job->order, line);
+        if (!row_of(job, line) || l->positions.count <= l->base)
+            continue;
+        p->more_left |= has_left(job, line);
+        p->more_right |= l->last >= job->right.at && l->last >= job->cut[line - 1];
+    }
+    find_edges(job, p);
+    if (p->count)
+        qsort(p->events, p->count, sizeof *p->events, by_position);
+}
+
+void place_end(struct place_job *job)
+{
+    if (!job)
+        return;
+    sweep_free(&job->left);
+    sweep_free(&job->right);
+    folds_free(&job->folds);
+    free(job->cut);
+    free(job);
+}
+
+void place(const struct order *order, const struct placing *placing, struct placement *placement)
+{
+    struct place_job *job = place_begin(order, placing);
+    while (!place_step(job, UINT64_MAX >> 1))
+        ;
+    place_take(job, placement);
+    place_end(job);
 }
 
 void placement_free(struct placement *placement)

@@ -4,17 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pending *pending_at(const struct order *order, struct ref ref)
-{
-    return map_get(&order->pending, ref.line, ref.number);
-}
-
-void pending_free(struct pending *pending)
-{
-    free(pending->partners);
-    free(pending);
-}
-
 void line_enqueue(struct order *order, uint32_t number)
 {
     struct line *line = order_get(order, number);

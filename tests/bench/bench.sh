@@ -34,3 +34,29 @@ perl -e 'printf "2 threads at full rate, 2 000 000 pairs        made to wait: %s
 file=$(ls -t runs/*.poet | head -n 1)
 perl -MTime::HiRes=time -e 'my ($f) = @ARGV; my $t = time; my $s = `poet stat --json $f`; my ($n) = $s =~ /"events":(\d+)/; my $d = time - $t;
     printf "intake from a file: journal, order, store      %.1f M events/s (%d events), %.1f bytes an event on disk\n", $n / $d / 1e6, $n, (-s $f) / $n' "$file"
+rm -f runs/*.poet
+
+# Eight programs at once.
+begin=$(date +%s.%N)
+for _ in 1 2 3 4 5 6 7 8; do ./traced 1 250000 >/dev/null & eight="${eight-} $!"; done
+wait $eight
+until [ "$(for f in runs/*.poet; do poet stat --json "$f"; done | grep -c '"finished":true')" = 8 ]; do sleep 0.05; done
+perl -e 'printf "8 programs at full rate, 10 000 000 events      %.1f M events/s until all is stored\n", 10 / ($ARGV[1] - $ARGV[0])' "$begin" "$(date +%s.%N)"
+kill $server
+wait $server || true
+rm -f runs/*.poet
+
+# The order alone, at scale.
+for what in "uniform 0.01" "torus 0.01" "clustered 0.01" "ring 0.01" "monitors 0.01" "semaphores 0"; do
+    set -- $what
+    "$B/tests/scale" "$1" 10000 "${EVENTS:-10000000}" "$2"
+done
+"$B/tests/scale" uniform 1000 "${EVENTS:-10000000}" 0.01
+
+# A log of 30 000 events to a picture.
+perl -e 'srand 3; my (@c, @in); for my $i (1 .. 30000) { my $h = int rand 20; $c[$h][$h]++; my $t = "local";
+    if (@{$in[$h] || []} && rand() < 0.6) { my $m = shift @{$in[$h]}; for (0 .. 19) { $c[$h][$_] = $m->[$_] if ($m->[$_] || 0) > ($c[$h][$_] || 0) } $t = "receive" }
+    elsif (rand() < 0.6) { push @{$in[int rand 20]}, [@{$c[$h]}]; $t = "send" }
+    print "$t\nhost$h {", join(", ", map { "\"host$_\": $c[$h][$_]" } grep { $c[$h][$_] } 0 .. 19), "}\n" }' >big.log
+perl -MTime::HiRes=time -e 'my $t = time; system("poet import shiviz big.log -o big.poet 2>/dev/null && poet export big.poet -o big.png --all --width 3000mm") == 0 or die;
+    printf "log of 30 000 events to a picture (PNG)         %.2f s\n", time - $t'

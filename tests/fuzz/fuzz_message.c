@@ -1,5 +1,5 @@
 /* What a program and a viewer may send: frames of any content, to a run and its answers. */
-#include "server/answer.h"
+#include "server/window.h"
 #include "server/teller.h"
 #include "wire/limits.h"
 
@@ -27,9 +27,27 @@ static void view(const struct run *run, unsigned type, const uint8_t *body, size
     if (type == MESSAGE_WINDOW) {
         struct window_request request;
         get_window_request(&in, &request);
-        if (in_done(&in))
-            answer_window(&out, run, &request);
+        if (in_done(&in)) {
+            struct window_job *job = window_begin(run, &request, NULL);
+            while (!window_step(job, 1000))
+                ;
+            window_put(job, &out);
+            window_free(job);
+        }
+        window_request_free(&request);
+    } else if (type == MESSAGE_DENSITY) {
+        struct density_request request;
+        get_density_request(&in, &request);
+        if (in_done(&in)) {
+            struct density_job *job = density_begin(run, &request);
+            while (!density_step(job, 1000))
+                ;
+            density_put(job, &out);
+            density_free(job);
+        }
         free(request.rows);
+    } else if (type == MESSAGE_WHY) {
+        answer_why(&out, run, &in);
     } else if (type == MESSAGE_ORDER) {
         answer_order(&out, run, &in);
     } else if (type == MESSAGE_DUMP) {
@@ -43,7 +61,7 @@ static void view(const struct run *run, unsigned type, const uint8_t *body, size
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct run *run = run_new("fuzz", 1);
+    struct run *run = run_new("fuzz", 1, NULL);
     struct teller *teller = NULL;
     while (size) {
         unsigned type;

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "render/scene.h"
 #include "render/text.h"
-#include "server/answer.h"
+#include "server/window.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 
@@ -17,7 +17,7 @@ static const char description[] =
 /* A run with `lines` lines and random pairs, messages, texts, losses, as a server has it. */
 static struct run *random_run(unsigned seed, uint32_t lines, uint32_t steps)
 {
-    struct run *run = run_new("random", 1);
+    struct run *run = run_new("random", 1, NULL);
     uint64_t *numbers = calloc(lines + 1, sizeof *numbers);
     struct ref send = {0, 0};
     unsigned random = seed;
@@ -82,7 +82,11 @@ static void view(struct viewed *v, const struct run *run, struct window_request 
     struct known known = {0};
     memset(v, 0, sizeof *v);
     answer_news(&out, run, &known);
-    answer_window(&out, run, &request);
+    struct window_job *job = window_begin(run, &request, NULL);
+    while (!window_step(job, 1000))
+        ;
+    window_put(job, &out);
+    window_free(job);
     for (size_t at = 0; at < out.size;) {
         unsigned type;
         size_t length;

@@ -19,7 +19,7 @@ static void tell(void *context, unsigned type, uint32_t thread, const void *data
 
 static struct run *begin(void)
 {
-    struct run *run = run_new("test@1", 1);
+    struct run *run = run_new("test@1", 1, NULL);
     struct out out = {0};
     struct hello hello;
     put_test_hello(&out);

@@ -19,7 +19,7 @@ static char path[64], other[64];
 
 static void append(void *context, unsigned type, uint32_t thread, const void *data, size_t size)
 {
-    journal_append(context, (struct chunk){.kind = (uint16_t)type, .thread = thread, .data = data,
+    tracefile_append(context, (struct chunk){.kind = (uint16_t)type, .thread = thread, .data = data,
                                            .size = (uint32_t)size});
 }
 
@@ -31,15 +31,15 @@ static int write_trace(void **state)
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/a.poet", directory);
     snprintf(other, sizeof other, "%s/b.poet", directory);
-    struct journal *journal = journal_create(path, "test@1", &used);
+    struct tracefile *journal = tracefile_create(path, "test@1", &used);
     assert_non_null(journal);
     put_test_hello(&hello);
     append(journal, CHUNK_SESSION, 0, hello.data, hello.size);
     test_program(append, journal, VISITS);
     append(journal, CHUNK_HANGUP, 0, NULL, 0);
     append(journal, CHUNK_END, 0, NULL, 0);
-    assert_true(journal_flush(journal));
-    journal_close(journal);
+    assert_true(tracefile_flush(journal));
+    tracefile_close(journal);
     free(used);
     out_free(&hello);
     return 0;
@@ -100,7 +100,7 @@ static void cut_at_every_byte_it_opens_or_says_why(void **state)
         write_other(bytes, cut);
         struct run *run = replay(other, &why);
         if (!run) {
-            assert_true(cut < JOURNAL_HEAD_BYTES && why);
+            assert_true(cut < TRACEFILE_HEAD_BYTES && why);
             continue;
         }
         uint64_t events = order_figures(run->order).events;
@@ -125,10 +125,10 @@ static void with_any_byte_flipped_it_never_answers_wrongly(void **state)
         bytes[i] ^= 0x41;
         struct run *run = replay(other, &why);
         if (!run) {
-            assert_true(i < JOURNAL_HEAD_BYTES && why);
+            assert_true(i < TRACEFILE_HEAD_BYTES && why);
             continue;
         }
-        if (i >= JOURNAL_HEAD_BYTES)
+        if (i >= TRACEFILE_HEAD_BYTES)
             assert_non_null(run->damage);
         enum precedence p =
             order_compare(run->order, (struct ref){1, 1}, (struct ref){1, 2 * VISITS});
@@ -158,19 +158,19 @@ static void a_full_disk_keeps_what_was_complete(void **state)
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     limit = before;
-    struct journal *journal = journal_create(other, "test@1", &used);
+    struct tracefile *journal = tracefile_create(other, "test@1", &used);
     struct out hello = {0};
     put_test_hello(&hello);
     append(journal, CHUNK_SESSION, 0, hello.data, hello.size);
-    assert_true(journal_flush(journal));
-    limit.rlim_cur = (rlim_t)journal_bytes(journal) + 500;
+    assert_true(tracefile_flush(journal));
+    limit.rlim_cur = (rlim_t)(tracefile_kept(journal) + 500);
     setrlimit(RLIMIT_FSIZE, &limit);
     test_program(append, journal, VISITS);
-    assert_false(journal_flush(journal));
+    assert_false(tracefile_flush(journal));
     setrlimit(RLIMIT_FSIZE, &before);
     test_program(append, journal, VISITS); /* there is room again */
-    assert_true(journal_flush(journal));
-    journal_close(journal);
+    assert_true(tracefile_flush(journal));
+    tracefile_close(journal);
     const char *why;
     struct run *run = replay(other, &why);
     assert_non_null(run);
@@ -185,11 +185,11 @@ static void an_existing_file_is_not_overwritten(void **state)
 {
     (void)state;
     char *used;
-    struct journal *journal = journal_create(path, "test@1", &used);
+    struct tracefile *journal = tracefile_create(path, "test@1", &used);
     char second[64];
     snprintf(second, sizeof second, "%s/a-2.poet", directory);
     assert_string_equal(used, second);
-    journal_close(journal);
+    tracefile_close(journal);
     unlink(used);
     free(used);
 }
@@ -204,5 +204,5 @@ int main(void)
         cmocka_unit_test(a_full_disk_keeps_what_was_complete),
         cmocka_unit_test(an_existing_file_is_not_overwritten),
     };
-    return cmocka_run_group_tests_name("journal", tests, write_trace, remove_trace);
+    return cmocka_run_group_tests_name("tracefile", tests, write_trace, remove_trace);
 }

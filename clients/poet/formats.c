@@ -1,0 +1,517 @@
+#define _GNU_SOURCE
+#include "clients/poet/formats.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *zeroed(size_t n, size_t each)
+{
+    void *p = calloc(n + 1, each);
+    if (!p)
+        abort();
+    return p;
+}
+
+static const char *line_name(const struct format *format, uint32_t line)
+{
+    return label_name(&format->subject->source.book, format->subject->sites, line);
+}
+
+static const char *type_name(const struct format *format, const struct shown_event *e)
+{
+    return book_type(&format->subject->source.book, e->type);
+}
+
+/* Its texts, else its type. */
+static void print_text(const struct format *format, const struct shown_event *e, FILE *f)
+{
+    fputs(e->text_count ? e->texts[0] : type_name(format, e), f);
+    for (uint32_t i = 1; i < e->text_count; i++)
+        fprintf(f, "; %s", e->texts[i]);
+}
+
+static void print_json_string(FILE *f, const char *s)
+{
+    struct json_object *o = json_object_new_string(s);
+    fputs(json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE), f);
+    json_object_put(o);
+}
+
+/* ---- chrome: the trace-event format, which Perfetto's page opens.  Every event is a slice of its line's
+ * track, as long as there is room before the next, at most a microsecond; an edge is a flow. ---- */
+
+struct chrome_line {
+    struct shown_event last; /* not written yet; at.line 0: none */
+    int64_t *times;          /* by number - first */
+    uint64_t first, count;
+    size_t room;
+};
+
+struct chrome {
+    struct chrome_line *lines;
+    uint32_t line_count;
+    uint64_t flows;
+    bool comma;
+};
+
+static void chrome_separate(struct format *format)
+{
+    struct chrome *c = format->state;
+    fputs(c->comma ? ",\n" : "\n", format->f);
+    c->comma = true;
+}
+
+static void chrome_begin(struct format *format, struct subject *subject, FILE *f)
+{
+    const struct book *book = &subject->source.book;
+    struct chrome *c = format->state = zeroed(1, sizeof *c);
+    c->line_count = book->line_count;
+    c->lines = zeroed(c->line_count, sizeof *c->lines);
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", f);
+    for (uint32_t line = 1; line <= c->line_count; line++) {
+        chrome_separate(format);
+        fprintf(f, "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":%u,\"args\":{\"name\":", line);
+        print_json_string(f, book_label(book, line));
+        fputs("}}", f);
+        chrome_separate(format);
+        fprintf(f, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":1,\"tid\":%u,\"args\":{\"sort_index\":%u}}",
+                line, line);
+    }
+}
+
+static void chrome_slice(struct format *format, const struct shown_event *e, int64_t length)
+{
+    chrome_separate(format);
+    fprintf(format->f, "{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":", e->at.line,
+            (double)e->time_ns / 1000, (double)length / 1000);
+    print_json_string(format->f, type_name(format, e));
+    fprintf(format->f, ",\"args\":{\"event\":\"%u:%llu\"", e->at.line, (unsigned long long)e->at.number);
+    if (e->site) {
+        fputs(",\"site\":", format->f);
+        print_json_string(format->f, subject_site(format->subject, e));
+    }
+    if (e->text_count) {
+        fputs(",\"text\":", format->f);
+        print_json_string(format->f, e->texts[0]);
+    }
+    fputs("}}", format->f);
+}
+
+static void chrome_flow(struct format *format, struct ref from, const struct shown_event *to,
+                        const char *name)
+{
+    struct chrome *c = format->state;
+    if (!from.line || from.line > c->line_count)
+        return;
+    const struct chrome_line *l = &c->lines[from.line - 1];
+    if (from.number < l->first || from.number - l->first >= l->count)
+        return;
+    c->flows++;
+    chrome_separate(format);
+    fprintf(format->f, "{\"ph\":\"s\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"id\":%llu,\"cat\":\"%s\",\"name\":\"%s\"}",
+            from.line, (double)l->times[from.number - l->first] / 1000, (unsigned long long)c->flows,
+            name, name);
+    chrome_separate(format);
+    fprintf(format->f,
+            "{\"ph\":\"f\",\"bp\":\"e\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"id\":%llu,\"cat\":\"%s\",\"name\":\"%s\"}",
+            to->at.line, (double)to->time_ns / 1000, (unsigned long long)c->flows, name, name);
+}
+
+static void chrome_note(struct chrome_line *l, const struct shown_event *e)
+{
+    if (!l->count)
+        l->first = e->at.number;
+    uint64_t index = e->at.number - l->first;
+    if (e->at.number < l->first || index > l->count + (1u << 24))
+        return;
+    while (l->count <= index) {
+        if (l->count == l->room) {
+            l->room = l->room ? 2 * l->room : 64;
+            l->times = realloc(l->times, l->room * sizeof *l->times);
+            if (!l->times)
+                abort();
+        }
+        l->times[l->count++] = e->time_ns;
+    }
+}
+
+static void chrome_event(struct format *format, struct shown_event *e)
+{
+    struct chrome *c = format->state;
+    if (e->at.line & HIDDEN_LINE || !e->at.line || e->at.line > c->line_count)
+        return;
+    struct chrome_line *l = &c->lines[e->at.line - 1];
+    if (l->last.at.line) {
+        int64_t room = e->time_ns - l->last.time_ns;
+        chrome_slice(format, &l->last, room < 0 ? 0 : room < 1000 ? room : 1000);
+        shown_event_free(&l->last);
+    }
+    chrome_note(l, e);
+    bool async = e->relation == RELATION_RECEIVE, pair = e->relation == RELATION_SYNC;
+    for (uint32_t i = 0; (async || pair) && i < e->partner_count; i++)
+        chrome_flow(format, e->partners[i], e, pair ? "pair" : "message");
+    for (uint32_t i = 0; i < e->after_count; i++)
+        chrome_flow(format, e->after[i], e, "order");
+    l->last = *e;
+    l->last.partners = l->last.after = NULL;
+    l->last.partner_count = l->last.after_count = 0;
+    l->last.texts = NULL;
+    l->last.text_count = 0;
+    if (e->text_count) {
+        l->last.texts = zeroed(1, sizeof *l->last.texts);
+        l->last.texts[l->last.text_count++] = strdup(e->texts[0]);
+    }
+}
+
+static void chrome_end(struct format *format)
+{
+    struct chrome *c = format->state;
+    for (uint32_t i = 0; i < c->line_count; i++) {
+        if (c->lines[i].last.at.line)
+            chrome_slice(format, &c->lines[i].last, 1000);
+        shown_event_free(&c->lines[i].last);
+        free(c->lines[i].times);
+    }
+    fputs("\n]}\n", format->f);
+    free(c->lines);
+    free(c);
+}
+
+/* ---- dot: events as nodes, lines as clusters ---- */
+
+static void dot_begin(struct format *format, struct subject *subject, FILE *f)
+{
+    const struct book *book = &subject->source.book;
+    uint64_t **state = zeroed(1, sizeof *state);
+    *state = zeroed(book->line_count, sizeof **state);
+    format->state = state;
+    fputs("digraph order {\n  rankdir=LR; node [shape=circle, width=0.2, label=\"\"];\n", f);
+    for (uint32_t line = 1; line <= book->line_count; line++) {
+        if (!book_drawn(book, line) || !book->lines[line - 1].is.events)
+            continue;
+        fprintf(f, "  \"line %u\" [shape=plaintext, label=", line);
+        print_json_string(f, book_label(book, line));
+        fputs("];\n", f);
+    }
+}
+
+static void dot_event(struct format *format, struct shown_event *e)
+{
+    uint64_t *last = *(uint64_t **)format->state;
+    const struct book *book = &format->subject->source.book;
+    char at[48], other[48];
+    ref_print(at, sizeof at, e->at);
+    fprintf(format->f, "  \"%s\" [xlabel=", at);
+    print_json_string(format->f, e->text_count ? e->texts[0] : type_name(format, e));
+    fputs("];\n", format->f);
+    if (!(e->at.line & HIDDEN_LINE) && e->at.line && e->at.line <= book->line_count) {
+        bool shared = book->lines[e->at.line - 1].is.shared;
+        if (last[e->at.line - 1])
+            fprintf(format->f, "  \"%u:%llu\" -> \"%s\" [weight=10, arrowhead=none%s];\n", e->at.line,
+                    (unsigned long long)last[e->at.line - 1], at, shared ? ", style=invis" : "");
+        else
+            fprintf(format->f, "  \"line %u\" -> \"%s\" [style=dotted, arrowhead=none];\n", e->at.line, at);
+        last[e->at.line - 1] = e->at.number;
+    }
+    for (uint32_t i = 0; i < e->partner_count && e->relation == RELATION_RECEIVE; i++) {
+        ref_print(other, sizeof other, e->partners[i]);
+        fprintf(format->f, "  \"%s\" -> \"%s\";\n", other, at);
+    }
+    if (e->relation == RELATION_SYNC && e->partner_count && e->partners[0].line < e->at.line) {
+        ref_print(other, sizeof other, e->partners[0]);
+        fprintf(format->f, "  { rank=same; \"%s\" -> \"%s\" [dir=both]; }\n", other, at);
+    }
+    for (uint32_t i = 0; i < e->after_count; i++) {
+        ref_print(other, sizeof other, e->after[i]);
+        fprintf(format->f, "  \"%s\" -> \"%s\" [style=dashed];\n", other, at);
+    }
+}
+
+static void dot_end(struct format *format)
+{
+    free(*(uint64_t **)format->state);
+    free(format->state);
+    fputs("}\n", format->f);
+}
+
+/* ---- shiviz: vector clocks.  A host is an exclusive line; events on shared lines stand with the thread
+ * that acted.  The members of a point become events one after the other: what is after any of them is after
+ * all. ---- */
+
+struct shiviz_host {
+    char *name;
+    uint64_t *clock; /* by host, of its newest event */
+};
+
+struct shiviz_kept { /* clock of an event that a later one may name */
+    uint64_t *clock;
+};
+
+struct shiviz {
+    struct shiviz_host *hosts; /* by line - 1 */
+    uint32_t count;
+    struct shiviz_kept **kept; /* by line - 1, then number - 1 */
+    size_t *kept_room;
+    struct shown_event *members; /* of the point that is being collected */
+    size_t member_count, member_room;
+    uint64_t **hidden; /* clocks of events on hidden lines, by line, the newest */
+    uint32_t hidden_count;
+};
+
+static void shiviz_begin(struct format *format, struct subject *subject, FILE *f)
+{
+    struct shiviz *z = format->state = zeroed(1, sizeof *z);
+    (void)f;
+    z->count = subject->source.book.line_count;
+    z->hosts = zeroed(z->count, sizeof *z->hosts);
+    z->kept = zeroed(z->count, sizeof *z->kept);
+    z->kept_room = zeroed(z->count, sizeof *z->kept_room);
+    for (uint32_t i = 0; i < z->count; i++) {
+        z->hosts[i].name = strdup(line_name(format, i + 1));
+        for (char *c = z->hosts[i].name; *c; c++)
+            *c = *c == ' ' || *c == '\n' ? '_' : *c;
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(z->hosts[k].name, z->hosts[i].name) == 0) {
+                char *longer;
+                if (asprintf(&longer, "%s#%u", z->hosts[i].name, i + 1) < 0)
+                    abort();
+                free(z->hosts[i].name);
+                z->hosts[i].name = longer;
+                break;
+            }
+    }
+}
+
+static void shiviz_join(const struct shiviz *z, uint64_t *clock, const uint64_t *other)
+{
+    for (uint32_t i = 0; other && i < z->count; i++)
+        clock[i] = other[i] > clock[i] ? other[i] : clock[i];
+}
+
+static const uint64_t *shiviz_of(const struct shiviz *z, struct ref ref)
+{
+    uint32_t line = ref.line & ~HIDDEN_LINE;
+    if (ref.line & HIDDEN_LINE)
+        return line && line <= z->hidden_count ? z->hidden[line - 1] : NULL;
+    return line && line <= z->count && ref.number && ref.number <= z->kept_room[line - 1]
+               ? z->kept[line - 1][ref.number - 1].clock
+               : NULL;
+}
+
+static void shiviz_keep(struct shiviz *z, struct ref ref, uint64_t *clock)
+{
+    uint32_t line = ref.line & ~HIDDEN_LINE;
+    if (ref.line & HIDDEN_LINE) {
+        if (line > z->hidden_count) {
+            z->hidden = realloc(z->hidden, line * sizeof *z->hidden);
+            if (!z->hidden)
+                abort();
+            while (z->hidden_count < line)
+                z->hidden[z->hidden_count++] = NULL;
+        }
+        free(z->hidden[line - 1]);
+        z->hidden[line - 1] = clock;
+        return;
+    }
+    size_t room = z->kept_room[line - 1];
+    if (ref.number > room) {
+        size_t more = room ? room : 64;
+        while (more < ref.number)
+            more *= 2;
+        z->kept[line - 1] = realloc(z->kept[line - 1], more * sizeof **z->kept);
+        if (!z->kept[line - 1])
+            abort();
+        memset(z->kept[line - 1] + room, 0, (more - room) * sizeof **z->kept);
+        z->kept_room[line - 1] = more;
+    }
+    z->kept[line - 1][ref.number - 1].clock = clock;
+}
+
+static void shiviz_print(const struct format *format, const struct shown_event *e, uint32_t host,
+                         const uint64_t *clock)
+{
+    const struct shiviz *z = format->state;
+    print_text(format, e, format->f);
+    fprintf(format->f, "\n%s {", z->hosts[host - 1].name);
+    bool comma = false;
+    for (uint32_t i = 0; i < z->count; i++) {
+        if (!clock[i])
+            continue;
+        if (comma)
+            fputs(", ", format->f);
+        print_json_string(format->f, z->hosts[i].name);
+        fprintf(format->f, ": %llu", (unsigned long long)clock[i]);
+        comma = true;
+    }
+    fputs("}\n", format->f);
+}
+
+static uint32_t shiviz_host_of(const struct format *format, const struct shown_event *e)
+{
+    const struct shiviz *z = format->state;
+    const struct book *book = &format->subject->source.book;
+    uint32_t line = e->at.line;
+    if (line & HIDDEN_LINE || !line || line > z->count)
+        return 0;
+    return book->lines[line - 1].is.shared && e->thread && e->thread <= z->count ? e->thread : line;
+}
+
+/* What one member of a point follows. */
+static void shiviz_follow(const struct format *format, const struct shown_event *e, uint64_t *clock)
+{
+    const struct shiviz *z = format->state;
+    uint32_t host = shiviz_host_of(format, e);
+    shiviz_join(z, clock, host ? z->hosts[host - 1].clock : shiviz_of(z, e->at));
+    for (uint32_t i = 0; i < e->partner_count; i++)
+        shiviz_join(z, clock, shiviz_of(z, e->partners[i])); /* later ones have none yet */
+    for (uint32_t i = 0; i < e->after_count; i++)
+        shiviz_join(z, clock, shiviz_of(z, e->after[i]));
+    if (host && e->at.number == 1)
+        shiviz_join(z, clock, shiviz_of(z, format->subject->source.book.lines[e->at.line - 1].is.opened_by));
+}
+
+/* Writes the members of a point, one after the other; what comes after any of them comes after all. */
+static void shiviz_flush(struct format *format)
+{
+    struct shiviz *z = format->state;
+    uint64_t *clock = zeroed(z->count, sizeof *clock);
+    for (size_t i = 0; i < z->member_count; i++)
+        shiviz_follow(format, &z->members[i], clock);
+    for (size_t i = 0; i < z->member_count; i++) {
+        uint32_t host = shiviz_host_of(format, &z->members[i]);
+        if (!host)
+            continue;
+        clock[host - 1]++;
+        shiviz_print(format, &z->members[i], host, clock);
+    }
+    for (size_t i = 0; i < z->member_count; i++) {
+        uint32_t host = shiviz_host_of(format, &z->members[i]);
+        if (host) {
+            free(z->hosts[host - 1].clock);
+            z->hosts[host - 1].clock = zeroed(z->count, sizeof *clock);
+            memcpy(z->hosts[host - 1].clock, clock, z->count * sizeof *clock);
+        }
+        uint64_t *copy = zeroed(z->count, sizeof *clock);
+        memcpy(copy, clock, z->count * sizeof *clock);
+        shiviz_keep(z, z->members[i].at, copy);
+        shown_event_free(&z->members[i]);
+    }
+    z->member_count = 0;
+    free(clock);
+}
+
+static bool shiviz_same_point(const struct shiviz *z, const struct shown_event *e)
+{
+    const struct shown_event *first = &z->members[0];
+    if (e->group)
+        return first->group == e->group;
+    return e->relation == RELATION_SYNC && z->member_count == 1 && e->partner_count == 1 &&
+           ref_equal(e->partners[0], first->at);
+}
+
+static void shiviz_event(struct format *format, struct shown_event *e)
+{
+    struct shiviz *z = format->state;
+    if (!(e->at.line & HIDDEN_LINE) && (!e->at.line || e->at.line > z->count))
+        return;
+    if (z->member_count && !shiviz_same_point(z, e))
+        shiviz_flush(format);
+    if (z->member_count == z->member_room) {
+        z->member_room = z->member_room ? 2 * z->member_room : 8;
+        z->members = realloc(z->members, z->member_room * sizeof *z->members);
+        if (!z->members)
+            abort();
+    }
+    z->members[z->member_count++] = *e;
+    *e = (struct shown_event){0};
+}
+
+static void shiviz_end(struct format *format)
+{
+    struct shiviz *z = format->state;
+    shiviz_flush(format);
+    free(z->members);
+    for (uint32_t i = 0; i < z->count; i++) {
+        for (size_t k = 0; k < z->kept_room[i]; k++)
+            free(z->kept[i][k].clock);
+        free(z->kept[i]);
+        free(z->hosts[i].name);
+        free(z->hosts[i].clock);
+    }
+    for (uint32_t i = 0; i < z->hidden_count; i++)
+        free(z->hidden[i]);
+    free(z->hidden);
+    free(z->kept);
+    free(z->kept_room);
+    free(z->hosts);
+    free(z);
+}
+
+/* ---- all of them ---- */
+
+static const struct format formats[] = {
+    {"chrome", chrome_begin, chrome_event, chrome_end, NULL, NULL, NULL},
+    {"dot", dot_begin, dot_event, dot_end, NULL, NULL, NULL},
+    {"shiviz", shiviz_begin, shiviz_event, shiviz_end, NULL, NULL, NULL}};
+
+const struct format *format_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    return NULL;
+}
+
+static bool write_events(const struct command *command, struct subject *subject, struct format *format)
+{
+    struct out out = {0};
+    struct in in;
+    struct error error;
+    unsigned type;
+    source_ask(&out, MESSAGE_DUMP);
+    if (!source_send(&subject->source, &out))
+        return !command_fail(command, "%s: the server is gone", subject->source.name);
+    bool begun = false;
+    for (;;) {
+        if (source_next(&subject->source, true, &type, &in, &error) < 0)
+            return !command_fail(command, "%s", error.text);
+        if (!begun) { /* the tables came before the first answer */
+            label_lines(&subject->source.book, subject->sites, &subject->known, LABELS_ADDRESS);
+            format->begin(format, subject, format->f);
+            begun = true;
+        }
+        if (type == MESSAGE_DUMP_END)
+            return true;
+        if (type != MESSAGE_EVENT)
+            continue;
+        struct shown_event event;
+        get_event(&in, &event);
+        if (in_done(&in) && event.state == EVENT_ORDERED)
+            format->event(format, &event);
+        shown_event_free(&event);
+    }
+}
+
+bool format_write(const struct command *command, struct subject *subject, const struct format *chosen,
+                  const char *file)
+{
+    struct format format = *chosen;
+    bool standard = strcmp(file, "-") == 0;
+    format.subject = subject;
+    format.f = standard ? stdout : fopen(file, "we");
+    if (!format.f)
+        return !command_fail(command, "%s: %s", file, strerror(errno));
+    bool good = write_events(command, subject, &format);
+    if (format.state)
+        format.end(&format);
+    bool bad = ferror(format.f) != 0;
+    bad |= (standard ? fflush(format.f) : fclose(format.f)) != 0;
+    if (bad && good)
+        command_fail(command, "%s: %s", file, strerror(errno));
+    if ((bad || !good) && !standard)
+        unlink(file);
+    return good && !bad;
+}

@@ -1,0 +1,340 @@
+/* poet import: logs of other tools as trace files.  What they hold is sent over the wire to a private
+ * server, as a program would. */
+#define _GNU_SOURCE
+#include "clients/poet/command.h"
+#include "clients/poet/shiviz.h"
+#include "wire/limits.h"
+#include "wire/slot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TYPE_EVENT = 1, TYPE_SEND, TYPE_RECEIVE, TYPE_RELAY };
+
+struct sending {
+    int fd;
+    struct out out;
+    bool failed;
+};
+
+/* ---- the wire ---- */
+
+static void flush(struct sending *s)
+{
+    for (size_t done = 0; done < s->out.size && !s->failed;) {
+        ssize_t n = send(s->fd, s->out.data + done, s->out.size - done, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        s->failed = n <= 0;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    s->out.size = 0;
+}
+
+static void flush_if_large(struct sending *s)
+{
+    if (s->out.size > (256u << 10))
+        flush(s);
+}
+
+static void send_hello(struct sending *s, const char *run, const char *file)
+{
+    out_begin(&s->out, MESSAGE_HELLO);
+    put_u32(&s->out, HELLO_MAGIC);
+    put_u32(&s->out, WIRE_VERSION);
+    put_u8(&s->out, ROLE_PROGRAM);
+    put_string(&s->out, run);
+    put_string(&s->out, "shiviz");
+    put_string(&s->out, file);
+    put_string(&s->out, "");
+    put_u32(&s->out, 0);
+    put_u64(&s->out, 0);
+    put_u64(&s->out, 0);
+    put_u64(&s->out, 0);
+    put_u32(&s->out, 0);
+    out_end(&s->out);
+}
+
+static void send_types(struct sending *s)
+{
+    static const char *const names[] = {"event", "send", "receive", "relay"};
+    for (uint16_t i = 0; i < 4; i++) {
+        out_begin(&s->out, MESSAGE_TYPE);
+        put_u16(&s->out, (uint16_t)(i + 1));
+        put_string(&s->out, names[i]);
+        put_u16(&s->out, 0);
+        out_end(&s->out);
+    }
+}
+
+static void send_lines(struct sending *s, const struct shiviz_log *log)
+{
+    for (uint32_t h = 0; h < log->host_count; h++) {
+        if (!log->numbers[h])
+            continue; /* named in clocks only, with nothing */
+        out_begin(&s->out, MESSAGE_LINE);
+        put_u32(&s->out, h + 1);
+        put_u64(&s->out, 0);
+        put_u64(&s->out, h + 1);
+        put_u8(&s->out, 0);
+        put_u64(&s->out, 0);
+        put_u64(&s->out, 0);
+        put_string(&s->out, "host");
+        put_string(&s->out, log->hosts[h]);
+        out_end(&s->out);
+        flush_if_large(s);
+    }
+}
+
+/* The times of the log are not read: its order of lines stands for them, a microsecond a line. */
+static void send_event(struct sending *s, const struct shiviz_log *log, size_t index)
+{
+    const struct shiviz_event *e = &log->events[index];
+    struct slot slot[2] = {{.shape = (uint16_t)(e->cause_count ? (e->is_cause ? TYPE_RELAY : TYPE_RECEIVE)
+                                                : e->is_cause  ? TYPE_SEND
+                                                               : TYPE_EVENT),
+                            .flags = (uint16_t)(e->cause_count ? RELATION_RECEIVE | (e->is_cause ? SLOT_SENDS : 0)
+                                                : e->is_cause  ? RELATION_SEND
+                                                               : RELATION_NONE),
+                            .time_ns = 1000 * (uint64_t)index,
+                            .line_a = e->host + 1,
+                            .number_a = e->number}};
+    out_begin(&s->out, MESSAGE_SLOTS);
+    put_u32(&s->out, e->host + 1);
+    if (e->cause_count) {
+        slot[0].line_b = e->causes[0].host + 1;
+        slot[0].number_b = e->causes[0].number;
+    }
+    if (e->cause_count > 1) {
+        slot[0].flags |= SLOT_PARTNERS;
+        slot[0].payload_bytes = (e->cause_count - 1) * 16;
+    }
+    put_bytes(&s->out, slot, SLOT_BYTES);
+    for (uint32_t i = 1; i < e->cause_count; i++) {
+        put_u32(&s->out, e->causes[i].host + 1);
+        put_u32(&s->out, 0);
+        put_u64(&s->out, e->causes[i].number);
+    }
+    static const uint8_t nothing[SLOT_BYTES];
+    put_bytes(&s->out, nothing, slot_follow(slot[0].payload_bytes) * SLOT_BYTES - slot[0].payload_bytes);
+    out_end(&s->out);
+}
+
+static void send_text(struct sending *s, const struct shiviz_event *e, const char *text)
+{
+    char shortened[LIMIT_TEXT_BYTES];
+    if (!*text)
+        return;
+    snprintf(shortened, sizeof shortened, "%s", text);
+    out_begin(&s->out, MESSAGE_TEXT);
+    put_u32(&s->out, e->host + 1);
+    put_u64(&s->out, e->number);
+    put_string(&s->out, shortened);
+    out_end(&s->out);
+}
+
+static void send_log(struct sending *s, const struct shiviz_log *log, const char *run,
+                     const char *file)
+{
+    send_hello(s, run, file);
+    send_types(s);
+    send_lines(s, log);
+    uint64_t *sent = calloc(log->host_count + 1, sizeof *sent);
+    if (!sent)
+        abort();
+    for (size_t i = 0; i < log->event_count && !s->failed; i++) {
+        /* A host's events in the order of its own clock, wherever they stand in the log. */
+        uint32_t host = log->events[i].host;
+        size_t index = log->by_host[host][sent[host]++];
+        const struct shiviz_event *e = &log->events[index];
+        send_event(s, log, index);
+        send_text(s, e, e->text);
+        for (uint32_t f = 0; f < e->field_count; f++)
+            send_text(s, e, e->fields[f]);
+        flush_if_large(s);
+    }
+    free(sent);
+    flush(s);
+}
+
+/* ---- the server ---- */
+
+static int start_server(const struct command *command, const char *output, int *fd)
+{
+    char program[4096], descriptor[16];
+    int pair[2];
+    if (!source_program("poet-server", program, sizeof program))
+        return -command_fail(command, "poet-server: not found beside poet");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return -command_fail(command, "%s", strerror(errno));
+    snprintf(descriptor, sizeof descriptor, "%d", pair[1]);
+    pid_t child = fork();
+    if (child == 0) {
+        fcntl(pair[1], F_SETFD, 0);
+        unsetenv("POET_KEEP");
+        execlp(program, program, "--once", "--quiet", "-o", output, "--client", descriptor,
+               (char *)NULL);
+        fprintf(stderr, "poet import: %s: %s\n", program, strerror(errno));
+        _exit(127);
+    }
+    close(pair[1]);
+    *fd = pair[0];
+    return child < 0 ? -command_fail(command, "%s", strerror(errno)) : child;
+}
+
+/* Waits for what the server has to say against it, and for its end. */
+static int finish(const struct command *command, struct sending *s, int child)
+{
+    uint8_t bytes[4096];
+    struct out answer = {0};
+    int status = 0, result = EXIT_DONE;
+    shutdown(s->fd, SHUT_WR);
+    for (ssize_t n; (n = read(s->fd, bytes, sizeof bytes)) != 0;) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break;
+        put_bytes(&answer, bytes, (size_t)n);
+    }
+    close(s->fd);
+    for (size_t at = 0; at < answer.size;) {
+        unsigned type;
+        size_t length;
+        const char *error;
+        if (frame_read(answer.data + at, answer.size - at, LIMIT_ANSWER_BYTES, &type, &length, &error) <= 0)
+            break;
+        struct in in = in_from(answer.data + at + MESSAGE_FRAME_BYTES, length);
+        if (type == MESSAGE_ERROR) {
+            char *why = get_string(&in, LIMIT_TEXT_BYTES);
+            result = command_fail(command, "%s", why);
+            free(why);
+        }
+        at += MESSAGE_FRAME_BYTES + length;
+    }
+    out_free(&answer);
+    out_free(&s->out);
+    if (waitpid(child, &status, 0) == child && status != 0 && result == EXIT_DONE)
+        result = EXIT_FAILED; /* it has said why */
+    return result;
+}
+
+/* FILE, then FILE-2, FILE-3, ... */
+static void name_output(const char *output, size_t i, char *name, size_t size)
+{
+    const char *dot = strrchr(output, '.'), *slash = strrchr(output, '/');
+    if (!dot || (slash && dot < slash))
+        dot = output + strlen(output);
+    if (i == 0)
+        snprintf(name, size, "%s", output);
+    else
+        snprintf(name, size, "%.*s-%zu%s", (int)(dot - output), output, i + 1, dot);
+}
+
+static int write_logs(const struct command *command, const struct shiviz_log *logs, size_t count,
+                      const char *file, const char *output)
+{
+    const char *base = strrchr(file, '/');
+    base = base ? base + 1 : file;
+    int status = EXIT_DONE;
+    size_t written = 0;
+    for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
+        char name[4096], run[200];
+        struct sending s = {0};
+        if (!logs[i].event_count)
+            continue;
+        name_output(output, written++, name, sizeof name);
+        snprintf(run, sizeof run, "%s", logs[i].name && *logs[i].name ? logs[i].name : base);
+        int child = start_server(command, name, &s.fd);
+        if (child < 0)
+            return EXIT_FAILED;
+        send_log(&s, &logs[i], run, file);
+        status = finish(command, &s, child);
+        if (status == EXIT_DONE)
+            fprintf(stderr, "%s: %zu events of %u hosts%s%s\n", name, logs[i].event_count,
+                    logs[i].host_count, logs[i].name ? ", " : "", logs[i].name ? logs[i].name : "");
+    }
+    return status;
+}
+
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "re");
+    char *text = NULL;
+    size_t room = 0;
+    *size = 0;
+    if (!f)
+        return NULL;
+    for (size_t n = 1; n;) {
+        if (room - *size < 65536 + 1)
+            text = realloc(text, room = room ? 2 * room : 1 << 17);
+        if (!text)
+            abort();
+        n = fread(text + *size, 1, 65536, f);
+        *size += n;
+    }
+    text[*size] = 0;
+    bool bad = ferror(f);
+    fclose(f);
+    if (!bad)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    static const struct option options[] = {{"output", required_argument, 0, 'o'},
+                                            {"parser", required_argument, 0, 'p'},
+                                            {"split", required_argument, 0, 's'},
+                                            {"help", no_argument, 0, 'h'},
+                                            {0, 0, 0, 0}};
+    const char *output = NULL, *parser = SHIVIZ_PARSER, *split = NULL;
+    int c, status;
+    while ((c = getopt_long(argc, argv, "o:p:s:h", options, NULL)) != -1) {
+        if (command_option(command, c, &status))
+            return status;
+        if (c == 'o')
+            output = optarg;
+        else if (c == 'p')
+            parser = optarg;
+        else if (c == 's')
+            split = optarg;
+    }
+    if (argc - optind != 2 || !output)
+        return command_usage(command, "a FORMAT, a FILE and -o FILE.poet are needed");
+    if (strcmp(argv[optind], "shiviz") != 0)
+        return command_usage(command, "%s: the only format there is is shiviz", argv[optind]);
+    const char *file = argv[optind + 1];
+    size_t size, count;
+    char *text = read_file(file, &size), error[600];
+    if (!text)
+        return command_fail(command, "%s: %s", file, strerror(errno));
+    struct shiviz_log *logs;
+    if (shiviz_read(file, text, size, parser, split, &logs, &count, error, sizeof error)) {
+        status = write_logs(command, logs, count, file, output);
+        shiviz_free(logs, count);
+    } else {
+        status = command_fail(command, "%s", error);
+    }
+    free(text);
+    return status;
+}
+
+const struct command command_import = {
+    "import", "make a trace file of another tool's log",
+    "import shiviz LOG -o FILE.poet [--parser EXPRESSION] [--split EXPRESSION]\n"
+    "Make a trace file of a log with vector clocks, as ShiViz reads them: one line a host, an event's\n"
+    "number is its host's clock, and the order is what the clocks say.  A log that breaks the rules of\n"
+    "the clocks is refused.\n\n"
+    "  -o, --output FILE        the trace; of several executions the next ones get a number\n"
+    "  -p, --parser EXPRESSION  a Perl-compatible expression with the named groups host, clock and event,\n"
+    "                           others are kept as texts; default: " SHIVIZ_PARSER "\n"
+    "  -s, --split EXPRESSION   what stands between executions; a group `trace` names the next one\n",
+    run};

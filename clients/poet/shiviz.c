@@ -1,0 +1,428 @@
+#define _GNU_SOURCE
+#include "clients/poet/shiviz.h"
+
+#include <json-c/json.h>
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+    const char *file, *text;
+    uint64_t line, line_at; /* line number at an offset of the text */
+    pcre2_code *parser;
+    pcre2_match_data *match;
+    struct shiviz_log *log;
+    size_t event_room, host_room;
+    char *error;
+    size_t error_size;
+};
+
+static bool fail(struct reader *r, uint64_t line, const char *format, ...)
+{
+    va_list ap;
+    int n = line ? snprintf(r->error, r->error_size, "%s:%llu: ", r->file, (unsigned long long)line)
+                 : snprintf(r->error, r->error_size, "%s: ", r->file);
+    va_start(ap, format);
+    vsnprintf(r->error + n, r->error_size - (size_t)n, format, ap);
+    va_end(ap);
+    return false;
+}
+
+static void *more(void *array, size_t *room, size_t need, size_t each)
+{
+    if (need <= *room)
+        return array;
+    *room = *room ? 2 * *room : 16;
+    array = realloc(array, *room * each);
+    if (!array)
+        abort();
+    return array;
+}
+
+/* ---- expressions ---- */
+
+static pcre2_code *compile(struct reader *r, const char *what, const char *expression)
+{
+    int code;
+    PCRE2_SIZE at;
+    pcre2_code *re = pcre2_compile((PCRE2_SPTR)expression, PCRE2_ZERO_TERMINATED, PCRE2_MULTILINE,
+                                   &code, &at, NULL);
+    if (!re) {
+        char why[120];
+        pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why);
+        fail(r, 0, "%s, at character %zu: %s", what, at + 1, why);
+        return NULL;
+    }
+    pcre2_jit_compile(re, PCRE2_JIT_COMPLETE); /* only makes it faster */
+    return re;
+}
+
+static bool group(const struct reader *r, const char *name, const char **begin, size_t *size)
+{
+    int number = pcre2_substring_number_from_name(r->parser, (PCRE2_SPTR)name);
+    const PCRE2_SIZE *at = pcre2_get_ovector_pointer(r->match);
+    if (number < 0 || at[2 * number] == PCRE2_UNSET)
+        return false;
+    *begin = r->text + at[2 * number];
+    *size = at[2 * number + 1] - at[2 * number];
+    return true;
+}
+
+static bool check_groups(struct reader *r)
+{
+    static const char *const needed[] = {"host", "clock", "event"};
+    for (size_t i = 0; i < 3; i++)
+        if (pcre2_substring_number_from_name(r->parser, (PCRE2_SPTR)needed[i]) < 0)
+            return fail(r, 0, "the expression has no group (?<%s>...)", needed[i]);
+    return true;
+}
+
+/* ---- events ---- */
+
+static uint32_t host_of(struct reader *r, const char *name)
+{
+    struct shiviz_log *log = r->log;
+    for (uint32_t i = log->host_count; i-- > 0;)
+        if (strcmp(log->hosts[i], name) == 0)
+            return i;
+    log->hosts = more(log->hosts, &r->host_room, log->host_count + 1, sizeof *log->hosts);
+    log->hosts[log->host_count] = strdup(name);
+    return log->host_count++;
+}
+
+static int by_host(const void *a, const void *b)
+{
+    uint32_t x = ((const struct shiviz_entry *)a)->host, y = ((const struct shiviz_entry *)b)->host;
+    return x < y ? -1 : x > y;
+}
+
+static bool read_clock(struct reader *r, struct shiviz_event *e, const char *s, size_t size)
+{
+    enum json_tokener_error error;
+    char *copy = strndup(s, size);
+    struct json_object *clock = json_tokener_parse_verbose(copy, &error);
+    free(copy);
+    if (!clock || !json_object_is_type(clock, json_type_object)) {
+        json_object_put(clock);
+        return fail(r, e->line, "the clock is no JSON object: %s",
+                    error == json_tokener_success ? "it is something else"
+                                                  : json_tokener_error_desc(error));
+    }
+    size_t room = 0;
+    bool good = true;
+    json_object_object_foreach(clock, key, value)
+    {
+        int64_t n = json_object_get_int64(value);
+        if (!json_object_is_type(value, json_type_int) || n < 0) {
+            good = fail(r, e->line, "the clock's value for host \"%s\" is no number of events", key);
+            break;
+        }
+        if (n == 0)
+            continue;
+        e->clock = more(e->clock, &room, e->entries + 1, sizeof *e->clock);
+        e->clock[e->entries++] = (struct shiviz_entry){host_of(r, key), (uint64_t)n};
+    }
+    json_object_put(clock);
+    if (e->entries)
+        qsort(e->clock, e->entries, sizeof *e->clock, by_host);
+    return good;
+}
+
+static uint64_t clock_of(const struct shiviz_event *e, uint32_t host)
+{
+    size_t low = 0, high = e->entries;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (e->clock[middle].host < host)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < e->entries && e->clock[low].host == host ? e->clock[low].number : 0;
+}
+
+static void read_fields(struct reader *r, struct shiviz_event *e)
+{
+    uint32_t names, size;
+    PCRE2_SPTR table;
+    size_t room = 0;
+    pcre2_pattern_info(r->parser, PCRE2_INFO_NAMECOUNT, &names);
+    pcre2_pattern_info(r->parser, PCRE2_INFO_NAMEENTRYSIZE, &size);
+    pcre2_pattern_info(r->parser, PCRE2_INFO_NAMETABLE, &table);
+    for (uint32_t i = 0; i < names; i++) {
+        const char *name = (const char *)table + i * size + 2, *begin;
+        size_t length;
+        if (strcmp(name, "host") == 0 || strcmp(name, "clock") == 0 || strcmp(name, "event") == 0 ||
+            !group(r, name, &begin, &length) || !length)
+            continue;
+        e->fields = more(e->fields, &room, e->field_count + 1, sizeof *e->fields);
+        if (asprintf(&e->fields[e->field_count], "%s: %.*s", name, (int)(length & 0xffff), begin) >= 0)
+            e->field_count++;
+    }
+}
+
+static uint64_t line_at(struct reader *r, size_t offset)
+{
+    while (r->line_at < offset)
+        r->line += r->text[r->line_at++] == '\n';
+    return r->line;
+}
+
+static bool read_event(struct reader *r)
+{
+    struct shiviz_log *log = r->log;
+    const char *host, *clock, *text = "";
+    size_t host_size, clock_size, size = 0;
+    log->events = more(log->events, &r->event_room, log->event_count + 1, sizeof *log->events);
+    struct shiviz_event *e = &log->events[log->event_count++];
+    *e = (struct shiviz_event){0};
+    bool both = group(r, "host", &host, &host_size) && group(r, "clock", &clock, &clock_size);
+    e->line = both ? line_at(r, (size_t)(host - r->text))
+                   : line_at(r, pcre2_get_ovector_pointer(r->match)[0]);
+    if (!both || !host_size)
+        return fail(r, e->line, "an event without a host or a clock");
+    group(r, "event", &text, &size);
+    char *name = strndup(host, host_size);
+    e->host = host_of(r, name);
+    free(name);
+    while (size && (text[size - 1] == '\r' || text[size - 1] == ' '))
+        size--;
+    e->text = strndup(text, size);
+    read_fields(r, e);
+    if (!read_clock(r, e, clock, clock_size))
+        return false;
+    e->number = clock_of(e, e->host);
+    return e->number || fail(r, e->line, "rule: a clock counts its own host; this one has no \"%s\"",
+                             log->hosts[e->host]);
+}
+
+/* ---- the rules ---- */
+
+static bool number_events(struct reader *r)
+{
+    struct shiviz_log *log = r->log;
+    log->numbers = calloc(log->host_count + 1, sizeof *log->numbers);
+    log->by_host = calloc(log->host_count + 1, sizeof *log->by_host);
+    for (size_t i = 0; i < log->event_count; i++)
+        log->numbers[log->events[i].host]++;
+    for (uint32_t h = 0; h < log->host_count; h++)
+        log->by_host[h] = calloc(log->numbers[h] + 1, sizeof **log->by_host);
+    for (size_t i = 0; i < log->event_count; i++) {
+        const struct shiviz_event *e = &log->events[i];
+        if (e->number > log->numbers[e->host])
+            return fail(r, e->line,
+                        "rule: a host counts its events 1, 2, 3, ...; \"%s\" has %llu events, and this is "
+                        "number %llu", log->hosts[e->host],
+                        (unsigned long long)log->numbers[e->host], (unsigned long long)e->number);
+        size_t *place = &log->by_host[e->host][e->number - 1];
+        if (*place)
+            return fail(r, e->line,
+                        "rule: a host counts its events 1, 2, 3, ...; number %llu of \"%s\" stands in line "
+                        "%llu already", (unsigned long long)e->number, log->hosts[e->host],
+                        (unsigned long long)log->events[*place - 1].line);
+        *place = i + 1;
+    }
+    for (uint32_t h = 0; h < log->host_count; h++)
+        for (uint64_t k = 0; k < log->numbers[h]; k++)
+            log->by_host[h][k]--;
+    return true;
+}
+
+/* Does the clock of e include all that the clock of `other` does? */
+static bool includes(struct reader *r, const struct shiviz_event *e, const struct shiviz_event *other,
+                     const char *what)
+{
+    const struct shiviz_log *log = r->log;
+    for (uint32_t i = 0; i < other->entries; i++)
+        if (clock_of(e, other->clock[i].host) < other->clock[i].number)
+            return fail(r, e->line,
+                        "rule: a clock includes %s; the one in line %llu has \"%s\" at %llu, this one "
+                        "at %llu", what, (unsigned long long)other->line,
+                        log->hosts[other->clock[i].host], (unsigned long long)other->clock[i].number,
+                        (unsigned long long)clock_of(e, other->clock[i].host));
+    return true;
+}
+
+static struct shiviz_event *event_at(const struct shiviz_log *log, struct shiviz_entry at)
+{
+    return &log->events[log->by_host[at.host][at.number - 1]];
+}
+
+/* What the event follows on other hosts and the one before it on its own does not. */
+static bool find_causes(struct reader *r, struct shiviz_event *e)
+{
+    struct shiviz_log *log = r->log;
+    const struct shiviz_event *before =
+        e->number > 1 ? event_at(log, (struct shiviz_entry){e->host, e->number - 1}) : NULL;
+    if (before && !includes(r, e, before, "the one before it on its host"))
+        return false;
+    struct shiviz_entry *news = calloc(e->entries + 1, sizeof *news);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->entries; i++) {
+        struct shiviz_entry at = e->clock[i];
+        if (at.host == e->host || (before && clock_of(before, at.host) >= at.number))
+            continue;
+        if (at.number > log->numbers[at.host]) {
+            free(news);
+            return fail(r, e->line,
+                        "rule: a clock names events that are there; this one has \"%s\" at %llu, and the "
+                        "log has %llu of its events", log->hosts[at.host],
+                        (unsigned long long)at.number, (unsigned long long)log->numbers[at.host]);
+        }
+        const struct shiviz_event *other = event_at(log, at);
+        if (clock_of(other, e->host) >= e->number) {
+            free(news);
+            return fail(r, e->line, "rule: two events do not each come before the other; the one in line "
+                        "%llu knows of this one", (unsigned long long)other->line);
+        }
+        if (!includes(r, e, other, "the clock of every event it names")) {
+            free(news);
+            return false;
+        }
+        news[count++] = at;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool implied = false;
+        for (uint32_t k = 0; k < count && !implied; k++)
+            implied = k != i && clock_of(event_at(log, news[k]), news[i].host) >= news[i].number;
+        if (implied)
+            continue;
+        e->causes = realloc(e->causes, (e->cause_count + 1) * sizeof *e->causes);
+        e->causes[e->cause_count++] = news[i];
+        event_at(log, news[i])->is_cause = true;
+    }
+    free(news);
+    return true;
+}
+
+/* ---- executions ---- */
+
+static bool read_execution(struct reader *r, size_t from, size_t to)
+{
+    struct shiviz_log *log = r->log;
+    r->event_room = r->host_room = 0;
+    for (size_t at = from; at < to;) {
+        int found = pcre2_match(r->parser, (PCRE2_SPTR)r->text, to, at, PCRE2_NOTEMPTY, r->match, NULL);
+        if (found == PCRE2_ERROR_NOMATCH)
+            break;
+        if (found < 0)
+            return fail(r, line_at(r, at), "the expression takes too long here");
+        if (!read_event(r))
+            return false;
+        at = pcre2_get_ovector_pointer(r->match)[1];
+    }
+    if (!log->event_count)
+        return true;
+    if (!number_events(r))
+        return false;
+    for (size_t i = 0; i < log->event_count; i++)
+        if (!find_causes(r, &log->events[i]))
+            return false;
+    return true;
+}
+
+static struct shiviz_log *add_log(struct reader *r, struct shiviz_log **logs, size_t *count)
+{
+    *logs = realloc(*logs, (*count + 1) * sizeof **logs);
+    if (!*logs)
+        abort();
+    r->log = &(*logs)[(*count)++];
+    *r->log = (struct shiviz_log){0};
+    return r->log;
+}
+
+static bool read_split(struct reader *r, size_t size, const char *split, struct shiviz_log **logs,
+                       size_t *count)
+{
+    pcre2_code *re = compile(r, "--split", split);
+    pcre2_match_data *match = re ? pcre2_match_data_create_from_pattern(re, NULL) : NULL;
+    size_t from = 0;
+    bool good = re != NULL;
+    char *name = NULL;
+    while (good && from <= size) {
+        int found = pcre2_match(re, (PCRE2_SPTR)r->text, size, from, PCRE2_NOTEMPTY, match, NULL);
+        const PCRE2_SIZE *at = pcre2_get_ovector_pointer(match);
+        size_t to = found > 0 ? at[0] : size;
+        add_log(r, logs, count)->name = name;
+        name = NULL;
+        good = read_execution(r, from, to);
+        if (r->log->event_count == 0 && good && found > 0 && *count == 1 && !r->log->name)
+            shiviz_free(*logs, *count), *logs = NULL, *count = 0; /* nothing before the first */
+        if (found <= 0)
+            break;
+        PCRE2_UCHAR *trace = NULL;
+        PCRE2_SIZE length;
+        if (pcre2_substring_get_byname(match, (PCRE2_SPTR)"trace", &trace, &length) == 0)
+            name = strndup((const char *)trace, length);
+        pcre2_substring_free(trace);
+        from = pcre2_get_ovector_pointer(match)[1];
+    }
+    free(name);
+    pcre2_match_data_free(match);
+    pcre2_code_free(re);
+    return good;
+}
+
+bool shiviz_read(const char *file, const char *text, size_t size, const char *parser,
+                 const char *split, struct shiviz_log **logs, size_t *count, char *error,
+                 size_t error_size)
+{
+    struct reader r = {.file = file, .text = text, .line = 1, .error = error,
+                       .error_size = error_size};
+    *logs = NULL;
+    *count = 0;
+    r.parser = compile(&r, "--parser", parser);
+    if (!r.parser)
+        return false;
+    r.match = pcre2_match_data_create_from_pattern(r.parser, NULL);
+    bool good = check_groups(&r);
+    if (good && split) {
+        good = read_split(&r, size, split, logs, count);
+    } else if (good) {
+        add_log(&r, logs, count);
+        good = read_execution(&r, 0, size);
+    }
+    size_t events = 0;
+    for (size_t i = 0; i < *count; i++)
+        events += (*logs)[i].event_count;
+    if (good && !events)
+        good = fail(&r, 0, "the expression matches nowhere in it: %s", parser);
+    pcre2_match_data_free(r.match);
+    pcre2_code_free(r.parser);
+    if (!good) {
+        shiviz_free(*logs, *count);
+        *logs = NULL;
+        *count = 0;
+    }
+    return good;
+}
+
+void shiviz_free(struct shiviz_log *logs, size_t count)
+{
+    for (size_t l = 0; l < count; l++) {
+        struct shiviz_log *log = &logs[l];
+        for (size_t i = 0; i < log->event_count; i++) {
+            struct shiviz_event *e = &log->events[i];
+            for (uint32_t f = 0; f < e->field_count; f++)
+                free(e->fields[f]);
+            free(e->fields);
+            free(e->clock);
+            free(e->causes);
+            free(e->text);
+        }
+        for (uint32_t h = 0; h < log->host_count; h++) {
+            free(log->hosts[h]);
+            if (log->by_host)
+                free(log->by_host[h]);
+        }
+        free(log->by_host);
+        free(log->numbers);
+        free(log->hosts);
+        free(log->events);
+        free(log->name);
+    }
+    free(logs);
+}

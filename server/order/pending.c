@@ -1,0 +1,305 @@
+/* What has arrived and waits: per line a ring of the next numbers, a map for numbers far ahead, and,
+ * when there is much of it, a queue on the shelf for what lies well behind the line's head. */
+#include "server/order/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_MAX 65536u   /* numbers ahead of a line's head that its ring can hold */
+#define POOL_PIECES 128u
+#define SPILL_EVENTS 256u /* in one part */
+#define SPILL_NEAR 64u    /* so close to the head nothing is spilled */
+
+/* ---- pieces of memory ---- */
+
+struct pool {
+    struct pool *next;
+    struct pending pieces[POOL_PIECES];
+};
+
+static struct pending *piece_new(struct order *order)
+{
+    if (!order->unused) {
+        size_t room = 0;
+        struct pool *pool = grow(NULL, &room, 1, sizeof *pool);
+        pool->next = order->pools;
+        order->pools = pool;
+        for (size_t i = 0; i < POOL_PIECES; i++) {
+            pool->pieces[i].next = order->unused;
+            order->unused = &pool->pieces[i];
+        }
+    }
+    struct pending *piece = order->unused;
+    order->unused = piece->next;
+    return piece;
+}
+
+static void piece_free(struct order *order, struct pending *piece)
+{
+    if (piece->partners != &piece->one)
+        free(piece->partners);
+    piece->next = order->unused;
+    order->unused = piece;
+}
+
+/* ---- a line's ring ---- */
+
+static void ring_widen(struct line *line, uint64_t offset)
+{
+    struct ring old = line->ring;
+    size_t room = old.room ? old.room : 8;
+    while (room <= offset)
+        room *= 2;
+    size_t have = 0;
+    line->ring.items = grow(NULL, &have, room, sizeof *line->ring.items);
+    memset(line->ring.items, 0, room * sizeof *line->ring.items);
+    line->ring.room = (uint32_t)room;
+    for (uint32_t i = 0; i < old.room; i++)
+        if (old.items[i])
+            line->ring.items[old.items[i]->arrival.at.number & (room - 1)] = old.items[i];
+    free(old.items);
+}
+
+static void place_piece(struct order *order, struct line *line, struct pending *piece)
+{
+    uint64_t number = piece->arrival.at.number, offset = number - line->delivered;
+    if (offset > RING_MAX) {
+        map_put(&order->far, piece->arrival.at.line, number, piece);
+    } else {
+        if (offset >= line->ring.room)
+            ring_widen(line, offset);
+        line->ring.items[number & (line->ring.room - 1)] = piece;
+    }
+    line->pending++;
+    order->in_memory++;
+}
+
+static struct pending *in_memory(const struct order *order, const struct line *line, struct ref at)
+{
+    /* What is in the ring lies within its length of the head, so that a place means one number. */
+    if (at.number > line->delivered && at.number - line->delivered < line->ring.room &&
+        line->ring.items[at.number & (line->ring.room - 1)])
+        return line->ring.items[at.number & (line->ring.room - 1)];
+    return order->far.count ? map_get(&order->far, at.line, at.number) : NULL;
+}
+
+/* ---- the shelf: a line's spilled arrivals have consecutive numbers ---- */
+
+static void spill_write(struct order *order, struct spill *spill)
+{
+    spill->parts = grow(spill->parts, &spill->part_room, spill->part_count + 1, sizeof *spill->parts);
+    spill->parts[spill->part_count++] = (struct spill_part){
+        order->shelf.put(order->shelf.context, spill->buffer, spill->buffered * sizeof *spill->buffer),
+        spill->batch};
+    spill->buffered = 0;
+}
+
+static bool may_spill(const struct order *order, const struct line *line, const struct arrival *a)
+{
+    if (a->keyed || a->partner_count > 1)
+        return false;
+    if (line->spill)
+        return a->at.number == line->spill->end;
+    return order->in_memory > order->pending_limit && a->at.number > line->delivered + SPILL_NEAR;
+}
+
+static void spill(struct order *order, struct line *line, const struct arrival *a)
+{
+    size_t room = 0;
+    if (!line->spill) {
+        line->spill = grow(NULL, &room, 1, sizeof *line->spill);
+        *line->spill = (struct spill){.begin = a->at.number, .end = a->at.number};
+        room = 0;
+        line->spill->buffer = grow(NULL, &room, SPILL_EVENTS, sizeof *line->spill->buffer);
+    }
+    struct spill *s = line->spill;
+    if (s->buffered == 0)
+        s->batch = a->batch;
+    s->buffer[s->buffered] = (struct spilled){*a, {0, 0}};
+    if (a->partner_count)
+        s->buffer[s->buffered].partner = a->partners[0];
+    s->buffered++;
+    s->end++;
+    line->pending++;
+    if (s->buffered == SPILL_EVENTS)
+        spill_write(order, s);
+}
+
+static void spill_free(struct spill *s)
+{
+    if (!s)
+        return;
+    free(s->buffer);
+    free(s->parts);
+    free(s);
+}
+
+/* Brings the oldest of them back into memory. */
+static void unspill(struct order *order, struct line *line, uint32_t number)
+{
+    struct spill *s = line->spill;
+    const struct spilled *from = s->buffer;
+    uint8_t *part = NULL;
+    size_t count = s->buffered, size = 0;
+    if (s->part_next < s->part_count) {
+        count = SPILL_EVENTS;
+        part = order->shelf.get(order->shelf.context, s->parts[s->part_next++].place, &size);
+        from = (const struct spilled *)(const void *)part;
+    } else {
+        s->buffered = 0;
+    }
+    struct arrival gap = {.at = {number, s->begin}};
+    bool bad = from == NULL || (part && size != count * sizeof *from);
+    s->begin += count;
+    line->pending -= (uint32_t)count;
+    if (bad) { /* the disk did not keep it: these numbers are lost, the line goes on */
+        order->figures.pending -= count;
+        order->figures.damaged++;
+        pending_put(order, &gap, count);
+        count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct pending *piece = piece_new(order);
+        *piece = (struct pending){.arrival = from[i].arrival, .one = from[i].partner};
+        piece->partners = &piece->one;
+        place_piece(order, line, piece);
+    }
+    free(part);
+    if (s->begin == s->end) {
+        spill_free(s);
+        line->spill = NULL;
+    }
+}
+
+/* ---- for the others ---- */
+
+void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
+{
+    struct line *line = order_get(order, a->at.line);
+    order->figures.pending++;
+    if (!lost && may_spill(order, line, a)) {
+        spill(order, line, a);
+        return;
+    }
+    struct pending *piece = piece_new(order);
+    *piece = (struct pending){.arrival = *a, .lost = lost};
+    piece->partners = &piece->one;
+    if (a->partner_count > 1) {
+        size_t room = 0;
+        piece->partners = grow(NULL, &room, a->partner_count, sizeof *piece->partners);
+    }
+    if (a->partner_count)
+        memcpy(piece->partners, a->partners, a->partner_count * sizeof *piece->partners);
+    place_piece(order, line, piece);
+}
+
+bool pending_is(const struct order *order, struct ref at)
+{
+    const struct line *line = order_get(order, at.line);
+    return line && line->pending &&
+           ((line->spill && at.number >= line->spill->begin && at.number < line->spill->end) ||
+            in_memory(order, line, at));
+}
+
+struct pending *pending_at(const struct order *order, struct ref at)
+{
+    const struct line *line = order_get(order, at.line);
+    return line && line->pending ? in_memory(order, line, at) : NULL;
+}
+
+struct pending *pending_head(struct order *order, uint32_t number)
+{
+    struct line *line = order_get(order, number);
+    if (!line->pending)
+        return NULL;
+    if (line->spill && line->spill->begin == line->delivered + 1)
+        unspill(order, line, number);
+    return in_memory(order, line, (struct ref){number, line->delivered + 1});
+}
+
+void pending_forget(struct order *order, struct pending *piece)
+{
+    struct ref at = piece->arrival.at;
+    struct line *line = order_get(order, at.line);
+    struct pending **in_ring =
+        line->ring.room ? &line->ring.items[at.number & (line->ring.room - 1)] : NULL;
+    if (in_ring && *in_ring == piece)
+        *in_ring = NULL;
+    else
+        map_take(&order->far, at.line, at.number);
+    line->pending--;
+    order->in_memory--;
+    order->figures.pending--;
+    piece_free(order, piece);
+}
+
+void pending_each(const struct order *order, void (*visit)(void *context, const struct pending *),
+                  void *context)
+{
+    for (size_t l = 0; l < order->line_count; l++) {
+        const struct line *line = &order->lines[l];
+        for (uint32_t i = 0; line->pending && i < line->ring.room; i++)
+            if (line->ring.items[i])
+                visit(context, line->ring.items[i]);
+    }
+    for (size_t i = 0; i < order->far.room; i++)
+        if (order->far.entries[i].value)
+            visit(context, order->far.entries[i].value);
+}
+
+uint64_t pending_least(const struct order *order, uint32_t number)
+{
+    const struct line *line = order_get(order, number);
+    uint64_t least = line->spill ? line->spill->begin : 0;
+    for (uint32_t i = 0; i < line->ring.room; i++)
+        if (line->ring.items[i] && (!least || line->ring.items[i]->arrival.at.number < least))
+            least = line->ring.items[i]->arrival.at.number;
+    for (size_t i = 0; i < order->far.room; i++)
+        if (order->far.entries[i].value && order->far.entries[i].a == number &&
+            (!least || order->far.entries[i].b < least))
+            least = order->far.entries[i].b;
+    return least;
+}
+
+uint32_t pending_batch(const struct order *order)
+{
+    uint32_t oldest = UINT32_MAX;
+    for (size_t l = 0; l < order->line_count; l++) {
+        const struct line *line = &order->lines[l];
+        for (uint32_t i = 0; line->pending && i < line->ring.room; i++)
+            if (line->ring.items[i] && line->ring.items[i]->arrival.batch < oldest)
+                oldest = line->ring.items[i]->arrival.batch;
+        const struct spill *s = line->spill;
+        for (size_t i = s ? s->part_next : 0; s && i < s->part_count; i++)
+            oldest = s->parts[i].batch < oldest ? s->parts[i].batch : oldest;
+        if (s && s->buffered && s->batch < oldest)
+            oldest = s->batch;
+    }
+    for (size_t i = 0; i < order->far.room; i++) {
+        const struct pending *piece = order->far.entries[i].value;
+        if (piece && piece->arrival.batch < oldest)
+            oldest = piece->arrival.batch;
+    }
+    return oldest;
+}
+
+static void free_partners(void *context, const struct pending *piece)
+{
+    (void)context;
+    if (piece->partners != &piece->one)
+        free(piece->partners);
+}
+
+void pending_free_all(struct order *order)
+{
+    pending_each(order, free_partners, NULL);
+    for (size_t l = 0; l < order->line_count; l++) {
+        free(order->lines[l].ring.items);
+        spill_free(order->lines[l].spill);
+    }
+    for (struct pool *pool = order->pools, *next; pool; pool = next) {
+        next = pool->next;
+        free(pool);
+    }
+    map_free(&order->far);
+}

@@ -1,0 +1,120 @@
+/* Rows: how delivered events lie in memory and in the trace file, BLOCK_EVENTS to a block.
+ *
+ * A row is the same fields for every event.  An open block has 72-byte rows that can still be
+ * changed.  A packed block gives each field as many bits as the block needs for it, counted
+ * from the least value in the block (frame of reference, Goldstein, Ramakrishnan and Shaft 1998),
+ * so that any row can be read where it lies, without unpacking its neighbours.
+ *
+ * An event's incoming edges: none; one, in ROW_EDGE; or several, in the block's extras. */
+#ifndef SERVER_ORDER_ROWS_H
+#define SERVER_ORDER_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifndef BLOCK_EVENTS /* tests make it small */
+#define BLOCK_EVENTS 4096u
+#endif
+
+enum row_field {
+    ROW_NUMBER,
+    ROW_TIME,     /* ns + ROW_TIME_BIAS */
+    ROW_PREVIOUS, /* distance to the event before it on its line, 0 none */
+    ROW_TIED,     /* the same to the last one before it that has edges or is part of a point */
+    ROW_EDGE,     /* see rows_edge */
+    ROW_RECEIVE,  /* of a SEND 1 + its newest receive; of a RECEIVE of one send 1 + that send's next */
+    ROW_LINE,     /* row_line_code */
+    ROW_THREAD,
+    ROW_ABOUT,
+    ROW_SITE,
+    ROW_POINT, /* distance to the first event of its point */
+    ROW_TYPE,
+    ROW_FLAGS,
+    ROW_ACTIVE, /* threads on its line after it, at most 255 each */
+    ROW_BLOCKED,
+    ROW_AWAY,
+    ROW_FIELDS
+};
+
+#define ROW_TIME_BIAS ((uint64_t)1 << 63)
+
+/* ROW_FLAGS; the low three bits are the relation */
+#define ROW_RELATION 7u
+#define ROW_CONTRADICTORY 8u
+#define ROW_PARTNER_LOST 16u
+#define ROW_OPENED 32u
+#define ROW_AFTER_GAP 64u /* numbers before it on its line were lost */
+#define ROW_SENDS 128u    /* a RECEIVE that is received in turn */
+
+struct row_layout {
+    uint64_t mask, least;
+    uint16_t byte;
+    uint8_t shift, width;
+};
+
+struct rows {
+    uint8_t *bytes; /* row i begins at bytes + i * row_bytes; 8 bytes follow the last */
+    uint32_t row_bytes, count;
+    struct row_layout fields[ROW_FIELDS];
+    uint64_t *extras;
+    size_t extra_count, extra_room;
+    void *memory; /* what bytes lie in */
+    size_t size;
+    bool used; /* since the cache looked last */
+};
+
+struct rows *rows_open(void);
+void rows_free(struct rows *rows);
+void rows_set(struct rows *rows, uint32_t i, enum row_field field, uint64_t value); /* open ones */
+/* Packs into new memory (caller frees). */
+uint8_t *rows_pack(const struct rows *rows, size_t *size);
+/* Takes over packed bytes that 8 more follow; NULL, with bytes freed, if they cannot be rows whose first has
+ * this position.  An open copy can still be changed. */
+struct rows *rows_load(uint8_t *bytes, size_t size, uint64_t position);
+struct rows *rows_open_copy(const struct rows *packed);
+
+static inline uint64_t row_get(const struct rows *rows, uint32_t i, enum row_field field)
+{
+    const struct row_layout *layout = &rows->fields[field];
+    uint64_t word;
+    memcpy(&word, rows->bytes + (size_t)i * rows->row_bytes + layout->byte, sizeof word);
+    return ((word >> layout->shift) & layout->mask) + layout->least;
+}
+
+/* Lines are kept with the hidden bit last, which is shorter. */
+static inline uint32_t row_line_code(uint32_t line) { return line << 1 | line >> 31; }
+static inline uint32_t row_line_of(uint64_t code)
+{
+    return (uint32_t)(code >> 1) | (uint32_t)(code & 1) << 31;
+}
+
+/* ROW_EDGE: 0 none; distance << 2 | 1 an order edge; distance << 2 | 2 the send that it receives;
+ * index << 2 | 3: extras[index] is the number of edges << 16 | how many of them are sends, and the
+ * edges' distances follow, sends first. */
+struct row_edges {
+    uint32_t count, sends;
+    uint64_t one;          /* the distance if count is 1 and more is NULL */
+    const uint64_t *more;
+};
+
+static inline struct row_edges rows_edges(const struct rows *rows, uint32_t i)
+{
+    uint64_t edge = row_get(rows, i, ROW_EDGE);
+    if ((edge & 3) != 3)
+        return (struct row_edges){edge != 0, (edge & 3) == 2, edge >> 2, NULL};
+    const uint64_t *extra = rows->extras + (edge >> 2);
+    return (struct row_edges){(uint32_t)(*extra >> 16), (uint32_t)(*extra & 0xffff), 0, extra + 1};
+}
+
+static inline uint64_t row_edge(const struct row_edges *edges, uint32_t i)
+{
+    return edges->more ? edges->more[i] : edges->one;
+}
+
+/* Gives row i its edges, as distances. */
+void rows_set_edges(struct rows *rows, uint32_t i, const uint64_t *distances, uint32_t count,
+                    uint32_t sends);
+
+#endif

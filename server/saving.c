@@ -1,0 +1,282 @@
+#include "server/saving.h"
+
+#include "server/facts.h"
+#include "server/order/map.h"
+#include "server/run.h"
+#include "wire/shown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EPOCHS_MAX 64
+
+struct saving {
+    struct out facts, texts; /* since the last news */
+    size_t sites;            /* written so far */
+    uint64_t news;           /* place of the newest */
+    struct hangup {
+        uint32_t session, epoch;
+    } *hangups;
+    size_t hangup_count, hangup_room;
+    uint64_t keep_bytes;
+    struct moment { /* what may be forgotten together */
+        uint64_t place, position;
+    } moments[EPOCHS_MAX];
+    size_t moment_count;
+};
+
+struct saving *saving_new(uint64_t keep_bytes)
+{
+    struct saving *saving = calloc(1, sizeof *saving);
+    if (!saving)
+        abort();
+    saving->keep_bytes = keep_bytes;
+    return saving;
+}
+
+void saving_free(struct saving *saving)
+{
+    if (!saving)
+        return;
+    out_free(&saving->facts);
+    out_free(&saving->texts);
+    free(saving->hangups);
+    free(saving);
+}
+
+void saving_fact(struct run *run, struct chunk chunk)
+{
+    struct saving *s = run->saving;
+    if (!s)
+        return;
+    if (chunk.kind == CHUNK_HANGUP) {
+        s->hangups = grow(s->hangups, &s->hangup_room, s->hangup_count + 1, sizeof *s->hangups);
+        s->hangups[s->hangup_count++] =
+            (struct hangup){chunk.session, tracefile_epoch(run->trace)};
+        return;
+    }
+    put_u32(&s->facts, chunk.kind);
+    put_u32(&s->facts, chunk.session);
+    put_u32(&s->facts, chunk.thread);
+    put_u32(&s->facts, chunk.size);
+    put_bytes(&s->facts, chunk.data, chunk.size);
+}
+
+void saving_text(struct run *run, uint32_t line, uint64_t number, const char *text)
+{
+    struct saving *s = run->saving;
+    if (!s)
+        return;
+    put_ref(&s->texts, (struct ref){line, number});
+    put_string(&s->texts, text);
+}
+
+/* ---- writing ---- */
+
+static void put_news(struct run *run)
+{
+    struct saving *s = run->saving;
+    struct out out = {0};
+    if (!s->facts.size && !s->texts.size && s->sites == run->site_count)
+        return;
+    put_u64(&out, s->news);
+    put_u32(&out, (uint32_t)s->facts.size);
+    put_bytes(&out, s->facts.data, s->facts.size);
+    put_u32(&out, (uint32_t)(run->site_count - s->sites));
+    for (; s->sites < run->site_count; s->sites++) {
+        put_u32(&out, run->site_list[s->sites].process);
+        put_u64(&out, run->site_list[s->sites].address);
+    }
+    put_bytes(&out, s->texts.data, s->texts.size);
+    s->news = tracefile_put(run->trace, CHUNK_NEWS, out.data, out.size);
+    s->facts.size = s->texts.size = 0;
+    out_free(&out);
+}
+
+static void put_state(struct run *run, struct out *out)
+{
+    const struct saving *s = run->saving;
+    size_t size;
+    uint8_t *order = order_save(run->order, &size);
+    put_u64(out, (uint64_t)run->last_ns);
+    put_u32(out, (uint32_t)run->process_count);
+    for (size_t i = 0; i < run->process_count; i++) {
+        put_u64(out, run->processes[i].waited_ns);
+        put_u64(out, run->processes[i].dropped);
+    }
+    put_u32(out, (uint32_t)s->hangup_count);
+    for (size_t i = 0; i < s->hangup_count; i++) {
+        put_u32(out, s->hangups[i].session);
+        put_u32(out, s->hangups[i].epoch);
+    }
+    put_bytes(out, order, size);
+    free(order);
+}
+
+/* Where each thread stands. */
+static void put_threads(const struct run *run, struct out *out, uint32_t *oldest)
+{
+    for (size_t i = 0; i < run->teller_count; i++) {
+        const struct teller *teller = run->tellers[i];
+        for (size_t k = 0; teller && k < teller->threads.room; k++) {
+            const struct books *books = teller->threads.entries[k].value;
+            if (!books)
+                continue;
+            if (books->held_count && books->held_epoch < *oldest)
+                *oldest = books->held_epoch;
+            if (!books->last[0].line)
+                continue;
+            put_u32(out, teller->session);
+            put_u32(out, (uint32_t)teller->threads.entries[k].a);
+            put_ref(out, books->last[0]);
+            put_ref(out, books->last[1]);
+        }
+    }
+}
+
+static bool save(struct run *run)
+{
+    struct out state = {0}, threads = {0};
+    uint32_t oldest = order_oldest_batch(run->order);
+    put_threads(run, &threads, &oldest);
+    put_state(run, &state); /* puts parts */
+    put_news(run);
+    bool ok = !state.failed && !threads.failed &&
+              tracefile_save(run->trace, state.data, state.size, run->saving->news, oldest,
+                             (struct chunk){.kind = CHUNK_THREADS, .data = threads.data,
+                                            .size = (uint32_t)threads.size});
+    out_free(&state);
+    out_free(&threads);
+    return ok;
+}
+
+/* ---- when ---- */
+
+/* A run that keeps only a part saves more often. */
+static uint64_t enough(const struct run *run)
+{
+    uint64_t keep = run->saving->keep_bytes;
+    return keep && keep / 16 < tracefile_region_bytes(run->trace)
+               ? keep / 16
+               : tracefile_region_bytes(run->trace);
+}
+
+static void forget(struct run *run)
+{
+    struct saving *s = run->saving;
+    struct moment moment = s->moments[0];
+    memmove(s->moments, s->moments + 1, --s->moment_count * sizeof *s->moments);
+    order_forget(run->order, moment.position);
+    if (save(run))
+        tracefile_forget(run->trace, moment.place);
+    run->generation++;
+}
+
+static void note_moment(struct run *run)
+{
+    struct saving *s = run->saving;
+    if (s->moment_count == EPOCHS_MAX) { /* coarser ones */
+        for (size_t i = 0; i < EPOCHS_MAX / 2; i++)
+            s->moments[i] = s->moments[2 * i + 1];
+        s->moment_count = EPOCHS_MAX / 2;
+    }
+    s->moments[s->moment_count++] =
+        (struct moment){tracefile_end(run->trace), order_count(run->order)};
+}
+
+void saving_poll(struct run *run)
+{
+    struct saving *s = run->saving;
+    if (!s || tracefile_unsaved(run->trace) < enough(run) || !save(run))
+        return;
+    if (!s->keep_bytes)
+        return;
+    note_moment(run);
+    while (s->moment_count > 1 && tracefile_kept(run->trace) > s->keep_bytes)
+        forget(run);
+}
+
+void saving_finish(struct run *run)
+{
+    if (run->saving && tracefile_epoch(run->trace) > 1 && tracefile_unsaved(run->trace) > 4096)
+        save(run);
+}
+
+/* ---- reading ---- */
+
+bool saving_read_news(struct run *run, struct chunk news, void (*play)(void *, struct chunk),
+                      void *context)
+{
+    struct in in = in_from(news.data, news.size);
+    uint32_t size = get_u32(&in);
+    const uint8_t *bytes = get_bytes(&in, size);
+    struct in facts = in_from(bytes, bytes ? size : 0);
+    while (in_left(&facts)) {
+        struct chunk chunk = {.kind = (uint16_t)get_u32(&facts)};
+        chunk.session = get_u32(&facts);
+        chunk.thread = get_u32(&facts);
+        chunk.size = get_u32(&facts);
+        chunk.data = get_bytes(&facts, chunk.size);
+        if (facts.error || chunk.kind == CHUNK_NEWS || chunk.kind == CHUNK_STATE)
+            return false;
+        play(context, chunk);
+    }
+    for (uint32_t n = get_u32(&in); n && !in.error; n--) {
+        uint32_t process = get_u32(&in);
+        uint64_t address = get_u64(&in);
+        if (!in.error)
+            run_site(run, process, address);
+    }
+    while (in_left(&in)) {
+        struct ref at = get_ref(&in);
+        char *text = get_string(&in, LIMIT_TEXT_BYTES);
+        if (!in.error && at.line && at.line <= order_lines(run->order))
+            run_add_text(run, at, text);
+        free(text);
+        if (in.error)
+            return false;
+    }
+    return in_done(&in);
+}
+
+bool saving_read_state(struct run *run, struct chunk state,
+                       void (*hangup)(void *context, uint32_t session), void *context)
+{
+    struct in in = in_from(state.data, state.size);
+    run->last_ns = (int64_t)get_u64(&in);
+    uint32_t processes = get_u32(&in);
+    for (uint32_t i = 0; i < processes && !in.error; i++) {
+        uint64_t waited = get_u64(&in), dropped = get_u64(&in);
+        if (i < run->process_count) {
+            run->processes[i].waited_ns = waited;
+            run->processes[i].dropped = dropped;
+        }
+    }
+    uint32_t hangups = get_u32(&in);
+    if (in.error || hangups > in_left(&in) / 8)
+        return false;
+    const uint8_t *list = get_bytes(&in, 8 * (size_t)hangups);
+    size_t left = in_left(&in);
+    if (!order_restore(run->order, get_bytes(&in, left), left))
+        return false;
+    for (uint32_t i = 0; i < hangups; i++)
+        if (at_u32(list + 8 * i + 4) < state.thread)
+            hangup(context, at_u32(list + 8 * i));
+    return true;
+}
+
+void saving_read_threads(struct run *run, struct chunk threads)
+{
+    struct in in = in_from(threads.data, threads.size);
+    while (in_left(&in)) {
+        uint32_t session = get_u32(&in), code = get_u32(&in);
+        struct ref last = get_ref(&in), other = get_ref(&in);
+        if (in.error)
+            return;
+        if (session >= run->teller_count || !run->tellers[session])
+            continue;
+        struct books *books = books_of(run->tellers[session], code);
+        books->last[0] = last;
+        books->last[1] = other;
+    }
+}

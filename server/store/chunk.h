@@ -1,0 +1,51 @@
+/* Chunks: what a trace file consists of.  A chunk is complete, with the right checksum, or it is not
+ * there.  docs/tracefile.md gives the format byte by byte. */
+#ifndef SERVER_STORE_CHUNK_H
+#define SERVER_STORE_CHUNK_H
+
+#include "wire/limits.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CHUNK_MARK 0x4b48434fu /* "OCHK" */
+#define CHUNK_HEAD_BYTES 32u
+#define CHUNK_BYTES_MAX (LIMIT_QUEUE_BYTES + LIMIT_MESSAGE_BYTES)
+#define CHUNK_STATE_MAX UINT32_C(0xf0000000) /* a state may be larger */
+
+/* Kinds of chunk beside the messages of programs (wire/message.h, below 32). */
+enum chunk_kind {
+    CHUNK_SESSION = 64, /* a program connected: its HELLO follows as a message */
+    CHUNK_HANGUP = 65,
+    CHUNK_TARGET = 66, /* name and text of a description */
+    CHUNK_END = 67,    /* the run is complete; more may still come */
+    CHUNK_THREADS = 68, /* where each thread stood when a region began */
+    CHUNK_NEXT = 69,   /* where the journal goes on */
+    CHUNK_NEWS = 70,   /* names that were learnt between two states */
+    CHUNK_STATE = 71,
+    CHUNK_PART = 72    /* a finished part of the order */
+};
+
+struct chunk {
+    uint16_t kind;
+    uint32_t session; /* number of the program within the run, from 0 */
+    uint32_t thread;  /* SLOTS: own line of the thread, a code of the session */
+    uint32_t epoch;   /* number of the region it is in, 0 outside the journal */
+    const uint8_t *data;
+    uint32_t size;
+};
+
+void chunk_head(uint8_t head[CHUNK_HEAD_BYTES], const struct chunk *chunk);
+/* What a head says, before its checksum is looked at; false if it is none. */
+bool chunk_read_head(const uint8_t head[CHUNK_HEAD_BYTES], struct chunk *chunk);
+/* Is the data the one that the head was written for? */
+bool chunk_is_whole(const uint8_t head[CHUNK_HEAD_BYTES], const uint8_t *data, size_t size);
+
+/* Little-endian, at any address. */
+uint32_t at_u32(const uint8_t *p);
+uint64_t at_u64(const uint8_t *p);
+void set_u32(uint8_t *p, uint32_t v);
+void set_u64(uint8_t *p, uint64_t v);
+
+#endif

@@ -1,0 +1,55 @@
+/* What the files of server/store/ share. */
+#ifndef SERVER_STORE_INSIDE_H
+#define SERVER_STORE_INSIDE_H
+
+#include "server/store/tracefile.h"
+#include "wire/message.h"
+
+#define SLOT_AT 48u /* in the head: two places of a state, written in turn */
+#define SLOT_BYTES_HEAD 24u
+#define NEXT_BYTES (CHUNK_HEAD_BYTES + 24u) /* kept free at the end of a region */
+#define NO_END UINT64_MAX
+#define PARTS_IN_MEMORY (UINT64_C(1) << 62)
+
+struct region {
+    uint64_t begin, end; /* end NO_END: the rest of the file */
+    uint32_t epoch;
+};
+
+struct area { /* of a state */
+    uint64_t place, room;
+};
+
+struct tracefile {
+    int fd;
+    char name[TRACEFILE_NAME_BYTES + 1];
+    /* the journal */
+    struct region region;
+    uint64_t at;        /* in it, complete on disk */
+    struct out journal; /* not yet */
+    bool torn;          /* an open-ended region: bytes beyond `at` must be cut off first */
+    struct region *old; /* regions left, oldest first */
+    size_t old_count, old_room;
+    struct region *free;
+    size_t free_count, free_room;
+    uint64_t unsaved, region_bytes;
+    /* parts */
+    uint64_t end;     /* of the file, as far as it is given out */
+    struct out parts; /* not written yet; ends at `end` unless a region was given out since */
+    uint64_t parts_at, written; /* written: where the parts on disk end */
+    struct area areas[2];
+    uint64_t states; /* written so far */
+    /* forgetting */
+    struct area *kept; /* NEWS chunks, and areas and regions, not to be given back */
+    size_t kept_count, kept_room;
+    uint64_t forgotten, given_back;
+    /* reading: parts that are put stay in memory, at places that no file has */
+    uint64_t size;
+    bool reading;
+};
+
+/* tracefile.c */
+bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial);
+uint64_t slot_check(const uint8_t *slot, unsigned i);
+
+#endif

@@ -1,0 +1,347 @@
+/* Reading a trace file.  It is read, not mapped: it may be cut meanwhile, and a mapping would turn
+ * that into a signal.  It may be written meanwhile, too. */
+#define _GNU_SOURCE
+#include "server/store/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static size_t read_at(int fd, void *bytes, size_t size, uint64_t at)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = pread(fd, (char *)bytes + done, size - done, (off_t)(at + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    return done;
+}
+
+/* ---- single chunks ---- */
+
+/* Data of the chunk at a place, with 8 bytes behind; NULL if there is no whole one of this kind. */
+static uint8_t *chunk_get(const struct tracefile *file, unsigned kind, uint64_t place,
+                          struct chunk *chunk)
+{
+    uint8_t head[CHUNK_HEAD_BYTES];
+    if (place < TRACEFILE_HEAD_BYTES || place > INT64_MAX ||
+        read_at(file->fd, head, sizeof head, place) != sizeof head ||
+        !chunk_read_head(head, chunk) || chunk->kind != kind)
+        return NULL;
+    struct stat st; /* a size that the file cannot have is not reserved */
+    if (chunk->size > (1u << 20) &&
+        (fstat(file->fd, &st) < 0 || (uint64_t)st.st_size < place + chunk->size))
+        return NULL;
+    uint8_t *data = malloc((size_t)chunk->size + 8);
+    if (!data)
+        return NULL;
+    if (read_at(file->fd, data, chunk->size, place + sizeof head) != chunk->size ||
+        !chunk_is_whole(head, data, chunk->size)) {
+        free(data);
+        return NULL;
+    }
+    memset(data + chunk->size, 0, 8);
+    chunk->data = data;
+    return data;
+}
+
+uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, size_t *size)
+{
+    struct chunk chunk;
+    if (file->parts.size && place >= file->parts_at) { /* not written yet */
+        uint64_t at = place - file->parts_at, size_known = file->parts.size;
+        const uint8_t *head = file->parts.data + at;
+        if (at > size_known || size_known - at < CHUNK_HEAD_BYTES || !chunk_read_head(head, &chunk) ||
+            chunk.size > size_known - at - CHUNK_HEAD_BYTES)
+            return NULL;
+        uint8_t *data = malloc((size_t)chunk.size + 8);
+        if (!data)
+            return NULL;
+        memcpy(data, head + CHUNK_HEAD_BYTES, chunk.size);
+        memset(data + chunk.size, 0, 8);
+        *size = chunk.size;
+        return data;
+    }
+    uint8_t *data = chunk_get(file, kind, place, &chunk);
+    *size = data ? chunk.size : 0;
+    return data;
+}
+
+/* ---- opening ---- */
+
+struct tracefile *tracefile_open(const char *path, const char **why)
+{
+    uint8_t head[TRACEFILE_HEAD_BYTES];
+    struct stat st;
+    struct tracefile *file = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    *why = NULL;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        *why = strerror(errno);
+    else if (!S_ISREG(st.st_mode) || read_at(fd, head, sizeof head, 0) != sizeof head ||
+             memcmp(head, TRACEFILE_MAGIC, 8) != 0)
+        *why = "this is no Poet trace file";
+    else if (at_u32(head + 8) != TRACEFILE_VERSION)
+        *why = "this trace file was written by another version of Poet";
+    else if (!(file = calloc(1, sizeof *file)))
+        *why = "out of memory";
+    if (*why) {
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    file->fd = fd;
+    memcpy(file->name, head + 12, TRACEFILE_NAME_BYTES);
+    file->size = (uint64_t)st.st_size;
+    file->reading = true;
+    file->end = file->parts_at = PARTS_IN_MEMORY;
+    return file;
+}
+
+const char *tracefile_run(const struct tracefile *file) { return file->name; }
+
+/* ---- replaying ---- */
+
+struct replaying {
+    struct tracefile *file;
+    void (*visit)(void *context, struct chunk);
+    void *context;
+    uint8_t *bytes; /* a stretch of the file */
+    uint64_t at;
+    size_t count, room;
+    uint64_t lost, places, first; /* damage: bytes, in how many places, where the first is */
+};
+
+#define STRETCH_BYTES (1u << 20)
+
+static void note_damage(struct replaying *r, uint64_t at, uint64_t bytes)
+{
+    if (r->places++ == 0)
+        r->first = at;
+    r->lost += bytes;
+}
+
+/* `size` bytes of the file; NULL if it ends before. */
+static const uint8_t *look(struct replaying *r, uint64_t at, size_t size)
+{
+    if (at > r->file->size || r->file->size - at < size)
+        return NULL;
+    if (at >= r->at && at - r->at <= r->count && r->count - (at - r->at) >= size)
+        return r->bytes + (at - r->at);
+    size_t wanted = size < STRETCH_BYTES ? STRETCH_BYTES : size;
+    if (wanted > r->room) {
+        uint8_t *bytes = realloc(r->bytes, wanted);
+        if (!bytes)
+            return NULL;
+        r->bytes = bytes;
+        r->room = wanted;
+    }
+    r->at = at;
+    r->count = read_at(r->file->fd, r->bytes, wanted, at);
+    return r->count >= size ? r->bytes : NULL;
+}
+
+/* True if a whole chunk of the region is there; its data lie in the stretch. */
+static bool chunk_at(struct replaying *r, const struct region *region, uint64_t at,
+                     struct chunk *chunk)
+{
+    uint64_t end = region->end < r->file->size ? region->end : r->file->size;
+    const uint8_t *head = at < end ? look(r, at, CHUNK_HEAD_BYTES) : NULL;
+    if (!head || !chunk_read_head(head, chunk) || chunk->epoch != region->epoch ||
+        chunk->size > end - at)
+        return false;
+    head = look(r, at, CHUNK_HEAD_BYTES + (size_t)chunk->size);
+    if (!head || !chunk_is_whole(head, head + CHUNK_HEAD_BYTES, chunk->size))
+        return false;
+    chunk->data = head + CHUNK_HEAD_BYTES;
+    return true;
+}
+
+/* The next whole chunk of the region after a place; its end if there is none. */
+static uint64_t next_chunk(struct replaying *r, const struct region *region, uint64_t at)
+{
+    uint64_t end = region->end < r->file->size ? region->end : r->file->size;
+    struct chunk ignored;
+    while (++at < end) {
+        const uint8_t *p = look(r, at, CHUNK_HEAD_BYTES);
+        if (!p)
+            break;
+        size_t known = r->count - (size_t)(at - r->at) - 3;
+        const uint8_t *mark = memchr(p, CHUNK_MARK & 0xff, known);
+        if (!mark) {
+            at += known - 1;
+            continue;
+        }
+        at += (uint64_t)(mark - p);
+        if (chunk_at(r, region, at, &ignored))
+            return at;
+    }
+    return end;
+}
+
+/* Visits a region's chunks; true if it leads on, into *region. */
+static bool read_region(struct replaying *r, struct region *region)
+{
+    bool open = region->end == NO_END; /* then every byte of it should be a chunk */
+    for (uint64_t at = region->begin; at < region->end && at < r->file->size;) {
+        struct chunk chunk;
+        if (!chunk_at(r, region, at, &chunk)) {
+            uint64_t next = next_chunk(r, region, at);
+            uint64_t end = region->end < r->file->size ? region->end : r->file->size;
+            if (open || next < end)
+                note_damage(r, at, next - at);
+            at = next;
+            continue;
+        }
+        at += CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
+        if (chunk.kind != CHUNK_NEXT) {
+            r->visit(r->context, chunk);
+        } else if (chunk.size == 24) {
+            struct region next = {at_u64(chunk.data), at_u64(chunk.data + 8),
+                                  (uint32_t)at_u64(chunk.data + 16)};
+            bool follows = next.epoch == region->epoch + 1 && next.begin < next.end &&
+                           next.begin >= TRACEFILE_HEAD_BYTES;
+            *region = next;
+            return follows;
+        }
+    }
+    return false;
+}
+
+/* News lead back to older ones; they are visited oldest first. */
+static void read_news(struct replaying *r, uint64_t place)
+{
+    uint64_t *places = NULL;
+    size_t count = 0, room = 0;
+    struct chunk chunk;
+    for (uint64_t before = UINT64_MAX; place && place < before;) {
+        uint8_t *data = chunk_get(r->file, CHUNK_NEWS, place, &chunk);
+        if (!data || chunk.size < 8) {
+            note_damage(r, place, CHUNK_HEAD_BYTES);
+            free(data);
+            break;
+        }
+        if (count == room) {
+            room = room ? 2 * room : 64;
+            uint64_t *larger = realloc(places, room * sizeof *places);
+            if (!larger)
+                abort();
+            places = larger;
+        }
+        places[count++] = before = place;
+        place = at_u64(data);
+        free(data);
+    }
+    while (count--) {
+        uint8_t *data = chunk_get(r->file, CHUNK_NEWS, places[count], &chunk);
+        if (!data)
+            continue;
+        chunk.data += 8;
+        chunk.size -= 8;
+        r->visit(r->context, chunk);
+        free(data);
+    }
+    free(places);
+}
+
+#define STATE_HEAD_BYTES 48u
+
+/* Reads the state at a place, and what belongs to it; false if it is damaged. */
+static bool read_state(struct replaying *r, uint64_t place, struct region *region)
+{
+    struct chunk chunk;
+    uint8_t *data = chunk_get(r->file, CHUNK_STATE, place, &chunk);
+    if (!data || chunk.size < STATE_HEAD_BYTES) {
+        free(data);
+        return false;
+    }
+    read_news(r, at_u64(data));
+    *region = (struct region){at_u64(data + 8), at_u64(data + 16), (uint32_t)at_u64(data + 24)};
+    chunk.epoch = (uint32_t)at_u64(data + 32);
+    chunk.thread = region->epoch;
+    uint64_t written = at_u64(data + 40);
+    if (r->file->size < written)
+        note_damage(r, r->file->size, written - r->file->size);
+    chunk.data += STATE_HEAD_BYTES;
+    chunk.size -= STATE_HEAD_BYTES;
+    r->visit(r->context, chunk);
+    free(data);
+    return true;
+}
+
+bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial)
+{
+    const uint8_t *slot = head + SLOT_AT + SLOT_BYTES_HEAD * i;
+    *place = at_u64(slot);
+    *serial = at_u64(slot + 8);
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    return *place != 0;
+#else
+    return *place && slot_check(slot, i) == at_u64(slot + 16);
+#endif
+}
+
+/* Is a whole state there? */
+static bool state_is_whole(const struct tracefile *file, uint64_t place)
+{
+    struct chunk chunk;
+    uint8_t *data = chunk_get(file, CHUNK_STATE, place, &chunk);
+    free(data);
+    return data != NULL;
+}
+
+/* The newest whole state, 0 none; notes damage where a newer one cannot be read. */
+static uint64_t find_state(struct replaying *r)
+{
+    uint8_t head[TRACEFILE_HEAD_BYTES];
+    uint64_t places[2], serials[2];
+    static const uint8_t none[SLOT_BYTES_HEAD];
+    if (read_at(r->file->fd, head, sizeof head, 0) != sizeof head)
+        return 0;
+    bool good[2];
+    for (unsigned i = 0; i < 2; i++) {
+        good[i] = slot_read(head, i, &places[i], &serials[i]);
+        if (!good[i] && memcmp(head + SLOT_AT + SLOT_BYTES_HEAD * i, none, sizeof none) != 0)
+            note_damage(r, SLOT_AT + SLOT_BYTES_HEAD * i, SLOT_BYTES_HEAD);
+    }
+    for (unsigned i = SLOT_AT + 2 * SLOT_BYTES_HEAD; i < TRACEFILE_HEAD_BYTES; i++)
+        if (head[i])
+            note_damage(r, i, 1);
+    unsigned newest = good[0] && good[1] ? serials[1] > serials[0] : good[1];
+    for (unsigned turn = 0; turn < 2; turn++, newest ^= 1) {
+        if (!good[newest])
+            continue;
+        if (state_is_whole(r->file, places[newest]))
+            return places[newest];
+        note_damage(r, places[newest], CHUNK_HEAD_BYTES);
+    }
+    return 0;
+}
+
+void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struct chunk),
+                      void *context, char **damage)
+{
+    struct replaying r = {.file = file, .visit = visit, .context = context};
+    struct region region = {TRACEFILE_HEAD_BYTES, NO_END, 1};
+    uint64_t state = find_state(&r);
+    if (state)
+        read_state(&r, state, &region);
+    while (read_region(&r, &region))
+        ;
+    *damage = NULL;
+    if (r.places &&
+        asprintf(damage,
+                 "damaged at byte %llu: %llu bytes in %llu place%s are lost, the rest is shown",
+                 (unsigned long long)r.first, (unsigned long long)r.lost,
+                 (unsigned long long)r.places, r.places == 1 ? "" : "s") < 0)
+        *damage = NULL;
+    free(r.bytes);
+}

@@ -1,0 +1,63 @@
+/* The trace file of one run: a journal of what programs told, as it came; finished parts of the order;
+ * and now and then a state, from which both can be understood without reading them.
+ * docs/tracefile.md gives the format byte by byte.
+ *
+ * The journal lies in regions of the file, each leading to the next.  Once a state is written, regions
+ * that hold only what is ordered are free, and are written again.  Everything else is appended.
+ *
+ * A batch is first appended to the journal and flushed; then it may be believed.  Not thread-safe. */
+#ifndef SERVER_STORE_TRACEFILE_H
+#define SERVER_STORE_TRACEFILE_H
+
+#include "server/store/chunk.h"
+
+#define TRACEFILE_MAGIC "POETRACE"
+#define TRACEFILE_VERSION 2u
+#define TRACEFILE_HEAD_BYTES 128u
+#define TRACEFILE_NAME_BYTES 36u
+
+struct tracefile;
+
+/* ---- writing ---- */
+
+/* Creates a file; an existing one is not overwritten but given a number.  *used receives the name
+ * (caller frees).  NULL with errno. */
+struct tracefile *tracefile_create(const char *path, const char *run, char **used);
+void tracefile_close(struct tracefile *file);
+
+/* Appends to the journal in memory; flush hands it to the system.  False with errno when the disk
+ * is full: the journal then ends with the last complete flush. */
+void tracefile_append(struct tracefile *file, struct chunk chunk);
+bool tracefile_flush(struct tracefile *file);
+uint64_t tracefile_unflushed(const struct tracefile *file); /* bytes of the journal in memory */
+uint64_t tracefile_room(const struct tracefile *file);      /* bytes free where the file lies */
+/* Number of the region that is written now, from 1; bytes in the journal since the last state. */
+uint32_t tracefile_epoch(const struct tracefile *file);
+uint64_t tracefile_unsaved(const struct tracefile *file);
+uint64_t tracefile_region_bytes(const struct tracefile *file); /* of new regions */
+
+/* Puts a part away; its place.  Never fails: what does not fit on the disk stays in memory. */
+uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes, size_t size);
+/* Gets it back as new memory with 8 more bytes behind it; NULL if it is damaged. */
+uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, size_t *size);
+
+/* Writes a state and goes on in a new region, which begins with `threads`.  Regions before `oldest` are
+ * not needed any more.  news: place of the newest NEWS chunk, 0 none.  False with errno: all stays as it was. */
+bool tracefile_save(struct tracefile *file, const uint8_t *state, size_t size, uint64_t news,
+                    uint32_t oldest, struct chunk threads);
+uint64_t tracefile_end(const struct tracefile *file);  /* where the next part will be */
+uint64_t tracefile_kept(const struct tracefile *file); /* bytes on disk */
+/* Gives the room of the parts before a place back, NEWS apart. */
+void tracefile_forget(struct tracefile *file, uint64_t place);
+
+/* ---- reading ---- */
+
+/* Opens for tracefile_get and tracefile_replay.  NULL with a reason. */
+struct tracefile *tracefile_open(const char *path, const char **why);
+/* Visits the news, oldest first, then the state, then the journal that follows it.
+ * *damage: NULL, or what was lost, one line (caller frees). */
+void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struct chunk),
+                      void *context, char **damage);
+const char *tracefile_run(const struct tracefile *file); /* its name */
+
+#endif

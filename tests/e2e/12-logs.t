@@ -1,0 +1,101 @@
+#!/bin/bash
+# Logs with vector clocks in and out, why one event is before another, clusters, time, large runs.
+. "$(dirname "$0")/lib.sh"
+# fails NAME STATUS PATTERN COMMAND...
+fails() {
+    name=$1 wanted=$2 pattern=$3
+    shift 3
+    output=$("$@" 2>&1)
+    got=$?
+    if [ $got = "$wanted" ] && printf '%s\n' "$output" | grep -Eq -- "$pattern"; then ok "$name"
+    else not_ok "$name" "status $got: $output"; fi
+}
+cat >two.log <<'L'
+a starts
+a {"a":1}
+a tells b
+a {"a":2}
+b hears of a
+b {"b":1, "a":2}
+b tells c
+b {"b":2, "a":2}
+c alone
+c {"c":1}
+c hears of b
+c {"c":2, "b":2, "a":2}
+a alone
+a {"a":3}
+L
+check "a log is imported" poet import shiviz two.log -o two.poet
+is "all of it" "$(figure two.poet events)$(figure two.poet lines)$(figure two.poet contradictions)" 730
+like "a line is named as its host" "$(poet dump two.poet --json)" '"line":1,"kind":"host","letter":"H","name":"a"'
+is "the order is that of the clocks" \
+   "$(printf '1:1 3:2\n1:3 3:2\n3:1 1:3\n2:2 1:2\n' | poet order two.poet - | tr '\n' ' ')" \
+   "before concurrent concurrent after "
+like "why one is before the other" "$(poet order --why two.poet 1:1 3:2 | cut -c 1-5 | tr -d ' \n')" '^1:11:22:12:23:2$'
+like "and why one is not" "$(poet order --why two.poet 1:3 3:2)" 'no chain'
+like "an event's words are its text" "$(poet dump two.poet)" '"b hears of a"'
+check "a picture of it" poet export two.poet -o two.pdf
+poet export two.poet --format shiviz -o again.log
+check "back and forth" poet import shiviz again.log -o again.poet
+is "gives the same order" "$(printf '1:1 3:2\n1:3 3:2\n' | poet order again.poet - | tr '\n' ' ')" "before concurrent "
+{ echo '=== first ==='; cat two.log; echo '=== second ==='; cat two.log; } >both.log
+check "several executions" poet import shiviz both.log --split '^=== (?<trace>.*) ===$' -o both.poet
+is "each its own run" "$(poet stat both.poet | head -n 1 | tr -s ' ')$(poet stat both-2.poet | head -n 1 | tr -s ' ')" \
+   "run firstrun second"
+sed 's/"a":2}$/"a":5}/' two.log >bad.log
+fails "a log that breaks a rule" 1 'bad\.log:[0-9]+: rule: a host counts its events 1, 2, 3' poet import shiviz bad.log -o bad.poet
+sed 's/"c":2, "b":2, "a":2/"c":2, "b":2/' two.log >bad.log
+fails "another rule" 1 'bad\.log:12: rule: a clock includes the clock of every event it names' poet import shiviz bad.log -o bad.poet
+sed 's/"b":2, "a":2}/"b":2, "a":9}/' two.log >bad.log
+fails "and another" 1 'bad\.log:8: rule: a clock names events that are there' poet import shiviz bad.log -o bad.poet
+[ -e bad.poet ] && not_ok "nothing is written then" || ok "nothing is written then"
+fails "an expression that is none" 1 'parser, at character' poet import shiviz two.log -o x.poet --parser '(?<host>'
+fails "an unknown format" 2 'only format' poet import otf two.log -o x.poet
+
+# A run of threads in other formats.
+cp "$root/examples/prodcons.c" .
+poetcc -trace -g prodcons.c -o prodcons && ./prodcons >/dev/null 2>&1
+until_true finished latest
+for format in chrome dot shiviz; do
+    check "as $format" poet export prodcons.[0-9]*.poet --format $format -o prodcons.$format
+done
+check "trace-event JSON is JSON" perl -MJSON::PP -e 'local $/; open F, "prodcons.chrome"; decode_json(<F>)'
+is "with two ends for every flow" "$(grep -c '"ph":"s"' prodcons.chrome)" "$(grep -c '"ph":"f"' prodcons.chrome)"
+check "and the clocks of threads obey the rules" poet import shiviz prodcons.shiviz -o clocks.poet
+check "a cluster as one row" poet export prodcons.*.poet --cluster 'producer,consumer' -o cluster.txt
+like "is called so" "$(cat cluster.txt)" '\{T:producer .* and 1 more\}'
+check "placed by time" poet export prodcons.*.poet --time -o time.svg
+
+# Two hosts whose clocks are a second apart.
+cat >hosts.pl <<'P'
+use strict; use IO::Socket::UNIX; use Socket;
+my ($path, $host, $offset, $first) = @ARGV;
+my $s = IO::Socket::UNIX->new(Peer => $path) or die;
+sub str { pack('V/a*', $_[0]) }
+sub message { my ($type, $body) = @_; print $s pack('Vvv', length $body, $type, 0x4f50) . $body }
+message(1, pack('VVC', 0x54454f50, 1, 1) . str('hosts@1') . str('shiviz') . str('/bin/x') . str($host) .
+        pack('V', 1) . pack('Q<Q<Q<', $first, 0, 0) . pack('V', 0));
+my @types = ('event', 'send', 'receive');
+message(3, pack('v', $_) . str($types[$_ - 1]) . pack('v', 0)) for 1 .. 3;
+message(5, pack('V', $_) . pack('Q<Q<', 7, $_) . pack('C', 0) . pack('Q<Q<', 0, 0) . str('host') . str("line$_")) for 1 .. 2;
+for my $i (1 .. 40) {
+    my ($me, $other) = ($first, 3 - $first);
+    my $sends = $i % 2 == ($first == 1);
+    my $time = 1_000_000 * $i + ($sends ? 0 : 100_000) + $offset;
+    my $slot = pack('vvVQ<Q<VVQ<Q<VVQ<', $sends ? 2 : 3, $sends ? 2 : 3, 0, $time, 0, $me, $sends ? 0 : $other,
+                    $i, $sends ? 0 : $i, 0, 0, 0);
+    message(10, pack('V', $me) . $slot);
+}
+$s->flush; shutdown($s, 1); my $rest; $s->read($rest, 100000);
+P
+start_server -q -o hosts.poet
+perl hosts.pl "$XDG_RUNTIME_DIR/poet.sock" here 0 1 & here=$!
+perl hosts.pl "$XDG_RUNTIME_DIR/poet.sock" there 1000000000 2 & there=$!
+wait $here $there
+all_there() { [ "$(figure "unix:$XDG_RUNTIME_DIR/poet.sock" events)" = 80 ]; }
+until_true all_there
+stop_server
+is "two hosts, every message matched" "$(figure hosts.poet events)$(figure hosts.poet pending)$(figure hosts.poet contradictions)" 8000
+check "placed by a common time" poet export hosts.poet --time=100 -o hosts.txt
+done_testing

@@ -1,0 +1,354 @@
+/* A run that is saved while it grows: read at any moment, cut, damaged, kept up to a size.  Built with
+ * regions and blocks so small that a few hundred events make many. */
+#define _GNU_SOURCE
+#include "server/replay.h"
+#include "server/saving.h"
+#include "server/window.h"
+#include "tests/bench/workload.h"
+#include "tests/unit/program.h"
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINES 6
+#define EVENTS 1500
+
+static char directory[] = "/tmp/poet-unit.XXXXXX";
+static char path[64], other[64];
+
+struct live { /* a server's side of one program */
+    struct run *run;
+    struct teller *teller;
+};
+
+static void say(struct live *live, unsigned type, uint32_t thread, const void *data, size_t size)
+{
+    const char *error = NULL;
+    struct chunk chunk = {.kind = (uint16_t)type, .thread = thread, .data = data, .size = (uint32_t)size};
+    tracefile_append(live->run->trace, chunk);
+    assert_true(tracefile_flush(live->run->trace));
+    teller_batch(live->teller, tracefile_epoch(live->run->trace), false);
+    if (type == MESSAGE_SLOTS)
+        assert_true(teller_slots(live->teller, thread, data, size / SLOT_BYTES, &error));
+    else
+        assert_true(teller_message(live->teller, type, thread, data, size, &error));
+    saving_poll(live->run);
+}
+
+static struct live begin(const char *file, uint64_t keep)
+{
+    struct live live = {0};
+    char *used;
+    struct out hello = {0};
+    struct hello said;
+    unlink(file);
+    struct tracefile *trace = tracefile_create(file, "test@1", &used);
+    assert_non_null(trace);
+    free(used);
+    live.run = run_new("test@1", 1, trace);
+    live.run->live = true;
+    live.run->saving = saving_new(keep);
+    put_test_hello(&hello);
+    struct in in = in_from(hello.data, hello.size);
+    assert_true(hello_read(&in, &said));
+    live.teller = teller_new(live.run, 0, &said);
+    hello_free(&said);
+    struct chunk chunk = {.kind = CHUNK_SESSION, .data = hello.data, .size = (uint32_t)hello.size};
+    tracefile_append(trace, chunk);
+    saving_fact(live.run, chunk);
+    out_free(&hello);
+    struct out out = {0};
+    static const char *const types[] = {"note", "send", "receive", "enter", "leave", "post", "taken"};
+    for (uint16_t i = 0; i < 7; i++) {
+        out.size = 0;
+        put_u16(&out, (uint16_t)(i + 1));
+        put_string(&out, types[i]);
+        put_u16(&out, i == 6);
+        if (i == 6)
+            put_u16(&out, WORK_POST);
+        say(&live, MESSAGE_TYPE, 0, out.data, out.size);
+    }
+    for (uint32_t line = 1; line <= LINES; line++) {
+        out.size = 0;
+        put_test_line(&out, line, "task", "t");
+        say(&live, MESSAGE_LINE, line, out.data, out.size);
+    }
+    out_free(&out);
+    return live;
+}
+
+static void tell_event(struct live *live, const struct arrival *a)
+{
+    struct slot slot = {.shape = (uint16_t)a->type, .flags = (uint16_t)a->relation,
+                        .time_ns = (uint64_t)a->time_ns + 1000, .line_a = a->at.line,
+                        .number_a = a->at.number};
+    if (a->partner_count) {
+        slot.line_b = a->partners[0].line;
+        slot.number_b = a->partners[0].number;
+    }
+    say(live, MESSAGE_SLOTS, a->at.line, &slot, sizeof slot);
+    if (a->at.number % 50 == 0) {
+        struct out out = {0};
+        put_u32(&out, a->at.line);
+        put_u64(&out, a->at.number);
+        put_string(&out, "fifty");
+        say(live, MESSAGE_TEXT, 0, out.data, out.size);
+        out_free(&out);
+    }
+}
+
+static void end(struct live *live)
+{
+    struct chunk hangup = {.kind = CHUNK_HANGUP};
+    tracefile_append(live->run->trace, hangup);
+    tracefile_flush(live->run->trace);
+    saving_fact(live->run, hangup);
+    teller_hangup(live->teller);
+    saving_finish(live->run);
+    tracefile_append(live->run->trace, (struct chunk){.kind = CHUNK_END});
+    tracefile_flush(live->run->trace);
+    run_free(live->run);
+}
+
+static struct workload *some_work(unsigned seed, double late)
+{
+    struct workload_options options = {.kind = UNIFORM, .lines = LINES, .seed = seed, .late = late,
+                                       .lag = 200};
+    return workload_new(&options);
+}
+
+static void write_whole(const char *file, unsigned seed, uint64_t keep, int events)
+{
+    struct live live = begin(file, keep);
+    struct workload *w = some_work(seed, 0.2);
+    struct happening h;
+    for (int i = 0; i < events; i++) {
+        workload_next(w, &h);
+        tell_event(&live, &h.arrivals[0]);
+    }
+    while (workload_rest(w, &h))
+        tell_event(&live, &h.arrivals[0]);
+    workload_free(w);
+    end(&live);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/a.poet", directory);
+    snprintf(other, sizeof other, "%s/b.poet", directory);
+    write_whole(path, 1, 0, EVENTS);
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    unlink(path);
+    unlink(other);
+    return rmdir(directory);
+}
+
+static struct run *open_run(const char *file)
+{
+    const char *why = NULL;
+    struct run *run = replay(file, &why);
+    if (!run)
+        fail_msg("%s: %s", file, why);
+    return run;
+}
+
+/* Every answer of one run is that of the other, for events that both have. */
+static void assert_same_answers(const struct run *a, const struct run *b, unsigned seed)
+{
+    unsigned state = seed;
+    for (int i = 0; i < 300; i++) {
+        struct ref refs[2];
+        for (int k = 0; k < 2; k++) {
+            state = state * 1664525u + 1013904223u;
+            refs[k].line = 1 + (state >> 16) % LINES;
+            state = state * 1664525u + 1013904223u;
+            refs[k].number = 1 + (state >> 8) % (EVENTS / LINES);
+        }
+        enum precedence p = order_compare(a->order, refs[0], refs[1]);
+        enum precedence q = order_compare(b->order, refs[0], refs[1]);
+        if (p != ORDER_UNKNOWN && q != ORDER_UNKNOWN)
+            assert_int_equal(p, q);
+    }
+}
+
+static void a_saved_file_gives_the_whole_run(void **state)
+{
+    (void)state;
+    struct run *run = open_run(path);
+    struct order_figures f = order_figures(run->order);
+    assert_true(f.events >= EVENTS);
+    assert_int_equal(f.pending + f.lost + f.contradictions, 0);
+    assert_null(run->damage);
+    assert_false(run->unfinished);
+    assert_true(run->text_count > 10);
+    for (uint64_t p = 0; p < order_count(run->order); p++)
+        assert_true(order_event(run->order, p).line != 0);
+    run_free(run);
+}
+
+/* A reader at any moment sees all that was taken, as the server does; so does a reader after
+ * kill -9, since nothing is written at the end. */
+static void it_can_be_read_at_any_moment(void **state)
+{
+    (void)state;
+    struct live live = begin(other, 0);
+    struct workload *w = some_work(7, 0.3);
+    struct happening h;
+    unsigned readings = 0;
+    for (int i = 0; i < EVENTS; i++) {
+        workload_next(w, &h);
+        tell_event(&live, &h.arrivals[0]);
+        if (i % 23)
+            continue;
+        struct run *run = open_run(other);
+        struct order_figures f = order_figures(run->order), g = order_figures(live.run->order);
+        assert_null(run->damage);
+        assert_true(run->unfinished);
+        assert_int_equal(f.events, g.events);
+        assert_int_equal(f.pending, g.pending);
+        assert_int_equal(f.contradictions + f.lost, 0);
+        assert_int_equal(run->text_count, live.run->text_count);
+        if (i % 5 == 0)
+            assert_same_answers(run, live.run, (unsigned)i);
+        run_free(run);
+        readings++;
+    }
+    assert_true(readings > 60);
+    assert_true(tracefile_epoch(live.run->trace) > 10); /* it was saved often */
+    while (workload_rest(w, &h))
+        tell_event(&live, &h.arrivals[0]);
+    workload_free(w);
+    end(&live);
+}
+
+static size_t read_file(const char *file, uint8_t **bytes)
+{
+    struct stat st;
+    FILE *f = fopen(file, "rb");
+    assert_non_null(f);
+    assert_int_equal(fstat(fileno(f), &st), 0);
+    *bytes = malloc((size_t)st.st_size);
+    assert_int_equal(fread(*bytes, 1, (size_t)st.st_size, f), st.st_size);
+    fclose(f);
+    return (size_t)st.st_size;
+}
+
+static void write_file(const char *file, const uint8_t *bytes, size_t size)
+{
+    FILE *f = fopen(file, "wb");
+    assert_int_equal(fwrite(bytes, 1, size, f), size);
+    fclose(f);
+}
+
+/* Looks at everything that a damaged run can be asked, and that no answer is wrong. */
+static void look_at_all(const struct run *run, const struct run *whole)
+{
+    struct out out = {0};
+    uint64_t cursor = 0;
+    while (!answer_dump(&out, run, &cursor, SIZE_MAX))
+        ;
+    answer_tails(&out, run);
+    answer_stat(&out, run);
+    struct window_request request = {.anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -20,
+                                     .columns = 40, .fold = true};
+    struct window_job *job = window_begin(run, &request, NULL);
+    while (!window_step(job, 1000))
+        ;
+    window_put(job, &out);
+    window_free(job);
+    out_free(&out);
+    assert_same_answers(run, whole, 3);
+}
+
+static void cut_anywhere_it_opens_or_says_why(void **state)
+{
+    (void)state;
+    uint8_t *bytes;
+    size_t size = read_file(path, &bytes);
+    struct run *whole = open_run(path);
+    for (size_t cut = 0; cut < size; cut += 1 + cut % 97) {
+        const char *why = NULL;
+        write_file(other, bytes, cut);
+        struct run *run = replay(other, &why);
+        if (!run) {
+            assert_non_null(why);
+            continue;
+        }
+        if (cut < size - 200)
+            assert_true(run->damage || run->unfinished);
+        look_at_all(run, whole);
+        run_free(run);
+    }
+    run_free(whole);
+    free(bytes);
+}
+
+static void with_a_byte_flipped_it_never_answers_wrongly(void **state)
+{
+    (void)state;
+    uint8_t *bytes;
+    size_t size = read_file(path, &bytes);
+    struct run *whole = open_run(path);
+    for (size_t i = 0; i < size; i += i < 200 ? 1 : 61) {
+        const char *why = NULL;
+        bytes[i] ^= 0x24;
+        write_file(other, bytes, size);
+        bytes[i] ^= 0x24;
+        struct run *run = replay(other, &why);
+        if (!run) {
+            assert_non_null(why);
+            continue;
+        }
+        look_at_all(run, whole);
+        run_free(run);
+    }
+    run_free(whole);
+    free(bytes);
+}
+
+static void kept_up_to_a_size_it_forgets_the_oldest(void **state)
+{
+    (void)state;
+    struct live live = begin(other, 80000);
+    struct workload *w = some_work(11, 0);
+    struct happening h;
+    for (int i = 0; i < 4 * EVENTS; i++) {
+        workload_next(w, &h);
+        tell_event(&live, &h.arrivals[0]);
+    }
+    assert_true(order_first(live.run->order) > 0);
+    assert_int_equal(order_compare(live.run->order, (struct ref){1, 1}, (struct ref){1, 2}), ORDER_UNKNOWN);
+    struct run *run = open_run(other);
+    assert_null(run->damage);
+    assert_int_equal(order_first(run->order), order_first(live.run->order));
+    assert_int_equal(order_count(run->order), order_count(live.run->order));
+    look_at_all(run, live.run);
+    run_free(run);
+    workload_free(w);
+    end(&live);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) { /* a file for the fuzzer's corpus */
+        write_whole(argv[1], 1, 0, 200);
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_saved_file_gives_the_whole_run),
+        cmocka_unit_test(it_can_be_read_at_any_moment),
+        cmocka_unit_test(cut_anywhere_it_opens_or_says_why),
+        cmocka_unit_test(with_a_byte_flipped_it_never_answers_wrongly),
+        cmocka_unit_test(kept_up_to_a_size_it_forgets_the_oldest),
+    };
+    return cmocka_run_group_tests_name("saving", tests, set_up, clean_up);
+}

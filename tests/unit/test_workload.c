@@ -1,0 +1,189 @@
+/* Every kind of execution, up to 200 lines, against full vector clocks. */
+#include "tests/bench/workload.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES_MAX 200
+#define HAPPENINGS 2500
+
+struct told { /* one event, with the clock of its point */
+    struct ref at;
+    uint32_t point;
+    uint32_t clock[LINES_MAX + 1]; /* by line: events of it that are before, or it */
+};
+
+static struct happening happenings[HAPPENINGS];
+static struct told told[2 * HAPPENINGS];
+static uint32_t told_count, of_number[LINES_MAX + 1][HAPPENINGS + 1]; /* index of an event + 1 */
+
+static void join(uint32_t *clock, const uint32_t *other)
+{
+    for (uint32_t i = 1; i <= LINES_MAX; i++)
+        clock[i] = other[i] > clock[i] ? other[i] : clock[i];
+}
+
+static void join_event(uint32_t *clock, struct ref at)
+{
+    if (at.line)
+        join(clock, told[of_number[at.line][at.number] - 1].clock);
+}
+
+/* Makes an execution and the clock of each of its events.  Clocks count events of shared lines one by
+ * one too: there they say only what is in the past, not how far. */
+static void make(struct workload *w)
+{
+    static uint32_t posts[LINES_MAX + 1][LINES_MAX + 1]; /* joined clocks of the posts of a line */
+    memset(posts, 0, sizeof posts);
+    memset(of_number, 0, sizeof of_number);
+    told_count = 0;
+    for (uint32_t i = 0; i < HAPPENINGS; i++) {
+        struct happening *h = &happenings[i];
+        static uint32_t clock[LINES_MAX + 1];
+        memset(clock, 0, sizeof clock);
+        workload_next(w, h);
+        for (unsigned k = 0; k < h->count; k++) {
+            const struct arrival *a = &h->arrivals[k];
+            bool shared = workload_is_shared(w, a->at.line);
+            if (!shared && a->at.number > 1)
+                join_event(clock, (struct ref){a->at.line, a->at.number - 1});
+            join_event(clock, a->after[0]);
+            if (a->relation == RELATION_RECEIVE)
+                join_event(clock, h->partners[k]);
+            if (shared && a->type == WORK_TAKEN)
+                join(clock, posts[a->at.line]);
+        }
+        for (unsigned k = 0; k < h->count; k++)
+            if (!workload_is_shared(w, h->arrivals[k].at.line))
+                clock[h->arrivals[k].at.line] = (uint32_t)h->arrivals[k].at.number;
+        for (unsigned k = 0; k < h->count; k++) {
+            struct told *t = &told[told_count++];
+            t->at = h->arrivals[k].at;
+            t->point = i;
+            memcpy(t->clock, clock, sizeof clock);
+            of_number[t->at.line][t->at.number] = told_count;
+            if (h->arrivals[k].type == WORK_POST)
+                join(posts[t->at.line], clock);
+        }
+    }
+}
+
+/* By clocks alone; for events on exclusive lines. */
+static enum precedence by_clocks(const struct told *a, const struct told *b)
+{
+    return a->point == b->point                       ? ORDER_SAME
+           : b->clock[a->at.line] >= a->at.number ? ORDER_BEFORE
+           : a->clock[b->at.line] >= b->at.number ? ORDER_AFTER
+                                                  : ORDER_CONCURRENT;
+}
+
+/* Feeds them in another order: each is held back by a random while. */
+static struct order *feed(const struct workload *w, unsigned seed)
+{
+    struct order *order = order_new();
+    static uint32_t list[HAPPENINGS];
+    unsigned state = seed * 7919u + 1;
+    workload_lines(w, order);
+    for (uint32_t i = 0; i < HAPPENINGS; i++)
+        list[i] = i;
+    unsigned reach = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 40 : HAPPENINGS;
+    for (uint32_t i = 0; i < HAPPENINGS && reach > 1; i++) {
+        state = state * 1664525u + 1013904223u;
+        uint32_t k = i + (state >> 8) % reach;
+        if (k >= HAPPENINGS)
+            continue;
+        uint32_t t = list[i];
+        list[i] = list[k];
+        list[k] = t;
+    }
+    for (uint32_t i = 0; i < HAPPENINGS; i++) {
+        struct happening *h = &happenings[list[i]];
+        for (unsigned k = h->count; k-- > 0;) {
+            h->arrivals[k].partners = &h->partners[k];
+            order_accept(order, &h->arrivals[k]);
+        }
+    }
+    return order;
+}
+
+static void compare_all(const struct workload *w, const struct order *order, unsigned seed)
+{
+    unsigned state = seed + 5;
+    for (int n = 0; n < 600; n++) {
+        state = state * 1664525u + 1013904223u;
+        uint32_t a = (state >> 8) % told_count;
+        state = state * 1664525u + 1013904223u;
+        uint32_t near = a + (state >> 8) % 30;
+        uint32_t b = n % 2 && near < told_count ? near : (state >> 8) % told_count;
+        if (n % 3 == 0) { /* the boundary: the last event of a line in the past of a, or the next */
+            uint32_t line = 1 + (state >> 4) % LINES_MAX, last = told[a].clock[line];
+            uint32_t index = last ? of_number[line][last + (n % 2)] : 0;
+            b = index ? index - 1 : b;
+        }
+        if (workload_is_shared(w, told[a].at.line) || workload_is_shared(w, told[b].at.line))
+            continue; /* looked at by the tests with few lines, where all is multiplied out */
+        enum precedence want = by_clocks(&told[a], &told[b]);
+        enum precedence got = order_compare(order, told[a].at, told[b].at);
+        if (want != got)
+            fail_msg("%u:%llu and %u:%llu: %d, not %d", told[a].at.line,
+                     (unsigned long long)told[a].at.number, told[b].at.line,
+                     (unsigned long long)told[b].at.number, got, want);
+    }
+}
+
+static void every_kind_answers_as_its_clocks_do(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 120; seed++) {
+        struct workload_options options = {.kind = seed % WORKLOADS, .seed = seed,
+                                           .lines = 10 + seed * 37 % (LINES_MAX - 9),
+                                           .overtaking = seed % 4 > 1};
+        struct workload *w = workload_new(&options);
+        make(w);
+        struct order *order = feed(w, seed);
+        struct order_figures f = order_figures(order);
+        if (f.pending || f.contradictions || f.events != told_count)
+            fail_msg("%s, seed %u: %llu pending, %llu contradictions", workload_names[options.kind], seed,
+                     (unsigned long long)f.pending, (unsigned long long)f.contradictions);
+        compare_all(w, order, seed);
+        order_free(order);
+        workload_free(w);
+    }
+}
+
+/* Late lines, and so much pending that some of it is spilled. */
+static void what_is_late_comes_in_its_place(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 12; seed++) {
+        struct workload_options options = {.kind = seed % WORKLOADS, .seed = seed, .lines = 100,
+                                           .late = 0.1, .lag = 20000};
+        struct workload *w = workload_new(&options);
+        struct order *order = order_new();
+        struct happening h;
+        uint64_t most = 0;
+        workload_lines(w, order);
+        for (int i = 0; i < 40000; i++) {
+            workload_next(w, &h);
+            workload_accept(order, &h);
+            most = order_figures(order).pending > most ? order_figures(order).pending : most;
+        }
+        while (workload_rest(w, &h))
+            workload_accept(order, &h);
+        struct order_figures f = order_figures(order);
+        assert_int_equal(f.pending + f.contradictions + f.duplicates + f.lost, 0);
+        assert_true(most > 2000);
+        order_free(order);
+        workload_free(w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_answers_as_its_clocks_do),
+        cmocka_unit_test(what_is_late_comes_in_its_place),
+    };
+    return cmocka_run_group_tests_name("workload", tests, NULL, NULL);
+}
