@@ -317,8 +317,8 @@ static void release_held(struct teller *teller)
     teller->releasing = false;
 }
 
-bool teller_slots(struct teller *teller, uint32_t thread, const struct slot *slots, size_t count,
-                  const char **error)
+static bool take_or_hold(struct teller *teller, uint32_t thread, const struct slot *slots,
+                         size_t count, const char **error)
 {
     struct books *books = books_of(teller, thread);
     size_t taken = books->held_count ? 0 : take_slots(teller, thread, slots, count, error);
@@ -334,6 +334,15 @@ bool teller_slots(struct teller *teller, uint32_t thread, const struct slot *slo
     if (teller->held_total)
         release_held(teller);
     return true;
+}
+
+bool teller_slots(struct teller *teller, uint32_t thread, const struct slot *slots, size_t count,
+                  const char **error)
+{
+    order_hold(teller->run->order);
+    bool ok = take_or_hold(teller, thread, slots, count, error);
+    order_release(teller->run->order);
+    return ok;
 }
 
 /* ---- the end ---- */

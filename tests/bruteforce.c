@@ -179,6 +179,11 @@ void execution_feed_part(const struct execution *x, struct order *order, unsigne
             a.partners = &x->partners[shuffled[i]];
             a.partner_count = 1;
         }
+        if (seed % 3 == 1 && execution_random(&state, 8) == 0) { /* in batches */
+            order_release(order);
+            order_hold(order);
+        }
         order_accept(order, &a);
     }
+    order_release(order);
 }

@@ -4,37 +4,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool step(struct order *order, uint32_t number, struct point *point)
+/* Looks at the head of a line; whoever may go on after it is enqueued. */
+static void look(struct order *order, uint32_t number, struct point *point)
 {
     struct line *line = order_get(order, number);
     struct pending *head = line->pending ? pending_head(order, number) : NULL;
+    line->queued = false;
     if (!head)
-        return false;
+        return;
     if (head->lost) {
         uint64_t count = head->lost;
         pending_forget(order, head);
         log_gap(order, number, count);
         line_wake(order, number);
-        return true;
+        line_enqueue(order, number);
+        return;
     }
     point->count = 0;
     point_add(point, head);
     enum verdict verdict = point_judge(order, point);
     if (verdict == READY || verdict == READY_ALONE)
         point_deliver(order, point, verdict == READY_ALONE);
-    return verdict != WAITING;
 }
+
+#define STAGES 6u /* of fetching what the head of a line needs */
 
 static void drain(struct order *order)
 {
     struct point point = {0};
-    while (order->work_count) {
-        uint32_t number = order->work[--order->work_count];
-        order_get(order, number)->queued = false;
-        while (step(order, number, &point))
-            ;
+    const struct queue *work = &order->work;
+    while (work->count && !order->held) {
+        for (unsigned stage = 0; stage < STAGES && 2 * (STAGES - stage) < work->count; stage++)
+            pending_expect(order,
+                           work->items[(work->begin + 2 * (STAGES - stage)) & (work->room - 1)], stage);
+        look(order, line_dequeue(order), &point);
     }
     free(point.members);
+}
+
+void order_hold(struct order *order) { order->held = true; }
+
+void order_release(struct order *order)
+{
+    order->held = false;
+    drain(order);
 }
 
 /* ---- coming in ---- */
@@ -74,7 +87,7 @@ static bool may_pass(const struct order *order, const struct arrival *a)
 {
     const struct line *line = order_get(order, a->at.line);
     if (!line || a->at.number != line->delivered + 1 || line->pending || line->closed ||
-        order->work_count || !has_all(order, a))
+        !has_all(order, a))
         return false;
     const struct line *opener = line->positions.count == 0 && line->opened_by.line
                                     ? order_get(order, line->opened_by.line)
@@ -88,14 +101,12 @@ static void pass(struct order *order, const struct arrival *const *arrivals, siz
     struct pending *members[2] = {&pending[0], &pending[1]};
     for (size_t i = 0; i < count; i++) {
         pending[i].arrival = *arrivals[i];
-        pending[i].partners = (struct ref *)(uintptr_t)arrivals[i]->partners;
     }
     point_append(order, &(struct point){.members = members, .count = count}, false);
     for (size_t i = 0; i < count; i++)
         if (order_get(order, arrivals[i]->at.line)->waiter_count)
             line_wake(order, arrivals[i]->at.line);
-    if (order->work_count)
-        drain(order);
+    drain(order);
 }
 
 /* The line of an event that was not long ago: where its newest positions are kept. */
@@ -236,10 +247,8 @@ struct visiting {
 static void visit_pending(void *context, const struct pending *pending)
 {
     const struct visiting *visiting = context;
-    struct arrival arrival = pending->arrival;
-    arrival.partners = pending->partners;
     if (!pending->lost)
-        visiting->visit(visiting->context, &arrival);
+        visiting->visit(visiting->context, &pending->arrival);
 }
 
 void order_pending(const struct order *order,

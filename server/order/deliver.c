@@ -34,9 +34,9 @@ static void add_sends(struct order *order, const struct pending *pending, struct
                       struct incoming *in)
 {
     for (uint32_t i = 0; i < pending->arrival.partner_count; i++) {
-        uint64_t send = order_position(order, pending->partners[i]);
+        uint64_t send = order_position(order, pending->arrival.partners[i]);
         if (send == NO_POSITION)
-            event->partner_lost |= !order_is_forgotten(order, pending->partners[i]);
+            event->partner_lost |= !order_is_forgotten(order, pending->arrival.partners[i]);
         else if (!(log_get(order, send, ROW_FLAGS) & ROW_CONTRADICTORY))
             add_edge(in, send);
     }
@@ -95,7 +95,7 @@ void point_append(struct order *order, const struct point *point, bool partner_l
     for (size_t i = 0; i < point->count; i++)
         deliver_one(order, point->members[i], first, collected + 8 * (i & 1), i < 2 ? counts[i] : 0,
                     i == 0 && partner_lost &&
-                        !order_is_forgotten(order, point->members[i]->partners[0]));
+                        !order_is_forgotten(order, point->members[i]->arrival.partners[0]));
 }
 
 void point_deliver(struct order *order, const struct point *point, bool partner_lost)
@@ -119,9 +119,9 @@ void point_contradict(struct order *order, struct pending *pending, struct ref w
 {
     const struct arrival *a = &pending->arrival;
     struct pending *partner =
-        a->relation == RELATION_SYNC && !a->keyed ? pending_at(order, pending->partners[0]) : NULL;
+        a->relation == RELATION_SYNC && !a->keyed ? pending_at(order, a->partners[0]) : NULL;
     if (partner && !partner->lost && partner->arrival.relation == RELATION_SYNC &&
-        !partner->arrival.keyed && ref_equal(partner->partners[0], a->at))
+        !partner->arrival.keyed && ref_equal(partner->arrival.partners[0], a->at))
         partner->condemned = true;
     if (!pending->condemned)
         order_report(order, a->at, with, why);

@@ -17,8 +17,7 @@
 #define NEIGHBOURS_MAX 64u /* a line with more is called dense */
 
 struct pending {
-    struct arrival arrival;
-    struct ref *partners; /* a copy: &one, or new memory */
+    struct arrival arrival; /* its partners are a copy: &one, or new memory */
     struct ref one;
     uint64_t lost;        /* not an event: this many lost numbers */
     bool condemned;       /* its partner was contradictory and named it */
@@ -148,8 +147,11 @@ struct order {
     size_t after_room;
     struct effects *effects; /* by kind */
     size_t effects_room;
-    uint32_t *work;
-    size_t work_count, work_room;
+    struct queue { /* lines whose heads are to be looked at, first come first */
+        uint32_t *items;
+        size_t begin, count, room; /* room: a power of two */
+    } work;
+    bool held; /* looking is put off */
     struct trouble *troubles;
     size_t trouble_count, trouble_room;
     char **reasons; /* read from a saved order */
@@ -221,6 +223,7 @@ void pending_put(struct order *order, const struct arrival *arrival, uint64_t lo
 bool pending_is(const struct order *order, struct ref at);
 struct pending *pending_at(const struct order *order, struct ref at); /* NULL if spilled, too */
 struct pending *pending_head(struct order *order, uint32_t line);     /* next to be delivered */
+void pending_expect(const struct order *order, uint32_t line, unsigned stage); /* fetches its head */
 void pending_forget(struct order *order, struct pending *pending);
 void pending_each(const struct order *order, void (*visit)(void *context, const struct pending *),
                   void *context); /* not the spilled ones */
@@ -235,6 +238,7 @@ struct point { /* events that are delivered together; the first is the head that
 };
 
 void line_enqueue(struct order *order, uint32_t number); /* its head is to be looked at */
+uint32_t line_dequeue(struct order *order);              /* call only if work is left */
 void line_wake(struct order *order, uint32_t number);    /* those who waited for what it delivered */
 bool point_has(const struct point *point, uint32_t line);
 /* Lets the point wait for `need`; false if that closes a cycle of waiting lines. */

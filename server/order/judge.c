@@ -61,7 +61,7 @@ static enum verdict join_partner(struct order *order, struct point *point, struc
         return wait_or_contradict(order, point, partner, "closes a cycle");
     }
     if (!other->lost && (other->arrival.relation != RELATION_SYNC || other->arrival.keyed ||
-                         !ref_equal(other->partners[0], head->arrival.at))) {
+                         !ref_equal(other->arrival.partners[0], head->arrival.at))) {
         point_contradict(order, head, partner, refusal(order, partner, head->arrival.at));
         return DONE;
     }
@@ -126,10 +126,8 @@ static enum verdict find_send(struct order *order, struct point *point)
         if ((p && (p->arrival.relation == RELATION_SEND || p->arrival.sends)) ||
             (position != NO_POSITION &&
              log_sends(order, position))) {
-            head->partners = malloc(sizeof *head->partners);
-            if (!head->partners)
-                abort();
-            head->partners[0] = meeting->members[i];
+            head->one = meeting->members[i];
+            head->arrival.partners = &head->one;
             head->arrival.partner_count = 1;
             return READY;
         }
@@ -157,7 +155,7 @@ static enum verdict wait_for_sends(struct order *order, const struct point *poin
 {
     struct pending *head = point->members[0];
     for (size_t i = 0; i < head->arrival.partner_count; i++) {
-        struct ref send = head->partners[i];
+        struct ref send = head->arrival.partners[i];
         const struct line *line = order_get(order, send.line);
         bool there = line && line->delivered >= send.number;
         uint64_t position = there ? order_position(order, send) : NO_POSITION;
@@ -190,7 +188,7 @@ enum verdict point_judge(struct order *order, struct point *point)
     if (a->relation == RELATION_GROUP || (a->relation == RELATION_SYNC && a->keyed))
         verdict = join_meeting(order, point);
     else if (a->relation == RELATION_SYNC)
-        verdict = join_partner(order, point, head->partners[0]);
+        verdict = join_partner(order, point, a->partners[0]);
     else if (a->relation == RELATION_RECEIVE && a->keyed && a->partner_count == 0)
         verdict = find_send(order, point);
     if (verdict == READY_ALONE)

@@ -57,7 +57,7 @@ void order_free(struct order *order)
     free(order->hidden);
     free(order->after);
     free(order->effects);
-    free(order->work);
+    free(order->work.items);
     free(order->troubles);
     for (size_t i = 0; i < order->reason_count; i++)
         free(order->reasons[i]);

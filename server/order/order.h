@@ -101,6 +101,10 @@ void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired
 bool order_accept(struct order *order, const struct arrival *arrival);
 /* The same for both ends of a sync pair at once. */
 void order_accept_pair(struct order *order, const struct arrival *a, const struct arrival *b);
+/* In between nothing but what need not wait is delivered; release delivers the rest, which is quicker for
+ * many arrivals together than for one by one. */
+void order_hold(struct order *order);
+void order_release(struct order *order);
 /* Tells that an arrival will come soon, so that what it needs is fetched into the processor's
  * caches meanwhile; changes nothing.  The stages are to be called one after the other, some arrivals
  * apart (group prefetching, Chen, Ailamaki, Gibbons and Mowry 2004). */

@@ -36,8 +36,8 @@ static struct pending *piece_new(struct order *order)
 
 static void piece_free(struct order *order, struct pending *piece)
 {
-    if (piece->partners != &piece->one)
-        free(piece->partners);
+    if (piece->arrival.partners != &piece->one)
+        free((void *)(uintptr_t)piece->arrival.partners);
     piece->next = order->unused;
     order->unused = piece;
 }
@@ -161,7 +161,7 @@ static void unspill(struct order *order, struct line *line, uint32_t number)
     for (size_t i = 0; i < count; i++) {
         struct pending *piece = piece_new(order);
         *piece = (struct pending){.arrival = from[i].arrival, .one = from[i].partner};
-        piece->partners = &piece->one;
+        piece->arrival.partners = &piece->one;
         place_piece(order, line, piece);
     }
     free(part);
@@ -183,13 +183,13 @@ void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
     }
     struct pending *piece = piece_new(order);
     *piece = (struct pending){.arrival = *a, .lost = lost};
-    piece->partners = &piece->one;
-    if (a->partner_count > 1) {
-        size_t room = 0;
-        piece->partners = grow(NULL, &room, a->partner_count, sizeof *piece->partners);
-    }
+    struct ref *partners = &piece->one;
+    size_t room = 0;
+    if (a->partner_count > 1)
+        partners = grow(NULL, &room, a->partner_count, sizeof *partners);
     if (a->partner_count)
-        memcpy(piece->partners, a->partners, a->partner_count * sizeof *piece->partners);
+        memcpy(partners, a->partners, a->partner_count * sizeof *partners);
+    piece->arrival.partners = partners;
     place_piece(order, line, piece);
 }
 
@@ -215,6 +215,27 @@ struct pending *pending_head(struct order *order, uint32_t number)
     if (line->spill && line->spill->begin == line->delivered + 1)
         unspill(order, line, number);
     return in_memory(order, line, (struct ref){number, line->delivered + 1});
+}
+
+void pending_expect(const struct order *order, uint32_t number, unsigned stage)
+{
+    const struct line *line = order_get(order, number);
+    if (stage == 0) {
+        __builtin_prefetch(line, 1);
+        __builtin_prefetch(&line->ring, 1);
+        return;
+    }
+    struct pending *const *at = line->ring.room && line->pending
+                                    ? &line->ring.items[(line->delivered + 1) & (line->ring.room - 1)]
+                                    : NULL;
+    if (stage == 1) {
+        __builtin_prefetch(at, 1);
+    } else if (at && *at && stage == 2) {
+        for (size_t i = 0; i < sizeof **at; i += 64)
+            __builtin_prefetch((const char *)*at + i, 1);
+    } else if (at && *at) {
+        order_expect(order, &(*at)->arrival, (enum expectation)(stage - 3));
+    }
 }
 
 void pending_forget(struct order *order, struct pending *piece)
@@ -286,8 +307,8 @@ uint32_t pending_batch(const struct order *order)
 static void free_partners(void *context, const struct pending *piece)
 {
     (void)context;
-    if (piece->partners != &piece->one)
-        free(piece->partners);
+    if (piece->arrival.partners != &piece->one)
+        free((void *)(uintptr_t)piece->arrival.partners);
 }
 
 void pending_free_all(struct order *order)

@@ -10,8 +10,23 @@ void line_enqueue(struct order *order, uint32_t number)
     if (line->queued)
         return;
     line->queued = true;
-    order->work = grow(order->work, &order->work_room, order->work_count + 1, sizeof *order->work);
-    order->work[order->work_count++] = number;
+    struct queue *work = &order->work;
+    if (work->count == work->room) {
+        size_t room = work->room;
+        work->items = grow(work->items, &work->room, room ? 2 * room : 64, sizeof *work->items);
+        work->room = room ? 2 * room : 64;
+        memcpy(work->items + room, work->items, work->begin * sizeof *work->items);
+    }
+    work->items[(work->begin + work->count++) & (work->room - 1)] = number;
+}
+
+uint32_t line_dequeue(struct order *order)
+{
+    struct queue *work = &order->work;
+    uint32_t number = work->items[work->begin];
+    work->begin = (work->begin + 1) & (work->room - 1);
+    work->count--;
+    return number;
 }
 
 static void waiter_push(struct line *line, struct waiter waiter)

@@ -183,12 +183,14 @@ static struct order *take_in(struct workload *w, struct tracefile *file, uint64_
             for (unsigned k = 0; k < batch[i].count; k++)
                 batch[i].arrivals[k].partners = &batch[i].partners[k];
         double t = now();
+        order_hold(order);
         for (size_t i = 0; i < BATCH; i++) {
             for (enum expectation stage = EXPECT_LINES; stage <= EXPECT_ROWS; stage++)
                 if (i + 12 - 4 * stage < BATCH)
                     expect(order, &batch[i + 12 - 4 * stage], stage);
             workload_accept(order, &batch[i]);
         }
+        order_release(order);
         spent += now() - t;
     }
     double t = now();
@@ -248,7 +250,7 @@ int main(int argc, char **argv)
     t = now();
     order = order_new_on((struct shelf){file, part_put, part_get, NULL});
     for (uint32_t i = 1; i <= lines; i++)
-        order_line(order, options.kind == SEMAPHORES && i > lines - lines / 10, 1);
+        order_line(order, options.kind > MONITORS && i > lines - lines / 10, 1);
     if (!order_restore(order, state, size))
         printf("  RESTORE FAILED\n");
     printf("  %-44s %.0f ms\n", "restored in", 1e3 * (now() - t));

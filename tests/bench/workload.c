@@ -4,7 +4,8 @@
 #include <string.h>
 
 const char *const workload_names[WORKLOADS] = {"uniform", "torus",    "clustered",
-                                               "ring",    "monitors", "semaphores"};
+                                               "ring",    "monitors", "semaphores",
+                                               "rwlocks"};
 
 #define INBOX 8u /* messages under way to one line, at most */
 #define HOMES 4u
@@ -64,7 +65,7 @@ struct workload *workload_new(const struct workload_options *options)
     w->holder = zeroed(options->lines + 1, sizeof *w->holder);
     w->inboxes = zeroed(options->lines + 1, sizeof *w->inboxes);
     w->tasks = options->lines;
-    if (options->kind == MONITORS || options->kind == SEMAPHORES)
+    if (options->kind >= MONITORS)
         w->tasks -= options->lines / 10;
     while ((w->side + 1) * (w->side + 1) <= options->lines)
         w->side++;
@@ -85,7 +86,7 @@ void workload_free(struct workload *w)
 
 bool workload_is_shared(const struct workload *w, uint32_t line)
 {
-    return w->options.kind == SEMAPHORES && line > w->tasks;
+    return w->options.kind > MONITORS && line > w->tasks;
 }
 
 void workload_lines(const struct workload *w, struct order *order)
@@ -93,6 +94,9 @@ void workload_lines(const struct workload *w, struct order *order)
     for (uint32_t line = 1; line <= w->options.lines; line++)
         order_line(order, workload_is_shared(w, line), 1);
     order_after(order, WORK_TAKEN, WORK_POST);
+    order_after(order, WORK_READ, WORK_WRITE_END);
+    order_after(order, WORK_WRITE, WORK_WRITE_END);
+    order_after(order, WORK_WRITE, WORK_READ_END);
 }
 
 /* ---- what happens ---- */
@@ -222,8 +226,11 @@ static void enter_or_leave(struct workload *w, struct happening *h, uint32_t tas
 
 static void post_or_take(struct workload *w, struct happening *h, uint32_t task)
 {
-    uint32_t semaphore = w->tasks + 1 + below(w, w->options.lines - w->tasks);
-    add(w, h, semaphore, task, below(w, 2) ? WORK_POST : WORK_TAKEN, RELATION_NONE);
+    uint32_t object = w->tasks + 1 + below(w, w->options.lines - w->tasks);
+    uint32_t type = w->options.kind == RWLOCKS ? WORK_READ + below(w, 4)
+                    : below(w, 2)              ? WORK_POST
+                                               : WORK_TAKEN;
+    add(w, h, object, task, type, RELATION_NONE);
 }
 
 static void happen(struct workload *w, struct happening *h)
@@ -233,7 +240,7 @@ static void happen(struct workload *w, struct happening *h)
     w->step++;
     if (w->options.kind == MONITORS)
         enter_or_leave(w, h, task);
-    else if (w->options.kind == SEMAPHORES && below(w, 100) < 30)
+    else if (w->options.kind > MONITORS && below(w, 100) < 30)
         post_or_take(w, h, task);
     else
         communicate(w, h, task);

@@ -1,4 +1,4 @@
-/* Executions of any size, for figures and tests: five kinds of program, an event at a time.
+/* Executions of any size, for figures and tests: seven kinds of program, an event at a time.
  *
  *   uniform       messages to a random line
  *   torus         messages to one of four neighbours
@@ -7,6 +7,7 @@
  *   monitors      90 % tasks, 10 % monitors; a task enters and leaves one of its four home
  *                 monitors (95 %) or any (Zipf): synchronous pairs
  *   semaphores    as uniform, and 30 % of the events are on shared lines
+ *   rwlocks       as semaphores, but what is taken for reading follows only what writers gave back
  *
  * Some lines can be late: their events come a few hundred thousand events after they happened.  Channels are
  * first in, first out, or, if so wished, not. */
@@ -15,11 +16,14 @@
 
 #include "server/order/order.h"
 
-enum workload_kind { UNIFORM, TORUS, CLUSTERED, RING, MONITORS, SEMAPHORES, WORKLOADS };
+enum workload_kind { UNIFORM, TORUS, CLUSTERED, RING, MONITORS, SEMAPHORES, RWLOCKS, WORKLOADS };
 extern const char *const workload_names[WORKLOADS];
 
 /* Types of its events. */
-enum { WORK_PLAIN = 1, WORK_SEND, WORK_RECEIVE, WORK_ENTER, WORK_LEAVE, WORK_POST, WORK_TAKEN, WORK_TYPES };
+enum {
+    WORK_PLAIN = 1, WORK_SEND, WORK_RECEIVE, WORK_ENTER, WORK_LEAVE, WORK_POST, WORK_TAKEN,
+    WORK_READ, WORK_READ_END, WORK_WRITE, WORK_WRITE_END, WORK_TYPES
+};
 
 struct workload_options {
     enum workload_kind kind;
