@@ -1,6 +1,10 @@
 /* How two events stand to each other. */
 #include "server/order/past.h"
 
+#ifndef TURN_EVENTS /* tests make it small */
+#define TURN_EVENTS 256u /* that one search looks at before the next has its turn */
+#endif
+
 /* The walk leaves out what cannot lead anywhere new; where events are lost that may be what
  * forbids an answer. */
 static bool nothing_is_missing(const struct order *order)
@@ -14,10 +18,13 @@ static enum precedence precedes(const struct order *order, uint64_t from, uint64
     uint64_t goal = from - log_get(order, from, ROW_POINT);
     struct search search = {.least = goal, .goal = goal, .end = order_point_end(order, from)};
     search_begin(&search, order, to);
-    bool done = search_walk(&search, 300) && nothing_is_missing(order);
-    while (!done && !search.found) /* about as much time for either */
-        done = search_scan(&search, 16384) ||
-               (search_walk(&search, 512) && nothing_is_missing(order));
+    bool done = search_walk(&search, TURN_EVENTS) && nothing_is_missing(order);
+    if (!done && !search.found)
+        search_ahead_begin(&search, from, to);
+    for (unsigned turn = 0; !done && !search.found; turn++) /* about as much time for each */
+        done = search_ahead(&search, TURN_EVENTS) ||
+               (search_walk(&search, 2 * TURN_EVENTS) && nothing_is_missing(order)) ||
+               (turn >= 8 && search_scan(&search, 64 * TURN_EVENTS));
     return search.found ? ORDER_BEFORE : search.doubt ? ORDER_UNKNOWN : ORDER_CONCURRENT;
 }
 

@@ -171,9 +171,9 @@ const struct trouble *order_troubles(const struct order *order, size_t *count);
 void order_pending(const struct order *order,
                    void (*visit)(void *context, const struct arrival *), void *context);
 
-/* How A stands to B.  Two searches back from the later event take turns: one follows the
- * order line by line and is quick where few lines meet, one reads the log backwards and is quick where
- * many do; both keep how far the past reaches on each line, which is the vector of Fidge (1988) and
+/* How A stands to B.  Searches take turns: one from the earlier event, ahead to where it meets (Pohl
+ * 1971) the first of two from the later event; that follows the order back line by line and is quick where
+ * few lines meet, the other reads the log backwards and is quick where many do.  Both keep how far the past reaches on each line, which is the vector of Fidge (1988) and
  * Mattern (1989) of one event, computed when asked. */
 enum precedence order_compare(const struct order *order, struct ref a, struct ref b);
 

@@ -5,7 +5,7 @@
 
 /* ---- bounds ---- */
 
-static struct bound *bound_of(struct bounds *bounds, uint32_t line)
+struct bound *bounds_at(struct bounds *bounds, uint32_t line)
 {
     struct bound *bound = line & HIDDEN_LINE ? &bounds->hidden[(line & ~HIDDEN_LINE) - 1]
                                              : &bounds->lines[line - 1];
@@ -29,7 +29,7 @@ static struct bound *reserve(struct bound *array, size_t *room, size_t count)
     return array;
 }
 
-static void bounds_begin(struct bounds *bounds, const struct order *order)
+void bounds_begin(struct bounds *bounds, const struct order *order)
 {
     bounds->lines = reserve(bounds->lines, &bounds->line_room, order->line_count);
     bounds->hidden = reserve(bounds->hidden, &bounds->hidden_room, order->hidden_count);
@@ -52,9 +52,11 @@ static void bounds_free(struct bounds *bounds)
 void scratch_release(struct scratch *scratch)
 {
     bounds_free(&scratch->walked);
+    bounds_free(&scratch->ahead);
     free(scratch->scanned.lines);
     map_free(&scratch->scanned.marks);
-    free(scratch->heap);
+    free(scratch->heap.steps);
+    free(scratch->ahead_heap.steps);
 }
 
 void scratch_free(struct order *order)
@@ -66,14 +68,28 @@ void scratch_free(struct order *order)
 
 /* ---- walking: the reached lines, greatest position first ---- */
 
-static void push(struct scratch *scratch, struct step step)
+void heap_push(struct heap *heap, struct step step)
 {
-    scratch->heap =
-        grow(scratch->heap, &scratch->heap_room, scratch->heap_count + 1, sizeof *scratch->heap);
-    size_t i = scratch->heap_count++;
-    for (; i && scratch->heap[(i - 1) / 2].position < step.position; i = (i - 1) / 2)
-        scratch->heap[i] = scratch->heap[(i - 1) / 2];
-    scratch->heap[i] = step;
+    heap->steps = grow(heap->steps, &heap->room, heap->count + 1, sizeof *heap->steps);
+    size_t i = heap->count++;
+    for (; i && heap->steps[(i - 1) / 2].position < step.position; i = (i - 1) / 2)
+        heap->steps[i] = heap->steps[(i - 1) / 2];
+    heap->steps[i] = step;
+}
+
+struct step heap_pop(struct heap *heap)
+{
+    struct step *steps = heap->steps, top = steps[0], last = steps[--heap->count];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < heap->count; i = child) {
+        if (child + 1 < heap->count && steps[child + 1].position > steps[child].position)
+            child++;
+        if (steps[child].position <= last.position)
+            break;
+        steps[i] = steps[child];
+    }
+    steps[i] = last;
+    return top;
 }
 
 /* Starts fetching the row of an event that will be looked at soon. */
@@ -84,25 +100,16 @@ static inline void expect_row(const struct order *order, uint64_t position)
         __builtin_prefetch(rows->bytes + (size_t)(position % BLOCK_EVENTS) * rows->row_bytes);
 }
 
-static struct step pop(struct scratch *scratch)
-{
-    struct step top = scratch->heap[0], last = scratch->heap[--scratch->heap_count];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < scratch->heap_count; i = child) {
-        if (child + 1 < scratch->heap_count &&
-            scratch->heap[child + 1].position > scratch->heap[child].position)
-            child++;
-        if (scratch->heap[child].position <= last.position)
-            break;
-        scratch->heap[i] = scratch->heap[child];
-    }
-    scratch->heap[i] = last;
-    return top;
-}
-
 static bool is_goal(const struct search *search, uint64_t position)
 {
     return position >= search->goal && position <= search->end;
+}
+
+/* Has the search ahead reached this line at or before a position? */
+static bool has_met(const struct search *search, uint32_t line, uint64_t position)
+{
+    uint64_t end = search->last ? bounds_end(&search->scratch->ahead, line) : 0;
+    return end && end <= position + 1;
 }
 
 static void walk_to(struct search *search, uint64_t position)
@@ -119,16 +126,17 @@ static void walk_to(struct search *search, uint64_t position)
             return;
         map_put(&bounds->marks, position, 0, bounds);
         search->found |= is_goal(search, position);
-        push(search->scratch, (struct step){position, 0});
+        heap_push(&search->scratch->heap, (struct step){position, 0});
         return;
     }
-    struct bound *bound = bound_of(bounds, number);
+    struct bound *bound = bounds_at(bounds, number);
     if (bound->end > position)
         return;
     bound->end = position + 1;
     bound->cursor = position;
     search->found |= bound->goal && bound->goal <= bound->end;
-    push(search->scratch, (struct step){position, number});
+    search->found |= has_met(search, number, position);
+    heap_push(&search->scratch->heap, (struct step){position, number});
 }
 
 /* Can earlier events of the line lead anywhere new?  Not if each line from which order comes in
@@ -169,15 +177,15 @@ static void walk_back(struct search *search, uint64_t position)
 bool search_walk(struct search *search, uint64_t steps)
 {
     struct scratch *scratch = search->scratch;
-    while (steps-- && scratch->heap_count && !search->found) {
-        struct step step = pop(scratch);
-        struct bound *bound = step.line ? bound_of(&scratch->walked, step.line) : NULL;
+    while (steps-- && scratch->heap.count && !search->found) {
+        struct step step = heap_pop(&scratch->heap);
+        struct bound *bound = step.line ? bounds_at(&scratch->walked, step.line) : NULL;
         if (bound && bound->cursor != step.position)
             continue; /* it was reached further on since */
         walk_back(search, step.position);
         if (!bound)
             continue;
-        bound = bound_of(&scratch->walked, step.line);
+        bound = bounds_at(&scratch->walked, step.line);
         /* Events between this one and the last that order came in at lead nowhere. */
         uint64_t distance = log_get(search->order, step.position, ROW_TIED);
         uint64_t previous = step.position - distance;
@@ -186,9 +194,9 @@ bool search_walk(struct search *search, uint64_t steps)
             continue;
         bound->cursor = previous;
         expect_row(search->order, previous);
-        push(scratch, (struct step){previous, step.line});
+        heap_push(&scratch->heap, (struct step){previous, step.line});
     }
-    return search->found || scratch->heap_count == 0;
+    return search->found || scratch->heap.count == 0;
 }
 
 /* ---- scanning: all events, last first ---- */
@@ -354,12 +362,12 @@ void search_begin(struct search *search, const struct order *constant, uint64_t 
     size_t room = 0;
     if (!search->scratch && !order->scratch) {
         order->scratch = grow(NULL, &room, 1, sizeof *order->scratch);
-        *order->scratch = (struct scratch){.heap = NULL};
+        *order->scratch = (struct scratch){0};
     }
     if (!search->scratch)
         search->scratch = order->scratch;
     bounds_begin(&search->scratch->walked, order);
-    search->scratch->heap_count = 0;
+    search->scratch->heap.count = 0;
     search->order = order;
     search->at = order_point_end(order, from) + 1;
     for (uint64_t p = search->goal; p != NO_POSITION && p <= search->end; p++) {
@@ -370,7 +378,7 @@ void search_begin(struct search *search, const struct order *constant, uint64_t 
             at = next_of_thread(order, p, &number);
         if (!line || at == NO_POSITION)
             continue;
-        bound_of(&search->scratch->walked, number)->goal = at + 1;
+        bounds_at(&search->scratch->walked, number)->goal = at + 1;
         if (p < search->goal + 2) {
             search->goals[p - search->goal].line = number;
             search->goals[p - search->goal].end = at + 1;

@@ -1,4 +1,5 @@
-/* Two searches back through the order from one event, see order_compare. */
+/* Two searches back through the order from one event, and one forwards that meets them; see
+ * order_compare. */
 #ifndef SERVER_ORDER_PAST_H
 #define SERVER_ORDER_PAST_H
 
@@ -10,7 +11,10 @@ struct bounds {
     struct bound {
         uint64_t end; /* 1 + a position, 0 not at all */
         uint64_t cursor;
-        uint64_t goal; /* 1 + the event looked for, if it is on this line */
+        union {
+            uint64_t goal;    /* of a walk: 1 + the event looked for, if it is on this line */
+            uint64_t ordinal; /* ahead: of the event at the cursor, NO_POSITION not known yet */
+        };
         uint32_t stamp;
     } *lines, *hidden;
     size_t line_room, hidden_room;
@@ -25,14 +29,23 @@ struct ends {
     struct map marks;
 };
 
+struct step {
+    uint64_t position;
+    uint32_t line; /* 0: an event on a shared line */
+};
+
+struct heap { /* greatest position first */
+    struct step *steps;
+    size_t count, room;
+};
+
+void heap_push(struct heap *heap, struct step step);
+struct step heap_pop(struct heap *heap); /* call only if there is one */
+
 struct scratch {
-    struct bounds walked;
+    struct bounds walked, ahead; /* ahead: `end` is 1 + the least position reached */
     struct ends scanned;
-    struct step { /* a heap, greatest position first */
-        uint64_t position;
-        uint32_t line; /* 0: an event on a shared line */
-    } *heap;
-    size_t heap_count, heap_room;
+    struct heap heap, ahead_heap; /* ahead: UINT64_MAX - position */
 };
 
 struct search {
@@ -40,6 +53,7 @@ struct search {
     struct scratch *scratch;
     uint64_t least;     /* nothing before this position matters */
     uint64_t goal, end; /* the point looked for: first and last position; NO_POSITION none */
+    uint64_t last;      /* ahead: nothing after this position matters */
     uint64_t at;        /* the scan: all from here on is done */
     uint64_t reached;   /* the scan: exclusive lines reached */
     struct { /* the members of the goal on exclusive lines, at most two; more are found by the scan */
@@ -54,7 +68,13 @@ void search_begin(struct search *search, const struct order *order, uint64_t fro
 /* Each goes on for a while; true when it knows all. */
 bool search_walk(struct search *search, uint64_t steps);
 bool search_scan(struct search *search, uint64_t events);
+/* Begins to search ahead, from an event that a walk is looking for; then goes on for a while; true when it
+ * is found. */
+void search_ahead_begin(struct search *search, uint64_t from, uint64_t last);
+bool search_ahead(struct search *search, uint64_t steps);
 void scratch_release(struct scratch *scratch);
+void bounds_begin(struct bounds *bounds, const struct order *order);
+struct bound *bounds_at(struct bounds *bounds, uint32_t line);
 uint64_t bounds_end(const struct bounds *bounds, uint32_t line);
 uint64_t ends_of(const struct ends *ends, uint32_t line);
 
