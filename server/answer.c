@@ -303,26 +303,6 @@ void answer_stat(struct out *out, const struct run *run)
     out_end(out);
 }
 
-static bool exists(const struct run *run, struct ref at)
-{
-    uint32_t lines = at.line & HIDDEN_LINE ? order_hidden_lines(run->order)
-                                           : order_lines(run->order);
-    uint32_t line = at.line & ~HIDDEN_LINE;
-    return line && line <= lines && at.number && at.number <= order_line_highest(run->order, at.line);
-}
-
-/* For each pair of refs a byte: 1 + enum precedence, or 0 if one does not exist. */
-void answer_order(struct out *out, const struct run *run, struct in *in)
-{
-    out_begin(out, MESSAGE_ORDER_IS);
-    while (in_left(in) >= 24) {
-        struct ref a = get_ref(in), b = get_ref(in);
-        bool both = exists(run, a) && exists(run, b);
-        put_u8(out, both ? (uint8_t)(1 + order_compare(run->order, a, b)) : 0);
-    }
-    out_end(out);
-}
-
 static void tell_event(struct out *out, struct shown_event *s)
 {
     out_begin(out, MESSAGE_EVENT);
@@ -330,27 +310,14 @@ static void tell_event(struct out *out, struct shown_event *s)
     out_end(out);
 }
 
-/* A chain from the first to the second of two events: refs; none if it is not before it. */
-void answer_why(struct out *out, const struct run *run, struct in *in)
+void answer_event(struct out *out, const struct run *run, struct ref at)
 {
-    struct ref a = get_ref(in), b = get_ref(in), *chain = NULL;
-    bool both = !in->error && exists(run, a) && exists(run, b);
-    size_t count = both ? order_witness(run->order, a, b, &chain) : 0;
-    out_begin(out, MESSAGE_WHY_IS);
-    put_u8(out, both);
-    put_u32(out, (uint32_t)count);
-    for (size_t i = 0; i < count; i++)
-        put_ref(out, chain[i]);
-    out_end(out);
-    for (size_t i = 0; i < count; i++) { /* what stands in the chain, for those who want to read it */
-        uint64_t position = order_position(run->order, chain[i]);
-        struct shown_event s = {.at = chain[i]};
-        if (position != NO_POSITION)
-            s = show(run, position);
-        tell_event(out, &s);
-        show_free(&s);
-    }
-    free(chain);
+    uint64_t position = order_position(run->order, at);
+    struct shown_event s = {.at = at};
+    if (position != NO_POSITION)
+        s = show(run, position);
+    tell_event(out, &s);
+    show_free(&s);
 }
 
 static void tell_tail(struct out *out, const struct run *run, uint32_t line)

@@ -18,9 +18,8 @@ struct known {
 void answer_run(struct out *out, const struct run *run, enum message type);
 void answer_news(struct out *out, const struct run *run, struct known *known);
 void answer_stat(struct out *out, const struct run *run);
-void answer_order(struct out *out, const struct run *run, struct in *in);
 void answer_tails(struct out *out, const struct run *run);
-void answer_why(struct out *out, const struct run *run, struct in *in);
+void answer_event(struct out *out, const struct run *run, struct ref at);
 void answer_find(struct out *out, const struct run *run, const char *text, uint64_t from,
                  bool backwards);
 

@@ -3,6 +3,7 @@
 #define SERVER_SERVER_H
 
 #include "server/answer.h"
+#include "server/question.h"
 #include "server/teller.h"
 #include "server/window.h"
 #include "wire/limits.h"
@@ -42,6 +43,7 @@ struct peer {
     bool feeding, dumping, follows_newest;
     struct window_job *windows[LIMIT_WINDOWS]; /* worked on, oldest first */
     struct density_job *densities[LIMIT_WINDOWS];
+    struct question *questions[LIMIT_QUESTIONS];
     struct window_job *kept; /* the last one answered: scrolling goes on from it */
     uint64_t dump_cursor, fed_generation;
     unsigned fed_connected;

@@ -64,7 +64,7 @@ static void on_runs(struct peer *peer)
     out_end(&peer->out);
 }
 
-/* ---- windows and densities: worked on in steps ---- */
+/* ---- windows, densities and questions: worked on in steps ---- */
 
 #define STEP_EVENTS 100000u /* a few milliseconds */
 
@@ -82,6 +82,13 @@ static void drop_density(struct peer *peer, unsigned i)
     for (; i + 1 < LIMIT_WINDOWS; i++)
         peer->densities[i] = peer->densities[i + 1];
     peer->densities[LIMIT_WINDOWS - 1] = NULL;
+}
+
+static void drop_question(struct peer *peer)
+{
+    question_free(peer->questions[0]);
+    memmove(peer->questions, peer->questions + 1, (LIMIT_QUESTIONS - 1) * sizeof *peer->questions);
+    peer->questions[LIMIT_QUESTIONS - 1] = NULL;
 }
 
 static void cancel(struct peer *peer, uint32_t id)
@@ -131,10 +138,24 @@ static void on_density(struct peer *peer, struct in *in)
     free(request.rows);
 }
 
-/* A step of one viewer's oldest window and density; false if it waits for nothing. */
+/* They are answered in turn. */
+static void on_question(struct peer *peer, unsigned type, struct in *in)
+{
+    unsigned i = 0;
+    while (i < LIMIT_QUESTIONS && peer->questions[i])
+        i++;
+    if (i == LIMIT_QUESTIONS) {
+        in->error = "too many questions at once";
+        return;
+    }
+    peer->questions[i] = question_new(peer->run, type, in);
+    ev_idle_start(peer->server->loop, &peer->server->work);
+}
+
+/* A step of one viewer's oldest window, density and question; false if it waits for nothing. */
 static bool work_for(struct peer *peer)
 {
-    if (!peer->windows[0] && !peer->densities[0])
+    if (!peer->windows[0] && !peer->densities[0] && !peer->questions[0])
         return false;
     if (peer->out.size > LIMIT_VIEWER_BYTES)
         return true; /* it must read first */
@@ -152,6 +173,11 @@ static bool work_for(struct peer *peer)
         answer_news(&peer->out, peer->run, &peer->known);
         density_put(peer->densities[0], &peer->out);
         drop_density(peer, 0);
+    }
+    if (peer->questions[0] && question_step(peer->questions[0], STEP_EVENTS)) {
+        answer_news(&peer->out, peer->run, &peer->known);
+        question_put(peer->questions[0], &peer->out);
+        drop_question(peer);
     }
     if (peer->out.size > before)
         peer_send(peer);
@@ -175,6 +201,8 @@ void viewer_gone(struct peer *peer)
         drop_window(peer, 0);
     while (peer->densities[0])
         drop_density(peer, 0);
+    while (peer->questions[0])
+        drop_question(peer);
     window_free(peer->kept);
     peer->kept = NULL;
 }
@@ -220,7 +248,8 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         peer->dump_cursor = 0;
         break;
     case MESSAGE_ORDER:
-        answer_order(&peer->out, peer->run, &in);
+    case MESSAGE_WHY:
+        on_question(peer, type, &in);
         break;
     case MESSAGE_STAT:
         answer_stat(&peer->out, peer->run);
@@ -236,9 +265,6 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         break;
     case MESSAGE_DENSITY:
         on_density(peer, &in);
-        break;
-    case MESSAGE_WHY:
-        answer_why(&peer->out, peer->run, &in);
         break;
     default:
         peer_refuse(peer, "%s is no request", message_name(type));

@@ -20,6 +20,7 @@
 #define LIMIT_COLUMNS 200000u           /* columns of one window */
 #define LIMIT_PIXELS 100000u            /* pixels of one density */
 #define LIMIT_WINDOWS 8u                /* windows that one viewer waits for */
+#define LIMIT_QUESTIONS 8u              /* questions about pairs, likewise */
 #define LIMIT_TARGET_BYTES (1u << 20)   /* one target description */
 
 #endif

@@ -177,6 +177,14 @@ void order_pending(const struct order *order,
  * Mattern (1989) of one event, computed when asked. */
 enum precedence order_compare(const struct order *order, struct ref a, struct ref b);
 
+/* The same in steps, for one pair after the other; the order may grow between steps, but not forget. */
+struct comparison;
+struct comparison *comparison_new(const struct order *order);
+void comparison_begin(struct comparison *comparison, struct ref a, struct ref b);
+bool comparison_step(struct comparison *comparison, uint64_t budget); /* true when it is done */
+enum precedence comparison_answer(const struct comparison *comparison);
+void comparison_free(struct comparison *comparison);
+
 /* How far the past or the future of an event reaches on every line. */
 struct reach;
 /* As far as a position: what is before it (after it, for the future) is not looked at. */
@@ -194,5 +202,12 @@ bool reach_has(const struct reach *reach, uint64_t position);
  * two ends of each such step, then b, each once.  Returns how many (caller frees *chain), 0 if a is
  * not before b. */
 size_t order_witness(const struct order *order, struct ref a, struct ref b, struct ref **chain);
+
+/* The same in steps, for an event a that is before b. */
+struct witness;
+struct witness *witness_new(const struct order *order, struct ref a, struct ref b);
+bool witness_step(struct witness *witness, uint64_t budget); /* true when it is done */
+size_t witness_chain(struct witness *witness, struct ref **chain);
+void witness_free(struct witness *witness);
 
 #endif

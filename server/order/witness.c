@@ -14,27 +14,29 @@ struct way { /* from an event of a line, over an arrow, on along `next` */
     uint32_t steps, next; /* index of a way, NO_WAY: to is the end or stands left of it on its line */
 };
 
-struct finding {
+struct witness {
     const struct order *order;
-    uint64_t least;
+    uint64_t from, to, least; /* least: first position of the point of `from` */
+    uint64_t end;             /* all from here on is done */
+    uint32_t found;           /* index + 1 of the way from `from` */
     struct way *ways;
     size_t way_count, way_room;
     uint32_t *best, *best_hidden; /* by line: index of its best way + 1, 0 none */
     struct map open; /* an event -> index + 1 of its best way over an arrow of its own */
 };
 
-static uint32_t *best_of(struct finding *f, uint32_t line)
+static uint32_t *best_of(struct witness *f, uint32_t line)
 {
     return line & HIDDEN_LINE ? &f->best_hidden[(line & ~HIDDEN_LINE) - 1] : &f->best[line - 1];
 }
 
-static uint32_t steps_of(const struct finding *f, uint32_t index)
+static uint32_t steps_of(const struct witness *f, uint32_t index)
 {
     return index ? f->ways[index - 1].steps : NO_WAY;
 }
 
 /* Best way known from the event at a position: index + 1, or 0. */
-static uint32_t best_at(struct finding *f, uint64_t position, const struct line *line, uint32_t number)
+static uint32_t best_at(struct witness *f, uint64_t position, const struct line *line, uint32_t number)
 {
     uint32_t along = line->shared ? 0 : *best_of(f, number);
     uint32_t over = f->open.count ? (uint32_t)(uintptr_t)map_get(&f->open, position, 0) : 0;
@@ -42,20 +44,23 @@ static uint32_t best_at(struct finding *f, uint64_t position, const struct line 
 }
 
 /* An arrow from `from` to `to`, whose best way is `next`. */
-static void open_way(struct finding *f, uint64_t from, uint64_t to, uint32_t next)
+static void open_way(struct witness *f, uint64_t from, uint64_t to, uint32_t next)
 {
     if (from < f->least)
         return;
     uint32_t steps = f->ways[next - 1].steps + 1;
     uint32_t known = f->open.count ? (uint32_t)(uintptr_t)map_get(&f->open, from, 0) : 0;
-    if (steps_of(f, known) <= steps)
-        return;
+    uint32_t number = row_line_of(log_get(f->order, from, ROW_LINE));
+    const struct line *line = order_get(f->order, number);
+    if (!line || steps_of(f, known) <= steps ||
+        (!line->shared && steps_of(f, *best_of(f, number)) <= steps))
+        return; /* there is a way as good, the line's own among them */
     f->ways = grow(f->ways, &f->way_room, f->way_count + 1, sizeof *f->ways);
     f->ways[f->way_count++] = (struct way){from, to, steps, next - 1};
     map_put(&f->open, from, 0, (void *)(uintptr_t)f->way_count);
 }
 
-static void look_at_edges(struct finding *f, uint64_t position, uint32_t best)
+static void look_at_edges(struct witness *f, uint64_t position, uint32_t best)
 {
     struct row_edges edges = rows_edges(log_rows(f->order, position), position % BLOCK_EVENTS);
     for (uint32_t i = 0; i < edges.count; i++) {
@@ -67,7 +72,7 @@ static void look_at_edges(struct finding *f, uint64_t position, uint32_t best)
 
 /* Lets the ways of a point's members reach its other members, one step apart; false if none
  * has a way. */
-static bool spread(struct finding *f, uint64_t first, uint64_t last)
+static bool spread(struct witness *f, uint64_t first, uint64_t last)
 {
     uint32_t least = 0;
     uint64_t through = first;
@@ -91,7 +96,7 @@ static bool spread(struct finding *f, uint64_t first, uint64_t last)
     return least != 0;
 }
 
-static void look_at(struct finding *f, uint64_t first, uint64_t last)
+static void look_at(struct witness *f, uint64_t first, uint64_t last)
 {
     if (!spread(f, first, last))
         return;
@@ -118,30 +123,67 @@ static void add(struct ref **chain, size_t *count, size_t *room, const struct or
     (*chain)[(*count)++] = ref;
 }
 
-static size_t chain_of(struct finding *f, uint64_t from, uint64_t to, uint32_t best,
-                       struct ref **chain)
+struct witness *witness_new(const struct order *order, struct ref a, struct ref b)
 {
-    size_t count = 0, room = 0;
-    add(chain, &count, &room, f->order, from);
-    for (uint32_t i = best - 1; f->ways[i].steps; i = f->ways[i].next) {
-        add(chain, &count, &room, f->order, f->ways[i].from);
-        add(chain, &count, &room, f->order, f->ways[i].to);
-    }
-    add(chain, &count, &room, f->order, to);
-    return count;
-}
-
-static void begin(struct finding *f, uint64_t to)
-{
-    size_t lines = order_lines(f->order), hidden = order_hidden_lines(f->order);
+    size_t lines = order_lines(order), hidden = order_hidden_lines(order), room = 0;
+    struct witness *f = grow(NULL, &room, 1, sizeof *f);
+    *f = (struct witness){.order = order, .from = order_position(order, a),
+                          .to = order_position(order, b)};
+    f->least = f->from - log_get(order, f->from, ROW_POINT);
+    f->end = order_point_end(order, f->to) + 1;
     f->best = calloc(lines + 1, sizeof *f->best);
     f->best_hidden = calloc(hidden + 1, sizeof *f->best_hidden);
     if (!f->best || !f->best_hidden)
         abort();
     /* The way from the end to itself takes no step. */
     f->ways = grow(f->ways, &f->way_room, 1, sizeof *f->ways);
-    f->ways[f->way_count++] = (struct way){to, to, 0, NO_WAY};
-    map_put(&f->open, to, 0, (void *)(uintptr_t)1);
+    f->ways[f->way_count++] = (struct way){f->to, f->to, 0, NO_WAY};
+    map_put(&f->open, f->to, 0, (void *)(uintptr_t)1);
+    return f;
+}
+
+bool witness_step(struct witness *f, uint64_t budget)
+{
+    while (f->end > f->least && budget--) {
+        uint64_t last = f->end - 1, span = log_get(f->order, last, ROW_POINT);
+        uint64_t first = last - (span > last ? 0 : span);
+        f->end = first;
+        if (first > f->from) {
+            look_at(f, first, last);
+            continue;
+        }
+        uint32_t number = row_line_of(log_get(f->order, f->from, ROW_LINE));
+        if (spread(f, first, last))
+            f->found = best_at(f, f->from, order_get(f->order, number), number);
+        f->end = f->least;
+    }
+    return f->end <= f->least;
+}
+
+size_t witness_chain(struct witness *f, struct ref **chain)
+{
+    size_t count = 0, room = 0;
+    *chain = NULL;
+    if (!f->found)
+        return 0;
+    add(chain, &count, &room, f->order, f->from);
+    for (uint32_t i = f->found - 1; f->ways[i].steps; i = f->ways[i].next) {
+        add(chain, &count, &room, f->order, f->ways[i].from);
+        add(chain, &count, &room, f->order, f->ways[i].to);
+    }
+    add(chain, &count, &room, f->order, f->to);
+    return count;
+}
+
+void witness_free(struct witness *f)
+{
+    if (!f)
+        return;
+    free(f->ways);
+    free(f->best);
+    free(f->best_hidden);
+    map_free(&f->open);
+    free(f);
 }
 
 size_t order_witness(const struct order *order, struct ref a, struct ref b, struct ref **chain)
@@ -149,25 +191,9 @@ size_t order_witness(const struct order *order, struct ref a, struct ref b, stru
     *chain = NULL;
     if (order_compare(order, a, b) != ORDER_BEFORE)
         return 0;
-    uint64_t from = order_position(order, a), to = order_position(order, b);
-    struct finding f = {.order = order, .least = from - log_get(order, from, ROW_POINT)};
-    begin(&f, to);
-    uint32_t best = 0;
-    for (uint64_t end = order_point_end(order, to) + 1; end > f.least;) {
-        uint64_t last = end - 1, span = log_get(order, last, ROW_POINT);
-        uint64_t first = last - (span > last ? 0 : span);
-        if (first <= from) {
-            if (spread(&f, first, last))
-                best = best_at(&f, from, order_get(order, a.line), a.line);
-            break;
-        }
-        look_at(&f, first, last);
-        end = first;
-    }
-    size_t count = best ? chain_of(&f, from, to, best, chain) : 0;
-    free(f.ways);
-    free(f.best);
-    free(f.best_hidden);
-    map_free(&f.open);
+    struct witness *witness = witness_new(order, a, b);
+    witness_step(witness, UINT64_MAX);
+    size_t count = witness_chain(witness, chain);
+    witness_free(witness);
     return count;
 }

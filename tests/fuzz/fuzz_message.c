@@ -1,4 +1,5 @@
 /* What a program and a viewer may send: frames of any content, to a run and its answers. */
+#include "server/question.h"
 #include "server/window.h"
 #include "server/teller.h"
 #include "wire/limits.h"
@@ -46,10 +47,12 @@ static void view(const struct run *run, unsigned type, const uint8_t *body, size
             density_free(job);
         }
         free(request.rows);
-    } else if (type == MESSAGE_WHY) {
-        answer_why(&out, run, &in);
-    } else if (type == MESSAGE_ORDER) {
-        answer_order(&out, run, &in);
+    } else if (type == MESSAGE_WHY || type == MESSAGE_ORDER) {
+        struct question *question = question_new(run, type, &in);
+        while (!question_step(question, 100))
+            ;
+        question_put(question, &out);
+        question_free(question);
     } else if (type == MESSAGE_DUMP) {
         uint64_t cursor = 0;
         answer_dump(&out, run, &cursor, SIZE_MAX);

@@ -1,0 +1,116 @@
+#include "server/question.h"
+
+#include "server/answer.h"
+
+#include <stdlib.h>
+
+struct question {
+    const struct run *run;
+    uint64_t first; /* of the order, when the pair was begun: what is forgotten since is not there */
+    unsigned type;
+    struct pair {
+        struct ref a, b;
+        uint8_t answer; /* 1 + a precedence, 0: one of them is not known */
+    } *pairs;
+    size_t count, room, at;
+    bool begun;
+    struct comparison *comparison;
+    struct witness *witness;
+};
+
+struct question *question_new(const struct run *run, unsigned type, struct in *in)
+{
+    struct question *q = calloc(1, sizeof *q);
+    if (!q)
+        abort();
+    *q = (struct question){.run = run, .type = type, .comparison = comparison_new(run->order)};
+    while (in_left(in) >= 24 && (type == MESSAGE_ORDER || q->count == 0)) {
+        struct pair pair = {.a = get_ref(in)};
+        pair.b = get_ref(in);
+        q->pairs = grow(q->pairs, &q->room, q->count + 1, sizeof *q->pairs);
+        q->pairs[q->count++] = pair;
+    }
+    return q;
+}
+
+void question_free(struct question *q)
+{
+    if (!q)
+        return;
+    comparison_free(q->comparison);
+    witness_free(q->witness);
+    free(q->pairs);
+    free(q);
+}
+
+static bool exists(const struct run *run, struct ref at)
+{
+    uint32_t lines = at.line & HIDDEN_LINE ? order_hidden_lines(run->order)
+                                           : order_lines(run->order);
+    uint32_t line = at.line & ~HIDDEN_LINE;
+    return line && line <= lines && at.number && at.number <= order_line_highest(run->order, at.line);
+}
+
+static void begin(struct question *q, struct pair *pair)
+{
+    witness_free(q->witness);
+    q->witness = NULL;
+    q->first = order_first(q->run->order);
+    q->begun = true;
+    comparison_begin(q->comparison, pair->a, pair->b);
+}
+
+static bool step(struct question *q, struct pair *pair, uint64_t budget)
+{
+    if (!q->begun || q->first != order_first(q->run->order))
+        begin(q, pair);
+    if (!q->witness && !comparison_step(q->comparison, budget))
+        return false;
+    enum precedence answer = comparison_answer(q->comparison);
+    pair->answer = (uint8_t)(1 + answer);
+    if (q->type == MESSAGE_ORDER || answer != ORDER_BEFORE)
+        return true;
+    if (!q->witness)
+        q->witness = witness_new(q->run->order, pair->a, pair->b);
+    return witness_step(q->witness, budget);
+}
+
+bool question_step(struct question *q, uint64_t budget)
+{
+    uint64_t spent = 0;
+    for (; q->at < q->count && spent < budget; spent += 1000) {
+        struct pair *pair = &q->pairs[q->at];
+        if (exists(q->run, pair->a) && exists(q->run, pair->b) && !step(q, pair, budget))
+            return false;
+        q->begun = false;
+        q->at++;
+    }
+    return q->at == q->count;
+}
+
+static void put_why(struct question *q, struct out *out)
+{
+    struct ref *chain = NULL;
+    size_t count = q->witness ? witness_chain(q->witness, &chain) : 0;
+    out_begin(out, MESSAGE_WHY_IS);
+    put_u8(out, q->count && q->pairs[0].answer);
+    put_u32(out, (uint32_t)count);
+    for (size_t i = 0; i < count; i++)
+        put_ref(out, chain[i]);
+    out_end(out);
+    for (size_t i = 0; i < count; i++) /* for those who want to read it */
+        answer_event(out, q->run, chain[i]);
+    free(chain);
+}
+
+void question_put(struct question *q, struct out *out)
+{
+    if (q->type == MESSAGE_WHY) {
+        put_why(q, out);
+        return;
+    }
+    out_begin(out, MESSAGE_ORDER_IS);
+    for (size_t i = 0; i < q->count; i++)
+        put_u8(out, q->pairs[i].answer);
+    out_end(out);
+}
