@@ -1,10 +1,11 @@
 #include "render/paint.h"
 
+#include "render/lettering.h"
+
 #include <math.h>
-#include <pango/pangocairo.h>
 #include <string.h>
 
-#define FONT "DejaVu Sans"
+#define PI 3.14159265358979323846
 #define HALF (SCENE_MARK_PT / 2)
 #define HEAD_PT 5.0
 
@@ -14,9 +15,6 @@ struct painter {
     const struct paint_theme *theme;
     const struct paint_part *part;
     double from, to; /* x of the scene that is seen */
-    PangoLayout *layout; /* used for one text after the other */
-    double size;
-    bool bold;
 };
 
 static void set_colour(const struct painter *p, struct target_colour c)
@@ -48,81 +46,6 @@ void paint_background(cairo_t *cr, const struct paint_theme *theme)
 static bool row_seen(const struct painter *p, uint32_t row)
 {
     return row >= p->part->first_row && row < p->part->last_row;
-}
-
-/* ---- text ---- */
-
-static void set_font(PangoLayout *layout, double size, bool bold)
-{
-    PangoFontDescription *font = pango_font_description_from_string(FONT);
-    pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
-    if (bold)
-        pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
-    pango_layout_set_font_description(layout, font);
-    pango_font_description_free(font);
-}
-
-static void set_options(PangoLayout *layout)
-{
-    cairo_font_options_t *options = cairo_font_options_create();
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
-    pango_cairo_context_set_font_options(pango_layout_get_context(layout), options);
-    cairo_font_options_destroy(options);
-}
-
-static PangoLayout *measuring;
-static double measuring_size;
-static bool measuring_bold;
-
-double paint_measure(void *context, const char *text, double size_pt, bool bold)
-{
-    (void)context;
-    if (!measuring) {
-        PangoContext *c = pango_font_map_create_context(pango_cairo_font_map_get_default());
-        pango_cairo_context_set_resolution(c, 72);
-        measuring = pango_layout_new(c);
-        set_options(measuring);
-        measuring_size = 0;
-        g_object_unref(c);
-    }
-    if (size_pt != measuring_size || bold != measuring_bold)
-        set_font(measuring, size_pt, bold);
-    measuring_size = size_pt;
-    measuring_bold = bold;
-    int width, height;
-    pango_layout_set_text(measuring, text, -1);
-    pango_layout_get_size(measuring, &width, &height);
-    return (double)width / PANGO_SCALE;
-}
-
-void paint_forget(void)
-{
-    if (measuring)
-        g_object_unref(measuring);
-    measuring = NULL;
-}
-
-/* y: top of the text */
-static void show_text(struct painter *p, double x, double y, const char *text, double size, bool bold)
-{
-    if (!p->layout) {
-        p->layout = pango_cairo_create_layout(p->cr);
-        set_options(p->layout);
-    }
-    if (p->size != size || p->bold != bold)
-        set_font(p->layout, size, bold);
-    p->size = size;
-    p->bold = bold;
-    pango_layout_set_text(p->layout, text, -1);
-    cairo_move_to(p->cr, x, y);
-    pango_cairo_show_layout(p->cr, p->layout);
-}
-
-static void painter_end(struct painter *p)
-{
-    if (p->layout)
-        g_object_unref(p->layout);
 }
 
 /* ---- symbols ---- */
@@ -236,7 +159,7 @@ static void paint_gap(const struct painter *p, const struct scene_gap *gap)
 static void paint_selected(const struct painter *p, const struct scene_mark *m)
 {
     cairo_new_sub_path(p->cr);
-    cairo_arc(p->cr, m->x_pt, m->y_pt, HALF + 4, 0, 2 * G_PI);
+    cairo_arc(p->cr, m->x_pt, m->y_pt, HALF + 4, 0, 2 * PI);
     cairo_set_source_rgb(p->cr, 0.95, 0.55, 0);
     cairo_set_line_width(p->cr, 2);
     cairo_stroke(p->cr);
@@ -264,7 +187,7 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
         if (t->x_pt > p->to || t->x_pt + t->width_pt < p->from)
             continue;
         set_colour(p, t->colour);
-        show_text(p, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
+        lettering_show(p->cr, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
     }
 }
 
@@ -274,7 +197,7 @@ static void paint_row_names(struct painter *p)
         if (!row_seen(p, i))
             continue;
         set_colour(p, p->scene->rows[i].colour);
-        show_text(p, 8, p->scene->rows[i].y_pt - SCENE_NAME_PT * 0.65, p->scene->rows[i].label,
+        lettering_show(p->cr, 8, p->scene->rows[i].y_pt - SCENE_NAME_PT * 0.65, p->scene->rows[i].label,
                   SCENE_NAME_PT, false);
     }
 }
@@ -297,7 +220,7 @@ static void paint_notes(struct painter *p)
     for (uint32_t i = 0; i < p->scene->note_count; i++) {
         const struct scene_text *t = &p->scene->notes[i];
         set_colour(p, t->colour);
-        show_text(p, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
+        lettering_show(p->cr, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
     }
 }
 
@@ -306,7 +229,6 @@ void paint_names(cairo_t *cr, const struct scene *scene, const struct paint_them
     struct paint_part part = {.last_row = scene->row_count};
     struct painter p = {.cr = cr, .scene = scene, .theme = theme, .part = &part};
     paint_row_names(&p);
-    painter_end(&p);
 }
 
 void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
@@ -327,5 +249,4 @@ void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_them
     cairo_restore(cr);
     if (part->notes)
         paint_notes(&p);
-    painter_end(&p);
 }

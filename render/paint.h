@@ -31,8 +31,4 @@ void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_them
 void paint_names(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme);
 void paint_background(cairo_t *cr, const struct paint_theme *theme);
 
-/* Width of text as painted; fits scene_options.measure.  Not thread-safe. */
-double paint_measure(void *context, const char *text, double size_pt, bool bold);
-void paint_forget(void); /* frees what measuring keeps */
-
 #endif

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/formats.h"
 #include "clients/poet/picture.h"
+#include "render/lettering.h"
 #include "render/page.h"
 #include "render/text.h"
 
@@ -67,7 +68,7 @@ static struct scene *make_scene(const struct picture *p, const struct book *book
     struct scene_options options = {.title = p->no_title ? NULL : p->title,
                                     .caption = p->caption,
                                     .legend = !p->no_legend,
-                                    .measure = measured ? paint_measure : NULL};
+                                    .measure = measured ? lettering_width : NULL};
     struct scene *scene = scene_build(&p->window, book, &options);
     if (!scene)
         abort();
@@ -125,7 +126,7 @@ static int write_picture(const struct command *command, const struct picture *p,
         status = why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
     }
     scene_free(scene);
-    paint_forget();
+    lettering_forget();
     return status;
 }
 

@@ -90,7 +90,7 @@ static void set_bars(struct view *view)
 
 void canvas_show(struct view *view, struct shown_window *window)
 {
-    struct scene_options options = {.measure = paint_measure};
+    struct scene_options options = {.measure = lettering_width};
     shown_window_free(&view->shown);
     scene_free(view->scene);
     view->shown = *window;

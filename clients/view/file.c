@@ -66,7 +66,7 @@ void file_connect(struct view *view)
 static const char *write_scene(struct view *view, struct shown_window *window, const char *path)
 {
     struct scene_options options = {.title = view->source.book.run.name, .legend = true,
-                                    .measure = paint_measure};
+                                    .measure = lettering_width};
     struct scene *scene = scene_build(window, &view->source.book, &options);
     if (!scene)
         return "out of memory";

@@ -8,6 +8,7 @@
 
 #include "clients/source/label.h"
 #include "clients/source/source.h"
+#include "render/lettering.h"
 #include "render/page.h"
 
 #include <gtk/gtk.h>

@@ -170,7 +170,7 @@ static void on_destroy(GtkWidget *widget, gpointer data)
     struct view *view = data;
     (void)widget;
     link_close(view);
-    paint_forget();
+    lettering_forget();
     g_free(view->save_path);
     g_free(view->run_names);
     g_free(view);

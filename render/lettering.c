@@ -1,0 +1,106 @@
+#include "render/lettering.h"
+
+#include <pango/pangocairo.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FONT "DejaVu Sans"
+#define KEPT_MAX 4096u
+
+struct laid {
+    PangoLayout *layout;
+    double size;
+    bool bold;
+    char *text;
+};
+
+static GHashTable *kept; /* a set of struct laid */
+static PangoContext *context_of_all;
+
+static guint laid_hash(gconstpointer p)
+{
+    const struct laid *laid = p;
+    return g_str_hash(laid->text) ^ (guint)(laid->size * 64) ^ (laid->bold ? 0x80000000u : 0);
+}
+
+static gboolean laid_equal(gconstpointer a, gconstpointer b)
+{
+    const struct laid *x = a, *y = b;
+    return x->size == y->size && x->bold == y->bold && strcmp(x->text, y->text) == 0;
+}
+
+static void laid_free(gpointer p)
+{
+    struct laid *laid = p;
+    g_object_unref(laid->layout);
+    g_free(laid->text);
+    g_free(laid);
+}
+
+/* The same at every scale and on every kind of surface: no hints. */
+static PangoContext *new_context(void)
+{
+    PangoContext *context = pango_font_map_create_context(pango_cairo_font_map_get_default());
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    pango_cairo_context_set_resolution(context, 72);
+    pango_cairo_context_set_font_options(context, options);
+    cairo_font_options_destroy(options);
+    return context;
+}
+
+static PangoLayout *lay_out(const char *text, double size, bool bold)
+{
+    PangoLayout *layout = pango_layout_new(context_of_all);
+    PangoFontDescription *font = pango_font_description_from_string(FONT);
+    pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
+    if (bold)
+        pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
+    pango_layout_set_font_description(layout, font);
+    pango_font_description_free(font);
+    pango_layout_set_text(layout, text, -1);
+    return layout;
+}
+
+static PangoLayout *layout_of(const char *text, double size, bool bold)
+{
+    if (!kept) {
+        kept = g_hash_table_new_full(laid_hash, laid_equal, laid_free, NULL);
+        context_of_all = new_context();
+    }
+    struct laid wanted = {.size = size, .bold = bold, .text = (char *)(uintptr_t)text};
+    struct laid *laid = g_hash_table_lookup(kept, &wanted);
+    if (laid)
+        return laid->layout;
+    if (g_hash_table_size(kept) >= KEPT_MAX)
+        g_hash_table_remove_all(kept);
+    laid = g_new(struct laid, 1);
+    *laid = (struct laid){lay_out(text, size, bold), size, bold, g_strdup(text)};
+    g_hash_table_add(kept, laid);
+    return laid->layout;
+}
+
+double lettering_width(void *context, const char *text, double size_pt, bool bold)
+{
+    (void)context;
+    int width, height;
+    pango_layout_get_size(layout_of(text, size_pt, bold), &width, &height);
+    return (double)width / PANGO_SCALE;
+}
+
+void lettering_show(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold)
+{
+    cairo_move_to(cr, x, y);
+    pango_cairo_show_layout(cr, layout_of(text, size_pt, bold));
+}
+
+void lettering_forget(void)
+{
+    if (kept)
+        g_hash_table_destroy(kept);
+    if (context_of_all)
+        g_object_unref(context_of_all);
+    kept = NULL;
+    context_of_all = NULL;
+}
