@@ -9,6 +9,8 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@ static char path[64], other[64];
 struct live { /* a server's side of one program */
     struct run *run;
     struct teller *teller;
+    void (*when_full)(struct live *live); /* the disk; makes room */
 };
 
 static void say(struct live *live, unsigned type, uint32_t thread, const void *data, size_t size)
@@ -28,7 +31,12 @@ static void say(struct live *live, unsigned type, uint32_t thread, const void *d
     const char *error = NULL;
     struct chunk chunk = {.kind = (uint16_t)type, .thread = thread, .data = data, .size = (uint32_t)size};
     tracefile_append(live->run->trace, chunk);
-    assert_true(tracefile_flush(live->run->trace));
+    if (!tracefile_flush(live->run->trace)) {
+        assert_non_null(live->when_full);
+        live->when_full(live);
+        tracefile_append(live->run->trace, chunk);
+        assert_true(tracefile_flush(live->run->trace));
+    }
     teller_batch(live->teller, tracefile_epoch(live->run->trace), false);
     if (type == MESSAGE_SLOTS)
         assert_true(teller_slots(live->teller, thread, data, size / SLOT_BYTES, &error));
@@ -37,9 +45,9 @@ static void say(struct live *live, unsigned type, uint32_t thread, const void *d
     saving_poll(live->run);
 }
 
-static struct live begin(const char *file, uint64_t keep)
+static struct live begin_on(const char *file, uint64_t keep, void (*when_full)(struct live *))
 {
-    struct live live = {0};
+    struct live live = {.when_full = when_full};
     char *used;
     struct out hello = {0};
     struct hello said;
@@ -78,6 +86,8 @@ static struct live begin(const char *file, uint64_t keep)
     out_free(&out);
     return live;
 }
+
+static struct live begin(const char *file, uint64_t keep) { return begin_on(file, keep, NULL); }
 
 static void tell_event(struct live *live, const struct arrival *a)
 {
@@ -337,6 +347,71 @@ static void kept_up_to_a_size_it_forgets_the_oldest(void **state)
     end(&live);
 }
 
+/* ---- a full disk: a limit on the size of files ---- */
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void assert_holds_all(const struct live *live)
+{
+    struct run *run = open_run(other);
+    struct order_figures f = order_figures(run->order), g = order_figures(live->run->order);
+    assert_null(run->damage);
+    assert_int_equal(f.events, g.events);
+    assert_int_equal(f.pending, g.pending);
+    assert_int_equal(f.contradictions + f.lost, 0);
+    run_free(run);
+}
+
+static unsigned times_full;
+
+static void look_and_make_room(struct live *live)
+{
+    times_full++;
+    assert_holds_all(live);
+    for (int i = 0; i < 3; i++) { /* it stays as it is, however often it is tried */
+        tracefile_append(live->run->trace, (struct chunk){.kind = CHUNK_END, .size = 5000, .data = (uint8_t[5000]){0}});
+        assert_false(tracefile_flush(live->run->trace));
+    }
+    assert_holds_all(live);
+    limit_files(RLIM_INFINITY);
+}
+
+/* Wherever the disk is full, the file holds what was taken, and goes on once there is room. */
+static void a_disk_full_at_any_byte_loses_nothing(void **state)
+{
+    (void)state;
+    struct stat st;
+    stat(path, &st);
+    signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t bytes = 3000; bytes < (rlim_t)st.st_size; bytes += 1 + (rlim_t)st.st_size / 70) {
+        unlink(other);
+        limit_files(bytes);
+        struct live live = begin_on(other, 0, look_and_make_room);
+        struct workload *w = some_work(3, 0.3);
+        struct happening h;
+        for (int i = 0; i < EVENTS / 2; i++) {
+            workload_next(w, &h);
+            tell_event(&live, &h.arrivals[0]);
+            if (i % 150 == 0)
+                assert_holds_all(&live);
+        }
+        while (workload_rest(w, &h))
+            tell_event(&live, &h.arrivals[0]);
+        limit_files(RLIM_INFINITY);
+        saving_poll(live.run);
+        assert_holds_all(&live);
+        workload_free(w);
+        end(&live);
+    }
+    assert_true(times_full > 20);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) { /* a file for the fuzzer's corpus */
@@ -349,6 +424,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cut_anywhere_it_opens_or_says_why),
         cmocka_unit_test(with_a_byte_flipped_it_never_answers_wrongly),
         cmocka_unit_test(kept_up_to_a_size_it_forgets_the_oldest),
+        cmocka_unit_test(a_disk_full_at_any_byte_loses_nothing),
     };
     return cmocka_run_group_tests_name("saving", tests, set_up, clean_up);
 }
