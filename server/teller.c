@@ -112,14 +112,14 @@ static bool read_partners(const struct teller *teller, const struct slot *slot, 
                           size_t *count)
 {
     struct in in = in_from(slot + 1, slot->payload_bytes);
-    while (in_left(&in) && *count < LIMIT_PARTNERS) {
+    while (in_left(&in) >= 16 && *count < LIMIT_PARTNERS) {
         uint32_t line = line_of(teller, get_u32(&in));
         get_u32(&in);
         refs[(*count)++] = (struct ref){line, get_u64(&in)};
         if (!line)
             return false;
     }
-    return !in.error;
+    return in_done(&in);
 }
 
 static bool accept_single(struct teller *teller, struct books *books, const struct slot *slot,
