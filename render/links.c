@@ -67,6 +67,21 @@ static void link_async(struct builder *b, const struct scene_mark *m)
     }
 }
 
+/* Messages from left of the window to right of it; of where they are in between only the sides are known. */
+static void link_crossings(struct builder *b)
+{
+    const struct shown_window *w = b->window;
+    for (uint32_t i = 0; i < w->crossing_count; i++) {
+        int32_t from = build_row(b, w->crossings[i].from.line), to = build_row(b, w->crossings[i].to.line);
+        if (from < 0 || to < 0 || from == to)
+            continue;
+        struct scene_link link = {.kind = ARROW_CROSSING, .x0_pt = b->scene->names_pt,
+                                  .y0_pt = b->scene->rows[from].y_pt, .x1_pt = b->scene->width_pt - 4,
+                                  .y1_pt = b->scene->rows[to].y_pt, .colour = {0.62, 0.62, 0.62}};
+        PUSH(b->scene->links, b->scene->link_count, link);
+    }
+}
+
 static void link_group(struct builder *b, const struct scene_mark *m)
 {
     const struct scene_mark *next = NULL;
@@ -81,6 +96,7 @@ static void link_group(struct builder *b, const struct scene_mark *m)
 
 void build_links(struct builder *b)
 {
+    link_crossings(b); /* first, below the others */
     for (uint32_t i = 0; i < b->scene->mark_count; i++) {
         const struct scene_mark *m = &b->scene->marks[i];
         if (m->state == EVENT_PENDING)

@@ -13,7 +13,7 @@
 #include "render/book.h"
 
 enum scene_style { STYLE_NONE, STYLE_DASHED, STYLE_THIN, STYLE_SOLID };
-enum scene_arrow { ARROW_SYNC, ARROW_ASYNC, ARROW_GROUP, ARROW_STUB };
+enum scene_arrow { ARROW_SYNC, ARROW_ASYNC, ARROW_GROUP, ARROW_STUB, ARROW_CROSSING };
 
 struct scene_row {
     char *own_label; /* of a cluster, or NULL */

@@ -1,5 +1,6 @@
 #include "server/window.h"
 
+#include "server/crossing.h"
 #include "server/order/place.h"
 #include "server/times.h"
 #include "wire/limits.h"
@@ -345,6 +346,7 @@ void window_put(struct window_job *job, struct out *out)
                              .more_right = p->more_right,
                              .unresolved = p->unresolved};
     look_at_rows(job, &w);
+    w.crossing_count = (uint32_t)crossings(job->run->order, p, job->row_of, job->lines, &w.crossings);
     w.events = calloc(p->count + 1, sizeof *w.events);
     if (!w.events)
         abort();
@@ -363,4 +365,5 @@ void window_put(struct window_job *job, struct out *out)
     waiting_free(&pending);
     free(w.events);
     free(w.gaps);
+    free(w.crossings);
 }

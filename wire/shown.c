@@ -467,6 +467,11 @@ void put_window(struct out *out, const struct shown_window *w)
         put_u64(out, w->gaps[i].first);
         put_u64(out, w->gaps[i].count);
     }
+    put_u32(out, w->crossing_count);
+    for (uint32_t i = 0; i < w->crossing_count; i++) {
+        put_ref(out, w->crossings[i].from);
+        put_ref(out, w->crossings[i].to);
+    }
 }
 
 void get_window(struct in *in, struct shown_window *w)
@@ -506,6 +511,12 @@ void get_window(struct in *in, struct shown_window *w)
         gap->first = get_u64(in);
         gap->count = get_u64(in);
     }
+    n = get_count(in, 24);
+    w->crossings = array(in, n, sizeof *w->crossings);
+    for (; w->crossings && w->crossing_count < n; w->crossing_count++) {
+        w->crossings[w->crossing_count].from = get_ref(in);
+        w->crossings[w->crossing_count].to = get_ref(in);
+    }
 }
 
 void shown_window_free(struct shown_window *w)
@@ -520,6 +531,7 @@ void shown_window_free(struct shown_window *w)
     free(w->pending);
     free(w->rows);
     free(w->gaps);
+    free(w->crossings);
     *w = (struct shown_window){0};
 }
 

@@ -48,6 +48,10 @@ struct shown_gap {
     uint64_t first, count;
 };
 
+struct shown_crossing { /* a message that passes the window by */
+    struct ref from, to;
+};
+
 struct shown_module {
     char *path;
     char build_id[65]; /* hexadecimal */
@@ -145,6 +149,8 @@ struct shown_window {
     uint32_t pending_count;
     struct shown_gap *gaps;
     uint32_t gap_count;
+    struct shown_crossing *crossings;
+    uint32_t crossing_count;
 };
 
 /* A run from far away: events per row and pixel. */

@@ -92,9 +92,11 @@ static void a_window_survives_the_wire(void **state)
                             .partner_lost = true};
     struct shown_row row = {.line = 1, .in = {4, 5, 6}, .left = 8, .open = true};
     struct shown_gap gap = {1, 2, 3};
+    struct shown_crossing crossing = {{1, 2}, {3, 4}};
     struct shown_window w = {.id = 5, .from = -20, .columns = 40, .first = -9, .last = -9,
                              .more_left = true, .rows = &row, .row_count = 1, .events = &e,
-                             .event_count = 1, .gaps = &gap, .gap_count = 1};
+                             .event_count = 1, .gaps = &gap, .gap_count = 1,
+                             .crossings = &crossing, .crossing_count = 1};
     struct out out = {0};
     put_window(&out, &w);
     struct in in = in_from(out.data, out.size);
@@ -107,6 +109,7 @@ static void a_window_survives_the_wire(void **state)
     assert_int_equal(got.events[0].partners[1].line, HIDDEN_LINE | 1);
     assert_string_equal(got.events[0].texts[0], "one");
     assert_int_equal(got.rows[0].in.away, 6);
+    assert_true(got.crossing_count == 1 && got.crossings[0].to.number == 4);
     assert_true(got.more_left && !got.more_right);
     shown_window_free(&got);
     for (size_t cut = 0; cut < out.size; cut++) { /* every shorter one is refused */
