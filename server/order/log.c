@@ -47,12 +47,13 @@ static struct rows *damaged_rows(struct order *order)
 
 static bool lines_fit(const struct order *order, const struct rows *rows)
 {
-    bool fit = true;
+    const uint64_t most[] = {order->line_count, order->hidden_count};
+    uint64_t bad = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         uint64_t code = row_get(rows, i, ROW_LINE);
-        fit &= code > 1 && code >> 1 <= (code & 1 ? order->hidden_count : order->line_count);
+        bad |= (code <= 1) | (code >> 1 > most[code & 1]);
     }
-    return fit;
+    return !bad;
 }
 
 const struct rows *log_load(const struct order *constant, uint64_t number)

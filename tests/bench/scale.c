@@ -222,7 +222,7 @@ int main(int argc, char **argv)
     while (options.kind < WORKLOADS && strcmp(workload_names[options.kind], argv[1]) != 0)
         options.kind++;
     options.late = argc > 4 ? strtod(argv[4], NULL) : 0;
-    char path[] = "scale-XXXXXX.poet", *used;
+    char path[] = "/tmp/poet-scale-XXXXXX.poet", *used;
     int fd = mkstemps(path, 5);
     close(fd);
     unlink(path);
