@@ -33,7 +33,7 @@ objects = $(patsubst %.c,$(B)/o/%.o,$(1))
 LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash) -lm
 LIBS_RENDER = $(call PKG,--libs,cairo pangocairo libconfig) -lm
 LIBS_CLIENT = $(LIBS_RENDER) $(call PKG,--libs,libdw)
-LIBS_POET   = $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8)
+LIBS_POET   = $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf)
 LIBS_VIEW   = $(LIBS_CLIENT) $(call PKG,--libs,gtk4)
 
 CFLAGS_ROOM = $(CFLAGS)
@@ -111,7 +111,7 @@ UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 A = $(B)/asan
 TEST_OBJECTS = $(patsubst %.c,$(1)/o/%.o,$(filter-out server/main.c,$(SERVER)) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c)
-LIBS_TEST = -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8) -lxxhash
+LIBS_TEST = -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash
 
 $(B)/tests/test_%: $(B)/o/tests/unit/test_%.o $(call TEST_OBJECTS,$(B))
 	@mkdir -p $(@D)

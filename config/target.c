@@ -163,6 +163,13 @@ static struct target_colour get_colour(struct reader *reader, const config_setti
     return (struct target_colour){red / 255.0, green / 255.0, blue / 255.0};
 }
 
+static void names_free(struct target_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->items[i]);
+    free(names->items);
+}
+
 /* A list of names; the empty name sets *first instead. */
 static bool get_names(struct reader *reader, const config_setting_t *group, const char *key,
                       struct target_names *names, bool *first)
@@ -186,6 +193,18 @@ static bool get_names(struct reader *reader, const config_setting_t *group, cons
             names->items[names->count++] = copy(config_setting_get_string(item));
     }
     return true;
+}
+
+static void get_name_or_names(struct reader *reader, const config_setting_t *group, const char *key,
+                              struct target_names *names)
+{
+    const char *one;
+    if (!config_setting_lookup_string(group, key, &one)) {
+        get_names(reader, group, key, names, NULL);
+        return;
+    }
+    names->items = must(calloc(1, sizeof *names->items));
+    names->items[names->count++] = copy(one);
 }
 
 static const config_setting_t *get_list(struct reader *reader, const config_setting_t *root,
@@ -248,11 +267,9 @@ static void read_event(struct reader *reader, const config_setting_t *s,
     const char *name = get_text(reader, s, "name", true);
     const char *label = get_text(reader, s, "label", false);
     const char *text = get_text(reader, s, "text", false);
-    const char *partner = get_text(reader, s, "partner", false);
     event->name = copy(name ? name : "");
     event->label = copy(label ? label : event->name);
     event->text = copy(text ? text : event->label);
-    event->partner = partner ? copy(partner) : NULL;
     event->shape = (enum target_shape)get_word(reader, s, "shape", shapes, SHAPE_CIRCLE);
     event->filled = get_bool(reader, s, "filled", false);
     event->colour = get_colour(reader, s);
@@ -265,6 +282,7 @@ static void read_event(struct reader *reader, const config_setting_t *s,
     event->has_presence = config_setting_get_member(s, "thread") != NULL;
     event->presence = (enum presence)get_word(reader, s, "thread", presences, PRESENCE_OUT);
     event->own = get_word(reader, s, "whose", whose, 0) == 1;
+    get_name_or_names(reader, s, "partner", &event->partners);
     get_names(reader, s, "on", &event->on, NULL);
     get_names(reader, s, "after", &event->after, NULL);
     event->line_any = !get_names(reader, s, "line_after", &event->line_after, &event->line_first);
@@ -306,15 +324,33 @@ static void check_types(struct reader *reader, const struct target *target,
                      names->items[i]);
 }
 
-static bool names_back(const struct target *target, const struct target_event *event)
+static bool names_back(const struct target *target, const struct target_event *event,
+                       const char *partner)
 {
     for (size_t i = 0; i < target->event_count; i++) {
         const struct target_event *other = &target->events[i];
-        if (strcmp(other->name, event->partner) == 0 &&
-            (!other->partner || strcmp(other->partner, event->name) == 0))
+        if (strcmp(other->name, partner) == 0 &&
+            (!other->partners.count || target_has(&other->partners, event->name)))
             return true;
     }
     return false;
+}
+
+static void check_partners(struct reader *reader, const struct target *target,
+                           const struct target_event *event)
+{
+    int line = event->source_line;
+    for (size_t i = 0; i < event->partners.count; i++) {
+        const char *partner = event->partners.items[i];
+        if (!knows_type(target, partner))
+            complain(reader, line, "\"partner\" names the type \"%s\", which does not exist", partner);
+        else if (!names_back(target, event, partner))
+            complain(reader, line, "\"partner\" names the type \"%s\", which does not name \"%s\" back",
+                     partner, event->name);
+    }
+    if (event->partners.count &&
+        (event->relation == RELATION_NONE || event->relation == RELATION_COUNT))
+        complain(reader, line, "\"partner\" without a \"relation\" that has one");
 }
 
 static void check_event(struct reader *reader, const struct target *target, size_t number)
@@ -339,14 +375,7 @@ static void check_event(struct reader *reader, const struct target *target, size
     check_types(reader, target, &event->after, "after", line);
     check_types(reader, target, &event->line_after, "line_after", line);
     check_types(reader, target, &event->thread_after, "thread_after", line);
-    if (event->partner && !knows_type(target, event->partner))
-        complain(reader, line, "\"partner\" names the type \"%s\", which does not exist",
-                 event->partner);
-    else if (event->partner && !names_back(target, event))
-        complain(reader, line, "\"partner\" names the type \"%s\", which does not name \"%s\" back",
-                 event->partner, event->name);
-    if (event->partner && (event->relation == RELATION_NONE || event->relation == RELATION_COUNT))
-        complain(reader, line, "\"partner\" without a \"relation\" that has one");
+    check_partners(reader, target, event);
     if (event->arrow != ARROW_NONE && event->relation == RELATION_NONE)
         complain(reader, line, "\"arrow\" without a relation");
 }
@@ -419,13 +448,6 @@ struct target *target_read(const char *text, const char *name, FILE *complaints)
     return target;
 }
 
-static void names_free(struct target_names *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        free(names->items[i]);
-    free(names->items);
-}
-
 void target_free(struct target *target)
 {
     if (!target)
@@ -440,7 +462,7 @@ void target_free(struct target *target)
         free(event->name);
         free(event->label);
         free(event->text);
-        free(event->partner);
+        names_free(&event->partners);
         names_free(&event->on);
         names_free(&event->after);
         names_free(&event->line_after);

@@ -40,7 +40,7 @@ struct target_event {
     bool filled;
     struct target_colour colour;
     enum relation relation; /* RELATION_COUNT: any */
-    char *partner;          /* type of its partner, NULL any */
+    struct target_names partners; /* types that its partner may have, none: any */
     enum target_arrow arrow;
     struct target_names after;       /* on a shared line: comes after these */
     struct target_names line_after;  /* types that may stand before it on its line; */

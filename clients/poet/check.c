@@ -109,9 +109,9 @@ static void check_pair(struct checker *c, const struct shown_event *e,
     const char *other = book_type(c->book, p->type);
     if (p->partner_count != 1 || !ref_equal(p->partners[0], e->at))
         say(c, e->at, "its partner does not name it back");
-    else if (look->partner && strcmp(look->partner, other) != 0)
+    else if (look->partners.count && !target_has(&look->partners, other))
         say(c, e->at, "%s is paired with %s, not with %s", book_type(c->book, e->type), other,
-            look->partner);
+            look->partners.items[0]);
 }
 
 static void check_event(struct checker *c, struct shown_event *e)

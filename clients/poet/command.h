@@ -44,6 +44,6 @@ bool subject_expect(const struct command *command, struct subject *subject, unsi
 const char *subject_site(struct subject *subject, const struct shown_event *event);
 
 extern const struct command command_dump, command_order, command_stat, command_runs,
-    command_blocked, command_check, command_export, command_import, command_show;
+    command_blocked, command_check, command_export, command_import, command_record, command_show;
 
 #endif

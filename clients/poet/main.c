@@ -13,7 +13,7 @@
 
 static const struct command *const commands[] = {
     &command_export, &command_show, &command_blocked, &command_dump, &command_order,
-    &command_runs,   &command_stat, &command_check, &command_import};
+    &command_runs,   &command_stat, &command_check, &command_import, &command_record};
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 static const struct {
@@ -28,7 +28,8 @@ static void print_help(FILE *f)
           "    poetcc -trace prodcons.c -o prodcons     compile with -trace\n"
           "    poet view &                              open the viewer, live\n"
           "    ./prodcons                               lines grow while it runs\n"
-          "    poet export latest -o order.pdf          save the diagram\n\n"
+          "    poet export latest -o order.pdf          save the diagram\n"
+          "    poet record -- ./program                 or as it is, without compiling it anew\n\n"
           "Commands:\n", f);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         fprintf(f, "  %-8s %s\n", programs[i].name, programs[i].summary);

@@ -3,7 +3,6 @@
 #include "clients/trace/inside.h"
 #include "wire/limits.h"
 
-#include <sched.h>
 #include <string.h>
 
 static const char *const type_names[] = {
@@ -34,7 +33,23 @@ static const struct {
     SHAPE(TAKEN) = {2, {ON_B(TAKEN), PAIR(LEFT, LEAVE)}},
     SHAPE(GAVE_UP) = {2, {ON_B(TIMEOUT), PAIR(LEFT, LEAVE)}},
     SHAPE(BROKEN) = {2, {ON_B(REFUSED), PAIR(LEFT, LEAVE)}},
+    SHAPE(READ) = {2, {ON_A_ABOUT_B(PETITION), PAIR(ENTER, READ)}},
+    SHAPE(READ_ENTER) = {1, {PAIR(ENTER, READ)}},
+    SHAPE(READ_LEAVE) = {1, {PAIR(LEFT, READ_LEFT)}},
+    SHAPE(WRITE) = {2, {ON_A_ABOUT_B(PETITION), PAIR(ENTER, WRITE)}},
+    SHAPE(WRITE_ENTER) = {1, {PAIR(ENTER, WRITE)}},
+    SHAPE(WRITE_LEAVE) = {1, {PAIR(LEFT, WRITE_LEFT)}},
 #undef SHAPE
+};
+
+/* On shared lines: comes after all earlier events of these types. */
+static const struct {
+    unsigned count;
+    uint16_t types[2];
+} type_after[TYPE_COUNT] = {
+    [TYPE_TAKEN] = {1, {TYPE_POST}},
+    [TYPE_READ] = {1, {TYPE_WRITE_LEFT}},
+    [TYPE_WRITE] = {2, {TYPE_READ_LEFT, TYPE_WRITE_LEFT}},
 };
 
 static void put_type(struct out *out, unsigned code, const char *name, const uint16_t *after,
@@ -61,9 +76,8 @@ static void put_shape(struct out *out, unsigned code, const struct step *steps, 
 void codes_announce(struct out *out)
 {
     for (unsigned i = 1; i < TYPE_COUNT; i++) {
-        uint16_t post = TYPE_POST;
         out_begin(out, MESSAGE_TYPE);
-        put_type(out, i, type_names[i], &post, i == TYPE_TAKEN ? 1 : 0);
+        put_type(out, i, type_names[i], type_after[i].types, type_after[i].count);
         out_end(out);
     }
     for (unsigned i = SHAPE_COMPOUND; i < SHAPE_END; i++) {
@@ -96,14 +110,13 @@ static struct thread *begin(void)
     if (!t)
         return NULL;
     t->busy = true;
-    while (atomic_exchange_explicit(&lock, true, memory_order_acquire))
-        sched_yield();
+    spin_take(&lock);
     return t;
 }
 
 static void end(struct thread *t)
 {
-    atomic_store_explicit(&lock, false, memory_order_release);
+    spin_give(&lock);
     t->busy = false;
 }
 

@@ -3,7 +3,6 @@
 #include "clients/trace/inside.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 
 #define RECENT 8
@@ -31,25 +30,14 @@ static struct signals *signals_of(struct object *c)
     return atomic_compare_exchange_strong(&c->signals, &s, fresh) ? fresh : s;
 }
 
-static void signals_lock(struct signals *s)
-{
-    while (atomic_exchange_explicit(&s->lock, true, memory_order_acquire))
-        sched_yield();
-}
-
-static void signals_unlock(struct signals *s)
-{
-    atomic_store_explicit(&s->lock, false, memory_order_release);
-}
-
 static uint64_t signals_count(struct object *c)
 {
     struct signals *s = signals_of(c);
     if (!s)
         return 0;
-    signals_lock(s);
+    spin_take(&s->lock);
     uint64_t count = s->count;
-    signals_unlock(s);
+    spin_give(&s->lock);
     return count;
 }
 
@@ -61,7 +49,7 @@ static struct ref signals_cause(struct object *c, uint64_t since, bool *several)
     *several = false;
     if (!s)
         return cause;
-    signals_lock(s);
+    spin_take(&s->lock);
     if (s->count - since > RECENT) {
         *several = true;
     } else if (s->count > since) {
@@ -70,7 +58,7 @@ static struct ref signals_cause(struct object *c, uint64_t since, bool *several)
             if (s->recent[i % RECENT].by != s->recent[since % RECENT].by)
                 *several = true;
     }
-    signals_unlock(s);
+    spin_give(&s->lock);
     return *several ? (struct ref){0, 0} : cause;
 }
 
@@ -118,27 +106,27 @@ static void wake(void *p)
     errno = saved;
 }
 
-static int really(pthread_cond_t *c, pthread_mutex_t *m, bool clocked, clockid_t clock,
+static int really(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                   const struct timespec *ts)
 {
-    return clocked ? real.cond_clockwait(c, m, clock, ts)
+    return clock ? real.cond_clockwait(c, m, *clock, ts)
            : ts    ? real.cond_timedwait(c, m, ts)
                    : real.cond_wait(c, m);
 }
 
 /* An unrecorded wait gives the mutex away and takes it back: the books only. */
-static int unrecorded_wait(pthread_cond_t *c, pthread_mutex_t *m, bool clocked, clockid_t clock,
+static int unrecorded_wait(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                            const struct timespec *ts)
 {
-    int result = really(c, m, clocked, clock, ts);
+    int result = really(c, m, clock, ts);
     struct object *o = object_find(m, OBJECT_MONITOR);
     if (o)
         o->visit++;
     return result;
 }
 
-static int wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, bool clocked,
-                clockid_t clock, const struct timespec *ts)
+int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
+                const struct timespec *ts)
 {
     real_find();
     struct thread *t = thread_recording();
@@ -146,7 +134,7 @@ static int wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, bool cloc
     struct hold *hold = o ? thread_hold(t, o) : NULL;
     struct object *condition = hold ? object_get(c, OBJECT_CONDITION) : NULL;
     if (!condition)
-        return unrecorded_wait(c, m, clocked, clock, ts);
+        return unrecorded_wait(c, m, clock, ts);
     int saved = errno;
     struct line *about = object_line(t, condition, false);
     struct wait w = {.thread = t,
@@ -160,27 +148,27 @@ static int wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, bool cloc
     o->held = false;
     pthread_cleanup_push(wake, &w);
     errno = saved;
-    w.result = really(c, m, clocked, clock, ts);
+    w.result = really(c, m, clock, ts);
     pthread_cleanup_pop(1);
     return w.result;
 }
 
 ENTRY(int, pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), c, m)
 {
-    return wait(site, c, m, false, 0, NULL);
+    return follow_wait(site, c, m, NULL, NULL);
 }
 
 ENTRY(int, pthread_cond_timedwait,
       (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *ts), c, m, ts)
 {
-    return wait(site, c, m, false, 0, ts);
+    return follow_wait(site, c, m, NULL, ts);
 }
 
 ENTRY(int, pthread_cond_clockwait,
       (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *ts), c, m,
       clock, ts)
 {
-    return wait(site, c, m, true, clock, ts);
+    return follow_wait(site, c, m, &clock, ts);
 }
 
 static void record_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
@@ -203,29 +191,32 @@ static void record_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
     struct signals *s = signals_of(o);
     if (s) {
         t->busy = true;
-        signals_lock(s);
+        spin_take(&s->lock);
         s->recent[s->count % RECENT].by = t->task;
         s->recent[s->count % RECENT].at = (struct ref){atomic_load(&place->index), number};
         s->count++;
-        signals_unlock(s);
+        spin_give(&s->lock);
         t->busy = false;
     }
     note_recorded();
     errno = saved;
 }
 
-ENTRY(int, pthread_cond_signal, (pthread_cond_t * c), c)
+int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
 {
     real_find();
-    record_signal(site, c, false);
-    return real.cond_signal(c);
+    record_signal(site, c, broadcast);
+    return broadcast ? real.cond_broadcast(c) : real.cond_signal(c);
+}
+
+ENTRY(int, pthread_cond_signal, (pthread_cond_t * c), c)
+{
+    return follow_signal(site, c, false);
 }
 
 ENTRY(int, pthread_cond_broadcast, (pthread_cond_t * c), c)
 {
-    real_find();
-    record_signal(site, c, true);
-    return real.cond_broadcast(c);
+    return follow_signal(site, c, true);
 }
 
 ENTRY(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *attributes), c,

@@ -8,10 +8,12 @@
 #include "wire/slot.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <threads.h>
 #include <time.h>
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -20,55 +22,118 @@
 
 /* ---- real.c: the functions that we stand before ---- */
 
+/* Result, member, symbol, parameters. */
+#define REAL_CALLS(R)                                                                              \
+    R(int, create, pthread_create,                                                                 \
+      (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))                            \
+    R(int, thrd_create, thrd_create, (thrd_t *, thrd_start_t, void *))                             \
+    R(int, join, pthread_join, (pthread_t, void **))                                               \
+    R(int, tryjoin, pthread_tryjoin_np, (pthread_t, void **))                                      \
+    R(int, timedjoin, pthread_timedjoin_np, (pthread_t, void **, const struct timespec *))         \
+    R(int, clockjoin, pthread_clockjoin_np,                                                        \
+      (pthread_t, void **, clockid_t, const struct timespec *))                                    \
+    R(int, detach, pthread_detach, (pthread_t))                                                    \
+    R(int, setname, pthread_setname_np, (pthread_t, const char *))                                 \
+    R(int, mutex_init, pthread_mutex_init, (pthread_mutex_t *, const pthread_mutexattr_t *))       \
+    R(int, mutex_destroy, pthread_mutex_destroy, (pthread_mutex_t *))                              \
+    R(int, mutex_lock, pthread_mutex_lock, (pthread_mutex_t *))                                    \
+    R(int, mutex_trylock, pthread_mutex_trylock, (pthread_mutex_t *))                              \
+    R(int, mutex_timedlock, pthread_mutex_timedlock,                                               \
+      (pthread_mutex_t *, const struct timespec *))                                                \
+    R(int, mutex_clocklock, pthread_mutex_clocklock,                                               \
+      (pthread_mutex_t *, clockid_t, const struct timespec *))                                     \
+    R(int, mutex_unlock, pthread_mutex_unlock, (pthread_mutex_t *))                                \
+    R(int, mtx_init, mtx_init, (mtx_t *, int))                                                     \
+    R(int, spin_init, pthread_spin_init, (pthread_spinlock_t *, int))                              \
+    R(int, spin_destroy, pthread_spin_destroy, (pthread_spinlock_t *))                             \
+    R(int, spin_lock, pthread_spin_lock, (pthread_spinlock_t *))                                   \
+    R(int, spin_trylock, pthread_spin_trylock, (pthread_spinlock_t *))                             \
+    R(int, spin_unlock, pthread_spin_unlock, (pthread_spinlock_t *))                               \
+    R(int, rwlock_init, pthread_rwlock_init, (pthread_rwlock_t *, const pthread_rwlockattr_t *))   \
+    R(int, rwlock_destroy, pthread_rwlock_destroy, (pthread_rwlock_t *))                           \
+    R(int, rdlock, pthread_rwlock_rdlock, (pthread_rwlock_t *))                                    \
+    R(int, tryrdlock, pthread_rwlock_tryrdlock, (pthread_rwlock_t *))                              \
+    R(int, timedrdlock, pthread_rwlock_timedrdlock,                                                \
+      (pthread_rwlock_t *, const struct timespec *))                                               \
+    R(int, clockrdlock, pthread_rwlock_clockrdlock,                                                \
+      (pthread_rwlock_t *, clockid_t, const struct timespec *))                                    \
+    R(int, wrlock, pthread_rwlock_wrlock, (pthread_rwlock_t *))                                    \
+    R(int, trywrlock, pthread_rwlock_trywrlock, (pthread_rwlock_t *))                              \
+    R(int, timedwrlock, pthread_rwlock_timedwrlock,                                                \
+      (pthread_rwlock_t *, const struct timespec *))                                               \
+    R(int, clockwrlock, pthread_rwlock_clockwrlock,                                                \
+      (pthread_rwlock_t *, clockid_t, const struct timespec *))                                    \
+    R(int, rwlock_unlock, pthread_rwlock_unlock, (pthread_rwlock_t *))                             \
+    R(int, barrier_init, pthread_barrier_init,                                                     \
+      (pthread_barrier_t *, const pthread_barrierattr_t *, unsigned))                              \
+    R(int, barrier_destroy, pthread_barrier_destroy, (pthread_barrier_t *))                        \
+    R(int, barrier_wait, pthread_barrier_wait, (pthread_barrier_t *))                              \
+    R(int, once, pthread_once, (pthread_once_t *, void (*)(void)))                                 \
+    R(int, cond_init, pthread_cond_init, (pthread_cond_t *, const pthread_condattr_t *))           \
+    R(int, cond_destroy, pthread_cond_destroy, (pthread_cond_t *))                                 \
+    R(int, cond_wait, pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *))                    \
+    R(int, cond_timedwait, pthread_cond_timedwait,                                                 \
+      (pthread_cond_t *, pthread_mutex_t *, const struct timespec *))                              \
+    R(int, cond_clockwait, pthread_cond_clockwait,                                                 \
+      (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))                   \
+    R(int, cond_signal, pthread_cond_signal, (pthread_cond_t *))                                   \
+    R(int, cond_broadcast, pthread_cond_broadcast, (pthread_cond_t *))                             \
+    R(int, sem_init, sem_init, (sem_t *, int, unsigned))                                           \
+    R(int, sem_destroy, sem_destroy, (sem_t *))                                                    \
+    R(sem_t *, sem_open, sem_open, (const char *, int, ...))                                       \
+    R(int, sem_close, sem_close, (sem_t *))                                                        \
+    R(int, sem_wait, sem_wait, (sem_t *))                                                          \
+    R(int, sem_trywait, sem_trywait, (sem_t *))                                                    \
+    R(int, sem_timedwait, sem_timedwait, (sem_t *, const struct timespec *))                       \
+    R(int, sem_clockwait, sem_clockwait, (sem_t *, clockid_t, const struct timespec *))            \
+    R(int, sem_post, sem_post, (sem_t *))
+
 struct real {
-    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    int (*join)(pthread_t, void **);
-    int (*tryjoin)(pthread_t, void **);
-    int (*timedjoin)(pthread_t, void **, const struct timespec *);
-    int (*detach)(pthread_t);
-    int (*setname)(pthread_t, const char *);
-    int (*mutex_init)(pthread_mutex_t *, const pthread_mutexattr_t *);
-    int (*mutex_destroy)(pthread_mutex_t *);
-    int (*mutex_lock)(pthread_mutex_t *);
-    int (*mutex_trylock)(pthread_mutex_t *);
-    int (*mutex_timedlock)(pthread_mutex_t *, const struct timespec *);
-    int (*mutex_clocklock)(pthread_mutex_t *, clockid_t, const struct timespec *);
-    int (*mutex_unlock)(pthread_mutex_t *);
-    int (*cond_init)(pthread_cond_t *, const pthread_condattr_t *);
-    int (*cond_destroy)(pthread_cond_t *);
-    int (*cond_wait)(pthread_cond_t *, pthread_mutex_t *);
-    int (*cond_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
-    int (*cond_clockwait)(pthread_cond_t *, pthread_mutex_t *, clockid_t,
-                          const struct timespec *);
-    int (*cond_signal)(pthread_cond_t *);
-    int (*cond_broadcast)(pthread_cond_t *);
-    int (*sem_init)(sem_t *, int, unsigned);
-    int (*sem_destroy)(sem_t *);
-    int (*sem_wait)(sem_t *);
-    int (*sem_trywait)(sem_t *);
-    int (*sem_timedwait)(sem_t *, const struct timespec *);
-    int (*sem_clockwait)(sem_t *, clockid_t, const struct timespec *);
-    int (*sem_post)(sem_t *);
+#define R(result, member, symbol, parameters) result(*member) parameters;
+    REAL_CALLS(R)
+#undef R
 };
 extern struct real real;
 void real_find(void); /* idempotent; called before the first use */
 
-/* Defines the two entries of one call: NAME, by which untraced code comes, and the
- * redirected one.  Both land in trace_NAME with the call's site, 0 if untraced. */
+/* Defines the two entries of one call: NAME, by which code comes that was not compiled with
+ * -trace, and the redirected one.  Both land in trace_NAME with the call's site, 0 if it is not
+ * to be recorded. */
 #define SITE ((uintptr_t)__builtin_return_address(0) - 1)
-#define ENTRY(result, name, parameters, ...)                                            \
+#define ENTRIES(result, give, name, parameters, ...)                                    \
     static result trace_##name(uintptr_t site, POET_UNWRAP parameters);                 \
     __attribute__((visibility("default"))) result name parameters                       \
     {                                                                                   \
-        return trace_##name(0, __VA_ARGS__);                                            \
+        give trace_##name(site_of_untraced(SITE), __VA_ARGS__);                         \
     }                                                                                   \
     __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name parameters; \
     __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name parameters  \
     {                                                                                   \
-        return trace_##name(SITE, __VA_ARGS__);                                         \
+        give trace_##name(SITE, __VA_ARGS__);                                           \
     }                                                                                   \
     static result trace_##name(uintptr_t site, POET_UNWRAP parameters)
+#define ENTRY(result, name, parameters, ...) ENTRIES(result, return, name, parameters, __VA_ARGS__)
+#define ENTRY_VOID(name, parameters, ...) ENTRIES(void, , name, parameters, __VA_ARGS__)
 #define POET_UNWRAP(...) __VA_ARGS__
+
+/* ---- module.c: what is mapped, and whose calls are recorded without -trace ---- */
+
+struct thread;
+extern bool modules_record; /* some calls of untraced code are */
+/* The site of a call by untraced code as far as it is recorded, else 0: the call itself, or what
+ * in the program made the C++ runtime call. */
+uintptr_t modules_site(uintptr_t site);
+static inline uintptr_t site_of_untraced(uintptr_t site)
+{
+    return LIKELY(!modules_record) ? 0 : modules_site(site);
+}
+void modules_begin(void);               /* before any other */
+bool modules_under_record(void);
+void modules_announce(struct out *out); /* a MODULE for each */
+/* A record comes from a module that is not the thread's last one; announces what is new. */
+void modules_meet(struct thread *thread, uintptr_t site);
+bool modules_has_code(uintptr_t address);
+bool modules_is_runtime(uintptr_t address);
 
 /* ---- codes: types and compound shapes that libpoet itself uses ---- */
 
@@ -79,7 +144,10 @@ void real_find(void); /* idempotent; called before the first use */
     T(REFUSED, "refused") T(ENTER, "enter") T(ENTERED, "entered") T(LEAVE, "leave")     \
     T(LEFT, "left") T(WAIT, "wait") T(WAKE, "wake") T(TIMEOUT, "timeout")               \
     T(SIGNAL, "signal") T(POST, "post") T(TAKEN, "taken") T(NOTE, "note")               \
-    T(OFF, "off") T(ON, "on")
+    T(OFF, "off") T(ON, "on") T(READ_LEFT, "read_left")                                 \
+    T(WRITE_LEFT, "write_left") T(READ, "read") T(WRITE, "write") T(ARRIVE, "arrive")                   \
+    T(PASSED, "passed") T(INITIALISE, "initialise") T(INITIALISED, "initialised")       \
+    T(READY, "ready")
 
 enum trace_type {
     TYPE_NONE,
@@ -101,6 +169,12 @@ enum trace_shape {
     SHAPE_TAKEN,                 /* taken, left/leave */
     SHAPE_GAVE_UP,               /* timeout, left/leave */
     SHAPE_BROKEN,                /* refused, left/leave */
+    SHAPE_READ,                  /* petition, enter/read */
+    SHAPE_READ_ENTER,            /* enter/read */
+    SHAPE_READ_LEAVE,            /* left/read_left */
+    SHAPE_WRITE,                 /* petition, enter/write */
+    SHAPE_WRITE_ENTER,           /* enter/write */
+    SHAPE_WRITE_LEAVE,           /* left/write_left */
     SHAPE_END
 };
 
@@ -117,7 +191,16 @@ struct line {
     _Atomic uint64_t number; /* last one taken */
 };
 
-enum object_kind { OBJECT_TASK, OBJECT_MONITOR, OBJECT_CONDITION, OBJECT_SEMAPHORE };
+enum object_kind {
+    OBJECT_TASK,
+    OBJECT_MONITOR,
+    OBJECT_SPIN,
+    OBJECT_CONDITION,
+    OBJECT_SEMAPHORE,
+    OBJECT_RWLOCK,
+    OBJECT_BARRIER,
+    OBJECT_ONCE
+};
 
 struct thread;
 
@@ -128,11 +211,14 @@ struct object {
     const void *address;
     enum object_kind kind;
     struct line line;
-    _Atomic uint32_t opening; /* a spin lock: one thread announces the line */
+    _Atomic bool opening;     /* a spin lock: one thread announces the line */
     uint64_t visit;           /* monitors: counts outermost visits; under the mutex */
     bool held;                /* monitors: a recorded visit goes on; under the mutex */
     struct task *_Atomic task; /* OBJECT_TASK */
     struct signals *_Atomic signals; /* OBJECT_CONDITION */
+    struct rounds *_Atomic rounds;   /* OBJECT_BARRIER */
+    struct ref initialised;          /* OBJECT_ONCE: written before the real once lets others go */
+    _Atomic unsigned opened;         /* OBJECT_SEMAPHORE: how often by name */
 };
 
 struct object *object_find(const void *address, enum object_kind kind); /* or NULL */
@@ -175,15 +261,18 @@ struct hold {
     struct line *line;
     uint64_t visit;
     unsigned depth; /* recursive visits */
+    bool writing;   /* a read-write lock, held by its writer */
 };
 
 #define LOST_RANGES 64
+#define ONCE_REMEMBERED 16
 
 struct thread {
     struct queue_head *queue;
     struct slot *slots;
     uint64_t head, tail; /* own copy of head; last seen tail */
     uint64_t mask;
+    uintptr_t module_start, module_bytes; /* where the last call came from */
     struct task *task;
     struct hold *holds;
     size_t hold_count, hold_room;
@@ -199,19 +288,44 @@ struct thread {
         uint64_t first, count;
     } lost[LOST_RANGES];
     size_t lost_count;
+    struct once_call *once;                       /* the initialiser about to run */
+    const struct object *ready[ONCE_REMEMBERED];  /* found initialised before */
+    unsigned ready_next;
     struct thread *next_free;
 };
 
-/* The calling thread if it may record now, else NULL.  Makes it on first use. */
+/* The calling thread if it may record now, else NULL. */
 struct thread *thread_recording(void);
 struct thread *thread_self(void); /* the same, also while off; NULL if there is none */
+struct thread *thread_mine(void); /* the same, also where it cannot record any more */
+struct thread *thread_make(struct task *task); /* for the calling thread; NULL: not to be traced */
+void thread_end(struct thread *thread);
+void thread_forget(void);
 struct line *thread_place(struct thread *thread); /* where it stands */
 struct hold *thread_hold(struct thread *thread, const struct object *object);
 struct hold *thread_push(struct thread *thread, struct object *object, struct line *line);
 void thread_pop(struct thread *thread, struct hold *hold);
-void thread_begin_main(void);
-void thread_end_main(void);
-void thread_after_fork(void);
+void line_rename(struct thread *thread, uint32_t line, const char *name);
+
+/* ---- life.c ---- */
+
+void life_begin_main(void);
+void life_end_main(void);
+
+/* ---- what the names of C11 stand for: life.c, mutex.c, condition.c, once.c ---- */
+
+enum how { HOW_LOCK, HOW_TRY, HOW_TIMED, HOW_CLOCK };
+int follow_join(uintptr_t site, pthread_t id, void **result, const clockid_t *clock,
+                const struct timespec *deadline);
+int follow_detach(uintptr_t site, pthread_t id);
+int follow_lock(uintptr_t site, enum how how, pthread_mutex_t *m, clockid_t clock,
+                const struct timespec *ts);
+int follow_unlock(uintptr_t site, pthread_mutex_t *m);
+void follow_mutex_made(uintptr_t site, pthread_mutex_t *m);
+int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
+                const struct timespec *ts);
+int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast);
+int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void));
 
 /* ---- record.c: writing slots ---- */
 
@@ -245,6 +359,7 @@ extern _Atomic bool tracing; /* a server is there and the program is to be recor
 extern _Atomic uint64_t unrecorded; /* calls from signal handlers that came in between */
 extern _Atomic bool recorded;       /* anything beyond the life of main */
 extern _Atomic uint64_t dropped;    /* events that found no room in time */
+extern _Atomic bool library_threads; /* threads were created by calls that are not recorded */
 extern uint64_t instance;           /* names this process among all */
 
 void server_start(void);
@@ -256,6 +371,18 @@ void server_stop(void);
 void server_forget(void); /* in a forked child */
 unsigned server_wait_ms(void);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Nothing that we wait for is held across a call of the program's. */
+static inline void spin_take(_Atomic bool *lock)
+{
+    while (atomic_exchange_explicit(lock, true, memory_order_acquire))
+        sched_yield();
+}
+
+static inline void spin_give(_Atomic bool *lock)
+{
+    atomic_store_explicit(lock, false, memory_order_release);
+}
 
 static inline void note_recorded(void)
 {

@@ -1,4 +1,4 @@
-/* Mutexes.  What may block is tried first, so that a lock that is free is one
+/* Mutexes and spin locks.  What may block is tried first, so that a lock that is free is one
  * record, and one that is not shows its petition before the thread blocks. */
 #define _GNU_SOURCE
 #include "clients/trace/inside.h"
@@ -21,11 +21,11 @@ static void mend(struct thread *t, struct line *line, uintptr_t site, const char
 }
 
 /* Locked for the first time by this thread: one record, or its second half. */
-static void entered(struct thread *t, struct object *o, struct line *line, bool petitioned,
+static void entered(struct thread *t, struct object *o, struct line *line, bool petitioned, bool died,
                     uintptr_t site)
 {
     if (o->held)
-        mend(t, line, site, "its holder was not seen leaving");
+        mend(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
     o->held = true;
     o->visit++;
     record_write(t, &(struct record){.shape = petitioned ? SHAPE_ENTER : SHAPE_LOCK,
@@ -55,61 +55,63 @@ static void refused(struct thread *t, struct line *line, bool petitioned, uintpt
                                      .site = site}, NULL);
 }
 
-/* A lock that is not recorded: the books only. */
-static int unrecorded_lock(int result, pthread_mutex_t *m)
+struct call {
+    enum object_kind kind;
+    enum how how;
+    void *lock;
+    clockid_t clock;
+    const struct timespec *ts;
+};
+
+static int really_try(const struct call *c)
 {
-    if (result == 0 || result == EOWNERDEAD) {
-        struct object *o = object_find(m, OBJECT_MONITOR);
-        if (o) {
-            struct thread *t = thread_self();
-            struct hold *hold = t ? thread_hold(t, o) : NULL;
-            if (hold)
-                hold->depth++;
-            else
-                o->visit++;
-        }
-    }
+    return c->kind == OBJECT_SPIN ? real.spin_trylock(c->lock) : real.mutex_trylock(c->lock);
+}
+
+static int really(const struct call *c)
+{
+    if (c->how == HOW_TRY)
+        return really_try(c);
+    if (c->kind == OBJECT_SPIN)
+        return real.spin_lock(c->lock);
+    return c->how == HOW_TIMED   ? real.mutex_timedlock(c->lock, c->ts)
+           : c->how == HOW_CLOCK ? real.mutex_clocklock(c->lock, c->clock, c->ts)
+                                 : real.mutex_lock(c->lock);
+}
+
+/* A lock that is not recorded: the books only. */
+static int unrecorded_lock(const struct call *c)
+{
+    int result = really(c);
+    struct object *o = result == 0 || result == EOWNERDEAD ? object_find(c->lock, c->kind) : NULL;
+    struct thread *t = o ? thread_self() : NULL;
+    struct hold *hold = t ? thread_hold(t, o) : NULL;
+    if (hold)
+        hold->depth++;
+    else if (o)
+        o->visit++;
     return result;
 }
 
-enum how { LOCK, TRYLOCK, TIMEDLOCK, CLOCKLOCK };
-
-static int really(enum how how, pthread_mutex_t *m, clockid_t clock, const struct timespec *ts)
-{
-    switch (how) {
-    case TRYLOCK:
-        return real.mutex_trylock(m);
-    case TIMEDLOCK:
-        return real.mutex_timedlock(m, ts);
-    case CLOCKLOCK:
-        return real.mutex_clocklock(m, clock, ts);
-    default:
-        return real.mutex_lock(m);
-    }
-}
-
-static int lock(uintptr_t site, enum how how, pthread_mutex_t *m, clockid_t clock,
-                const struct timespec *ts)
+static int lock(uintptr_t site, const struct call *c)
 {
     real_find();
-    bool odd = how == CLOCKLOCK && clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC;
+    bool odd = c->how == HOW_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
     struct thread *t = site && !odd ? thread_recording() : NULL;
-    struct object *o = t ? object_get(m, OBJECT_MONITOR) : NULL;
-    if (!o)
-        return unrecorded_lock(really(how, m, clock, ts), m);
+    struct object *o = t ? object_get(c->lock, c->kind) : NULL;
     int saved = errno;
-    struct line *line = object_line(t, o, false);
+    struct line *line = o ? object_line(t, o, false) : NULL;
     if (!line)
-        return unrecorded_lock(really(how, m, clock, ts), m);
+        return unrecorded_lock(c);
     struct hold *hold = thread_hold(t, o);
-    int result = real.mutex_trylock(m);
+    int result = really_try(c);
     bool petitioned = false;
-    if (result == EBUSY && how != TRYLOCK) {
+    if (result == EBUSY && c->how != HOW_TRY) {
         record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
         petitioned = true;
         t->waiting++;
         errno = saved;
-        result = really(how, m, clock, ts);
+        result = really(c);
         t->waiting--;
     }
     if (result != 0 && result != EOWNERDEAD)
@@ -117,38 +119,55 @@ static int lock(uintptr_t site, enum how how, pthread_mutex_t *m, clockid_t cloc
     else if (hold)
         again(t, hold, site);
     else
-        entered(t, o, line, petitioned, site);
+        entered(t, o, line, petitioned, result == EOWNERDEAD, site);
     errno = saved;
     return result;
 }
 
+int follow_lock(uintptr_t site, enum how how, pthread_mutex_t *m, clockid_t clock,
+                const struct timespec *ts)
+{
+    return lock(site, &(struct call){OBJECT_MONITOR, how, m, clock, ts});
+}
+
 ENTRY(int, pthread_mutex_lock, (pthread_mutex_t * m), m)
 {
-    return lock(site, LOCK, m, 0, NULL);
+    return follow_lock(site, HOW_LOCK, m, 0, NULL);
 }
 
 ENTRY(int, pthread_mutex_trylock, (pthread_mutex_t * m), m)
 {
-    return lock(site, TRYLOCK, m, 0, NULL);
+    return follow_lock(site, HOW_TRY, m, 0, NULL);
 }
 
 ENTRY(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *ts), m, ts)
 {
-    return lock(site, TIMEDLOCK, m, 0, ts);
+    return follow_lock(site, HOW_TIMED, m, 0, ts);
 }
 
 ENTRY(int, pthread_mutex_clocklock,
       (pthread_mutex_t * m, clockid_t clock, const struct timespec *ts), m, clock, ts)
 {
-    return lock(site, CLOCKLOCK, m, clock, ts);
+    return follow_lock(site, HOW_CLOCK, m, clock, ts);
+}
+
+ENTRY(int, pthread_spin_lock, (pthread_spinlock_t * s), s)
+{
+    return lock(site, &(struct call){OBJECT_SPIN, HOW_LOCK, (void *)(uintptr_t)s, 0, NULL});
+}
+
+ENTRY(int, pthread_spin_trylock, (pthread_spinlock_t * s), s)
+{
+    return lock(site, &(struct call){OBJECT_SPIN, HOW_TRY, (void *)(uintptr_t)s, 0, NULL});
 }
 
 /* Mutexes that check do not let others unlock them; the call will fail. */
-static bool may_be_unlocked_by_others(const pthread_mutex_t *m)
+static bool may_be_unlocked_by_others(const void *lock, enum object_kind kind)
 {
 #ifdef __GLIBC__
-    int kind = m->__data.__kind & 127;
-    return kind == PTHREAD_MUTEX_TIMED_NP || kind == PTHREAD_MUTEX_ADAPTIVE_NP;
+    int type = kind == OBJECT_SPIN ? PTHREAD_MUTEX_TIMED_NP
+                                   : ((const pthread_mutex_t *)lock)->__data.__kind & 127;
+    return type == PTHREAD_MUTEX_TIMED_NP || type == PTHREAD_MUTEX_ADAPTIVE_NP;
 #else
     return false;
 #endif
@@ -156,52 +175,72 @@ static bool may_be_unlocked_by_others(const pthread_mutex_t *m)
 
 /* The leave is recorded before the real unlock, also for code that is not traced
  * if it releases what traced code took. */
-ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * m), m)
+static void leave(uintptr_t site, const void *lock, enum object_kind kind)
 {
-    real_find();
-    struct object *o = object_find(m, OBJECT_MONITOR);
+    struct object *o = object_find(lock, kind);
     struct thread *t = o ? thread_recording() : NULL;
     struct hold *hold = t ? thread_hold(t, o) : NULL;
-    if (hold) {
-        int saved = errno;
+    int saved = errno;
+    if (hold && --hold->depth) {
+        record_event(t, TYPE_LEAVE, hold->line, 0, site);
+    } else if (hold) {
         struct line *line = hold->line;
-        if (--hold->depth) {
-            record_event(t, TYPE_LEAVE, line, 0, site);
-        } else {
-            thread_pop(t, hold);
-            o->held = false;
-            record_write(t, &(struct record){.shape = SHAPE_LEAVE,
-                                             .a = thread_place(t),
-                                             .b = line,
-                                             .take_a = 1,
-                                             .take_b = 1,
-                                             .site = site}, NULL);
-        }
-        errno = saved;
-    } else if (o && t && site && o->held && may_be_unlocked_by_others(m)) {
-        int saved = errno;
+        thread_pop(t, hold);
+        o->held = false;
+        record_write(t, &(struct record){.shape = SHAPE_LEAVE,
+                                         .a = thread_place(t),
+                                         .b = line,
+                                         .take_a = 1,
+                                         .take_b = 1,
+                                         .site = site}, NULL);
+    } else if (o && t && site && o->held && may_be_unlocked_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that took it is stale now */
         o->held = false;
         mend(t, &o->line, site, "unlocked by a thread that did not lock it");
-        errno = saved;
     }
+    errno = saved;
+}
+
+int follow_unlock(uintptr_t site, pthread_mutex_t *m)
+{
+    real_find();
+    leave(site, m, OBJECT_MONITOR);
     return real.mutex_unlock(m);
 }
+
+ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * m), m)
+{
+    return follow_unlock(site, m);
+}
+
+ENTRY(int, pthread_spin_unlock, (pthread_spinlock_t * s), s)
+{
+    real_find();
+    leave(site, (const void *)(uintptr_t)s, OBJECT_SPIN);
+    return real.spin_unlock(s);
+}
+
+/* The address may have been another's. */
+static void made(uintptr_t site, const void *lock, enum object_kind kind)
+{
+    int saved = errno;
+    object_destroy(lock, kind);
+    struct thread *t = site ? thread_recording() : NULL;
+    struct object *o = t ? object_get(lock, kind) : NULL;
+    if (o)
+        object_line(t, o, true);
+    errno = saved;
+}
+
+void follow_mutex_made(uintptr_t site, pthread_mutex_t *m) { made(site, m, OBJECT_MONITOR); }
 
 ENTRY(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *attributes), m,
       attributes)
 {
     real_find();
     int result = real.mutex_init(m, attributes);
-    if (result == 0) {
-        int saved = errno;
-        object_destroy(m, OBJECT_MONITOR); /* the address may have been another's */
-        struct thread *t = site ? thread_recording() : NULL;
-        struct object *o = t ? object_get(m, OBJECT_MONITOR) : NULL;
-        if (o)
-            object_line(t, o, true);
-        errno = saved;
-    }
+    if (result == 0)
+        made(site, m, OBJECT_MONITOR);
     return result;
 }
 
@@ -212,5 +251,24 @@ ENTRY(int, pthread_mutex_destroy, (pthread_mutex_t * m), m)
     int result = real.mutex_destroy(m);
     if (result == 0)
         object_destroy(m, OBJECT_MONITOR);
+    return result;
+}
+
+ENTRY(int, pthread_spin_init, (pthread_spinlock_t * s, int shared), s, shared)
+{
+    real_find();
+    int result = real.spin_init(s, shared);
+    if (result == 0)
+        made(site, (const void *)(uintptr_t)s, OBJECT_SPIN);
+    return result;
+}
+
+ENTRY(int, pthread_spin_destroy, (pthread_spinlock_t * s), s)
+{
+    real_find();
+    (void)site;
+    int result = real.spin_destroy(s);
+    if (result == 0)
+        object_destroy((const void *)(uintptr_t)s, OBJECT_SPIN);
     return result;
 }

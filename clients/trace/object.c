@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "clients/trace/inside.h"
 
-#include <sched.h>
 #include <sys/mman.h>
 
 #define BUCKETS (1u << 16)
@@ -19,8 +18,7 @@ static size_t arena_left;
 void *arena_take(size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
-    while (atomic_exchange_explicit(&arena_lock, true, memory_order_acquire))
-        sched_yield();
+    spin_take(&arena_lock);
     void *p = NULL;
     if (bytes > arena_left && bytes <= ARENA_BYTES) {
         char *more = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
@@ -35,7 +33,7 @@ void *arena_take(size_t bytes)
         arena += bytes;
         arena_left -= bytes;
     }
-    atomic_store_explicit(&arena_lock, false, memory_order_release);
+    spin_give(&arena_lock);
     return p;
 }
 
@@ -84,14 +82,17 @@ static const struct {
 } kinds[] = {[OBJECT_TASK] = {"task", false},
              [OBJECT_MONITOR] = {"monitor", false},
              [OBJECT_CONDITION] = {"condition", true},
-             [OBJECT_SEMAPHORE] = {"semaphore", true}};
+             [OBJECT_SEMAPHORE] = {"semaphore", true},
+             [OBJECT_SPIN] = {"spin", false},
+             [OBJECT_RWLOCK] = {"rwlock", true},
+             [OBJECT_BARRIER] = {"barrier", true},
+             [OBJECT_ONCE] = {"once", true}};
 
 struct line *object_line(struct thread *thread, struct object *o, bool created)
 {
     if (LIKELY(atomic_load_explicit(&o->line.index, memory_order_acquire)))
         return &o->line;
-    while (atomic_exchange_explicit(&o->opening, 1, memory_order_acquire))
-        sched_yield();
+    spin_take(&o->opening);
     if (!atomic_load_explicit(&o->line.index, memory_order_relaxed)) {
         thread->busy = true;
         uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, 0,
@@ -101,7 +102,7 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
         atomic_store_explicit(&o->line.index, index, memory_order_release);
         thread->busy = false;
     }
-    atomic_store_explicit(&o->opening, 0, memory_order_release);
+    spin_give(&o->opening);
     return atomic_load_explicit(&o->line.index, memory_order_relaxed) ? &o->line : NULL;
 }
 
@@ -123,12 +124,11 @@ static struct task *task_pool;
 
 struct task *task_new(unsigned keepers)
 {
-    while (atomic_exchange_explicit(&task_lock, true, memory_order_acquire))
-        sched_yield();
+    spin_take(&task_lock);
     struct task *task = task_pool;
     if (task)
         task_pool = task->free_next;
-    atomic_store_explicit(&task_lock, false, memory_order_release);
+    spin_give(&task_lock);
     if (!task)
         task = arena_take(sizeof *task);
     if (task)
@@ -140,9 +140,8 @@ void task_release(struct task *task)
 {
     if (atomic_fetch_sub(&task->keepers, 1) != 1)
         return;
-    while (atomic_exchange_explicit(&task_lock, true, memory_order_acquire))
-        sched_yield();
+    spin_take(&task_lock);
     task->free_next = task_pool;
     task_pool = task;
-    atomic_store_explicit(&task_lock, false, memory_order_release);
+    spin_give(&task_lock);
 }

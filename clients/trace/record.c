@@ -133,6 +133,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     t->busy = true;
     if (t->lost_count)
         announce_lost(t);
+    if (r->site && r->site - t->module_start >= t->module_bytes)
+        modules_meet(t, r->site);
     uint64_t slots = 1 + slot_follow(r->payload_bytes);
     bool room = LIKELY(fits(t, slots)) || wait_for_room(t, slots);
     uint64_t a = atomic_fetch_add_explicit(&r->a->number, r->take_a, memory_order_relaxed) + 1;

@@ -3,6 +3,8 @@
 #include "clients/trace/inside.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 
 /* The whole visit, or a part of it: take_a numbers on the thread's line, take_b on
  * the semaphore's. */
@@ -17,8 +19,6 @@ static void visit(struct thread *t, uint16_t shape, struct line *place, struct l
                                      .site = site}, NULL);
     note_recorded();
 }
-
-enum how { WAIT, TIMED, CLOCKED };
 
 struct blocked {
     struct thread *thread;
@@ -39,16 +39,16 @@ static void leave(void *p)
 
 static int really(enum how how, sem_t *s, clockid_t clock, const struct timespec *ts)
 {
-    return how == WAIT    ? real.sem_wait(s)
-           : how == TIMED ? real.sem_timedwait(s, ts)
+    return how == HOW_LOCK    ? real.sem_wait(s)
+           : how == HOW_TIMED ? real.sem_timedwait(s, ts)
                           : real.sem_clockwait(s, clock, ts);
 }
 
 /* Whether the call can succeed at all: a wrong time is an error even if it need not be used. */
 static bool plausible(enum how how, clockid_t clock, const struct timespec *ts)
 {
-    return how == WAIT || (ts && ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000 &&
-                           (how == TIMED || clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC));
+    return how == HOW_LOCK || (ts && ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000 &&
+                           (how == HOW_TIMED || clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC));
 }
 
 static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const struct timespec *ts)
@@ -82,16 +82,16 @@ static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const s
     return b.result;
 }
 
-ENTRY(int, sem_wait, (sem_t * s), s) { return wait(site, WAIT, s, 0, NULL); }
+ENTRY(int, sem_wait, (sem_t * s), s) { return wait(site, HOW_LOCK, s, 0, NULL); }
 
 ENTRY(int, sem_timedwait, (sem_t * s, const struct timespec *ts), s, ts)
 {
-    return wait(site, TIMED, s, 0, ts);
+    return wait(site, HOW_TIMED, s, 0, ts);
 }
 
 ENTRY(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *ts), s, clock, ts)
 {
-    return wait(site, CLOCKED, s, clock, ts);
+    return wait(site, HOW_CLOCK, s, clock, ts);
 }
 
 ENTRY(int, sem_trywait, (sem_t * s), s)
@@ -146,6 +146,59 @@ ENTRY(int, sem_destroy, (sem_t * s), s)
     (void)site;
     int result = real.sem_destroy(s);
     if (result == 0)
+        object_destroy(s, OBJECT_SEMAPHORE);
+    return result;
+}
+
+/* ---- by name ---- */
+
+/* The same address as long as it is open: one line, under its name. */
+static void opened(uintptr_t site, sem_t *s, const char *name)
+{
+    struct object *o = object_get(s, OBJECT_SEMAPHORE);
+    if (!o || atomic_fetch_add(&o->opened, 1) > 0)
+        return;
+    object_destroy(s, OBJECT_SEMAPHORE);
+    struct thread *t = site ? thread_recording() : NULL;
+    struct line *line = t ? object_line(t, o, true) : NULL;
+    if (line)
+        line_rename(t, atomic_load(&line->index), name);
+}
+
+static sem_t *open_named(uintptr_t site, const char *name, int flags, va_list more)
+{
+    real_find();
+    mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
+    unsigned value = flags & O_CREAT ? va_arg(more, unsigned) : 0;
+    sem_t *s = flags & O_CREAT ? real.sem_open(name, flags, mode, value) : real.sem_open(name, flags);
+    int saved = errno;
+    if (s != SEM_FAILED)
+        opened(site, s, name);
+    errno = saved;
+    return s;
+}
+
+/* What ENTRY cannot say: the arguments are not all named. */
+#define OPEN(name, its_site)                                                                       \
+    __attribute__((visibility("default"))) sem_t *name(const char *, int, ...);                   \
+    sem_t *name(const char *which, int flags, ...)                                                 \
+    {                                                                                              \
+        va_list more;                                                                              \
+        va_start(more, flags);                                                                     \
+        sem_t *s = open_named(its_site, which, flags, more);                                       \
+        va_end(more);                                                                              \
+        return s;                                                                                  \
+    }
+OPEN(sem_open, site_of_untraced(SITE))
+OPEN(poet_link_with_poetcc_trace__sem_open, SITE)
+
+ENTRY(int, sem_close, (sem_t * s), s)
+{
+    real_find();
+    (void)site;
+    struct object *o = object_find(s, OBJECT_SEMAPHORE);
+    int result = real.sem_close(s);
+    if (result == 0 && o && atomic_fetch_sub(&o->opened, 1) == 1)
         object_destroy(s, OBJECT_SEMAPHORE);
     return result;
 }

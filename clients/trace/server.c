@@ -6,13 +6,10 @@
 #include "wire/limits.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,11 +66,10 @@ static unsigned number_from(const char *variable, unsigned otherwise, unsigned l
 
 static void lock(void)
 {
-    while (atomic_exchange_explicit(&sending, true, memory_order_acquire))
-        sched_yield();
+    spin_take(&sending);
 }
 
-static void unlock(void) { atomic_store_explicit(&sending, false, memory_order_release); }
+static void unlock(void) { spin_give(&sending); }
 
 static bool ours(void)
 {
@@ -199,59 +195,6 @@ bool server_alive(void) { return atomic_load_explicit(&tracing, memory_order_rel
 
 /* ---- who we are ---- */
 
-struct module {
-    char path[PATH_MAX];
-    uint8_t build_id[32];
-    unsigned build_id_bytes;
-    uint64_t start, end, bias;
-};
-
-static void read_notes(struct module *m, const char *note, size_t size)
-{
-    for (const char *end = note + size; note + sizeof(ElfW(Nhdr)) < end;) {
-        const ElfW(Nhdr) *h = (const void *)note;
-        const char *name = note + sizeof *h, *value = name + ((h->n_namesz + 3u) & ~3u);
-        if (value + h->n_descsz > end)
-            return;
-        if (h->n_type == NT_GNU_BUILD_ID && h->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
-            h->n_descsz <= sizeof m->build_id) {
-            m->build_id_bytes = h->n_descsz;
-            memcpy(m->build_id, value, h->n_descsz);
-        }
-        note = value + ((h->n_descsz + 3u) & ~3u);
-    }
-}
-
-static int put_module(struct dl_phdr_info *info, size_t size, void *context)
-{
-    (void)size;
-    struct module m = {.start = UINT64_MAX, .bias = info->dlpi_addr};
-    if (info->dlpi_name && *info->dlpi_name)
-        snprintf(m.path, sizeof m.path, "%s", info->dlpi_name);
-    else if (readlink("/proc/self/exe", m.path, sizeof m.path - 1) < 0)
-        return 0;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
-        uint64_t start = info->dlpi_addr + h->p_vaddr;
-        if (h->p_type == PT_LOAD) {
-            m.start = start < m.start ? start : m.start;
-            m.end = start + h->p_memsz > m.end ? start + h->p_memsz : m.end;
-        } else if (h->p_type == PT_NOTE) {
-            read_notes(&m, (const char *)(uintptr_t)start, h->p_memsz);
-        }
-    }
-    struct out *out = context;
-    out_begin(out, MESSAGE_MODULE);
-    put_u64(out, m.start);
-    put_u64(out, m.end);
-    put_u64(out, m.bias);
-    put_u32(out, m.build_id_bytes);
-    put_bytes(out, m.build_id, m.build_id_bytes);
-    put_string(out, m.path);
-    out_end(out);
-    return 0;
-}
-
 static void put_arguments(struct out *out)
 {
     char text[16384];
@@ -376,7 +319,11 @@ static bool start_server(char *file, size_t file_size, char *endpoint, size_t en
         say("%s", error.text);
         return false;
     }
-    snprintf(file, file_size, "%.200s.%d.poet", program_invocation_short_name, (int)getpid());
+    const char *wanted = getenv("POET_OUTPUT");
+    if (wanted && *wanted)
+        snprintf(file, file_size, "%s", wanted);
+    else
+        snprintf(file, file_size, "%.200s.%d.poet", program_invocation_short_name, (int)getpid());
     snprintf(endpoint, endpoint_size, "unix:%s/poet-%d.sock", directory, (int)getpid());
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return false;
@@ -445,7 +392,7 @@ void server_forget(void)
 static void put_first(struct out *out)
 {
     put_hello(out);
-    dl_iterate_phdr(put_module, out);
+    modules_announce(out);
     codes_announce(out);
 }
 
@@ -463,7 +410,7 @@ void server_start(void)
         queue_slots *= 2;
     if (getrandom(&instance, sizeof instance, GRND_NONBLOCK) != sizeof instance)
         instance = clock_now() ^ ((uint64_t)getpid() << 40);
-    char endpoint[400], file[300] = "";
+    char endpoint[400], file[PATH_MAX] = "";
     struct error error;
     bool absent = false;
     if (!endpoint_default(endpoint, sizeof endpoint, &error)) {
@@ -474,7 +421,11 @@ void server_start(void)
         say("%s: a program is traced over a Unix socket only: set POET_SERVER=unix:PATH", endpoint);
         return;
     }
-    connection = endpoint_connect(endpoint, 1000, &absent, &error);
+    const char *output = getenv("POET_OUTPUT"); /* asks for a server of its own */
+    if (output && *output)
+        absent = true;
+    else
+        connection = endpoint_connect(endpoint, 1000, &absent, &error);
     if (connection < 0 && (!absent || (named && *named))) {
         say("%s: the program runs untraced", error.text);
         return;
@@ -499,6 +450,7 @@ void server_start(void)
     }
     if (*file) {
         setenv("POET_SERVER", endpoint, 1); /* for those that this program starts */
+        unsetenv("POET_OUTPUT");
         say("no server was running: tracing into %s (its newest %s); see it with: poet view %s", file,
             getenv("POET_KEEP") ? getenv("POET_KEEP") : "1 GB", file);
     }
@@ -507,7 +459,7 @@ void server_start(void)
 static void after_fork(void)
 {
     server_forget();
-    thread_after_fork();
+    thread_forget();
 }
 
 static void start(void) __attribute__((constructor(200)));
@@ -515,9 +467,10 @@ static void start(void)
 {
     int saved = errno;
     real_find();
+    modules_begin();
     server_start();
     if (atomic_load(&tracing))
-        thread_begin_main();
+        life_begin_main();
     pthread_atfork(NULL, NULL, after_fork);
     errno = saved;
 }
@@ -527,8 +480,11 @@ static void stop(void)
 {
     if (!atomic_load(&tracing))
         return;
-    thread_end_main();
-    if (!atomic_load(&recorded))
+    life_end_main();
+    if (!atomic_load(&recorded) && !modules_under_record())
         say("no event was recorded: no file of this program that uses threads was compiled with "
             "-trace; compile each with: poetcc -trace");
+    else if (!atomic_load(&recorded) && atomic_load(&library_threads))
+        say("no call of the program itself was recorded, but its libraries start threads: see them "
+            "with: poet record --libraries");
 }

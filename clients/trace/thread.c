@@ -1,20 +1,16 @@
-/* Threads: what each holds, where it stands, and its birth and end. */
+/* The calling thread: what it holds, where it stands, whether it records. */
 #define _GNU_SOURCE
 #include "clients/trace/inside.h"
 #include "wire/limits.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 _Atomic bool tracing;
 _Atomic uint64_t unrecorded;
 
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
-static pthread_key_t end_key;
 static _Atomic uint32_t next_line = 1;
 
 /* ---- the pool of thread structures ---- */
@@ -24,12 +20,11 @@ static struct thread *pool;
 
 static struct thread *take(void)
 {
-    while (atomic_exchange_explicit(&pool_lock, true, memory_order_acquire))
-        sched_yield();
+    spin_take(&pool_lock);
     struct thread *t = pool;
     if (t)
         pool = t->next_free;
-    atomic_store_explicit(&pool_lock, false, memory_order_release);
+    spin_give(&pool_lock);
     if (!t) {
         t = arena_take(sizeof *t);
         if (!t)
@@ -44,11 +39,33 @@ static struct thread *take(void)
 
 static void put_back(struct thread *t)
 {
-    while (atomic_exchange_explicit(&pool_lock, true, memory_order_acquire))
-        sched_yield();
+    spin_take(&pool_lock);
     t->next_free = pool;
     pool = t;
-    atomic_store_explicit(&pool_lock, false, memory_order_release);
+    spin_give(&pool_lock);
+}
+
+struct thread *thread_make(struct task *task)
+{
+    struct thread *t = take();
+    if (!t)
+        return NULL;
+    t->task = task;
+    if (!server_queue(t)) {
+        put_back(t);
+        return NULL;
+    }
+    t->queue->thread = atomic_load(&task->line.index);
+    self = t;
+    return t;
+}
+
+void thread_end(struct thread *t)
+{
+    t->dead = true;
+    self = NULL;
+    server_queue_done(t);
+    put_back(t);
 }
 
 /* ---- who may record ---- */
@@ -74,6 +91,10 @@ struct thread *thread_recording(void)
     }
     return t;
 }
+
+struct thread *thread_mine(void) { return self; }
+
+void thread_forget(void) { self = NULL; }
 
 /* ---- holds ---- */
 
@@ -145,7 +166,7 @@ uint32_t line_announce(struct thread *t, const char *kind, const char *name, con
     return record_control(t, MESSAGE_LINE, &body) ? index : 0;
 }
 
-static void line_rename(struct thread *t, uint32_t line, const char *name)
+void line_rename(struct thread *t, uint32_t line, const char *name)
 {
     uint8_t bytes[64 + LIMIT_TEXT_BYTES];
     struct out body = {.data = bytes, .room = sizeof bytes};
@@ -172,354 +193,14 @@ void poet_set_name(const char *name)
         line_rename(t, atomic_load(&t->task->line.index), name);
 }
 
-/* ---- threads by id ---- */
-
-/* The creator and the thread itself both come here.  Whoever is first, the thread has not yet run the
- * program's code: *id is valid and its own.  An entry left by a thread that is gone is overwritten. */
-static void bind_id(struct task *task, const pthread_t *id)
-{
-    while (atomic_exchange_explicit(&task->binding, true, memory_order_acquire))
-        sched_yield();
-    if (!(atomic_fetch_or(&task->flags, TASK_BOUND) & TASK_BOUND)) {
-        struct object *entry = object_get((void *)*id, OBJECT_TASK);
-        if (entry)
-            atomic_store(&entry->task, task);
-    }
-    atomic_store_explicit(&task->binding, false, memory_order_release);
-}
-
-static void bind_self(struct task *task)
-{
-    pthread_t id = pthread_self();
-    bind_id(task, &id);
-}
-
-/* By now the id may be another thread's. */
-static void unbind_id(struct task *task, pthread_t id)
-{
-    struct object *entry = object_find((void *)id, OBJECT_TASK);
-    if (entry)
-        atomic_compare_exchange_strong(&entry->task, &(struct task *){task}, NULL);
-}
-
-static struct task *task_of(pthread_t id)
-{
-    struct object *entry = object_find((void *)id, OBJECT_TASK);
-    return entry ? atomic_load(&entry->task) : NULL;
-}
-
-/* ---- birth and end ---- */
-
-static struct thread *begin(struct task *task)
-{
-    struct thread *t = take();
-    if (!t)
-        return NULL;
-    t->task = task;
-    if (!server_queue(t)) {
-        put_back(t);
-        return NULL;
-    }
-    t->queue->thread = atomic_load(&task->line.index);
-    self = t;
-    pthread_setspecific(end_key, t);
-    return t;
-}
-
-static void task_close(struct thread *t, struct task *task, unsigned type, uintptr_t site)
-{
-    record_write(t, &(struct record){.shape = (uint16_t)type, .flags = SLOT_CLOSES,
-                                     .a = &task->line, .take_a = 1, .site = site}, NULL);
-}
-
-static void finish(struct thread *t)
-{
-    struct task *task = t->task;
-    bool recorded_here = atomic_load_explicit(&tracing, memory_order_relaxed) && !t->off_lines;
-    if (recorded_here)
-        task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
-    bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
-    if (closed && recorded_here)
-        task_close(t, task, TYPE_CLOSE, task->entry);
-    t->dead = true;
-    self = NULL;
-    server_queue_done(t);
-    if (closed) {
-        unbind_id(task, pthread_self());
-        task_release(task);
-    }
-    put_back(t);
-}
-
-/* ThreadSanitizer's own state of a thread is gone in the last round. */
-#if defined(__SANITIZE_THREAD__)
-#define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
-#else
-#define LAST_ROUND PTHREAD_DESTRUCTOR_ITERATIONS
-#endif
-
-/* Runs in the rounds of thread-specific destructors; acts in the last one, so that
- * what the program's own destructors do is still seen. */
-static void at_end(void *p)
-{
-    struct thread *t = p;
-    if (++t->rounds < LAST_ROUND) {
-        pthread_setspecific(end_key, t);
-        return;
-    }
-    finish(t);
-}
-
-void thread_begin_main(void)
-{
-    pthread_key_create(&end_key, at_end);
-    struct task *task = task_new(1);
-    struct thread *t = task ? begin(task) : NULL;
-    if (!t) {
-        atomic_store(&tracing, false);
-        return;
-    }
-    bind_self(task);
-    uint32_t index = line_announce(t, "task", "main", (void *)pthread_self(), 0, 0);
-    atomic_store(&task->line.index, index);
-    t->queue->thread = index;
-    task->entry = getauxval(AT_ENTRY);
-    record_event(t, TYPE_START, &task->line, 0, task->entry);
-}
-
-void thread_end_main(void)
-{
-    struct thread *t = self;
-    if (!t)
-        return;
-    atomic_fetch_or(&t->task->flags, TASK_DETACHED);
-    finish(t);
-}
-
-void thread_after_fork(void)
-{
-    self = NULL; /* the queue belongs to the parent */
-}
-
-struct start {
-    void *(*function)(void *);
-    void *argument;
-    struct task *task;
-    struct start *next;
-};
-static _Atomic bool start_lock;
-static struct start *start_pool;
-
-static struct start *start_take(void)
-{
-    while (atomic_exchange_explicit(&start_lock, true, memory_order_acquire))
-        sched_yield();
-    struct start *start = start_pool;
-    if (start)
-        start_pool = start->next;
-    atomic_store_explicit(&start_lock, false, memory_order_release);
-    return start ? start : arena_take(sizeof *start);
-}
-
-static void start_put(struct start *start)
-{
-    while (atomic_exchange_explicit(&start_lock, true, memory_order_acquire))
-        sched_yield();
-    start->next = start_pool;
-    start_pool = start;
-    atomic_store_explicit(&start_lock, false, memory_order_release);
-}
-
-/* The id of a thread is known only once it runs. */
-static void announce_object(struct thread *t, uint64_t object)
-{
-    uint8_t bytes[12];
-    struct out body = {.data = bytes, .room = sizeof bytes};
-    put_u32(&body, atomic_load(&t->task->line.index));
-    put_u64(&body, object);
-    t->busy = true;
-    record_control(t, MESSAGE_OBJECT, &body);
-    t->busy = false;
-}
-
-static void *run(void *p)
-{
-    struct start start = *(struct start *)p;
-    start_put(p);
-    bind_self(start.task);
-    if (atomic_load_explicit(&tracing, memory_order_relaxed)) {
-        struct thread *t = begin(start.task);
-        if (t)
-            announce_object(t, (uint64_t)pthread_self());
-        if (t)
-            record_event(t, TYPE_START, &start.task->line, 0, start.task->entry);
-    }
-    return start.function(start.argument);
-}
-
-static bool made_detached(const pthread_attr_t *attributes)
-{
-    int state = PTHREAD_CREATE_JOINABLE;
-    return attributes && pthread_attr_getdetachstate(attributes, &state) == 0 &&
-           state == PTHREAD_CREATE_DETACHED;
-}
-
-ENTRY(int, pthread_create,
-      (pthread_t * id, const pthread_attr_t *attributes, void *(*function)(void *),
-       void *argument),
-      id, attributes, function, argument)
-{
-    real_find();
-    struct thread *t = site ? thread_recording() : NULL;
-    struct task *task = t ? task_new(2) : NULL;
-    struct start *start = task ? start_take() : NULL;
-    if (!start)
-        return real.create(id, attributes, function, argument);
-    int saved = errno;
-    t->busy = true;
-    uint32_t index = line_announce(t, "task", "", NULL, (uintptr_t)function, LINE_FOLLOWS);
-    t->busy = false;
-    atomic_store(&task->line.index, index);
-    task->entry = (uintptr_t)function;
-    if (made_detached(attributes))
-        atomic_store(&task->flags, TASK_DETACHED);
-    record_event(t, TYPE_CREATE, &task->line, 0, site);
-    note_recorded();
-    *start = (struct start){.function = function, .argument = argument, .task = task};
-    errno = saved;
-    int result = real.create(id, attributes, run, start);
-    saved = errno;
-    if (result == 0) {
-        bind_id(task, id);
-    } else {
-        task_close(t, task, TYPE_FAILED, site);
-        task_release(task); /* a life that never was */
-        start_put(start);
-    }
-    task_release(task);
-    errno = saved;
-    return result;
-}
-
-/* What a join that succeeded adds to the picture. */
-static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t site)
-{
-    uint32_t line = task ? atomic_load(&task->line.index) : 0;
-    if (t && task)
-        record_write(t, &(struct record){.shape = TYPE_JOINED,
-                                         .flags = task->end ? RELATION_ORDER : RELATION_NONE,
-                                         .a = thread_place(t),
-                                         .take_a = 1,
-                                         .about = line,
-                                         .site = site,
-                                         .partner = {line, task->end}}, NULL);
-    if (!task)
-        return;
-    if (t && task->end)
-        task_close(t, task, TYPE_CLOSE, site);
-    unbind_id(task, id);
-    task_release(task);
-}
-
-static void leave_wait(void *t) { ((struct thread *)t)->waiting--; }
-
-static void petition_join(struct thread *t, struct task *task, uintptr_t site)
-{
-    record_event(t, TYPE_JOIN, thread_place(t), task ? atomic_load(&task->line.index) : 0, site);
-}
-
-static int timed_join(pthread_t id, void **result, const struct timespec *deadline)
-{
-    return deadline ? real.timedjoin(id, result, deadline) : real.join(id, result);
-}
-
-static int join(uintptr_t site, pthread_t id, void **result, const struct timespec *deadline)
-{
-    real_find();
-    struct thread *t = site ? thread_recording() : NULL;
-    struct task *task = task_of(id);
-    if (!t) {
-        int e = timed_join(id, result, deadline);
-        if (e == 0 && task)
-            joined(thread_recording(), id, task, site);
-        return e;
-    }
-    int saved = errno, e;
-    petition_join(t, task, site);
-    t->waiting++;
-    pthread_cleanup_push(leave_wait, t);
-    errno = saved;
-    e = timed_join(id, result, deadline);
-    saved = errno;
-    pthread_cleanup_pop(1);
-    if (e == 0)
-        joined(t, id, task, site);
-    else
-        record_event(t, TYPE_REFUSED_JOIN, thread_place(t), 0, site);
-    errno = saved;
-    return e;
-}
-
-ENTRY(int, pthread_join, (pthread_t id, void **result), id, result)
-{
-    return join(site, id, result, NULL);
-}
-
-ENTRY(int, pthread_timedjoin_np, (pthread_t id, void **result, const struct timespec *deadline),
-      id, result, deadline)
-{
-    return join(site, id, result, deadline);
-}
-
-ENTRY(int, pthread_tryjoin_np, (pthread_t id, void **result), id, result)
-{
-    real_find();
-    struct thread *t = site ? thread_recording() : NULL;
-    struct task *task = task_of(id);
-    int e = real.tryjoin(id, result);
-    if (e == 0) {
-        int saved = errno;
-        if (t)
-            petition_join(t, task, site);
-        joined(t ? t : thread_recording(), id, task, site);
-        errno = saved;
-    }
-    return e;
-}
-
-ENTRY(int, pthread_detach, (pthread_t id), id)
-{
-    real_find();
-    struct thread *t = site ? thread_recording() : NULL;
-    struct task *task = task_of(id);
-    int saved = errno;
-    if (t && task)
-        record_event(t, TYPE_DETACH, thread_place(t), atomic_load(&task->line.index), site);
-    if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {
-        if (t && task->end)
-            task_close(t, task, TYPE_CLOSE, site);
-        unbind_id(task, id);
-        task_release(task);
-    }
-    errno = saved;
-    return real.detach(id);
-}
-
-ENTRY(int, pthread_setname_np, (pthread_t id, const char *name), id, name)
-{
-    real_find();
-    int e = real.setname(id, name);
-    struct thread *t = thread_recording();
-    struct task *task = t ? task_of(id) : NULL;
-    int saved = errno;
-    if (e == 0 && task)
-        line_rename(t, atomic_load(&task->line.index), name);
-    errno = saved;
-    (void)site;
-    return e;
-}
-
 /* ---- on and off ---- */
+
+static uint16_t leaving(const struct hold *hold)
+{
+    return !hold->object || hold->object->kind != OBJECT_RWLOCK ? SHAPE_LEAVE
+           : hold->writing                                      ? SHAPE_WRITE_LEAVE
+                                                                : SHAPE_READ_LEAVE;
+}
 
 void poet_trace_off(void)
 {
@@ -531,10 +212,10 @@ void poet_trace_off(void)
         struct line *top = thread_place(t);
         if (!t->hold_count)
             break;
-        struct object *object = t->holds[--t->hold_count].object;
-        if (object)
-            object->held = false;
-        record_write(t, &(struct record){.shape = SHAPE_LEAVE, .a = thread_place(t), .b = top,
+        const struct hold hold = t->holds[--t->hold_count];
+        if (hold.object)
+            hold.object->held = false;
+        record_write(t, &(struct record){.shape = leaving(&hold), .a = thread_place(t), .b = top,
                                          .take_a = 1, .take_b = 1}, NULL);
     }
     record_event(t, TYPE_OFF, &t->task->line, 0, SITE);

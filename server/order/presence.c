@@ -21,6 +21,16 @@ void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired
     effects->of[2 * type + paired] = (uint8_t)((unsigned)presence + 1 + (own ? EFFECT_OWN : 0));
 }
 
+/* Somebody ends the visit of another, who was not seen leaving: only those who wait stay. */
+static void put_out(struct line *line)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < line->sits_count; i++)
+        if (line->sits[i].presence == PRESENCE_BLOCKED)
+            line->sits[kept++] = line->sits[i];
+    line->sits_count = kept;
+}
+
 static void sit(struct line *line, uint32_t thread, enum presence presence, uint64_t number)
 {
     size_t i = 0;
@@ -29,6 +39,8 @@ static void sit(struct line *line, uint32_t thread, enum presence presence, uint
     if (presence == PRESENCE_OUT) {
         if (i < line->sits_count)
             line->sits[i] = line->sits[--line->sits_count];
+        else if (!line->shared)
+            put_out(line);
         return;
     }
     if (i == line->sits_count) {

@@ -231,7 +231,7 @@ C
 poetcc -trace many.c -o many
 is "500 threads at once, 5000 one after the other: memory stays flat" "$(./many 500 5000)" flat
 check "their trace is sound" sound latest
-is "with every event" "$(figure latest events)" $((5600 * 6 + 3))
+is "with every event" "$(figure latest events)" $((5600 * 6 + 500 * 2 + 3))
 # a server that is stopped makes a program wait for a bounded time only; losses are numbered
 cat >stall.c <<'C'
 #include <poet.h>

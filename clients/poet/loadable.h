@@ -1,0 +1,18 @@
+/* Whether a program can be recorded as it is: dynamically linked against the C library that
+ * libpoet uses, and started without new privileges. */
+#ifndef POET_LOADABLE_H
+#define POET_LOADABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct loadable {
+    char path[4096];      /* the file that is executed */
+    char sanitizers[512]; /* libraries that must be loaded before all others, by spaces */
+};
+
+/* Finds a program as execvp does and looks at it, and at the interpreter of a script.  Writes a
+ * sentence to `why` where it cannot be recorded; found: false if there is no such program. */
+bool loadable_look(const char *program, struct loadable *loadable, bool *found, char *why, size_t size);
+
+#endif

@@ -1,0 +1,190 @@
+/* poet record: runs a program with libpoet loaded before it.  The program takes the place of
+ * this one: its process id, signals and exit status are those of an untraced run. */
+#define _GNU_SOURCE
+#include "clients/poet/command.h"
+#include "clients/poet/loadable.h"
+#include "wire/endpoint.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXIT_NOT_FOUND 127 /* as of env and nohup */
+#define EXIT_NOT_EXECUTABLE 126
+
+struct options {
+    const char *output, *keep;
+    char include[PATH_MAX], exclude[PATH_MAX];
+    bool libraries, view, force;
+};
+
+static bool find_library(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    path[n > 0 ? n : 0] = 0;
+    for (int i = 0; i < 2; i++) {
+        char *slash = strrchr(path, '/');
+        if (slash)
+            *slash = 0;
+    }
+    size_t used = strlen(path);
+    snprintf(path + used, size - used, "/lib/libpoet.so");
+    return access(path, R_OK) == 0;
+}
+
+static void set_or_unset(const char *variable, const char *value)
+{
+    if (value && *value)
+        setenv(variable, value, 1);
+    else
+        unsetenv(variable);
+}
+
+static void add_pattern(char *list, const char *pattern)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
+}
+
+static void set_environment(const struct options *o, const struct loadable *loadable,
+                            const char *library)
+{
+    char preload[3 * PATH_MAX];
+    const char *before = getenv("LD_PRELOAD");
+    snprintf(preload, sizeof preload, "%s%s%s%s", loadable->sanitizers, library, before ? " " : "",
+             before ? before : "");
+    setenv("LD_PRELOAD", preload, 1);
+    setenv("POET_RECORD", o->libraries ? "all" : "program", 1);
+    set_or_unset("POET_INCLUDE", o->include);
+    set_or_unset("POET_EXCLUDE", o->exclude);
+    if (o->keep)
+        setenv("POET_KEEP", o->keep, 1);
+    if (o->output) {
+        setenv("POET_OUTPUT", o->output, 1);
+        unsetenv("POET_SERVER");
+        unsetenv("POET_RUN");
+    }
+}
+
+/* The viewer, as nobody's child. */
+static void open_viewer(const struct command *command, const char *source)
+{
+    char path[PATH_MAX];
+    if (!source_program("poet-view", path, sizeof path)) {
+        command_fail(command, "poet-view: not installed: the program runs without a view");
+        return;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        if (fork() == 0) {
+            execl(path, "poet-view", source, (char *)NULL);
+            _exit(127);
+        }
+        _exit(0);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
+}
+
+static bool output_may_be_written(const struct command *command, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        command_fail(command, "%s: is a directory: name a file", path);
+        return false;
+    }
+    char directory[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    if (access(directory, W_OK) == 0)
+        return true;
+    command_fail(command, "%s: %s", path, strerror(errno));
+    return false;
+}
+
+static bool read_options(const struct command *command, int argc, char **argv, struct options *o,
+                         int *status)
+{
+    static const struct option options[] = {{"output", required_argument, 0, 'o'},
+                                            {"libraries", no_argument, 0, 'l'},
+                                            {"include", required_argument, 0, 'i'},
+                                            {"exclude", required_argument, 0, 'x'},
+                                            {"keep", required_argument, 0, 'k'},
+                                            {"view", no_argument, 0, 'v'},
+                                            {"force", no_argument, 0, 'f'},
+                                            {"help", no_argument, 0, 'h'},
+                                            {0, 0, 0, 0}};
+    int c;
+    while ((c = getopt_long(argc, argv, "+o:li:x:k:vfh", options, NULL)) != -1) {
+        if (command_option(command, c, status))
+            return false;
+        switch (c) {
+        case 'o': o->output = optarg; break;
+        case 'l': o->libraries = true; break;
+        case 'i': add_pattern(o->include, optarg); break;
+        case 'x': add_pattern(o->exclude, optarg); break;
+        case 'k': o->keep = optarg; break;
+        case 'v': o->view = true; break;
+        default: o->force = true; break;
+        }
+    }
+    if (optind >= argc)
+        *status = command_usage(command, "a PROGRAM is needed");
+    return optind < argc;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct options o = {0};
+    struct loadable loadable;
+    char library[PATH_MAX], why[256];
+    bool found;
+    int status;
+    if (!read_options(command, argc, argv, &o, &status))
+        return status;
+    argv += optind;
+    if (!find_library(library, sizeof library))
+        return command_fail(command, "%s: not there: build or install Poet first", library);
+    if (o.output && !output_may_be_written(command, o.output))
+        return EXIT_FAILED;
+    if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {
+        command_fail(command, "%s: %s%s", argv[0], why,
+                     found && !o.force ? ": not started (--force starts it)" : "");
+        if (!found)
+            return errno == EACCES ? EXIT_NOT_EXECUTABLE : EXIT_NOT_FOUND;
+        if (!o.force)
+            return EXIT_FAILED;
+    }
+    set_environment(&o, &loadable, library);
+    if (o.view)
+        open_viewer(command, o.output ? o.output : "latest");
+    execv(loadable.path, argv);
+    command_fail(command, "%s: %s", argv[0], strerror(errno));
+    return EXIT_NOT_EXECUTABLE;
+}
+
+const struct command command_record = {
+    "record", "run a program and record what its threads do",
+    "record [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
+    "Run a program that was not compiled for it, and record what its threads do with each other.\n"
+    "The program needs symbols for names, and -g for call sites.\n\n"
+    "  -o, --output FILE      the trace file; else the default server takes the run, or, where\n"
+    "                         none is running, PROGRAM.PID.poet in the working directory\n"
+    "  -l, --libraries        also calls made by libraries; else only those by the program itself\n"
+    "  -i, --include PATTERN  also calls made by libraries of that name or path (* and ?);\n"
+    "                         may be repeated\n"
+    "  -x, --exclude PATTERN  but not by these; may be repeated\n"
+    "  -k, --keep SIZE        keep at least the newest SIZE of the trace (1G)\n"
+    "  -v, --view             open the viewer on it\n"
+    "  -f, --force            start also what cannot be recorded: static programs, programs\n"
+    "                         that change their user, other runtimes\n\n"
+    "The exit status is the program's; 126 or 127 if it could not be started, 1 if it cannot be\n"
+    "recorded.\n",
+    run};

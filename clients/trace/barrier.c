@@ -1,0 +1,198 @@
+/* Barriers.  Each thread arrives before the call and passes after it; those who pass one round
+ * are one point of the order.
+ *
+ * The rounds are counted by arrivals, which is exact as long as no more threads use the barrier
+ * than it waits for: nobody can then arrive for a round before all have passed the one before.
+ * With more users, or one that is not recorded, the rounds cannot be told from outside. */
+#define _GNU_SOURCE
+#include "clients/trace/inside.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct rounds {
+    _Atomic bool lock;
+    _Atomic unsigned keepers; /* the barrier, and all who wait */
+    struct rounds *next_free;
+    uint64_t serial;
+    uint64_t arrivals;
+    uint64_t sure; /* rounds below it were passed while all was well */
+    bool crowded;
+    unsigned size, user_count, room;
+    const struct task *users[];
+};
+
+static _Atomic bool pool_lock;
+static struct rounds *pool;
+static _Atomic uint64_t next_serial;
+
+static struct rounds *rounds_new(unsigned size)
+{
+    if (size < 2 || size > LIMIT_GROUP)
+        return NULL;
+    spin_take(&pool_lock);
+    struct rounds **at = &pool;
+    while (*at && (*at)->room < size)
+        at = &(*at)->next_free;
+    struct rounds *r = *at;
+    if (r)
+        *at = r->next_free;
+    spin_give(&pool_lock);
+    unsigned room = r ? r->room : size;
+    if (!r)
+        r = arena_take(sizeof *r + size * sizeof *r->users);
+    if (r)
+        *r = (struct rounds){.keepers = 1, .size = size, .room = room,
+                             .serial = atomic_fetch_add(&next_serial, 1)};
+    return r;
+}
+
+static void rounds_release(struct rounds *r)
+{
+    if (!r || atomic_fetch_sub(&r->keepers, 1) != 1)
+        return;
+    spin_take(&pool_lock);
+    r->next_free = pool;
+    pool = r;
+    spin_give(&pool_lock);
+}
+
+static bool is_user(const struct rounds *r, const struct task *task)
+{
+    for (unsigned i = 0; i < r->user_count; i++)
+        if (r->users[i] == task)
+            return true;
+    return false;
+}
+
+/* The round that a thread arrives for.  task NULL: one that is not recorded. */
+static uint64_t arrive(struct rounds *r, const struct task *task)
+{
+    spin_take(&r->lock);
+    if (task && !is_user(r, task) && r->user_count < r->size)
+        r->users[r->user_count++] = task;
+    else if (!task || !is_user(r, task))
+        r->crowded = true;
+    uint64_t round = r->arrivals++ / r->size;
+    spin_give(&r->lock);
+    return round;
+}
+
+/* Whether all who pass the round will say so.  If one of them finds all well, then nobody else
+ * had arrived before the round was complete, and so the others may say so, too. */
+static bool is_sure(struct rounds *r, uint64_t round)
+{
+    spin_take(&r->lock);
+    if (!r->crowded && r->sure <= round)
+        r->sure = round + 1;
+    bool sure = round < r->sure;
+    spin_give(&r->lock);
+    return sure;
+}
+
+/* A group has one member a line, and a read-write lock may be held by several of them. */
+static struct line *own_place(struct thread *t)
+{
+    struct line *place = thread_place(t);
+    const struct hold *top = t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
+    return top && top->object && top->object->kind == OBJECT_RWLOCK ? &t->task->line : place;
+}
+
+static void passed(struct thread *t, struct line *barrier, struct rounds *r, uint64_t round,
+                   uintptr_t site)
+{
+    static const char text[] = "who else passed with it is not known: other threads use the barrier, too";
+    bool sure = r && is_sure(r, round);
+    record_write(t, &(struct record){
+        .shape = TYPE_PASSED,
+        .flags = sure ? RELATION_GROUP | SLOT_KEYED : SLOT_TEXT,
+        .a = own_place(t),
+        .take_a = 1,
+        .about = atomic_load(&barrier->index),
+        .site = site,
+        .key = sure ? instance ^ 0xba77135ba77135 : 0,
+        .partner = {0, sure ? r->serial << 40 | (round & 0xffffffffffu) : 0},
+        .count = sure ? r->size : 0,
+        .payload = text,
+        .payload_bytes = sure ? 0 : sizeof text - 1}, NULL);
+    note_recorded();
+}
+
+static struct rounds *rounds_of(struct object *o)
+{
+    struct rounds *r = o ? atomic_load(&o->rounds) : NULL;
+    if (r)
+        atomic_fetch_add(&r->keepers, 1);
+    return r;
+}
+
+ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
+{
+    real_find();
+    struct thread *t = site ? thread_recording() : NULL;
+    struct object *o = t ? object_get(b, OBJECT_BARRIER) : object_find(b, OBJECT_BARRIER);
+    int saved = errno;
+    struct line *line = t && o ? object_line(t, o, false) : NULL;
+    struct rounds *r = rounds_of(o);
+    uint64_t round = r ? arrive(r, line ? t->task : NULL) : 0;
+    struct line about = {.index = line ? atomic_load(&line->index) : 0};
+    if (line) {
+        record_event(t, TYPE_ARRIVE, own_place(t), about.index, site);
+        t->waiting++;
+    }
+    errno = saved;
+    int result = real.barrier_wait(b); /* and now b may be gone */
+    saved = errno;
+    if (line) {
+        t->waiting--;
+        passed(t, &about, r, round, site);
+    }
+    rounds_release(r);
+    errno = saved;
+    return result;
+}
+
+static bool is_private(const pthread_barrierattr_t *attributes)
+{
+    int shared = PTHREAD_PROCESS_PRIVATE;
+    return !attributes || (pthread_barrierattr_getpshared(attributes, &shared) == 0 &&
+                           shared == PTHREAD_PROCESS_PRIVATE);
+}
+
+static void forget(pthread_barrier_t *b)
+{
+    struct object *o = object_find(b, OBJECT_BARRIER);
+    if (!o)
+        return;
+    rounds_release(atomic_exchange(&o->rounds, NULL));
+    object_destroy(b, OBJECT_BARRIER);
+}
+
+ENTRY(int, pthread_barrier_init,
+      (pthread_barrier_t * b, const pthread_barrierattr_t *attributes, unsigned count), b,
+      attributes, count)
+{
+    real_find();
+    int result = real.barrier_init(b, attributes, count), saved = errno;
+    if (result == 0) {
+        forget(b);
+        struct object *o = object_get(b, OBJECT_BARRIER);
+        if (o && is_private(attributes))
+            atomic_store(&o->rounds, rounds_new(count));
+    }
+    (void)site;
+    errno = saved;
+    return result;
+}
+
+/* The real one first waits until all have passed; they keep the rounds, not the barrier. */
+ENTRY(int, pthread_barrier_destroy, (pthread_barrier_t * b), b)
+{
+    real_find();
+    (void)site;
+    int result = real.barrier_destroy(b);
+    if (result == 0)
+        forget(b);
+    return result;
+}

@@ -1,0 +1,386 @@
+/* A thread's life: found by its id, created, ended, joined, detached, named. */
+#define _GNU_SOURCE
+#include "clients/trace/inside.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/auxv.h>
+
+static pthread_key_t end_key;
+_Atomic bool library_threads;
+
+/* ---- threads by id ---- */
+
+/* The creator and the thread itself both come here.  Whoever is first, the thread has not yet run the
+ * program's code: *id is valid and its own.  An entry left by a thread that is gone is overwritten. */
+static void bind_id(struct task *task, const pthread_t *id)
+{
+    spin_take(&task->binding);
+    if (!(atomic_fetch_or(&task->flags, TASK_BOUND) & TASK_BOUND)) {
+        struct object *entry = object_get((void *)*id, OBJECT_TASK);
+        if (entry)
+            atomic_store(&entry->task, task);
+    }
+    spin_give(&task->binding);
+}
+
+static void bind_self(struct task *task)
+{
+    pthread_t id = pthread_self();
+    bind_id(task, &id);
+}
+
+/* By now the id may be another thread's. */
+static void unbind_id(struct task *task, pthread_t id)
+{
+    struct object *entry = object_find((void *)id, OBJECT_TASK);
+    if (entry)
+        atomic_compare_exchange_strong(&entry->task, &(struct task *){task}, NULL);
+}
+
+static struct task *task_of(pthread_t id)
+{
+    struct object *entry = object_find((void *)id, OBJECT_TASK);
+    return entry ? atomic_load(&entry->task) : NULL;
+}
+
+/* ---- birth and end ---- */
+
+static struct thread *begin(struct task *task)
+{
+    struct thread *t = thread_make(task);
+    if (t)
+        pthread_setspecific(end_key, t);
+    return t;
+}
+
+static void task_close(struct thread *t, struct task *task, unsigned type, uintptr_t site)
+{
+    record_write(t, &(struct record){.shape = (uint16_t)type, .flags = SLOT_CLOSES,
+                                     .a = &task->line, .take_a = 1, .site = site}, NULL);
+}
+
+static void finish(struct thread *t)
+{
+    struct task *task = t->task;
+    bool recorded_here = atomic_load_explicit(&tracing, memory_order_relaxed) && !t->off_lines;
+    if (recorded_here)
+        task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
+    bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
+    if (closed && recorded_here)
+        task_close(t, task, TYPE_CLOSE, task->entry);
+    thread_end(t);
+    if (closed) {
+        unbind_id(task, pthread_self());
+        task_release(task);
+    }
+}
+
+/* ThreadSanitizer's own state of a thread is gone in the last round. */
+#if defined(__SANITIZE_THREAD__)
+#define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+#else
+#define LAST_ROUND PTHREAD_DESTRUCTOR_ITERATIONS
+#endif
+
+/* Runs in the rounds of thread-specific destructors; acts in the last one, so that
+ * what the program's own destructors do is still seen. */
+static void at_end(void *p)
+{
+    struct thread *t = p;
+    if (++t->rounds < LAST_ROUND) {
+        pthread_setspecific(end_key, t);
+        return;
+    }
+    finish(t);
+}
+
+void life_begin_main(void)
+{
+    pthread_key_create(&end_key, at_end);
+    struct task *task = task_new(1);
+    struct thread *t = task ? begin(task) : NULL;
+    if (!t) {
+        atomic_store(&tracing, false);
+        return;
+    }
+    bind_self(task);
+    uint32_t index = line_announce(t, "task", "main", (void *)pthread_self(), 0, 0);
+    atomic_store(&task->line.index, index);
+    t->queue->thread = index;
+    task->entry = getauxval(AT_ENTRY);
+    record_event(t, TYPE_START, &task->line, 0, task->entry);
+}
+
+void life_end_main(void)
+{
+    struct thread *t = thread_mine();
+    if (!t)
+        return;
+    atomic_fetch_or(&t->task->flags, TASK_DETACHED);
+    finish(t);
+}
+
+struct start {
+    void *(*function)(void *);
+    thrd_start_t function_c11; /* or this one */
+    void *argument;
+    struct task *task;
+    struct start *next;
+};
+static _Atomic bool start_lock;
+static struct start *start_pool;
+
+static struct start *start_take(void)
+{
+    spin_take(&start_lock);
+    struct start *start = start_pool;
+    if (start)
+        start_pool = start->next;
+    spin_give(&start_lock);
+    return start ? start : arena_take(sizeof *start);
+}
+
+static void start_put(struct start *start)
+{
+    spin_take(&start_lock);
+    start->next = start_pool;
+    start_pool = start;
+    spin_give(&start_lock);
+}
+
+/* The id of a thread is known only once it runs. */
+static void announce_object(struct thread *t, uint64_t object)
+{
+    uint8_t bytes[12];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    put_u32(&body, atomic_load(&t->task->line.index));
+    put_u64(&body, object);
+    t->busy = true;
+    record_control(t, MESSAGE_OBJECT, &body);
+    t->busy = false;
+}
+
+static struct start begin_run(void *p)
+{
+    struct start start = *(struct start *)p;
+    start_put(p);
+    bind_self(start.task);
+    struct thread *t =
+        atomic_load_explicit(&tracing, memory_order_relaxed) ? begin(start.task) : NULL;
+    if (t) {
+        announce_object(t, (uint64_t)pthread_self());
+        record_event(t, TYPE_START, &start.task->line, 0, start.task->entry);
+    }
+    return start;
+}
+
+static void *run(void *p)
+{
+    struct start start = begin_run(p);
+    return start.function(start.argument);
+}
+
+static int run_c11(void *p)
+{
+    struct start start = begin_run(p);
+    return start.function_c11(start.argument);
+}
+
+static bool made_detached(const pthread_attr_t *attributes)
+{
+    int state = PTHREAD_CREATE_JOINABLE;
+    return attributes && pthread_attr_getdetachstate(attributes, &state) == 0 &&
+           state == PTHREAD_CREATE_DETACHED;
+}
+
+static int really_create(pthread_t *id, const pthread_attr_t *attributes, const struct start *start)
+{
+    return start->function ? real.create(id, attributes, start->function, start->argument)
+                           : real.thrd_create(id, start->function_c11, start->argument);
+}
+
+/* Both kinds of success are 0. */
+static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attributes,
+                  const struct start *wanted)
+{
+    real_find();
+    struct thread *t = site ? thread_recording() : NULL;
+    struct task *task = t ? task_new(2) : NULL;
+    struct start *start = task ? start_take() : NULL;
+    if (!site)
+        atomic_store(&library_threads, true);
+    if (!start)
+        return really_create(id, attributes, wanted);
+    int saved = errno;
+    task->entry = wanted->function ? (uintptr_t)wanted->function : (uintptr_t)wanted->function_c11;
+    t->busy = true;
+    uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS);
+    t->busy = false;
+    atomic_store(&task->line.index, index);
+    if (made_detached(attributes))
+        atomic_store(&task->flags, TASK_DETACHED);
+    record_event(t, TYPE_CREATE, &task->line, 0, site);
+    note_recorded();
+    *start = *wanted;
+    start->task = task;
+    errno = saved;
+    int result = really_create(id, attributes,
+                               &(struct start){.function = wanted->function ? run : NULL,
+                                               .function_c11 = run_c11, .argument = start});
+    saved = errno;
+    if (result == 0) {
+        bind_id(task, id);
+    } else {
+        task_close(t, task, TYPE_FAILED, site);
+        task_release(task); /* a life that never was */
+        start_put(start);
+    }
+    task_release(task);
+    errno = saved;
+    return result;
+}
+
+ENTRY(int, pthread_create,
+      (pthread_t * id, const pthread_attr_t *attributes, void *(*function)(void *),
+       void *argument),
+      id, attributes, function, argument)
+{
+    return create(site, id, attributes, &(struct start){.function = function, .argument = argument});
+}
+
+ENTRY(int, thrd_create, (thrd_t * id, thrd_start_t function, void *argument), id, function, argument)
+{
+    return create(site, id, NULL, &(struct start){.function_c11 = function, .argument = argument});
+}
+
+/* What a join that succeeded adds to the picture. */
+static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t site)
+{
+    uint32_t line = task ? atomic_load(&task->line.index) : 0;
+    if (t && task)
+        record_write(t, &(struct record){.shape = TYPE_JOINED,
+                                         .flags = task->end ? RELATION_ORDER : RELATION_NONE,
+                                         .a = thread_place(t),
+                                         .take_a = 1,
+                                         .about = line,
+                                         .site = site,
+                                         .partner = {line, task->end}}, NULL);
+    if (!task)
+        return;
+    if (t && task->end)
+        task_close(t, task, TYPE_CLOSE, site);
+    unbind_id(task, id);
+    task_release(task);
+}
+
+static void leave_wait(void *t) { ((struct thread *)t)->waiting--; }
+
+static void petition_join(struct thread *t, struct task *task, uintptr_t site)
+{
+    record_event(t, TYPE_JOIN, thread_place(t), task ? atomic_load(&task->line.index) : 0, site);
+}
+
+static int really_join(pthread_t id, void **result, const clockid_t *clock,
+                       const struct timespec *deadline)
+{
+    return clock      ? real.clockjoin(id, result, *clock, deadline)
+           : deadline ? real.timedjoin(id, result, deadline)
+                      : real.join(id, result);
+}
+
+int follow_join(uintptr_t site, pthread_t id, void **result, const clockid_t *clock,
+                const struct timespec *deadline)
+{
+    real_find();
+    struct thread *t = site ? thread_recording() : NULL;
+    struct task *task = task_of(id);
+    if (!t) {
+        int e = really_join(id, result, clock, deadline);
+        if (e == 0 && task)
+            joined(thread_recording(), id, task, site);
+        return e;
+    }
+    int saved = errno, e;
+    petition_join(t, task, site);
+    t->waiting++;
+    pthread_cleanup_push(leave_wait, t);
+    errno = saved;
+    e = really_join(id, result, clock, deadline);
+    saved = errno;
+    pthread_cleanup_pop(1);
+    if (e == 0)
+        joined(t, id, task, site);
+    else
+        record_event(t, TYPE_REFUSED_JOIN, thread_place(t), 0, site);
+    errno = saved;
+    return e;
+}
+
+ENTRY(int, pthread_join, (pthread_t id, void **result), id, result)
+{
+    return follow_join(site, id, result, NULL, NULL);
+}
+
+ENTRY(int, pthread_timedjoin_np, (pthread_t id, void **result, const struct timespec *deadline),
+      id, result, deadline)
+{
+    return follow_join(site, id, result, NULL, deadline);
+}
+
+ENTRY(int, pthread_clockjoin_np,
+      (pthread_t id, void **result, clockid_t clock, const struct timespec *deadline), id, result,
+      clock, deadline)
+{
+    return follow_join(site, id, result, &clock, deadline);
+}
+
+ENTRY(int, pthread_tryjoin_np, (pthread_t id, void **result), id, result)
+{
+    real_find();
+    struct thread *t = site ? thread_recording() : NULL;
+    struct task *task = task_of(id);
+    int e = real.tryjoin(id, result);
+    if (e == 0) {
+        int saved = errno;
+        if (t)
+            petition_join(t, task, site);
+        joined(t ? t : thread_recording(), id, task, site);
+        errno = saved;
+    }
+    return e;
+}
+
+int follow_detach(uintptr_t site, pthread_t id)
+{
+    real_find();
+    struct thread *t = site ? thread_recording() : NULL;
+    struct task *task = task_of(id);
+    int saved = errno;
+    if (t && task)
+        record_event(t, TYPE_DETACH, thread_place(t), atomic_load(&task->line.index), site);
+    if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {
+        if (t && task->end)
+            task_close(t, task, TYPE_CLOSE, site);
+        unbind_id(task, id);
+        task_release(task);
+    }
+    errno = saved;
+    return real.detach(id);
+}
+
+ENTRY(int, pthread_detach, (pthread_t id), id) { return follow_detach(site, id); }
+
+ENTRY(int, pthread_setname_np, (pthread_t id, const char *name), id, name)
+{
+    real_find();
+    int e = real.setname(id, name);
+    struct thread *t = thread_recording();
+    struct task *task = t ? task_of(id) : NULL;
+    int saved = errno;
+    if (e == 0 && task)
+        line_rename(t, atomic_load(&task->line.index), name);
+    errno = saved;
+    (void)site;
+    return e;
+}

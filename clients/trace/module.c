@@ -1,0 +1,304 @@
+/* What is mapped into the program: told to the server, which has call sites looked up in it, and
+ * asked whether calls that come from there are recorded though nobody compiled them for it.
+ *
+ * Under poet record POET_RECORD is `program` (calls of the program itself) or `all`;
+ * POET_INCLUDE and POET_EXCLUDE are patterns (fnmatch, separated by colons) on paths or names. */
+#define _GNU_SOURCE
+#include "clients/trace/inside.h"
+#include "wire/limits.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#define MODULES 1024u
+
+enum whose { WHOSE_NOBODY, WHOSE_PROGRAM, WHOSE_RUNTIME, WHOSE_OURS };
+
+/* Filled in once, under the lock; an entry is used again if another module lies there now. */
+static struct module {
+    _Atomic uintptr_t start, end; /* end 0: nothing yet */
+    uintptr_t code_start, code_end;
+    enum whose whose;
+    bool records;
+} modules[MODULES];
+static _Atomic unsigned module_count;
+static _Atomic bool lock;
+static unsigned long long seen_adds;
+
+bool modules_record;
+static bool under_record, record_all;
+static const char *include, *exclude;
+
+/* ---- reading what the loader says ---- */
+
+struct loaded {
+    char path[PATH_MAX];
+    uint8_t build_id[32];
+    unsigned build_id_bytes;
+    uintptr_t start, end, bias, code_start, code_end;
+    bool is_program;
+};
+
+static void read_notes(struct loaded *m, const char *note, size_t size)
+{
+    for (const char *end = note + size; note + sizeof(ElfW(Nhdr)) < end;) {
+        const ElfW(Nhdr) *h = (const void *)note;
+        const char *name = note + sizeof *h, *value = name + ((h->n_namesz + 3u) & ~3u);
+        if (value + h->n_descsz > end)
+            return;
+        if (h->n_type == NT_GNU_BUILD_ID && h->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
+            h->n_descsz <= sizeof m->build_id) {
+            m->build_id_bytes = h->n_descsz;
+            memcpy(m->build_id, value, h->n_descsz);
+        }
+        note = value + ((h->n_descsz + 3u) & ~3u);
+    }
+}
+
+static void extend(uintptr_t *start, uintptr_t *end, uintptr_t from, uintptr_t to)
+{
+    *start = *end == 0 || from < *start ? from : *start;
+    *end = to > *end ? to : *end;
+}
+
+/* What was opened by a relative path is looked up later from elsewhere. */
+static void absolute(char path[PATH_MAX], const char *name)
+{
+    if (*name == '/' || !strchr(name, '/') || !realpath(name, path))
+        snprintf(path, PATH_MAX, "%s", name);
+}
+
+static bool read_loaded(struct loaded *m, const struct dl_phdr_info *info)
+{
+    *m = (struct loaded){.bias = info->dlpi_addr, .is_program = !info->dlpi_name || !*info->dlpi_name};
+    if (!m->is_program)
+        absolute(m->path, info->dlpi_name);
+    else if (readlink("/proc/self/exe", m->path, sizeof m->path - 1) < 0)
+        return false;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + h->p_vaddr;
+        if (h->p_type == PT_LOAD) {
+            extend(&m->start, &m->end, start, start + h->p_memsz);
+            if (h->p_flags & PF_X)
+                extend(&m->code_start, &m->code_end, start, start + h->p_memsz);
+        } else if (h->p_type == PT_NOTE) {
+            read_notes(m, (const char *)start, h->p_memsz);
+        }
+    }
+    return m->end != 0;
+}
+
+static void put_module(struct out *out, const struct loaded *m)
+{
+    put_u64(out, m->start);
+    put_u64(out, m->end);
+    put_u64(out, m->bias);
+    put_u32(out, m->build_id_bytes);
+    put_bytes(out, m->build_id, m->build_id_bytes);
+    put_string(out, m->path);
+}
+
+/* ---- whose it is ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool matches(const char *patterns, const char *path)
+{
+    char pattern[512];
+    for (const char *at = patterns; at && *at; at += strcspn(at, ":"), at += *at == ':') {
+        snprintf(pattern, sizeof pattern, "%.*s", (int)strcspn(at, ":"), at);
+        if (*pattern && (fnmatch(pattern, path, 0) == 0 || fnmatch(pattern, base_name(path), 0) == 0))
+            return true;
+    }
+    return false;
+}
+
+static enum whose whose_is(const struct loaded *m)
+{
+    uintptr_t here = (uintptr_t)modules_begin;
+    const char *name = base_name(m->path);
+    return here >= m->start && here < m->end             ? WHOSE_OURS
+           : m->is_program                               ? WHOSE_PROGRAM
+           : strncmp(name, "libstdc++.so", 12) == 0 ||
+                 strncmp(name, "libc++.so", 9) == 0      ? WHOSE_RUNTIME
+                                                         : WHOSE_NOBODY;
+}
+
+static bool is_recorded(const struct loaded *m, enum whose whose)
+{
+    if (!under_record || whose == WHOSE_OURS || whose == WHOSE_RUNTIME || matches(exclude, m->path))
+        return false;
+    return record_all || whose == WHOSE_PROGRAM || matches(include, m->path);
+}
+
+/* Under the lock.  False if it was known. */
+static bool note(const struct loaded *m)
+{
+    unsigned count = atomic_load(&module_count), i = 0;
+    while (i < count && (modules[i].end <= m->start || modules[i].start >= m->end))
+        i++;
+    if (i < count && modules[i].start == m->start && modules[i].end == m->end)
+        return false;
+    if (i == MODULES)
+        return false;
+    struct module *new = &modules[i];
+    new->code_start = m->code_start;
+    new->code_end = m->code_end;
+    new->whose = whose_is(m);
+    new->records = is_recorded(m, new->whose);
+    if (new->whose == WHOSE_RUNTIME)
+        modules_record = true; /* what it calls for the program is the program's */
+    atomic_store(&new->start, m->start);
+    atomic_store(&new->end, m->end);
+    if (i == count)
+        atomic_store(&module_count, count + 1);
+    return true;
+}
+
+struct listing {
+    struct out *out;        /* where to announce all, or */
+    struct thread *thread;  /* whose queue takes what is new */
+};
+
+static int list(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    const struct listing *listing = context;
+    struct loaded m;
+    if (!read_loaded(&m, info))
+        return 0;
+    seen_adds = info->dlpi_adds;
+    bool new = note(&m);
+    if (listing->out) {
+        out_begin(listing->out, MESSAGE_MODULE);
+        put_module(listing->out, &m);
+        out_end(listing->out);
+    } else if (new && listing->thread) {
+        uint8_t bytes[PATH_MAX + 128];
+        struct out body = {.data = bytes, .room = sizeof bytes};
+        put_module(&body, &m);
+        record_control(listing->thread, MESSAGE_MODULE, &body);
+    }
+    return 0;
+}
+
+void modules_announce(struct out *out)
+{
+    struct listing listing = {.out = out};
+    spin_take(&lock);
+    dl_iterate_phdr(list, &listing);
+    spin_give(&lock);
+}
+
+void modules_begin(void)
+{
+    const char *record = getenv("POET_RECORD");
+    under_record = record && *record;
+    record_all = under_record && strcmp(record, "all") == 0;
+    include = getenv("POET_INCLUDE");
+    exclude = getenv("POET_EXCLUDE");
+    modules_record = under_record;
+}
+
+bool modules_under_record(void) { return under_record; }
+
+/* ---- by address ---- */
+
+static const struct module *find(uintptr_t address)
+{
+    unsigned count = atomic_load_explicit(&module_count, memory_order_acquire);
+    for (unsigned i = 0; i < count; i++)
+        if (address >= atomic_load_explicit(&modules[i].start, memory_order_relaxed) &&
+            address < atomic_load_explicit(&modules[i].end, memory_order_relaxed))
+            return &modules[i];
+    return NULL;
+}
+
+static int count_adds(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    *(unsigned long long *)context = info->dlpi_adds;
+    return 1;
+}
+
+/* A call from where nothing was known to lie: a library that was opened meanwhile. */
+static const struct module *find_new(struct thread *t, uintptr_t address)
+{
+    unsigned long long adds = 0;
+    dl_iterate_phdr(count_adds, &adds);
+    spin_take(&lock);
+    struct listing listing = {.thread = t};
+    if (adds != seen_adds)
+        dl_iterate_phdr(list, &listing);
+    spin_give(&lock);
+    return find(address);
+}
+
+void modules_meet(struct thread *t, uintptr_t site)
+{
+    const struct module *m = find(site);
+    if (!m && !(m = find_new(t, site)))
+        return;
+    t->module_start = atomic_load_explicit(&m->start, memory_order_relaxed);
+    t->module_bytes = atomic_load_explicit(&m->end, memory_order_relaxed) - t->module_start;
+}
+
+bool modules_has_code(uintptr_t address)
+{
+    const struct module *m = find(address);
+    return m && address >= m->code_start && address < m->code_end;
+}
+
+bool modules_is_runtime(uintptr_t address)
+{
+    const struct module *m = find(address);
+    return m && m->whose == WHOSE_RUNTIME;
+}
+
+static _Unwind_Reason_Code outside(struct _Unwind_Context *context, void *result)
+{
+    uintptr_t site = _Unwind_GetIP(context) - 1;
+    const struct module *m = find(site);
+    if (m && (m->whose == WHOSE_OURS || m->whose == WHOSE_RUNTIME))
+        return _URC_NO_REASON;
+    *(uintptr_t *)result = m && (m->records || m->whose == WHOSE_PROGRAM) ? site : 0;
+    return _URC_END_OF_STACK;
+}
+
+/* Loaded where there is a C++ runtime; our own need for it would bring it into every program. */
+static uintptr_t caller_of_runtime(void)
+{
+    static _Unwind_Reason_Code (*_Atomic backtrace)(_Unwind_Trace_Fn, void *);
+    _Unwind_Reason_Code (*call)(_Unwind_Trace_Fn, void *) = atomic_load(&backtrace);
+    if (!call) {
+        *(void **)&call = dlsym(RTLD_DEFAULT, "_Unwind_Backtrace");
+        atomic_store(&backtrace, call);
+    }
+    uintptr_t site = 0;
+    if (call)
+        call(outside, &site);
+    return site;
+}
+
+uintptr_t modules_site(uintptr_t site)
+{
+    const struct module *m = find(site);
+    if (!m && under_record)
+        m = find_new(thread_recording(), site);
+    if (!m)
+        return 0;
+    return m->whose == WHOSE_RUNTIME ? caller_of_runtime() : m->records ? site : 0;
+}

@@ -1,0 +1,329 @@
+#!/bin/bash
+# Every call that is followed: its result, errno and side effects are those of the real one, and
+# the trace holds what docs/threads.md says.
+. "$(dirname "$0")/lib.sh"
+cat >calls.c <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+#include <threads.h>
+#include <time.h>
+#define SHOW(call) do { errno = 77; long e_ = (long)(call); printf("%-58s %ld %d\n", #call, e_, errno); } while (0)
+static const struct timespec past = {1, 0}, bad = {0, 2000000000};
+static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
+static int made;
+static void init(void) { made++; errno = 5; }
+static once_flag flag = ONCE_FLAG_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static mtx_t plain, timed, rec;
+static cnd_t cnd;
+static void *tries(void *a)
+{
+    SHOW(pthread_rwlock_tryrdlock(&rw));
+    SHOW(pthread_rwlock_trywrlock(&rw));
+    SHOW(pthread_rwlock_timedrdlock(&rw, &past));
+    SHOW(pthread_rwlock_timedwrlock(&rw, &past));
+    SHOW(pthread_rwlock_timedwrlock(&rw, &bad));
+    SHOW(pthread_rwlock_clockrdlock(&rw, CLOCK_MONOTONIC, &past));
+    SHOW(pthread_rwlock_clockwrlock(&rw, CLOCK_MONOTONIC, &past));
+    SHOW(pthread_rwlock_clockwrlock(&rw, CLOCK_PROCESS_CPUTIME_ID, &past));
+    SHOW(mtx_trylock(&plain));
+    SHOW(mtx_timedlock(&timed, &past));
+    return a;
+}
+static int gives(void *a) { return *(int *)a; }
+static int leaves(void *a) { (void)a; thrd_exit(-7); }
+static void *holds(void *a) { pthread_mutex_lock(a); return NULL; }
+int main(void)
+{
+    pthread_t t;
+    pthread_spinlock_t spin;
+    pthread_barrier_t barrier;
+    pthread_mutex_t m;
+    pthread_mutexattr_t ma;
+    void *r;
+    int v = 42, old;
+    thrd_t c;
+    SHOW(pthread_rwlock_rdlock(&rw));
+    SHOW(pthread_rwlock_rdlock(&rw));
+    SHOW(pthread_rwlock_trywrlock(&rw));
+    SHOW(pthread_rwlock_unlock(&rw));
+    SHOW(pthread_rwlock_unlock(&rw));
+    SHOW(pthread_rwlock_wrlock(&rw));
+    SHOW(pthread_rwlock_wrlock(&rw));
+    SHOW(pthread_rwlock_rdlock(&rw));
+    SHOW(mtx_init(&plain, mtx_plain));
+    SHOW(mtx_init(&timed, mtx_timed));
+    SHOW(mtx_init(&rec, mtx_recursive | mtx_timed));
+    SHOW(mtx_init(&rec, 99));
+    SHOW(mtx_lock(&plain));
+    SHOW(mtx_lock(&timed));
+    SHOW(mtx_lock(&rec));
+    SHOW(mtx_trylock(&rec));
+    SHOW(mtx_unlock(&rec));
+    SHOW(mtx_unlock(&rec));
+    SHOW(mtx_timedlock(&timed, &bad));
+    pthread_create(&t, NULL, tries, &v);
+    SHOW(pthread_join(t, &r));
+    SHOW(r == &v);
+    SHOW(pthread_rwlock_unlock(&rw));
+    SHOW(pthread_rwlock_destroy(&rw));
+    SHOW(pthread_rwlock_init(&rw, NULL));
+    SHOW(pthread_rwlock_trywrlock(&rw));
+    SHOW(pthread_rwlock_unlock(&rw));
+    SHOW(cnd_init(&cnd));
+    SHOW(cnd_signal(&cnd));
+    SHOW(cnd_broadcast(&cnd));
+    SHOW(cnd_timedwait(&cnd, &timed, &past));
+    SHOW(mtx_unlock(&timed));
+    SHOW(mtx_unlock(&plain));
+    cnd_destroy(&cnd);
+    mtx_destroy(&plain);
+    SHOW(thrd_create(&c, gives, &v));
+    SHOW(thrd_join(c, &old));
+    SHOW(old);
+    SHOW(thrd_create(&c, leaves, NULL));
+    SHOW(thrd_join(c, &old));
+    SHOW(old);
+    SHOW(thrd_create(&c, gives, &v));
+    SHOW(thrd_join(c, NULL));
+    SHOW(thrd_create(&c, gives, &v));
+    SHOW(thrd_detach(c));
+    SHOW((call_once(&flag, init), made));
+    SHOW((call_once(&flag, init), made));
+    SHOW(pthread_once(&once, init));
+    SHOW(pthread_once(&once, init));
+    SHOW(made);
+    SHOW(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE));
+    SHOW(pthread_spin_lock(&spin));
+    SHOW(pthread_spin_trylock(&spin));
+    SHOW(pthread_spin_unlock(&spin));
+    SHOW(pthread_spin_trylock(&spin));
+    SHOW(pthread_spin_unlock(&spin));
+    SHOW(pthread_spin_destroy(&spin));
+    SHOW(pthread_barrier_init(&barrier, NULL, 0));
+    SHOW(pthread_barrier_init(&barrier, NULL, 1));
+    SHOW(pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD);
+    SHOW(pthread_barrier_destroy(&barrier));
+    pthread_mutexattr_init(&ma);
+    pthread_mutexattr_setrobust(&ma, PTHREAD_MUTEX_ROBUST);
+    pthread_mutexattr_setprotocol(&ma, PTHREAD_PRIO_INHERIT);
+    SHOW(pthread_mutex_init(&m, &ma));
+    pthread_create(&t, NULL, holds, &m);
+    SHOW(pthread_clockjoin_np(t, NULL, CLOCK_MONOTONIC, NULL));
+    SHOW(pthread_mutex_lock(&m));
+    SHOW(pthread_mutex_unlock(&m));
+    SHOW(pthread_mutex_lock(&m));
+    SHOW(pthread_mutex_trylock(&m));
+    SHOW(pthread_mutex_destroy(&m));
+    char name[64];
+    snprintf(name, sizeof name, "/poet-test-%d", 4711);
+    sem_unlink(name);
+    SHOW(sem_open(name, 0) == SEM_FAILED);
+    sem_t *s = sem_open(name, O_CREAT | O_EXCL, 0600, 1);
+    SHOW(s != SEM_FAILED);
+    SHOW(sem_open(name, O_CREAT | O_EXCL, 0600, 1) == SEM_FAILED);
+    SHOW(sem_open(name, 0) == s);
+    SHOW(sem_wait(s));
+    SHOW(sem_trywait(s));
+    SHOW(sem_post(s));
+    SHOW(sem_close(s));
+    SHOW(sem_close(s));
+    SHOW(sem_unlink(name));
+    return 0;
+}
+C
+gcc -w -O1 calls.c -o plain -pthread
+poetcc -trace -w -O1 calls.c -o traced
+./plain >want
+start_server -o c/ -q
+./traced >got 2>err
+is "results and errno of every call" "$(diff got want)" ""
+is "nothing on standard error" "$(cat err)" ""
+check "the trace is sound" sound latest
+check "and without a break of the rules" poet check latest
+poet record -- ./plain >got 2>err
+is "the same under poet record" "$(diff got want)$(cat err)" ""
+check "its trace is sound" sound latest
+stop_server
+
+# One thread, every kind of object: exactly these events on each line.
+cat >each.c <<'C'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+pthread_spinlock_t spin;
+pthread_once_t once = PTHREAD_ONCE_INIT;
+static void init(void) {}
+static int child(void *a) { return a != NULL; }
+int main(void)
+{
+    thrd_t c;
+    pthread_spin_init(&spin, 0);
+    pthread_rwlock_rdlock(&lock);
+    pthread_rwlock_rdlock(&lock);
+    pthread_rwlock_unlock(&lock);
+    pthread_rwlock_unlock(&lock);
+    pthread_rwlock_wrlock(&lock);
+    pthread_spin_lock(&spin);
+    pthread_rwlock_unlock(&lock);
+    pthread_spin_unlock(&spin);
+    pthread_once(&once, init);
+    pthread_once(&once, init);
+    thrd_create(&c, child, NULL);
+    thrd_join(c, NULL);
+    sem_t *s = sem_open("/poet-test-each", O_CREAT, 0600, 1);
+    sem_wait(s);
+    sem_close(s);
+    sem_unlink("/poet-test-each");
+    return 0;
+}
+C
+poetcc -trace -w each.c -o each
+./each 2>/dev/null
+until_true finished each.*.poet
+events_of() { poet dump "$1" --json | perl -ne '
+    if (/^\{"line":(\d+),.*"name":"([^"]*)"/) { $name{$1} = $2 }
+    if (/"event":"(\d+):\d+","type":"(\w+)"/) { push @{$e{$1}}, $2 }
+    END { print "$name{$_}: @{$e{$_}}\n" for sort { $name{$a} cmp $name{$b} } grep { $e{$_} } keys %name }'; }
+is "the events of every line" "$(events_of each.*.poet)" "/poet-test-each: entered taken leave
+child: create start end close
+lock: read petition enter leave read_left write petition enter write_left
+main: start petition enter left petition enter left petition initialise initialised ready join joined enter left end close
+spin: entered left leave"
+
+# Barriers: those who pass one round are one point; readers are not ordered, writers are.
+cat >rounds.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <stdio.h>
+static pthread_barrier_t b;
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static int rounds;
+static void *work(void *a)
+{
+    for (int i = 0; i < rounds; i++) {
+        pthread_rwlock_rdlock(&lock);
+        pthread_barrier_wait(&b);
+        pthread_rwlock_unlock(&lock);
+        if (a) { pthread_rwlock_wrlock(&lock); pthread_rwlock_unlock(&lock); }
+        if (pthread_barrier_wait(&b) == PTHREAD_BARRIER_SERIAL_THREAD && i == rounds - 1) {
+            pthread_barrier_destroy(&b);
+            puts("done");
+        }
+    }
+    return a;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), waits = atoi(argv[2]);
+    pthread_t t[16];
+    rounds = atoi(argv[3]);
+    pthread_barrier_init(&b, NULL, (unsigned)waits);
+    for (int i = 0; i < n; i++) pthread_create(&t[i], NULL, work, i ? NULL : argv);
+    for (int i = 0; i < n; i++) pthread_join(t[i], NULL);
+    return argc == 0;
+}
+C
+poetcc -trace -w rounds.c -o rounds
+start_server -o r/ -q
+check "four threads, fifty rounds, all readers at once" ./rounds 4 4 50
+check "the trace is sound" sound latest
+is "each round is one group of four" "$(poet dump latest --json | grep -o '"group":[0-9][0-9]*' | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c | awk '{ print $1 "x" $2 }')" "100x4"
+cat >crowd.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+static pthread_barrier_t b;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int done;
+static void *work(void *a) /* two at a time, all alive to the end */
+{
+    long turn = (long)a / 2;
+    pthread_mutex_lock(&m);
+    while (done / 2 != turn) pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    for (int i = 0; i < 40; i++) pthread_barrier_wait(&b);
+    pthread_mutex_lock(&m);
+    done++;
+    pthread_cond_broadcast(&c);
+    while (done < 6) pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    return a;
+}
+int main(void)
+{
+    pthread_t t[6];
+    pthread_barrier_init(&b, NULL, 2);
+    for (long i = 0; i < 6; i++) pthread_create(&t[i], NULL, work, (void *)i);
+    for (int i = 0; i < 6; i++) pthread_join(t[i], NULL);
+    return 0;
+}
+C
+# 6 threads at a barrier for 2: once a third arrives the rounds cannot be told, and nothing is claimed
+poetcc -trace -w crowd.c -o crowd
+check "six threads at a barrier for two" ./crowd
+check "their trace is sound" sound latest
+is "nothing pends" "$(figure latest pending)" 0
+check "and the trace says what is not known" test "$(poet dump latest | grep -c 'who else passed with it is not known')" = 160
+stop_server
+
+# A program that nobody compiled for it.
+cat >library.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
+void in_library(void) { pthread_mutex_lock(&inner); pthread_mutex_unlock(&inner); }
+C
+cat >user.c <<'C'
+#include <dlfcn.h>
+#include <pthread.h>
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
+int main(int argc, char **argv)
+{
+    void *l = dlopen("./libinner.so", RTLD_NOW);
+    void (*f)(void) = (void (*)(void))dlsym(l, "in_library");
+    f();
+    pthread_mutex_lock(&outer);
+    pthread_mutex_unlock(&outer);
+    return 5 + argc * 0 + !argv;
+}
+C
+gcc -g -shared -fPIC library.c -o libinner.so && gcc -g -w user.c -o user -ldl -pthread
+lines_of() { poet dump "$1" --json | sed -n 's/^{"line".*"name":"\([^"]*\)".*/\1/p' | sort | xargs; }
+record() { poet record -o "$@" 2>err; }
+record own.poet ./user
+is "the exit status is the program's" $? 5
+until_true finished own.poet
+is "its own calls are recorded" "$(lines_of own.poet)" "main outer"
+record all.poet --libraries -- ./user
+until_true finished all.poet
+is "with --libraries those of a library opened meanwhile, too" "$(lines_of all.poet)" "inner main outer"
+like "whose call sites are known" "$(poet dump all.poet)" "library.c:3"
+record some.poet --include 'libinner*' ./user
+until_true finished some.poet
+is "or with --include" "$(lines_of some.poet)" "inner main outer"
+record less.poet -l --exclude user -x libc.so.6 ./user
+until_true finished less.poet
+is "--exclude leaves out" "$(lines_of less.poet)" "inner main"
+gcc -w -static user.c -o static 2>/dev/null || gcc -w -static -x c - -o static <<<'int main(void) { return 7; }'
+poet record -o s.poet ./static 2>err
+is "a static program is refused" "$? $(cat err)" "1 poet record: ./static: it is statically linked; link it dynamically, or compile it with poetcc -trace: not started (--force starts it)"
+poet record ./nothing 2>err
+is "one that is not there" "$? $(cat err)" "127 poet record: ./nothing: No such file or directory"
+poet record 2>/dev/null
+is "none at all" $? 2
+gcc -g -w -fsanitize=address user.c -o user-asan -ldl -pthread
+record asan.poet ./user-asan
+is "a program with AddressSanitizer runs" "$?" 5
+until_true finished asan.poet
+is "and is recorded" "$(lines_of asan.poet)" "main outer"
+done_testing
