@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -211,8 +213,22 @@ static void queue_free(struct queue *queue)
     free(queue);
 }
 
+/* What a program stamped with the counter, in nanoseconds.  Whoever reads on trusts no size. */
+static void convert_times(struct queue *queue, struct ticks *ticks)
+{
+    do
+        ticks_read(ticks);
+    while (ticks->count < 2); /* a millisecond, once */
+    for (size_t i = 0; i < queue->batch_count;) {
+        struct slot *slot = &queue->batch[i];
+        if (slot->shape != SHAPE_CONTROL)
+            slot->time_ns = ticks_ns(ticks, slot->time_ns);
+        i += 1 + (size_t)slot_follow(slot->payload_bytes);
+    }
+}
+
 /* Copies what is new; false if the queue is nonsense. */
-static bool copy_batch(struct queue *queue)
+static bool copy_batch(struct queue *queue, struct ticks *ticks)
 {
     queue->done = atomic_load_explicit(&queue->head->done, memory_order_acquire);
     uint64_t head = atomic_load_explicit(&queue->head->head, memory_order_acquire);
@@ -236,7 +252,18 @@ static bool copy_batch(struct queue *queue)
     memcpy(queue->batch, slots + first, run * SLOT_BYTES);
     memcpy(queue->batch + run, slots, (count - run) * SLOT_BYTES);
     queue->batch_count = count;
+    if (queue->head->clock == QUEUE_CLOCK_TICKS && ticks_known())
+        convert_times(queue, ticks);
     return true;
+}
+
+/* The thread looks at `moved` after it has said that it waits, we the other way round. */
+static void give_room(struct queue *q)
+{
+    atomic_store_explicit(&q->head->tail, q->tail, memory_order_release);
+    atomic_fetch_add(&q->head->moved, 1);
+    if (atomic_load(&q->head->waiting))
+        syscall(SYS_futex, &q->head->moved, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 /* Tells what was journalled and gives the room back.  Returns an error or NULL. */
@@ -250,8 +277,9 @@ static const char *tell_batches(struct peer *peer, size_t *told)
             teller_slots(peer->teller, q->thread, q->batch, q->batch_count, &error);
         *told += q->batch_count;
         q->tail += q->batch_count;
+        if (q->batch_count)
+            give_room(q);
         q->batch_count = 0;
-        atomic_store_explicit(&q->head->tail, q->tail, memory_order_release);
         waited += q->waited_ns;
         dropped += q->dropped;
     }
@@ -279,7 +307,7 @@ static const char *drain(struct peer *peer, size_t *told)
     struct run *run = teller_run(peer->teller);
     bool any = false;
     for (struct queue *q = peer->queues; q; q = q->next) {
-        if (!copy_batch(q))
+        if (!copy_batch(q, &peer->server->ticks))
             return "a queue that contradicts itself";
         if (q->batch_count) {
             journal(peer, MESSAGE_SLOTS, q->thread, q->batch, q->batch_count * SLOT_BYTES);

@@ -5,6 +5,7 @@
 #include "server/answer.h"
 #include "server/question.h"
 #include "server/teller.h"
+#include "server/ticks.h"
 #include "server/window.h"
 #include "wire/limits.h"
 
@@ -50,6 +51,7 @@ struct peer {
 };
 
 struct server {
+    struct ticks ticks;
     struct ev_loop *loop;
     struct options options;
     struct peer *peers;

@@ -66,15 +66,20 @@ static inline uint32_t slot_follow(uint32_t payload_bytes)
  * ever; index = count & (slots - 1).  Nothing in it is trusted by the server. */
 #define QUEUE_MAGIC 0x51544f50u /* "POTQ" */
 #define QUEUE_HEAD_BYTES 4096u
+#define QUEUE_CLOCK_NS 0u    /* nanoseconds of the monotonic clock */
+#define QUEUE_CLOCK_TICKS 1u /* the time-stamp counter; the reader, on the same machine, converts */
 
 struct queue_head {
     uint32_t magic, version, slots, thread;
+    uint32_t clock; /* what time_ns counts */
     _Alignas(64) _Atomic uint64_t head;
     _Atomic uint32_t done;         /* the thread has ended: after head nothing comes */
     _Atomic uint64_t waited_ns;    /* how long the thread was made to wait */
     _Atomic uint64_t dropped;      /* events that did not fit */
+    _Atomic uint32_t waiting;      /* the thread waits on `moved` (futex(2)) */
     _Alignas(64) _Atomic uint64_t tail;
     _Atomic uint32_t asleep; /* the reader wants a WAKE when the queue is half full */
+    _Atomic uint32_t moved;  /* counts how often tail was stored */
 };
 static_assert(sizeof(struct queue_head) <= QUEUE_HEAD_BYTES, "the head fits its page");
 

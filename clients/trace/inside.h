@@ -94,7 +94,13 @@ struct real {
 #undef R
 };
 extern struct real real;
-void real_find(void); /* idempotent; called before the first use */
+extern _Atomic bool real_found;
+void real_look_up(void);
+static inline void real_find(void) /* called before the first use */
+{
+    if (!LIKELY(atomic_load_explicit(&real_found, memory_order_acquire)))
+        real_look_up();
+}
 
 /* Defines the two entries of one call: NAME, by which code comes that was not compiled with
  * -trace, and the redirected one.  Both land in trace_NAME with the call's site, 0 if it is not
@@ -277,7 +283,6 @@ struct thread {
     struct hold *holds;
     size_t hold_count, hold_room;
     volatile bool busy; /* recording now: a signal handler must not */
-    bool dead;
     bool off_lines;     /* its lost ranges overflowed: silent for good */
     unsigned waiting;   /* inside a wait: handlers' events go to the own line */
     unsigned off;       /* nesting of poet_trace_off */
@@ -294,10 +299,26 @@ struct thread {
     struct thread *next_free;
 };
 
-/* The calling thread if it may record now, else NULL. */
-struct thread *thread_recording(void);
-struct thread *thread_self(void); /* the same, also while off; NULL if there is none */
-struct thread *thread_mine(void); /* the same, also where it cannot record any more */
+/* The calling thread, or NULL if it is none of ours. */
+extern __thread struct thread *thread_mine __attribute__((tls_model("initial-exec")));
+extern _Atomic bool tracing; /* a server is there and the program is to be recorded */
+
+/* The same as far as it may record, now or once it is on again. */
+static inline struct thread *thread_self(void)
+{
+    struct thread *t = thread_mine;
+    return t && !t->off_lines && atomic_load_explicit(&tracing, memory_order_relaxed) ? t : NULL;
+}
+
+struct thread *thread_interrupted(void); /* NULL; counts what a signal handler did in between */
+
+/* The same as far as it may record now. */
+static inline struct thread *thread_recording(void)
+{
+    struct thread *t = thread_self();
+    return LIKELY(t && !t->off && !t->busy) ? t : t && !t->off ? thread_interrupted() : NULL;
+}
+
 struct thread *thread_make(struct task *task); /* for the calling thread; NULL: not to be traced */
 void thread_end(struct thread *thread);
 void thread_forget(void);
@@ -345,17 +366,21 @@ struct record {
 
 /* Writes one record and publishes it.  Returns the first number taken on a; *first_b likewise. */
 uint64_t record_write(struct thread *thread, const struct record *record, uint64_t *first_b);
+/* A pair, on b and after take_a - 1 others on a; the hot path. */
+void record_pair(struct thread *thread, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
+                 uintptr_t site);
 /* A single event without partners; its number. */
 uint64_t record_event(struct thread *thread, uint16_t type, struct line *line, uint32_t about,
                       uintptr_t site);
 /* Writes a control: a message body of that type. */
 bool record_control(struct thread *thread, enum message type, const struct out *body);
 uint64_t clock_now(void);
+extern bool clock_ticks; /* slots bear the time-stamp counter */
+void clock_begin(void);
 
 
 /* ---- server.c: the connection ---- */
 
-extern _Atomic bool tracing; /* a server is there and the program is to be recorded */
 extern _Atomic uint64_t unrecorded; /* calls from signal handlers that came in between */
 extern _Atomic bool recorded;       /* anything beyond the life of main */
 extern _Atomic uint64_t dropped;    /* events that found no room in time */

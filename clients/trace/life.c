@@ -114,7 +114,7 @@ void life_begin_main(void)
 
 void life_end_main(void)
 {
-    struct thread *t = thread_mine();
+    struct thread *t = thread_mine;
     if (!t)
         return;
     atomic_fetch_or(&t->task->flags, TASK_DETACHED);

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <link.h>
@@ -249,8 +250,12 @@ static const struct module *find_new(struct thread *t, uintptr_t address)
 
 void modules_meet(struct thread *t, uintptr_t site)
 {
+    int saved = errno;
     const struct module *m = find(site);
-    if (!m && !(m = find_new(t, site)))
+    if (!m)
+        m = find_new(t, site);
+    errno = saved;
+    if (!m)
         return;
     t->module_start = atomic_load_explicit(&m->start, memory_order_relaxed);
     t->module_bytes = atomic_load_explicit(&m->end, memory_order_relaxed) - t->module_start;

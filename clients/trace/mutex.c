@@ -28,12 +28,7 @@ static void entered(struct thread *t, struct object *o, struct line *line, bool 
         mend(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
     o->held = true;
     o->visit++;
-    record_write(t, &(struct record){.shape = petitioned ? SHAPE_ENTER : SHAPE_LOCK,
-                                     .a = thread_place(t),
-                                     .b = line,
-                                     .take_a = petitioned ? 1 : 2,
-                                     .take_b = 1,
-                                     .site = site}, NULL);
+    record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line, site);
     thread_push(t, o, line);
     note_recorded();
 }
@@ -99,7 +94,6 @@ static int lock(uintptr_t site, const struct call *c)
     bool odd = c->how == HOW_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
     struct thread *t = site && !odd ? thread_recording() : NULL;
     struct object *o = t ? object_get(c->lock, c->kind) : NULL;
-    int saved = errno;
     struct line *line = o ? object_line(t, o, false) : NULL;
     if (!line)
         return unrecorded_lock(c);
@@ -110,7 +104,6 @@ static int lock(uintptr_t site, const struct call *c)
         record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
         petitioned = true;
         t->waiting++;
-        errno = saved;
         result = really(c);
         t->waiting--;
     }
@@ -120,7 +113,6 @@ static int lock(uintptr_t site, const struct call *c)
         again(t, hold, site);
     else
         entered(t, o, line, petitioned, result == EOWNERDEAD, site);
-    errno = saved;
     return result;
 }
 
@@ -177,28 +169,24 @@ static bool may_be_unlocked_by_others(const void *lock, enum object_kind kind)
  * if it releases what traced code took. */
 static void leave(uintptr_t site, const void *lock, enum object_kind kind)
 {
-    struct object *o = object_find(lock, kind);
-    struct thread *t = o ? thread_recording() : NULL;
-    struct hold *hold = t ? thread_hold(t, o) : NULL;
-    int saved = errno;
+    struct thread *t = thread_recording();
+    const struct hold *top = t && t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
+    struct object *o = top && top->object && top->object->address == lock && top->object->kind == kind
+                           ? top->object
+                           : object_find(lock, kind);
+    struct hold *hold = t && o ? thread_hold(t, o) : NULL;
     if (hold && --hold->depth) {
         record_event(t, TYPE_LEAVE, hold->line, 0, site);
     } else if (hold) {
         struct line *line = hold->line;
         thread_pop(t, hold);
         o->held = false;
-        record_write(t, &(struct record){.shape = SHAPE_LEAVE,
-                                         .a = thread_place(t),
-                                         .b = line,
-                                         .take_a = 1,
-                                         .take_b = 1,
-                                         .site = site}, NULL);
+        record_pair(t, SHAPE_LEAVE, thread_place(t), 1, line, site);
     } else if (o && t && site && o->held && may_be_unlocked_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that took it is stale now */
         o->held = false;
         mend(t, &o->line, site, "unlocked by a thread that did not lock it");
     }
-    errno = saved;
 }
 
 int follow_unlock(uintptr_t site, pthread_mutex_t *m)

@@ -21,7 +21,7 @@ static struct ref here(struct thread *t, uint16_t type, const struct once_call *
 /* Called by the real pthread_once in place of the initialiser. */
 static void initialise(void)
 {
-    struct thread *t = thread_mine();
+    struct thread *t = thread_mine;
     struct once_call c = *t->once; /* it may call us again */
     if (thread_recording())
         here(t, TYPE_INITIALISE, &c);

@@ -20,13 +20,12 @@ static void *find(const char *name)
     return p;
 }
 
-void real_find(void)
+_Atomic bool real_found;
+
+void real_look_up(void)
 {
-    static _Atomic bool done;
-    if (LIKELY(atomic_load_explicit(&done, memory_order_acquire)))
-        return;
 #define R(result, member, symbol, parameters) *(void **)&real.member = find(#symbol);
     REAL_CALLS(R)
 #undef R
-    atomic_store_explicit(&done, true, memory_order_release);
+    atomic_store_explicit(&real_found, true, memory_order_release);
 }

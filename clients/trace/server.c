@@ -143,6 +143,7 @@ static bool make_queue(struct thread *t)
     t->queue->magic = QUEUE_MAGIC;
     t->queue->version = WIRE_VERSION;
     t->queue->slots = queue_slots;
+    t->queue->clock = clock_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
     atomic_store(&t->queue->asleep, 1);
     struct out out = {0};
     out_begin(&out, MESSAGE_THREAD);
@@ -468,6 +469,7 @@ static void start(void)
     int saved = errno;
     real_find();
     modules_begin();
+    clock_begin();
     server_start();
     if (atomic_load(&tracing))
         life_begin_main();

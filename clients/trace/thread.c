@@ -10,7 +10,7 @@
 _Atomic bool tracing;
 _Atomic uint64_t unrecorded;
 
-static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+__thread struct thread *thread_mine;
 static _Atomic uint32_t next_line = 1;
 
 /* ---- the pool of thread structures ---- */
@@ -56,45 +56,24 @@ struct thread *thread_make(struct task *task)
         return NULL;
     }
     t->queue->thread = atomic_load(&task->line.index);
-    self = t;
+    thread_mine = t;
     return t;
 }
 
 void thread_end(struct thread *t)
 {
-    t->dead = true;
-    self = NULL;
+    thread_mine = NULL;
     server_queue_done(t);
     put_back(t);
 }
 
-/* ---- who may record ---- */
-
-struct thread *thread_self(void)
+struct thread *thread_interrupted(void)
 {
-    struct thread *t = self;
-    if (LIKELY(t != NULL))
-        return t->dead || t->off_lines || !atomic_load_explicit(&tracing, memory_order_relaxed)
-                   ? NULL
-                   : t;
+    atomic_fetch_add_explicit(&unrecorded, 1, memory_order_relaxed);
     return NULL;
 }
 
-struct thread *thread_recording(void)
-{
-    struct thread *t = thread_self();
-    if (!t || t->off)
-        return NULL;
-    if (t->busy) {
-        atomic_fetch_add_explicit(&unrecorded, 1, memory_order_relaxed);
-        return NULL;
-    }
-    return t;
-}
-
-struct thread *thread_mine(void) { return self; }
-
-void thread_forget(void) { self = NULL; }
+void thread_forget(void) { thread_mine = NULL; }
 
 /* ---- holds ---- */
 
@@ -141,6 +120,10 @@ struct hold *thread_push(struct thread *t, struct object *object, struct line *l
 void thread_pop(struct thread *t, struct hold *hold)
 {
     size_t i = (size_t)(hold - t->holds);
+    if (LIKELY(i == t->hold_count - 1)) {
+        t->hold_count--;
+        return;
+    }
     memmove(hold, hold + 1, (t->hold_count - i - 1) * sizeof *hold);
     t->hold_count--;
 }

@@ -1,0 +1,71 @@
+/* The time-stamp counter in nanoseconds: even between readings, never backwards. */
+#include "server/ticks.h"
+#include "tests/unit/unit.h"
+
+static struct ticks ticks;
+
+static void between_readings(void **state)
+{
+    (void)state;
+    ticks = (struct ticks){0};
+    ticks_add(&ticks, 1000, 5000);
+    ticks_add(&ticks, 3000, 6000);
+    ticks_add(&ticks, 4000, 8000);
+    assert_int_equal(ticks_ns(&ticks, 1000), 5000);
+    assert_int_equal(ticks_ns(&ticks, 2000), 5500);
+    assert_int_equal(ticks_ns(&ticks, 3500), 7000);
+    assert_int_equal(ticks_ns(&ticks, 4000), 8000);
+    assert_int_equal(ticks_ns(&ticks, 5000), 10000); /* beyond: on with the last slope */
+    assert_int_equal(ticks_ns(&ticks, 0), 4500);     /* before: back with the first one */
+}
+
+static void never_backwards(void **state)
+{
+    (void)state;
+    ticks = (struct ticks){0};
+    uint64_t at = 1u << 30, ns = 1000, seed = 42;
+    for (int i = 0; i < 3000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        at += 2000000 + (seed >> 45);
+        ns += 1000000 + (seed >> 48);
+        ticks_add(&ticks, at, ns);
+        ticks_add(&ticks, at - 5, ns + 7); /* a clock that went backwards is not believed */
+    }
+    assert_int_equal(ticks.count, 3000);
+    uint64_t before = 0;
+    for (uint64_t t = at - 1500000000; t < at; t += 100001) {
+        uint64_t now = ticks_ns(&ticks, t);
+        assert_true(now >= before);
+        before = now;
+    }
+}
+
+static void nonsense(void **state)
+{
+    (void)state;
+    ticks = (struct ticks){0};
+    ticks_add(&ticks, 1000000, 5000);
+    ticks_add(&ticks, 1000010, 6000000);
+    assert_int_equal(ticks_ns(&ticks, 0), 6000000);
+    assert_int_equal(ticks_ns(&ticks, UINT64_MAX / 2), 6000000);
+}
+
+static void this_machine(void **state)
+{
+    (void)state;
+    if (!ticks_known())
+        skip();
+    ticks = (struct ticks){0};
+    while (ticks.count < 3)
+        ticks_read(&ticks);
+    assert_true(ticks.points[2].ns - ticks.points[1].ns >= 1000000);
+    assert_true(ticks.points[2].ticks > ticks.points[1].ticks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(between_readings), cmocka_unit_test(never_backwards),
+        cmocka_unit_test(nonsense), cmocka_unit_test(this_machine)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
