@@ -26,10 +26,12 @@ struct peer *peer_new(struct server *server, int fd, const char *name)
     peer->fd = fd;
     peer->since = ev_now(server->loop);
     snprintf(peer->name, sizeof peer->name, "%s", name);
-    peer->next = server->peers;
-    if (server->peers)
-        server->peers->previous = peer;
-    server->peers = peer;
+    peer->previous = server->last_peer; /* in the order of their coming, as their lines are to be */
+    if (peer->previous)
+        peer->previous->next = peer;
+    else
+        server->peers = peer;
+    server->last_peer = peer;
     server->had_peer = true;
     ev_io_init(&peer->readable, on_readable, fd, EV_READ);
     ev_io_init(&peer->writable, on_writable, fd, EV_WRITE);
@@ -55,6 +57,8 @@ void peer_drop(struct peer *peer, const char *why)
         server->peers = peer->next;
     if (peer->next)
         peer->next->previous = peer->previous;
+    else
+        server->last_peer = peer->previous;
     for (size_t i = 0; i < peer->descriptor_count; i++)
         close(peer->descriptors[i]);
     free(peer->descriptors);

@@ -399,7 +399,10 @@ void run_finished(struct run *run)
 void program_gone(struct peer *peer)
 {
     struct run *run = teller_run(peer->teller);
-    size_t told;
+    size_t told = 0;
+    for (struct peer *p = peer->server->peers; p != peer; p = p->next)
+        if (p->teller && !p->ending && p->run == peer->run)
+            drain(p, &told); /* who came before it goes before it; errors show the next time */
     do { /* what it left behind in its queues */
         told = 0;
     } while (!drain(peer, &told) && told);

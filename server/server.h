@@ -54,7 +54,7 @@ struct server {
     struct ticks ticks;
     struct ev_loop *loop;
     struct options options;
-    struct peer *peers;
+    struct peer *peers, *last_peer;
     struct run **runs;
     size_t run_count, run_room;
     ev_timer poll, feed, idle;

@@ -9,13 +9,14 @@
 #include "wire/limits.h"
 
 #include <errno.h>
-#include <string.h>
+#include <unistd.h>
 
 struct rounds {
     _Atomic bool lock;
     _Atomic unsigned keepers; /* the barrier, and all who wait */
     struct rounds *next_free;
     uint64_t serial;
+    pid_t owner;
     uint64_t arrivals;
     uint64_t sure; /* rounds below it were passed while all was well */
     bool crowded;
@@ -44,7 +45,7 @@ static struct rounds *rounds_new(unsigned size)
         r = arena_take(sizeof *r + size * sizeof *r->users);
     if (r)
         *r = (struct rounds){.keepers = 1, .size = size, .room = room,
-                             .serial = atomic_fetch_add(&next_serial, 1)};
+                             .owner = getpid(), .serial = atomic_fetch_add(&next_serial, 1)};
     return r;
 }
 
@@ -122,6 +123,8 @@ static void passed(struct thread *t, struct line *barrier, struct rounds *r, uin
 static struct rounds *rounds_of(struct object *o)
 {
     struct rounds *r = o ? atomic_load(&o->rounds) : NULL;
+    if (r && r->owner != getpid())
+        return NULL; /* as it was when the process forked */
     if (r)
         atomic_fetch_add(&r->keepers, 1);
     return r;

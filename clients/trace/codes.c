@@ -73,6 +73,8 @@ static void put_shape(struct out *out, unsigned code, const struct step *steps, 
     }
 }
 
+static void announce_own(struct out *out);
+
 void codes_announce(struct out *out)
 {
     for (unsigned i = 1; i < TYPE_COUNT; i++) {
@@ -85,6 +87,7 @@ void codes_announce(struct out *out)
         put_shape(out, i, shapes[i - SHAPE_COMPOUND].steps, shapes[i - SHAPE_COMPOUND].count);
         out_end(out);
     }
+    announce_own(out);
 }
 
 /* ---- codes of the program's own ---- */
@@ -92,6 +95,8 @@ void codes_announce(struct out *out)
 struct own_type {
     struct own_type *next;
     poet_type_t code;
+    uint16_t after[64];
+    unsigned after_count;
     char name[];
 };
 struct own_pair {
@@ -103,6 +108,33 @@ static _Atomic bool lock;
 static struct own_type *own_types;
 static struct own_pair *own_pairs;
 static unsigned next_type = TYPE_COUNT, next_shape = SHAPE_END;
+
+/* From the oldest on: a type comes after those that it names. */
+static void announce_types(struct out *out, const struct own_type *newest)
+{
+    const struct own_type *done = NULL;
+    while (done != newest) {
+        const struct own_type *type = newest;
+        while (type->next != done)
+            type = type->next;
+        out_begin(out, MESSAGE_TYPE);
+        put_type(out, type->code, type->name, type->after, type->after_count);
+        out_end(out);
+        done = type;
+    }
+}
+
+static void announce_own(struct out *out)
+{
+    announce_types(out, own_types);
+    for (const struct own_pair *pair = own_pairs; pair; pair = pair->next) {
+        out_begin(out, MESSAGE_SHAPE);
+        put_shape(out, pair->code, &(struct step){pair->a, pair->b, 0}, 1);
+        out_end(out);
+    }
+}
+
+void codes_forked(void) { spin_give(&lock); }
 
 static struct thread *begin(void)
 {
@@ -149,9 +181,10 @@ static poet_type_t make_type(struct thread *t, const char *name, const char *con
     type->next = own_types;
     own_types = type;
     for (unsigned i = 0; i < count; i++)
-        codes[i] = codes[i] ? codes[i] : type->code;
+        type->after[i] = codes[i] ? codes[i] : type->code;
+    type->after_count = count;
     struct out body = {0};
-    put_type(&body, type->code, name, codes, count);
+    put_type(&body, type->code, name, type->after, count);
     record_control(t, MESSAGE_TYPE, &body);
     out_free(&body);
     return type->code;

@@ -3,7 +3,7 @@
 #include "clients/trace/inside.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <string.h>
 
 #define RECENT 8
 
@@ -11,10 +11,10 @@
 struct signals {
     _Atomic bool lock;
     uint64_t count;
+    uint32_t life; /* the one that `recent` speaks of */
     struct {
         struct task *by;
         struct ref at;
-        char name[16];
     } recent[RECENT];
 };
 
@@ -52,7 +52,7 @@ static struct ref signals_cause(struct object *c, uint64_t since, bool *several)
     spin_take(&s->lock);
     if (s->count - since > RECENT) {
         *several = true;
-    } else if (s->count > since) {
+    } else if (s->count > since && s->life == atomic_load(&live)) {
         cause = s->recent[since % RECENT].at;
         for (uint64_t i = since + 1; i < s->count; i++)
             if (s->recent[i % RECENT].by != s->recent[since % RECENT].by)
@@ -192,8 +192,11 @@ static void record_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
     if (s) {
         t->busy = true;
         spin_take(&s->lock);
+        if (s->life != t->life)
+            memset(s->recent, 0, sizeof s->recent);
+        s->life = t->life;
         s->recent[s->count % RECENT].by = t->task;
-        s->recent[s->count % RECENT].at = (struct ref){atomic_load(&place->index), number};
+        s->recent[s->count % RECENT].at = (struct ref){line_index(place), number};
         s->count++;
         spin_give(&s->lock);
         t->busy = false;

@@ -78,6 +78,7 @@
       (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))                   \
     R(int, cond_signal, pthread_cond_signal, (pthread_cond_t *))                                   \
     R(int, cond_broadcast, pthread_cond_broadcast, (pthread_cond_t *))                             \
+    R(pid_t, fork, fork, (void))                                                                   \
     R(int, sem_init, sem_init, (sem_t *, int, unsigned))                                           \
     R(int, sem_destroy, sem_destroy, (sem_t *))                                                    \
     R(sem_t *, sem_open, sem_open, (const char *, int, ...))                                       \
@@ -119,6 +120,19 @@ static inline void real_find(void) /* called before the first use */
     }                                                                                   \
     static result trace_##name(uintptr_t site, POET_UNWRAP parameters)
 #define ENTRY(result, name, parameters, ...) ENTRIES(result, return, name, parameters, __VA_ARGS__)
+/* The same without parameters. */
+#define ENTRY_NONE(result, name)                                                        \
+    static result trace_##name(uintptr_t site);                                         \
+    __attribute__((visibility("default"))) result name(void)                            \
+    {                                                                                   \
+        return trace_##name(site_of_untraced(SITE));                                    \
+    }                                                                                   \
+    __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name(void); \
+    __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name(void)  \
+    {                                                                                   \
+        return trace_##name(SITE);                                                      \
+    }                                                                                   \
+    static result trace_##name(uintptr_t site)
 #define ENTRY_VOID(name, parameters, ...) ENTRIES(void, , name, parameters, __VA_ARGS__)
 #define POET_UNWRAP(...) __VA_ARGS__
 
@@ -153,7 +167,7 @@ bool modules_is_runtime(uintptr_t address);
     T(OFF, "off") T(ON, "on") T(READ_LEFT, "read_left")                                 \
     T(WRITE_LEFT, "write_left") T(READ, "read") T(WRITE, "write") T(ARRIVE, "arrive")                   \
     T(PASSED, "passed") T(INITIALISE, "initialise") T(INITIALISED, "initialised")       \
-    T(READY, "ready")
+    T(READY, "ready") T(FORK, "fork")
 
 enum trace_type {
     TYPE_NONE,
@@ -194,6 +208,7 @@ uint16_t codes_pair(poet_type_t a, poet_type_t b);
 
 struct line {
     _Atomic uint32_t index;  /* 0: not announced yet */
+    _Atomic uint32_t life;   /* the life of the process in which it was */
     _Atomic uint64_t number; /* last one taken */
 };
 
@@ -223,7 +238,8 @@ struct object {
     struct task *_Atomic task; /* OBJECT_TASK */
     struct signals *_Atomic signals; /* OBJECT_CONDITION */
     struct rounds *_Atomic rounds;   /* OBJECT_BARRIER */
-    struct ref initialised;          /* OBJECT_ONCE: written before the real once lets others go */
+    struct ref initialised;          /* OBJECT_ONCE: written before the real once lets others go, */
+    uint32_t initialised_life;       /*   and when that was */
     _Atomic unsigned opened;         /* OBJECT_SEMAPHORE: how often by name */
 };
 
@@ -233,12 +249,18 @@ struct object *object_get(const void *address, enum object_kind kind);  /* NULL:
  * event comes after what the thread did last.  NULL if it cannot be announced. */
 struct line *object_line(struct thread *thread, struct object *object, bool created);
 void object_destroy(const void *address, enum object_kind kind);
+void objects_forked(void); /* in the child: nobody else is there any more */
+void codes_forked(void);
+void modules_forked(void);
+void life_forked(bool was_traced);
 
 /* Announces a line through the calling thread's queue; its index. */
 uint32_t line_announce(struct thread *thread, const char *kind, const char *name,
                        const void *object, uintptr_t entry, unsigned flags);
 #define LINE_SHARED 1u
 #define LINE_FOLLOWS 2u /* its first event comes after the thread's last */
+
+extern _Atomic uint32_t live; /* see attach.c, below */
 
 /* A thread as others see it: what joins and detaches it. */
 struct task {
@@ -279,6 +301,7 @@ struct thread {
     uint64_t head, tail; /* own copy of head; last seen tail */
     uint64_t mask;
     uintptr_t module_start, module_bytes; /* where the last call came from */
+    uint32_t life; /* the one in which its queue was made */
     struct task *task;
     struct hold *holds;
     size_t hold_count, hold_room;
@@ -299,29 +322,38 @@ struct thread {
     struct thread *next_free;
 };
 
+static inline void line_opened(struct line *line, const struct thread *thread, uint32_t index)
+{
+    atomic_store_explicit(&line->life, thread->life, memory_order_relaxed);
+    atomic_store_explicit(&line->index, index, memory_order_release);
+}
+
 /* The calling thread, or NULL if it is none of ours. */
 extern __thread struct thread *thread_mine __attribute__((tls_model("initial-exec")));
-extern _Atomic bool tracing; /* a server is there and the program is to be recorded */
 
 /* The same as far as it may record, now or once it is on again. */
 static inline struct thread *thread_self(void)
 {
     struct thread *t = thread_mine;
-    return t && !t->off_lines && atomic_load_explicit(&tracing, memory_order_relaxed) ? t : NULL;
+    return t && t->life == atomic_load_explicit(&live, memory_order_relaxed) && !t->off_lines ? t : NULL;
 }
 
-struct thread *thread_interrupted(void); /* NULL; counts what a signal handler did in between */
+/* One that does not simply record: NULL, or a thread that has begun a new life. */
+struct thread *thread_otherwise(struct thread *thread);
 
 /* The same as far as it may record now. */
 static inline struct thread *thread_recording(void)
 {
-    struct thread *t = thread_self();
-    return LIKELY(t && !t->off && !t->busy) ? t : t && !t->off ? thread_interrupted() : NULL;
+    struct thread *t = thread_mine;
+    if (!t || LIKELY(t->life == atomic_load_explicit(&live, memory_order_relaxed) && !t->off_lines &&
+                     !t->off && !t->busy))
+        return t;
+    return thread_otherwise(t);
 }
 
 struct thread *thread_make(struct task *task); /* for the calling thread; NULL: not to be traced */
 void thread_end(struct thread *thread);
-void thread_forget(void);
+void thread_forget(bool unborn); /* in a child after fork; unborn: it may begin a life */
 struct line *thread_place(struct thread *thread); /* where it stands */
 struct hold *thread_hold(struct thread *thread, const struct object *object);
 struct hold *thread_push(struct thread *thread, struct object *object, struct line *line);
@@ -332,6 +364,8 @@ void line_rename(struct thread *thread, uint32_t line, const char *name);
 
 void life_begin_main(void);
 void life_end_main(void);
+struct thread *life_renew(struct thread *thread); /* under another server; NULL: in vain */
+struct thread *life_begin_child(uint64_t high, uint64_t low); /* after the message with this key */
 
 /* ---- what the names of C11 stand for: life.c, mutex.c, condition.c, once.c ---- */
 
@@ -379,6 +413,30 @@ extern bool clock_ticks; /* slots bear the time-stamp counter */
 void clock_begin(void);
 
 
+/* ---- attach.c: the lives of the process ----
+ *
+ * A life begins when a server is reached and ends when it is gone: at the start, in a child after
+ * its fork, and when a server comes again.  What belongs to an earlier life is told anew or is not
+ * there: lines, queues, what threads hold.  `live` counts them from 1; 0: not traced. */
+
+uint32_t attach_retry(void);  /* looks for a server, at most once a second; the new life or 0 */
+struct thread *attach_child(void); /* begins the life of a child; NULL: in vain */
+void attach_forking(uint64_t high, uint64_t low); /* the key of the message to the child; 0, 0 none */
+
+/* A line's code as far as it belongs to this life, else 0. */
+static inline uint32_t line_index(const struct line *line)
+{
+    return atomic_load_explicit(&line->life, memory_order_relaxed) ==
+                   atomic_load_explicit(&live, memory_order_relaxed)
+               ? atomic_load_explicit(&line->index, memory_order_acquire)
+               : 0;
+}
+
+/* ---- launch.c ---- */
+
+/* Starts one that writes *file; a connection to it, or -1.  Sets *endpoint to where it listens. */
+int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_size);
+
 /* ---- server.c: the connection ---- */
 
 extern _Atomic uint64_t unrecorded; /* calls from signal handlers that came in between */
@@ -387,13 +445,13 @@ extern _Atomic uint64_t dropped;    /* events that found no room in time */
 extern _Atomic bool library_threads; /* threads were created by calls that are not recorded */
 extern uint64_t instance;           /* names this process among all */
 
-void server_start(void);
+void server_begin(void); /* reads the environment */
+bool server_use(int fd, const struct out *first); /* a new life on it; false: it does not take the first */
 bool server_queue(struct thread *thread); /* makes the queue and hands it over */
 void server_queue_done(struct thread *thread);
 void server_wake(void);
 bool server_alive(void);
-void server_stop(void);
-void server_forget(void); /* in a forked child */
+void server_forget(void); /* the life ends here, quietly */
 unsigned server_wait_ms(void);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -4,7 +4,11 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <sys/auxv.h>
+#include <unistd.h>
+
+#define FORK_KEYS 0xf0f0f0f0f0f0f0f0u /* apart from other keys of this process */
 
 static pthread_key_t end_key;
 _Atomic bool library_threads;
@@ -54,8 +58,20 @@ static struct thread *begin(struct task *task)
     return t;
 }
 
+/* The line of the thread itself, through its own queue. */
+static void announce(struct thread *t, const char *name, const void *object, uintptr_t entry)
+{
+    t->busy = true;
+    line_opened(&t->task->line, t, line_announce(t, "task", name, object, entry, 0));
+    t->queue->thread = line_index(&t->task->line);
+    t->busy = false;
+}
+
 static void task_close(struct thread *t, struct task *task, unsigned type, uintptr_t site)
 {
+    if (!line_index(&task->line))
+        return;
+
     record_write(t, &(struct record){.shape = (uint16_t)type, .flags = SLOT_CLOSES,
                                      .a = &task->line, .take_a = 1, .site = site}, NULL);
 }
@@ -63,7 +79,7 @@ static void task_close(struct thread *t, struct task *task, unsigned type, uintp
 static void finish(struct thread *t)
 {
     struct task *task = t->task;
-    bool recorded_here = atomic_load_explicit(&tracing, memory_order_relaxed) && !t->off_lines;
+    bool recorded_here = t->life == atomic_load_explicit(&live, memory_order_relaxed) && !t->off_lines;
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
     bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
@@ -101,15 +117,52 @@ void life_begin_main(void)
     struct task *task = task_new(1);
     struct thread *t = task ? begin(task) : NULL;
     if (!t) {
-        atomic_store(&tracing, false);
+        atomic_store(&live, 0);
         return;
     }
     bind_self(task);
-    uint32_t index = line_announce(t, "task", "main", (void *)pthread_self(), 0, 0);
-    atomic_store(&task->line.index, index);
-    t->queue->thread = index;
     task->entry = getauxval(AT_ENTRY);
+    announce(t, "main", (void *)pthread_self(), 0);
     record_event(t, TYPE_START, &task->line, 0, task->entry);
+}
+
+struct thread *life_begin_child(uint64_t high, uint64_t low)
+{
+    struct task *task = task_new(1);
+    struct thread *t = task ? begin(task) : NULL;
+    if (!t)
+        return NULL;
+    bind_self(task);
+    task->entry = getauxval(AT_ENTRY);
+    char name[32];
+    snprintf(name, sizeof name, "main[%d]", (int)getpid());
+    announce(t, name, (void *)pthread_self(), 0);
+    record_write(t, &(struct record){
+        .shape = TYPE_START,
+        .flags = high || low ? RELATION_RECEIVE | SLOT_KEYED : RELATION_NONE,
+        .a = &task->line, .take_a = 1, .site = task->entry, .key = high, .partner = {0, low}}, NULL);
+    note_recorded();
+    return t;
+}
+
+/* What the thread held and lost was another server's. */
+struct thread *life_renew(struct thread *t)
+{
+    t->busy = true;
+    server_queue_done(t);
+    if (!server_queue(t)) {
+        thread_forget(false);
+        return NULL;
+    }
+    t->head = t->tail = 0;
+    t->hold_count = t->lost_count = 0;
+    t->off_lines = t->stalled = false;
+    atomic_store(&t->task->line.number, 0);
+    t->task->end = 0;
+    announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "", (void *)pthread_self(), t->task->entry);
+    t->busy = false;
+    record_event(t, TYPE_ON, &t->task->line, 0, 0);
+    return t->off ? NULL : t;
 }
 
 void life_end_main(void)
@@ -149,12 +202,19 @@ static void start_put(struct start *start)
     spin_give(&start_lock);
 }
 
+void life_forked(bool was_traced)
+{
+    start_pool = NULL;
+    spin_give(&start_lock);
+    thread_forget(was_traced);
+}
+
 /* The id of a thread is known only once it runs. */
 static void announce_object(struct thread *t, uint64_t object)
 {
     uint8_t bytes[12];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    put_u32(&body, atomic_load(&t->task->line.index));
+    put_u32(&body, line_index(&t->task->line));
     put_u64(&body, object);
     t->busy = true;
     record_control(t, MESSAGE_OBJECT, &body);
@@ -167,7 +227,7 @@ static struct start begin_run(void *p)
     start_put(p);
     bind_self(start.task);
     struct thread *t =
-        atomic_load_explicit(&tracing, memory_order_relaxed) ? begin(start.task) : NULL;
+        line_index(&start.task->line) ? begin(start.task) : NULL;
     if (t) {
         announce_object(t, (uint64_t)pthread_self());
         record_event(t, TYPE_START, &start.task->line, 0, start.task->entry);
@@ -217,7 +277,7 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
     t->busy = true;
     uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS);
     t->busy = false;
-    atomic_store(&task->line.index, index);
+    line_opened(&task->line, t, index);
     if (made_detached(attributes))
         atomic_store(&task->flags, TASK_DETACHED);
     record_event(t, TYPE_CREATE, &task->line, 0, site);
@@ -257,15 +317,15 @@ ENTRY(int, thrd_create, (thrd_t * id, thrd_start_t function, void *argument), id
 /* What a join that succeeded adds to the picture. */
 static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t site)
 {
-    uint32_t line = task ? atomic_load(&task->line.index) : 0;
+    uint32_t line = task ? line_index(&task->line) : 0;
     if (t && task)
         record_write(t, &(struct record){.shape = TYPE_JOINED,
-                                         .flags = task->end ? RELATION_ORDER : RELATION_NONE,
+                                         .flags = line && task->end ? RELATION_ORDER : RELATION_NONE,
                                          .a = thread_place(t),
                                          .take_a = 1,
                                          .about = line,
                                          .site = site,
-                                         .partner = {line, task->end}}, NULL);
+                                         .partner = {line, line ? task->end : 0}}, NULL);
     if (!task)
         return;
     if (t && task->end)
@@ -278,7 +338,7 @@ static void leave_wait(void *t) { ((struct thread *)t)->waiting--; }
 
 static void petition_join(struct thread *t, struct task *task, uintptr_t site)
 {
-    record_event(t, TYPE_JOIN, thread_place(t), task ? atomic_load(&task->line.index) : 0, site);
+    record_event(t, TYPE_JOIN, thread_place(t), task ? line_index(&task->line) : 0, site);
 }
 
 static int really_join(pthread_t id, void **result, const clockid_t *clock,
@@ -358,7 +418,7 @@ int follow_detach(uintptr_t site, pthread_t id)
     struct task *task = task_of(id);
     int saved = errno;
     if (t && task)
-        record_event(t, TYPE_DETACH, thread_place(t), atomic_load(&task->line.index), site);
+        record_event(t, TYPE_DETACH, thread_place(t), line_index(&task->line), site);
     if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {
         if (t && task->end)
             task_close(t, task, TYPE_CLOSE, site);
@@ -378,9 +438,31 @@ ENTRY(int, pthread_setname_np, (pthread_t id, const char *name), id, name)
     struct thread *t = thread_recording();
     struct task *task = t ? task_of(id) : NULL;
     int saved = errno;
-    if (e == 0 && task)
-        line_rename(t, atomic_load(&task->line.index), name);
+    if (e == 0 && task && line_index(&task->line))
+        line_rename(t, line_index(&task->line), name);
     errno = saved;
     (void)site;
     return e;
+}
+
+/* ---- fork ---- */
+
+/* A message to the child, which receives it when it begins to record.  Where it does not fit
+ * there is none, or the child would wait for it. */
+ENTRY_NONE(pid_t, fork)
+{
+    real_find();
+    struct thread *t = site ? thread_recording() : NULL;
+    static _Atomic uint64_t serial;
+    uint64_t low = t ? atomic_fetch_add(&serial, 1) + 1 : 0;
+    int saved = errno;
+    if (t)
+        record_write(t, &(struct record){.shape = TYPE_FORK, .flags = RELATION_SEND | SLOT_KEYED,
+                                         .a = thread_place(t), .take_a = 1, .site = site,
+                                         .key = instance ^ FORK_KEYS, .partner = {0, low}, .count = 1},
+                     NULL);
+    bool told = t && !t->lost_count;
+    attach_forking(told ? instance ^ FORK_KEYS : 0, told ? low : 0);
+    errno = saved;
+    return real.fork();
 }

@@ -29,6 +29,8 @@ static struct module {
     uintptr_t code_start, code_end;
     enum whose whose;
     bool records;
+    const void *announcement; /* the body of its MODULE */
+    size_t announcement_bytes;
 } modules[MODULES];
 static _Atomic unsigned module_count;
 static _Atomic bool lock;
@@ -145,64 +147,70 @@ static bool is_recorded(const struct loaded *m, enum whose whose)
     return record_all || whose == WHOSE_PROGRAM || matches(include, m->path);
 }
 
-/* Under the lock.  False if it was known. */
-static bool note(const struct loaded *m)
+/* Kept for a child after fork, which must not ask the loader. */
+static void keep_announcement(struct module *new, const struct loaded *m)
+{
+    uint8_t bytes[PATH_MAX + 128];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    put_module(&body, m);
+    void *kept = arena_take(body.size);
+    if (kept)
+        memcpy(kept, bytes, body.size);
+    new->announcement = kept;
+    new->announcement_bytes = kept ? body.size : 0;
+}
+
+/* Under the lock.  NULL if it was known. */
+static const struct module *note(const struct loaded *m)
 {
     unsigned count = atomic_load(&module_count), i = 0;
     while (i < count && (modules[i].end <= m->start || modules[i].start >= m->end))
         i++;
     if (i < count && modules[i].start == m->start && modules[i].end == m->end)
-        return false;
+        return NULL;
     if (i == MODULES)
-        return false;
+        return NULL;
     struct module *new = &modules[i];
     new->code_start = m->code_start;
     new->code_end = m->code_end;
     new->whose = whose_is(m);
     new->records = is_recorded(m, new->whose);
+    keep_announcement(new, m);
     if (new->whose == WHOSE_RUNTIME)
         modules_record = true; /* what it calls for the program is the program's */
     atomic_store(&new->start, m->start);
     atomic_store(&new->end, m->end);
     if (i == count)
         atomic_store(&module_count, count + 1);
-    return true;
+    return new;
 }
 
-struct listing {
-    struct out *out;        /* where to announce all, or */
-    struct thread *thread;  /* whose queue takes what is new */
-};
-
+/* context: the thread whose queue takes what is new, or NULL. */
 static int list(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    const struct listing *listing = context;
     struct loaded m;
     if (!read_loaded(&m, info))
         return 0;
     seen_adds = info->dlpi_adds;
-    bool new = note(&m);
-    if (listing->out) {
-        out_begin(listing->out, MESSAGE_MODULE);
-        put_module(listing->out, &m);
-        out_end(listing->out);
-    } else if (new && listing->thread) {
-        uint8_t bytes[PATH_MAX + 128];
-        struct out body = {.data = bytes, .room = sizeof bytes};
-        put_module(&body, &m);
-        record_control(listing->thread, MESSAGE_MODULE, &body);
+    const struct module *new = note(&m);
+    if (new && context) {
+        struct out body = {.data = (uint8_t *)(uintptr_t)new->announcement, .size = new->announcement_bytes};
+        record_control(context, MESSAGE_MODULE, &body);
     }
     return 0;
 }
 
 void modules_announce(struct out *out)
 {
-    struct listing listing = {.out = out};
-    spin_take(&lock);
-    dl_iterate_phdr(list, &listing);
-    spin_give(&lock);
+    for (unsigned i = 0; i < atomic_load(&module_count); i++) {
+        out_begin(out, MESSAGE_MODULE);
+        put_bytes(out, modules[i].announcement, modules[i].announcement_bytes);
+        out_end(out);
+    }
 }
+
+void modules_forked(void) { spin_give(&lock); }
 
 void modules_begin(void)
 {
@@ -212,6 +220,7 @@ void modules_begin(void)
     include = getenv("POET_INCLUDE");
     exclude = getenv("POET_EXCLUDE");
     modules_record = under_record;
+    dl_iterate_phdr(list, NULL);
 }
 
 bool modules_under_record(void) { return under_record; }
@@ -241,9 +250,8 @@ static const struct module *find_new(struct thread *t, uintptr_t address)
     unsigned long long adds = 0;
     dl_iterate_phdr(count_adds, &adds);
     spin_take(&lock);
-    struct listing listing = {.thread = t};
     if (adds != seen_adds)
-        dl_iterate_phdr(list, &listing);
+        dl_iterate_phdr(list, t);
     spin_give(&lock);
     return find(address);
 }

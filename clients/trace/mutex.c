@@ -182,7 +182,8 @@ static void leave(uintptr_t site, const void *lock, enum object_kind kind)
         thread_pop(t, hold);
         o->held = false;
         record_pair(t, SHAPE_LEAVE, thread_place(t), 1, line, site);
-    } else if (o && t && site && o->held && may_be_unlocked_by_others(lock, kind)) {
+    } else if (o && t && site && o->held && line_index(&o->line) &&
+               may_be_unlocked_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that took it is stale now */
         o->held = false;
         mend(t, &o->line, site, "unlocked by a thread that did not lock it");

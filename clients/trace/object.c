@@ -90,20 +90,25 @@ static const struct {
 
 struct line *object_line(struct thread *thread, struct object *o, bool created)
 {
-    if (LIKELY(atomic_load_explicit(&o->line.index, memory_order_acquire)))
+    if (LIKELY(line_index(&o->line)))
         return &o->line;
     spin_take(&o->opening);
-    if (!atomic_load_explicit(&o->line.index, memory_order_relaxed)) {
+    if (!line_index(&o->line)) {
         thread->busy = true;
         uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, 0,
                                        (kinds[o->kind].shared ? LINE_SHARED : 0u) |
                                            (created ? LINE_FOLLOWS : 0u));
+        if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {
+            o->visit++; /* what was held is of an earlier life */
+            o->held = false;
+        }
         atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
+        atomic_store_explicit(&o->line.life, thread->life, memory_order_relaxed);
         atomic_store_explicit(&o->line.index, index, memory_order_release);
         thread->busy = false;
     }
     spin_give(&o->opening);
-    return atomic_load_explicit(&o->line.index, memory_order_relaxed) ? &o->line : NULL;
+    return line_index(&o->line) ? &o->line : NULL;
 }
 
 void object_destroy(const void *address, enum object_kind kind)
@@ -144,4 +149,13 @@ void task_release(struct task *task)
     task->free_next = task_pool;
     task_pool = task;
     spin_give(&task_lock);
+}
+
+/* Locks that threads held which are not there any more; half-done changes are left behind. */
+void objects_forked(void)
+{
+    spin_give(&arena_lock);
+    arena_left = 0;
+    spin_give(&task_lock);
+    task_pool = NULL;
 }

@@ -27,8 +27,10 @@ static void initialise(void)
         here(t, TYPE_INITIALISE, &c);
     c.function();
     int saved = errno;
-    if (thread_recording())
+    if (thread_recording() == t) {
         c.object->initialised = here(t, TYPE_INITIALISED, &c);
+        c.object->initialised_life = t->life;
+    }
     errno = saved;
 }
 
@@ -74,7 +76,8 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
     int result = real.once(flag, initialise);
     saved = errno;
     if (thread_recording() == t) {
-        struct ref end = o->initialised;
+        struct ref end =
+            o->initialised_life == t->life ? o->initialised : (struct ref){0, 0};
         record_write(t, &(struct record){.shape = TYPE_READY,
                                          .flags = end.line ? RELATION_ORDER : RELATION_NONE,
                                          .a = thread_place(t),

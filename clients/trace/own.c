@@ -19,7 +19,7 @@ static struct line *own_line(poet_line_t index)
         index < LIMIT_LINES ? atomic_load_explicit(&blocks[index / BLOCK], memory_order_acquire)
                             : NULL;
     struct line *line = block ? &block[index % BLOCK] : NULL;
-    return line && atomic_load_explicit(&line->index, memory_order_acquire) ? line : NULL;
+    return line && line_index(line) ? line : NULL;
 }
 
 static struct line *own_line_make(uint32_t index)
@@ -48,7 +48,7 @@ poet_line_t poet_line(const char *kind, const char *name, const void *object, un
                                    (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS);
     struct line *line = index ? own_line_make(index) : NULL;
     if (line)
-        atomic_store_explicit(&line->index, index, memory_order_release);
+        line_opened(line, t, index);
     t->busy = false;
     return line ? index : 0;
 }
@@ -60,7 +60,7 @@ poet_type_t poet_type(const char *name, const char *const *after)
 
 static struct line *line_of(struct thread *t, poet_line_t index)
 {
-    if (index == 0 || index == atomic_load(&t->task->line.index))
+    if (index == 0 || index == line_index(&t->task->line))
         return index ? &t->task->line : thread_place(t);
     struct line *place = thread_place(t);
     return atomic_load(&place->index) == index ? place : own_line(index);

@@ -182,6 +182,8 @@ bool record_control(struct thread *t, enum message type, const struct out *body)
 
 uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_b)
 {
+    if (t->life != atomic_load_explicit(&live, memory_order_relaxed))
+        return 0; /* its server went while the call was under way */
     t->busy = true;
     if (t->lost_count)
         announce_lost(t);
@@ -226,7 +228,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
 void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
                  uintptr_t site)
 {
-    if (!LIKELY(fits(t, 1) && !t->lost_count && site - t->module_start < t->module_bytes)) {
+    if (!LIKELY(fits(t, 1) && !t->lost_count && site - t->module_start < t->module_bytes &&
+                t->life == atomic_load_explicit(&live, memory_order_relaxed))) {
         record_write(t, &(struct record){.shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1,
                                          .site = site}, NULL);
         return;

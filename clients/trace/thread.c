@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-_Atomic bool tracing;
 _Atomic uint64_t unrecorded;
 
 __thread struct thread *thread_mine;
@@ -55,7 +54,7 @@ struct thread *thread_make(struct task *task)
         put_back(t);
         return NULL;
     }
-    t->queue->thread = atomic_load(&task->line.index);
+    t->queue->thread = line_index(&task->line);
     thread_mine = t;
     return t;
 }
@@ -67,13 +66,30 @@ void thread_end(struct thread *t)
     put_back(t);
 }
 
-struct thread *thread_interrupted(void)
+static struct thread unborn = {.life = UINT32_MAX}; /* whoever forked, in the child */
+
+void thread_forget(bool may_begin)
 {
-    atomic_fetch_add_explicit(&unrecorded, 1, memory_order_relaxed);
-    return NULL;
+    pool = NULL;
+    spin_give(&pool_lock);
+    thread_mine = may_begin ? &unborn : NULL;
 }
 
-void thread_forget(void) { thread_mine = NULL; }
+struct thread *thread_otherwise(struct thread *t)
+{
+    if (t == &unborn) {
+        thread_mine = NULL; /* what we call now is not recorded */
+        return attach_child();
+    }
+    if (t->busy) {
+        atomic_fetch_add_explicit(&unrecorded, 1, memory_order_relaxed);
+        return NULL;
+    }
+    uint32_t now = atomic_load_explicit(&live, memory_order_relaxed);
+    if (!now)
+        now = attach_retry();
+    return now && now != t->life ? life_renew(t) : NULL;
+}
 
 /* ---- holds ---- */
 
@@ -173,7 +189,7 @@ void poet_set_name(const char *name)
 {
     struct thread *t = thread_recording();
     if (t && name)
-        line_rename(t, atomic_load(&t->task->line.index), name);
+        line_rename(t, line_index(&t->task->line), name);
 }
 
 /* ---- on and off ---- */

@@ -1,0 +1,275 @@
+/* Being traced: finding a server and saying who we are, at the start, after a fork, and again when
+ * a server comes that had gone.  Then the end. */
+#define _GNU_SOURCE
+#include "clients/trace/inside.h"
+#include "wire/endpoint.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void put_arguments(struct out *out)
+{
+    char text[16384];
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    uint32_t count = 0;
+    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
+        count++;
+    put_u32(out, count);
+    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1) {
+        char argument[LIMIT_TEXT_BYTES];
+        snprintf(argument, sizeof argument, "%s", text + i);
+        put_string(out, argument);
+    }
+}
+
+static char environment[64] = "pthread";
+static char endpoint[400];
+
+/* The run that this process belongs to: inherited, or begun here. */
+static const char *run_name(void)
+{
+    static char name[256];
+    const char *inherited = getenv("POET_RUN");
+    if (inherited && *inherited) {
+        snprintf(name, sizeof name, "%s", inherited);
+    } else {
+        snprintf(name, sizeof name, "%.200s@%016llx", program_invocation_short_name,
+                 (unsigned long long)instance);
+        setenv("POET_RUN", name, 1);
+    }
+    return name;
+}
+
+static void put_hello(struct out *out)
+{
+    char host[256] = "", path[PATH_MAX] = "";
+    gethostname(host, sizeof host - 1);
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    struct timespec wall;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    out_begin(out, MESSAGE_HELLO);
+    put_u32(out, HELLO_MAGIC);
+    put_u32(out, WIRE_VERSION);
+    put_u8(out, ROLE_PROGRAM);
+    put_string(out, run_name());
+    put_string(out, environment);
+    put_string(out, path);
+    put_string(out, host);
+    put_u32(out, (uint32_t)getpid());
+    put_u64(out, instance);
+    put_u64(out, clock_now());
+    put_u64(out, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
+    put_arguments(out);
+    out_end(out);
+}
+
+/* Reads the server's WELCOME or ERROR.  Where it is refused: why, in words of the server or ours. */
+static bool read_welcome(int fd, unsigned patience_ms, struct error *why)
+{
+    uint8_t data[1024];
+    size_t size = 0, length = 0;
+    unsigned type = 0;
+    const char *error = "no answer";
+    for (uint64_t begin = clock_now(); clock_now() - begin < patience_ms * 1000000ull;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        poll(&p, 1, 100);
+        ssize_t n = recv(fd, data + size, sizeof data - size, MSG_DONTWAIT);
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+            error = n ? strerror(errno) : "it hung up";
+            break;
+        }
+        size += n > 0 ? (size_t)n : 0;
+        int got = frame_read(data, size, sizeof data, &type, &length, &error);
+        if (got < 0)
+            break;
+        if (got == 0)
+            continue;
+        if (type == MESSAGE_WELCOME)
+            return true;
+        struct in in = in_from(data + MESSAGE_FRAME_BYTES, length);
+        uint32_t n_text = get_u32(&in);
+        const uint8_t *text = get_bytes(&in, n_text);
+        snprintf(why->text, sizeof why->text, "%.*s", (int)(text ? n_text : 0),
+                 text ? (const char *)text : "");
+        return false;
+    }
+    snprintf(why->text, sizeof why->text, "%s", error);
+    return false;
+}
+
+/* Begins a new life under a server that was reached: a new instance, all told anew. */
+static bool introduce(int fd, unsigned patience_ms, struct error *why)
+{
+    if (getrandom(&instance, sizeof instance, GRND_NONBLOCK) != sizeof instance)
+        instance = clock_now() ^ ((uint64_t)getpid() << 40);
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, 512); /* out of the way of programs that count on low numbers */
+    if (high >= 0) {
+        close(fd);
+        fd = high;
+    }
+    struct out out = {0};
+    put_hello(&out);
+    modules_announce(&out);
+    codes_announce(&out);
+    bool told = server_use(fd, &out);
+    out_free(&out);
+    if (told && read_welcome(fd, patience_ms, why))
+        return true;
+    if (!told)
+        snprintf(why->text, sizeof why->text, "%s", strerror(errno));
+    server_forget();
+    return false;
+}
+
+/* ---- at the start ---- */
+
+static void attach(void)
+{
+    const char *named = getenv("POET_SERVER"), *chosen = getenv("POET_ENVIRONMENT");
+    const char *output = getenv("POET_OUTPUT"); /* asks for a server of its own */
+    char file[PATH_MAX] = "";
+    struct error error;
+    bool absent = true;
+    if (named && strcmp(named, "none") == 0)
+        return;
+    if (chosen && *chosen)
+        snprintf(environment, sizeof environment, "%s", chosen);
+    if (!endpoint_default(endpoint, sizeof endpoint, &error)) {
+        say("%s", error.text);
+        return;
+    }
+    if (strncmp(endpoint, "unix:", 5) != 0) {
+        say("%s: a program is traced over a Unix socket only: set POET_SERVER=unix:PATH", endpoint);
+        return;
+    }
+    int fd = output && *output ? -1 : endpoint_connect(endpoint, 1000, &absent, &error);
+    if (fd < 0 && (!absent || (named && *named))) {
+        say("%s: the program runs untraced", error.text);
+        return;
+    }
+    if (fd < 0 && (fd = launch_server(file, sizeof file, endpoint, sizeof endpoint)) < 0)
+        return;
+    if (!introduce(fd, 2000, &error)) {
+        say("%s: %s: the program runs untraced", *file ? "its own server" : endpoint, error.text);
+        return;
+    }
+    if (!*file)
+        return;
+    setenv("POET_SERVER", endpoint, 1); /* for those that this program starts */
+    unsetenv("POET_OUTPUT");
+    say("%stracing into %s (its newest %s); see it with: poet view %s",
+        output && *output ? "" : "no server was running: ", file,
+        getenv("POET_KEEP") ? getenv("POET_KEEP") : "1 GB", file);
+}
+
+/* ---- again ---- */
+
+/* A server that answers where the last one was; never one of our own.  Quiet where there is none. */
+static bool attach_again(unsigned patience_ms)
+{
+    struct error error;
+    bool absent;
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    int fd = *endpoint ? endpoint_connect(endpoint, (int)patience_ms, &absent, &error) : -1;
+    bool done = fd >= 0 && introduce(fd, patience_ms, &error);
+    pthread_setcancelstate(cancelling, NULL);
+    return done;
+}
+
+#define AGAIN_NS 1000000000u
+
+uint32_t attach_retry(void)
+{
+    static _Atomic uint64_t last;
+    static _Atomic bool trying;
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+    uint64_t now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    uint64_t before = atomic_load_explicit(&last, memory_order_relaxed);
+    if (before == 0)
+        atomic_compare_exchange_strong(&last, &before, now); /* it has only just gone */
+    if (before == 0 || now - before < AGAIN_NS || atomic_exchange(&trying, true))
+        return 0;
+    int saved = errno;
+    if (attach_again(server_wait_ms()))
+        say("%s: a server is there again: traced from here on", endpoint);
+    atomic_store(&last, now);
+    atomic_store(&trying, false);
+    errno = saved;
+    return atomic_load(&live);
+}
+
+/* ---- fork ---- */
+
+static struct attach_fork {
+    uint64_t high, low; /* the key of the message from parent to child; 0, 0 none */
+} forked;
+
+void attach_forking(uint64_t high, uint64_t low) { forked = (struct attach_fork){high, low}; }
+
+/* The child records under a life of its own, which it begins with its first call that is followed:
+ * most children do nothing but execute another program. */
+static void after_fork(void)
+{
+    bool was_traced = thread_mine != NULL && atomic_load(&live);
+    server_forget();
+    objects_forked();
+    codes_forked();
+    modules_forked();
+    life_forked(was_traced);
+}
+
+struct thread *attach_child(void)
+{
+    struct attach_fork key = forked;
+    int saved = errno;
+    struct thread *t = attach_again(server_wait_ms()) ? life_begin_child(key.high, key.low) : NULL;
+    errno = saved;
+    return t;
+}
+
+/* ---- the process ---- */
+
+static void start(void) __attribute__((constructor(200)));
+static void start(void)
+{
+    int saved = errno;
+    real_find();
+    modules_begin();
+    clock_begin();
+    server_begin();
+    attach();
+    if (atomic_load(&live))
+        life_begin_main();
+    pthread_atfork(NULL, NULL, after_fork);
+    errno = saved;
+}
+
+static void stop(void) __attribute__((destructor(200)));
+static void stop(void)
+{
+    if (!atomic_load(&live))
+        return;
+    life_end_main();
+    if (!atomic_load(&recorded) && !modules_under_record())
+        say("no event was recorded: no file of this program that uses threads was compiled with "
+            "-trace; compile each with: poetcc -trace");
+    else if (!atomic_load(&recorded) && atomic_load(&library_threads))
+        say("no call of the program itself was recorded, but its libraries start threads: see them "
+            "with: poet record --libraries");
+}

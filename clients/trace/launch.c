@@ -1,0 +1,108 @@
+/* Starting a server of our own, where none is running. */
+#define _GNU_SOURCE
+#include "clients/trace/inside.h"
+#include "wire/endpoint.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool executable(const char *path) { return access(path, X_OK) == 0; }
+
+static bool find_server(char *path, size_t size)
+{
+    const char *named = getenv("POET_SERVER_PROGRAM");
+    if (named && *named) {
+        snprintf(path, size, "%s", named);
+        return executable(path);
+    }
+    Dl_info info;
+    char *slash;
+    if (dladdr((void *)(uintptr_t)find_server, &info) && info.dli_fname) {
+        snprintf(path, size, "%s", info.dli_fname);
+        for (int i = 0; i < 2 && (slash = strrchr(path, '/')) != NULL; i++)
+            *slash = 0;
+        size_t n = strlen(path);
+        snprintf(path + n, size - n, "/libexec/poet/poet-server");
+        if (executable(path))
+            return true;
+    }
+    const char *search = getenv("PATH");
+    for (const char *at = search; at && *at; at += strcspn(at, ":"), at += *at == ':') {
+        snprintf(path, size, "%.*s/poet-server", (int)strcspn(at, ":"), at);
+        if (executable(path))
+            return true;
+    }
+    return false;
+}
+
+/* In the grandchild: nothing of the program's may stay open, or whoever waits for
+ * its output to end would wait for the server. */
+static void become_server(const char *program, const char *file, const char *endpoint, int fd)
+{
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; i < 3; i++)
+        dup2(null, i);
+    dup2(fd, 3);
+    syscall(SYS_close_range, 4u, ~0u, 0u);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGINT, SIG_IGN);
+    unsetenv("LD_PRELOAD");
+    if (!getenv("POET_KEEP"))
+        setenv("POET_KEEP", "1G", 1);
+    execl(program, program, "--client", "3", "--once", "-o", file, "-l", endpoint, (char *)NULL);
+    _exit(127);
+}
+
+/* A server of our own, that no wait() of the program can see. */
+int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_size)
+{
+    char program[PATH_MAX], directory[256];
+    struct error error;
+    int pair[2];
+    if (!find_server(program, sizeof program)) {
+        say("no server is running and poet-server was not found: the program runs untraced "
+            "(set POET_SERVER_PROGRAM, or POET_SERVER=none to say so)");
+        return -1;
+    }
+    if (!endpoint_directory(directory, sizeof directory, &error)) {
+        say("%s", error.text);
+        return -1;
+    }
+    const char *wanted = getenv("POET_OUTPUT");
+    if (wanted && *wanted)
+        snprintf(file, file_size, "%s", wanted);
+    else
+        snprintf(file, file_size, "%.200s.%d.poet", program_invocation_short_name, (int)getpid());
+    snprintf(endpoint, endpoint_size, "unix:%s/poet-%d.sock", directory, (int)getpid());
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return -1;
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    long child = syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL); /* a fork without SIGCHLD */
+    if (child == 0) {
+        setsid();
+        if (syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL) == 0)
+            become_server(program, file, endpoint, pair[1]);
+        _exit(0);
+    }
+    close(pair[1]);
+    if (child < 0) {
+        close(pair[0]);
+        return -1;
+    }
+    while (waitpid((pid_t)child, NULL, __WALL) < 0 && errno == EINTR)
+        ;
+    return pair[0];
+}
+

@@ -1,0 +1,163 @@
+#!/bin/bash
+# A process may have several lives: after fork, and under a server that comes after one that went.
+. "$(dirname "$0")/lib.sh"
+cat >forks.c <<'C'
+#define _GNU_SOURCE
+#include <poet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, held = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a) { for (int i = 0; i < 5; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); } return a; }
+static void child(int i)
+{
+    pthread_t t;
+    int status;
+    if (i == 3) _exit(40); /* does nothing that is followed */
+    poet_text("child %d", i);
+    pthread_mutex_unlock(&held); /* was taken in the parent's life */
+    pthread_create(&t, NULL, work, NULL);
+    work(NULL);
+    pthread_join(t, NULL);
+    if (i == 2 && fork() == 0) { work(NULL); _exit(5); }
+    if (i == 2) { wait(&status); if (WEXITSTATUS(status) != 5) _exit(99); execl("./traced", "traced", "x", NULL); }
+    if (i == 1) exit(41);
+    _exit(42);
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    int status, sum = 0;
+    if (argc > 1) { work(NULL); return 43; }
+    pthread_create(&t, NULL, work, NULL);
+    pthread_join(t, NULL);
+    pthread_mutex_lock(&held);
+    for (int i = 0; i < 4; i++) if (fork() == 0) child(i);
+    while (wait(&status) > 0) sum += WEXITSTATUS(status);
+    pthread_mutex_unlock(&held);
+    printf("%d\n", sum);
+    return argv == NULL;
+}
+C
+gcc -w -I"$B/include" -DPLAIN forks.c -o plain -pthread -L"$B/lib" -lpoet -Wl,-rpath,"$B/lib"
+poetcc -trace -w forks.c -o traced
+start_server -o f/ -q
+POET_SERVER=none ./plain >want
+./traced >got 2>err
+is "the results are those of an untraced run" "$(cat got err)" "$(cat want)"
+check "the trace is sound" sound latest
+is "six processes recorded something, the one that did nothing is not there" "$(poet stat latest | grep -c ^program)" 6
+is "every fork is a message to its child" \
+    "$(poet dump latest --json | grep '"type":"start"' | grep -c '"relation":"async"')" 4
+first=$(poet dump latest --json | sed -n 's/.*"event":"\([^"]*\)","type":"fork".*/\1/p' | head -n 1)
+note=$(poet dump latest --json | sed -n 's/.*"event":"\([^"]*\)","type":"note".*child 0.*/\1/p')
+is "what the child does comes after the fork" "$(poet order latest "$first" "$note")" before
+stop_server
+
+cat >forking.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* Forks while other threads lock, make objects and end: no child may ever hang. */
+static volatile int stop;
+static void *locks(void *a)
+{
+    while (!stop) {
+        pthread_mutex_t *m = malloc(sizeof *m);
+        pthread_mutex_init(m, NULL);
+        pthread_mutex_lock(m);
+        pthread_mutex_unlock(m);
+        pthread_mutex_destroy(m);
+        free(m);
+    }
+    return a;
+}
+static void *one(void *a) { return a; }
+static void *threads(void *a)
+{
+    pthread_t t;
+    while (!stop) { pthread_create(&t, NULL, one, NULL); pthread_join(t, NULL); }
+    return a;
+}
+int main(void)
+{
+    pthread_t t[2];
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    int bad = 0;
+    pthread_create(&t[0], NULL, locks, NULL);
+    pthread_create(&t[1], NULL, threads, NULL);
+    for (int i = 0; i < 200; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            pthread_mutex_lock(&m);
+            pthread_mutex_unlock(&m);
+            pthread_create(&t[0], NULL, one, NULL);
+            pthread_join(t[0], NULL);
+            _exit(0);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        bad += status != 0;
+    }
+    stop = 1;
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+    printf("%d\n", bad);
+    return 0;
+}
+C
+poetcc -trace -w forking.c -o forking
+start_server -o g/ -q
+is "200 forks of a busy program: no child hangs" "$(timeout 100 ./forking)" 0
+check "their trace is sound" sound latest
+is "each child is in it" "$(poet stat latest | grep -c ^program)" 201
+stop_server
+
+cat >long.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int stop;
+static void *work(void *a) { while (!stop) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); usleep(1000); } return a; }
+static void *waiter(void *a) { pthread_mutex_lock(&m); while (!stop) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m); return a; }
+int main(void)
+{
+    pthread_t t[3];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, work, NULL);
+    pthread_create(&t[2], NULL, waiter, NULL);
+    getchar();
+    pthread_mutex_lock(&m); stop = 1; pthread_cond_broadcast(&c); pthread_mutex_unlock(&m);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);
+    puts("done");
+    return 0;
+}
+C
+poetcc -trace -w long.c -o long
+mkfifo in
+start_server -o l/ -q
+./long <in >out 2>err & program=$!
+pids="$pids $program"
+exec 5>in
+grows() { [ "$(figure latest events)" -gt "${1:-100}" ]; }
+until_true grows
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+start_server -o m/ -q
+check "a new server is found by a program whose server was killed" until_true grows
+echo >&5
+exec 5>&-
+wait $program
+is "which ends as ever" "$? $(cat out)" "0 done"
+like "and says once what happened" "$(cat err)" "a server is there again"
+check "the second trace is sound" sound latest
+is "and has all its threads" "$(poet dump latest --json | grep -c '"kind":"task"')" 4
+check "the first is whole up to the kill" poet check l/*.poet
+stop_server
+done_testing
