@@ -32,7 +32,7 @@ VIEW    = $(wildcard clients/view/*.c)
 objects = $(patsubst %.c,$(B)/o/%.o,$(1))
 LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash) -lm
 LIBS_RENDER = $(call PKG,--libs,cairo pangocairo libconfig) -lm
-LIBS_CLIENT = $(LIBS_RENDER) $(call PKG,--libs,libdw)
+LIBS_CLIENT = $(LIBS_RENDER) $(call PKG,--libs,libdw) -lstdc++
 LIBS_POET   = $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf)
 LIBS_VIEW   = $(LIBS_CLIENT) $(call PKG,--libs,gtk4)
 

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "clients/site/site.h"
+#include "clients/site/name.h"
 
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +132,60 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* ---- calls ---- */
+
+static bool is_system(const char *path)
+{
+    return strncmp(path, "/usr/include/", 13) == 0 || strncmp(path, "/usr/lib/", 9) == 0 ||
+           strstr(path, "/include/c++/");
+}
+
+/* The unit that an address lies in; where the compiler left no table of ranges, by asking each. */
+static Dwarf_Die *unit_at(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+    if (unit)
+        return unit;
+    while ((unit = dwfl_module_nextcu(module, unit, bias)) != NULL)
+        if (dwarf_haspc(unit, address - *bias) == 1)
+            return unit;
+    return NULL;
+}
+
+/* The file and line of the call by which a function was inlined; NULL if it was not. */
+static const char *inlined_at(Dwarf_Die *unit, Dwarf_Die *scope, int *line)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word file, number;
+    Dwarf_Files *files;
+    size_t count;
+    if (dwarf_tag(scope) != DW_TAG_inlined_subroutine ||
+        dwarf_formudata(dwarf_attr(scope, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(scope, DW_AT_call_line, &attribute), &number) != 0 ||
+        dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+        return NULL;
+    *line = (int)number;
+    return dwarf_filesrc(files, file, NULL, NULL);
+}
+
+/* Where an inline function of a system header was called from, outside of those. */
+static const char *outside_system(Dwarf_Die *unit, uint64_t address, int *line)
+{
+    Dwarf_Die *scopes = NULL, *chain = NULL;
+    int count = dwarf_getscopes(unit, address, &scopes), innermost = 0;
+    const char *path = NULL;
+    while (innermost < count && dwarf_tag(&scopes[innermost]) != DW_TAG_inlined_subroutine)
+        innermost++; /* those around it are of where it is written; we want where it lies */
+    int length = innermost < count ? dwarf_getscopes_die(&scopes[innermost], &chain) : 0;
+    for (int i = 0; i < length && !path; i++) {
+        const char *caller = inlined_at(unit, &chain[i], line);
+        path = caller && !is_system(caller) ? caller : NULL;
+    }
+    free(scopes);
+    free(chain);
+    return path;
+}
+
 struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address)
 {
     struct site_is site = {"", sites->text, "", 0};
@@ -139,9 +195,20 @@ struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t addres
         GElf_Sym symbol;
         const char *name =
             dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
-        site.function = name ? name : "";
-        Dwfl_Line *line = dwfl_module_getsrc(module, address);
-        const char *file = line ? dwfl_lineinfo(line, NULL, &site.line, NULL, NULL, NULL) : NULL;
+        site.function = name ? name_shown(name, sites->symbol, sizeof sites->symbol) : "";
+        Dwarf_Addr bias = 0;
+        Dwarf_Die *unit = unit_at(module, address, &bias);
+        Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, address - bias) : NULL;
+        const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+        int outer_line;
+        if (line)
+            dwarf_lineno(line, &site.line);
+        const char *outer =
+            file && is_system(file) ? outside_system(unit, address - bias, &outer_line) : NULL;
+        if (outer) {
+            file = outer;
+            site.line = outer_line;
+        }
         if (file) {
             site.path = file;
             snprintf(sites->text, sizeof sites->text, "%s:%d", base_name(file), site.line);
@@ -169,9 +236,12 @@ const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address
         module ? dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL) : NULL;
     if (!name || (symbol.st_size && offset >= symbol.st_size))
         return NULL;
+    name_shown(name, sites->symbol, sizeof sites->symbol);
+    size_t used = strlen(sites->symbol), left = sizeof sites->symbol - used;
+    if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT &&
+        name_part(module, address - offset, offset, sites->symbol + used, left))
+        return sites->symbol;
     if (offset)
-        snprintf(sites->symbol, sizeof sites->symbol, "%s+%llu", name, (unsigned long long)offset);
-    else
-        snprintf(sites->symbol, sizeof sites->symbol, "%s", name);
+        snprintf(sites->symbol + used, left, "+%llu", (unsigned long long)offset);
     return sites->symbol;
 }

@@ -116,7 +116,7 @@ static inline void real_find(void) /* called before the first use */
     __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name parameters; \
     __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name parameters  \
     {                                                                                   \
-        give trace_##name(SITE, __VA_ARGS__);                                           \
+        give trace_##name(site_of_traced(SITE), __VA_ARGS__);                                           \
     }                                                                                   \
     static result trace_##name(uintptr_t site, POET_UNWRAP parameters)
 #define ENTRY(result, name, parameters, ...) ENTRIES(result, return, name, parameters, __VA_ARGS__)
@@ -130,7 +130,7 @@ static inline void real_find(void) /* called before the first use */
     __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name(void); \
     __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name(void)  \
     {                                                                                   \
-        return trace_##name(SITE);                                                      \
+        return trace_##name(site_of_traced(SITE));                                                      \
     }                                                                                   \
     static result trace_##name(uintptr_t site)
 #define ENTRY_VOID(name, parameters, ...) ENTRIES(void, , name, parameters, __VA_ARGS__)
@@ -154,6 +154,24 @@ void modules_announce(struct out *out); /* a MODULE for each */
 void modules_meet(struct thread *thread, uintptr_t site);
 bool modules_has_code(uintptr_t address);
 bool modules_is_runtime(uintptr_t address);
+/* The file that an address was loaded from, and where to; NULL unknown. */
+const char *modules_path(uintptr_t address, uintptr_t *bias);
+/* The site of a call by traced code: the call itself, or what called the C++ library's inline
+ * function that it lies in. */
+uintptr_t modules_user_site(uintptr_t site);
+extern bool modules_cxx; /* a C++ runtime is loaded */
+static inline uintptr_t site_of_traced(uintptr_t site)
+{
+    return LIKELY(!modules_cxx) ? site : modules_user_site(site);
+}
+
+/* ---- cxx.c ---- */
+
+/* What a new thread runs, seen from the function and argument that it is created with. */
+uintptr_t cxx_callable(uintptr_t function, const void *argument);
+/* Whether the call that returns there went to the C++ runtime, which jumped on (a tail call). */
+bool cxx_calls_runtime(uintptr_t returns);
+bool cxx_in_library(uintptr_t site); /* in a function of the C++ library that lives in the program */
 
 /* ---- codes: types and compound shapes that libpoet itself uses ---- */
 

@@ -273,7 +273,8 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
     if (!start)
         return really_create(id, attributes, wanted);
     int saved = errno;
-    task->entry = wanted->function ? (uintptr_t)wanted->function : (uintptr_t)wanted->function_c11;
+    task->entry = wanted->function ? cxx_callable((uintptr_t)wanted->function, wanted->argument)
+                                   : (uintptr_t)wanted->function_c11;
     t->busy = true;
     uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS);
     t->busy = false;
@@ -357,8 +358,13 @@ int follow_join(uintptr_t site, pthread_t id, void **result, const clockid_t *cl
     struct task *task = task_of(id);
     if (!t) {
         int e = really_join(id, result, clock, deadline);
-        if (e == 0 && task)
-            joined(thread_recording(), id, task, site);
+        if (e == 0 && task) {
+            int saved = errno;
+            if ((t = thread_recording()) != NULL)
+                petition_join(t, task, site);
+            joined(t, id, task, site);
+            errno = saved;
+        }
         return e;
     }
     int saved = errno, e;

@@ -21,7 +21,7 @@
 
 #define MODULES 1024u
 
-enum whose { WHOSE_NOBODY, WHOSE_PROGRAM, WHOSE_RUNTIME, WHOSE_OURS };
+enum whose { WHOSE_NOBODY, WHOSE_PROGRAM, WHOSE_RUNTIME, WHOSE_LIBC, WHOSE_OURS };
 
 /* Filled in once, under the lock; an entry is used again if another module lies there now. */
 static struct module {
@@ -29,6 +29,8 @@ static struct module {
     uintptr_t code_start, code_end;
     enum whose whose;
     bool records;
+    uintptr_t bias;
+    const char *path;
     const void *announcement; /* the body of its MODULE */
     size_t announcement_bytes;
 } modules[MODULES];
@@ -36,7 +38,7 @@ static _Atomic unsigned module_count;
 static _Atomic bool lock;
 static unsigned long long seen_adds;
 
-bool modules_record;
+bool modules_record, modules_cxx;
 static bool under_record, record_all;
 static const char *include, *exclude;
 
@@ -137,6 +139,7 @@ static enum whose whose_is(const struct loaded *m)
            : m->is_program                               ? WHOSE_PROGRAM
            : strncmp(name, "libstdc++.so", 12) == 0 ||
                  strncmp(name, "libc++.so", 9) == 0      ? WHOSE_RUNTIME
+           : strncmp(name, "libc.so", 7) == 0            ? WHOSE_LIBC
                                                          : WHOSE_NOBODY;
 }
 
@@ -156,6 +159,11 @@ static void keep_announcement(struct module *new, const struct loaded *m)
     void *kept = arena_take(body.size);
     if (kept)
         memcpy(kept, bytes, body.size);
+    char *path = arena_take(strlen(m->path) + 1);
+    if (path)
+        memcpy(path, m->path, strlen(m->path) + 1);
+    new->path = path;
+    new->bias = m->bias;
     new->announcement = kept;
     new->announcement_bytes = kept ? body.size : 0;
 }
@@ -177,7 +185,7 @@ static const struct module *note(const struct loaded *m)
     new->records = is_recorded(m, new->whose);
     keep_announcement(new, m);
     if (new->whose == WHOSE_RUNTIME)
-        modules_record = true; /* what it calls for the program is the program's */
+        modules_record = modules_cxx = true; /* what it calls for the program is the program's */
     atomic_store(&new->start, m->start);
     atomic_store(&new->end, m->end);
     if (i == count)
@@ -281,11 +289,19 @@ bool modules_is_runtime(uintptr_t address)
     return m && m->whose == WHOSE_RUNTIME;
 }
 
+const char *modules_path(uintptr_t address, uintptr_t *bias)
+{
+    const struct module *m = find(address);
+    if (m)
+        *bias = m->bias;
+    return m ? m->path : NULL;
+}
+
 static _Unwind_Reason_Code outside(struct _Unwind_Context *context, void *result)
 {
     uintptr_t site = _Unwind_GetIP(context) - 1;
     const struct module *m = find(site);
-    if (m && (m->whose == WHOSE_OURS || m->whose == WHOSE_RUNTIME))
+    if (m && (m->whose >= WHOSE_RUNTIME || cxx_in_library(site)))
         return _URC_NO_REASON;
     *(uintptr_t *)result = m && (m->records || m->whose == WHOSE_PROGRAM) ? site : 0;
     return _URC_END_OF_STACK;
@@ -306,6 +322,14 @@ static uintptr_t caller_of_runtime(void)
     return site;
 }
 
+uintptr_t modules_user_site(uintptr_t site)
+{
+    if (LIKELY(!cxx_in_library(site)))
+        return site;
+    uintptr_t outer = caller_of_runtime();
+    return outer ? outer : site;
+}
+
 uintptr_t modules_site(uintptr_t site)
 {
     const struct module *m = find(site);
@@ -313,5 +337,8 @@ uintptr_t modules_site(uintptr_t site)
         m = find_new(thread_recording(), site);
     if (!m)
         return 0;
-    return m->whose == WHOSE_RUNTIME ? caller_of_runtime() : m->records ? site : 0;
+    if (m->whose == WHOSE_RUNTIME)
+        return caller_of_runtime();
+    bool records = m->records || (m->whose == WHOSE_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
+    return records ? site_of_traced(site) : 0;
 }

@@ -190,7 +190,7 @@ static sem_t *open_named(uintptr_t site, const char *name, int flags, va_list mo
         return s;                                                                                  \
     }
 OPEN(sem_open, site_of_untraced(SITE))
-OPEN(poet_link_with_poetcc_trace__sem_open, SITE)
+OPEN(poet_link_with_poetcc_trace__sem_open, site_of_traced(SITE))
 
 ENTRY(int, sem_close, (sem_t * s), s)
 {

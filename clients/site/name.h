@@ -1,0 +1,18 @@
+/* Names as people write them: C++ functions without their parameters, the element or member of a
+ * variable that an address lies in. */
+#ifndef CLIENTS_SITE_NAME_H
+#define CLIENTS_SITE_NAME_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes how a symbol is shown: demangled; of what std::thread runs, the callable.  Returns text. */
+const char *name_shown(const char *symbol, char *text, size_t size);
+
+/* Writes what of the variable at `variable` lies at the offset, as "[3].lock"; "" if it is the
+ * whole of it.  False if there is no DWARF to tell. */
+bool name_part(Dwfl_Module *module, uint64_t variable, uint64_t offset, char *text, size_t size);
+
+#endif

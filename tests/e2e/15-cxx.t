@@ -1,0 +1,38 @@
+#!/bin/bash
+# C++: threads by their callables, mutexes by their names, calls where the program makes them.
+. "$(dirname "$0")/lib.sh"
+want="300 in all, 6 entries"
+names_of() { poet dump latest --json | grep '"hidden":false' | sed -n "s/^{\"line\".*\"kind\":\"$1\".*\"name\":\"\([^\"]*\)\".*/\1/p" | sort | uniq -c | awk '{ $1 = $1; print }' | paste -sd,; }
+# sites_of TYPE: the lines of the example where such an event is made
+sites_of() { poet dump latest --json | sed -n "s/.*\"type\":\"$1\".*\"site\":\"\(bank.cpp:[0-9]*\)\".*/\1/p" | sort -u; }
+line_of() { grep -n -- "$1" "$root/examples/bank.cpp" | head -n 1 | sed 's/:.*//'; }
+start_server -o c/ -q
+try() { # try NAME: the same for every way to compile it
+    is "$1: the result is that of an untraced run" "$("$2" 2>&1 | tail -n 1)" "$want"
+    check "$1: the trace is sound" sound latest
+    is "$1: threads bear the names of what they run" "$(names_of task)" \
+        "3 Teller::work,1 async long (*)(),1 main,1 $lambda"
+    is "$1: mutexes bear theirs" "$(names_of monitor )" \
+        "1 accounts[0].lock,1 accounts[1].lock,1 accounts[2].lock,1 door"
+    is "$1: and shared ones" "$(names_of rwlock)" "1 ledger"
+    like "$1: a scoped_lock is where it is written" "$(sites_of petition)" "bank.cpp:$(line_of scoped_lock)"
+    like "$1: a wait, if there was one, is where it is written" "$(sites_of wait)" "^(bank.cpp:$(line_of 'opened.wait'))?$"
+    like "$1: a notification" "$(sites_of signal)" "bank.cpp:$(line_of notify_all)"
+    like "$1: a join" "$(sites_of join)" "bank.cpp:$(line_of 'audit.join')"
+}
+export POET_WAIT_MS=10000
+for compiler in g++ clang++; do
+    command -v $compiler >/dev/null || { skip "$compiler is not there"; continue; }
+    for level in -O0 -O2; do
+        CXX=$compiler poetcc++ -trace -g -std=c++20 $level "$root/examples/bank.cpp" -o bank
+        lambda='main::{lambda()#1}'
+        [ $compiler = clang++ ] && lambda='main::$_0'
+        try "$compiler $level" ./bank
+    done
+done
+g++ -g -std=c++20 -O2 "$root/examples/bank.cpp" -o plain -pthread
+lambda='main::{lambda()#1}'
+recorded() { poet record -- ./plain; }
+try "poet record" recorded
+stop_server
+done_testing
