@@ -5,6 +5,7 @@
 #include <string.h>
 
 struct real real;
+_Atomic bool real_found;
 
 /* A plain look-up, so that others who stand before these calls (a sanitizer, say) are
  * found; but should it give the oldest condition variables, then the newer ones. */
@@ -12,7 +13,12 @@ static void *find(const char *name)
 {
     void *p = dlsym(RTLD_NEXT, name);
 #if defined(__x86_64__)
-    if (strncmp(name, "pthread_cond_", 13) == 0 && p && p == dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5")) {
+    static const char *const renewed[] = {"pthread_cond_init",      "pthread_cond_destroy",
+                                          "pthread_cond_wait",      "pthread_cond_timedwait",
+                                          "pthread_cond_signal",    "pthread_cond_broadcast"};
+    for (size_t i = 0; i < sizeof renewed / sizeof *renewed; i++) {
+        if (strcmp(name, renewed[i]) != 0 || p != dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5"))
+            continue;
         void *fresh = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
         return fresh ? fresh : p;
     }
@@ -20,12 +26,24 @@ static void *find(const char *name)
     return p;
 }
 
-_Atomic bool real_found;
-
+/* An allocator that is not libc's may lock a mutex while a symbol is looked up for the first
+ * time: mutexes come first, and who comes here meanwhile uses what there is. */
 void real_look_up(void)
 {
-#define R(result, member, symbol, parameters) *(void **)&real.member = find(#symbol);
+    static __thread bool looking __attribute__((tls_model("initial-exec")));
+    if (looking)
+        return;
+    looking = true;
+#define R(result, member, symbol, parameters)                                                      \
+    if (strncmp(#symbol, "pthread_mutex_", 14) == 0)                                               \
+        *(void **)&real.member = find(#symbol);
     REAL_CALLS(R)
 #undef R
+#define R(result, member, symbol, parameters)                                                      \
+    if (strncmp(#symbol, "pthread_mutex_", 14) != 0)                                               \
+        *(void **)&real.member = find(#symbol);
+    REAL_CALLS(R)
+#undef R
+    looking = false;
     atomic_store_explicit(&real_found, true, memory_order_release);
 }
