@@ -13,17 +13,22 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define VIRTUAL_RUN 2 /* after both destructors */
 #define WORDS 32      /* of a callable and its arguments, at most */
 
-/* The first pointer to code in an object that is known to hold one. */
-static uintptr_t held_function(const uintptr_t *object)
+/* The first pointer to code in an object that is known to hold one.  What lies between its members
+ * was never written, and what lies behind it may not be there: the system copies. */
+static uintptr_t held_function(const void *object)
 {
-    for (unsigned i = 1; i < WORDS; i++)
-        if (modules_has_code(object[i]))
-            return object[i];
+    uintptr_t words[WORDS];
+    struct iovec to = {words, sizeof words}, from = {(void *)(uintptr_t)object, sizeof words};
+    ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+    for (size_t i = 1; n > 0 && i < (size_t)n / sizeof *words; i++)
+        if (modules_has_code(words[i]))
+            return words[i];
     return 0;
 }
 
