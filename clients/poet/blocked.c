@@ -73,18 +73,21 @@ static bool holds(const struct book *book, const struct tails *tails,
     return inside->presence != PRESENCE_BLOCKED || !look || !look->releases;
 }
 
-/* Whom a waiting thread waits for: the holder of the object, or, of a thread, itself. */
-static uint32_t blocker(const struct book *book, const struct tails *tails, const struct waiting *w)
+/* Whom a waiting thread waits for, one after the other: the holders of the object, all of which must
+ * go, or, of a thread, itself.  0: no more. */
+static uint32_t blocker(const struct book *book, const struct tails *tails, const struct waiting *w,
+                        uint32_t *next)
 {
     const struct shown_tail *about = tail_of(tails, w->about);
-    const struct book_line *line = book_line(book, w->about);
-    if (!about || !line || line->is.shared)
+    if (!about)
         return 0;
     if (about->last_acted.at.line)
-        return w->about;
-    for (uint32_t i = 0; i < about->inside_count; i++)
-        if (holds(book, tails, &about->inside[i], w->about))
-            return about->inside[i].thread;
+        return (*next)++ == 0 ? w->about : 0;
+    while (*next < about->inside_count) {
+        const struct shown_inside *inside = &about->inside[(*next)++];
+        if (holds(book, tails, inside, w->about))
+            return inside->thread;
+    }
     return 0;
 }
 
@@ -96,19 +99,27 @@ static const struct waiting *waiting_of(const struct waiting *list, size_t count
     return NULL;
 }
 
-/* Follows "waits for" from one thread; the length of the cycle that comes back to it, else 0. */
-static size_t cycle_from(const struct book *book, const struct tails *tails,
-                         const struct waiting *list, size_t count, uint32_t thread, uint32_t *cycle)
+struct chase {
+    const struct book *book;
+    const struct tails *tails;
+    const struct waiting *list;
+    size_t count;
+    uint32_t *cycle; /* threads on the way */
+    bool *seen;      /* by place in the list */
+};
+
+/* Follows "waits for" from a thread, depth-first; the length of the first way to `goal`, else 0. */
+static size_t chase(struct chase *c, uint32_t thread, uint32_t goal, size_t length)
 {
-    uint32_t at = thread;
-    for (size_t n = 0; n < count; n++) {
-        const struct waiting *w = waiting_of(list, count, at);
-        if (!w)
-            return 0;
-        cycle[n] = at;
-        at = blocker(book, tails, w);
-        if (at == thread)
-            return n + 1;
+    const struct waiting *w = waiting_of(c->list, c->count, thread);
+    if (!w || c->seen[w - c->list])
+        return 0;
+    c->seen[w - c->list] = true;
+    c->cycle[length++] = thread;
+    for (uint32_t next = 0, by; (by = blocker(c->book, c->tails, w, &next)) != 0;) {
+        size_t found = by == goal ? length : chase(c, by, goal, length);
+        if (found)
+            return found;
     }
     return 0;
 }
@@ -195,10 +206,13 @@ static void print_cycles(const struct report *r, struct json_object *cycles)
 {
     const struct book *book = &r->subject->source.book;
     uint32_t *cycle = calloc(r->count + 1, sizeof *cycle);
-    if (!cycle)
+    bool *seen = calloc(r->count + 1, sizeof *seen);
+    if (!cycle || !seen)
         abort();
     for (size_t i = 0; i < r->count; i++) {
-        size_t n = cycle_from(book, r->tails, r->list, r->count, r->list[i].thread, cycle);
+        memset(seen, 0, r->count * sizeof *seen);
+        struct chase c = {book, r->tails, r->list, r->count, cycle, seen};
+        size_t n = chase(&c, r->list[i].thread, r->list[i].thread, 0);
         if (n == 0 || !is_least(cycle, n))
             continue;
         struct json_object *list = json_object_new_array();
@@ -220,6 +234,7 @@ static void print_cycles(const struct report *r, struct json_object *cycles)
         }
     }
     free(cycle);
+    free(seen);
 }
 
 static void print(struct report *r, bool json)

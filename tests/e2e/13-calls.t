@@ -277,6 +277,36 @@ is "nothing pends" "$(figure latest pending)" 0
 check "and the trace says what is not known" test "$(poet dump latest | grep -c 'who else passed with it is not known')" = 160
 stop_server
 
+# A cycle through a read-write lock with several readers, one of which waits in turn.
+cat >cycle.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_rwlock_t book = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_mutex_t desk = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t b;
+static void *reads(void *a) { pthread_rwlock_rdlock(&book); pthread_barrier_wait(&b); for (;;) pause(); return a; }
+static void *locks(void *a) { pthread_rwlock_rdlock(&book); pthread_barrier_wait(&b); pthread_mutex_lock(&desk); return a; }
+int main(void)
+{
+    pthread_t t[2];
+    pthread_mutex_lock(&desk);
+    pthread_barrier_init(&b, NULL, 3);
+    pthread_create(&t[0], NULL, reads, NULL);
+    pthread_create(&t[1], NULL, locks, NULL);
+    pthread_barrier_wait(&b);
+    pthread_rwlock_wrlock(&book);
+    return 0;
+}
+C
+poetcc -trace cycle.c -o cycle
+start_server -o d/ -q
+./cycle & pids="$pids $!"
+found() { poet blocked latest | grep -q "^cycle: .*main.* waits for M:book.*held by .*locks.* waits for M:desk.*held by .*main"; }
+check "a cycle through a read-write lock is found" until_true found
+is "both readers are named" "$(poet blocked latest | grep -c '^    held by T:\(reads\|locks\)')" 2
+stop_server
+
 # A program that nobody compiled for it.
 cat >library.c <<'C'
 #include <pthread.h>

@@ -20,7 +20,7 @@ try() {
     is "$what: threads were seen" "$([ "$(poet dump latest --json | grep -c '"kind":"task"')" -gt 1 ] && echo yes)" yes
 }
 how=
-try sort sort --parallel=4 -S 1M -n numbers
+try sort sort --parallel=4 -n numbers
 try pigz pigz -n -p 4 -c text
 try zstd zstd -q -T4 -c text
 try lbzip2 lbzip2 -n 4 -c text
@@ -42,7 +42,7 @@ jemalloc=$(ls /usr/lib/*/libjemalloc.so.2 2>/dev/null | head -n 1)
 if [ -n "$jemalloc" ]; then
     export LD_PRELOAD=$jemalloc
     how=--libraries
-    try "sort with jemalloc" sort --parallel=4 -S 1M -n numbers
+    try "sort with jemalloc" sort --parallel=4 -n numbers
     unset LD_PRELOAD
 else
     skip "jemalloc is not there"
