@@ -77,6 +77,14 @@ static void accept_point(struct teller *teller, struct books *books, struct arri
         order_accept(teller->run->order, a);
 }
 
+static uint64_t shape_last_on_a(const struct shape *shape, uint64_t first)
+{
+    uint64_t next = first;
+    for (unsigned i = 0; i < shape->count; i++)
+        next += shape->steps[i].type_a != 0;
+    return next - 1;
+}
+
 static void accept_compound(struct teller *teller, struct books *books, const struct slot *slot,
                             struct arrival base)
 {
@@ -89,6 +97,7 @@ static void accept_compound(struct teller *teller, struct books *books, const st
         on_b.type = step->type_b ? teller->types[step->type_b] : 0;
         on_a.at = a;
         on_b.at = b;
+        on_a.closes = slot->flags & SLOT_CLOSES && a.number == shape_last_on_a(shape, slot->number_a);
         if (step->type_a && step->type_b) {
             on_a.relation = on_b.relation = RELATION_SYNC;
             on_a.partners = &b;

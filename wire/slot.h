@@ -25,7 +25,7 @@
 /* flags of a record; the low bits are an enum relation */
 #define SLOT_RELATION 0x0007u
 #define SLOT_KEYED 0x0010u    /* partner by key: (key, number_b); a GROUP is always keyed */
-#define SLOT_CLOSES 0x0020u   /* line_a ends with this record */
+#define SLOT_CLOSES 0x0020u   /* line_a ends with this record's last event on it */
 #define SLOT_TEXT 0x0040u     /* the payload is a text for the last event on line_a */
 #define SLOT_SENDS 0x0100u    /* a RECEIVE that others receive in turn */
 #define SLOT_PARTNERS 0x0080u /* the payload is more partners: {u32 line, u32 0, u64 number} */

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 #include <threads.h>
 #include <time.h>
+#include <ucontext.h>
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -78,6 +79,9 @@
       (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))                   \
     R(int, cond_signal, pthread_cond_signal, (pthread_cond_t *))                                   \
     R(int, cond_broadcast, pthread_cond_broadcast, (pthread_cond_t *))                             \
+    R(void, makecontext, makecontext, (ucontext_t *, void (*)(void), int, ...))                    \
+    R(int, swapcontext, swapcontext, (ucontext_t *, const ucontext_t *))                           \
+    R(int, setcontext, setcontext, (const ucontext_t *))                                           \
     R(pid_t, fork, fork, (void))                                                                   \
     R(int, sem_init, sem_init, (sem_t *, int, unsigned))                                           \
     R(int, sem_destroy, sem_destroy, (sem_t *))                                                    \
@@ -185,7 +189,9 @@ bool cxx_in_library(uintptr_t site); /* in a function of the C++ library that li
     T(OFF, "off") T(ON, "on") T(READ_LEFT, "read_left")                                 \
     T(WRITE_LEFT, "write_left") T(READ, "read") T(WRITE, "write") T(ARRIVE, "arrive")                   \
     T(PASSED, "passed") T(INITIALISE, "initialise") T(INITIALISED, "initialised")       \
-    T(READY, "ready") T(FORK, "fork")
+    T(READY, "ready") T(FORK, "fork") T(RESUME, "resume")                               \
+    T(RESUMED, "resumed") T(SUSPEND, "suspend") T(SUSPENDED, "suspended")               \
+    T(TRANSFER, "transfer") T(TRANSFERRED, "transferred")
 
 enum trace_type {
     TYPE_NONE,
@@ -213,6 +219,10 @@ enum trace_shape {
     SHAPE_WRITE,                 /* petition, enter/write */
     SHAPE_WRITE_ENTER,           /* enter/write */
     SHAPE_WRITE_LEAVE,           /* left/write_left */
+    SHAPE_RESUME,                /* resume/resumed */
+    SHAPE_SUSPEND,               /* suspended/suspend */
+    SHAPE_TRANSFER,              /* transfer/transferred */
+    SHAPE_FINISH,                /* end/suspended */
     SHAPE_END
 };
 
@@ -238,7 +248,8 @@ enum object_kind {
     OBJECT_SEMAPHORE,
     OBJECT_RWLOCK,
     OBJECT_BARRIER,
-    OBJECT_ONCE
+    OBJECT_ONCE,
+    OBJECT_COROUTINE
 };
 
 struct thread;
@@ -259,6 +270,9 @@ struct object {
     struct ref initialised;          /* OBJECT_ONCE: written before the real once lets others go, */
     uint32_t initialised_life;       /*   and when that was */
     _Atomic unsigned opened;         /* OBJECT_SEMAPHORE: how often by name */
+    struct coroutine *_Atomic strand; /* OBJECT_COROUTINE: what runs on there, NULL a thread's own stack */
+    struct coroutine *made;           /*   the one that was made there, for the next */
+    uintptr_t entry;                  /*   its function */
 };
 
 struct object *object_find(const void *address, enum object_kind kind); /* or NULL */
@@ -334,6 +348,7 @@ struct thread {
         uint64_t first, count;
     } lost[LOST_RANGES];
     size_t lost_count;
+    struct coroutine *strand;                     /* the one it runs, NULL its own stack */
     struct once_call *once;                       /* the initialiser about to run */
     const struct object *ready[ONCE_REMEMBERED];  /* found initialised before */
     unsigned ready_next;

@@ -156,6 +156,7 @@ struct thread *life_renew(struct thread *t)
     }
     t->head = t->tail = 0;
     t->hold_count = t->lost_count = 0;
+    t->strand = NULL;
     t->off_lines = t->stalled = false;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;

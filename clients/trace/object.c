@@ -86,7 +86,8 @@ static const struct {
              [OBJECT_SPIN] = {"spin", false},
              [OBJECT_RWLOCK] = {"rwlock", true},
              [OBJECT_BARRIER] = {"barrier", true},
-             [OBJECT_ONCE] = {"once", true}};
+             [OBJECT_ONCE] = {"once", true},
+             [OBJECT_COROUTINE] = {"coroutine", false}};
 
 struct line *object_line(struct thread *thread, struct object *o, bool created)
 {
@@ -95,7 +96,7 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
     spin_take(&o->opening);
     if (!line_index(&o->line)) {
         thread->busy = true;
-        uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, 0,
+        uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
                                        (kinds[o->kind].shared ? LINE_SHARED : 0u) |
                                            (created ? LINE_FOLLOWS : 0u));
         if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {

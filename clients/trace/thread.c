@@ -196,7 +196,8 @@ void poet_set_name(const char *name)
 
 static uint16_t leaving(const struct hold *hold)
 {
-    return !hold->object || hold->object->kind != OBJECT_RWLOCK ? SHAPE_LEAVE
+    return hold->object && hold->object->kind == OBJECT_COROUTINE ? SHAPE_SUSPEND
+           : !hold->object || hold->object->kind != OBJECT_RWLOCK ? SHAPE_LEAVE
            : hold->writing                                      ? SHAPE_WRITE_LEAVE
                                                                 : SHAPE_READ_LEAVE;
 }

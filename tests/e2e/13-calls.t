@@ -277,6 +277,61 @@ is "nothing pends" "$(figure latest pending)" 0
 check "and the trace says what is not known" test "$(poet dump latest | grep -c 'who else passed with it is not known')" = 160
 stop_server
 
+# Coroutines: a generator, two that call each other, one that moves between threads.
+cat >co.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+static ucontext_t main_ctx, gen_ctx, ping_ctx, pong_ctx, mover, home[2];
+static int value;
+static void generator(int n, int step) { for (int i = 0; i < n; i++) { value = i * step; swapcontext(&gen_ctx, &main_ctx); } value = -1; }
+static void ping(void) { for (int i = 0; i < 3; i++) swapcontext(&ping_ctx, &pong_ctx); }
+static void pong(void) { for (;;) swapcontext(&pong_ctx, &ping_ctx); }
+static void wander(void) { for (int i = 0; ; i++) { swapcontext(&mover, &home[i % 2]); } }
+static pthread_barrier_t b;
+static void *carrier(void *a)
+{
+    long me = (long)a;
+    for (int i = 0; i < 6; i++) {
+        if (i % 2 == me) swapcontext(&home[me], &mover);
+        pthread_barrier_wait(&b);
+    }
+    return NULL;
+}
+static void make(ucontext_t *c, void (*f)(void), int n, int x, int y)
+{
+    getcontext(c);
+    c->uc_stack.ss_sp = malloc(65536); c->uc_stack.ss_size = 65536; c->uc_link = &main_ctx;
+    makecontext(c, f, n, x, y);
+}
+int main(void)
+{
+    make(&gen_ctx, (void (*)(void))generator, 2, 3, 7);
+    do { swapcontext(&main_ctx, &gen_ctx); printf("%d ", value); } while (value >= 0);
+    make(&ping_ctx, ping, 0, 0, 0); make(&pong_ctx, pong, 0, 0, 0);
+    swapcontext(&main_ctx, &ping_ctx);
+    make(&mover, wander, 0, 0, 0);
+    pthread_t t[2];
+    pthread_barrier_init(&b, NULL, 2);
+    for (long i = 0; i < 2; i++) pthread_create(&t[i], NULL, carrier, (void *)i);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+    puts("done");
+    return 0;
+}
+C
+gcc -w co.c -o plain -pthread
+poetcc -trace -w -g co.c -o co
+is "coroutines work as ever" "$(./co 2>/dev/null)" "$(./plain)"
+until_true finished co.*.poet
+check "their trace is sound" sound co.*.poet
+is "the events of every coroutine, and of main" "$(events_of co.*.poet | grep -v '^carrier')" "generator: create resumed suspend resumed suspend resumed suspend resumed end
+main: start resume suspended resume suspended resume suspended resume suspended resume suspended join joined join joined end close
+ping: create resumed resume suspended resume suspended resume suspended end
+pong: create resumed suspend resumed suspend resumed suspend
+wander: create resumed suspend resumed suspend resumed suspend resumed suspend resumed suspend resumed suspend"
+
 # A cycle through a read-write lock with several readers, one of which waits in turn.
 cat >cycle.c <<'C'
 #include <pthread.h>
