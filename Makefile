@@ -42,7 +42,7 @@ $(B)/o/clients/view/%.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-pedantic 
 $(B)/o/tests/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo)
 
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
-      $(B)/lib/libpoet.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
+      $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf))
 ifeq ($(HAVE_GTK),yes)
 BIN += $(B)/libexec/poet/poet-view
@@ -67,6 +67,15 @@ $(B)/lib/libpoet.so: $(patsubst %.c,$(B)/pic/%.o,$(TRACE)) clients/trace/exports
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so -Wl,--version-script=clients/trace/exports.map \
 	  -Wl,-z,now,-z,defs $(filter %.o,$^) -o $@ $(LDFLAGS) -pthread -ldl
+
+# For static programs, where the linker lets us stand before the calls.
+$(B)/static/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) -DPOET_STATIC -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+
+$(B)/lib/libpoet.a: $(patsubst %.c,$(B)/static/%.o,$(TRACE))
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcs $@ $^
 
 $(B)/libexec/poet/poet-server: $(call objects,server/main.c $(SERVER) $(WIRE) $(CONFIG))
 	@mkdir -p $(@D)
@@ -160,6 +169,7 @@ install: all
 	ln -sf poetcc $(DESTDIR)$(PREFIX)/bin/poetcc++
 	install -m 755 $(wildcard $(B)/libexec/poet/*) $(DESTDIR)$(PREFIX)/libexec/poet
 	install -m 755 $(B)/lib/libpoet.so $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(B)/lib/libpoet.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(B)/include/poet.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(DESTDIR)$(PREFIX)/include/poet
 	install -m 644 config/*.conf $(DESTDIR)$(PREFIX)/share/poet/config
@@ -167,7 +177,7 @@ install: all
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,poet poetcc poetcc++)
-	rm -f $(DESTDIR)$(PREFIX)/lib/libpoet.so $(DESTDIR)$(PREFIX)/include/poet.h
+	rm -f $(DESTDIR)$(PREFIX)/lib/libpoet.so $(DESTDIR)$(PREFIX)/lib/libpoet.a $(DESTDIR)$(PREFIX)/include/poet.h
 	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/poet include/poet share/poet)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MANUALS)))
 

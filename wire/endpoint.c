@@ -86,6 +86,14 @@ static bool unix_address(const char *endpoint, struct sockaddr_un *sun, struct e
     return true;
 }
 
+#if defined(POET_STATIC) /* where names of hosts cannot be looked up */
+static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
+{
+    error_set(error, "%s: a static program is traced over a Unix socket only", endpoint);
+    return NULL;
+}
+#define freeaddrinfo(found) ((void)(found))
+#else
 static bool is_loopback(const struct sockaddr *sa)
 {
     if (sa->sa_family == AF_INET) {
@@ -126,6 +134,7 @@ static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
     }
     return found;
 }
+#endif
 
 static int connect_within(int fd, const struct sockaddr *sa, socklen_t size, int timeout_ms)
 {

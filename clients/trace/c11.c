@@ -6,6 +6,10 @@
 #include <errno.h>
 #include <stdint.h>
 
+int PLAIN(pthread_mutex_destroy)(pthread_mutex_t *);
+int PLAIN(pthread_cond_init)(pthread_cond_t *, const pthread_condattr_t *);
+int PLAIN(pthread_cond_destroy)(pthread_cond_t *);
+
 static int as_thrd(int error)
 {
     switch (error) {
@@ -45,7 +49,7 @@ ENTRY(int, mtx_init, (mtx_t * m, int type), m, type)
 ENTRY_VOID(mtx_destroy, (mtx_t * m), m)
 {
     (void)site;
-    pthread_mutex_destroy((pthread_mutex_t *)m);
+    PLAIN(pthread_mutex_destroy)((pthread_mutex_t *)m);
 }
 
 ENTRY(int, mtx_lock, (mtx_t * m), m)
@@ -71,13 +75,13 @@ ENTRY(int, mtx_unlock, (mtx_t * m), m)
 ENTRY(int, cnd_init, (cnd_t * c), c)
 {
     (void)site;
-    return as_thrd(pthread_cond_init((pthread_cond_t *)c, NULL));
+    return as_thrd(PLAIN(pthread_cond_init)((pthread_cond_t *)c, NULL));
 }
 
 ENTRY_VOID(cnd_destroy, (cnd_t * c), c)
 {
     (void)site;
-    pthread_cond_destroy((pthread_cond_t *)c);
+    PLAIN(pthread_cond_destroy)((pthread_cond_t *)c);
 }
 
 ENTRY(int, cnd_wait, (cnd_t * c, mtx_t *m), c, m)

@@ -204,7 +204,8 @@ static void make(uintptr_t site, ucontext_t *context, void (*function)(void), in
                      (unsigned)(uintptr_t)c);
 }
 
-#define MAKE(name, its_site)                                                                       \
+#define MAKE(...) MAKE_AS(__VA_ARGS__)
+#define MAKE_AS(name, its_site)                                                                       \
     __attribute__((visibility("default"))) void name(ucontext_t *, void (*)(void), int, ...);      \
     void name(ucontext_t *context, void (*function)(void), int count, ...)                         \
     {                                                                                              \
@@ -213,5 +214,5 @@ static void make(uintptr_t site, ucontext_t *context, void (*function)(void), in
         make(its_site, context, function, count, more);                                            \
         va_end(more);                                                                              \
     }
-MAKE(makecontext, site_of_untraced(SITE))
+MAKE(PLAIN(makecontext), site_of_untraced(SITE))
 MAKE(poet_link_with_poetcc_trace__makecontext, site_of_traced(SITE))

@@ -107,13 +107,21 @@ static inline void real_find(void) /* called before the first use */
         real_look_up();
 }
 
+/* In a static program the linker (--wrap) lets __wrap_NAME stand before NAME, which __real_NAME is. */
+#if defined(POET_STATIC)
+#define PLAIN(name) __wrap_##name
+#else
+#define PLAIN(name) name
+#endif
+
 /* Defines the two entries of one call: NAME, by which code comes that was not compiled with
  * -trace, and the redirected one.  Both land in trace_NAME with the call's site, 0 if it is not
  * to be recorded. */
 #define SITE ((uintptr_t)__builtin_return_address(0) - 1)
 #define ENTRIES(result, give, name, parameters, ...)                                    \
     static result trace_##name(uintptr_t site, POET_UNWRAP parameters);                 \
-    __attribute__((visibility("default"))) result name parameters                       \
+    __attribute__((visibility("default"))) result PLAIN(name) parameters;               \
+    __attribute__((visibility("default"))) result PLAIN(name) parameters                \
     {                                                                                   \
         give trace_##name(site_of_untraced(SITE), __VA_ARGS__);                         \
     }                                                                                   \
@@ -127,7 +135,8 @@ static inline void real_find(void) /* called before the first use */
 /* The same without parameters. */
 #define ENTRY_NONE(result, name)                                                        \
     static result trace_##name(uintptr_t site);                                         \
-    __attribute__((visibility("default"))) result name(void)                            \
+    __attribute__((visibility("default"))) result PLAIN(name)(void);                    \
+    __attribute__((visibility("default"))) result PLAIN(name)(void)                     \
     {                                                                                   \
         return trace_##name(site_of_untraced(SITE));                                    \
     }                                                                                   \

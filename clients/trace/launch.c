@@ -25,6 +25,7 @@ static bool find_server(char *path, size_t size)
         snprintf(path, size, "%s", named);
         return executable(path);
     }
+#if !defined(POET_STATIC)
     Dl_info info;
     char *slash;
     if (dladdr((void *)(uintptr_t)find_server, &info) && info.dli_fname) {
@@ -36,9 +37,14 @@ static bool find_server(char *path, size_t size)
         if (executable(path))
             return true;
     }
+#endif
     const char *search = getenv("PATH");
     for (const char *at = search; at && *at; at += strcspn(at, ":"), at += *at == ':') {
-        snprintf(path, size, "%.*s/poet-server", (int)strcspn(at, ":"), at);
+        int n = (int)strcspn(at, ":");
+        snprintf(path, size, "%.*s/poet-server", n, at);
+        if (executable(path))
+            return true;
+        snprintf(path, size, "%.*s/../libexec/poet/poet-server", n, at); /* beside poet and poetcc */
         if (executable(path))
             return true;
     }

@@ -133,7 +133,11 @@ static bool matches(const char *patterns, const char *path)
 
 static enum whose whose_is(const struct loaded *m)
 {
+#if defined(POET_STATIC)
+    uintptr_t here = 0; /* a part of the program */
+#else
     uintptr_t here = (uintptr_t)modules_begin;
+#endif
     const char *name = base_name(m->path);
     return here >= m->start && here < m->end             ? WHOSE_OURS
            : m->is_program                               ? WHOSE_PROGRAM
@@ -313,7 +317,9 @@ static uintptr_t caller_of_runtime(void)
     static _Unwind_Reason_Code (*_Atomic backtrace)(_Unwind_Trace_Fn, void *);
     _Unwind_Reason_Code (*call)(_Unwind_Trace_Fn, void *) = atomic_load(&backtrace);
     if (!call) {
+#if !defined(POET_STATIC)
         *(void **)&call = dlsym(RTLD_DEFAULT, "_Unwind_Backtrace");
+#endif
         atomic_store(&backtrace, call);
     }
     uintptr_t site = 0;

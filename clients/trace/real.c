@@ -7,6 +7,19 @@
 struct real real;
 _Atomic bool real_found;
 
+#if defined(POET_STATIC)
+#define R(result, member, symbol, parameters) result __real_##symbol parameters;
+REAL_CALLS(R)
+#undef R
+
+void real_look_up(void)
+{
+#define R(result, member, symbol, parameters) real.member = __real_##symbol;
+    REAL_CALLS(R)
+#undef R
+    atomic_store_explicit(&real_found, true, memory_order_release);
+}
+#else
 /* A plain look-up, so that others who stand before these calls (a sanitizer, say) are
  * found; but should it give the oldest condition variables, then the newer ones. */
 static void *find(const char *name)
@@ -47,3 +60,4 @@ void real_look_up(void)
     looking = false;
     atomic_store_explicit(&real_found, true, memory_order_release);
 }
+#endif

@@ -179,7 +179,8 @@ static sem_t *open_named(uintptr_t site, const char *name, int flags, va_list mo
 }
 
 /* What ENTRY cannot say: the arguments are not all named. */
-#define OPEN(name, its_site)                                                                       \
+#define OPEN(...) OPEN_AS(__VA_ARGS__)
+#define OPEN_AS(name, its_site)                                                                       \
     __attribute__((visibility("default"))) sem_t *name(const char *, int, ...);                   \
     sem_t *name(const char *which, int flags, ...)                                                 \
     {                                                                                              \
@@ -189,7 +190,7 @@ static sem_t *open_named(uintptr_t site, const char *name, int flags, va_list mo
         va_end(more);                                                                              \
         return s;                                                                                  \
     }
-OPEN(sem_open, site_of_untraced(SITE))
+OPEN(PLAIN(sem_open), site_of_untraced(SITE))
 OPEN(poet_link_with_poetcc_trace__sem_open, site_of_traced(SITE))
 
 ENTRY(int, sem_close, (sem_t * s), s)

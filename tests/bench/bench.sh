@@ -25,6 +25,7 @@ for threads in 1 2 4; do
         printf "lock/unlock pair, %d thread%s             %.1f ns untraced, +%.1f ns traced (5 events, %.1f ns an event, %.1f x ring)\n",
                $t, $t > 1 ? "s" : " ", $u, $add, $add / 5, $add / 2 / $r' $threads "$untraced" "$traced" "$ring"
 done
+. "$here/peers.sh"
 off=$(POET_SERVER=none median ./traced 1 800000)
 echo "the same, POET_SERVER=none                    $off ns a pair"
 ./traced 2 1000000 >/dev/null

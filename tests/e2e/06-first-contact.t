@@ -66,6 +66,5 @@ says "no server, and none can be started" "$(POET_SERVER_PROGRAM=/nonexistent ./
 is "POET_SERVER=none: untraced, and silent" "$(POET_SERVER=none ./prodcons 2>&1)" "sum of 10 items: 45"
 rm -f ./*.poet
 says "latest, where there is nothing" "$(poet show latest 2>&1)" "latest: there is no trace here yet: compile a program with poetcc -trace"
-says "-static" "$(poetcc -trace -static prodcons.c -o s 2>&1)" "static programs cannot be traced: link without -static"
 is "a pipe behind the program is not held open" "$(timeout 5 sh -c './prodcons 2>&1 | cat | tail -n 1')" "sum of 10 items: 45"
 done_testing
