@@ -112,6 +112,7 @@ static bool read_line(struct teller *teller, struct in *in, uint32_t thread)
             teller->own =
                 grow(teller->own, &teller->own_room, teller->own_count + 1, sizeof *teller->own);
             teller->own[teller->own_count++] = line;
+            teller->run->lines[line - 1].programs++;
             struct ref by = books_of(teller, thread)->last[0];
             if ((flags & 2) && by.line)
                 order_opened_by(teller->run->order, line, by);

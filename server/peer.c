@@ -171,13 +171,15 @@ static bool first_message(struct peer *peer, unsigned type, const uint8_t *body,
     bool ok = true;
     if (hello.role == ROLE_PROGRAM)
         ok = program_hello(peer, body, size, &hello);
-    hello_free(&hello);
     if (ok) {
         out_begin(&peer->out, MESSAGE_WELCOME);
         put_u32(&peer->out, WIRE_VERSION);
         out_end(&peer->out);
+        if (hello.role == ROLE_PROGRAM)
+            program_welcome(peer);
         peer_send(peer);
     }
+    hello_free(&hello);
     return ok;
 }
 
@@ -211,6 +213,12 @@ static bool use_messages(struct peer *peer)
     return alive;
 }
 
+void peer_hung_up(struct peer *peer)
+{
+    bool half = peer->in.size > 0 && !peer->ending;
+    peer_drop(peer, half ? "hung up in the middle of a message" : NULL);
+}
+
 static void on_readable(struct ev_loop *loop, ev_io *io, int events)
 {
     struct peer *peer = io->data;
@@ -226,10 +234,10 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events)
     if (n > 0)
         keep_descriptors(peer, &message);
     if (n <= 0) {
-        bool half = peer->in.size > 0 && !peer->ending;
-        peer->closed = true;
         ev_io_stop(loop, &peer->readable);
-        peer_drop(peer, half ? "hung up in the middle of a message" : NULL);
+        peer->closed = 1;
+        if (!peer->teller)
+            peer_hung_up(peer);
         return;
     }
     if (peer->ending)

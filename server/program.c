@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/saving.h"
 #include "server/server.h"
+#include "wire/counters.h"
 #include "wire/limits.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -172,6 +174,38 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
     return true;
 }
 
+/* The counters of the run; -1: there are none. */
+static int counters_of(struct run *run)
+{
+    if (run->counters)
+        return run->counters;
+    int fd = memfd_create("poet-counters", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd >= 0 && (ftruncate(fd, COUNTERS_BYTES) < 0 ||
+                    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return run->counters = fd;
+}
+
+/* Sends what waits to be sent, the WELCOME, with the descriptor of the counters.  What does not go
+ * out here goes out later, without it. */
+void program_welcome(struct peer *peer)
+{
+    int fd = counters_of(peer->run);
+    struct iovec iov = {peer->out.data, peer->out.size};
+    char control[CMSG_SPACE(sizeof(int))] = {0};
+    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+                             .msg_controllen = sizeof control};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    ssize_t n = fd >= 0 ? sendmsg(peer->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+    out_drop(&peer->out, n > 0 ? (size_t)n : 0);
+}
+
 /* ---- queues ---- */
 
 static bool sealed(int fd)
@@ -325,6 +359,17 @@ static const char *drain(struct peer *peer, size_t *told)
     return error;
 }
 
+/* A program that hung up stays until all that the others had said by then has been told: lines that
+ * it has with them must not look as if nobody numbered them any more. */
+static void drop_closed(struct server *server)
+{
+    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (peer->teller && peer->closed && peer->closed++ >= 2)
+            peer_hung_up(peer);
+    }
+}
+
 void program_poll(struct server *server)
 {
     for (struct peer *peer = server->peers, *next; peer; peer = next) {
@@ -336,6 +381,7 @@ void program_poll(struct server *server)
         if (error)
             peer_refuse(peer, "%s", error);
     }
+    drop_closed(server);
 }
 
 static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, const char **error)
@@ -400,9 +446,6 @@ void program_gone(struct peer *peer)
 {
     struct run *run = teller_run(peer->teller);
     size_t told = 0;
-    for (struct peer *p = peer->server->peers; p != peer; p = p->next)
-        if (p->teller && !p->ending && p->run == peer->run)
-            drain(p, &told); /* who came before it goes before it; errors show the next time */
     do { /* what it left behind in its queues */
         told = 0;
     } while (!drain(peer, &told) && told);

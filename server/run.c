@@ -207,6 +207,8 @@ void run_free(struct run *run)
 {
     if (!run)
         return;
+    if (run->counters > 0)
+        close(run->counters);
     for (uint32_t i = 0; i < order_lines(run->order); i++)
         free(run->lines[i].name);
     for (size_t i = 0; i < run->process_count; i++)

@@ -16,6 +16,7 @@ struct run_line {
     char *name;
     uint64_t object, entry;
     uint64_t generation; /* of the run when this was last changed */
+    uint32_t programs;   /* that announced it and are connected */
 };
 
 struct run_module {
@@ -76,6 +77,7 @@ struct run {
     uint64_t wall_ns;
     int64_t last_ns; /* latest event */
     unsigned connected; /* programs */
+    int counters;       /* wire/counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
     struct clocks *clocks; /* times.h; a cache */
     struct saving *saving; /* of a live run */

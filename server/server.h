@@ -34,7 +34,7 @@ struct peer {
     size_t descriptor_count;
     double since;
     bool ending; /* answer what is in out, then drop */
-    bool closed; /* the other side hung up */
+    unsigned closed; /* the other side hung up; counts how often all queues were emptied since */
     /* a program */
     struct teller *teller;
     struct queue *queues;
@@ -68,6 +68,7 @@ struct server {
 
 /* peer.c */
 struct peer *peer_new(struct server *server, int fd, const char *name);
+void peer_hung_up(struct peer *peer);
 void peer_drop(struct peer *peer, const char *why); /* why NULL: it left */
 void peer_refuse(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void peer_send(struct peer *peer); /* what is in out */
@@ -75,6 +76,7 @@ int peer_take_descriptor(struct peer *peer); /* the oldest one, or -1 */
 
 /* program.c: returns false if the peer was dropped */
 bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello);
+void program_welcome(struct peer *peer);
 bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
 void program_poll(struct server *server); /* reads all queues */
 void program_gone(struct peer *peer);

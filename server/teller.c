@@ -392,7 +392,11 @@ void teller_hangup(struct teller *teller)
                          (struct ref){0, 0},
                          "names lines or types that were never announced");
     }
-    order_gone(run->order, teller->own, teller->own_count);
+    size_t gone = 0; /* of a line that others have, too, the missing numbers may be theirs */
+    for (size_t i = 0; i < teller->own_count; i++)
+        if (--run->lines[teller->own[i] - 1].programs == 0)
+            teller->own[gone++] = teller->own[i];
+    order_gone(run->order, teller->own, gone);
     teller_process(teller)->connected = false;
     run->connected--;
     run->generation++;

@@ -77,8 +77,22 @@ static void put_hello(struct out *out)
     out_end(out);
 }
 
+/* As recv; *descriptor is set where one comes along. */
+static ssize_t receive(int fd, void *data, size_t size, int *descriptor)
+{
+    struct iovec iov = {data, size};
+    char control[CMSG_SPACE(sizeof(int))];
+    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+                             .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && *descriptor < 0)
+        memcpy(descriptor, CMSG_DATA(c), sizeof *descriptor);
+    return n;
+}
+
 /* Reads the server's WELCOME or ERROR.  Where it is refused: why, in words of the server or ours. */
-static bool read_welcome(int fd, unsigned patience_ms, struct error *why)
+static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *counters)
 {
     uint8_t data[1024];
     size_t size = 0, length = 0;
@@ -87,7 +101,7 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why)
     for (uint64_t begin = clock_now(); clock_now() - begin < patience_ms * 1000000ull;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         poll(&p, 1, 100);
-        ssize_t n = recv(fd, data + size, sizeof data - size, MSG_DONTWAIT);
+        ssize_t n = receive(fd, data + size, sizeof data - size, counters);
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
             error = n ? strerror(errno) : "it hung up";
             break;
@@ -127,7 +141,10 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
     codes_announce(&out);
     bool told = server_use(fd, &out);
     out_free(&out);
-    if (told && read_welcome(fd, patience_ms, why))
+    int counters = -1;
+    bool welcome = told && read_welcome(fd, patience_ms, why, &counters);
+    shared_begin(counters);
+    if (welcome && (!server_remote || sender_begin()))
         return true;
     if (!told)
         snprintf(why->text, sizeof why->text, "%s", strerror(errno));
@@ -152,10 +169,8 @@ static void attach(void)
         say("%s", error.text);
         return;
     }
-    if (strncmp(endpoint, "unix:", 5) != 0) {
-        say("%s: a program is traced over a Unix socket only: set POET_SERVER=unix:PATH", endpoint);
-        return;
-    }
+    server_remote = strncmp(endpoint, "unix:", 5) != 0;
+    clock_ticks = clock_ticks && !server_remote; /* whose server could not convert them */
     int fd = output && *output ? -1 : endpoint_connect(endpoint, 1000, &absent, &error);
     if (fd < 0 && (!absent || (named && *named))) {
         say("%s: the program runs untraced", error.text);
@@ -230,6 +245,7 @@ static void after_fork(void)
     server_forget();
     objects_forked();
     codes_forked();
+    sender_forked();
     modules_forked();
     life_forked(was_traced);
 }
@@ -244,6 +260,8 @@ struct thread *attach_child(void)
 }
 
 /* ---- the process ---- */
+
+#define FLUSH_MS 2000 /* how long its end may wait for a server far away */
 
 static void start(void) __attribute__((constructor(200)));
 static void start(void)
@@ -266,6 +284,8 @@ static void stop(void)
     if (!atomic_load(&live))
         return;
     life_end_main();
+    if (server_remote)
+        sender_flush(FLUSH_MS);
     if (!atomic_load(&recorded) && !modules_under_record())
         say("no event was recorded: no file of this program that uses threads was compiled with "
             "-trace; compile each with: poetcc -trace");

@@ -247,6 +247,7 @@ struct line {
     _Atomic uint32_t index;  /* 0: not announced yet */
     _Atomic uint32_t life;   /* the life of the process in which it was */
     _Atomic uint64_t number; /* last one taken */
+    _Atomic uint64_t *_Atomic far; /* where that is instead, if other processes number it, too */
 };
 
 enum object_kind {
@@ -295,9 +296,16 @@ void codes_forked(void);
 void modules_forked(void);
 void life_forked(bool was_traced);
 
-/* Announces a line through the calling thread's queue; its index. */
+/* ---- shared.c: objects that several processes share ---- */
+
+void shared_begin(int fd); /* the counters that the server gave, -1 none; takes the descriptor */
+/* The key of its identity, and its far counter set; 0: it is this process's alone. */
+uint64_t shared_key(struct object *object);
+
+/* Announces a line through the calling thread's queue; its index.  key: of its identity if other
+ * processes have it, too, else 0. */
 uint32_t line_announce(struct thread *thread, const char *kind, const char *name,
-                       const void *object, uintptr_t entry, unsigned flags);
+                       const void *object, uintptr_t entry, unsigned flags, uint64_t key);
 #define LINE_SHARED 1u
 #define LINE_FOLLOWS 2u /* its first event comes after the thread's last */
 
@@ -474,6 +482,14 @@ static inline uint32_t line_index(const struct line *line)
                : 0;
 }
 
+/* ---- sender.c: a server on another machine ---- */
+
+bool sender_begin(void); /* for the present life */
+bool sender_add(struct queue_head *head, size_t bytes); /* takes the memory; false: it does not */
+void sender_wake(void);
+void sender_flush(unsigned most_ms); /* waits until what is there now has been sent */
+void sender_forked(void);
+
 /* ---- launch.c ---- */
 
 /* Starts one that writes *file; a connection to it, or -1.  Sets *endpoint to where it listens. */
@@ -493,6 +509,8 @@ bool server_queue(struct thread *thread); /* makes the queue and hands it over *
 void server_queue_done(struct thread *thread);
 void server_wake(void);
 bool server_alive(void);
+bool server_send(const struct out *out);
+extern bool server_remote; /* over TCP: queues are sent, not shared */
 void server_forget(void); /* the life ends here, quietly */
 unsigned server_wait_ms(void);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -62,7 +62,7 @@ static struct thread *begin(struct task *task)
 static void announce(struct thread *t, const char *name, const void *object, uintptr_t entry)
 {
     t->busy = true;
-    line_opened(&t->task->line, t, line_announce(t, "task", name, object, entry, 0));
+    line_opened(&t->task->line, t, line_announce(t, "task", name, object, entry, 0, 0));
     t->queue->thread = line_index(&t->task->line);
     t->busy = false;
 }
@@ -277,7 +277,7 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
     task->entry = wanted->function ? cxx_callable((uintptr_t)wanted->function, wanted->argument)
                                    : (uintptr_t)wanted->function_c11;
     t->busy = true;
-    uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS);
+    uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, 0);
     t->busy = false;
     line_opened(&task->line, t, index);
     if (made_detached(attributes))

@@ -96,9 +96,10 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
     spin_take(&o->opening);
     if (!line_index(&o->line)) {
         thread->busy = true;
+        uint64_t key = shared_key(o);
         uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
                                        (kinds[o->kind].shared ? LINE_SHARED : 0u) |
-                                           (created ? LINE_FOLLOWS : 0u));
+                                           (created && !key ? LINE_FOLLOWS : 0u), key);
         if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {
             o->visit++; /* what was held is of an earlier life */
             o->held = false;

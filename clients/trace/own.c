@@ -45,7 +45,7 @@ poet_line_t poet_line(const char *kind, const char *name, const void *object, un
     snprintf(short_name, sizeof short_name, "%s", name ? name : "");
     t->busy = true;
     uint32_t index = line_announce(t, short_kind, short_name, object, 0,
-                                   (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS);
+                                   (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS, 0);
     struct line *line = index ? own_line_make(index) : NULL;
     if (line)
         line_opened(line, t, index);

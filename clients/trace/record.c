@@ -54,8 +54,10 @@ static uint64_t stamp(void) { return clock_ticks ? TICKS() : clock_now(); }
 /* Only the thread itself numbers its own line while it runs; other lines may have several. */
 static uint64_t take(struct thread *t, struct line *line, unsigned count)
 {
-    if (line != &t->task->line)
-        return atomic_fetch_add_explicit(&line->number, count, memory_order_relaxed) + 1;
+    if (line != &t->task->line) {
+        _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
+        return atomic_fetch_add_explicit(LIKELY(!far) ? &line->number : far, count, memory_order_relaxed) + 1;
+    }
     uint64_t before = atomic_load_explicit(&line->number, memory_order_relaxed);
     atomic_store_explicit(&line->number, before + count, memory_order_relaxed);
     return before + 1;

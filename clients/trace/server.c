@@ -116,9 +116,38 @@ static bool send_all(const struct out *out, int descriptor)
 
 /* ---- queues ---- */
 
+bool server_remote;
+
+static void prepare_queue(struct thread *t, void *memory)
+{
+    t->queue = memory;
+    t->life = atomic_load(&live);
+    t->slots = (struct slot *)((char *)memory + QUEUE_HEAD_BYTES);
+    t->mask = queue_slots - 1;
+    t->queue->magic = QUEUE_MAGIC;
+    t->queue->version = WIRE_VERSION;
+    t->queue->slots = queue_slots;
+    t->queue->clock = clock_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
+    atomic_store(&t->queue->asleep, 1);
+}
+
+static bool make_sent_queue(struct thread *t, size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return false;
+    prepare_queue(t, p);
+    if (sender_add(p, bytes))
+        return true;
+    munmap(p, bytes);
+    return false;
+}
+
 static bool make_queue(struct thread *t)
 {
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES;
+    if (server_remote)
+        return make_sent_queue(t, bytes);
     int fd = memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *p = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 &&
@@ -129,15 +158,7 @@ static bool make_queue(struct thread *t)
             close(fd);
         return false;
     }
-    t->queue = p;
-    t->life = atomic_load(&live);
-    t->slots = (struct slot *)((char *)p + QUEUE_HEAD_BYTES);
-    t->mask = queue_slots - 1;
-    t->queue->magic = QUEUE_MAGIC;
-    t->queue->version = WIRE_VERSION;
-    t->queue->slots = queue_slots;
-    t->queue->clock = clock_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
-    atomic_store(&t->queue->asleep, 1);
+    prepare_queue(t, p);
     struct out out = {0};
     out_begin(&out, MESSAGE_THREAD);
     put_u32(&out, queue_slots);
@@ -164,7 +185,8 @@ bool server_queue(struct thread *t)
 void server_queue_done(struct thread *t)
 {
     atomic_store_explicit(&t->queue->done, 1, memory_order_release);
-    munmap(t->queue, QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES);
+    if (!server_remote) /* else it goes when it has been sent */
+        munmap(t->queue, QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES);
     t->queue = NULL;
     t->slots = NULL;
 }
@@ -173,6 +195,10 @@ void server_wake(void)
 {
     static const uint8_t wake[MESSAGE_FRAME_BYTES] = {
         0, 0, 0, 0, MESSAGE_WAKE, 0, MESSAGE_MARK & 0xff, MESSAGE_MARK >> 8};
+    if (server_remote) {
+        sender_wake();
+        return;
+    }
     int cancelling; /* send() is a cancellation point, a lock is not */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     lock();
@@ -183,6 +209,14 @@ void server_wake(void)
         give_up(strerror(errno));
     unlock();
     pthread_setcancelstate(cancelling, NULL);
+}
+
+bool server_send(const struct out *out)
+{
+    lock();
+    bool sent = send_all(out, -1);
+    unlock();
+    return sent;
 }
 
 bool server_alive(void) { return atomic_load_explicit(&live, memory_order_relaxed) != 0; }

@@ -118,6 +118,76 @@ check "their trace is sound" sound latest
 is "each child is in it" "$(poet stat latest | grep -c ^program)" 201
 stop_server
 
+# Objects in shared memory and semaphores with a name: one line for all processes.
+cat >shm.c <<'C'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+struct shared { pthread_mutex_t m; pthread_rwlock_t rw; sem_t s; int n; };
+int main(int argc, char **argv)
+{
+    struct shared *x = mmap(NULL, sizeof *x, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+    pthread_rwlockattr_t ra; pthread_rwlockattr_init(&ra); pthread_rwlockattr_setpshared(&ra, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&x->m, &a); pthread_rwlock_init(&x->rw, &ra); sem_init(&x->s, 1, 0);
+    sem_t *named = sem_open("/poet-shm-test", O_CREAT, 0600, 0);
+    for (int i = 0; i < 3; i++)
+        if (fork() == 0) {
+            for (int k = 0; k < 50; k++) {
+                pthread_mutex_lock(&x->m); x->n++; pthread_mutex_unlock(&x->m);
+                pthread_rwlock_rdlock(&x->rw); pthread_rwlock_unlock(&x->rw);
+            }
+            sem_post(&x->s); sem_post(named);
+            _exit(0);
+        }
+    for (int i = 0; i < 3; i++) { sem_wait(&x->s); sem_wait(named); }
+    while (wait(NULL) > 0) ;
+    pthread_mutex_lock(&x->m); printf("%d\n", x->n); pthread_mutex_unlock(&x->m);
+    sem_close(named); sem_unlink("/poet-shm-test");
+    return 0;
+}
+C
+poetcc -trace -w shm.c -o shm
+start_server -o s/ -q
+for i in 1 2 3 4 5; do is "four processes with objects in shared memory, run $i" "$(./shm)" 150; done
+for n in 1 2 3 4 5; do check "trace $n is sound" sound "unix:$XDG_RUNTIME_DIR/poet.sock#$n"; done
+is "each object is one line" "$(poet dump latest --json | grep '"hidden":false' | grep -oE '"kind":"(monitor|rwlock|semaphore)"' | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
+    '1kind:monitor 1kind:rwlock 2kind:semaphore'
+is "numbered by all of them" "$(poet dump latest --json | grep -c '"event":"2:[0-9]*"')" 302
+last=$(poet dump latest --json | sed -n 's/.*"event":"\(2:[0-9]*\)".*/\1/p' | tail -n 1)
+is "what one did in a mutex is before what the next does there" "$(poet order latest 2:1 "$last")" before
+stop_server
+
+# Over TCP the queues are sent instead of shared.
+port=$(( 20000 + RANDOM % 20000 ))
+start_server -o t/ -q -l "tcp:127.0.0.1:$port" -l "unix:$XDG_RUNTIME_DIR/poet.sock"
+POET_SERVER=tcp:127.0.0.1:$port ./traced >got 2>err
+is "over TCP the results are those of an untraced run" "$(cat got err)" "$(cat want)"
+check "the trace is sound" sound latest
+is "and has every process" "$(poet stat latest | grep -c ^program)" 6
+cat >killed.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    for (int i = 0; i < 20000; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
+    kill(getpid(), SIGKILL);
+}
+C
+poetcc -trace -w killed.c -o killed
+{ POET_SERVER=tcp:127.0.0.1:$port ./killed; } 2>/dev/null
+check "a program that is killed leaves a trace" until_true finished latest
+is "in which nothing is wrong or pending" "$(figure latest contradictions)$(figure latest pending)" 00
+check "and all but the last queue is there" test "$(figure latest events)" -gt 80000
+stop_server
+
 cat >long.c <<'C'
 #include <pthread.h>
 #include <stdio.h>

@@ -1,0 +1,166 @@
+/* Over TCP there is no shared memory: a thread of ours empties the queues of the others and sends
+ * what was in them.  It takes no signals and calls nothing of the program's.  What it has not sent
+ * when the program dies is lost: at most one queue a thread. */
+#define _GNU_SOURCE
+#include "clients/trace/inside.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BATCH_SLOTS 4096u /* in one SLOTS, unless a single record is larger */
+#define PAUSE_NS 10000000u
+
+struct sent {
+    struct sent *next;
+    struct queue_head *head; /* NULL: nobody's, to be used again */
+    size_t bytes;
+    uint64_t tail;
+};
+
+static _Atomic bool lock;
+static struct sent *_Atomic queues;      /* only ever grows, in front */
+static _Atomic uint32_t life;            /* the one that is sent for */
+static _Atomic uint32_t hurry, rounds;   /* futexes: asked to hurry; how often all was sent */
+
+static void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t seen, long ns)
+{
+    struct timespec most = {ns / 1000000000, ns % 1000000000};
+    syscall(SYS_futex, word, FUTEX_WAIT, seen, &most, NULL, 0);
+}
+
+/* How many slots from the tail on make whole records, at most a batch. */
+static uint64_t whole_records(const struct sent *q, const struct slot *slots, uint64_t there)
+{
+    uint64_t mask = q->head->slots - 1, count = 0;
+    while (count < there) {
+        uint64_t next = count + 1 + slot_follow(slots[(q->tail + count) & mask].payload_bytes);
+        if (count && next > BATCH_SLOTS)
+            break;
+        count = next;
+    }
+    return count;
+}
+
+static void send_batch(struct sent *q, struct out *out, uint64_t there)
+{
+    const struct slot *slots = (const struct slot *)((const char *)q->head + QUEUE_HEAD_BYTES);
+    uint64_t count = whole_records(q, slots, there), mask = q->head->slots - 1;
+    out->size = 0;
+    out_begin(out, MESSAGE_SLOTS);
+    put_u32(out, q->head->thread);
+    for (uint64_t i = 0; i < count; i++)
+        put_bytes(out, &slots[(q->tail + i) & mask], SLOT_BYTES);
+    out_end(out);
+    server_send(out);
+    q->tail += count;
+    atomic_store_explicit(&q->head->tail, q->tail, memory_order_release);
+    atomic_fetch_add(&q->head->moved, 1);
+    if (atomic_load(&q->head->waiting))
+        futex_wake(&q->head->moved);
+}
+
+/* All that is there, queue by queue; those of threads that have ended are given back. */
+static void send_round(struct out *out)
+{
+    for (struct sent *q = atomic_load(&queues); q; q = q->next) {
+        if (!q->head)
+            continue;
+        bool done = atomic_load_explicit(&q->head->done, memory_order_acquire);
+        uint64_t head = atomic_load_explicit(&q->head->head, memory_order_acquire);
+        while (q->tail < head)
+            send_batch(q, out, head - q->tail);
+        if (!done)
+            continue;
+        munmap(q->head, q->bytes);
+        spin_take(&lock);
+        q->head = NULL;
+        spin_give(&lock);
+    }
+}
+
+static void *send_all_queues(void *argument)
+{
+    struct out out = {0};
+    uint32_t mine = (uint32_t)(uintptr_t)argument;
+    while (atomic_load(&live) == mine && !out.failed) {
+        uint32_t seen = atomic_load(&hurry);
+        send_round(&out);
+        atomic_fetch_add(&rounds, 1);
+        futex_wake(&rounds);
+        futex_wait(&hurry, seen, PAUSE_NS);
+    }
+    atomic_compare_exchange_strong(&life, &mine, 0);
+    out_free(&out);
+    return NULL;
+}
+
+bool sender_begin(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    uint32_t now = atomic_load(&live);
+    atomic_store(&life, now);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool made = real.create(&thread, NULL, send_all_queues, (void *)(uintptr_t)now) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (made)
+        real.detach(thread);
+    return made;
+}
+
+bool sender_add(struct queue_head *head, size_t bytes)
+{
+    spin_take(&lock);
+    struct sent *q = atomic_load(&queues);
+    while (q && q->head)
+        q = q->next;
+    if (q) {
+        q->bytes = bytes;
+        q->tail = 0;
+        q->head = head;
+    }
+    spin_give(&lock);
+    if (q)
+        return true;
+    q = arena_take(sizeof *q);
+    if (!q)
+        return false;
+    spin_take(&lock);
+    *q = (struct sent){atomic_load(&queues), head, bytes, 0};
+    atomic_store(&queues, q);
+    spin_give(&lock);
+    return true;
+}
+
+void sender_wake(void)
+{
+    atomic_fetch_add(&hurry, 1);
+    futex_wake(&hurry);
+}
+
+void sender_flush(unsigned most_ms)
+{
+    uint64_t begin = clock_now(), most = most_ms * 1000000ull;
+    uint32_t first = atomic_load(&rounds); /* the round under way may have passed us by */
+    while (atomic_load(&life) && atomic_load(&rounds) - first < 2 && clock_now() - begin < most) {
+        uint32_t seen = atomic_load(&rounds);
+        sender_wake();
+        if (atomic_load(&rounds) == seen)
+            futex_wait(&rounds, seen, PAUSE_NS);
+    }
+}
+
+void sender_forked(void)
+{
+    atomic_store(&queues, NULL);
+    atomic_store(&life, 0);
+    spin_give(&lock);
+}

@@ -1,0 +1,21 @@
+/* The numbers of lines that several processes report: a memfd with the seals F_SEAL_SHRINK and
+ * F_SEAL_GROW that the server hands to every program of a run with its WELCOME.
+ *
+ * A table with open addressing: whoever meets a line first claims an entry for its key by a
+ * compare-and-swap; entries are never freed.  Nothing in it is read by the server. */
+#ifndef WIRE_COUNTERS_H
+#define WIRE_COUNTERS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define COUNTERS 65536u /* a power of two */
+
+struct counter {
+    _Atomic uint64_t key;    /* of a line's identity; 0: free */
+    _Atomic uint64_t number; /* last one taken */
+};
+
+#define COUNTERS_BYTES (COUNTERS * sizeof(struct counter))
+
+#endif
