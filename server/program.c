@@ -26,7 +26,7 @@ struct queue {
     uint32_t thread;
     struct slot *batch; /* copied out, journalled, not told yet */
     size_t batch_count;
-    bool done;
+    bool done, behind; /* the thread has ended; there is more than was copied */
 };
 
 /* ---- runs and their files ---- */
@@ -220,7 +220,7 @@ static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
     if (!sealed(fd))
         return "a queue that is not sealed";
-    if (slots < 2 || (slots & (slots - 1)) || bytes > LIMIT_QUEUE_BYTES || fstat(fd, &st) < 0 ||
+    if (slots < 2 || (slots & (slots - 1)) || bytes > LIMIT_QUEUE_BYTES + QUEUE_HEAD_BYTES || fstat(fd, &st) < 0 ||
         (uint64_t)st.st_size < bytes)
         return "a queue of an impossible size";
     struct queue_head *head = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -261,7 +261,24 @@ static void convert_times(struct queue *queue, struct ticks *ticks)
     }
 }
 
-/* Copies what is new; false if the queue is nonsense. */
+/* The server's loop goes round between batches, however large a queue is. */
+#define BATCH_SLOTS 16384u
+#define BATCH_ROOM (BATCH_SLOTS + 1 + LIMIT_PAYLOAD_BYTES / SLOT_BYTES)
+
+/* How many of the slots that were copied make whole records, at least one. */
+static uint64_t whole_records(const struct slot *slots, uint64_t count)
+{
+    uint64_t whole = 0;
+    while (whole < count) {
+        uint64_t next = whole + 1 + slot_follow(slots[whole].payload_bytes);
+        if (whole && (next > BATCH_SLOTS || next > count))
+            break;
+        whole = next;
+    }
+    return whole < count ? whole : count; /* a record that is too large is refused later */
+}
+
+/* Copies what is new, up to a batch; false if the queue is nonsense. */
 static bool copy_batch(struct queue *queue, struct ticks *ticks)
 {
     queue->done = atomic_load_explicit(&queue->head->done, memory_order_acquire);
@@ -271,21 +288,25 @@ static bool copy_batch(struct queue *queue, struct ticks *ticks)
     queue->waited_ns = atomic_load_explicit(&queue->head->waited_ns, memory_order_relaxed);
     queue->dropped = atomic_load_explicit(&queue->head->dropped, memory_order_relaxed);
     queue->batch_count = 0;
+    queue->behind = false;
     if (count > queue->slots)
         return false;
     if (count == 0)
         return true;
     if (!queue->batch)
-        queue->batch = malloc(queue->slots * SLOT_BYTES);
+        queue->batch = malloc((queue->slots < BATCH_ROOM ? queue->slots : BATCH_ROOM) * SLOT_BYTES);
     if (!queue->batch)
         return false;
+    uint64_t there = count;
+    count = count < BATCH_ROOM ? count : BATCH_ROOM;
     const struct slot *slots =
         (const struct slot *)((const char *)queue->head + QUEUE_HEAD_BYTES);
     uint64_t first = queue->tail & (queue->slots - 1);
     uint64_t run = queue->slots - first < count ? queue->slots - first : count;
     memcpy(queue->batch, slots + first, run * SLOT_BYTES);
     memcpy(queue->batch + run, slots, (count - run) * SLOT_BYTES);
-    queue->batch_count = count;
+    queue->batch_count = count < there ? whole_records(queue->batch, count) : count;
+    queue->behind = queue->batch_count < there;
     if (queue->head->clock == QUEUE_CLOCK_TICKS && ticks_known())
         convert_times(queue, ticks);
     return true;
@@ -370,8 +391,18 @@ static void drop_closed(struct server *server)
     }
 }
 
-void program_poll(struct server *server)
+static bool is_behind(const struct peer *peer)
 {
+    const struct queue *q = peer->queues;
+    while (q && !q->behind)
+        q = q->next;
+    return q && !peer->ending;
+}
+
+/* One round over all programs; true if there is more. */
+static bool poll_round(struct server *server)
+{
+    bool behind = false;
     for (struct peer *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
         if (!peer->teller || peer->ending)
@@ -380,7 +411,23 @@ void program_poll(struct server *server)
         const char *error = drain(peer, &told);
         if (error)
             peer_refuse(peer, "%s", error);
+        else
+            behind |= is_behind(peer);
     }
+    return behind;
+}
+
+#define POLL_NS 50000000u /* then viewers have their turn */
+
+void program_poll(struct server *server)
+{
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    while (poll_round(server) &&
+           (uint64_t)(now.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec -
+                   (uint64_t)begin.tv_nsec < POLL_NS);
     drop_closed(server);
 }
 

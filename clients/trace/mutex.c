@@ -50,6 +50,8 @@ static void refused(struct thread *t, struct line *line, bool petitioned, uintpt
                                      .site = site}, NULL);
 }
 
+#define SPINS 64
+
 struct call {
     enum object_kind kind;
     enum how how;
@@ -72,6 +74,20 @@ static int really(const struct call *c)
     return c->how == HOW_TIMED   ? real.mutex_timedlock(c->lock, c->ts)
            : c->how == HOW_CLOCK ? real.mutex_clocklock(c->lock, c->clock, c->ts)
                                  : real.mutex_lock(c->lock);
+}
+
+/* Recording makes short visits longer, so that threads meet more often: wait a moment, about as long
+ * as a visit takes, before asking the system to. */
+static int soon(const struct call *c)
+{
+    int result = EBUSY;
+    for (int i = 0; i < SPINS && result == EBUSY; i++) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+        result = really_try(c);
+    }
+    return result;
 }
 
 /* A lock that is not recorded: the books only. */
@@ -104,7 +120,9 @@ static int lock(uintptr_t site, const struct call *c)
         record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
         petitioned = true;
         t->waiting++;
-        result = really(c);
+        result = soon(c);
+        if (result == EBUSY)
+            result = really(c);
         t->waiting--;
     }
     if (result != 0 && result != EOWNERDEAD)

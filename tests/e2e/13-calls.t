@@ -273,6 +273,9 @@ int main(void)
     return 0;
 }
 C
+check "the same with the largest queues" env POET_QUEUE_KIB=65536 ./rounds 4 4 2000
+check "which are emptied in parts" sound latest
+is "and wholly" "$(figure latest events)" $((4 * 2000 * (3 + 4 + 2) + 2000 * 5 + 4 * 4 + 4 * 2 + 3))
 # 6 threads at a barrier for 2: once a third arrives the rounds cannot be told, and nothing is claimed
 poetcc -trace -w crowd.c -o crowd
 check "six threads at a barrier for two" ./crowd
