@@ -190,7 +190,8 @@ static bool read_describe(struct teller *teller, struct in *in)
     bool plain = in_done(in) && *name && !strchr(name, '/');
     if (!in->error && !plain)
         in_fail(in, "names no environment");
-    char *text = plain && teller->run->live ? target_load(name, &path) : NULL;
+    bool known = plain && run_described(teller->run, name);
+    char *text = plain && !known && teller->run->live ? target_load(name, &path) : NULL;
     if (text && run_describe(teller->run, name, text)) {
         struct out out = {0};
         put_string(&out, name);
@@ -200,7 +201,7 @@ static bool read_describe(struct teller *teller, struct in *in)
         tracefile_append(teller->run->trace, chunk);
         saving_fact(teller->run, chunk);
         out_free(&out);
-    } else if (plain && !text && teller->run->live) {
+    } else if (plain && !known && !text && teller->run->live) {
         log_line("there is no description of the environment \"%s\"", name);
     }
     free(text);

@@ -356,6 +356,20 @@ static void drop_done(struct peer *peer)
     }
 }
 
+/* Descriptions go into the file before the events that need them: whoever reads it again must know
+ * them by then. */
+static void describe_first(struct peer *peer, const struct slot *slots, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        size_t follow = slot_follow(slots[i].payload_bytes);
+        const char *error; /* said when its turn comes */
+        if (slots[i].shape == SHAPE_CONTROL && slots[i].flags == MESSAGE_DESCRIBE && follow < count - i)
+            teller_message(peer->teller, MESSAGE_DESCRIBE, 0, (const uint8_t *)&slots[i + 1],
+                           slots[i].payload_bytes, &error);
+        i += 1 + follow;
+    }
+}
+
 /* One round over the queues of one program: copy, journal, tell. */
 static const char *drain(struct peer *peer, size_t *told)
 {
@@ -365,6 +379,7 @@ static const char *drain(struct peer *peer, size_t *told)
         if (!copy_batch(q, &peer->server->ticks))
             return "a queue that contradicts itself";
         if (q->batch_count) {
+            describe_first(peer, q->batch, q->batch_count);
             journal(peer, MESSAGE_SLOTS, q->thread, q->batch, q->batch_count * SLOT_BYTES);
             any = true;
         }
@@ -444,6 +459,7 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
     if (!slots)
         abort();
     memcpy(slots, body + 4, bytes);
+    describe_first(peer, slots, bytes / SLOT_BYTES);
     journal(peer, MESSAGE_SLOTS, thread, slots, bytes);
     teller_batch(peer->teller, tracefile_epoch(peer->run->trace), false);
     bool ok = flush(peer->run) &&

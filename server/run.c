@@ -132,11 +132,18 @@ const char *run_kind_name(const struct run *run, uint32_t kind)
     return kind && kind <= run->kinds.count ? run->kinds.items[kind - 1] : "";
 }
 
-bool run_describe(struct run *run, const char *name, const char *text)
+bool run_described(const struct run *run, const char *name)
 {
     for (size_t i = 0; i < run->target_count; i++)
         if (strcmp(run->targets[i]->name, name) == 0)
             return true;
+    return false;
+}
+
+bool run_describe(struct run *run, const char *name, const char *text)
+{
+    if (run_described(run, name))
+        return true;
     struct target *target = target_read(text, name, stderr);
     if (!target)
         return false;

@@ -107,6 +107,7 @@ const struct run_text *run_texts(const struct run *run, struct ref at);
 uint32_t run_site(struct run *run, uint32_t process, uint64_t address);
 
 /* Adds a description from its text; false with a complaint in the log if it is bad. */
+bool run_described(const struct run *run, const char *name);
 bool run_describe(struct run *run, const char *name, const char *text);
 const struct target_kind *run_target_kind(const struct run *run, const char *kind);
 

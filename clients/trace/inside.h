@@ -343,6 +343,7 @@ struct hold {
 
 #define LOST_RANGES 64
 #define ONCE_REMEMBERED 16
+#define NO_LIFE UINT32_MAX
 
 struct thread {
     struct queue_head *queue;

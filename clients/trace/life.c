@@ -151,8 +151,8 @@ struct thread *life_renew(struct thread *t)
     t->busy = true;
     server_queue_done(t);
     if (!server_queue(t)) {
-        thread_forget(false);
-        return NULL;
+        t->busy = false;
+        return NULL; /* the next call tries again, once there is a server */
     }
     t->head = t->tail = 0;
     t->hold_count = t->lost_count = 0;

@@ -1,7 +1,7 @@
 /* poet.h - tell Poet what your program does.
  *
- * Compile and link with `poetcc -trace`: threads, mutexes, conditions and
- * semaphores are traced by themselves.  This header adds what only you know: named
+ * Compile and link with `poetcc -trace`: threads and what they meet at (mutexes, conditions,
+ * semaphores, barriers, ...) are traced by themselves.  This header adds what only you know: named
  * events, lines of your own, and how they are ordered.
  *
  * Every function may be called by any thread at any time, but not from a signal

@@ -168,8 +168,11 @@ static bool make_queue(struct thread *t)
     unlock();
     out_free(&out);
     close(fd);
-    if (!sent)
+    if (!sent) {
         munmap(p, bytes);
+        t->queue = NULL;
+        t->life = NO_LIFE;
+    }
     return sent;
 }
 
@@ -184,6 +187,9 @@ bool server_queue(struct thread *t)
 
 void server_queue_done(struct thread *t)
 {
+    t->life = NO_LIFE;
+    if (!t->queue)
+        return;
     atomic_store_explicit(&t->queue->done, 1, memory_order_release);
     if (!server_remote) /* else it goes when it has been sent */
         munmap(t->queue, QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES);

@@ -66,7 +66,7 @@ void thread_end(struct thread *t)
     put_back(t);
 }
 
-static struct thread unborn = {.life = UINT32_MAX}; /* whoever forked, in the child */
+static struct thread unborn = {.life = NO_LIFE}; /* whoever forked, in the child */
 
 void thread_forget(bool may_begin)
 {
