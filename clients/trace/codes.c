@@ -189,9 +189,11 @@ static poet_type_t make_type(struct thread *t, const char *name, const char *con
     type->after_count = count;
     struct out body = {0};
     put_type(&body, type->code, name, type->after, count);
-    record_control(t, MESSAGE_TYPE, &body);
+    bool told = record_control(t, MESSAGE_TYPE, &body);
     out_free(&body);
-    return type->code;
+    if (!told)
+        own_types = type->next; /* nobody knows it: asked for again, it is told again */
+    return told ? type->code : 0;
 }
 
 poet_type_t codes_type(const char *name, const char *const *after)
@@ -218,7 +220,10 @@ uint16_t codes_pair(poet_type_t a, poet_type_t b)
         own_pairs = pair;
         struct out body = {0};
         put_shape(&body, pair->code, &(struct step){a, b, 0}, 1);
-        record_control(t, MESSAGE_SHAPE, &body);
+        if (!record_control(t, MESSAGE_SHAPE, &body)) {
+            own_pairs = pair->next;
+            pair = NULL;
+        }
         out_free(&body);
     }
     end(t);

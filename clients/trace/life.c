@@ -279,6 +279,12 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
     t->busy = true;
     uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, 0);
     t->busy = false;
+    if (!index) { /* it did not fit: a thread that is not recorded */
+        task_release(task);
+        task_release(task);
+        start_put(start);
+        return really_create(id, attributes, wanted);
+    }
     line_opened(&task->line, t, index);
     if (made_detached(attributes))
         atomic_store(&task->flags, TASK_DETACHED);

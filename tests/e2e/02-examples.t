@@ -15,11 +15,12 @@ run_example buffer "sum: 72"
 run_example philosophers "meals: 15"
 run_example list "nodes: 12"
 run_example dating "sum of phone numbers: 906"
+like "names of threads" "$(poet dump --json unix:$XDG_RUNTIME_DIR/poet.sock#philosophers)" '"name":"phil 3"'
+like "named events" "$(poet dump latest)" '"10[0-2] dates 20[0-2]"'
+
 run_example actors "seven times round"
 like "an actor is run by one thread at a time, and rests in between" "$(poet show latest | grep '^A:ada')" "●━━■━━○.*●━━● +●━━■"
 like "messages are arrows" "$(poet dump latest)" 'receive +A:bob .*<> [0-9]'
-like "names of threads" "$(poet dump --json unix:$XDG_RUNTIME_DIR/poet.sock#philosophers)" '"name":"phil 3"'
-like "named events" "$(poet dump latest)" '"10[0-2] dates 20[0-2]"'
 
 check "deadlock compiles" compile deadlock
 ./deadlock &

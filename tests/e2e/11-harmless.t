@@ -232,6 +232,43 @@ poetcc -trace many.c -o many
 is "500 threads at once, 5000 one after the other: memory stays flat" "$(./many 500 5000)" flat
 check "their trace is sound" sound latest
 is "with every event" "$(figure latest events)" $((5600 * 6 + 500 * 2 + 3))
+# dropping without waiting, whatever it is that does not fit: what is there stays sound
+cat >drops.c <<'C'
+#include <poet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *one(void *a) { return a; }
+static void *work(void *a)
+{
+    char name[32];
+    for (int k = 0; k < 300; k++) {
+        pthread_mutex_t *m = malloc(sizeof *m);
+        pthread_mutex_init(m, NULL);
+        for (int i = 0; i < 300; i++) { pthread_mutex_lock(m); pthread_mutex_unlock(m); }
+        pthread_mutex_destroy(m);
+        free(m);
+        snprintf(name, sizeof name, "type %d", k);
+        poet_event(poet_line("monitor", name, NULL, 0), poet_type(name, NULL), 0, 0);
+        pthread_t t;
+        pthread_create(&t, NULL, one, NULL);
+        pthread_join(t, NULL);
+    }
+    return a;
+}
+int main(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, work, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+    return 0;
+}
+C
+poetcc -trace -w drops.c -o drops
+is "a program that never waits is not told off" "$(POET_WAIT_MS=0 POET_QUEUE_KIB=16 ./drops 2>&1)" ""
+check "its trace ends" until_true finished latest
+check "something was lost" test "$(figure latest lost)" -gt 0
+is "and nothing is wrong or pending" "$(figure latest pending):$(figure latest contradictions)" 0:0
 # a server that is stopped makes a program wait for a bounded time only; losses are numbered
 cat >stall.c <<'C'
 #include <poet.h>
