@@ -282,10 +282,13 @@ void answer_stat(struct out *out, const struct run *run)
                            .connected = run->connected,
                            .unfinished = run->unfinished,
                            .damage = damage};
+    uint64_t dropped = 0;
     for (size_t i = 0; i < run->process_count; i++) {
         s.waited_ns += run->processes[i].waited_ns;
-        s.untraced += run->processes[i].dropped;
+        s.untraced += run->processes[i].unfollowed;
+        dropped += run->processes[i].dropped;
     }
+    s.lost = s.lost > dropped ? s.lost : dropped; /* not all of them were numbered */
     out_begin(out, MESSAGE_STAT_IS);
     put_stat(out, &s);
     out_end(out);

@@ -183,6 +183,15 @@ static bool read_module(struct teller *teller, struct in *in)
     return true;
 }
 
+static bool read_gap(struct teller *teller, struct in *in)
+{
+    struct run_process *process = teller_process(teller);
+    process->waited_ns = get_u64(in);
+    process->dropped = get_u64(in);
+    process->unfollowed = get_u64(in);
+    return in_done(in);
+}
+
 static bool read_describe(struct teller *teller, struct in *in)
 {
     char *name = get_string(in, 256), *path = NULL;
@@ -240,6 +249,8 @@ bool facts_tell(struct teller *teller, unsigned type, struct in *in, uint32_t th
         return read_named(teller, in, type);
     case MESSAGE_OBJECT:
         return read_object(teller, in);
+    case MESSAGE_GAP:
+        return read_gap(teller, in);
     case MESSAGE_DESCRIBE:
         return read_describe(teller, in);
     default:

@@ -22,7 +22,7 @@ struct queue {
     struct queue_head *head; /* mapped; nothing in it is trusted */
     size_t bytes;
     uint64_t slots, tail; /* our own copies */
-    uint64_t waited_ns, dropped;
+    uint64_t waited_ns, dropped, unfollowed;
     uint32_t thread;
     struct slot *batch; /* copied out, journalled, not told yet */
     size_t batch_count;
@@ -287,6 +287,7 @@ static bool copy_batch(struct queue *queue, struct ticks *ticks)
     queue->thread = queue->head->thread;
     queue->waited_ns = atomic_load_explicit(&queue->head->waited_ns, memory_order_relaxed);
     queue->dropped = atomic_load_explicit(&queue->head->dropped, memory_order_relaxed);
+    queue->unfollowed = atomic_load_explicit(&queue->head->unfollowed, memory_order_relaxed);
     queue->batch_count = 0;
     queue->behind = false;
     if (count > queue->slots)
@@ -326,7 +327,7 @@ static const char *tell_batches(struct peer *peer, size_t *told)
 {
     teller_batch(peer->teller, tracefile_epoch(teller_run(peer->teller)->trace), false);
     const char *error = NULL;
-    uint64_t waited = 0, dropped = 0;
+    uint64_t waited = peer->waited_ns, dropped = peer->dropped, unfollowed = peer->unfollowed;
     for (struct queue *q = peer->queues; q; q = q->next) {
         if (q->batch_count && !error)
             teller_slots(peer->teller, q->thread, q->batch, q->batch_count, &error);
@@ -337,10 +338,12 @@ static const char *tell_batches(struct peer *peer, size_t *told)
         q->batch_count = 0;
         waited += q->waited_ns;
         dropped += q->dropped;
+        unfollowed += q->unfollowed;
     }
     struct run_process *process = teller_process(peer->teller);
     process->waited_ns = waited > process->waited_ns ? waited : process->waited_ns;
     process->dropped = dropped > process->dropped ? dropped : process->dropped;
+    process->unfollowed = unfollowed > process->unfollowed ? unfollowed : process->unfollowed;
     return error;
 }
 
@@ -349,6 +352,9 @@ static void drop_done(struct peer *peer)
     for (struct queue **at = &peer->queues, *q; (q = *at) != NULL;) {
         if (q->done && q->tail == atomic_load(&q->head->head)) {
             *at = q->next;
+            peer->waited_ns += q->waited_ns;
+            peer->dropped += q->dropped;
+            peer->unfollowed += q->unfollowed;
             queue_free(q);
         } else {
             at = &q->next;
@@ -517,6 +523,13 @@ void program_gone(struct peer *peer)
         queue_free(peer->queues);
         peer->queues = next;
     }
+    struct out gap = {0};
+    put_u64(&gap, teller_process(peer->teller)->waited_ns);
+    put_u64(&gap, teller_process(peer->teller)->dropped);
+    put_u64(&gap, teller_process(peer->teller)->unfollowed);
+    journal(peer, MESSAGE_GAP, 0, gap.data, gap.size);
+    saving_fact(run, (struct chunk){.kind = MESSAGE_GAP, .session = teller_session(peer->teller),
+                                  .data = gap.data, .size = (uint32_t)gap.size});
     journal(peer, CHUNK_HANGUP, 0, NULL, 0);
     flush(run);
     saving_fact(run, (struct chunk){.kind = CHUNK_HANGUP,

@@ -33,7 +33,7 @@ struct run_process {
     size_t argument_count;
     struct run_module *modules;
     size_t module_count, module_room;
-    uint64_t waited_ns, dropped;
+    uint64_t waited_ns, dropped, unfollowed;
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
     bool connected;
 };

@@ -38,6 +38,7 @@ struct peer {
     /* a program */
     struct teller *teller;
     struct queue *queues;
+    uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
     /* a viewer */
     struct run *run;
     struct known known;

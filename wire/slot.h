@@ -77,6 +77,7 @@ struct queue_head {
     _Atomic uint64_t waited_ns;    /* how long the thread was made to wait */
     _Atomic uint64_t dropped;      /* events that did not fit */
     _Atomic uint32_t waiting;      /* the thread waits on `moved` (futex(2)) */
+    _Atomic uint64_t unfollowed;   /* synchronising calls that were seen but cannot be followed */
     _Alignas(64) _Atomic uint64_t tail;
     _Atomic uint32_t asleep; /* the reader wants a WAKE when the queue is half full */
     _Atomic uint32_t moved;  /* counts how often tail was stored */

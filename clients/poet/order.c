@@ -16,6 +16,26 @@ static const char *const words[] = {"no such event", "before", "after", "concurr
                                     "unknown"};
 
 /* Asks for a batch and prints the answers; the first pair that does not exist ends it. */
+static bool some_concurrent;
+
+/* What was not seen may order what is concurrent by all that was. */
+static void warn(const struct command *command, struct subject *subject)
+{
+    struct out out = {0};
+    struct in in;
+    struct shown_stat stat;
+    source_ask(&out, MESSAGE_STAT);
+    if (!source_send(&subject->source, &out) ||
+        !subject_expect(command, subject, MESSAGE_STAT_IS, &in))
+        return;
+    get_stat(&in, &stat);
+    if (stat.untraced)
+        fprintf(stderr, "poet order: the program also synchronised %llu times in ways that cannot be "
+                        "followed (futexes of its own): what is concurrent here may be ordered by those\n",
+                (unsigned long long)stat.untraced);
+    free(stat.damage);
+}
+
 static int ask(const struct command *command, struct subject *subject, const struct pair *pairs,
                size_t count, size_t first)
 {
@@ -41,6 +61,7 @@ static int ask(const struct command *command, struct subject *subject, const str
                                 first + i + 1, a, b);
         }
         puts(words[answer]);
+        some_concurrent |= answer == 3;
     }
     return EXIT_DONE;
 }
@@ -137,6 +158,9 @@ static int run(const struct command *command, int argc, char **argv)
         return EXIT_FAILED;
     status = chain && !from_input ? why(command, &subject, pair)
              : from_input         ? ask_all(command, &subject, stdin) : ask(command, &subject, &pair, 1, 0);
+    fflush(stdout);
+    if (some_concurrent)
+        warn(command, &subject);
     subject_close(&subject);
     return status;
 }

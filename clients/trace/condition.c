@@ -196,7 +196,8 @@ static void record_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
             memset(s->recent, 0, sizeof s->recent);
         s->life = t->life;
         s->recent[s->count % RECENT].by = t->task;
-        s->recent[s->count % RECENT].at = (struct ref){line_index(place), number};
+        s->recent[s->count % RECENT].at =
+            number ? (struct ref){line_index(place), number} : (struct ref){0, 0};
         s->count++;
         spin_give(&s->lock);
         t->busy = false;

@@ -82,6 +82,7 @@
     R(void, makecontext, makecontext, (ucontext_t *, void (*)(void), int, ...))                    \
     R(int, swapcontext, swapcontext, (ucontext_t *, const ucontext_t *))                           \
     R(int, setcontext, setcontext, (const ucontext_t *))                                           \
+    R(long, syscall, syscall, (long, ...))                                                         \
     R(pid_t, fork, fork, (void))                                                                   \
     R(int, sem_init, sem_init, (sem_t *, int, unsigned))                                           \
     R(int, sem_destroy, sem_destroy, (sem_t *))                                                    \
@@ -356,7 +357,6 @@ struct thread {
     struct hold *holds;
     size_t hold_count, hold_room;
     volatile bool busy; /* recording now: a signal handler must not */
-    bool off_lines;     /* its lost ranges overflowed: silent for good */
     unsigned waiting;   /* inside a wait: handlers' events go to the own line */
     unsigned off;       /* nesting of poet_trace_off */
     int rounds;         /* of thread-specific data at its end */
@@ -386,7 +386,7 @@ extern __thread struct thread *thread_mine __attribute__((tls_model("initial-exe
 static inline struct thread *thread_self(void)
 {
     struct thread *t = thread_mine;
-    return t && t->life == atomic_load_explicit(&live, memory_order_relaxed) && !t->off_lines ? t : NULL;
+    return t && t->life == atomic_load_explicit(&live, memory_order_relaxed) ? t : NULL;
 }
 
 /* One that does not simply record: NULL, or a thread that has begun a new life. */
@@ -396,7 +396,7 @@ struct thread *thread_otherwise(struct thread *thread);
 static inline struct thread *thread_recording(void)
 {
     struct thread *t = thread_mine;
-    if (!t || LIKELY(t->life == atomic_load_explicit(&live, memory_order_relaxed) && !t->off_lines &&
+    if (!t || LIKELY(t->life == atomic_load_explicit(&live, memory_order_relaxed) &&
                      !t->off && !t->busy))
         return t;
     return thread_otherwise(t);
@@ -404,6 +404,7 @@ static inline struct thread *thread_recording(void)
 
 struct thread *thread_make(struct task *task); /* for the calling thread; NULL: not to be traced */
 void thread_end(struct thread *thread);
+void thread_unfollowed(struct thread *thread); /* a synchronising call was seen but cannot be followed */
 void thread_forget(bool unborn); /* in a child after fork; unborn: it may begin a life */
 struct line *thread_place(struct thread *thread); /* where it stands */
 struct hold *thread_hold(struct thread *thread, const struct object *object);
@@ -449,7 +450,8 @@ struct record {
     uint32_t payload_bytes;
 };
 
-/* Writes one record and publishes it.  Returns the first number taken on a; *first_b likewise. */
+/* Writes one record and publishes it.  Returns the first number taken on a; *first_b likewise; 0 if
+ * it was dropped without a trace but a count. */
 uint64_t record_write(struct thread *thread, const struct record *record, uint64_t *first_b);
 /* A pair, on b and after take_a - 1 others on a; the hot path. */
 void record_pair(struct thread *thread, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
@@ -498,7 +500,6 @@ int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_
 
 /* ---- server.c: the connection ---- */
 
-extern _Atomic uint64_t unrecorded; /* calls from signal handlers that came in between */
 extern _Atomic bool recorded;       /* anything beyond the life of main */
 extern _Atomic uint64_t dropped;    /* events that found no room in time */
 extern _Atomic bool library_threads; /* threads were created by calls that are not recorded */

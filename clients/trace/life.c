@@ -79,7 +79,7 @@ static void task_close(struct thread *t, struct task *task, unsigned type, uintp
 static void finish(struct thread *t)
 {
     struct task *task = t->task;
-    bool recorded_here = t->life == atomic_load_explicit(&live, memory_order_relaxed) && !t->off_lines;
+    bool recorded_here = t->life == atomic_load_explicit(&live, memory_order_relaxed);
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
     bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
@@ -157,7 +157,7 @@ struct thread *life_renew(struct thread *t)
     t->head = t->tail = 0;
     t->hold_count = t->lost_count = 0;
     t->strand = NULL;
-    t->off_lines = t->stalled = false;
+    t->stalled = false;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
     announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "", (void *)pthread_self(), t->task->entry);
@@ -469,12 +469,13 @@ ENTRY_NONE(pid_t, fork)
     static _Atomic uint64_t serial;
     uint64_t low = t ? atomic_fetch_add(&serial, 1) + 1 : 0;
     int saved = errno;
-    if (t)
-        record_write(t, &(struct record){.shape = TYPE_FORK, .flags = RELATION_SEND | SLOT_KEYED,
-                                         .a = thread_place(t), .take_a = 1, .site = site,
-                                         .key = instance ^ FORK_KEYS, .partner = {0, low}, .count = 1},
-                     NULL);
-    bool told = t && !t->lost_count;
+    uint64_t number =
+        t ? record_write(t, &(struct record){.shape = TYPE_FORK, .flags = RELATION_SEND | SLOT_KEYED,
+                                             .a = thread_place(t), .take_a = 1, .site = site,
+                                             .key = instance ^ FORK_KEYS, .partner = {0, low}, .count = 1},
+                         NULL)
+          : 0;
+    bool told = number && !t->lost_count;
     attach_forking(told ? instance ^ FORK_KEYS : 0, told ? low : 0);
     errno = saved;
     return real.fork();

@@ -15,7 +15,7 @@ static struct ref here(struct thread *t, uint16_t type, const struct once_call *
     struct line *place = thread_place(t);
     uint64_t number =
         record_event(t, type, place, atomic_load(&c->object->line.index), c->site);
-    return (struct ref){atomic_load(&place->index), number};
+    return number ? (struct ref){atomic_load(&place->index), number} : (struct ref){0, 0};
 }
 
 /* Called by the real pthread_once in place of the initialiser. */

@@ -84,10 +84,10 @@ static poet_event_t single(poet_line_t index, struct record r)
     int saved = errno;
     r.a = line;
     r.take_a = 1;
-    poet_event_t event = {atomic_load(&line->index), record_write(t, &r, NULL)};
+    uint64_t number = record_write(t, &r, NULL);
     note_recorded();
     errno = saved;
-    return event;
+    return number ? (poet_event_t){atomic_load(&line->index), number} : none;
 }
 
 poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, unsigned flags)
@@ -144,9 +144,11 @@ static poet_event_t pair(struct thread *t, struct line *a, poet_type_t type_a, s
     uint64_t number_b, number_a = record_write(t, &(struct record){.shape = shape, .a = a, .b = b,
                                                                    .take_a = 1, .take_b = 1,
                                                                    .site = site}, &number_b);
+    note_recorded();
+    if (!number_a)
+        return none;
     if (on_b)
         *on_b = (poet_event_t){atomic_load(&b->index), number_b};
-    note_recorded();
     return (poet_event_t){atomic_load(&a->index), number_a};
 }
 

@@ -6,7 +6,7 @@
  *
  * Every function may be called by any thread at any time, but not from a signal
  * handler, unless its comment says otherwise.  None of them changes errno, blocks for
- * more than POET_WAIT_MS milliseconds (default 100) or makes the program end.
+ * more than POET_WAIT_MS milliseconds (default 1000) or makes the program end.
  * Where the program runs untraced, they do nothing and return 0.
  *
  * The slots of one thread are its order: whatever a thread reports comes after

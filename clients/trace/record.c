@@ -127,21 +127,22 @@ static inline void publish(struct thread *t, uint64_t slots)
     }
 }
 
+static void count_dropped(struct thread *t, uint64_t count)
+{
+    atomic_fetch_add_explicit(&t->queue->dropped, count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&dropped, count, memory_order_relaxed);
+}
+
 static void note_lost(struct thread *t, uint32_t line, uint64_t first, uint64_t count)
 {
     if (!count)
         return;
-    atomic_fetch_add_explicit(&t->queue->dropped, count, memory_order_relaxed);
-    atomic_fetch_add_explicit(&dropped, count, memory_order_relaxed);
+    count_dropped(t, count);
     for (size_t i = 0; i < t->lost_count; i++) {
         if (t->lost[i].line == line && t->lost[i].first + t->lost[i].count == first) {
             t->lost[i].count += count;
             return;
         }
-    }
-    if (t->lost_count == LOST_RANGES) {
-        t->off_lines = true; /* the server finds the gaps when the program ends */
-        return;
     }
     t->lost[t->lost_count++] = (struct lost_range){line, first, count};
 }
@@ -193,6 +194,11 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
         modules_meet(t, r->site);
     uint64_t slots = 1 + slot_follow(r->payload_bytes);
     bool room = LIKELY(fits(t, slots)) || wait_for_room(t, slots);
+    if (!room && t->lost_count + 2 > LOST_RANGES) { /* numbers that nobody could announce are not taken */
+        count_dropped(t, r->take_a + (r->b ? r->take_b : 0));
+        t->busy = false;
+        return 0;
+    }
     uint64_t a = take(t, r->a, r->take_a);
     uint64_t b = r->partner.number;
     if (r->b && r->take_b)

@@ -22,7 +22,7 @@ _Atomic uint32_t live;
 static int connection = -1;
 static struct stat connection_is; /* a program may close every descriptor, ours too */
 static _Atomic bool sending; /* a spin lock around the connection */
-static unsigned wait_ms = 100;
+static unsigned wait_ms = 1000;
 static uint32_t queue_slots = 4096;
 
 unsigned server_wait_ms(void) { return wait_ms; }
@@ -229,7 +229,7 @@ bool server_alive(void) { return atomic_load_explicit(&live, memory_order_relaxe
 
 void server_begin(void)
 {
-    wait_ms = number_from("POET_WAIT_MS", 100, 0, 10000);
+    wait_ms = number_from("POET_WAIT_MS", 1000, 0, 10000);
     unsigned kib = number_from("POET_QUEUE_KIB", 256, 16, LIMIT_QUEUE_BYTES >> 10);
     for (queue_slots = 256; (size_t)queue_slots * 2 * SLOT_BYTES <= (size_t)kib * 1024;)
         queue_slots *= 2;

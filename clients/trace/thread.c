@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-_Atomic uint64_t unrecorded;
 
 __thread struct thread *thread_mine;
 static _Atomic uint32_t next_line = 1;
@@ -75,6 +74,12 @@ void thread_forget(bool may_begin)
     thread_mine = may_begin ? &unborn : NULL;
 }
 
+void thread_unfollowed(struct thread *t)
+{
+    if (t->queue)
+        atomic_fetch_add_explicit(&t->queue->unfollowed, 1, memory_order_relaxed);
+}
+
 struct thread *thread_otherwise(struct thread *t)
 {
     if (t == &unborn) {
@@ -82,7 +87,7 @@ struct thread *thread_otherwise(struct thread *t)
         return attach_child();
     }
     if (t->busy) {
-        atomic_fetch_add_explicit(&unrecorded, 1, memory_order_relaxed);
+        thread_unfollowed(t); /* a signal handler came in between */
         return NULL;
     }
     uint32_t now = atomic_load_explicit(&live, memory_order_relaxed);

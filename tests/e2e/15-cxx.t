@@ -34,5 +34,30 @@ g++ -g -std=c++20 -O2 "$root/examples/bank.cpp" -o plain -pthread
 lambda='main::{lambda()#1}'
 recorded() { poet record -- ./plain; }
 try "poet record" recorded
+cat >latch.cpp <<'C'
+#include <latch>
+#include <mutex>
+#include <thread>
+#include <chrono>
+static std::latch ready(1);
+static std::mutex m;
+int main()
+{
+    std::thread t([] { ready.wait(); m.lock(); m.unlock(); });
+    m.lock();
+    m.unlock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ready.count_down();
+    t.join();
+}
+C
+poetcc++ -trace -g -std=c++20 latch.cpp -o latch
+check "a program with a latch runs" ./latch
+check "its trace is sound" sound latest
+check "the futex that the latch is was seen" test "$(figure latest untraced)" -gt 0
+start=$(poet dump latest --json | sed -n 's/.*"event":"\([0-9:]*\)","type":"start".*/\1/p' | tail -n 1)
+lock=$(poet dump latest --json | sed -n 's/.*"event":"\(1:[0-9]*\)","type":"left".*/\1/p' | head -n 1)
+is "concurrent is printed" "$(poet order latest "$start" "$lock" 2>warning)" concurrent
+like "with a warning" "$(cat warning)" "in ways that cannot be followed"
 stop_server
 done_testing
