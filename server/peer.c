@@ -219,32 +219,48 @@ void peer_hung_up(struct peer *peer)
     peer_drop(peer, half ? "hung up in the middle of a message" : NULL);
 }
 
-static void on_readable(struct ev_loop *loop, ev_io *io, int events)
+/* One read: a message with a descriptor comes alone.  True if there may be more. */
+static bool read_some(struct peer *peer)
 {
-    struct peer *peer = io->data;
     static uint8_t bytes[READ_BYTES];
     char control[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
     struct iovec iov = {bytes, sizeof bytes};
     struct msghdr message = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    (void)events;
     ssize_t n = recvmsg(peer->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
+        return false;
     if (n > 0)
         keep_descriptors(peer, &message);
     if (n <= 0) {
-        ev_io_stop(loop, &peer->readable);
+        ev_io_stop(peer->server->loop, &peer->readable);
         peer->closed = 1;
-        if (!peer->teller)
-            peer_hung_up(peer);
-        return;
+        if (peer->teller)
+            return false;
+        peer_hung_up(peer);
+        return false;
     }
     if (peer->ending)
-        return; /* it was refused: what it says does not matter any more */
+        return false; /* it was refused: what it says does not matter any more */
     put_bytes(&peer->in, bytes, (size_t)n);
-    if (peer->in.failed)
-        peer_drop(peer, "no memory for its message");
-    else
-        use_messages(peer);
+    if (!peer->in.failed)
+        return use_messages(peer) && peer->teller && !peer->ending;
+    peer_refuse(peer, "no memory for its message");
+    return false;
+}
+
+/* A program's new threads must be known before its queues are emptied: what one thread did waits for
+ * what another did before.  So all that it has sent is read first. */
+#define READS 256
+
+static void on_readable(struct ev_loop *loop, ev_io *io, int events)
+{
+    struct peer *peer = io->data;
+    (void)loop;
+    (void)events;
+    bool program = peer->teller != NULL;
+    for (int i = 0; i < READS && read_some(peer); i++)
+        program = true;
+    if (program && peer->woken && !peer->ending)
+        program_woken(peer);
 }

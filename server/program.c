@@ -477,12 +477,10 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
 bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     const char *error = "the disk is full";
-    size_t told = 0;
     bool ok = true;
     struct in in = in_from(body, size);
     if (type == MESSAGE_WAKE) {
-        error = drain(peer, &told);
-        ok = error == NULL;
+        peer->woken = true; /* many may come at once */
     } else if (type == MESSAGE_THREAD) {
         uint32_t slots = get_u32(&in);
         int fd = peer_take_descriptor(peer);
@@ -500,6 +498,15 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
     if (!ok)
         peer_refuse(peer, "%s: %s", message_name(type), error);
     return true;
+}
+
+void program_woken(struct peer *peer)
+{
+    size_t told = 0;
+    peer->woken = false;
+    const char *error = drain(peer, &told);
+    if (error)
+        peer_refuse(peer, "%s", error);
 }
 
 void run_finished(struct run *run)

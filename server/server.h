@@ -38,6 +38,7 @@ struct peer {
     /* a program */
     struct teller *teller;
     struct queue *queues;
+    bool woken; /* a queue fills up */
     uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
     /* a viewer */
     struct run *run;
@@ -77,6 +78,7 @@ int peer_take_descriptor(struct peer *peer); /* the oldest one, or -1 */
 
 /* program.c: returns false if the peer was dropped */
 bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello);
+void program_woken(struct peer *peer);
 void program_welcome(struct peer *peer);
 bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
 void program_poll(struct server *server); /* reads all queues */

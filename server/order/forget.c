@@ -4,6 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A line of which nothing is left: most are threads and objects that are long gone. */
+static void rest_line(struct line *line)
+{
+    series_release(&line->positions);
+    if (line->pending == 0) {
+        free(line->ring.items);
+        line->ring = (struct ring){0};
+    }
+    if (line->waiter_count == 0) {
+        free(line->waiters);
+        line->waiters = NULL;
+        line->waiter_room = 0;
+    }
+}
+
+static void forget_line(struct order *order, uint32_t number, uint64_t first)
+{
+    struct line *line = order_get(order, number);
+    if (line->base == line->positions.count)
+        return; /* nothing came since */
+    line->base = order_line_from(order, number, first);
+    if (line->base == line->positions.count)
+        rest_line(line);
+}
+
 void order_forget(struct order *order, uint64_t position)
 {
     uint64_t from = order->first / BLOCK_EVENTS, to = position / BLOCK_EVENTS;
@@ -14,9 +39,9 @@ void order_forget(struct order *order, uint64_t position)
     while (first < order->count && log_get(order, first, ROW_POINT))
         first++;
     for (size_t i = 0; i < order->line_count; i++)
-        order->lines[i].base = order_line_from(order, (uint32_t)i + 1, first);
+        forget_line(order, (uint32_t)i + 1, first);
     for (size_t i = 0; i < order->hidden_count; i++)
-        order->hidden[i].base = order_line_from(order, HIDDEN_LINE | (uint32_t)(i + 1), first);
+        forget_line(order, HIDDEN_LINE | (uint32_t)(i + 1), first);
     order->first = first;
     while (order->packed < to)
         log_pack(order);

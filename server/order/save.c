@@ -93,8 +93,9 @@ static void save_series(struct bytes *out, const struct series *series)
     for (unsigned level = 0; level < SERIES_LEVELS; level++) {
         uint64_t before = 0;
         for (uint32_t i = 0; i < series_tail(series, level); i++) {
-            put(out, series->tail[level][i] - before);
-            before = series->tail[level][i];
+            uint64_t value = series->tail[level] ? series->tail[level][i] : 0; /* released */
+            put(out, value - before);
+            before = value;
         }
     }
 }

@@ -136,9 +136,30 @@ static void tail_add(struct series *series, unsigned level, uint32_t n, uint64_t
     series->tail[level][n] = value;
 }
 
+/* After series_release: room for what is forgotten, too, since places count from the node's begin. */
+static void tail_revive(struct series *series, unsigned level, uint32_t n)
+{
+    if (n == 0 || series->tail[level])
+        return;
+    size_t room = 0, power = 8;
+    while (power < n)
+        power *= 2;
+    series->tail[level] = grow(NULL, &room, power, sizeof *series->tail[level]);
+    memset(series->tail[level], 0, power * sizeof *series->tail[level]);
+}
+
+void series_release(struct series *series)
+{
+    for (unsigned level = 0; level < SERIES_LEVELS; level++) {
+        free(series->tail[level]);
+        series->tail[level] = NULL;
+    }
+}
+
 void series_append(struct series *series, struct nodes *nodes, uint64_t value)
 {
     uint32_t n = series_tail(series, 0);
+    tail_revive(series, 0, n);
     /* grow() gives eight places at once */
     if (n >= 8 || n == 0)
         tail_add(series, 0, n, value);
@@ -149,6 +170,7 @@ void series_append(struct series *series, struct nodes *nodes, uint64_t value)
         free(series->tail[level]);
         series->tail[level] = NULL;
         n = series_tail(series, level + 1);
+        tail_revive(series, level + 1, n);
         if (n >= 8 || n == 0)
             tail_add(series, level + 1, n, place);
         else
@@ -164,6 +186,8 @@ uint64_t series_get(const struct series *series, struct nodes *nodes, uint64_t i
     while (level + 1 < SERIES_LEVELS &&
            i >> (SERIES_BITS * (level + 1)) != series->count >> (SERIES_BITS * (level + 1)))
         level++;
+    if (!series->tail[level])
+        return SERIES_NONE; /* released */
     uint64_t value = series->tail[level][(i >> (SERIES_BITS * level)) & (SERIES_NODE - 1)];
     while (level--) {
         const struct node *node = node_at(nodes, value);

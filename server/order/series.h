@@ -43,6 +43,8 @@ uint64_t series_get(const struct series *series, struct nodes *nodes, uint64_t i
 uint64_t series_find(const struct series *series, struct nodes *nodes, uint64_t low,
                      uint64_t value);
 uint32_t series_tail(const struct series *series, unsigned level); /* numbers in tail[level] */
+/* Gives the memory back of a series of which no number will be asked for any more; it may grow again. */
+void series_release(struct series *series);
 void series_free(struct series *series);
 
 #endif
