@@ -45,6 +45,8 @@ static struct object *_Atomic *bucket_of(const void *address)
 
 struct object *object_find(const void *address, enum object_kind kind)
 {
+    if (!atomic_load_explicit(&object_count, memory_order_relaxed))
+        return NULL; /* as where nothing is recorded */
     struct object *o = atomic_load_explicit(bucket_of(address), memory_order_acquire);
     while (o && (o->address != address || o->kind != kind))
         o = atomic_load_explicit(&o->next, memory_order_relaxed);
