@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXIT_NOT_FOUND 127 /* as of env and nohup */
@@ -71,25 +72,57 @@ static void set_environment(const struct options *o, const struct loadable *load
     }
 }
 
-/* The viewer, as nobody's child. */
-static void open_viewer(const struct command *command, const char *source)
+static bool answers(const char *endpoint)
 {
-    char path[PATH_MAX];
+    bool absent;
+    struct error error;
+    int fd = endpoint_connect(endpoint, 1000, &absent, &error);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static bool wait_for(const char *endpoint)
+{
+    struct timespec pause = {0, 20000000};
+    for (int i = 0; i < 250 && !answers(endpoint); i++) /* five seconds */
+        nanosleep(&pause, NULL);
+    return answers(endpoint);
+}
+
+/* The viewer, as nobody's child.  With a trace file the program has a server of its own, which listens
+ * under the process id that the program will have; else the viewer starts the default server. */
+static void open_viewer(const struct command *command, const struct options *o)
+{
+    char path[PATH_MAX], directory[256], endpoint[400];
+    struct error error;
+    bool own = o->output != NULL;
     if (!source_program("poet-view", path, sizeof path)) {
         command_fail(command, "poet-view: not installed: the program runs without a view");
         return;
     }
+    if (own ? !endpoint_directory(directory, sizeof directory, &error)
+            : !endpoint_default(endpoint, sizeof endpoint, &error)) {
+        command_fail(command, "%s", error.text);
+        return;
+    }
+    if (own)
+        snprintf(endpoint, sizeof endpoint, "unix:%s/poet-%d.sock", directory, (int)getpid());
     pid_t child = fork();
     if (child == 0) {
         setsid();
-        if (fork() == 0) {
-            execl(path, "poet-view", source, (char *)NULL);
-            _exit(127);
-        }
-        _exit(0);
+        if (fork() != 0)
+            _exit(0);
+        if (own && wait_for(endpoint))
+            execl(path, "poet-view", endpoint, (char *)NULL);
+        else if (!own)
+            execl(path, "poet-view", (char *)NULL);
+        _exit(127);
     }
     if (child > 0)
         waitpid(child, NULL, 0);
+    if (!own && !wait_for(endpoint))
+        command_fail(command, "%s: the viewer's server does not answer", endpoint);
 }
 
 static bool output_may_be_written(const struct command *command, const char *path)
@@ -162,9 +195,9 @@ static int run(const struct command *command, int argc, char **argv)
         if (!o.force)
             return EXIT_FAILED;
     }
-    set_environment(&o, &loadable, library);
     if (o.view)
-        open_viewer(command, o.output ? o.output : "latest");
+        open_viewer(command, &o);
+    set_environment(&o, &loadable, library);
     execv(loadable.path, argv);
     command_fail(command, "%s: %s", argv[0], strerror(errno));
     return EXIT_NOT_EXECUTABLE;

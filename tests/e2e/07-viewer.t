@@ -118,4 +118,17 @@ pids="$pids $viewer"
 check "a file, by the same program" until_true shown "^ticker$"
 kill $viewer
 like "no complaint" "$(grep -c CRITICAL view.log)" "^0$"
+# poet record opens it, too: on the default server, or on that of the trace file it writes
+until_true gone
+gcc -w -DPLAIN -I"$B/include" ticker.c -o plain-ticker -L"$B/lib" -lpoet -Wl,-rpath,"$B/lib" -pthread
+poet record --view -- ./plain-ticker 2>record.log &
+check "poet record --view shows the run" until_true shown "plain-ticker — live"
+pkill -f "poet-view"
+wait $!
+poet record --view -o own.poet -- ./plain-ticker 2>>record.log &
+check "and with a trace file" until_true shown "plain-ticker — live"
+wait $!
+check "which is written" poet check own.poet
+pkill -f "poet-view"
+like "without a complaint" "$(grep -c 'poet record' record.log)" "^0$"
 done_testing
