@@ -104,7 +104,7 @@ $(B)/share/poet/config/%: config/%
 	@mkdir -p $(@D)
 	install -m 644 $< $@
 
--include $(shell find $(B)/o $(B)/pic -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/o $(B)/pic $(B)/static -name '*.d' 2>/dev/null)
 
 # ---- set-up ----
 .PHONY: deps demo check check-unit check-e2e check-fuzz bench install uninstall clean help

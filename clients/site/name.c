@@ -222,15 +222,24 @@ static void write_part(Dwarf_Die *variable, uint64_t offset, char *text, size_t 
         snprintf(text + used, size - used, "+%llu", (unsigned long long)offset);
 }
 
-bool name_part(Dwfl_Module *module, uint64_t address, uint64_t offset, char *text, size_t size)
+static bool look_up(Dwfl_Module *module, uint64_t address, Dwarf_Die *variable)
 {
     Dwarf_Addr bias;
-    Dwarf_Die *unit = NULL, variable;
-    while ((unit = dwfl_module_nextcu(module, unit, &bias)) != NULL) {
-        if (!find_variable(unit, address - bias, 0, &variable))
-            continue;
-        write_part(&variable, offset, text, size);
-        return true;
-    }
+    Dwarf_Die *unit = NULL;
+    while ((unit = dwfl_module_nextcu(module, unit, &bias)) != NULL)
+        if (find_variable(unit, address - bias, 0, variable))
+            return true;
     return false;
+}
+
+bool name_part(struct name_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset, char *text,
+               size_t size)
+{
+    if (last->module != module || last->variable != variable) {
+        *last = (struct name_last){.module = module, .variable = variable};
+        last->found = look_up(module, variable, &last->die);
+    }
+    if (last->found)
+        write_part(&last->die, offset, text, size);
+    return last->found;
 }

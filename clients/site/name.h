@@ -11,8 +11,18 @@
 /* Writes how a symbol is shown: demangled; of what std::thread runs, the callable.  Returns text. */
 const char *name_shown(const char *symbol, char *text, size_t size);
 
+/* The variable that was looked up last: arrays of locks ask for one again and again.  Zero it when a
+ * module goes. */
+struct name_last {
+    Dwfl_Module *module;
+    uint64_t variable;
+    bool found;
+    Dwarf_Die die;
+};
+
 /* Writes what of the variable at `variable` lies at the offset, as "[3].lock"; "" if it is the
  * whole of it.  False if there is no DWARF to tell. */
-bool name_part(Dwfl_Module *module, uint64_t variable, uint64_t offset, char *text, size_t size);
+bool name_part(struct name_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset, char *text,
+               size_t size);
 
 #endif

@@ -19,6 +19,7 @@ struct sites {
     struct program *programs;
     uint32_t count;
     char text[512], symbol[512];
+    struct name_last last;
 };
 
 static char *debug_path; /* default search for separate debug files */
@@ -98,6 +99,7 @@ void sites_process(struct sites *sites, uint32_t index, const struct shown_proce
     }
     struct program *program = &sites->programs[index];
     program_free(program);
+    sites->last = (struct name_last){0};
     program->modules = calloc(process->module_count + 1, sizeof *program->modules);
     if (!program->modules)
         return;
@@ -239,7 +241,7 @@ const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address
     name_shown(name, sites->symbol, sizeof sites->symbol);
     size_t used = strlen(sites->symbol), left = sizeof sites->symbol - used;
     if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT &&
-        name_part(module, address - offset, offset, sites->symbol + used, left))
+        name_part(&sites->last, module, address - offset, offset, sites->symbol + used, left))
         return sites->symbol;
     if (offset)
         snprintf(sites->symbol + used, left, "+%llu", (unsigned long long)offset);

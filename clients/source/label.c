@@ -4,6 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_exact(const char *symbol)
+{
+    const char *plus = strrchr(symbol, '+');
+    return !plus || plus[1 + strspn(plus + 1, "0123456789")] != 0;
+}
+
+/* The function that runs there; else the variable that the object is or lies in; else where it was made. */
+static const char *looked_up(const struct book_line *line, struct sites *sites)
+{
+    uint32_t process = line->is.process;
+    const char *name = line->is.entry ? sites_symbol(sites, process, line->is.entry) : NULL;
+    if (name && is_exact(name))
+        return name;
+    name = line->is.object ? sites_symbol(sites, process, line->is.object) : NULL;
+    return name || !line->is.entry ? name : sites_call(sites, process, line->is.entry).place;
+}
+
 const char *label_name(const struct book *book, struct sites *sites, uint32_t number)
 {
     static char text[32];
@@ -12,10 +29,10 @@ const char *label_name(const struct book *book, struct sites *sites, uint32_t nu
         return "?";
     if (*line->is.name)
         return line->is.name;
+    const char *name = looked_up(line, sites);
     uint64_t address = line->is.entry ? line->is.entry : line->is.object;
-    const char *symbol = address ? sites_symbol(sites, line->is.process, address) : NULL;
-    if (symbol)
-        return symbol;
+    if (name)
+        return name;
     if (!address)
         return line->is.kind;
     snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);

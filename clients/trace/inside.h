@@ -153,7 +153,7 @@ struct object {
     _Atomic unsigned opened;         /* OBJECT_SEMAPHORE: how often by name */
     struct coroutine *_Atomic strand; /* OBJECT_COROUTINE: what runs on there, NULL a thread's own stack */
     struct coroutine *made;           /*   the one that was made there, for the next */
-    uintptr_t entry;                  /*   its function */
+    uintptr_t entry; /* OBJECT_COROUTINE: its function; else where it was made, 0 unknown */
 };
 
 struct object *object_find(const void *address, enum object_kind kind); /* or NULL */
@@ -162,6 +162,8 @@ struct object *object_get(const void *address, enum object_kind kind);  /* NULL:
  * event comes after what the thread did last.  NULL if it cannot be announced. */
 struct line *object_line(struct thread *thread, struct object *object, bool created);
 void object_destroy(const void *address, enum object_kind kind);
+/* A new object, made by a call at `site`: with a line if that is recorded. */
+void object_made(const void *address, enum object_kind kind, uintptr_t site);
 void objects_forked(void); /* in the child: nobody else is there any more */
 void codes_forked(void);
 void modules_forked(void);

@@ -227,19 +227,7 @@ ENTRY(int, pthread_spin_unlock, (pthread_spinlock_t * s), s)
     return real.spin_unlock(s);
 }
 
-/* The address may have been another's. */
-static void made(uintptr_t site, const void *lock, enum object_kind kind)
-{
-    int saved = errno;
-    object_destroy(lock, kind);
-    struct thread *t = site ? thread_recording() : NULL;
-    struct object *o = t ? object_get(lock, kind) : NULL;
-    if (o)
-        object_line(t, o, true);
-    errno = saved;
-}
-
-void follow_mutex_made(uintptr_t site, pthread_mutex_t *m) { made(site, m, OBJECT_MONITOR); }
+void follow_mutex_made(uintptr_t site, pthread_mutex_t *m) { object_made(m, OBJECT_MONITOR, site); }
 
 ENTRY(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *attributes), m,
       attributes)
@@ -247,7 +235,7 @@ ENTRY(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *
     real_find();
     int result = real.mutex_init(m, attributes);
     if (result == 0)
-        made(site, m, OBJECT_MONITOR);
+        object_made(m, OBJECT_MONITOR, site);
     return result;
 }
 
@@ -266,7 +254,7 @@ ENTRY(int, pthread_spin_init, (pthread_spinlock_t * s, int shared), s, shared)
     real_find();
     int result = real.spin_init(s, shared);
     if (result == 0)
-        made(site, (const void *)(uintptr_t)s, OBJECT_SPIN);
+        object_made((const void *)(uintptr_t)s, OBJECT_SPIN, site);
     return result;
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/inside.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #define BUCKETS (1u << 16)
@@ -124,6 +125,20 @@ void object_destroy(const void *address, enum object_kind kind)
     atomic_store_explicit(&o->line.index, 0, memory_order_release);
     o->visit++;
     o->held = false;
+    o->entry = 0;
+}
+
+void object_made(const void *address, enum object_kind kind, uintptr_t site)
+{
+    int saved = errno;
+    object_destroy(address, kind); /* it may have been another's */
+    struct thread *t = site ? thread_recording() : NULL;
+    struct object *o = t ? object_get(address, kind) : NULL;
+    if (o) {
+        o->entry = site;
+        object_line(t, o, true);
+    }
+    errno = saved;
 }
 
 /* ---- tasks: used again once nobody looks at them ---- */

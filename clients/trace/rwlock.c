@@ -148,15 +148,9 @@ ENTRY(int, pthread_rwlock_init,
       (pthread_rwlock_t * l, const pthread_rwlockattr_t *attributes), l, attributes)
 {
     real_find();
-    int result = real.rwlock_init(l, attributes), saved = errno;
-    if (result == 0) {
-        object_destroy(l, OBJECT_RWLOCK);
-        struct thread *t = site ? thread_recording() : NULL;
-        struct object *o = t ? object_get(l, OBJECT_RWLOCK) : NULL;
-        if (o)
-            object_line(t, o, true);
-    }
-    errno = saved;
+    int result = real.rwlock_init(l, attributes);
+    if (result == 0)
+        object_made(l, OBJECT_RWLOCK, site);
     return result;
 }
 

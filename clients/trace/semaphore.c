@@ -128,15 +128,9 @@ ENTRY(int, sem_post, (sem_t * s), s)
 ENTRY(int, sem_init, (sem_t * s, int shared, unsigned value), s, shared, value)
 {
     real_find();
-    int result = real.sem_init(s, shared, value), error = errno;
-    if (result == 0) {
-        object_destroy(s, OBJECT_SEMAPHORE);
-        struct thread *t = site ? thread_recording() : NULL;
-        struct object *o = t ? object_get(s, OBJECT_SEMAPHORE) : NULL;
-        if (o)
-            object_line(t, o, true);
-    }
-    errno = error;
+    int result = real.sem_init(s, shared, value);
+    if (result == 0)
+        object_made(s, OBJECT_SEMAPHORE, site);
     return result;
 }
 

@@ -339,6 +339,33 @@ ping: create resumed resume suspended resume suspended resume suspended end
 pong: create resumed suspend resumed suspend resumed suspend
 wander: create resumed suspend resumed suspend resumed suspend resumed suspend resumed suspend resumed suspend"
 
+lines_of() { poet dump "$1" --json | grep '"hidden":false' | sed -n 's/^{"line".*"name":"\([^"]*\)".*/\1/p' | sort | xargs; }
+# Names: elements and members of variables; on the heap the place where the object was made.
+cat >names.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct table { int n; pthread_mutex_t forks[3]; };
+static struct table tables[2];
+static pthread_mutex_t grid[2][3];
+int main(void)
+{
+    static pthread_rwlock_t inner[4];
+    pthread_mutex_t *heap = malloc(sizeof *heap);
+    pthread_mutex_init(heap, NULL);
+    pthread_mutex_lock(heap);
+    pthread_mutex_lock(&tables[1].forks[2]);
+    pthread_mutex_lock(&grid[1][2]);
+    pthread_rwlock_rdlock(&inner[3]);
+    return 0;
+}
+C
+for compiler in gcc clang; do
+    CC=$compiler poetcc -trace -g names.c -o names-$compiler
+    ./names-$compiler 2>/dev/null
+    until_true finished names-$compiler.*.poet
+    is "names of objects, $compiler" "$(lines_of names-$compiler.*.poet | sed 's/main\.inner/inner/; s/main inner\(...\)/inner\1 main/')" "grid[1][2] inner[3] main names.c:10 tables[1].forks[2]"
+done
+
 # A cycle through a read-write lock with several readers, one of which waits in turn.
 cat >cycle.c <<'C'
 #include <pthread.h>
@@ -390,7 +417,6 @@ int main(int argc, char **argv)
 }
 C
 gcc -g -shared -fPIC library.c -o libinner.so && gcc -g -w user.c -o user -ldl -pthread
-lines_of() { poet dump "$1" --json | sed -n 's/^{"line".*"name":"\([^"]*\)".*/\1/p' | sort | xargs; }
 record() { poet record -o "$@" 2>err; }
 record own.poet ./user
 is "the exit status is the program's" $? 5
