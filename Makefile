@@ -66,7 +66,7 @@ $(B)/pic/%.o: %.c
 $(B)/lib/libpoet.so: $(patsubst %.c,$(B)/pic/%.o,$(TRACE)) clients/trace/exports.map
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so -Wl,--version-script=clients/trace/exports.map \
-	  -Wl,-z,now,-z,defs $(filter %.o,$^) -o $@ $(LDFLAGS) -pthread -ldl
+	  -Wl,-z,now,-z,defs,-z,nodelete $(filter %.o,$^) -o $@ $(LDFLAGS) -pthread -ldl
 
 # For static programs, where the linker lets us stand before the calls.
 $(B)/static/%.o: %.c

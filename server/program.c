@@ -1,6 +1,7 @@
 /* Programs: their shared queues, and what goes to the journal before it is believed. */
 #define _GNU_SOURCE
 #include "server/saving.h"
+#include "server/queue.h"
 #include "server/server.h"
 #include "wire/counters.h"
 #include "wire/limits.h"
@@ -9,25 +10,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-struct queue {
-    struct queue *next;
-    struct queue_head *head; /* mapped; nothing in it is trusted */
-    size_t bytes;
-    uint64_t slots, tail; /* our own copies */
-    uint64_t waited_ns, dropped, unfollowed;
-    uint32_t thread;
-    struct slot *batch; /* copied out, journalled, not told yet */
-    size_t batch_count;
-    bool done, behind; /* the thread has ended; there is more than was copied */
-};
 
 /* ---- runs and their files ---- */
 
@@ -206,121 +193,7 @@ void program_welcome(struct peer *peer)
     out_drop(&peer->out, n > 0 ? (size_t)n : 0);
 }
 
-/* ---- queues ---- */
-
-static bool sealed(int fd)
-{
-    int seals = fcntl(fd, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
-    return seals >= 0 && (seals & needed) == needed;
-}
-
-static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
-{
-    struct stat st;
-    size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
-    if (!sealed(fd))
-        return "a queue that is not sealed";
-    if (slots < 2 || (slots & (slots - 1)) || bytes > LIMIT_QUEUE_BYTES + QUEUE_HEAD_BYTES || fstat(fd, &st) < 0 ||
-        (uint64_t)st.st_size < bytes)
-        return "a queue of an impossible size";
-    struct queue_head *head = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    struct queue *queue = head == MAP_FAILED ? NULL : calloc(1, sizeof *queue);
-    if (!queue)
-        return "a queue that cannot be mapped";
-    if (head->magic != QUEUE_MAGIC) {
-        munmap(head, bytes);
-        free(queue);
-        return "a queue without its magic number";
-    }
-    queue->head = head;
-    queue->bytes = bytes;
-    queue->slots = slots;
-    queue->next = peer->queues;
-    peer->queues = queue;
-    return NULL;
-}
-
-static void queue_free(struct queue *queue)
-{
-    munmap(queue->head, queue->bytes);
-    free(queue->batch);
-    free(queue);
-}
-
-/* What a program stamped with the counter, in nanoseconds.  Whoever reads on trusts no size. */
-static void convert_times(struct queue *queue, struct ticks *ticks)
-{
-    do
-        ticks_read(ticks);
-    while (ticks->count < 2); /* a millisecond, once */
-    for (size_t i = 0; i < queue->batch_count;) {
-        struct slot *slot = &queue->batch[i];
-        if (slot->shape != SHAPE_CONTROL)
-            slot->time_ns = ticks_ns(ticks, slot->time_ns);
-        i += 1 + (size_t)slot_follow(slot->payload_bytes);
-    }
-}
-
-/* The server's loop goes round between batches, however large a queue is. */
-#define BATCH_SLOTS 16384u
-#define BATCH_ROOM (BATCH_SLOTS + 1 + LIMIT_PAYLOAD_BYTES / SLOT_BYTES)
-
-/* How many of the slots that were copied make whole records, at least one. */
-static uint64_t whole_records(const struct slot *slots, uint64_t count)
-{
-    uint64_t whole = 0;
-    while (whole < count) {
-        uint64_t next = whole + 1 + slot_follow(slots[whole].payload_bytes);
-        if (whole && (next > BATCH_SLOTS || next > count))
-            break;
-        whole = next;
-    }
-    return whole < count ? whole : count; /* a record that is too large is refused later */
-}
-
-/* Copies what is new, up to a batch; false if the queue is nonsense. */
-static bool copy_batch(struct queue *queue, struct ticks *ticks)
-{
-    queue->done = atomic_load_explicit(&queue->head->done, memory_order_acquire);
-    uint64_t head = atomic_load_explicit(&queue->head->head, memory_order_acquire);
-    uint64_t count = head - queue->tail;
-    queue->thread = queue->head->thread;
-    queue->waited_ns = atomic_load_explicit(&queue->head->waited_ns, memory_order_relaxed);
-    queue->dropped = atomic_load_explicit(&queue->head->dropped, memory_order_relaxed);
-    queue->unfollowed = atomic_load_explicit(&queue->head->unfollowed, memory_order_relaxed);
-    queue->batch_count = 0;
-    queue->behind = false;
-    if (count > queue->slots)
-        return false;
-    if (count == 0)
-        return true;
-    if (!queue->batch)
-        queue->batch = malloc((queue->slots < BATCH_ROOM ? queue->slots : BATCH_ROOM) * SLOT_BYTES);
-    if (!queue->batch)
-        return false;
-    uint64_t there = count;
-    count = count < BATCH_ROOM ? count : BATCH_ROOM;
-    const struct slot *slots =
-        (const struct slot *)((const char *)queue->head + QUEUE_HEAD_BYTES);
-    uint64_t first = queue->tail & (queue->slots - 1);
-    uint64_t run = queue->slots - first < count ? queue->slots - first : count;
-    memcpy(queue->batch, slots + first, run * SLOT_BYTES);
-    memcpy(queue->batch + run, slots, (count - run) * SLOT_BYTES);
-    queue->batch_count = count < there ? whole_records(queue->batch, count) : count;
-    queue->behind = queue->batch_count < there;
-    if (queue->head->clock == QUEUE_CLOCK_TICKS && ticks_known())
-        convert_times(queue, ticks);
-    return true;
-}
-
-/* The thread looks at `moved` after it has said that it waits, we the other way round. */
-static void give_room(struct queue *q)
-{
-    atomic_store_explicit(&q->head->tail, q->tail, memory_order_release);
-    atomic_fetch_add(&q->head->moved, 1);
-    if (atomic_load(&q->head->waiting))
-        syscall(SYS_futex, &q->head->moved, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
+/* ---- emptying queues ---- */
 
 /* Tells what was journalled and gives the room back.  Returns an error or NULL. */
 static const char *tell_batches(struct peer *peer, size_t *told)
@@ -334,7 +207,7 @@ static const char *tell_batches(struct peer *peer, size_t *told)
         *told += q->batch_count;
         q->tail += q->batch_count;
         if (q->batch_count)
-            give_room(q);
+            queue_give_room(q);
         q->batch_count = 0;
         waited += q->waited_ns;
         dropped += q->dropped;
@@ -382,7 +255,7 @@ static const char *drain(struct peer *peer, size_t *told)
     struct run *run = teller_run(peer->teller);
     bool any = false;
     for (struct queue *q = peer->queues; q; q = q->next) {
-        if (!copy_batch(q, &peer->server->ticks))
+        if (!queue_copy(q, &peer->server->ticks))
             return "a queue that contradicts itself";
         if (q->batch_count) {
             describe_first(peer, q->batch, q->batch_count);
@@ -485,7 +358,7 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
         uint32_t slots = get_u32(&in);
         int fd = peer_take_descriptor(peer);
         error = !in_done(&in) ? in.error : fd < 0 ? "a queue without a descriptor"
-                                                  : add_queue(peer, fd, slots);
+                                                  : queue_add(&peer->queues, fd, slots);
         if (fd >= 0)
             close(fd);
         ok = error == NULL;

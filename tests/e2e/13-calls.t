@@ -340,6 +340,35 @@ pong: create resumed suspend resumed suspend resumed suspend
 wander: create resumed suspend resumed suspend resumed suspend resumed suspend resumed suspend resumed suspend"
 
 lines_of() { poet dump "$1" --json | grep '"hidden":false' | sed -n 's/^{"line".*"name":"\([^"]*\)".*/\1/p' | sort | xargs; }
+# A library that was compiled for it, opened and closed by a program that was not.
+cat >plugin.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t in = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a) { pthread_mutex_lock(&in); pthread_mutex_unlock(&in); return a; }
+void plugin(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); work(0); }
+C
+cat >opens.c <<'C'
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    int status;
+    void *l = dlopen("./libplugin.so", RTLD_NOW);
+    ((void (*)(void))dlsym(l, "plugin"))();
+    dlclose(l);
+    if (fork() == 0) _exit(6);
+    wait(&status);
+    return WEXITSTATUS(status);
+}
+C
+poetcc -trace -g -shared -fPIC plugin.c -o libplugin.so
+gcc -w opens.c -o opens -ldl
+./opens 2>/dev/null
+is "a library that is opened, traced, closed: the program goes on" $? 6
+until_true finished opens.*.poet
+is "what it did is there" "$(poet dump opens.*.poet | grep -c 'plugin.c:3')" 12
+
 # Names: elements and members of variables; on the heap the place where the object was made.
 cat >names.c <<'C'
 #include <pthread.h>
