@@ -21,13 +21,13 @@ int main(void)
 }
 C
 poetcc -trace -O2 -g long.c -o long
-start_server -q --keep 12M -o kept.poet
+start_server -q --keep 24M -o kept.poet
 check "a long run" ./long
 until_true finished latest
 endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
 is "every event was taken" "$(figure $endpoint events)" $((8 * 4 + 480000 * 5 + 1 + 8 * 2 + 2))
 kept=$(poet dump $endpoint --json | grep -c '^{"event"')
-[ "$kept" -lt 400000 ] && [ "$kept" -gt 40000 ] && ok "the newest part is kept ($kept events)" || not_ok "the newest part is kept" "$kept"
+[ "$kept" -lt 2000000 ] && [ "$kept" -gt 80000 ] && ok "the newest part is kept ($kept events)" || not_ok "the newest part is kept" "$kept"
 is "a forgotten event has no answer" "$(poet order $endpoint 1:1 1:2)" unknown
 check "what is kept obeys the rules" poet check $endpoint
 last=$(poet dump $endpoint --json | sed -n 's/^{"event":"\([^h"]*\)".*/\1/p' | tail -n 400 | head -n 1)
@@ -35,7 +35,7 @@ like "and has an order" "$(poet order $endpoint "$last" "$last")" same
 check "a picture of its end" poet export $endpoint --last 60 -o k.pdf
 stop_server
 size=$(du -k kept.poet | cut -f1)
-[ "$size" -le 12400 ] && ok "the file takes $size KiB of disk" || not_ok "the file takes $size KiB of disk"
+[ "$size" -le 24800 ] && ok "the file takes $size KiB of disk" || not_ok "the file takes $size KiB of disk"
 is "the file opens without damage" "$(figure kept.poet damage)" null
 is "and is whole" "$(figure kept.poet contradictions)$(figure kept.poet pending)$(figure kept.poet lost)" 000
 check "and obeys the rules" poet check kept.poet
