@@ -410,6 +410,7 @@ void program_gone(struct peer *peer)
     journal(peer, MESSAGE_GAP, 0, gap.data, gap.size);
     saving_fact(run, (struct chunk){.kind = MESSAGE_GAP, .session = teller_session(peer->teller),
                                   .data = gap.data, .size = (uint32_t)gap.size});
+    out_free(&gap);
     journal(peer, CHUNK_HANGUP, 0, NULL, 0);
     flush(run);
     saving_fact(run, (struct chunk){.kind = CHUNK_HANGUP,

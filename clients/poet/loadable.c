@@ -119,6 +119,9 @@ static const char *look_elf(Elf *elf, struct loadable *loadable)
         return "it is a Go program, whose goroutines the C library does not know";
     if (!interpreter || !memchr(interpreter, 0, left))
         return "it is statically linked; link it dynamically, or compile it with poetcc -trace";
+    if (strstr(loadable->sanitizers, "libtsan.so"))
+        return "it is made with -fsanitize=thread, which follows the same calls; compile it with "
+               "poetcc -trace -fsanitize=thread";
     if (strstr(interpreter, "ld-musl"))
         return "it uses another C library (musl)";
     return NULL;

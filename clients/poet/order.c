@@ -61,7 +61,7 @@ static int ask(const struct command *command, struct subject *subject, const str
                                 first + i + 1, a, b);
         }
         puts(words[answer]);
-        some_concurrent |= answer == 3;
+        some_concurrent |= answer == 1 + ORDER_CONCURRENT;
     }
     return EXIT_DONE;
 }

@@ -231,9 +231,10 @@ uint32_t attach_retry(void)
 
 /* ---- fork ---- */
 
-static struct attach_fork {
-    uint64_t high, low; /* the key of the message from parent to child; 0, 0 none */
-} forked;
+/* The key of the message from this thread to the child that it is making; 0, 0 none. */
+static __thread struct attach_fork {
+    uint64_t high, low;
+} forked __attribute__((tls_model("initial-exec")));
 
 void attach_forking(uint64_t high, uint64_t low) { forked = (struct attach_fork){high, low}; }
 
@@ -244,6 +245,7 @@ static void after_fork(void)
     bool was_traced = thread_mine != NULL && atomic_load(&live);
     server_forget();
     objects_forked();
+    barriers_forked();
     codes_forked();
     sender_forked();
     modules_forked();
@@ -254,6 +256,8 @@ struct thread *attach_child(void)
 {
     struct attach_fork key = forked;
     int saved = errno;
+    attach_forking(0, 0); /* its own children are others */
+    objects_begin_child();
     struct thread *t = attach_again(server_wait_ms()) ? life_begin_child(key.high, key.low) : NULL;
     errno = saved;
     return t;

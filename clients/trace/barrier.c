@@ -59,6 +59,12 @@ static void rounds_release(struct rounds *r)
     spin_give(&pool_lock);
 }
 
+void barriers_forked(void)
+{
+    pool = NULL;
+    spin_give(&pool_lock);
+}
+
 static bool is_user(const struct rounds *r, const struct task *task)
 {
     for (unsigned i = 0; i < r->user_count; i++)

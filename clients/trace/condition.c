@@ -30,6 +30,13 @@ static struct signals *signals_of(struct object *c)
     return atomic_compare_exchange_strong(&c->signals, &s, fresh) ? fresh : s;
 }
 
+void signals_begin_child(struct object *c)
+{
+    struct signals *s = atomic_load(&c->signals);
+    if (s)
+        spin_give(&s->lock);
+}
+
 static uint64_t signals_count(struct object *c)
 {
     struct signals *s = signals_of(c);

@@ -164,6 +164,9 @@ struct line *object_line(struct thread *thread, struct object *object, bool crea
 void object_destroy(const void *address, enum object_kind kind);
 /* A new object, made by a call at `site`: with a line if that is recorded. */
 void object_made(const void *address, enum object_kind kind, uintptr_t site);
+void objects_begin_child(void);
+void signals_begin_child(struct object *condition);
+void barriers_forked(void);
 void objects_forked(void); /* in the child: nobody else is there any more */
 void codes_forked(void);
 void modules_forked(void);
@@ -328,6 +331,8 @@ uint64_t record_write(struct thread *thread, const struct record *record, uint64
 /* A pair, on b and after take_a - 1 others on a; the hot path. */
 void record_pair(struct thread *thread, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
                  uintptr_t site);
+/* A thread does not get what it asked for: after its petition, or with it. */
+void record_refused(struct thread *thread, const struct line *line, bool petitioned, uintptr_t site);
 /* A single event without partners; its number. */
 uint64_t record_event(struct thread *thread, uint16_t type, struct line *line, uint32_t about,
                       uintptr_t site);
@@ -383,7 +388,7 @@ bool server_queue(struct thread *thread); /* makes the queue and hands it over *
 void server_queue_done(struct thread *thread);
 void server_wake(void);
 bool server_alive(void);
-bool server_send(const struct out *out);
+bool server_send(const struct out *out, uint32_t life); /* false: that life is over */
 extern bool server_remote; /* over TCP: queues are sent, not shared */
 void server_forget(void); /* the life ends here, quietly */
 unsigned server_wait_ms(void);

@@ -71,7 +71,6 @@ static void task_close(struct thread *t, struct task *task, unsigned type, uintp
 {
     if (!line_index(&task->line))
         return;
-
     record_write(t, &(struct record){.shape = (uint16_t)type, .flags = SLOT_CLOSES,
                                      .a = &task->line, .take_a = 1, .site = site}, NULL);
 }
@@ -207,6 +206,8 @@ void life_forked(bool was_traced)
 {
     start_pool = NULL;
     spin_give(&start_lock);
+    if (was_traced)
+        pthread_setspecific(end_key, NULL); /* or the child's end would be told in the parent's queue */
     thread_forget(was_traced);
 }
 
@@ -227,8 +228,7 @@ static struct start begin_run(void *p)
     struct start start = *(struct start *)p;
     start_put(p);
     bind_self(start.task);
-    struct thread *t =
-        line_index(&start.task->line) ? begin(start.task) : NULL;
+    struct thread *t = line_index(&start.task->line) ? begin(start.task) : NULL;
     if (t) {
         announce_object(t, (uint64_t)pthread_self());
         record_event(t, TYPE_START, &start.task->line, 0, start.task->entry);
@@ -478,5 +478,8 @@ ENTRY_NONE(pid_t, fork)
     bool told = number && !t->lost_count;
     attach_forking(told ? instance ^ FORK_KEYS : 0, told ? low : 0);
     errno = saved;
-    return real.fork();
+    pid_t child = real.fork();
+    if (child != 0)
+        attach_forking(0, 0); /* the next one may come from where we do not see it */
+    return child;
 }

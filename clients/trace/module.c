@@ -21,7 +21,14 @@
 
 #define MODULES 1024u
 
-enum whose { WHOSE_NOBODY, WHOSE_PROGRAM, WHOSE_RUNTIME, WHOSE_LIBC, WHOSE_OURS };
+enum whose {
+    WHOSE_NOBODY,
+    WHOSE_PROGRAM,
+    WHOSE_RUNTIME,   /* from here on: passed over when looking for who made a call */
+    WHOSE_SANITIZER, /* stands before the calls, as we do */
+    WHOSE_LIBC,
+    WHOSE_OURS
+};
 
 /* Filled in once, under the lock; an entry is used again if another module lies there now. */
 static struct module {
@@ -131,6 +138,13 @@ static bool matches(const char *patterns, const char *path)
     return false;
 }
 
+/* ThreadSanitizer's is not one of them: it makes a thread of its own before we are ready. */
+static bool is_sanitizer(const char *name)
+{
+    return strncmp(name, "libasan.so", 10) == 0 || strncmp(name, "liblsan.so", 10) == 0 ||
+           strncmp(name, "libhwasan.so", 12) == 0;
+}
+
 static enum whose whose_is(const struct loaded *m)
 {
 #if defined(POET_STATIC)
@@ -143,13 +157,15 @@ static enum whose whose_is(const struct loaded *m)
            : m->is_program                               ? WHOSE_PROGRAM
            : strncmp(name, "libstdc++.so", 12) == 0 ||
                  strncmp(name, "libc++.so", 9) == 0      ? WHOSE_RUNTIME
+           : is_sanitizer(name)                          ? WHOSE_SANITIZER
            : strncmp(name, "libc.so", 7) == 0            ? WHOSE_LIBC
                                                          : WHOSE_NOBODY;
 }
 
 static bool is_recorded(const struct loaded *m, enum whose whose)
 {
-    if (!under_record || whose == WHOSE_OURS || whose == WHOSE_RUNTIME || matches(exclude, m->path))
+    if (!under_record || whose == WHOSE_OURS || whose == WHOSE_RUNTIME ||
+        whose == WHOSE_SANITIZER || matches(exclude, m->path))
         return false;
     return record_all || whose == WHOSE_PROGRAM || matches(include, m->path);
 }
@@ -216,6 +232,8 @@ static int list(struct dl_phdr_info *info, size_t size, void *context)
 void modules_announce(struct out *out)
 {
     for (unsigned i = 0; i < atomic_load(&module_count); i++) {
+        if (!modules[i].announcement_bytes)
+            continue; /* there was no memory for it */
         out_begin(out, MESSAGE_MODULE);
         put_bytes(out, modules[i].announcement, modules[i].announcement_bytes);
         out_end(out);
@@ -339,11 +357,15 @@ uintptr_t modules_user_site(uintptr_t site)
 uintptr_t modules_site(uintptr_t site)
 {
     const struct module *m = find(site);
-    if (!m && under_record)
-        m = find_new(thread_recording(), site);
+    struct thread *t = !m && under_record ? thread_recording() : NULL;
+    if (t) {
+        t->busy = true;
+        m = find_new(t, site);
+        t->busy = false;
+    }
     if (!m)
         return 0;
-    if (m->whose == WHOSE_RUNTIME)
+    if (m->whose == WHOSE_RUNTIME || m->whose == WHOSE_SANITIZER)
         return caller_of_runtime();
     bool records = m->records || (m->whose == WHOSE_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
     return records ? site_of_traced(site) : 0;

@@ -41,15 +41,6 @@ static void again(struct thread *t, struct hold *hold, uintptr_t site)
                  NULL);
 }
 
-static void refused(struct thread *t, struct line *line, bool petitioned, uintptr_t site)
-{
-    record_write(t, &(struct record){.shape = petitioned ? TYPE_REFUSED : (int)SHAPE_REFUSED,
-                                     .a = thread_place(t),
-                                     .take_a = petitioned ? 1 : 2,
-                                     .about = atomic_load(&line->index),
-                                     .site = site}, NULL);
-}
-
 #define SPINS 64
 
 struct call {
@@ -126,7 +117,7 @@ static int lock(uintptr_t site, const struct call *c)
         t->waiting--;
     }
     if (result != 0 && result != EOWNERDEAD)
-        refused(t, line, petitioned, site);
+        record_refused(t, line, petitioned, site);
     else if (hold)
         again(t, hold, site);
     else

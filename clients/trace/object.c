@@ -16,9 +16,14 @@ static _Atomic bool arena_lock;
 static char *arena;
 static size_t arena_left;
 
+/* A signal handler that posts a semaphore must not come here while its own thread is here. */
 void *arena_take(size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
+    struct thread *t = thread_mine;
+    bool busy = t && t->busy;
+    if (t)
+        t->busy = true;
     spin_take(&arena_lock);
     void *p = NULL;
     if (bytes > arena_left && bytes <= ARENA_BYTES) {
@@ -35,6 +40,8 @@ void *arena_take(size_t bytes)
         arena_left -= bytes;
     }
     spin_give(&arena_lock);
+    if (t)
+        t->busy = busy;
     return p;
 }
 
@@ -96,9 +103,9 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
 {
     if (LIKELY(line_index(&o->line)))
         return &o->line;
+    thread->busy = true; /* a handler may want the same one */
     spin_take(&o->opening);
     if (!line_index(&o->line)) {
-        thread->busy = true;
         uint64_t key = shared_key(o);
         uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
                                        (kinds[o->kind].shared ? LINE_SHARED : 0u) |
@@ -110,9 +117,9 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
         atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
         atomic_store_explicit(&o->line.life, thread->life, memory_order_relaxed);
         atomic_store_explicit(&o->line.index, index, memory_order_release);
-        thread->busy = false;
     }
     spin_give(&o->opening);
+    thread->busy = false;
     return line_index(&o->line) ? &o->line : NULL;
 }
 
@@ -168,6 +175,16 @@ void task_release(struct task *task)
     task->free_next = task_pool;
     task_pool = task;
     spin_give(&task_lock);
+}
+
+/* The same for each object, before the child records anything. */
+void objects_begin_child(void)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct object *o = atomic_load(&buckets[i]); o; o = atomic_load(&o->next)) {
+            spin_give(&o->opening);
+            signals_begin_child(o);
+        }
 }
 
 /* Locks that threads held which are not there any more; half-done changes are left behind. */

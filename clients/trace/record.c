@@ -270,3 +270,12 @@ uint64_t record_event(struct thread *t, uint16_t type, struct line *line, uint32
         t, &(struct record){.shape = type, .a = line, .take_a = 1, .about = about, .site = site},
         NULL);
 }
+
+void record_refused(struct thread *t, const struct line *line, bool petitioned, uintptr_t site)
+{
+    record_write(t, &(struct record){.shape = petitioned ? TYPE_REFUSED : (int)SHAPE_REFUSED,
+                                     .a = thread_place(t),
+                                     .take_a = petitioned ? 1 : 2,
+                                     .about = line_index(line),
+                                     .site = site}, NULL);
+}

@@ -45,15 +45,6 @@ static void entered(struct thread *t, struct object *o, const struct call *c, bo
     note_recorded();
 }
 
-static void refused(struct thread *t, struct line *line, bool petitioned, uintptr_t site)
-{
-    record_write(t, &(struct record){.shape = petitioned ? TYPE_REFUSED : (int)SHAPE_REFUSED,
-                                     .a = thread_place(t),
-                                     .take_a = petitioned ? 1 : 2,
-                                     .about = atomic_load(&line->index),
-                                     .site = site}, NULL);
-}
-
 /* One more visit of a reader. */
 static void again(struct thread *t, struct hold *hold, bool petitioned, uintptr_t site)
 {
@@ -98,7 +89,7 @@ static int lock(uintptr_t site, const struct call *c)
         t->waiting--;
     }
     if (result != 0)
-        refused(t, line, petitioned, site);
+        record_refused(t, line, petitioned, site);
     else if (hold)
         again(t, hold, petitioned, site);
     else

@@ -106,8 +106,7 @@ ENTRY(int, sem_trywait, (sem_t * s), s)
     if (line && result == 0)
         visit(t, SHAPE_TAKE, thread_place(t), line, 2, 3, site);
     else if (line)
-        record_write(t, &(struct record){.shape = SHAPE_REFUSED, .a = thread_place(t), .take_a = 2,
-                                         .about = atomic_load(&line->index), .site = site}, NULL);
+        record_refused(t, line, false, site);
     errno = error;
     return result;
 }

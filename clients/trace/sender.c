@@ -20,6 +20,7 @@ struct sent {
     struct queue_head *head; /* NULL: nobody's, to be used again */
     size_t bytes;
     uint64_t tail;
+    uint32_t life;
 };
 
 static _Atomic bool lock;
@@ -48,7 +49,7 @@ static uint64_t whole_records(const struct sent *q, const struct slot *slots, ui
     return count;
 }
 
-static void send_batch(struct sent *q, struct out *out, uint64_t there)
+static bool send_batch(struct sent *q, struct out *out, uint64_t there)
 {
     const struct slot *slots = (const struct slot *)((const char *)q->head + QUEUE_HEAD_BYTES);
     uint64_t count = whole_records(q, slots, there), mask = q->head->slots - 1;
@@ -58,12 +59,14 @@ static void send_batch(struct sent *q, struct out *out, uint64_t there)
     for (uint64_t i = 0; i < count; i++)
         put_bytes(out, &slots[(q->tail + i) & mask], SLOT_BYTES);
     out_end(out);
-    server_send(out);
+    if (!server_send(out, q->life))
+        return false;
     q->tail += count;
     atomic_store_explicit(&q->head->tail, q->tail, memory_order_release);
     atomic_fetch_add(&q->head->moved, 1);
     if (atomic_load(&q->head->waiting))
         futex_wake(&q->head->moved);
+    return true;
 }
 
 /* All that is there, queue by queue; those of threads that have ended are given back. */
@@ -74,8 +77,8 @@ static void send_round(struct out *out)
             continue;
         bool done = atomic_load_explicit(&q->head->done, memory_order_acquire);
         uint64_t head = atomic_load_explicit(&q->head->head, memory_order_acquire);
-        while (q->tail < head)
-            send_batch(q, out, head - q->tail);
+        while (q->tail < head && send_batch(q, out, head - q->tail))
+            ; /* of an earlier life nothing is sent any more */
         if (!done)
             continue;
         munmap(q->head, q->bytes);
@@ -125,6 +128,7 @@ bool sender_add(struct queue_head *head, size_t bytes)
     if (q) {
         q->bytes = bytes;
         q->tail = 0;
+        q->life = atomic_load(&live);
         q->head = head;
     }
     spin_give(&lock);
@@ -134,7 +138,7 @@ bool sender_add(struct queue_head *head, size_t bytes)
     if (!q)
         return false;
     spin_take(&lock);
-    *q = (struct sent){atomic_load(&queues), head, bytes, 0};
+    *q = (struct sent){atomic_load(&queues), head, bytes, 0, atomic_load(&live)};
     atomic_store(&queues, q);
     spin_give(&lock);
     return true;

@@ -140,6 +140,8 @@ static bool make_sent_queue(struct thread *t, size_t bytes)
     if (sender_add(p, bytes))
         return true;
     munmap(p, bytes);
+    t->queue = NULL;
+    t->life = NO_LIFE;
     return false;
 }
 
@@ -217,10 +219,10 @@ void server_wake(void)
     pthread_setcancelstate(cancelling, NULL);
 }
 
-bool server_send(const struct out *out)
+bool server_send(const struct out *out, uint32_t life)
 {
     lock();
-    bool sent = send_all(out, -1);
+    bool sent = atomic_load(&live) == life && send_all(out, -1);
     unlock();
     return sent;
 }

@@ -111,6 +111,7 @@ uint64_t shared_key(struct object *o)
     struct place p;
     int saved = errno, cancelling;
     uint64_t key = 0;
+    atomic_store(&o->line.far, NULL); /* of another life, or of what was at this address before */
     if (!counters || !may_be_shared(o))
         return 0;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 __thread struct thread *thread_mine;
 static _Atomic uint32_t next_line = 1;
 
@@ -91,8 +90,11 @@ struct thread *thread_otherwise(struct thread *t)
         return NULL;
     }
     uint32_t now = atomic_load_explicit(&live, memory_order_relaxed);
-    if (!now)
+    if (!now) {
+        t->busy = true; /* a handler must not want the connection that we are making */
         now = attach_retry();
+        t->busy = false;
+    }
     return now && now != t->life ? life_renew(t) : NULL;
 }
 

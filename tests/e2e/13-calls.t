@@ -473,4 +473,39 @@ record asan.poet ./user-asan
 is "a program with AddressSanitizer runs" "$?" 5
 until_true finished asan.poet
 is "and is recorded" "$(lines_of asan.poet)" "main outer"
+cat >threads.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int n;
+static void *work(void *a)
+{
+    for (int i = 0; i < 100; i++) { pthread_mutex_lock(&lock); n++; pthread_mutex_unlock(&lock); }
+    return a;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, NULL, work, NULL);
+    pthread_create(&b, NULL, work, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return n == 200 ? 0 : 1;
+}
+C
+for sanitizer in thread address; do
+    gcc -g -fsanitize=$sanitizer threads.c -o threads -pthread
+    poetcc -trace -g -fsanitize=$sanitizer threads.c -o traced
+    start_server -o "$sanitizer.poet" -q
+    ./traced >log 2>&1
+    is "poetcc -trace -fsanitize=$sanitizer: nothing is reported" "$? $(cat log)" "0 "
+    stop_server
+    is "and all threads are there" "$(lines_of "$sanitizer.poet")" "lock main work work"
+    [ $sanitizer = thread ] || record recorded.poet ./threads
+    [ $sanitizer = thread ] || until_true finished recorded.poet
+done
+is "threads under AddressSanitizer are recorded as they are" "$(lines_of recorded.poet | wc -w)" 4
+gcc -g -fsanitize=thread threads.c -o threads -pthread
+poet record -o no.poet ./threads 2>err
+is "ThreadSanitizer's programs are refused" $? 1
+like "and told what to do" "$(cat err)" "compile it with poetcc -trace -fsanitize=thread"
 done_testing

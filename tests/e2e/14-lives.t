@@ -56,6 +56,31 @@ note=$(poet dump latest --json | sed -n 's/.*"event":"\([^"]*\)","type":"note".*
 is "what the child does comes after the fork" "$(poet order latest "$first" "$note")" before
 stop_server
 
+cat >leaving.c <<'C'
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    for (int i = 0; i < 500; i++) {
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+        if (i == 100 && fork() == 0) pthread_exit(NULL);
+    }
+    int status;
+    wait(&status);
+    return status;
+}
+C
+poetcc -trace -w leaving.c -o leaving
+start_server -o le/ -q
+check "a child may end its only thread" ./leaving
+until_true finished latest
+is "and the parent is followed to its end" "$(poet dump latest | grep -c " enter ")" 500
+check "the trace is sound" sound latest
+stop_server
+
 cat >forking.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -220,7 +245,8 @@ until_true grows
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 start_server -o m/ -q
-check "a new server is found by a program whose server was killed" until_true grows
+again() { [ "$(figure m/*.poet events)" -gt 100 ]; }
+check "a new server is found by a program whose server was killed" until_true again
 echo >&5
 exec 5>&-
 wait $program
