@@ -17,7 +17,7 @@ PKG = $(shell pkg-config --silence-errors $(1) $(2))
 HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 
 # ---- rooms ----
-WIRE    = wire/message.c wire/endpoint.c wire/shown.c
+WIRE    = wire/message.c wire/endpoint.c wire/shown.c wire/asked.c
 CONFIG  = config/target.c
 TRACE   = $(wildcard clients/trace/*.c) wire/message.c wire/endpoint.c
 ORDER   = $(wildcard server/order/*.c)
@@ -30,7 +30,7 @@ POET    = $(wildcard clients/poet/*.c)
 VIEW    = $(wildcard clients/view/*.c)
 
 objects = $(patsubst %.c,$(B)/o/%.o,$(1))
-LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash) -lm
+LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) -lm
 LIBS_RENDER = $(call PKG,--libs,cairo pangocairo libconfig) -lm
 LIBS_CLIENT = $(LIBS_RENDER) $(call PKG,--libs,libdw) -lstdc++
 LIBS_POET   = $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf)

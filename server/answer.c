@@ -70,6 +70,7 @@ struct shown_event show(const struct run *run, uint64_t position)
 {
     struct event e = order_event(run->order, position);
     struct shown_event s = {.at = {e.line, e.number},
+                            .position = position,
                             .type = e.type,
                             .relation = e.relation,
                             .state = e.state,
@@ -111,6 +112,7 @@ static void add_pending(void *context, const struct arrival *a)
     w->events = grow(w->events, &w->room, w->count + 1, sizeof *w->events);
     struct shown_event *s = &w->events[w->count++];
     *s = (struct shown_event){.at = a->at,
+                              .position = NO_PLACE,
                               .type = a->type,
                               .relation = (uint8_t)a->relation,
                               .state = EVENT_PENDING,
@@ -316,7 +318,7 @@ static void tell_event(struct out *out, struct shown_event *s)
 void answer_event(struct out *out, const struct run *run, struct ref at)
 {
     uint64_t position = order_position(run->order, at);
-    struct shown_event s = {.at = at};
+    struct shown_event s = {.at = at, .position = NO_PLACE};
     if (position != NO_POSITION)
         s = show(run, position);
     tell_event(out, &s);
@@ -365,35 +367,7 @@ void answer_tails(struct out *out, const struct run *run)
     out_end(out);
 }
 
-void answer_find(struct out *out, const struct run *run, const char *text, uint64_t from,
-                 bool backwards)
-{
-    uint64_t count = order_count(run->order);
-    struct ref found = {0, 0};
-    uint64_t position = from;
-    if (position < order_first(run->order))
-        position = order_first(run->order);
-    while (!found.line && (backwards ? position > order_first(run->order) : position < count)) {
-        uint64_t p = backwards ? --position : position++;
-        struct event e = order_event(run->order, p);
-        struct ref at = {e.line, e.number};
-        for (const struct run_text *t = run_texts(run, at); t && !found.line; t = t->next)
-            if (strcasestr(t->text, text))
-                found = at;
-        if (!found.line && e.line && !(e.line & HIDDEN_LINE) &&
-            strcasecmp(run_type_name(run, e.type), text) == 0)
-            found = at;
-        if (found.line)
-            position = p;
-    }
-    out_begin(out, MESSAGE_FOUND);
-    put_ref(out, found);
-    put_u64(out, position);
-    out_end(out);
-}
-
 /* ---- dump ---- */
-
 
 static void tell_leftovers(struct out *out, const struct run *run)
 {

@@ -20,8 +20,6 @@ void answer_news(struct out *out, const struct run *run, struct known *known);
 void answer_stat(struct out *out, const struct run *run);
 void answer_tails(struct out *out, const struct run *run);
 void answer_event(struct out *out, const struct run *run, struct ref at);
-void answer_find(struct out *out, const struct run *run, const char *text, uint64_t from,
-                 bool backwards);
 
 /* A delivered event; its texts are borrowed: free with show_free. */
 struct shown_event show(const struct run *run, uint64_t position);

@@ -1,6 +1,7 @@
 #include "server/question.h"
 
 #include "server/answer.h"
+#include "server/finding.h"
 
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ struct question {
     bool begun;
     struct comparison *comparison;
     struct witness *witness;
+    struct count_job *counting; /* of a COUNT */
 };
 
 struct question *question_new(const struct run *run, unsigned type, struct in *in)
@@ -24,6 +26,10 @@ struct question *question_new(const struct run *run, unsigned type, struct in *i
     if (!q)
         abort();
     *q = (struct question){.run = run, .type = type, .comparison = comparison_new(run->order)};
+    if (type == MESSAGE_COUNT) {
+        q->counting = count_begin(run, get_ref(in));
+        return q;
+    }
     while (in_left(in) >= 24 && (type == MESSAGE_ORDER || q->count == 0)) {
         struct pair pair = {.a = get_ref(in)};
         pair.b = get_ref(in);
@@ -33,10 +39,10 @@ struct question *question_new(const struct run *run, unsigned type, struct in *i
     return q;
 }
 
-void question_free(struct question *q)
+static void question_free(void *p)
 {
-    if (!q)
-        return;
+    struct question *q = p;
+    count_free(q->counting);
     comparison_free(q->comparison);
     witness_free(q->witness);
     free(q->pairs);
@@ -75,9 +81,12 @@ static bool step(struct question *q, struct pair *pair, uint64_t budget)
     return witness_step(q->witness, budget);
 }
 
-bool question_step(struct question *q, uint64_t budget)
+static bool question_step(void *p, uint64_t budget)
 {
+    struct question *q = p;
     uint64_t spent = 0;
+    if (q->counting)
+        return count_step(q->counting, budget);
     for (; q->at < q->count && spent < budget; spent += 1000) {
         struct pair *pair = &q->pairs[q->at];
         if (exists(q->run, pair->a) && exists(q->run, pair->b) && !step(q, pair, budget))
@@ -103,14 +112,22 @@ static void put_why(struct question *q, struct out *out)
     free(chain);
 }
 
-void question_put(struct question *q, struct out *out)
+static bool question_put(void *p, struct out *out)
 {
+    struct question *q = p;
+    if (q->counting) {
+        count_put(q->counting, out);
+        return true;
+    }
     if (q->type == MESSAGE_WHY) {
         put_why(q, out);
-        return;
+        return true;
     }
     out_begin(out, MESSAGE_ORDER_IS);
     for (size_t i = 0; i < q->count; i++)
         put_u8(out, q->pairs[i].answer);
     out_end(out);
+    return true;
 }
+
+const struct job_sort question_jobs = {question_step, question_put, question_free, LIMIT_QUESTIONS};

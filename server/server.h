@@ -3,7 +3,9 @@
 #define SERVER_SERVER_H
 
 #include "server/answer.h"
+#include "server/jobs.h"
 #include "server/question.h"
+#include "server/finding.h"
 #include "server/teller.h"
 #include "server/ticks.h"
 #include "server/window.h"
@@ -44,9 +46,7 @@ struct peer {
     struct run *run;
     struct known known;
     bool feeding, dumping, follows_newest;
-    struct window_job *windows[LIMIT_WINDOWS]; /* worked on, oldest first */
-    struct density_job *densities[LIMIT_WINDOWS];
-    struct question *questions[LIMIT_QUESTIONS];
+    struct jobs windows, densities, questions, searches;
     struct window_job *kept; /* the last one answered: scrolling goes on from it */
     uint64_t dump_cursor, fed_generation;
     unsigned fed_connected;

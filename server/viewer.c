@@ -64,59 +64,23 @@ static void on_runs(struct peer *peer)
     out_end(&peer->out);
 }
 
-/* ---- windows, densities and questions: worked on in steps ---- */
+/* ---- what is worked on in steps ---- */
 
 #define STEP_EVENTS 100000u /* a few milliseconds */
 
-static void drop_window(struct peer *peer, unsigned i)
-{
-    window_free(peer->windows[i]);
-    for (; i + 1 < LIMIT_WINDOWS; i++)
-        peer->windows[i] = peer->windows[i + 1];
-    peer->windows[LIMIT_WINDOWS - 1] = NULL;
-}
+static void work_on(struct peer *peer) { ev_idle_start(peer->server->loop, &peer->server->work); }
 
-static void drop_density(struct peer *peer, unsigned i)
-{
-    density_free(peer->densities[i]);
-    for (; i + 1 < LIMIT_WINDOWS; i++)
-        peer->densities[i] = peer->densities[i + 1];
-    peer->densities[LIMIT_WINDOWS - 1] = NULL;
-}
-
-static void drop_question(struct peer *peer)
-{
-    question_free(peer->questions[0]);
-    memmove(peer->questions, peer->questions + 1, (LIMIT_QUESTIONS - 1) * sizeof *peer->questions);
-    peer->questions[LIMIT_QUESTIONS - 1] = NULL;
-}
-
-static void cancel(struct peer *peer, uint32_t id)
-{
-    for (unsigned i = LIMIT_WINDOWS; i-- > 0;) {
-        if (peer->windows[i] && window_id(peer->windows[i]) == id)
-            drop_window(peer, i);
-        if (peer->densities[i] && density_id(peer->densities[i]) == id)
-            drop_density(peer, i);
-    }
-}
-
-/* The newest of one id wins. */
 static void on_window(struct peer *peer, struct in *in)
 {
     struct window_request request;
     get_window_request(in, &request);
     if (in_done(in)) {
-        cancel(peer, request.id);
-        if (peer->windows[LIMIT_WINDOWS - 1])
-            drop_window(peer, 0);
-        unsigned i = 0;
-        while (peer->windows[i])
-            i++;
+        uint32_t id = request.id;
         struct window_job *kept = peer->kept;
         peer->kept = NULL;
-        peer->windows[i] = window_begin(peer->run, &request, kept);
-        ev_idle_start(peer->server->loop, &peer->server->work);
+        peer->windows.sort = &window_jobs;
+        jobs_add(&peer->windows, id, window_begin(peer->run, &request, kept));
+        work_on(peer);
     }
     window_request_free(&request);
 }
@@ -126,58 +90,85 @@ static void on_density(struct peer *peer, struct in *in)
     struct density_request request;
     get_density_request(in, &request);
     if (in_done(in)) {
-        cancel(peer, request.id);
-        if (peer->densities[LIMIT_WINDOWS - 1])
-            drop_density(peer, 0);
-        unsigned i = 0;
-        while (peer->densities[i])
-            i++;
-        peer->densities[i] = density_begin(peer->run, &request);
-        ev_idle_start(peer->server->loop, &peer->server->work);
+        peer->densities.sort = &density_jobs;
+        jobs_add(&peer->densities, request.id, density_begin(peer->run, &request));
+        work_on(peer);
     }
-    free(request.rows);
+    density_request_free(&request);
 }
 
 /* They are answered in turn. */
 static void on_question(struct peer *peer, unsigned type, struct in *in)
 {
-    unsigned i = 0;
-    while (i < LIMIT_QUESTIONS && peer->questions[i])
-        i++;
-    if (i == LIMIT_QUESTIONS) {
+    peer->questions.sort = &question_jobs;
+    if (jobs_full(&peer->questions)) {
         in->error = "too many questions at once";
         return;
     }
-    peer->questions[i] = question_new(peer->run, type, in);
-    ev_idle_start(peer->server->loop, &peer->server->work);
+    jobs_add(&peer->questions, 0, question_new(peer->run, type, in));
+    work_on(peer);
 }
 
-/* A step of one viewer's oldest window, density and question; false if it waits for nothing. */
+static void on_search(struct peer *peer, struct in *in)
+{
+    struct search_request request;
+    get_search_request(in, &request);
+    if (in_done(in)) {
+        uint32_t id = request.id;
+        peer->searches.sort = &finding_jobs;
+        jobs_add(&peer->searches, id, finding_begin(peer->run, &request));
+        work_on(peer);
+    }
+    search_request_free(&request);
+}
+
+static void on_list(struct peer *peer, struct in *in)
+{
+    uint64_t position = get_u64(in);
+    uint32_t count = get_u32(in);
+    if (in_done(in))
+        answer_list(&peer->out, peer->run, position, count);
+}
+
+static void on_step(struct peer *peer, struct in *in)
+{
+    struct ref from = get_ref(in);
+    uint8_t step = get_u8(in);
+    if (step >= STEPS)
+        in_fail(in, "asks for a step of an unknown kind");
+    if (in_done(in))
+        answer_step(&peer->out, peer->run, from, (enum asked_step)step);
+}
+
+static void cancel(struct peer *peer, uint32_t id)
+{
+    jobs_cancel(&peer->windows, id);
+    jobs_cancel(&peer->densities, id);
+    jobs_cancel(&peer->searches, id);
+}
+
+/* A step of one viewer's oldest jobs; false if it waits for nothing. */
 static bool work_for(struct peer *peer)
 {
-    if (!peer->windows[0] && !peer->densities[0] && !peer->questions[0])
-        return false;
-    if (peer->out.size > LIMIT_VIEWER_BYTES)
-        return true; /* it must read first */
+    struct jobs *others[] = {&peer->densities, &peer->questions, &peer->searches};
+    bool any = peer->windows.count > 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        any |= others[i]->count > 0;
+    if (!any || peer->out.size > LIMIT_VIEWER_BYTES)
+        return any; /* it must read first */
     size_t before = peer->out.size;
-    if (peer->windows[0] && window_step(peer->windows[0], STEP_EVENTS)) {
-        struct window_job *job = peer->windows[0];
+    if (jobs_step(&peer->windows, STEP_EVENTS)) {
         answer_news(&peer->out, peer->run, &peer->known);
-        window_put(job, &peer->out);
-        peer->windows[0] = NULL;
         window_free(peer->kept);
-        peer->kept = job;
-        drop_window(peer, 0);
+        peer->kept = jobs_put(&peer->windows, &peer->out);
     }
-    if (peer->densities[0] && density_step(peer->densities[0], STEP_EVENTS)) {
+    for (size_t i = 0; i < sizeof others / sizeof *others && !peer->windows.count; i++) {
+        if (!jobs_step(others[i], STEP_EVENTS))
+            continue;
         answer_news(&peer->out, peer->run, &peer->known);
-        density_put(peer->densities[0], &peer->out);
-        drop_density(peer, 0);
-    }
-    if (peer->questions[0] && question_step(peer->questions[0], STEP_EVENTS)) {
-        answer_news(&peer->out, peer->run, &peer->known);
-        question_put(peer->questions[0], &peer->out);
-        drop_question(peer);
+        void *done = jobs_put(others[i], &peer->out);
+        if (done)
+            others[i]->sort->free(done);
     }
     if (peer->out.size > before)
         peer_send(peer);
@@ -197,24 +188,12 @@ bool viewer_work(struct server *server)
 
 void viewer_gone(struct peer *peer)
 {
-    while (peer->windows[0])
-        drop_window(peer, 0);
-    while (peer->densities[0])
-        drop_density(peer, 0);
-    while (peer->questions[0])
-        drop_question(peer);
+    jobs_drop_all(&peer->windows);
+    jobs_drop_all(&peer->densities);
+    jobs_drop_all(&peer->questions);
+    jobs_drop_all(&peer->searches);
     window_free(peer->kept);
     peer->kept = NULL;
-}
-
-static void on_find(struct peer *peer, struct in *in)
-{
-    uint64_t from = get_u64(in);
-    bool backwards = get_u8(in);
-    char *text = get_string(in, LIMIT_TEXT_BYTES);
-    if (in_done(in))
-        answer_find(&peer->out, peer->run, text, from, backwards);
-    free(text);
 }
 
 bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
@@ -222,7 +201,7 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
     struct in in = in_from(body, size);
     program_poll(peer->server); /* what happened before the question is in the answer */
     peer->server->asked = ev_now(peer->server->loop);
-    bool needs_run = type >= MESSAGE_WINDOW && type <= MESSAGE_WHY;
+    bool needs_run = type >= MESSAGE_WINDOW && type <= MESSAGE_STEP;
     if (needs_run && !peer->run) {
         tell_error(peer, "no run was selected");
         peer_send(peer);
@@ -249,6 +228,7 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         break;
     case MESSAGE_ORDER:
     case MESSAGE_WHY:
+    case MESSAGE_COUNT:
         on_question(peer, type, &in);
         break;
     case MESSAGE_STAT:
@@ -257,8 +237,14 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
     case MESSAGE_TAILS:
         answer_tails(&peer->out, peer->run);
         break;
-    case MESSAGE_FIND:
-        on_find(peer, &in);
+    case MESSAGE_SEARCH:
+        on_search(peer, &in);
+        break;
+    case MESSAGE_LIST:
+        on_list(peer, &in);
+        break;
+    case MESSAGE_STEP:
+        on_step(peer, &in);
         break;
     case MESSAGE_CANCEL:
         cancel(peer, get_u32(&in));

@@ -27,8 +27,6 @@ struct window_job {
     bool placed, done;
 };
 
-uint32_t window_id(const struct window_job *job) { return job->request.id; }
-
 /* ---- anchors ---- */
 
 static uint64_t anchor_position(const struct run *run, const struct window_request *r)
@@ -110,6 +108,9 @@ static bool has_text(void *context, struct ref at)
     return run_texts(context, at) != NULL;
 }
 
+/* How many events it remembers. */
+static size_t window_weight(const struct window_job *job) { return place_weight(job->place); }
+
 /* May the view of an earlier job be looked at further on?  Not if it shows other rows, or what it began with
  * is forgotten. */
 static bool same_view(const struct window_job *job, const struct window_request *r, uint64_t anchor)
@@ -128,8 +129,6 @@ static bool same_view(const struct window_job *job, const struct window_request 
         same = (job->row_of[line - 1] != 0) == window_draws(job->run, line);
     return same && window_weight(job) < 4000000;
 }
-
-size_t window_weight(const struct window_job *job) { return place_weight(job->place); }
 
 /* Where a window that is placed by time begins. */
 static int64_t left_time(const struct window_job *job)
@@ -367,3 +366,15 @@ void window_put(struct window_job *job, struct out *out)
     free(w.gaps);
     free(w.crossings);
 }
+
+static bool step_job(void *job, uint64_t budget) { return window_step(job, budget); }
+
+static bool put_job(void *job, struct out *out)
+{
+    window_put(job, out);
+    return true;
+}
+
+static void free_job(void *job) { window_free(job); }
+
+const struct job_sort window_jobs = {step_job, put_job, free_job, LIMIT_WINDOWS};

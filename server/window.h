@@ -4,6 +4,8 @@
 #define SERVER_WINDOW_H
 
 #include "server/answer.h"
+#include "server/jobs.h"
+#include "wire/asked.h"
 
 struct window_job;
 
@@ -13,16 +15,12 @@ struct window_job *window_begin(const struct run *run, struct window_request *re
                                 struct window_job *old);
 bool window_step(struct window_job *job, uint64_t budget); /* true: done */
 void window_put(struct window_job *job, struct out *out);  /* once it is done */
-uint32_t window_id(const struct window_job *job);
-size_t window_weight(const struct window_job *job); /* events that it remembers */
 void window_free(struct window_job *job);
+extern const struct job_sort window_jobs;
 
 struct density_job;
-struct density_job *density_begin(const struct run *run, struct density_request *request);
-bool density_step(struct density_job *job, uint64_t budget);
-void density_put(struct density_job *job, struct out *out);
-uint32_t density_id(const struct density_job *job);
-void density_free(struct density_job *job);
+struct density_job *density_begin(const struct run *run, const struct density_request *request);
+extern const struct job_sort density_jobs;
 
 /* Lines that are drawn when no rows are asked for, by line - 1. */
 bool window_draws(const struct run *run, uint32_t line);

@@ -21,6 +21,9 @@
 #define LIMIT_PIXELS 100000u            /* pixels of one density */
 #define LIMIT_WINDOWS 8u                /* windows that one viewer waits for */
 #define LIMIT_QUESTIONS 8u              /* questions about pairs, likewise */
+#define LIMIT_SEARCHES 4u               /* searches, likewise */
+#define LIMIT_HITS 100000u              /* hits that one search tells */
+#define LIMIT_LIST 4096u                /* events of one list */
 #define LIMIT_TARGET_BYTES (1u << 20)   /* one target description */
 
 #endif

@@ -158,6 +158,22 @@ char *get_string(struct in *in, size_t limit)
     return s;
 }
 
+uint32_t get_count(struct in *in, size_t least)
+{
+    uint32_t count = get_u32(in);
+    if (!in->error && count > in_left(in) / least)
+        in_fail(in, "a count is larger than what follows");
+    return in->error ? 0 : count;
+}
+
+void *get_room(struct in *in, size_t count, size_t bytes)
+{
+    void *p = calloc(count ? count : 1, bytes);
+    if (!p)
+        in_fail(in, "out of memory");
+    return p;
+}
+
 size_t in_left(const struct in *in)
 {
     return in->error ? 0 : in->size - in->at;

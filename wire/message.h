@@ -44,16 +44,19 @@
     M(37, ORDER)  /* how do these events stand to each other? */                 \
     M(38, STAT)   /* the figures of the run */                                   \
     M(39, TAILS)  /* the last event of every line and thread */                  \
-    M(40, FIND)   /* the next event that bears a text */                         \
+    M(40, SEARCH) /* which events are of these types, on these lines, ...? */    \
     M(41, CANCEL) /* a window or density is not wanted any more */               \
     M(42, DENSITY) /* how many events, how long blocked, per row and pixel */    \
     M(43, WHY)    /* a chain of events that makes one come before another */     \
+    M(44, COUNT)  /* how many events are before, after, concurrent with one? */  \
+    M(45, LIST)   /* some events in the order of the log */                      \
+    M(46, STEP)   /* the next event from one, along its line or the order */     \
     M(64, WELCOME)  M(65, ERROR)      M(66, RUN)      M(67, RUNS_END)            \
     M(68, GROWN)    M(69, TARGET)     M(70, PROCESS)  M(71, TYPE_NAME)           \
     M(72, LINE_IS)  M(73, EVENT)      M(74, LOST_IS)  M(75, DUMP_END)            \
     M(76, WINDOW_IS) M(77, ORDER_IS)  M(78, STAT_IS)  M(79, TAIL)                \
     M(80, TAILS_END) M(81, FOUND)     M(82, TROUBLE)   M(83, SELECTED)          \
-    M(84, DENSITY_IS) M(85, WHY_IS)
+    M(84, DENSITY_IS) M(85, WHY_IS)   M(86, COUNT_IS) M(87, LIST_END)
 
 enum message {
 #define M(number, name) MESSAGE_##name = number,
@@ -105,6 +108,10 @@ const uint8_t *get_bytes(struct in *in, size_t size); /* NULL after an error */
 /* A string as new memory, with a 0 at its end; fails above limit bytes or if it
  * holds a 0.  Never NULL unless memory ran out: "" after an error. */
 char *get_string(struct in *in, size_t limit);
+/* A count of things that take at least `least` bytes each; 0 after an error. */
+uint32_t get_count(struct in *in, size_t least);
+/* Zeroed room for so many things; fails if there is none. */
+void *get_room(struct in *in, size_t count, size_t bytes);
 size_t in_left(const struct in *in);
 /* True if all was read without error; a rest is an error. */
 bool in_done(struct in *in);

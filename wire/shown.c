@@ -5,23 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A count of things that take at least `least` bytes each; 0 after an error. */
-static uint32_t get_count(struct in *in, size_t least)
-{
-    uint32_t count = get_u32(in);
-    if (!in->error && count > in_left(in) / least)
-        in_fail(in, "a count is larger than what follows");
-    return in->error ? 0 : count;
-}
-
-static void *array(struct in *in, size_t count, size_t bytes)
-{
-    void *p = calloc(count ? count : 1, bytes);
-    if (!p)
-        in_fail(in, "out of memory");
-    return p;
-}
-
 static char *get_name(struct in *in) { return get_string(in, LIMIT_TEXT_BYTES * 4); }
 
 void put_ref(struct out *out, struct ref ref)
@@ -46,7 +29,7 @@ static void put_refs(struct out *out, const struct ref *refs, uint32_t count)
 static struct ref *get_refs(struct in *in, uint32_t *count)
 {
     uint32_t n = get_count(in, 12);
-    struct ref *refs = array(in, n, sizeof *refs);
+    struct ref *refs = get_room(in, n, sizeof *refs);
     for (*count = 0; refs && *count < n; ++*count)
         refs[*count] = get_ref(in);
     return refs;
@@ -110,6 +93,7 @@ void shown_line_free(struct shown_line *line)
 void put_event(struct out *out, const struct shown_event *event)
 {
     put_ref(out, event->at);
+    put_u64(out, event->position);
     put_u32(out, event->type);
     put_u8(out, event->relation);
     put_u8(out, (uint8_t)(event->state | (event->partner_lost ? 0x80 : 0)));
@@ -134,6 +118,7 @@ void put_event(struct out *out, const struct shown_event *event)
 void get_event(struct in *in, struct shown_event *event)
 {
     *event = (struct shown_event){.at = get_ref(in)};
+    event->position = get_u64(in);
     event->type = get_u32(in);
     event->relation = get_u8(in);
     uint8_t state = get_u8(in);
@@ -155,7 +140,7 @@ void get_event(struct in *in, struct shown_event *event)
     event->partners = get_refs(in, &event->partner_count);
     event->after = get_refs(in, &event->after_count);
     uint32_t n = get_count(in, 4);
-    event->texts = array(in, n, sizeof *event->texts);
+    event->texts = get_room(in, n, sizeof *event->texts);
     for (; event->texts && event->text_count < n; event->text_count++)
         event->texts[event->text_count] = get_name(in);
 }
@@ -194,11 +179,11 @@ void get_process(struct in *in, struct shown_process *process)
     process->path = get_name(in);
     process->host = get_name(in);
     uint32_t n = get_count(in, 4);
-    process->arguments = array(in, n, sizeof *process->arguments);
+    process->arguments = get_room(in, n, sizeof *process->arguments);
     for (; process->arguments && process->argument_count < n; process->argument_count++)
         process->arguments[process->argument_count] = get_name(in);
     n = get_count(in, 32);
-    process->modules = array(in, n, sizeof *process->modules);
+    process->modules = get_room(in, n, sizeof *process->modules);
     for (; process->modules && process->module_count < n; process->module_count++) {
         struct shown_module *m = &process->modules[process->module_count];
         m->start = get_u64(in);
@@ -277,102 +262,6 @@ void get_stat(struct in *in, struct shown_stat *s)
     s->damage = get_name(in);
 }
 
-void put_window_request(struct out *out, const struct window_request *r)
-{
-    uint64_t fraction;
-    memcpy(&fraction, &r->fraction, sizeof fraction);
-    put_u32(out, r->id);
-    put_u8(out, r->anchor);
-    put_ref(out, r->event);
-    put_u64(out, r->position);
-    put_u64(out, fraction);
-    put_u32(out, (uint32_t)r->from);
-    put_u32(out, r->columns);
-    put_u8(out, r->fold);
-    put_u64(out, (uint64_t)r->time_ns);
-    put_u64(out, r->column_ns);
-    put_ref(out, r->about);
-    put_u32(out, r->move_count);
-    for (uint32_t i = 0; i < r->move_count; i++) {
-        put_u32(out, r->moves[i].line);
-        put_u32(out, (uint32_t)r->moves[i].events);
-    }
-    put_u32(out, r->row_count);
-    for (uint32_t i = 0; i < r->row_count; i++) {
-        put_u32(out, r->rows[i]);
-        put_u8(out, r->joined && r->joined[i]);
-    }
-}
-
-void get_window_request(struct in *in, struct window_request *r)
-{
-    *r = (struct window_request){.id = get_u32(in)};
-    r->anchor = get_u8(in);
-    r->event = get_ref(in);
-    r->position = get_u64(in);
-    uint64_t fraction = get_u64(in);
-    memcpy(&r->fraction, &fraction, sizeof fraction);
-    r->from = (int32_t)get_u32(in);
-    r->columns = get_u32(in);
-    r->fold = get_u8(in);
-    if (r->anchor >= ANCHORS || r->columns == 0 || r->columns > LIMIT_COLUMNS ||
-        r->from > (1 << 30) || r->from < -(1 << 30))
-        in_fail(in, "asks for an impossible window");
-    if (!(r->fraction >= 0 && r->fraction <= 1))
-        r->fraction = 0;
-    r->time_ns = (int64_t)get_u64(in);
-    r->column_ns = get_u64(in);
-    r->about = get_ref(in);
-    uint32_t n = get_count(in, 8);
-    r->moves = array(in, n, sizeof *r->moves);
-    for (; r->moves && r->move_count < n; r->move_count++) {
-        r->moves[r->move_count].line = get_u32(in);
-        r->moves[r->move_count].events = (int32_t)get_u32(in);
-    }
-    n = get_count(in, 5);
-    r->rows = array(in, n, sizeof *r->rows);
-    r->joined = array(in, n, sizeof *r->joined);
-    for (; r->rows && r->joined && r->row_count < n; r->row_count++) {
-        r->rows[r->row_count] = get_u32(in);
-        r->joined[r->row_count] = get_u8(in) != 0;
-    }
-}
-
-void window_request_free(struct window_request *r)
-{
-    free(r->moves);
-    free(r->rows);
-    free(r->joined);
-    *r = (struct window_request){0};
-}
-
-void put_density_request(struct out *out, const struct density_request *r)
-{
-    put_u32(out, r->id);
-    put_u8(out, r->by_time);
-    put_u64(out, (uint64_t)r->from);
-    put_u64(out, (uint64_t)r->to);
-    put_u32(out, r->pixels);
-    put_u32(out, r->row_count);
-    for (uint32_t i = 0; i < r->row_count; i++)
-        put_u32(out, r->rows[i]);
-}
-
-void get_density_request(struct in *in, struct density_request *r)
-{
-    *r = (struct density_request){.id = get_u32(in)};
-    r->by_time = get_u8(in);
-    r->from = (int64_t)get_u64(in);
-    r->to = (int64_t)get_u64(in);
-    r->pixels = get_u32(in);
-    if (r->pixels == 0 || r->pixels > LIMIT_PIXELS)
-        in_fail(in, "asks for an impossible number of pixels");
-    uint32_t n = get_count(in, 4);
-    r->rows = array(in, n, sizeof *r->rows);
-    for (; r->rows && r->row_count < n; r->row_count++)
-        r->rows[r->row_count] = get_u32(in);
-}
-
 void put_density(struct out *out, const struct shown_density *d)
 {
     put_u32(out, d->id);
@@ -399,9 +288,9 @@ void get_density(struct in *in, struct shown_density *d)
         return;
     }
     size_t cells = (size_t)n * pixels;
-    d->rows = array(in, n, sizeof *d->rows);
-    d->counts = array(in, cells, sizeof *d->counts);
-    d->blocked_ns = array(in, cells, sizeof *d->blocked_ns);
+    d->rows = get_room(in, n, sizeof *d->rows);
+    d->counts = get_room(in, cells, sizeof *d->counts);
+    d->blocked_ns = get_room(in, cells, sizeof *d->blocked_ns);
     if (in->error || (cells && (!d->rows || !d->counts || !d->blocked_ns)))
         return;
     d->pixels = pixels;
@@ -431,8 +320,8 @@ static void put_events(struct out *out, const struct shown_event *events, uint32
 
 static struct shown_event *get_events(struct in *in, uint32_t *count)
 {
-    uint32_t n = get_count(in, 69);
-    struct shown_event *events = array(in, n, sizeof *events);
+    uint32_t n = get_count(in, 77);
+    struct shown_event *events = get_room(in, n, sizeof *events);
     for (*count = 0; events && *count < n; ++*count)
         get_event(in, &events[*count]);
     return events;
@@ -489,12 +378,12 @@ void get_window(struct in *in, struct shown_window *w)
     w->more_right = flags & 2;
     w->unresolved = flags & 4;
     uint32_t n = get_count(in, 23);
-    w->rows = array(in, n, sizeof *w->rows);
+    w->rows = get_room(in, n, sizeof *w->rows);
     for (; w->rows && w->row_count < n; w->row_count++) {
         struct shown_row *row = &w->rows[w->row_count];
         row->line = get_u32(in);
         uint32_t members = get_count(in, 4);
-        row->members = array(in, members, sizeof *row->members);
+        row->members = get_room(in, members, sizeof *row->members);
         for (; row->members && row->member_count < members; row->member_count++)
             row->members[row->member_count] = get_u32(in);
         row->in = get_in(in);
@@ -504,7 +393,7 @@ void get_window(struct in *in, struct shown_window *w)
     w->events = get_events(in, &w->event_count);
     w->pending = get_events(in, &w->pending_count);
     n = get_count(in, 20);
-    w->gaps = array(in, n, sizeof *w->gaps);
+    w->gaps = get_room(in, n, sizeof *w->gaps);
     for (; w->gaps && w->gap_count < n; w->gap_count++) {
         struct shown_gap *gap = &w->gaps[w->gap_count];
         gap->line = get_u32(in);
@@ -512,7 +401,7 @@ void get_window(struct in *in, struct shown_window *w)
         gap->count = get_u64(in);
     }
     n = get_count(in, 24);
-    w->crossings = array(in, n, sizeof *w->crossings);
+    w->crossings = get_room(in, n, sizeof *w->crossings);
     for (; w->crossings && w->crossing_count < n; w->crossing_count++) {
         w->crossings[w->crossing_count].from = get_ref(in);
         w->crossings[w->crossing_count].to = get_ref(in);
@@ -556,7 +445,7 @@ void get_tail(struct in *in, struct shown_tail *tail)
     get_event(in, &tail->last);
     get_event(in, &tail->last_acted);
     uint32_t n = get_count(in, 17);
-    tail->inside = array(in, n, sizeof *tail->inside);
+    tail->inside = get_room(in, n, sizeof *tail->inside);
     for (; tail->inside && tail->inside_count < n; tail->inside_count++) {
         struct shown_inside *inside = &tail->inside[tail->inside_count];
         inside->thread = get_u32(in);
@@ -571,4 +460,60 @@ void shown_tail_free(struct shown_tail *tail)
     shown_event_free(&tail->last_acted);
     free(tail->inside);
     *tail = (struct shown_tail){0};
+}
+
+void put_count(struct out *out, const struct shown_count *c)
+{
+    put_ref(out, c->at);
+    put_u8(out, c->known);
+    put_u64(out, c->before);
+    put_u64(out, c->after);
+    put_u64(out, c->concurrent);
+    put_u64(out, c->same);
+}
+
+void get_count_is(struct in *in, struct shown_count *c)
+{
+    *c = (struct shown_count){.at = get_ref(in)};
+    c->known = get_u8(in);
+    c->before = get_u64(in);
+    c->after = get_u64(in);
+    c->concurrent = get_u64(in);
+    c->same = get_u64(in);
+}
+
+void put_found(struct out *out, const struct shown_found *f)
+{
+    put_u32(out, f->id);
+    put_u8(out, f->done);
+    put_u64(out, f->looked);
+    put_u64(out, f->count);
+    put_string(out, f->problem);
+    put_u32(out, f->hit_count);
+    for (uint32_t i = 0; i < f->hit_count; i++) {
+        put_ref(out, f->hits[i].at);
+        put_u64(out, f->hits[i].position);
+    }
+}
+
+void get_found(struct in *in, struct shown_found *f)
+{
+    *f = (struct shown_found){.id = get_u32(in)};
+    f->done = get_u8(in);
+    f->looked = get_u64(in);
+    f->count = get_u64(in);
+    f->problem = get_name(in);
+    uint32_t n = get_count(in, 20);
+    f->hits = get_room(in, n, sizeof *f->hits);
+    for (; f->hits && f->hit_count < n; f->hit_count++) {
+        f->hits[f->hit_count].at = get_ref(in);
+        f->hits[f->hit_count].position = get_u64(in);
+    }
+}
+
+void shown_found_free(struct shown_found *f)
+{
+    free(f->problem);
+    free(f->hits);
+    *f = (struct shown_found){0};
 }

@@ -19,9 +19,12 @@ struct shown_line {
     uint64_t events, first, last; /* delivered; first kept and greatest number, 0 none */
 };
 
+#define NO_PLACE UINT64_MAX
+
 struct shown_event {
     struct ref at;
     uint32_t type; /* code, see TYPE_NAME */
+    uint64_t position; /* in the log; NO_PLACE if pending */
     uint8_t relation, state;
     bool partner_lost;
     int64_t time_ns;
@@ -89,41 +92,6 @@ struct shown_trouble {
     char *why;
 };
 
-/* Anchors of a window. */
-enum anchor {
-    ANCHOR_START,
-    ANCHOR_END,
-    ANCHOR_EVENT,
-    ANCHOR_POSITION,
-    ANCHOR_FRACTION,
-    ANCHOR_TIME,
-    ANCHORS
-};
-
-struct shown_move { /* of one line, by so many events; > 0: they go to the left */
-    uint32_t line;
-    int32_t events;
-};
-
-struct window_request {
-    uint32_t id; /* comes back with the answer */
-    uint8_t anchor;
-    struct ref event;
-    uint64_t position;
-    double fraction;
-    int32_t from;
-    uint32_t columns;
-    bool fold;
-    int64_t time_ns;        /* of ANCHOR_TIME */
-    uint64_t column_ns;     /* not 0: placed by time, a column is this long, order permitting */
-    struct ref about;       /* line 0 none: tell how every event stands to this one */
-    struct shown_move *moves;
-    uint32_t move_count;
-    uint32_t *rows;         /* lines; none means all that are drawn */
-    uint8_t *joined;        /* by row: 1: in a cluster with the one before; NULL: none is */
-    uint32_t row_count;
-};
-
 struct shown_row {
     uint32_t line;       /* the first, if it is a cluster */
     uint32_t *members;   /* the other lines of a cluster */
@@ -154,15 +122,6 @@ struct shown_window {
 };
 
 /* A run from far away: events per row and pixel. */
-struct density_request {
-    uint32_t id;
-    bool by_time;     /* else by position in the log */
-    int64_t from, to; /* positions or ns; to <= from: the whole run */
-    uint32_t pixels;
-    uint32_t *rows; /* lines; none means all that are drawn */
-    uint32_t row_count;
-};
-
 struct shown_density {
     uint32_t id;
     int64_t from, to;
@@ -186,6 +145,29 @@ struct shown_tail {
     uint32_t inside_count;
 };
 
+/* How many events of a run stand how to one of them. */
+struct shown_count {
+    struct ref at;
+    bool known; /* there is such an event, and it is ordered */
+    uint64_t before, after, concurrent, same; /* same: itself and the others of its point */
+};
+
+/* What a search has found. */
+struct shown_hit {
+    struct ref at;
+    uint64_t position;
+};
+
+struct shown_found {
+    uint32_t id;
+    bool done;
+    uint64_t looked; /* at so many events */
+    uint64_t count;  /* of hits so far, told or not */
+    char *problem;   /* "" none: what is wrong with the expression */
+    struct shown_hit *hits; /* new ones, in the order of the log, or against it if backwards */
+    uint32_t hit_count;
+};
+
 void put_ref(struct out *out, struct ref ref);
 struct ref get_ref(struct in *in);
 void put_line_is(struct out *out, const struct shown_line *line);
@@ -202,17 +184,17 @@ void get_run(struct in *in, struct shown_run *run);
 void shown_run_free(struct shown_run *run);
 void put_stat(struct out *out, const struct shown_stat *stat);
 void get_stat(struct in *in, struct shown_stat *stat);
-void put_window_request(struct out *out, const struct window_request *request);
-void get_window_request(struct in *in, struct window_request *request);
 void put_window(struct out *out, const struct shown_window *window);
 void get_window(struct in *in, struct shown_window *window);
 void shown_window_free(struct shown_window *window);
-void window_request_free(struct window_request *request);
-void put_density_request(struct out *out, const struct density_request *request);
-void get_density_request(struct in *in, struct density_request *request);
 void put_density(struct out *out, const struct shown_density *density);
 void get_density(struct in *in, struct shown_density *density);
 void shown_density_free(struct shown_density *density);
+void put_count(struct out *out, const struct shown_count *count);
+void get_count_is(struct in *in, struct shown_count *count);
+void put_found(struct out *out, const struct shown_found *found);
+void get_found(struct in *in, struct shown_found *found);
+void shown_found_free(struct shown_found *found);
 void put_tail(struct out *out, const struct shown_tail *tail);
 void get_tail(struct in *in, struct shown_tail *tail);
 void shown_tail_free(struct shown_tail *tail);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/picture.h"
 
+#include "wire/asked.h"
 #include "wire/limits.h"
 
 #include <fnmatch.h>
@@ -185,23 +186,40 @@ static bool ask(const struct command *command, struct picture *p, struct subject
     return true;
 }
 
+/* The first event with that text, or of that type. */
 static bool find_text(const struct command *command, struct picture *p, struct subject *subject)
 {
+    const struct book *book = &subject->source.book;
+    uint32_t *types = calloc(book->type_count + 1, sizeof *types);
+    struct search_request request = {.id = 1, .any = true, .limit = 1, .types = types,
+                                     .text = (char *)(uintptr_t)p->text};
+    struct shown_found found = {0};
     struct out out = {0};
     struct in in;
-    out_begin(&out, MESSAGE_FIND);
-    put_u64(&out, 0);
-    put_u8(&out, 0);
-    put_string(&out, p->text);
+    if (!types)
+        abort();
+    for (uint32_t i = 1; i <= book->type_count; i++)
+        if (strcasecmp(book_type(book, i), p->text) == 0)
+            types[request.type_count++] = i;
+    out_begin(&out, MESSAGE_SEARCH);
+    put_search_request(&out, &request);
     out_end(&out);
-    if (!source_send(&subject->source, &out) ||
-        !subject_expect(command, subject, MESSAGE_FOUND, &in))
-        return false;
-    p->around = get_ref(&in);
-    if (p->around.line)
-        return true;
-    command_fail(command, "no event bears the text \"%s\"", p->text);
-    return false;
+    free(types);
+    bool ok = source_send(&subject->source, &out);
+    while (ok && !found.done) {
+        shown_found_free(&found);
+        ok = subject_expect(command, subject, MESSAGE_FOUND, &in);
+        if (ok)
+            get_found(&in, &found);
+        if (ok && !in_done(&in))
+            ok = !command_fail(command, "%s: %s", subject->source.name, in.error);
+    }
+    if (ok && !found.hit_count)
+        ok = !command_fail(command, "no event bears the text \"%s\"", p->text);
+    if (ok)
+        p->around = found.hits[0].at;
+    shown_found_free(&found);
+    return ok;
 }
 
 static const struct shown_event *find_event(const struct picture *p, struct ref at)

@@ -10,6 +10,7 @@
 #include "clients/source/source.h"
 #include "render/lettering.h"
 #include "render/page.h"
+#include "wire/asked.h"
 
 #include <gtk/gtk.h>
 

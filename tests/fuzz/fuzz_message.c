@@ -1,4 +1,6 @@
 /* What a program and a viewer may send: frames of any content, to a run and its answers. */
+#include "server/answer.h"
+#include "server/finding.h"
 #include "server/question.h"
 #include "server/window.h"
 #include "server/teller.h"
@@ -21,38 +23,54 @@ out:
     free(s);
 }
 
+static void finish(const struct job_sort *sort, void *job, struct out *out)
+{
+    bool done = false;
+    while (!done) {
+        while (!sort->step(job, 2000))
+            ;
+        done = sort->put(job, out);
+    }
+    sort->free(job);
+}
+
+static void ask(const struct run *run, unsigned type, struct in *in, struct out *out)
+{
+    struct window_request window = {0};
+    struct density_request density = {0};
+    struct search_request search = {0};
+    if (type == MESSAGE_WINDOW) {
+        get_window_request(in, &window);
+        if (in_done(in))
+            finish(&window_jobs, window_begin(run, &window, NULL), out);
+    } else if (type == MESSAGE_DENSITY) {
+        get_density_request(in, &density);
+        if (in_done(in))
+            finish(&density_jobs, density_begin(run, &density), out);
+    } else {
+        get_search_request(in, &search);
+        if (in_done(in))
+            finish(&finding_jobs, finding_begin(run, &search), out);
+    }
+    window_request_free(&window);
+    density_request_free(&density);
+    search_request_free(&search);
+}
+
 static void view(const struct run *run, unsigned type, const uint8_t *body, size_t size)
 {
     struct out out = {0};
     struct in in = in_from(body, size);
-    if (type == MESSAGE_WINDOW) {
-        struct window_request request;
-        get_window_request(&in, &request);
-        if (in_done(&in)) {
-            struct window_job *job = window_begin(run, &request, NULL);
-            while (!window_step(job, 1000))
-                ;
-            window_put(job, &out);
-            window_free(job);
-        }
-        window_request_free(&request);
-    } else if (type == MESSAGE_DENSITY) {
-        struct density_request request;
-        get_density_request(&in, &request);
-        if (in_done(&in)) {
-            struct density_job *job = density_begin(run, &request);
-            while (!density_step(job, 1000))
-                ;
-            density_put(job, &out);
-            density_free(job);
-        }
-        free(request.rows);
-    } else if (type == MESSAGE_WHY || type == MESSAGE_ORDER) {
-        struct question *question = question_new(run, type, &in);
-        while (!question_step(question, 100))
-            ;
-        question_put(question, &out);
-        question_free(question);
+    if (type == MESSAGE_WINDOW || type == MESSAGE_DENSITY || type == MESSAGE_SEARCH) {
+        ask(run, type, &in, &out);
+    } else if (type == MESSAGE_WHY || type == MESSAGE_ORDER || type == MESSAGE_COUNT) {
+        finish(&question_jobs, question_new(run, type, &in), &out);
+    } else if (type == MESSAGE_LIST) {
+        uint64_t position = get_u64(&in);
+        answer_list(&out, run, position, get_u32(&in));
+    } else if (type == MESSAGE_STEP) {
+        struct ref from = get_ref(&in);
+        answer_step(&out, run, from, (enum asked_step)(get_u8(&in) % STEPS));
     } else if (type == MESSAGE_DUMP) {
         uint64_t cursor = 0;
         answer_dump(&out, run, &cursor, SIZE_MAX);

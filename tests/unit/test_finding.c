@@ -1,0 +1,334 @@
+/* What a viewer asks about events: counts, searches, lists, steps and densities, against brute force. */
+#include "server/answer.h"
+#include "server/finding.h"
+#include "server/window.h"
+#include "tests/bruteforce.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct execution x;
+
+/* A run whose order is that of an execution. */
+static struct run *run_of(unsigned seed)
+{
+    struct run *run = run_new("test", 1, NULL);
+    execution_make(&x, seed);
+    for (uint32_t line = 1; line <= x.lines; line++)
+        run_line(run, 1, line, "task", x.shared[line], (struct run_line){0});
+    order_free(run->order);
+    run->order = execution_order(&x);
+    execution_feed(&x, run->order, seed + 5);
+    return run;
+}
+
+static struct in body_of(const struct out *out, enum message wanted)
+{
+    unsigned type;
+    size_t length;
+    const char *error;
+    for (size_t at = 0; at < out->size; at += MESSAGE_FRAME_BYTES + length) {
+        assert_int_equal(frame_read(out->data + at, out->size - at, SIZE_MAX, &type, &length, &error), 1);
+        if (type == wanted)
+            return in_from(out->data + at + MESSAGE_FRAME_BYTES, length);
+    }
+    fail_msg("no %s", message_name(wanted));
+    return (struct in){0};
+}
+
+static void counts_are_those_of_brute_force(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        struct run *run = run_of(seed);
+        unsigned random = seed;
+        for (int n = 0; n < 20; n++) {
+            uint32_t e = execution_random(&random, x.count);
+            uint64_t want[ORDER_SAME + 2] = {0};
+            for (uint32_t i = 0; i < x.count; i++)
+                want[execution_compare(&x, i, e)]++;
+            struct out out = {0};
+            struct shown_count got;
+            struct count_job *job = count_begin(run, x.arrivals[e].at);
+            while (!count_step(job, 50))
+                ;
+            count_put(job, &out);
+            count_free(job);
+            struct in in = body_of(&out, MESSAGE_COUNT_IS);
+            get_count_is(&in, &got);
+            assert_true(in_done(&in) && got.known);
+            assert_int_equal(got.before, want[ORDER_BEFORE]);
+            assert_int_equal(got.after, want[ORDER_AFTER]);
+            assert_int_equal(got.concurrent, want[ORDER_CONCURRENT]);
+            assert_int_equal(got.same, want[ORDER_SAME]);
+            out_free(&out);
+        }
+        run_free(run);
+    }
+}
+
+static void an_event_that_is_not_there_has_no_counts(void **state)
+{
+    (void)state;
+    struct run *run = run_of(1);
+    struct ref wrong[] = {{0, 1}, {1, 1000000}, {999, 1}, {HIDDEN_LINE | 1, 1}};
+    for (size_t i = 0; i < 4; i++) {
+        struct out out = {0};
+        struct shown_count got;
+        struct count_job *job = count_begin(run, wrong[i]);
+        while (!count_step(job, 50))
+            ;
+        count_put(job, &out);
+        count_free(job);
+        struct in in = body_of(&out, MESSAGE_COUNT_IS);
+        get_count_is(&in, &got);
+        assert_true(in_done(&in) && !got.known);
+        out_free(&out);
+    }
+    run_free(run);
+}
+
+/* Runs a search to its end; all hits that it told. */
+static struct shown_found search(const struct run *run, struct search_request request)
+{
+    struct shown_found all = {0};
+    request.text = strdup(request.text ? request.text : "");
+    if (request.types)
+        request.types = memcpy(malloc(16), request.types, 4 * request.type_count);
+    if (request.lines)
+        request.lines = memcpy(malloc(16), request.lines, 4 * request.line_count);
+    struct finding_job *job = finding_begin(run, &request);
+    while (!all.done) {
+        struct out out = {0};
+        struct shown_found part;
+        while (!finding_jobs.step(job, 7))
+            ;
+        finding_jobs.put(job, &out);
+        struct in in = body_of(&out, MESSAGE_FOUND);
+        get_found(&in, &part);
+        assert_true(in_done(&in));
+        all.hits = realloc(all.hits, (all.hit_count + part.hit_count + 1) * sizeof *all.hits);
+        memcpy(all.hits + all.hit_count, part.hits, part.hit_count * sizeof *part.hits);
+        all.hit_count += part.hit_count;
+        all.done = part.done;
+        all.count = part.count;
+        free(all.problem);
+        all.problem = part.problem;
+        part.problem = NULL;
+        shown_found_free(&part);
+        out_free(&out);
+    }
+    finding_jobs.free(job);
+    return all;
+}
+
+static void searches_find_all_that_match(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 40; seed++) {
+        struct run *run = run_of(seed);
+        uint32_t types[] = {1, 3}, lines[] = {1, 2};
+        char text[] = "odd one";
+        for (uint32_t i = 0; i < x.count; i += 5)
+            run_add_text(run, x.arrivals[i].at, i % 2 ? "odd One" : "even two");
+        for (unsigned any = 0; any < 2; any++) {
+            uint64_t want = 0;
+            for (uint32_t i = 0; i < x.count; i++) {
+                bool type = x.arrivals[i].type == 1 || x.arrivals[i].type == 3;
+                bool line = x.arrivals[i].at.line <= 2, said = i % 5 == 0 && i % 2;
+                want += any ? type || line || said : type && line && said;
+            }
+            struct search_request r = {.id = 1, .any = any, .limit = LIMIT_HITS, .types = types,
+                                       .type_count = 2, .lines = lines, .line_count = 2, .text = text};
+            struct shown_found found = search(run, r);
+            assert_int_equal(found.count, want);
+            assert_int_equal(found.hit_count, want);
+            for (uint32_t i = 0; i + 1 < found.hit_count; i++)
+                assert_true(found.hits[i].position < found.hits[i + 1].position);
+            r.backwards = true;
+            r.from = UINT64_MAX;
+            struct shown_found back = search(run, r);
+            assert_int_equal(back.hit_count, want);
+            for (uint32_t i = 0; i < want; i++)
+                assert_int_equal(back.hits[i].position, found.hits[want - 1 - i].position);
+            r.limit = 1;
+            struct shown_found one = search(run, r);
+            assert_int_equal(one.hit_count, want > 0);
+            r.count = true;
+            struct shown_found counted = search(run, r);
+            assert_true(counted.hit_count == (want > 0) && counted.count == want);
+            shown_found_free(&found);
+            shown_found_free(&back);
+            shown_found_free(&one);
+            shown_found_free(&counted);
+        }
+        run_free(run);
+    }
+}
+
+static void expressions_are_bounded_and_their_mistakes_are_told(void **state)
+{
+    (void)state;
+    struct run *run = run_of(3);
+    run_add_text(run, x.arrivals[4].at, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!");
+    run_add_text(run, x.arrivals[5].at, "buffer 17 full");
+    char good[] = "BUFFER \\d+ (full|empty)$", endless[] = "(a+)+$", wrong[] = "one(two";
+    struct search_request r = {.id = 1, .expression = true, .limit = 9, .text = good};
+    struct shown_found f = search(run, r);
+    assert_int_equal(f.hit_count, 1);
+    assert_true(ref_equal(f.hits[0].at, x.arrivals[5].at));
+    shown_found_free(&f);
+    r.text = endless;
+    f = search(run, r);
+    assert_int_equal(f.hit_count, 0); /* gives up rather than think for years */
+    shown_found_free(&f);
+    r.text = wrong;
+    f = search(run, r);
+    assert_true(f.hit_count == 0 && strncmp(f.problem, "at character 8", 14) == 0);
+    shown_found_free(&f);
+    run_free(run);
+}
+
+static struct ref step(const struct run *run, struct ref from, enum asked_step kind)
+{
+    struct out out = {0};
+    struct shown_found found;
+    answer_step(&out, run, from, kind);
+    struct in in = body_of(&out, MESSAGE_FOUND);
+    get_found(&in, &found);
+    assert_true(in_done(&in) && found.done);
+    struct ref to = found.hit_count ? found.hits[0].at : (struct ref){0, 0};
+    shown_found_free(&found);
+    out_free(&out);
+    return to;
+}
+
+static uint32_t index_of(struct ref at)
+{
+    uint32_t i = 0;
+    while (i < x.count && !ref_equal(x.arrivals[i].at, at))
+        i++;
+    return i;
+}
+
+static void steps_follow_the_line_and_the_order(void **state)
+{
+    (void)state;
+    unsigned elsewhere = 0;
+    for (unsigned seed = 1; seed <= 40; seed++) {
+        struct run *run = run_of(seed);
+        for (uint32_t i = 0; i < x.count; i++) {
+            struct ref at = x.arrivals[i].at, next = step(run, at, STEP_LINE_ON);
+            if (next.line)
+                assert_true(ref_equal(step(run, next, STEP_LINE_BACK), at));
+            struct ref cause = step(run, at, STEP_CAUSE), effect = step(run, at, STEP_EFFECT);
+            if (cause.line) {
+                assert_int_not_equal(cause.line, at.line);
+                assert_true(x.shared[at.line] ||
+                            execution_compare(&x, index_of(cause), i) == ORDER_BEFORE);
+            }
+            if (effect.line)
+                assert_true(effect.line != at.line &&
+                            (x.shared[at.line] ||
+                             execution_compare(&x, index_of(effect), i) == ORDER_AFTER));
+            elsewhere += cause.line && effect.line;
+        }
+        run_free(run);
+    }
+    assert_true(elsewhere > 500);
+}
+
+static void a_list_holds_every_event_once(void **state)
+{
+    (void)state;
+    struct run *run = run_of(7);
+    uint8_t seen[EXECUTION_EVENTS] = {0};
+    uint64_t position = 0, count = 1;
+    uint32_t total = 0;
+    while (position < count) {
+        struct out out = {0};
+        answer_list(&out, run, position, 9);
+        struct in in = body_of(&out, MESSAGE_LIST_END);
+        position = get_u64(&in);
+        count = get_u64(&in);
+        for (size_t at = 0; at < out.size;) {
+            unsigned type;
+            size_t length;
+            const char *error;
+            frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error);
+            struct in body = in_from(out.data + at + MESSAGE_FRAME_BYTES, length);
+            struct shown_event e;
+            at += MESSAGE_FRAME_BYTES + length;
+            if (type != MESSAGE_EVENT)
+                continue;
+            get_event(&body, &e);
+            assert_int_equal(seen[index_of(e.at)]++, 0);
+            assert_int_equal(e.position, order_position(run->order, e.at));
+            shown_event_free(&e);
+            total++;
+        }
+        out_free(&out);
+    }
+    assert_int_equal(total, x.count);
+    run_free(run);
+}
+
+static void densities_count_every_event_once(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        struct run *run = run_of(seed);
+        uint32_t rows[EXECUTION_LINES];
+        uint8_t joined[EXECUTION_LINES];
+        uint64_t n = order_count(run->order);
+        for (uint32_t i = 0; i < x.lines; i++) {
+            rows[i] = i + 1;
+            joined[i] = i % 3 == 1;
+        }
+        for (unsigned way = 0; way < 4; way++) { /* borders only or every event: the same */
+            struct density_request r = {.id = 1, .from = (int64_t)(seed % 7), .to = (int64_t)(n - seed % 5),
+                                        .pixels = 1 + seed % 40, .rows = rows, .joined = joined,
+                                        .row_count = x.lines, .blocked = way & 1};
+            struct density_job *job = density_begin(run, &r);
+            struct out out = {0};
+            struct shown_density d;
+            while (!density_jobs.step(job, 1100))
+                ;
+            density_jobs.put(job, &out);
+            density_jobs.free(job);
+            struct in in = body_of(&out, MESSAGE_DENSITY_IS);
+            get_density(&in, &d);
+            assert_true(in_done(&in));
+            uint32_t *want = calloc((size_t)d.row_count * d.pixels, sizeof *want);
+            for (uint32_t i = 0; i < x.count; i++) {
+                int64_t at = (int64_t)order_position(run->order, x.arrivals[i].at);
+                uint32_t row = 0;
+                for (uint32_t line = 2; line <= x.arrivals[i].at.line; line++)
+                    row += !joined[line - 1];
+                if (at >= d.from && at < d.to)
+                    want[row * d.pixels +
+                         (uint32_t)((double)(at - d.from) / (double)(d.to - d.from) * d.pixels)]++;
+            }
+            assert_memory_equal(want, d.counts, (size_t)d.row_count * d.pixels * sizeof *want);
+            free(want);
+            shown_density_free(&d);
+            out_free(&out);
+        }
+        run_free(run);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_those_of_brute_force),
+        cmocka_unit_test(an_event_that_is_not_there_has_no_counts),
+        cmocka_unit_test(searches_find_all_that_match),
+        cmocka_unit_test(expressions_are_bounded_and_their_mistakes_are_told),
+        cmocka_unit_test(steps_follow_the_line_and_the_order),
+        cmocka_unit_test(a_list_holds_every_event_once),
+        cmocka_unit_test(densities_count_every_event_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* What a viewer asks a server for, as structs and as bytes.  Everything read into these structs is
+ * owned by them and freed by their _free.  get_ functions fail the reader on nonsense and leave a
+ * struct that may be freed. */
+#ifndef WIRE_ASKED_H
+#define WIRE_ASKED_H
+
+#include "wire/event.h"
+#include "wire/message.h"
+
+/* Anchors of a window. */
+enum anchor {
+    ANCHOR_START,
+    ANCHOR_END,
+    ANCHOR_EVENT,
+    ANCHOR_POSITION,
+    ANCHOR_FRACTION,
+    ANCHOR_TIME,
+    ANCHORS
+};
+
+struct shown_move { /* of one line, by so many events; > 0: they go to the left */
+    uint32_t line;
+    int32_t events;
+};
+
+struct window_request {
+    uint32_t id; /* comes back with the answer */
+    uint8_t anchor;
+    struct ref event;
+    uint64_t position;
+    double fraction;
+    int32_t from;
+    uint32_t columns;
+    bool fold;
+    int64_t time_ns;        /* of ANCHOR_TIME */
+    uint64_t column_ns;     /* not 0: placed by time, a column is this long, order permitting */
+    struct ref about;       /* line 0 none: tell how every event stands to this one */
+    struct shown_move *moves;
+    uint32_t move_count;
+    uint32_t *rows;         /* lines; none means all that are drawn */
+    uint8_t *joined;        /* by row: 1: in a cluster with the one before; NULL: none is */
+    uint32_t row_count;
+};
+
+/* A run from far away: events per row and pixel. */
+struct density_request {
+    uint32_t id;
+    bool by_time;     /* else by position in the log */
+    bool blocked;     /* blocked stretches, too: that takes a look at every event */
+    int64_t from, to; /* positions or ns; to <= from: the whole run */
+    uint32_t pixels;
+    uint32_t *rows;   /* lines; none means all that are drawn */
+    uint8_t *joined;  /* as in a window */
+    uint32_t row_count;
+};
+
+/* Which events: those of these types, on these lines, called from these places, with such a text. */
+struct search_request {
+    uint32_t id;
+    uint64_t from;   /* position to begin at; backwards: the first one that is not looked at */
+    bool backwards;
+    bool any;        /* one of the conditions is enough; else all that are given must hold */
+    bool count;      /* look further once `limit` hits are told, to count the rest */
+    bool expression; /* text is a regular expression, as of PCRE2; else a part of a text, in any case */
+    uint32_t limit;  /* of hits to tell */
+    uint32_t *types, *lines;
+    uint32_t type_count, line_count;
+    struct asked_site {
+        uint32_t process;
+        uint64_t address;
+    } *sites;
+    uint32_t site_count;
+    char *text; /* "" any */
+};
+
+/* Ways to step from an event. */
+enum asked_step {
+    STEP_LINE_BACK,    /* the event before it on its line */
+    STEP_LINE_ON,      /* the next one */
+    STEP_CAUSE,        /* the nearest event before it that is on another line */
+    STEP_EFFECT,       /* the nearest one after it */
+    STEPS
+};
+
+void put_window_request(struct out *out, const struct window_request *request);
+void get_window_request(struct in *in, struct window_request *request);
+void window_request_free(struct window_request *request);
+void put_density_request(struct out *out, const struct density_request *request);
+void get_density_request(struct in *in, struct density_request *request);
+void density_request_free(struct density_request *request);
+void put_search_request(struct out *out, const struct search_request *request);
+void get_search_request(struct in *in, struct search_request *request);
+void search_request_free(struct search_request *request);
+
+#endif
