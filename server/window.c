@@ -75,7 +75,8 @@ static void add_row(struct window_job *job, uint32_t line, bool joins)
     if (joins && job->row_count) {
         struct shown_row *row = &job->rows[job->row_count - 1];
         row->members = realloc(row->members, (row->member_count + 1) * sizeof *row->members);
-        if (!row->members)
+        row->lefts = realloc(row->lefts, (row->member_count + 1) * sizeof *row->lefts);
+        if (!row->members || !row->lefts)
             abort();
         row->members[row->member_count++] = line;
         job->cluster[job->row_count - 1] = 1;
@@ -108,6 +109,15 @@ static bool has_text(void *context, struct ref at)
     return run_texts(context, at) != NULL;
 }
 
+static bool same_moves(const struct window_request *a, const struct window_request *b)
+{
+    for (uint32_t i = 0; i < a->move_count; i++)
+        if (a->moves[i].line != b->moves[i].line || a->moves[i].to != b->moves[i].to ||
+            a->moves[i].events != b->moves[i].events)
+            return false;
+    return true;
+}
+
 /* How many events it remembers. */
 static size_t window_weight(const struct window_job *job) { return place_weight(job->place); }
 
@@ -123,8 +133,8 @@ static bool same_view(const struct window_job *job, const struct window_request 
     if (same && r->row_count)
         same = memcmp(o->rows, r->rows, r->row_count * sizeof *r->rows) == 0 &&
                memcmp(o->joined, r->joined, r->row_count) == 0;
-    if (same && r->move_count)
-        same = memcmp(o->moves, r->moves, r->move_count * sizeof *r->moves) == 0;
+    if (same)
+        same = same_moves(o, r);
     for (uint32_t line = 1; same && r->row_count == 0 && line <= job->lines; line++)
         same = (job->row_of[line - 1] != 0) == window_draws(job->run, line);
     return same && window_weight(job) < 4000000;
@@ -150,7 +160,7 @@ static void start(struct window_job *job)
     if (!job->moves)
         abort();
     for (uint32_t i = 0; i < r->move_count; i++)
-        job->moves[i] = (struct line_move){r->moves[i].line, r->moves[i].events};
+        job->moves[i] = (struct line_move){r->moves[i].line, r->moves[i].to, r->moves[i].events};
     if (r->column_ns)
         job->times = times_new(job->run, left_time(job), r->column_ns);
     struct placing placing = {.anchor = job->anchor,
@@ -203,8 +213,10 @@ void window_free(struct window_job *job)
 {
     if (!job)
         return;
-    for (uint32_t i = 0; i < job->row_count; i++)
+    for (uint32_t i = 0; i < job->row_count; i++) {
         free(job->rows[i].members);
+        free(job->rows[i].lefts);
+    }
     place_end(job->place);
     placement_free(&job->placement);
     times_free(job->times);
@@ -271,8 +283,8 @@ static void add_presences(struct presences *sum, const struct order *order, uint
     sum->away = (uint16_t)(sum->away + in.away);
 }
 
-/* What is left of the window on one line of a row. */
-static void look_left(struct window_job *job, struct shown_row *row, uint32_t line)
+/* What is left of the window on one line of a row; how many events that are. */
+static uint64_t look_left(struct window_job *job, struct shown_row *row, uint32_t line)
 {
     const struct order *order = job->run->order;
     uint64_t n = order_line_events(order, line), left = job->placement.before[line - 1];
@@ -280,6 +292,7 @@ static void look_left(struct window_job *job, struct shown_row *row, uint32_t li
     row->left += left;
     row->open |= left > 0;
     add_presences(&row->in, order, line, left);
+    return left;
 }
 
 static int64_t time_at(const struct window_job *job, uint64_t position)
@@ -322,7 +335,7 @@ static void look_at_rows(struct window_job *job, struct shown_window *w)
         look_left(job, row, row->line);
         add_gaps(job->run, row->line, w, &room);
         for (uint32_t k = 0; k < row->member_count; k++) {
-            look_left(job, row, row->members[k]);
+            row->lefts[k] = look_left(job, row, row->members[k]);
             add_gaps(job->run, row->members[k], w, &room);
         }
     }
@@ -339,6 +352,7 @@ void window_put(struct window_job *job, struct out *out)
                              .count = order_count(job->run->order),
                              .from = job->request.from,
                              .columns = job->request.columns,
+                             .time_ns = job->times ? left_time(job) : 0,
                              .first = p->first,
                              .last = p->last,
                              .more_left = p->more_left,

@@ -44,7 +44,8 @@ void put_window_request(struct out *out, const struct window_request *r)
     put_u32(out, r->move_count);
     for (uint32_t i = 0; i < r->move_count; i++) {
         put_u32(out, r->moves[i].line);
-        put_u32(out, (uint32_t)r->moves[i].events);
+        put_u8(out, r->moves[i].to);
+        put_u64(out, (uint64_t)r->moves[i].events);
     }
     put_rows(out, r->rows, r->joined, r->row_count);
 }
@@ -68,11 +69,15 @@ void get_window_request(struct in *in, struct window_request *r)
     r->time_ns = (int64_t)get_u64(in);
     r->column_ns = get_u64(in);
     r->about = get_ref(in);
-    uint32_t n = get_count(in, 8);
+    uint32_t n = get_count(in, 13);
     r->moves = get_room(in, n, sizeof *r->moves);
     for (; r->moves && r->move_count < n; r->move_count++) {
         r->moves[r->move_count].line = get_u32(in);
-        r->moves[r->move_count].events = (int32_t)get_u32(in);
+        r->moves[r->move_count].to = get_u8(in) != 0;
+        int64_t events = (int64_t)get_u64(in);
+        if (events > INT64_MAX / 2 || events < INT64_MIN / 2)
+            in_fail(in, "asks for an impossible move");
+        r->moves[r->move_count].events = in->error ? 0 : events;
     }
     get_rows(in, &r->rows, &r->joined, &r->row_count);
 }

@@ -18,9 +18,12 @@ enum anchor {
     ANCHORS
 };
 
-struct shown_move { /* of one line, by so many events; > 0: they go to the left */
+/* Of one line, by so many events; > 0: they go to the left.  Or, with `to`, so far that so many of all its
+ * events are left of the cut: with one such move for each row, the left edge of any window is told. */
+struct shown_move {
     uint32_t line;
-    int32_t events;
+    bool to;
+    int64_t events;
 };
 
 struct window_request {

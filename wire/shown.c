@@ -335,6 +335,7 @@ void put_window(struct out *out, const struct shown_window *w)
     put_u64(out, w->count);
     put_u32(out, (uint32_t)w->from);
     put_u32(out, w->columns);
+    put_u64(out, (uint64_t)w->time_ns);
     put_u32(out, (uint32_t)w->first);
     put_u32(out, (uint32_t)w->last);
     put_u8(out, (uint8_t)(w->more_left | w->more_right << 1 | w->unresolved << 2));
@@ -342,8 +343,10 @@ void put_window(struct out *out, const struct shown_window *w)
     for (uint32_t i = 0; i < w->row_count; i++) {
         put_u32(out, w->rows[i].line);
         put_u32(out, w->rows[i].member_count);
-        for (uint32_t k = 0; k < w->rows[i].member_count; k++)
+        for (uint32_t k = 0; k < w->rows[i].member_count; k++) {
             put_u32(out, w->rows[i].members[k]);
+            put_u64(out, w->rows[i].lefts[k]);
+        }
         put_in(out, w->rows[i].in);
         put_u64(out, w->rows[i].left);
         put_u8(out, w->rows[i].open);
@@ -371,6 +374,7 @@ void get_window(struct in *in, struct shown_window *w)
     w->count = get_u64(in);
     w->from = (int32_t)get_u32(in);
     w->columns = get_u32(in);
+    w->time_ns = (int64_t)get_u64(in);
     w->first = (int32_t)get_u32(in);
     w->last = (int32_t)get_u32(in);
     uint8_t flags = get_u8(in);
@@ -382,10 +386,13 @@ void get_window(struct in *in, struct shown_window *w)
     for (; w->rows && w->row_count < n; w->row_count++) {
         struct shown_row *row = &w->rows[w->row_count];
         row->line = get_u32(in);
-        uint32_t members = get_count(in, 4);
+        uint32_t members = get_count(in, 12);
         row->members = get_room(in, members, sizeof *row->members);
-        for (; row->members && row->member_count < members; row->member_count++)
+        row->lefts = get_room(in, members, sizeof *row->lefts);
+        for (; row->members && row->lefts && row->member_count < members; row->member_count++) {
             row->members[row->member_count] = get_u32(in);
+            row->lefts[row->member_count] = get_u64(in);
+        }
         row->in = get_in(in);
         row->left = get_u64(in);
         row->open = get_u8(in);
@@ -414,8 +421,10 @@ void shown_window_free(struct shown_window *w)
         shown_event_free(&w->events[i]);
     for (uint32_t i = 0; i < w->pending_count; i++)
         shown_event_free(&w->pending[i]);
-    for (uint32_t i = 0; i < w->row_count; i++)
+    for (uint32_t i = 0; i < w->row_count; i++) {
         free(w->rows[i].members);
+        free(w->rows[i].lefts);
+    }
     free(w->events);
     free(w->pending);
     free(w->rows);

@@ -95,9 +95,10 @@ struct shown_trouble {
 struct shown_row {
     uint32_t line;       /* the first, if it is a cluster */
     uint32_t *members;   /* the other lines of a cluster */
+    uint64_t *lefts;     /* events of each of them left of the window */
     uint32_t member_count;
     struct presences in; /* at the left edge */
-    uint64_t left;       /* events left of the window */
+    uint64_t left;       /* events left of the window, of all its lines */
     bool open;           /* the line has events or states on both sides: it crosses the left edge */
 };
 
@@ -106,6 +107,7 @@ struct shown_window {
     uint64_t generation, anchor, count; /* position of the anchor, length of the log */
     int32_t from;
     uint32_t columns;
+    int64_t time_ns;     /* where column 0 begins, if placed by time */
     int32_t first, last; /* columns that hold something */
     bool more_left, more_right;
     bool unresolved; /* what some rows have further right was not looked for */

@@ -131,12 +131,15 @@ uint64_t *place_cut(const struct order *order, const struct placing *placing)
         c.cut[line - 1] = placing->cut_at(placing->times, line);
     for (size_t i = 0; i < placing->move_count; i++) {
         struct line_move move = placing->moves[i];
-        if (!move.line || move.line > c.lines || !move.events)
+        if (!move.line || move.line > c.lines)
             continue;
-        if (move.events > 0)
-            move_forwards(&c, move.line, (uint64_t)move.events);
-        else
-            move_backwards(&c, move.line, (uint64_t)-(int64_t)move.events);
+        int64_t by = move.events;
+        if (move.to)
+            by -= (int64_t)order_line_from(order, move.line, *cut_of(&c, move.line));
+        if (by > 0)
+            move_forwards(&c, move.line, (uint64_t)by);
+        else if (by < 0)
+            move_backwards(&c, move.line, 0 - (uint64_t)by);
     }
     free(c.work);
     return c.cut;

@@ -33,7 +33,8 @@ struct placed {
 
 struct line_move {
     uint32_t line;
-    int32_t events; /* > 0: forwards, the line's events go to the left */
+    bool to;        /* so far that `events` of its events are left of the cut */
+    int64_t events; /* by so many; > 0: forwards, the line's events go to the left */
 };
 
 struct placing {

@@ -188,7 +188,8 @@ static void moving_a_line_moves_others_only_as_forced(void **state)
         uint32_t line = 1 + execution_random(&random, x.lines);
         int32_t by = 1 + (int32_t)execution_random(&random, 6);
         by = seed % 2 ? by : -by;
-        struct line_move none = {0, 0}, move = {line, by}, larger = {line, 2 * by};
+        struct line_move none = {0}, move = {.line = line, .events = by},
+                         larger = {.line = line, .events = 2 * by};
         uint64_t *before = cut_with(order, anchor, none), *after = cut_with(order, anchor, move);
         uint64_t *further = cut_with(order, anchor, larger);
         assert_consistent(order, after);
@@ -227,8 +228,8 @@ static void undoing_gives_the_same_picture(void **state)
         uint64_t anchor = order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
         struct line_move moves[3];
         for (int i = 0; i < 3; i++)
-            moves[i] = (struct line_move){1 + execution_random(&random, x.lines),
-                                          (int32_t)execution_random(&random, 9) - 4};
+            moves[i] = (struct line_move){.line = 1 + execution_random(&random, x.lines),
+                                          .events = (int32_t)execution_random(&random, 9) - 4};
         struct placement first = moved_window(order, anchor, moves, 2);
         struct placement other = moved_window(order, anchor, moves, 3);
         struct placement again = moved_window(order, anchor, moves, 2);

@@ -177,6 +177,65 @@ static void no_label_meets_anything(void **state)
     }
 }
 
+static uint64_t shown_of(const struct shown_window *w, uint32_t line)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < w->event_count; i++)
+        n += w->events[i].at.line == line;
+    return n;
+}
+
+/* Right of an anchor the left edge of a window, left of it the right edge, told by how many events of each
+ * line are left of it, is an anchor from which the window is the same. */
+static void an_edge_is_an_anchor(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {3, 12, 40};
+    unsigned events = 0;
+    for (unsigned n = 0; n < 400; n++) {
+        unsigned random = n + 1;
+        struct run *run = random_run(n + 1, sizes[n % 3], 300);
+        uint64_t count = order_count(run->order);
+        struct viewed v, again;
+        bool right = n % 4 >= 2; /* the edge */
+        struct window_request r = {.anchor = ANCHOR_POSITION,
+                                   .position = execution_random(&random, (uint32_t)count),
+                                   .columns = 1 + execution_random(&random, 60)};
+        r.from = (int32_t)execution_random(&random, 20);
+        r.from = right ? -(int32_t)r.columns - r.from : r.from;
+        view(&v, run, r);
+        struct shown_move *moves = calloc(v.window.row_count + 1, sizeof *moves);
+        uint64_t least = count, greatest = 0;
+        for (uint32_t i = 0; i < v.window.event_count; i++) {
+            uint64_t at = v.window.events[i].position;
+            least = at < least ? at : least;
+            greatest = at >= greatest ? at + 1 : greatest;
+        }
+        for (uint32_t i = 0; i < v.window.row_count; i++) {
+            const struct shown_row *row = &v.window.rows[i];
+            moves[i] = (struct shown_move){row->line, true, (int64_t)row->left};
+            moves[i].events += right ? (int64_t)shown_of(&v.window, row->line) : 0;
+        }
+        view(&again, run, (struct window_request){
+            .anchor = ANCHOR_POSITION, .position = right ? greatest : least, .columns = r.columns,
+            .from = right ? -(int32_t)r.columns : 0, .moves = moves, .move_count = v.window.row_count});
+        if (v.window.event_count) {
+            if (again.window.event_count != v.window.event_count)
+                fail_msg("case %u: %u events, not %u", n, again.window.event_count, v.window.event_count);
+            for (uint32_t i = 0; i < v.window.event_count; i++) {
+                assert_true(ref_equal(again.window.events[i].at, v.window.events[i].at));
+                assert_int_equal(again.window.events[i].column - again.window.from,
+                                 v.window.events[i].column - r.from);
+            }
+        }
+        events += v.window.event_count;
+        view_free(&v);
+        view_free(&again);
+        run_free(run);
+    }
+    assert_true(events > 10000);
+}
+
 static void golden(const char *name, const char *ending, const char *text)
 {
     char path[128], *wanted = NULL;
@@ -249,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_label_meets_anything),
+        cmocka_unit_test(an_edge_is_an_anchor),
         cmocka_unit_test(scenes_are_as_they_were),
     };
     return cmocka_run_group_tests_name("scene", tests, NULL, NULL);
