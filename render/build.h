@@ -1,4 +1,4 @@
-/* What the files that build a scene share: scene.c, links.c, legend.c. */
+/* What the files that build a scene share: scene.c, columns.c, links.c, legend.c. */
 #ifndef RENDER_BUILD_H
 #define RENDER_BUILD_H
 
@@ -28,10 +28,28 @@ struct builder {
         (array)[(count)++] = (value);                                                 \
     } while (0)
 
+struct extent { /* what a column needs */
+    double left, right;
+    uint32_t slots;
+    bool empty;
+};
+
+struct placed_mark { /* an event with its index of column, pending ones too */
+    const struct shown_event *event;
+    uint32_t column, row;
+    uint32_t slot;
+    char *words; /* NULL none */
+    bool waits, is_last;
+};
+
 double build_measure(const struct builder *b, const char *text, double size, bool bold);
 int32_t build_row(const struct builder *b, uint32_t line); /* -1: not shown */
 /* A line of words; its width. */
 double build_note(struct builder *b, double x, double y, const char *text, double size, bool bold);
+/* Sorts the marks by column and row and gives each its slot. */
+void build_slots(struct placed_mark *marks, uint32_t count, struct extent *extents);
+void build_columns(struct builder *b, uint32_t count, const struct extent *extents);
+void build_ruler(struct builder *b);
 void build_links(struct builder *b);  /* marks must be sorted by row and x */
 void build_legend(struct builder *b); /* sets the height */
 

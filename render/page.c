@@ -63,7 +63,7 @@ static void paint_whole(cairo_t *cr, const struct scene *scene, const struct pag
     struct paint_part part = {scene->names_pt, scene->width_pt, 0, scene->row_count, true};
     struct paint_theme theme = o->theme;
     theme.names = true;
-    paint_scene(cr, scene, &theme, &part, NULL);
+    paint_scene(cr, scene, &theme, &part, &o->selection);
 }
 
 /* One sheet: its rows moved up, its columns moved to the names. */
@@ -88,7 +88,7 @@ static void paint_sheet(cairo_t *cr, const struct scene *scene, const struct pag
     paint_scene(cr, scene, &theme, &names, NULL);
     theme.names = false;
     cairo_translate(cr, -(from - scene->names_pt), 0);
-    paint_scene(cr, scene, &theme, &part, NULL);
+    paint_scene(cr, scene, &theme, &part, &o->selection);
     cairo_restore(cr);
     struct paint_part notes = {0, 0, 0, 0, true};
     paint_scene(cr, scene, &theme, &notes, NULL);

@@ -17,6 +17,7 @@ struct page_options {
     const char *title;
     time_t date;
     struct paint_theme theme;
+    struct paint_selection selection; /* line 0: nothing is selected */
 };
 
 #define PAGE_LIMIT_PT 14400.0

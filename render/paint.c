@@ -15,7 +15,10 @@ struct painter {
     const struct paint_theme *theme;
     const struct paint_part *part;
     double from, to; /* x of the scene that is seen */
+    double alpha;    /* below 1: what is drawn now steps back */
 };
+
+static const struct target_colour red = {0.75, 0, 0.1}, amber = {0.9, 0.62, 0}, violet = {0.6, 0.2, 0.6};
 
 static void set_colour(const struct painter *p, struct target_colour c)
 {
@@ -27,7 +30,10 @@ static void set_colour(const struct painter *p, struct target_colour c)
         c.green = 0.45 + 0.55 * c.green;
         c.blue = 0.45 + 0.55 * c.blue;
     }
-    cairo_set_source_rgb(p->cr, c.red, c.green, c.blue);
+    if (p->alpha < 1)
+        cairo_set_source_rgba(p->cr, c.red, c.green, c.blue, p->alpha);
+    else
+        cairo_set_source_rgb(p->cr, c.red, c.green, c.blue);
 }
 
 static void set_ground(const struct painter *p)
@@ -83,6 +89,7 @@ static void paint_symbol(const struct painter *p, enum target_shape shape, bool 
     }
     if (state != EVENT_PENDING)
         return;
+    set_colour(p, red);
     cairo_set_line_width(p->cr, 1);
     cairo_move_to(p->cr, x - HALF - 2, y - HALF - 2);
     cairo_line_to(p->cr, x + HALF + 2, y + HALF + 2);
@@ -105,6 +112,11 @@ static void paint_segment(const struct painter *p, const struct scene_segment *s
     if (to <= from || !row_seen(p, s->row))
         return;
     double y = p->scene->rows[s->row].y_pt;
+    if (s->is_long) {
+        set_colour(p, amber);
+        cairo_rectangle(p->cr, from, y + 3.5, to - from, 2.5);
+        cairo_fill(p->cr);
+    }
     set_colour(p, s->colour);
     set_style(p, s->style);
     cairo_move_to(p->cr, from, y);
@@ -125,7 +137,7 @@ static void paint_link(const struct painter *p, const struct scene_link *l)
     dy /= length;
     double end = l->head ? HALF + 1.2 : 0;
     double x1 = l->x1_pt - dx * end, y1 = l->y1_pt - dy * end;
-    set_colour(p, l->contradictory ? (struct target_colour){0.75, 0, 0.1} : l->colour);
+    set_colour(p, l->contradictory ? red : l->colour);
     cairo_set_line_width(p->cr, l->kind == ARROW_GROUP ? 2.2 : 0.9);
     cairo_move_to(p->cr, l->x0_pt, l->y0_pt);
     cairo_line_to(p->cr, x1, y1);
@@ -147,7 +159,7 @@ static void paint_gap(const struct painter *p, const struct scene_gap *gap)
     set_ground(p);
     cairo_rectangle(p->cr, gap->x_pt - 4, y - 3, 8, 6);
     cairo_fill(p->cr);
-    set_colour(p, (struct target_colour){0.75, 0, 0.1});
+    set_colour(p, red);
     cairo_set_line_width(p->cr, 1);
     for (int i = -1; i <= 1; i += 2) {
         cairo_move_to(p->cr, gap->x_pt + 3 * i - 1.5, y + 4);
@@ -156,32 +168,117 @@ static void paint_gap(const struct painter *p, const struct scene_gap *gap)
     cairo_stroke(p->cr);
 }
 
-static void paint_selected(const struct painter *p, const struct scene_mark *m)
+/* ---- what stands out ---- */
+
+struct target_colour paint_standing(uint8_t stands)
+{
+    static const struct target_colour past = {0, 0.45, 0.7}, future = {0.84, 0.37, 0},
+                                      concurrent = {0.45, 0.45, 0.45}, same = {0.8, 0.47, 0.65};
+    return stands == 1 + ORDER_BEFORE  ? past
+           : stands == 1 + ORDER_AFTER ? future
+           : stands == 1 + ORDER_SAME  ? same
+                                       : concurrent;
+}
+
+static void ring(const struct painter *p, const struct scene_mark *m, double radius,
+                 struct target_colour colour)
 {
     cairo_new_sub_path(p->cr);
-    cairo_arc(p->cr, m->x_pt, m->y_pt, HALF + 4, 0, 2 * PI);
-    cairo_set_source_rgb(p->cr, 0.95, 0.55, 0);
+    cairo_arc(p->cr, m->x_pt, m->y_pt, radius, 0, 2 * PI);
+    set_colour(p, colour);
     cairo_set_line_width(p->cr, 2);
     cairo_stroke(p->cr);
 }
 
-static void paint_columns(struct painter *p, const struct paint_selection *selection)
+/* A bar on the side where the event stands. */
+static void paint_side(const struct painter *p, const struct scene_mark *m)
+{
+    uint8_t stands = m->event->stands;
+    double side = stands == 1 + ORDER_BEFORE ? -1 : stands == 1 + ORDER_AFTER ? 1 : 0;
+    if (!side)
+        return;
+    set_colour(p, paint_standing(stands));
+    cairo_rectangle(p->cr, m->x_pt + side * (HALF + 2.3) - 0.8, m->y_pt - HALF - 1.5, 1.6,
+                    2 * HALF + 3);
+    cairo_fill(p->cr);
+}
+
+static bool is_found(const struct paint_selection *s, struct ref at)
+{
+    size_t low = 0, high = s->found_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        struct ref m = s->found[middle];
+        if (m.line < at.line || (m.line == at.line && m.number < at.number))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->found_count && ref_equal(s->found[low], at);
+}
+
+/* Is it to be painted at all? */
+static bool wanted(const struct paint_selection *s, const struct scene_mark *m)
+{
+    switch (s && s->stands ? m->event->stands : 0) {
+    case 1 + ORDER_BEFORE:
+        return s->past;
+    case 1 + ORDER_AFTER:
+        return s->future;
+    case 1 + ORDER_CONCURRENT:
+        return s->concurrent;
+    default:
+        return true;
+    }
+}
+
+static void paint_mark(struct painter *p, const struct scene_mark *m, const struct paint_selection *s)
+{
+    bool stands = s && s->stands && m->event->stands && m->state == EVENT_ORDERED;
+    struct target_colour colour = stands ? paint_standing(m->event->stands) : m->colour;
+    p->alpha = stands && m->event->stands == 1 + ORDER_CONCURRENT ? 0.45 : 1;
+    paint_symbol(p, m->shape, m->filled, colour, m->state, m->x_pt, m->y_pt);
+    p->alpha = 1;
+    if (!s)
+        return;
+    if (stands)
+        paint_side(p, m);
+    if (s->found_count && is_found(s, m->event->at))
+        ring(p, m, HALF + 3, violet);
+    if (ref_equal(m->event->at, s->selected) || ref_equal(m->event->at, s->second))
+        ring(p, m, HALF + 4, amber);
+}
+
+static const struct scene_mark *mark_at(const struct scene *scene, struct ref at)
+{
+    for (uint32_t i = 0; i < scene->mark_count; i++)
+        if (ref_equal(scene->marks[i].event->at, at))
+            return &scene->marks[i];
+    return NULL;
+}
+
+/* A broad band along the chain, as far as its events are in the picture. */
+static void paint_chain(const struct painter *p, const struct paint_selection *s)
+{
+    const struct scene_mark *before = NULL;
+    for (size_t i = 0; i < s->chain_count; i++) {
+        const struct scene_mark *m = mark_at(p->scene, s->chain[i]);
+        if (m && before) {
+            cairo_move_to(p->cr, before->x_pt, before->y_pt);
+            cairo_line_to(p->cr, m->x_pt, m->y_pt);
+            cairo_set_source_rgba(p->cr, amber.red, amber.green, amber.blue, 0.45);
+            cairo_set_line_width(p->cr, 6);
+            cairo_stroke(p->cr);
+        }
+        before = m ? m : before;
+    }
+}
+
+/* ---- columns ---- */
+
+static void paint_texts(const struct painter *p)
 {
     const struct scene *s = p->scene;
-    for (uint32_t i = 0; i < s->segment_count; i++)
-        paint_segment(p, &s->segments[i]);
-    for (uint32_t i = 0; i < s->link_count; i++)
-        paint_link(p, &s->links[i]);
-    for (uint32_t i = 0; i < s->gap_count; i++)
-        paint_gap(p, &s->gaps[i]);
-    for (uint32_t i = 0; i < s->mark_count; i++) {
-        const struct scene_mark *m = &s->marks[i];
-        if (!row_seen(p, m->row) || m->x_pt < p->from - 10 || m->x_pt > p->to + 10)
-            continue;
-        paint_symbol(p, m->shape, m->filled, m->colour, m->state, m->x_pt, m->y_pt);
-        if (selection && ref_equal(m->event->at, selection->selected))
-            paint_selected(p, m);
-    }
     for (uint32_t i = 0; i < s->text_count; i++) {
         const struct scene_text *t = &s->texts[i];
         if (t->x_pt > p->to || t->x_pt + t->width_pt < p->from)
@@ -189,6 +286,91 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
         set_colour(p, t->colour);
         lettering_show(p->cr, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
     }
+}
+
+/* A stretch of time that is left out: two jagged lines, and how long it was. */
+static void paint_jag(const struct painter *p, const struct scene_jag *jag, double above, double below)
+{
+    char text[32];
+    if (jag->x_pt > p->to || jag->x_pt + jag->width_pt < p->from)
+        return;
+    set_ground(p);
+    cairo_rectangle(p->cr, jag->x_pt + 10, above, jag->width_pt - 20, below - above);
+    cairo_fill(p->cr);
+    set_colour(p, (struct target_colour){0.5, 0.5, 0.5});
+    cairo_set_line_width(p->cr, 0.8);
+    for (int side = 0; side < 2; side++) {
+        double x = jag->x_pt + (side ? jag->width_pt - 10 : 10);
+        cairo_move_to(p->cr, x, above);
+        for (double y = above; y < below; y += 8) {
+            cairo_line_to(p->cr, x + 2.5, y + 2);
+            cairo_line_to(p->cr, x - 2.5, y + 6);
+        }
+        cairo_stroke(p->cr);
+    }
+    scene_duration(jag->ns, text, sizeof text);
+    double width = lettering_width(NULL, text, 6.5, false);
+    lettering_show(p->cr, jag->x_pt + (jag->width_pt - width) / 2, above, text, 6.5, false);
+}
+
+static void paint_ruler(const struct painter *p)
+{
+    const struct scene *s = p->scene;
+    set_colour(p, (struct target_colour){0.4, 0.4, 0.4});
+    cairo_set_line_width(p->cr, 0.6);
+    for (uint32_t i = 0; i < s->tick_count; i++) {
+        const struct scene_tick *t = &s->ticks[i];
+        if (t->x_pt > p->to || t->x_pt + 80 < p->from)
+            continue;
+        cairo_move_to(p->cr, t->x_pt, s->top_pt - SCENE_RULER_PT);
+        cairo_line_to(p->cr, t->x_pt, s->top_pt);
+        cairo_stroke(p->cr);
+        lettering_show(p->cr, t->x_pt + 3, s->top_pt - SCENE_RULER_PT + 1, t->text, SCENE_LABEL_PT, false);
+    }
+}
+
+static void paint_ground(const struct painter *p)
+{
+    const struct scene *s = p->scene;
+    for (uint32_t i = p->part->first_row; i < p->part->last_row && i < s->row_count; i++) {
+        if (p->theme->tint && i % 4 == 0) {
+            cairo_set_source_rgba(p->cr, 0.2, 0.4, 0.8, p->theme->dark ? 0.16 : 0.06);
+            cairo_rectangle(p->cr, p->from, s->rows[i].y_pt - SCENE_ROW_PT / 2, p->to - p->from,
+                            SCENE_ROW_PT);
+            cairo_fill(p->cr);
+        }
+        if (!p->theme->hairlines)
+            continue;
+        set_colour(p, (struct target_colour){0.8, 0.8, 0.8});
+        cairo_set_line_width(p->cr, 0.25);
+        cairo_move_to(p->cr, p->from, s->rows[i].y_pt);
+        cairo_line_to(p->cr, p->to, s->rows[i].y_pt);
+        cairo_stroke(p->cr);
+    }
+}
+
+static void paint_columns(struct painter *p, const struct paint_selection *selection, double above,
+                          double below)
+{
+    const struct scene *s = p->scene;
+    paint_ground(p);
+    for (uint32_t i = 0; i < s->segment_count; i++)
+        paint_segment(p, &s->segments[i]);
+    for (uint32_t i = 0; i < s->link_count; i++)
+        paint_link(p, &s->links[i]);
+    for (uint32_t i = 0; i < s->jag_count; i++)
+        paint_jag(p, &s->jags[i], above, below);
+    for (uint32_t i = 0; i < s->gap_count; i++)
+        paint_gap(p, &s->gaps[i]);
+    if (selection)
+        paint_chain(p, selection);
+    for (uint32_t i = 0; i < s->mark_count; i++) {
+        const struct scene_mark *m = &s->marks[i];
+        if (row_seen(p, m->row) && m->x_pt >= p->from - 10 && m->x_pt <= p->to + 10 &&
+            wanted(selection, m))
+            paint_mark(p, m, selection);
+    }
+    paint_texts(p);
 }
 
 static void paint_row_names(struct painter *p)
@@ -227,7 +409,7 @@ static void paint_notes(struct painter *p)
 void paint_names(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme)
 {
     struct paint_part part = {.last_row = scene->row_count};
-    struct painter p = {.cr = cr, .scene = scene, .theme = theme, .part = &part};
+    struct painter p = {.cr = cr, .scene = scene, .theme = theme, .part = &part, .alpha = 1};
     paint_row_names(&p);
 }
 
@@ -235,17 +417,21 @@ void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_them
                  const struct paint_part *part, const struct paint_selection *selection)
 {
     struct painter p = {.cr = cr, .scene = scene, .theme = theme, .part = part,
-                        .from = part->from_pt, .to = part->to_pt};
+                        .from = part->from_pt, .to = part->to_pt, .alpha = 1};
     if (theme->names)
         paint_row_names(&p);
     double above = part->first_row < scene->row_count ? scene->rows[part->first_row].y_pt
                                                       : scene->top_pt;
     double below = part->last_row ? scene->rows[part->last_row - 1].y_pt : scene->bottom_pt;
+    above -= SCENE_ROW_PT / 2;
+    below += SCENE_ROW_PT / 2;
+    double ruler = scene->tick_count && part->first_row == 0 ? SCENE_RULER_PT : 0;
     cairo_save(cr);
-    cairo_rectangle(cr, part->from_pt, above - SCENE_ROW_PT / 2, part->to_pt - part->from_pt,
-                    below - above + SCENE_ROW_PT);
+    cairo_rectangle(cr, part->from_pt, above - ruler, part->to_pt - part->from_pt, below - above + ruler);
     cairo_clip(cr);
-    paint_columns(&p, selection);
+    paint_columns(&p, selection, above, below);
+    if (ruler)
+        paint_ruler(&p);
     cairo_restore(cr);
     if (part->notes)
         paint_notes(&p);

@@ -10,11 +10,20 @@ struct paint_theme {
     bool grey;  /* no colour: every distinction is also one of shape */
     bool dark;  /* light on dark */
     bool names; /* paint the column of names */
+    bool tint;  /* every fourth row */
+    bool hairlines; /* across stretches where nothing is in a line */
 };
 
-/* Selected marks, for a viewer. */
+/* What stands out.  Marks are told apart by shape, too: of the past by a bar on their left, of the future
+ * on their right; concurrent ones are faint. */
 struct paint_selection {
-    struct ref selected;
+    struct ref selected, second; /* line 0: none */
+    bool stands;                 /* colour marks by how they stand to the selected one */
+    bool past, future, concurrent; /* with stands: paint those at all */
+    const struct ref *found;     /* hits of a search, by line and number */
+    size_t found_count;
+    const struct ref *chain;     /* a way through the picture, from event to event */
+    size_t chain_count;
 };
 
 /* Paints what lies between from_pt and to_pt of the scene's columns (names apart) and rows
@@ -30,5 +39,8 @@ void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_them
 /* Only one half of it, for a screen whose names stay while the columns scroll. */
 void paint_names(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme);
 void paint_background(cairo_t *cr, const struct paint_theme *theme);
+/* How marks of the past, the future, the rest are coloured: the palette of Okabe and Ito (2008), which
+ * people of every colour vision tell apart.  stands: as in an event. */
+struct target_colour paint_standing(uint8_t stands);
 
 #endif

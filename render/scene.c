@@ -1,6 +1,5 @@
 #define _GNU_SOURCE
 #include "render/build.h"
-#include "render/slots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,20 +109,6 @@ static char *words_for(const struct builder *b, const struct shown_event *e, boo
     return words;
 }
 
-struct extent { /* what the columns need; by index */
-    double left, right;
-    uint32_t slots;
-};
-
-static bool is_last_of_line(const struct builder *b, const struct shown_event *e)
-{
-    for (uint32_t i = 0; i < b->window->event_count; i++)
-        if (b->window->events[i].at.line == e->at.line &&
-            b->window->events[i].at.number > e->at.number)
-            return false;
-    return !b->window->more_right;
-}
-
 static const struct shown_gap *gap_before(const struct builder *b, struct ref at)
 {
     for (uint32_t i = 0; i < b->window->gap_count; i++) {
@@ -132,24 +117,6 @@ static const struct shown_gap *gap_before(const struct builder *b, struct ref at
             return gap;
     }
     return NULL;
-}
-
-static void add_columns(struct builder *b, uint32_t count, const struct extent *extents)
-{
-    struct scene *scene = b->scene;
-    double x = scene->names_pt;
-    for (uint32_t i = 0; i < count; i++) {
-        struct scene_column c = {.column = b->base + (int32_t)i,
-                                 .left_pt = extents[i].left,
-                                 .right_pt = extents[i].right +
-                                             (extents[i].slots - 1) * SCENE_SLOT_PT,
-                                 .slots = extents[i].slots};
-        c.x_pt = x + c.left_pt;
-        x = c.x_pt + c.right_pt;
-        PUSH(scene->columns, scene->column_count, c);
-    }
-    double least = b->options->minimum_width_pt;
-    scene->width_pt = x + 10 > least ? x + 10 : least;
 }
 
 /* ---- marks ---- */
@@ -165,14 +132,6 @@ static void add_text(struct builder *b, double x, double y, char *text)
                            .colour = black};
     PUSH(b->scene->texts, b->scene->text_count, t);
 }
-
-struct placed_mark { /* an event with its index of column, pending ones too */
-    const struct shown_event *event;
-    uint32_t column, row;
-    uint32_t slot;
-    char *words; /* NULL none */
-    bool waits;
-};
 
 static void add_mark(struct builder *b, const struct placed_mark *p)
 {
@@ -221,9 +180,9 @@ static enum scene_style style_of(struct presences in)
 }
 
 static void add_segment(struct builder *b, uint32_t row, double from, double to,
-                        enum scene_style style)
+                        enum scene_style style, bool is_long)
 {
-    struct scene_segment s = {row, from, to, style, b->scene->rows[row].colour};
+    struct scene_segment s = {row, from, to, style, b->scene->rows[row].colour, is_long};
     if (style != STYLE_NONE && to > from)
         PUSH(b->scene->segments, b->scene->segment_count, s);
 }
@@ -234,6 +193,11 @@ static int by_row(const void *a, const void *b)
     if (x->row != y->row)
         return x->row < y->row ? -1 : 1;
     return x->x_pt < y->x_pt ? -1 : x->x_pt > y->x_pt;
+}
+
+static bool is_long(const struct builder *b, enum scene_style style, int64_t ns)
+{
+    return style == STYLE_DASHED && b->options->threshold_ns && ns >= b->options->threshold_ns;
 }
 
 /* Marks are sorted by row and x. */
@@ -248,73 +212,15 @@ static void add_segments(struct builder *b)
         enum scene_style style = style_of(b->window->rows[row].in);
         for (; i < scene->mark_count && scene->marks[i].row == row; i++) {
             const struct scene_mark *m = &scene->marks[i];
-            add_segment(b, row, x, m->x_pt, style);
+            add_segment(b, row, x, m->x_pt, style, is_long(b, style, m->event->since_ns));
             if (m->state == EVENT_PENDING)
                 continue;
             x = m->x_pt;
             style = described ? style_of(m->event->in) : STYLE_THIN;
         }
         if (described)
-            add_segment(b, row, x, edge, style);
+            add_segment(b, row, x, edge, style, false);
     }
-}
-
-/* ---- slots ---- */
-
-static int by_column(const void *a, const void *b)
-{
-    const struct placed_mark *x = a, *y = b;
-    if (x->column != y->column)
-        return x->column < y->column ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
-/* Are two marks of one column the same point? */
-static bool together(const struct shown_event *a, const struct shown_event *b)
-{
-    if (a->state != EVENT_ORDERED || b->state != EVENT_ORDERED)
-        return false;
-    if (a->relation == RELATION_GROUP)
-        return a->group && a->group == b->group;
-    return a->relation == RELATION_SYNC && a->partner_count == 1 &&
-           ref_equal(a->partners[0], b->at);
-}
-
-/* Sorts the marks by column and row and gives each its slot. */
-static void assign_slots(struct placed_mark *marks, uint32_t count, struct extent *extents)
-{
-    struct slot_point *points = calloc(count + 1, sizeof *points);
-    uint32_t *upper = calloc(count + 1, sizeof *upper); /* 1 + the first mark of its point */
-    uint32_t point_count = 0;
-    if (!points || !upper)
-        abort();
-    if (count)
-        qsort(marks, count, sizeof *marks, by_column);
-    for (uint32_t i = 0; i < count; i++) {
-        if (upper[i])
-            continue;
-        upper[i] = i + 1;
-        struct slot_point point = {marks[i].column, marks[i].row, marks[i].row, 0};
-        bool single = marks[i].event->relation != RELATION_SYNC &&
-                      marks[i].event->relation != RELATION_GROUP;
-        for (uint32_t k = i + 1; !single && k < count && marks[k].column == marks[i].column; k++)
-            if (together(marks[i].event, marks[k].event)) {
-                upper[k] = i + 1;
-                point.last_row = marks[k].row;
-            }
-        points[point_count++] = point;
-    }
-    slots_assign(points, point_count);
-    for (uint32_t i = 0, p = 0; i < count; i++) {
-        if (upper[i] == i + 1) /* points come in the order of their upper marks */
-            marks[i].slot = points[p++].slot;
-        else
-            marks[i].slot = marks[upper[i] - 1].slot;
-        struct extent *x = &extents[marks[i].column];
-        x->slots = marks[i].slot + 1 > x->slots ? marks[i].slot + 1 : x->slots;
-    }
-    free(points);
-    free(upper);
 }
 
 /* ---- all of it ---- */
@@ -339,6 +245,10 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
         row_last[row] = column > row_last[row] ? column : row_last[row];
         last = column > last ? column : last;
     }
+    for (uint32_t i = 0; i < count; i++) { /* with it its row ends */
+        struct placed_mark *m = &(*marks)[i];
+        m->is_last = !w->more_right && (int32_t)m->column + b->base == row_last[m->row];
+    }
     for (uint32_t i = 0; i < w->pending_count; i++) {
         int32_t row = build_row(b, w->pending[i].at.line);
         if (row < 0)
@@ -362,7 +272,7 @@ static void build(struct builder *b)
         build_note(b, 10, y, b->options->title, 11, true);
         y += 20;
     }
-    scene->top_pt = y;
+    scene->top_pt = y + (b->options->column_ns ? SCENE_RULER_PT : 0);
     add_rows(b);
     b->base = w->first <= w->last && w->event_count ? w->first : 0;
     struct placed_mark *marks;
@@ -371,13 +281,14 @@ static void build(struct builder *b)
     if (!extents)
         abort();
     for (uint32_t i = 0; i < columns; i++)
-        extents[i] = (struct extent){SCENE_COLUMN_PT / 2, SCENE_COLUMN_PT / 2, 1};
-    assign_slots(marks, count, extents);
+        extents[i] = (struct extent){SCENE_COLUMN_PT / 2, SCENE_COLUMN_PT / 2, 1, true};
+    build_slots(marks, count, extents);
     for (uint32_t i = 0; i < count; i++) {
         struct extent *x = &extents[marks[i].column];
         const struct shown_event *e = marks[i].event;
+        x->empty = false;
         const struct target_event *look = book_look(b->book, e);
-        bool last = look && look->waits && e->about && is_last_of_line(b, e);
+        bool last = look && look->waits && e->about && marks[i].is_last;
         if (e->text_count || e->fold || last || e->state == EVENT_CONTRADICTORY) {
             char *words = words_for(b, e, last);
             marks[i].waits = last;
@@ -396,7 +307,7 @@ static void build(struct builder *b)
             x->left = width > x->left ? width : x->left;
         }
     }
-    add_columns(b, columns, extents);
+    build_columns(b, columns, extents);
     for (uint32_t i = 0; i < count; i++)
         add_mark(b, &marks[i]);
     free(extents);
@@ -405,6 +316,7 @@ static void build(struct builder *b)
         qsort(scene->marks, scene->mark_count, sizeof *scene->marks, by_row);
     add_segments(b);
     build_links(b);
+    build_ruler(b);
     scene->height_pt = scene->bottom_pt + 4;
     if (b->options->legend)
         build_legend(b);
@@ -446,6 +358,8 @@ void scene_free(struct scene *scene)
     free(scene->notes);
     free(scene->gaps);
     free(scene->keys);
+    free(scene->jags);
+    free(scene->ticks);
     free(scene);
 }
 
@@ -495,6 +409,9 @@ void scene_print(const struct scene *scene, FILE *f)
     for (uint32_t i = 0; i < scene->text_count; i++)
         fprintf(f, "text %.1f,%.1f \"%s\"\n", scene->texts[i].x_pt, scene->texts[i].y_pt,
                 scene->texts[i].text);
+    for (uint32_t i = 0; i < scene->jag_count; i++)
+        fprintf(f, "jag %.1f-%.1f %lld ns\n", scene->jags[i].x_pt,
+                scene->jags[i].x_pt + scene->jags[i].width_pt, (long long)scene->jags[i].ns);
     for (uint32_t i = 0; i < scene->note_count; i++)
         fprintf(f, "note %.1f,%.1f \"%s\"\n", scene->notes[i].x_pt, scene->notes[i].y_pt,
                 scene->notes[i].text);

@@ -35,6 +35,7 @@ struct scene_segment {
     double from_pt, to_pt;
     enum scene_style style;
     struct target_colour colour;
+    bool is_long; /* blocked for longer than the threshold */
 };
 
 struct scene_mark {
@@ -72,6 +73,17 @@ struct scene_gap {
     uint64_t count;
 };
 
+/* Placed by time: a long stretch without events, squeezed; a tick of the ruler. */
+struct scene_jag {
+    double x_pt, width_pt;
+    int64_t ns;
+};
+
+struct scene_tick {
+    double x_pt;
+    char text[32];
+};
+
 struct scene_key { /* one entry of the legend */
     double x_pt, y_pt; /* centre of the symbol */
     enum target_shape shape;
@@ -102,17 +114,25 @@ struct scene {
     uint32_t gap_count;
     struct scene_key *keys;
     uint32_t key_count;
+    struct scene_jag *jags;
+    uint32_t jag_count;
+    struct scene_tick *ticks;
+    uint32_t tick_count;
 };
 
 struct scene_options {
     const char *title, *caption; /* NULL none */
     bool legend;
+    uint64_t column_ns;      /* placed by time: so long is a column; a ruler stands above */
+    bool squeeze;            /* long stretches without events */
+    int64_t threshold_ns;    /* blocked stretches that are longer stand out; 0 none */
     double minimum_width_pt; /* the last column is widened to reach it */
     /* Width of text in points; NULL: a fixed 0.55 of the size per character. */
     double (*measure)(void *context, const char *text, double size_pt, bool bold);
     void *context;
 };
 
+#define SCENE_RULER_PT 14.0
 #define SCENE_ROW_PT 26.0
 #define SCENE_COLUMN_PT 15.0
 #define SCENE_SLOT_PT 11.0
@@ -129,6 +149,8 @@ void scene_free(struct scene *scene);
 /* The mark nearest to a point, within reach points; NULL if none. */
 const struct scene_mark *scene_hit(const struct scene *scene, double x_pt, double y_pt,
                                    double reach_pt);
+/* "1.5 ms" */
+void scene_duration(int64_t ns, char *s, size_t size);
 /* Writes the scene as text, for golden files. */
 void scene_print(const struct scene *scene, FILE *f);
 

@@ -63,11 +63,25 @@ static enum ending format_of(const char *file)
     return NONE;
 }
 
+/* What stands out in a view. */
+static struct paint_selection picture_selection(const struct picture *p)
+{
+    return (struct paint_selection){.selected = p->place.selected,
+                                    .second = p->place.second,
+                                    .stands = p->place.stands && p->place.selected.line,
+                                    .past = !(p->place.hide & HIDE_PAST),
+                                    .future = !(p->place.hide & HIDE_FUTURE),
+                                    .concurrent = !(p->place.hide & HIDE_CONCURRENT)};
+}
+
 static struct scene *make_scene(const struct picture *p, const struct book *book, bool measured)
 {
     struct scene_options options = {.title = p->no_title ? NULL : p->title,
                                     .caption = p->caption,
                                     .legend = !p->no_legend,
+                                    .column_ns = p->column_ns,
+                                    .squeeze = p->view ? p->look.squeeze : true,
+                                    .threshold_ns = p->look.threshold_ns,
                                     .measure = measured ? lettering_width : NULL};
     struct scene *scene = scene_build(&p->window, book, &options);
     if (!scene)
@@ -95,7 +109,7 @@ static bool choose_paper(const struct command *command, const struct picture *p,
                          const struct scene *scene, struct page_options *page)
 {
     bool image = page->format != PAGE_PDF;
-    bool range = p->from.line || p->to.line || p->around.line || p->last || p->text;
+    bool range = p->view || p->from.line || p->to.line || p->around.line || p->last || p->text;
     if (page->paper_width_pt <= 0 && page->width_pt <= 0 && !image &&
         (scene->column_count > COLUMNS_ONE_PAGE || scene->width_pt > PAGE_LIMIT_PT ||
          scene->height_pt > PAGE_LIMIT_PT))
@@ -120,6 +134,13 @@ static int write_picture(const struct command *command, const struct picture *p,
     struct scene *scene = make_scene(p, book, true);
     int status = EXIT_FAILED;
     page->title = p->title;
+    page->selection = picture_selection(p);
+    if (p->view) {
+        page->theme.tint = true;
+        page->theme.dark = p->look.dark;
+        page->theme.grey |= p->look.grey;
+        page->theme.hairlines = p->look.hairlines;
+    }
     page->date = (time_t)(book->run.wall_ns / 1000000000u);
     if (choose_paper(command, p, scene, page)) {
         const char *why = page_write(scene, page, file);

@@ -84,6 +84,9 @@ int picture_option(const struct command *command, struct picture *p, int option,
             return command_usage(command, "--cluster: too many");
         p->clusters[p->cluster_count++] = value;
         return 0;
+    case 271:
+        p->view = value;
+        return 0;
     case 270:
         return take_time(command, p, value);
     default:
@@ -265,7 +268,7 @@ static bool by_time(const struct command *command, struct picture *p, struct sub
         if (source_next(&subject->source, true, &type, &in, &error) < 0)
             return !command_fail(command, "%s", error.text);
     uint64_t duration = stat.duration_ns > 0 ? (uint64_t)stat.duration_ns : 1;
-    request->column_ns = p->column_ns ? p->column_ns : duration / TIME_COLUMNS + 1;
+    request->column_ns = p->column_ns = p->column_ns ? p->column_ns : duration / TIME_COLUMNS + 1;
     uint64_t columns = duration / request->column_ns + 60;
     if (columns > LIMIT_COLUMNS) {
         command_fail(command, "--time: that makes more than %u columns", LIMIT_COLUMNS);
@@ -325,11 +328,35 @@ static bool check_exists(const struct command *command, struct subject *subject,
     return true;
 }
 
+/* The window of a view.  One in another run has rows only, and the whole run is shown with them. */
+static bool get_view(const struct command *command, struct picture *p, struct subject *subject)
+{
+    struct error error;
+    struct window_request request;
+    if (!place_read(&p->place, &p->look, &subject->source.book, subject->sites, p->view, &error))
+        return !command_fail(command, "%s", error.text);
+    bool elsewhere = !p->place.columns;
+    if (elsewhere)
+        p->place.columns = p->all ? LIMIT_COLUMNS : COLUMNS_UNASKED;
+    label_again(&subject->source.book, subject->sites, &subject->known, p->look.labels);
+    p->no_legend |= !p->look.legend;
+    p->column_ns = p->place.column_ns;
+    place_request(&p->place, &request);
+    p->rows = request.rows;
+    p->joined = request.joined;
+    p->row_count = request.row_count;
+    if (p->place.stands)
+        request.about = p->place.selected;
+    return ask(command, p, subject, &request);
+}
+
 bool picture_get(const struct command *command, struct picture *p, struct subject *subject)
 {
-    if (!choose_rows(command, p, subject) || !check_exists(command, subject, p->from) ||
+    if (p->view && !get_view(command, p, subject))
+        return false;
+    if (!p->view && (!choose_rows(command, p, subject) || !check_exists(command, subject, p->from) ||
         !check_exists(command, subject, p->to) || !check_exists(command, subject, p->around) ||
-        (p->text && !find_text(command, p, subject)) || !get_range(command, p, subject))
+        (p->text && !find_text(command, p, subject)) || !get_range(command, p, subject)))
         return false;
     const struct book *book = &subject->source.book;
     bool folded = false;
@@ -346,4 +373,5 @@ void picture_free(struct picture *p)
     shown_window_free(&p->window);
     free(p->rows);
     free(p->joined);
+    place_free(&p->place);
 }

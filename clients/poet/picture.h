@@ -4,6 +4,7 @@
 #define CLIENTS_POET_PICTURE_H
 
 #include "clients/poet/command.h"
+#include "clients/source/place.h"
 
 struct picture {
     struct ref from, to, around; /* line 0: not asked for */
@@ -19,6 +20,9 @@ struct picture {
     enum labels labels;
     const char *caption;
     bool no_title, no_legend, all;
+    const char *view; /* a file that says all of the above */
+    struct place place; /* out of it */
+    struct look look;
     struct shown_window window; /* the answer */
     uint32_t *rows;
     uint32_t row_count;
@@ -34,7 +38,8 @@ struct picture {
         {"labels", required_argument, 0, 264}, {"caption", required_argument, 0, 265},        \
         {"no-title", no_argument, 0, 266}, {"no-legend", no_argument, 0, 267},                \
         {"all", no_argument, 0, 268}, {"cluster", required_argument, 0, 269},                 \
-        {"time", optional_argument, 0, 270}
+        {"time", optional_argument, 0, 270},      \
+        {"view", required_argument, 0, 271}
 
 #define PICTURE_USAGE                                                                         \
     "  --from EVENT --to EVENT   from one event to another (LINE:NUMBER), either or both\n"   \
@@ -49,6 +54,7 @@ struct picture {
     "                            default: the whole run on 300 columns\n"                     \
     "  --fold, --no-fold         stretches of like visits as one mark with xN; default: when\n" \
     "                            there are more than 400 columns\n"                           \
+    "  --view FILE               what is seen in a view that poet view saved: range, rows, colours\n" \
     "  --labels WHAT             name, id (name and line number) or address (default)\n"      \
     "  --caption TEXT            a caption under the picture\n"                               \
     "  --no-title, --no-legend   leave those out\n"                                           \

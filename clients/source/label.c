@@ -60,3 +60,12 @@ void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum l
             abort();
     }
 }
+
+void label_again(struct book *book, struct sites *sites, uint32_t *known, enum labels how)
+{
+    for (uint32_t i = 0; i < book->line_count; i++) {
+        free(book->lines[i].label);
+        book->lines[i].label = NULL;
+    }
+    label_lines(book, sites, known, how);
+}

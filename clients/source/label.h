@@ -11,6 +11,8 @@ enum labels { LABELS_NAME, LABELS_ID, LABELS_ADDRESS };
 /* Tells `sites` the programs that it does not know yet and sets the labels of all lines
  * without one.  *known: programs told so far, starts at 0. */
 void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum labels how);
+/* All labels anew. */
+void label_again(struct book *book, struct sites *sites, uint32_t *known, enum labels how);
 /* The name alone; never NULL.  Valid until the next call. */
 const char *label_name(const struct book *book, struct sites *sites, uint32_t line);
 

@@ -61,7 +61,7 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
     cairo_clip(cr);
     cairo_translate(cr, -left, 0);
     struct paint_part part = {s->names_pt + left, s->width_pt, 0, s->row_count, false};
-    struct paint_selection selection = {view->selected};
+    struct paint_selection selection = {.selected = view->selected};
     paint_scene(cr, s, &theme, &part, &selection);
     cairo_restore(cr);
     paint_names(cr, s, &theme);

@@ -1,0 +1,99 @@
+#include "clients/source/place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *copy_of(const void *from, size_t count, size_t bytes)
+{
+    void *to = count ? malloc(count * bytes) : NULL;
+    if (count && !to)
+        abort();
+    return count ? memcpy(to, from, count * bytes) : NULL;
+}
+
+void place_copy(struct place *to, const struct place *from)
+{
+    struct place copy = *from;
+    copy.rows = copy_of(from->rows, from->row_count, sizeof *from->rows);
+    copy.moves = copy_of(from->moves, from->move_count, sizeof *from->moves);
+    place_free(to);
+    *to = copy;
+}
+
+void place_free(struct place *place)
+{
+    free(place->rows);
+    free(place->moves);
+    *place = (struct place){0};
+}
+
+static bool same_rows(const struct place *a, const struct place *b)
+{
+    for (uint32_t i = 0; i < a->row_count && i < b->row_count; i++)
+        if (a->rows[i].line != b->rows[i].line || a->rows[i].joins != b->rows[i].joins ||
+            a->rows[i].hidden != b->rows[i].hidden)
+            return false;
+    return a->row_count == b->row_count;
+}
+
+static bool same_moves(const struct place *a, const struct place *b)
+{
+    for (uint32_t i = 0; i < a->move_count && i < b->move_count; i++)
+        if (a->moves[i].line != b->moves[i].line || a->moves[i].to != b->moves[i].to ||
+            a->moves[i].events != b->moves[i].events)
+            return false;
+    return a->move_count == b->move_count;
+}
+
+bool place_equal(const struct place *a, const struct place *b)
+{
+    return a->anchor == b->anchor && ref_equal(a->event, b->event) && a->position == b->position &&
+           a->time_ns == b->time_ns && a->from == b->from && a->shift_pt == b->shift_pt &&
+           a->rise_pt == b->rise_pt && a->zoom == b->zoom && a->follow == b->follow &&
+           a->far == b->far && a->far_from == b->far_from && a->far_to == b->far_to &&
+           a->fold == b->fold && a->column_ns == b->column_ns &&
+           ref_equal(a->selected, b->selected) && ref_equal(a->second, b->second) &&
+           a->stands == b->stands && a->hide == b->hide && same_rows(a, b) && same_moves(a, b);
+}
+
+void place_request(const struct place *place, struct window_request *request)
+{
+    *request = (struct window_request){.anchor = place->anchor,
+                                       .event = place->event,
+                                       .position = place->position,
+                                       .time_ns = place->time_ns,
+                                       .from = place->from,
+                                       .columns = place->columns ? place->columns : 1,
+                                       .fold = place->fold && !place->column_ns,
+                                       .column_ns = place->column_ns,
+                                       .moves = place->moves,
+                                       .move_count = place->move_count};
+    request->rows = calloc(place->row_count + 1, sizeof *request->rows);
+    request->joined = calloc(place->row_count + 1, 1);
+    if (!request->rows || !request->joined)
+        abort();
+    bool open = false; /* may the next one join?  Not what is hidden. */
+    for (uint32_t i = 0; i < place->row_count; i++) {
+        const struct place_row *row = &place->rows[i];
+        open &= row->joins;
+        if (row->hidden)
+            continue;
+        request->joined[request->row_count] = row->joins && open;
+        request->rows[request->row_count++] = row->line;
+        open = true;
+    }
+}
+
+void place_move(struct place *place, uint32_t line, int64_t events)
+{
+    struct shown_move *last = place->move_count ? &place->moves[place->move_count - 1] : NULL;
+    if (last && last->line == line && !last->to) {
+        last->events += events;
+        place->move_count -= last->events == 0;
+        return;
+    }
+    place->moves = realloc(place->moves, (place->move_count + 1) * sizeof *place->moves);
+    if (!place->moves)
+        abort();
+    place->moves[place->move_count++] = (struct shown_move){line, false, events};
+}

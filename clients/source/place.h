@@ -1,0 +1,70 @@
+/* A place: what is seen of a run, and how.  Two equal places of one run give the same picture.
+ *
+ * Written to a file it is a view, that another picture can be made from: lines are told by number and by
+ * kind and name, so that the rows of a view fit the next run of the same program, too. */
+#ifndef CLIENTS_SOURCE_PLACE_H
+#define CLIENTS_SOURCE_PLACE_H
+
+#include "clients/source/label.h"
+#include "wire/asked.h"
+#include "wire/endpoint.h"
+
+struct place_row {
+    uint32_t line;
+    bool joins;  /* in a cluster with the row before */
+    bool hidden; /* not drawn; order passes through it */
+};
+
+struct place {
+    /* where: columns counted from a position of the log, changed by line moves */
+    uint8_t anchor; /* START, END, EVENT, POSITION or TIME */
+    struct ref event;
+    uint64_t position;
+    int64_t time_ns;
+    struct shown_move *moves;
+    uint32_t move_count;
+    int32_t from;     /* the leftmost column */
+    uint32_t columns; /* in a file: how many are seen */
+    double shift_pt;  /* of the leftmost column, left of the picture */
+    double rise_pt;   /* of the rows, above it */
+    double zoom;
+    bool follow;         /* the end, as the run grows */
+    bool far;            /* densities instead of marks: */
+    double far_from, far_to; /* positions, or ns if placed by time */
+    /* how */
+    struct place_row *rows; /* in the order of the picture; none: all that are drawn, as they come */
+    uint32_t row_count;
+    bool fold;
+    uint64_t column_ns; /* not 0: placed by time */
+    struct ref selected, second;
+    bool stands;                /* marks are coloured by how they stand to the selected one */
+    uint8_t hide;               /* HIDE_ bits, with stands */
+};
+
+#define HIDE_PAST 1u
+#define HIDE_FUTURE 2u
+#define HIDE_CONCURRENT 4u
+
+/* What belongs to the look of a picture rather than to a place. */
+struct look {
+    enum labels labels;
+    bool grey, dark, hairlines, legend, squeeze;
+    int64_t threshold_ns;
+};
+
+void place_copy(struct place *to, const struct place *from); /* to: zeroed or a place */
+void place_free(struct place *place);                        /* empties it */
+bool place_equal(const struct place *a, const struct place *b);
+/* Asks for its window; rows are the request's own, moves borrowed. */
+void place_request(const struct place *place, struct window_request *request);
+/* One move after the others; joined with the last if that was of the same line. */
+void place_move(struct place *place, uint32_t line, int64_t events);
+
+/* Views in files.  Reading leaves lines that the book does not know out; a place in another run than that
+ * of the file has its rows only. */
+bool place_write(const struct place *place, const struct look *look, const struct book *book,
+                 struct sites *sites, FILE *f);
+bool place_read(struct place *place, struct look *look, const struct book *book, struct sites *sites,
+                const char *file, struct error *error);
+
+#endif
