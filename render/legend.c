@@ -30,7 +30,8 @@ struct legend {
 static void add_key(struct builder *b, struct legend *at, struct scene_key key, const char *words)
 {
     double width = 22 + build_measure(b, words, SCENE_LABEL_PT, false) + 14;
-    double limit = b->scene->width_pt > 300 ? b->scene->width_pt : 300;
+    double own = b->options->legend_width_pt > 0 ? b->options->legend_width_pt : b->scene->width_pt;
+    double limit = own > 300 ? own : 300;
     if (at->x > 10 && at->x + width > limit) {
         at->x = 10;
         at->y += 13;

@@ -102,6 +102,12 @@ static void paint_sheet(cairo_t *cr, const struct scene *scene, const struct pag
     cairo_show_text(cr, footer);
 }
 
+void page_paint(cairo_t *cr, const struct scene *scene, const struct page_options *o, unsigned page)
+{
+    struct grid grid = cut(scene, o);
+    paint_sheet(cr, scene, o, &grid, page % grid.across, page / grid.across);
+}
+
 static void set_metadata(cairo_surface_t *surface, const struct page_options *o)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");

@@ -25,6 +25,9 @@ struct page_options {
 /* How many paper pages it takes (1 without paper). */
 unsigned page_count(const struct scene *scene, const struct page_options *options);
 
+/* Paints one of them, its corner at 0, 0. */
+void page_paint(cairo_t *cr, const struct scene *scene, const struct page_options *options, unsigned page);
+
 /* Writes the file, under another name first, so that an error leaves no half one.  NULL, or
  * what went wrong. */
 const char *page_write(const struct scene *scene, const struct page_options *options,

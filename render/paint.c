@@ -373,15 +373,17 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
     paint_texts(p);
 }
 
-static void paint_row_names(struct painter *p)
+static void paint_row_name(const struct painter *p, uint32_t row, double y)
 {
-    for (uint32_t i = 0; i < p->scene->row_count; i++) {
-        if (!row_seen(p, i))
-            continue;
-        set_colour(p, p->scene->rows[i].colour);
-        lettering_show(p->cr, 8, p->scene->rows[i].y_pt - SCENE_NAME_PT * 0.65, p->scene->rows[i].label,
-                  SCENE_NAME_PT, false);
-    }
+    set_colour(p, p->scene->rows[row].colour);
+    lettering_show(p->cr, 8, y - SCENE_NAME_PT * 0.65, p->scene->rows[row].label, SCENE_NAME_PT, false);
+}
+
+static void paint_row_names(const struct painter *p)
+{
+    for (uint32_t i = 0; i < p->scene->row_count; i++)
+        if (row_seen(p, i))
+            paint_row_name(p, i, p->scene->rows[i].y_pt);
 }
 
 static void paint_notes(struct painter *p)
@@ -406,11 +408,10 @@ static void paint_notes(struct painter *p)
     }
 }
 
-void paint_names(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme)
+void paint_name(cairo_t *cr, const struct scene *scene, uint32_t row, const struct paint_theme *theme)
 {
-    struct paint_part part = {.last_row = scene->row_count};
-    struct painter p = {.cr = cr, .scene = scene, .theme = theme, .part = &part, .alpha = 1};
-    paint_row_names(&p);
+    struct painter p = {.cr = cr, .scene = scene, .theme = theme, .alpha = 1};
+    paint_row_name(&p, row, 0);
 }
 
 void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,

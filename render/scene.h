@@ -123,6 +123,7 @@ struct scene {
 struct scene_options {
     const char *title, *caption; /* NULL none */
     bool legend;
+    double legend_width_pt;  /* where it is broken into lines; 0: at the width of the drawing */
     uint64_t column_ns;      /* placed by time: so long is a column; a ruler stands above */
     bool squeeze;            /* long stretches without events */
     int64_t threshold_ns;    /* blocked stretches that are longer stand out; 0 none */

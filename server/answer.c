@@ -3,8 +3,12 @@
 
 #include "wire/limits.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- one event ---- */
 
@@ -268,6 +272,13 @@ static char *damage_of(const struct run *run, uint64_t parts)
     return text;
 }
 
+static void tell_event(struct out *out, struct shown_event *s)
+{
+    out_begin(out, MESSAGE_EVENT);
+    put_event(out, s);
+    out_end(out);
+}
+
 void answer_stat(struct out *out, const struct run *run)
 {
     struct order_figures f = order_figures(run->order);
@@ -297,21 +308,18 @@ void answer_stat(struct out *out, const struct run *run)
     free(damage);
     size_t count;
     const struct trouble *troubles = order_troubles(run->order, &count);
-    for (size_t i = 0; i < count && i < 1000; i++) {
+    for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {
         out_begin(out, MESSAGE_TROUBLE);
         put_ref(out, troubles[i].at);
         put_ref(out, troubles[i].with);
         put_string(out, troubles[i].why);
         out_end(out);
     }
+    struct waiting pending = pending_of(run);
+    for (size_t i = 0; i < pending.count && i < LIMIT_TOLD; i++)
+        tell_event(out, &pending.events[i]);
+    waiting_free(&pending);
     out_begin(out, MESSAGE_DUMP_END);
-    out_end(out);
-}
-
-static void tell_event(struct out *out, struct shown_event *s)
-{
-    out_begin(out, MESSAGE_EVENT);
-    put_event(out, s);
     out_end(out);
 }
 
@@ -416,4 +424,37 @@ bool answer_dump(struct out *out, const struct run *run, uint64_t *cursor, size_
     }
     tell_leftovers(out, run);
     return true;
+}
+
+void answer_sites(struct out *out, const struct run *run)
+{
+    uint32_t count = (uint32_t)(run->site_count < LIMIT_SITES ? run->site_count : LIMIT_SITES);
+    out_begin(out, MESSAGE_SITES_ARE);
+    put_u32(out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        put_u32(out, run->site_list[i].process);
+        put_u64(out, run->site_list[i].address);
+    }
+    out_end(out);
+}
+
+#define FETCH_BYTES (1u << 20)
+
+void answer_bytes(struct out *out, const struct run *run, uint64_t offset)
+{
+    struct stat st = {0};
+    int fd = run->file ? open(run->file, O_RDONLY | O_CLOEXEC) : -1;
+    uint8_t *bytes = malloc(FETCH_BYTES);
+    ssize_t n = fd >= 0 && bytes && offset <= INT64_MAX && fstat(fd, &st) == 0
+                    ? pread(fd, bytes, FETCH_BYTES, (off_t)offset) : -1;
+    out_begin(out, MESSAGE_BYTES);
+    put_u64(out, offset);
+    put_u64(out, (uint64_t)st.st_size);
+    put_string(out, n < 0 ? strerror(errno) : "");
+    put_u32(out, n > 0 ? (uint32_t)n : 0);
+    put_bytes(out, bytes, n > 0 ? (size_t)n : 0);
+    out_end(out);
+    if (fd >= 0)
+        close(fd);
+    free(bytes);
 }

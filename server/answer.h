@@ -17,6 +17,10 @@ struct known {
 /* type: RUN in a list, SELECTED for the one that is spoken of from now on. */
 void answer_run(struct out *out, const struct run *run, enum message type);
 void answer_news(struct out *out, const struct run *run, struct known *known);
+/* A part of the trace file, from a byte on. */
+void answer_bytes(struct out *out, const struct run *run, uint64_t offset);
+void answer_sites(struct out *out, const struct run *run);
+/* Figures, contradictions, what is pending: at most LIMIT_TOLD of either. */
 void answer_stat(struct out *out, const struct run *run);
 void answer_tails(struct out *out, const struct run *run);
 void answer_event(struct out *out, const struct run *run, struct ref at);

@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -307,7 +306,6 @@ int main(int argc, char **argv)
         return fail("start", "out of memory");
     if (optind < argc) { /* private: one file for one client */
         server.options.once = server.options.quiet = true;
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (!load(&server, argv[optind]))
             return 1;
     } else if (!clear_output(server.options.output)) {

@@ -201,7 +201,7 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
     struct in in = in_from(body, size);
     program_poll(peer->server); /* what happened before the question is in the answer */
     peer->server->asked = ev_now(peer->server->loop);
-    bool needs_run = type >= MESSAGE_WINDOW && type <= MESSAGE_STEP;
+    bool needs_run = type >= MESSAGE_WINDOW && type <= MESSAGE_FETCH;
     if (needs_run && !peer->run) {
         tell_error(peer, "no run was selected");
         peer_send(peer);
@@ -239,6 +239,12 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         break;
     case MESSAGE_SEARCH:
         on_search(peer, &in);
+        break;
+    case MESSAGE_SITES:
+        answer_sites(&peer->out, peer->run);
+        break;
+    case MESSAGE_FETCH:
+        answer_bytes(&peer->out, peer->run, get_u64(&in));
         break;
     case MESSAGE_LIST:
         on_list(peer, &in);

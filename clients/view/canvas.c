@@ -1,380 +1,428 @@
+/* The picture on the screen, and the pointer on it.  The columns are painted once, in tiles; to scroll is
+ * to put the tiles elsewhere. */
 #include "clients/view/view.h"
 
 #include <math.h>
-#include <string.h>
 
-/* ---- where things are ---- */
+/* ---- tiles ---- */
 
-static double area_width(const struct view *view)
+static bool fits(const struct view *view, const struct tile *t, int index)
 {
-    return gtk_widget_get_width(view->canvas) / view->zoom;
+    return t->surface && t->index == index && t->serial == view->stage.serial &&
+           t->rise == view->place.rise_pt && t->zoom == view->place.zoom;
 }
 
-static double area_height(const struct view *view)
+/* Scene pixels from index * TILE_PX on, at the zoom; as high as the canvas. */
+static void paint_tile(struct view *view, struct tile *t, int index, int height, int scale)
 {
-    return gtk_widget_get_height(view->canvas) / view->zoom;
+    const struct scene *s = view->stage.scene;
+    double zoom = view->place.zoom, from = index * (double)TILE_PX / zoom;
+    struct paint_theme theme = stage_theme(view);
+    struct paint_selection selection = stage_selection(view);
+    double above = view->place.rise_pt - view->stage.row_base * SCENE_ROW_PT;
+    double first = floor((above - s->top_pt) / SCENE_ROW_PT),
+           last = ceil((above + height / zoom - s->top_pt) / SCENE_ROW_PT);
+    struct paint_part part = {from, from + TILE_PX / zoom,
+                              (uint32_t)CLAMP(first, 0, s->row_count),
+                              (uint32_t)CLAMP(last, 0, s->row_count), false};
+    if (t->surface)
+        cairo_surface_destroy(t->surface);
+    t->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, TILE_PX * scale, height * scale);
+    cairo_surface_set_device_scale(t->surface, scale, scale);
+    t->index = index;
+    t->serial = view->stage.serial;
+    t->rise = view->place.rise_pt;
+    t->zoom = zoom;
+    cairo_t *cr = cairo_create(t->surface);
+    paint_background(cr, &theme);
+    cairo_scale(cr, zoom, zoom);
+    cairo_translate(cr, -from, -above);
+    paint_scene(cr, s, &theme, &part, &selection);
+    cairo_destroy(cr);
 }
 
-/* How far the columns are moved to the left: in follow mode the end must be seen. */
-static double shift(const struct view *view)
+static struct tile *tile(struct view *view, int index, int height, int scale)
 {
-    double over = view->scene ? view->scene->width_pt - area_width(view) : 0;
-    return (view->follow || view->anchor == ANCHOR_END) && over > 0 ? over : 0;
+    struct stage *stage = &view->stage;
+    for (unsigned i = 0; i < TILES; i++) {
+        struct tile *t = &stage->tiles[i];
+        if (fits(view, t, index) && cairo_image_surface_get_height(t->surface) == height * scale)
+            return t;
+    }
+    struct tile *t = &stage->tiles[stage->next_tile++ % TILES];
+    paint_tile(view, t, index, height, scale);
+    return t;
 }
 
-static double rise(const struct view *view)
+static void draw_columns(struct view *view, cairo_t *cr, int width, int height)
 {
-    return gtk_adjustment_get_value(view->down_at);
+    double names = stage_names_px(view), left = stage_left(view) * view->place.zoom;
+    double begin = view->stage.scene->names_pt * view->place.zoom; /* nothing is left of it */
+    int scale = gtk_widget_get_scale_factor(view->canvas);
+    int first = (int)floor(left / TILE_PX), last = (int)floor((left + width - names) / TILE_PX);
+    cairo_save(cr);
+    cairo_rectangle(cr, names + MAX(0, begin - left), 0, width - names, height);
+    cairo_clip(cr);
+    for (int i = first; i <= last && i - first < TILES; i++) {
+        struct tile *t = tile(view, i, height, scale);
+        cairo_set_source_surface(cr, t->surface, round(names + i * TILE_PX - left), 0);
+        cairo_paint(cr);
+    }
+    cairo_restore(cr);
 }
 
-uint32_t canvas_columns(const struct view *view)
+/* ---- names ---- */
+
+static void draw_arrow(cairo_t *cr, double x, double y, int way)
 {
-    double names = view->scene ? view->scene->names_pt : 120;
-    double columns = (area_width(view) - names - 12) / SCENE_COLUMN_PT;
-    return columns < 4 ? 4 : columns > 2000 ? 2000 : (uint32_t)columns;
+    cairo_move_to(cr, x + way * 3.5, y);
+    cairo_line_to(cr, x - way * 3.5, y - 4.5);
+    cairo_line_to(cr, x - way * 3.5, y + 4.5);
+    cairo_close_path(cr);
+    cairo_fill(cr);
 }
 
-/* ---- drawing: nothing is computed here ---- */
+/* The arrows that scroll the line under the pointer, at the right of the names. */
+static void draw_line_arrows(struct view *view, cairo_t *cr, double names, int row)
+{
+    double y = stage_y_px(view, (uint32_t)row);
+    cairo_set_source_rgb(cr, 0.45, 0.45, 0.5);
+    draw_arrow(cr, names - 13, y - 0.5, -1);
+    draw_arrow(cr, names - 4, y - 0.5, 1);
+}
+
+static void draw_drop(struct view *view, cairo_t *cr, double names)
+{
+    int row = stage_row_at(view, view->pointer_y);
+    if (row < 0)
+        return;
+    double y = stage_y_px(view, (uint32_t)row) - SCENE_ROW_PT / 2 * view->place.zoom;
+    cairo_set_source_rgb(cr, 0.9, 0.62, 0);
+    cairo_rectangle(cr, 0, y - 1, names, 2);
+    cairo_fill(cr);
+}
+
+static void draw_names(struct view *view, cairo_t *cr, int height)
+{
+    const struct stage *stage = &view->stage;
+    struct paint_theme theme = stage_theme(view);
+    double names = stage_names_px(view), zoom = MIN(view->place.zoom, 1.6);
+    const struct scene *s = stage->scene;
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, 0, names, height);
+    cairo_clip(cr);
+    paint_background(cr, &theme);
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        double y = stage_y_px(view, i), high = SCENE_ROW_PT * view->place.zoom;
+        if (y < -high || y > height + high)
+            continue;
+        if (theme.tint && (i + stage->row_base) % 4 == 0) {
+            cairo_set_source_rgba(cr, 0.2, 0.4, 0.8, theme.dark ? 0.16 : 0.06);
+            cairo_rectangle(cr, 0, y - high / 2, names, high);
+            cairo_fill(cr);
+        }
+        if (view->place.selected.line && s->rows[i].line == view->place.selected.line) {
+            cairo_set_source_rgb(cr, 0.9, 0.62, 0);
+            cairo_rectangle(cr, 0, y - high / 2, 3, high);
+            cairo_fill(cr);
+        }
+    }
+    cairo_rectangle(cr, 0, 0, names - NAMES_GAP_PX, height);
+    cairo_clip(cr);
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        double y = stage_y_px(view, i);
+        if (y < -40 || y > height + 40)
+            continue;
+        cairo_save(cr);
+        cairo_translate(cr, 0, y);
+        cairo_scale(cr, zoom, zoom);
+        paint_name(cr, s, i, &theme);
+        cairo_restore(cr);
+    }
+    cairo_restore(cr);
+    cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
+    cairo_rectangle(cr, names - 0.5, 0, 1, height);
+    cairo_fill(cr);
+    int row = view->pointer_x >= 0 && view->pointer_x < names ? stage_row_at(view, view->pointer_y) : -1;
+    if (view->drag.what == DRAG_ROW)
+        draw_drop(view, cr, names);
+    else if (row >= 0)
+        draw_line_arrows(view, cr, names, row);
+}
+
+void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
+{
+    struct paint_theme theme = stage_theme(view);
+    paint_background(cr, &theme);
+    if (view->place.far) {
+        far_draw(view, cr, width, height);
+        return;
+    }
+    if (!view->stage.scene)
+        return;
+    draw_columns(view, cr, width, height);
+    draw_names(view, cr, height);
+}
 
 static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
-    struct view *view = data;
     (void)area;
-    struct paint_theme theme = {0};
-    gboolean dark = FALSE;
-    g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, NULL);
-    theme.dark = dark;
-    paint_background(cr, &theme);
-    if (!view->scene)
-        return;
-    const struct scene *s = view->scene;
-    double w = width / view->zoom, h = height / view->zoom, left = shift(view);
-    cairo_scale(cr, view->zoom, view->zoom);
-    cairo_translate(cr, 0, -rise(view));
-    for (uint32_t i = 0; i < s->row_count; i += 4) { /* every fourth line is tinted */
-        cairo_set_source_rgba(cr, 0.2, 0.4, 0.8, dark ? 0.16 : 0.06);
-        cairo_rectangle(cr, 0, s->rows[i].y_pt - SCENE_ROW_PT / 2, w, SCENE_ROW_PT);
-        cairo_fill(cr);
-    }
-    cairo_save(cr);
-    cairo_rectangle(cr, s->names_pt, rise(view), w - s->names_pt, h);
-    cairo_clip(cr);
-    cairo_translate(cr, -left, 0);
-    struct paint_part part = {s->names_pt + left, s->width_pt, 0, s->row_count, false};
-    struct paint_selection selection = {.selected = view->selected};
-    paint_scene(cr, s, &theme, &part, &selection);
-    cairo_restore(cr);
-    paint_names(cr, s, &theme);
+    canvas_draw(data, cr, width, height);
 }
 
-/* ---- a new window came ---- */
+/* ---- the scroll bar of rows ---- */
 
-static void set_bars(struct view *view)
+void canvas_bars(struct view *view)
 {
-    const struct shown_window *w = &view->shown;
-    uint64_t left = 0, seen = w->event_count, all;
-    for (uint32_t i = 0; i < w->row_count; i++)
-        left += w->rows[i].left;
-    all = w->count > left + seen ? w->count : left + seen;
-    if (!w->more_right)
-        all = left + seen;
+    double height = stage_height_pt(view), page = gtk_widget_get_height(view->canvas) / view->place.zoom;
     view->moving = true;
-    gtk_adjustment_configure(view->across_at, all ? (double)left / (double)all : 0, 0, 1, 0.01, 0.1,
-                             all ? (double)seen / (double)all : 1);
-    double height = view->scene->height_pt, page = area_height(view);
-    double value = gtk_adjustment_get_value(view->down_at);
-    gtk_adjustment_configure(view->down_at, value, 0, height > page ? height : page, SCENE_ROW_PT,
-                             page, page);
+    view->place.rise_pt = CLAMP(view->place.rise_pt, 0, MAX(0, height - page));
+    gtk_adjustment_configure(view->down_at, view->place.rise_pt, 0, MAX(height, page), SCENE_ROW_PT, page,
+                             page);
     view->moving = false;
-}
-
-void canvas_show(struct view *view, struct shown_window *window)
-{
-    struct scene_options options = {.measure = lettering_width};
-    shown_window_free(&view->shown);
-    scene_free(view->scene);
-    view->shown = *window;
-    view->scene = scene_build(&view->shown, &view->source.book, &options);
-    if (!view->scene)
-        return;
-    if (view->anchor == ANCHOR_FRACTION) { /* from here on it is a fixed place */
-        view->anchor = ANCHOR_POSITION;
-        view->position = window->anchor;
-    }
-    set_bars(view);
-    canvas_details(view);
-    gtk_widget_queue_draw(view->canvas);
-}
-
-/* ---- moving ---- */
-
-void canvas_follow(struct view *view, bool follow)
-{
-    view->follow = follow;
-    view->moving = true;
-    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(view->follow_button), follow);
-    view->moving = false;
-    if (follow)
-        link_ask(view);
-}
-
-/* By columns: a rigid shift, so it can be undone exactly. */
-static void move_columns(struct view *view, int32_t columns)
-{
-    const struct shown_window *w = &view->shown;
-    if (!view->scene || (columns < 0 && !w->more_left && w->first >= w->from) ||
-        (columns > 0 && !w->more_right))
-        return;
-    if (view->follow || view->anchor == ANCHOR_END) {
-        view->anchor = ANCHOR_POSITION;
-        view->position = w->anchor;
-        view->from = w->from;
-        canvas_follow(view, false);
-    }
-    if (view->anchor == ANCHOR_START) {
-        view->anchor = ANCHOR_POSITION;
-        view->position = 0;
-    }
-    view->from += columns;
-    link_ask(view);
-}
-
-static void go_start(struct view *view)
-{
-    canvas_follow(view, false);
-    view->anchor = ANCHOR_START;
-    view->from = 0;
-    link_ask(view);
-}
-
-static void move_rows(struct view *view, double rows)
-{
-    gtk_adjustment_set_value(view->down_at,
-                             gtk_adjustment_get_value(view->down_at) + rows * SCENE_ROW_PT);
-}
-
-static void set_zoom(struct view *view, double zoom)
-{
-    view->zoom = zoom < 0.5 ? 0.5 : zoom > 4 ? 4 : zoom;
-    link_ask(view);
-    gtk_widget_queue_draw(view->canvas);
-}
-
-bool canvas_key(struct view *view, guint key, GdkModifierType state)
-{
-    int32_t page = (int32_t)canvas_columns(view) * 3 / 4;
-    if (state & (GDK_CONTROL_MASK | GDK_ALT_MASK))
-        return false;
-    switch (key) {
-    case GDK_KEY_Left:
-        move_columns(view, -1);
-        return true;
-    case GDK_KEY_Right:
-        move_columns(view, 1);
-        return true;
-    case GDK_KEY_Page_Up:
-        move_columns(view, -page);
-        return true;
-    case GDK_KEY_Page_Down:
-        move_columns(view, page);
-        return true;
-    case GDK_KEY_Home:
-        go_start(view);
-        return true;
-    case GDK_KEY_End:
-    case GDK_KEY_f:
-        canvas_follow(view, true);
-        return true;
-    case GDK_KEY_Up:
-        move_rows(view, -1);
-        return true;
-    case GDK_KEY_Down:
-        move_rows(view, 1);
-        return true;
-    case GDK_KEY_plus:
-    case GDK_KEY_equal:
-        set_zoom(view, view->zoom * 1.2);
-        return true;
-    case GDK_KEY_minus:
-        set_zoom(view, view->zoom / 1.2);
-        return true;
-    case GDK_KEY_0:
-        set_zoom(view, 1.3);
-        return true;
-    case GDK_KEY_Escape:
-        view->selected = (struct ref){0, 0};
-        canvas_details(view);
-        gtk_widget_queue_draw(view->canvas);
-        return true;
-    default:
-        return false;
-    }
-}
-
-static gboolean on_scroll(GtkEventControllerScroll *controller, double dx, double dy, gpointer data)
-{
-    struct view *view = data;
-    GdkModifierType state =
-        gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(controller));
-    if (state & GDK_CONTROL_MASK)
-        set_zoom(view, view->zoom * (dy > 0 ? 1 / 1.1 : 1.1));
-    else if (dx != 0 || (state & GDK_SHIFT_MASK))
-        move_rows(view, dx != 0 ? dx : dy);
-    else
-        move_columns(view, dy > 0 ? 3 : -3);
-    return TRUE;
-}
-
-static void on_click(GtkGestureClick *gesture, int n, double x, double y, gpointer data)
-{
-    struct view *view = data;
-    (void)gesture;
-    (void)n;
-    gtk_widget_grab_focus(view->canvas);
-    if (!view->scene)
-        return;
-    const struct scene_mark *mark = scene_hit(view->scene, x / view->zoom + shift(view),
-                                              y / view->zoom + rise(view), 9);
-    view->selected = mark ? mark->event->at : (struct ref){0, 0};
-    canvas_details(view);
-    gtk_widget_queue_draw(view->canvas);
-}
-
-static void on_across(GtkAdjustment *adjustment, gpointer data)
-{
-    struct view *view = data;
-    if (view->moving)
-        return;
-    double end = gtk_adjustment_get_upper(adjustment) - gtk_adjustment_get_page_size(adjustment);
-    double value = gtk_adjustment_get_value(adjustment);
-    if (value >= end - 1e-9) {
-        canvas_follow(view, true);
-        return;
-    }
-    canvas_follow(view, false);
-    view->anchor = value <= 0 ? ANCHOR_START : ANCHOR_FRACTION;
-    view->fraction = value;
-    view->from = 0;
-    link_ask(view);
 }
 
 static void on_down(GtkAdjustment *adjustment, gpointer data)
 {
     struct view *view = data;
-    (void)adjustment;
+    if (view->moving)
+        return;
+    history_mark(view, "rows");
+    view->place.rise_pt = gtk_adjustment_get_value(adjustment);
+    if (view->stage.row_total > view->stage.window.row_count)
+        link_window(view);
     gtk_widget_queue_draw(view->canvas);
+}
+
+/* ---- the pointer ---- */
+
+static GdkModifierType modifiers(gpointer controller)
+{
+    return gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(controller));
+}
+
+static gboolean on_scroll(GtkEventControllerScroll *controller, double dx, double dy, gpointer data)
+{
+    struct view *view = data;
+    GdkModifierType state = modifiers(controller);
+    bool fine = gtk_event_controller_scroll_get_unit(controller) == GDK_SCROLL_UNIT_SURFACE;
+    double step = fine ? 1 : SCENE_COLUMN_PT * 3 * view->place.zoom;
+    if (state & GDK_CONTROL_MASK)
+        motion_zoom(view, pow(fine ? 1.01 : 1.15, -dy), view->pointer_x, view->pointer_y);
+    else if (state & GDK_SHIFT_MASK)
+        motion_pan(view, dx * step, dy * (fine ? 1 : SCENE_ROW_PT * view->place.zoom));
+    else if (fine)
+        motion_pan(view, dx, dy);
+    else
+        motion_pan(view, (dx + dy) * step, 0);
+    return TRUE;
+}
+
+static bool on_border(const struct view *view, double x)
+{
+    return fabs(x - stage_names_px(view)) < 3;
+}
+
+static void press_names(struct view *view, double x, double y, int presses)
+{
+    const struct stage *stage = &view->stage;
+    double names = stage_names_px(view);
+    int row = stage_row_at(view, y);
+    if (row < 0)
+        return;
+    uint32_t line = stage->scene->rows[row].line;
+    if (x > names - NAMES_GAP_PX)
+        motion_line(view, line, x > names - NAMES_GAP_PX / 2 ? -1 : 1);
+    else if (presses == 2 && stage->window.rows[row].member_count)
+        rows_split(view, line);
+    else
+        view->drag = (struct view_drag){DRAG_ROW, x, y, line};
+}
+
+static void on_press(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
+{
+    struct view *view = data;
+    gtk_widget_grab_focus(view->canvas);
+    view->drag.what = DRAG_NOTHING;
+    if (on_border(view, x)) {
+        view->drag = (struct view_drag){DRAG_NAMES, x, y, 0};
+        return;
+    }
+    if (view->place.far) {
+        if (presses == 2)
+            motion_to_position(view, far_position(view, x));
+        view->drag = (struct view_drag){DRAG_PICTURE, x, y, 0};
+        return;
+    }
+    if (!view->stage.scene)
+        return;
+    if (x < stage_names_px(view)) {
+        press_names(view, x, y, presses);
+        return;
+    }
+    const struct scene_mark *mark = stage_hit(view, x, y);
+    if (mark)
+        motion_select(view, mark->event->at, modifiers(gesture) & (GDK_CONTROL_MASK | GDK_SHIFT_MASK));
+    else
+        view->drag = (struct view_drag){DRAG_PICTURE, x, y, 0};
+}
+
+static void on_release(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
+{
+    struct view *view = data;
+    (void)gesture;
+    (void)presses;
+    int row = stage_row_at(view, y);
+    if (view->drag.what == DRAG_ROW && fabs(y - view->drag.y) > 8)
+        rows_drop(view, view->drag.row, row < 0 ? 0 : view->stage.scene->rows[row].line);
+    (void)x;
+    view->drag.what = DRAG_NOTHING;
+    gtk_widget_queue_draw(view->canvas);
+}
+
+static void on_motion(GtkEventControllerMotion *controller, double x, double y, gpointer data)
+{
+    struct view *view = data;
+    double dx = view->drag.x - x, dy = view->drag.y - y;
+    (void)controller;
+    view->pointer_x = x;
+    view->pointer_y = y;
+    gtk_widget_set_cursor_from_name(view->canvas, on_border(view, x) ? "col-resize" : NULL);
+    switch (view->drag.what) {
+    case DRAG_PICTURE:
+        view->drag.x = x;
+        view->drag.y = y;
+        motion_pan(view, dx, dy);
+        break;
+    case DRAG_NAMES:
+        view->settings.names_px = (int)CLAMP(x - NAMES_GAP_PX, 40, 900);
+        gtk_widget_queue_draw(view->canvas);
+        break;
+    default:
+        if (x < stage_names_px(view) + 20)
+            gtk_widget_queue_draw(view->canvas);
+    }
+}
+
+static void on_leave(GtkEventControllerMotion *controller, gpointer data)
+{
+    struct view *view = data;
+    (void)controller;
+    view->pointer_x = view->pointer_y = -1;
+    gtk_widget_queue_draw(view->canvas);
+}
+
+static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkTooltip *tooltip,
+                           gpointer data)
+{
+    struct view *view = data;
+    (void)widget;
+    (void)keyboard;
+    if (view->place.far || view->drag.what != DRAG_NOTHING || !view->stage.scene)
+        return FALSE;
+    const struct scene_mark *mark = stage_hit(view, x, y);
+    if (mark) {
+        char *text = details_hover(view, mark->event);
+        gtk_tooltip_set_text(tooltip, text);
+        g_free(text);
+        return TRUE;
+    }
+    int row = x < stage_names_px(view) ? stage_row_at(view, y) : -1;
+    if (row < 0)
+        return FALSE;
+    gtk_tooltip_set_text(tooltip, x > stage_names_px(view) - NAMES_GAP_PX
+                                      ? "Scroll this line; the others follow only as the order forces"
+                                      : view->stage.scene->rows[row].label);
+    return TRUE;
+}
+
+static void on_menu(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
+{
+    struct view *view = data;
+    (void)gesture;
+    (void)presses;
+    const struct scene_mark *mark = view->place.far ? NULL : stage_hit(view, x, y);
+    int row = view->place.far ? -1 : stage_row_at(view, y);
+    GMenu *menu = g_menu_new();
+    if (mark) {
+        motion_select(view, mark->event->at, false);
+        g_menu_append(menu, "Select the partner", "win.partner");
+        g_menu_append(menu, "Open in the editor", "win.editor");
+        g_menu_append(menu, "Bookmark", "win.bookmark");
+    }
+    if (row >= 0) {
+        char *target = g_strdup_printf("%u", view->stage.scene->rows[row].line);
+        static const char *const what[][2] = {{"Hide this line", "win.hide-line"},
+                                              {"Move up", "win.line-up"},
+                                              {"Move down", "win.line-down"},
+                                              {"Join with the row above", "win.join-line"},
+                                              {"Open this cluster", "win.split-line"}};
+        for (size_t i = 0; i < G_N_ELEMENTS(what); i++) {
+            char *action = g_strdup_printf("%s::%s", what[i][1], target);
+            g_menu_append(menu, what[i][0], action);
+            g_free(action);
+        }
+        g_free(target);
+    }
+    g_menu_append(menu, "Show all lines", "win.show-all");
+    GtkWidget *popover = gtk_popover_menu_new_from_model(G_MENU_MODEL(menu));
+    gtk_widget_set_parent(popover, view->canvas);
+    gtk_popover_set_pointing_to(GTK_POPOVER(popover), &(GdkRectangle){(int)x, (int)y, 1, 1});
+    gtk_popover_set_has_arrow(GTK_POPOVER(popover), FALSE);
+    gtk_popover_popup(GTK_POPOVER(popover));
+    g_object_unref(menu);
 }
 
 static void on_resize(GtkDrawingArea *area, int width, int height, gpointer data)
 {
+    struct view *view = data;
     (void)area;
     (void)width;
     (void)height;
-    link_ask(data);
+    canvas_bars(view);
+    link_window(view);
 }
 
-/* ---- the selected event in words ---- */
-
-static const struct shown_event *selected_event(const struct view *view)
+static GtkWidget *new_area(struct view *view)
 {
-    for (uint32_t i = 0; i < view->shown.event_count; i++)
-        if (ref_equal(view->shown.events[i].at, view->selected))
-            return &view->shown.events[i];
-    for (uint32_t i = 0; i < view->shown.pending_count; i++)
-        if (ref_equal(view->shown.pending[i].at, view->selected))
-            return &view->shown.pending[i];
-    return NULL;
-}
-
-static void add_field(GString *s, const char *name, const char *value)
-{
-    char *n = g_markup_escape_text(name, -1), *v = g_markup_escape_text(value, -1);
-    g_string_append_printf(s, "<small>%s</small>\n%s\n", n, v);
-    g_free(n);
-    g_free(v);
-}
-
-static void add_refs(struct view *view, GString *s, const char *name, const struct ref *refs,
-                     uint32_t count)
-{
-    GString *list = g_string_new(NULL);
-    for (uint32_t i = 0; i < count; i++) {
-        char at[48];
-        ref_print(at, sizeof at, refs[i]);
-        g_string_append_printf(list, "%s%s %s", i ? "\n" : "", at,
-                               refs[i].line & HIDDEN_LINE
-                                   ? "" : book_label(&view->source.book, refs[i].line));
-    }
-    if (count)
-        add_field(s, name, list->str);
-    g_string_free(list, TRUE);
-}
-
-void canvas_details(struct view *view)
-{
-    const struct shown_event *e = selected_event(view);
-    const struct book *book = &view->source.book;
-    gtk_widget_set_visible(view->details_box, e != NULL);
-    if (!e)
-        return;
-    GString *s = g_string_new(NULL);
-    const struct target_event *look = book_look(book, e);
-    char at[48], time[64];
-    ref_print(at, sizeof at, e->at);
-    g_snprintf(time, sizeof time, "%.9f s", (double)e->time_ns / 1e9);
-    char *type = g_strdup_printf("%s%s", book_type(book, e->type),
-                                 e->state == EVENT_PENDING         ? " (pending)"
-                                 : e->state == EVENT_CONTRADICTORY ? " (contradictory)" : "");
-    add_field(s, "Type", type);
-    if (look && strcmp(look->text, book_type(book, e->type)) != 0)
-        add_field(s, "Meaning", look->text);
-    add_field(s, "Line", book_label(book, e->at.line));
-    add_field(s, "Event", at);
-    add_field(s, "Time", time);
-    add_refs(view, s, "Partner", e->partners, e->partner_count);
-    add_refs(view, s, "After", e->after, e->after_count);
-    if (e->about)
-        add_field(s, "About", book_label(book, e->about));
-    if (e->thread)
-        add_field(s, "Thread", book_label(book, e->thread));
-    if (e->site) {
-        struct site_is site = sites_call(view->sites, e->process, e->site);
-        char *where = g_strdup_printf("%s%s%s", site.function, *site.function ? "\n" : "", site.place);
-        add_field(s, "Called from", where);
-        g_free(where);
-    }
-    for (uint32_t i = 0; i < e->text_count; i++)
-        add_field(s, "Text", e->texts[i]);
-    gtk_label_set_markup(GTK_LABEL(view->details), s->str);
-    g_string_free(s, TRUE);
-    g_free(type);
+    GtkWidget *area = gtk_drawing_area_new();
+    gtk_widget_set_hexpand(area, TRUE);
+    gtk_widget_set_vexpand(area, TRUE);
+    gtk_widget_set_focusable(area, TRUE);
+    gtk_widget_set_has_tooltip(area, TRUE);
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(area), draw, view, NULL);
+    g_signal_connect(area, "resize", G_CALLBACK(on_resize), view);
+    g_signal_connect(area, "query-tooltip", G_CALLBACK(on_tooltip), view);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(area), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "The order of events; the Text panel tells it in words", -1);
+    return area;
 }
 
 GtkWidget *canvas_new(struct view *view)
 {
     GtkWidget *grid = gtk_grid_new();
-    view->canvas = gtk_drawing_area_new();
-    view->zoom = 1.3;
-    gtk_widget_set_hexpand(view->canvas, TRUE);
-    gtk_widget_set_vexpand(view->canvas, TRUE);
-    gtk_widget_set_focusable(view->canvas, TRUE);
-    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->canvas), draw, view, NULL);
-    g_signal_connect(view->canvas, "resize", G_CALLBACK(on_resize), view);
-    view->across_at = gtk_adjustment_new(0, 0, 1, 0.01, 0.1, 1);
+    view->canvas = new_area(view);
+    view->pointer_x = view->pointer_y = -1;
     view->down_at = gtk_adjustment_new(0, 0, 1, SCENE_ROW_PT, 100, 1);
-    g_signal_connect(view->across_at, "value-changed", G_CALLBACK(on_across), view);
     g_signal_connect(view->down_at, "value-changed", G_CALLBACK(on_down), view);
-    view->across = gtk_scrollbar_new(GTK_ORIENTATION_HORIZONTAL, view->across_at);
     view->down = gtk_scrollbar_new(GTK_ORIENTATION_VERTICAL, view->down_at);
     gtk_grid_attach(GTK_GRID(grid), view->canvas, 0, 0, 1, 1);
     gtk_grid_attach(GTK_GRID(grid), view->down, 1, 0, 1, 1);
-    gtk_grid_attach(GTK_GRID(grid), view->across, 0, 1, 1, 1);
     GtkEventController *scroll =
         gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
     g_signal_connect(scroll, "scroll", G_CALLBACK(on_scroll), view);
     gtk_widget_add_controller(view->canvas, scroll);
+    GtkEventController *motion = gtk_event_controller_motion_new();
+    g_signal_connect(motion, "motion", G_CALLBACK(on_motion), view);
+    g_signal_connect(motion, "leave", G_CALLBACK(on_leave), view);
+    gtk_widget_add_controller(view->canvas, motion);
     GtkGesture *click = gtk_gesture_click_new();
-    g_signal_connect(click, "pressed", G_CALLBACK(on_click), view);
+    g_signal_connect(click, "pressed", G_CALLBACK(on_press), view);
+    g_signal_connect(click, "released", G_CALLBACK(on_release), view);
     gtk_widget_add_controller(view->canvas, GTK_EVENT_CONTROLLER(click));
+    GtkGesture *menu = gtk_gesture_click_new();
+    gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(menu), GDK_BUTTON_SECONDARY);
+    g_signal_connect(menu, "pressed", G_CALLBACK(on_menu), view);
+    gtk_widget_add_controller(view->canvas, GTK_EVENT_CONTROLLER(menu));
     return grid;
 }

@@ -1,3 +1,5 @@
+/* The connection: requests go out, answers go to whom they concern.  At most one window is under way;
+ * the newest wish replaces any that waits. */
 #include "clients/view/view.h"
 
 #include "wire/limits.h"
@@ -6,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void send_empty(struct view *view, enum message type)
+/* ---- asking ---- */
+
+static void send_out(struct view *view, struct out *out)
+{
+    if (view->link.connected)
+        source_send(&view->link.source, out);
+    else
+        out_free(out);
+}
+
+void link_ask(struct view *view, enum message type)
 {
     struct out out = {0};
     source_ask(&out, type);
-    source_send(&view->source, &out);
-}
-
-static void start_feed(struct view *view)
-{
-    struct out out = {0};
-    out_begin(&out, MESSAGE_FEED);
-    put_u8(&out, 1);
-    out_end(&out);
-    source_send(&view->source, &out);
-    send_empty(view, MESSAGE_RUNS);
+    send_out(view, &out);
 }
 
 void link_select(struct view *view, const char *run)
@@ -29,83 +31,399 @@ void link_select(struct view *view, const char *run)
     out_begin(&out, MESSAGE_SELECT);
     put_string(&out, run);
     out_end(&out);
-    source_send(&view->source, &out);
+    send_out(view, &out);
 }
 
-static void ask(struct view *view, uint32_t id, const struct window_request *wanted)
+static void ask_window(struct view *view, const struct window_request *request)
 {
-    struct window_request request = *wanted;
     struct out out = {0};
-    request.id = id;
     out_begin(&out, MESSAGE_WINDOW);
-    put_window_request(&out, &request);
+    put_window_request(&out, request);
     out_end(&out);
-    source_send(&view->source, &out);
+    send_out(view, &out);
 }
 
-void link_ask(struct view *view)
+/* The window that is wanted now, with room on either side to scroll into. */
+static void want(struct view *view, struct window_request *request)
 {
-    if (!view->connected || !view->has_run)
-        return;
-    if (view->asked) {
-        view->ask_again = true;
-        return;
+    uint32_t columns = stage_columns(view), beside = columns;
+    const struct place *p = &view->place;
+    place_request(p, request);
+    rows_for_request(view, request);
+    if (p->follow) {
+        request->anchor = ANCHOR_END;
+        request->move_count = 0;
+        request->from = -(int32_t)(columns + beside);
+        request->columns = columns + beside;
+    } else {
+        request->from = p->from - (int32_t)beside;
+        request->columns = columns + 2 * beside;
     }
-    uint32_t columns = canvas_columns(view);
-    if (view->follow) {
-        view->anchor = ANCHOR_END;
-        view->from = -(int32_t)columns;
-    }
-    view->asked = true;
-    ask(view, REQUEST_VIEW, &(struct window_request){.anchor = (uint8_t)view->anchor,
-                                                     .position = view->position,
-                                                     .fraction = view->fraction,
-                                                     .from = view->from,
-                                                     .columns = columns});
+    request->columns = MIN(request->columns, LIMIT_COLUMNS);
 }
 
-void link_ask_save(struct view *view)
+static void free_request(struct window_request *request)
 {
-    ask(view, REQUEST_SAVE,
-        &(struct window_request){.anchor = ANCHOR_START, .columns = LIMIT_COLUMNS});
+    free(request->rows);
+    free(request->joined);
+}
+
+void link_window(struct view *view)
+{
+    struct link *l = &view->link;
+    struct window_request request;
+    if (!l->connected || !l->has_run)
+        return;
+    if (view->place.far) {
+        link_far(view);
+        return;
+    }
+    if (l->asked) {
+        l->ask_again = true;
+        return;
+    }
+    want(view, &request);
+    request.id = REQUEST_VIEW;
+    l->asked = true;
+    ask_window(view, &request);
+    free_request(&request);
+}
+
+/* The same window as the one that is shown. */
+void link_colour(struct view *view)
+{
+    struct link *l = &view->link;
+    const struct shown_window *w = &view->stage.window;
+    struct window_request request;
+    if (!l->connected || !view->stage.scene || !view->place.selected.line || !view->place.stands)
+        return;
+    if (l->colour_asked) {
+        l->colour_again = true;
+        return;
+    }
+    want(view, &request);
+    request.id = REQUEST_COLOUR;
+    request.from = w->from;
+    request.columns = w->columns;
+    request.about = view->place.selected;
+    l->colour_asked = true;
+    ask_window(view, &request);
+    free_request(&request);
+}
+
+/* Just what is seen, without room beside it. */
+void link_print(struct view *view)
+{
+    struct window_request request;
+    place_request(&view->place, &request);
+    rows_for_request(view, &request);
+    request.id = REQUEST_PRINT;
+    request.columns = stage_columns(view);
+    request.about = view->place.stands ? view->place.selected : (struct ref){0, 0};
+    if (request.anchor == ANCHOR_END)
+        request.anchor = ANCHOR_POSITION;
+    view->link.print_asked = view->link.connected;
+    ask_window(view, &request);
+    free_request(&request);
+}
+
+static void ask_density(struct view *view, struct density_request *request)
+{
+    struct out out = {0};
+    out_begin(&out, MESSAGE_DENSITY);
+    put_density_request(&out, request);
+    out_end(&out);
+    send_out(view, &out);
+}
+
+#define MAP_STRIPS 24u
+
+/* All lines, in as many strips as can be seen. */
+void link_map(struct view *view)
+{
+    struct link *l = &view->link;
+    int width = gtk_widget_get_width(view->map);
+    if (!l->connected || !l->has_run || l->map_asked || width < 10)
+        return;
+    struct window_request rows;
+    place_request(&view->place, &rows);
+    rows_for_request(view, &rows);
+    if (rows.row_count > MAP_STRIPS)
+        for (uint32_t i = 1; i < rows.row_count; i++)
+            rows.joined[i] = i * MAP_STRIPS / rows.row_count == (i - 1) * MAP_STRIPS / rows.row_count;
+    struct density_request request = {.id = REQUEST_MAP, .pixels = (uint32_t)width,
+                                      .by_time = view->place.column_ns > 0, .rows = rows.rows,
+                                      .joined = rows.joined, .row_count = rows.row_count};
+    l->map_asked = true;
+    ask_density(view, &request);
+    free_request(&rows);
+}
+
+void link_far(struct view *view)
+{
+    struct link *l = &view->link;
+    if (!l->connected || !l->has_run)
+        return;
+    if (l->far_asked) {
+        l->far_again = true;
+        return;
+    }
+    double width = gtk_widget_get_width(view->canvas) - stage_names_px(view);
+    struct window_request rows;
+    place_request(&view->place, &rows);
+    rows_for_request(view, &rows);
+    struct density_request request = {.id = REQUEST_FAR, .pixels = (uint32_t)MAX(width, 16),
+                                      .by_time = view->place.column_ns > 0,
+                                      .from = (int64_t)view->place.far_from,
+                                      .to = (int64_t)view->place.far_to, .rows = rows.rows,
+                                      .joined = rows.joined, .row_count = rows.row_count};
+    request.blocked = request.to - request.from < 2000000;
+    l->far_asked = true;
+    ask_density(view, &request);
+    free_request(&rows);
+}
+
+void link_why(struct view *view)
+{
+    struct link *l = &view->link;
+    struct ref ends[2] = {view->place.selected, view->place.second};
+    if (!l->connected || !ends[0].line || !ends[1].line)
+        return;
+    l->why_again = l->why_asked > 0;
+    if (l->why_asked)
+        return;
+    l->why_asked = 3;
+    for (int i = 0; i < 3; i++) { /* how they stand, then the chain, whichever way it goes */
+        struct out out = {0};
+        out_begin(&out, i ? MESSAGE_WHY : MESSAGE_ORDER);
+        put_ref(&out, ends[i == 2]);
+        put_ref(&out, ends[i != 2]);
+        out_end(&out);
+        send_out(view, &out);
+    }
+}
+
+void link_count(struct view *view)
+{
+    struct link *l = &view->link;
+    struct out out = {0};
+    if (!l->connected || !view->place.selected.line)
+        return;
+    l->count_again = l->count_asked;
+    if (l->count_asked)
+        return;
+    l->count_asked = true;
+    out_begin(&out, MESSAGE_COUNT);
+    put_ref(&out, view->place.selected);
+    out_end(&out);
+    send_out(view, &out);
+}
+
+void link_step(struct view *view, enum asked_step step)
+{
+    struct out out = {0};
+    out_begin(&out, MESSAGE_STEP);
+    put_ref(&out, view->place.selected);
+    put_u8(&out, (uint8_t)step);
+    out_end(&out);
+    view->link.stepping = view->link.connected;
+    send_out(view, &out);
+}
+
+void link_list(struct view *view, uint64_t position, uint32_t count)
+{
+    struct out out = {0};
+    out_begin(&out, MESSAGE_LIST);
+    put_u64(&out, position);
+    put_u32(&out, count);
+    out_end(&out);
+    send_out(view, &out);
+}
+
+void link_search(struct view *view, struct search_request *request)
+{
+    struct out out = {0};
+    request->id = REQUEST_FIND;
+    out_begin(&out, MESSAGE_SEARCH);
+    put_search_request(&out, request);
+    out_end(&out);
+    send_out(view, &out);
+}
+
+void link_cancel(struct view *view, enum request id)
+{
+    struct out out = {0};
+    out_begin(&out, MESSAGE_CANCEL);
+    put_u32(&out, id);
+    out_end(&out);
+    send_out(view, &out);
+}
+
+/* ---- answers ---- */
+
+static bool good(struct view *view, struct in *in)
+{
+    if (in_done(in))
+        return true;
+    window_say(view, "%s: %s", view->link.source.name, in->error);
+    return false;
 }
 
 static void take_window(struct view *view, struct in *in)
 {
+    struct link *l = &view->link;
     struct shown_window window;
     get_window(in, &window);
-    if (!in_done(in)) {
+    if (!good(view, in)) {
         shown_window_free(&window);
-        window_say(view, "%s: %s", view->source.name, in->error);
         return;
     }
-    label_lines(&view->source.book, view->sites, &view->known, LABELS_ADDRESS);
-    if (window.id == REQUEST_SAVE) {
-        file_write(view, &window);
+    switch (window.id) {
+    case REQUEST_VIEW:
+        l->asked = false;
+        stage_take(view, &window);
+        if (l->ask_again) {
+            l->ask_again = false;
+            link_window(view);
+        } else {
+            link_colour(view);
+        }
+        break;
+    case REQUEST_COLOUR:
+        l->colour_asked = false;
+        stage_colour(view, &window);
+        if (l->colour_again) {
+            l->colour_again = false;
+            link_colour(view);
+        }
+        break;
+    default:
+        shown_window_free(&view->print);
+        view->print = window;
+        save_print_window(view);
+    }
+}
+
+static void take_density(struct view *view, struct in *in)
+{
+    struct shown_density density;
+    get_density(in, &density);
+    if (!good(view, in)) {
+        shown_density_free(&density);
+    } else if (density.id == REQUEST_MAP) {
+        view->link.map_asked = false;
+        map_take(view, &density);
+    } else {
+        view->link.far_asked = false;
+        far_take(view, &density);
+        if (view->link.far_again) {
+            view->link.far_again = false;
+            link_window(view);
+        }
+    }
+}
+
+static void take_event(struct view *view, struct in *in)
+{
+    struct shown_event event;
+    struct link *l = &view->link;
+    get_event(in, &event);
+    if (!good(view, in)) {
+        shown_event_free(&event);
+    } else if (l->chain_left) {
+        l->chain_left--;
+        details_chain(view, &event);
+    } else if (event.position == NO_PLACE) {
+        troubles_pending(view, &event);
+    } else {
+        events_take(view, &event);
+    }
+}
+
+/* When all three are here, the next pair. */
+static void why_answered(struct view *view)
+{
+    struct link *l = &view->link;
+    l->why_asked -= l->why_asked > 0;
+    if (!l->why_asked && l->why_again)
+        link_why(view);
+    details_relation(view);
+}
+
+static void take_why(struct view *view, struct in *in)
+{
+    struct link *l = &view->link;
+    get_u8(in);
+    uint32_t n = get_count(in, 12);
+    if (in->error)
         return;
+    l->chain_left = n;
+    if (n) {
+        stage_chain_free(&view->stage);
+        view->stage.chain = g_new0(struct ref, n);
+        view->stage.chain_events = g_new0(struct shown_event, n);
     }
-    view->asked = false;
-    canvas_show(view, &window);
-    if (view->ask_again) {
-        view->ask_again = false;
-        link_ask(view);
+    why_answered(view);
+}
+
+static void take_order(struct view *view, struct in *in)
+{
+    view->stage.related = (int8_t)(get_u8(in) - 1);
+    stage_chain_free(&view->stage);
+    why_answered(view);
+}
+
+static void take_count(struct view *view, struct in *in)
+{
+    get_count_is(in, &view->count);
+    view->link.count_asked = false;
+    if (view->link.count_again)
+        link_count(view);
+    details_relation(view);
+}
+
+static void take_found(struct view *view, struct in *in)
+{
+    struct shown_found found;
+    get_found(in, &found);
+    if (good(view, in) && found.id == REQUEST_FIND)
+        find_take(view, &found);
+    if (found.id != REQUEST_FIND) {
+        view->link.stepping = false;
+        motion_stepped(view, &found);
     }
+    shown_found_free(&found);
 }
 
 static void begin_run(struct view *view)
 {
-    sites_free(view->sites);
-    view->sites = sites_new();
-    view->known = 0;
-    view->has_run = true;
-    view->asked = view->ask_again = false;
-    view->selected = (struct ref){0, 0};
-    view->anchor = ANCHOR_END;
-    view->follow = true;
-    window_empty(view, NULL);
+    struct link *l = &view->link;
+    sites_free(l->sites);
+    l->sites = sites_new();
+    l->known = 0;
+    l->labelled = 0;
+    l->count = the_book(view)->run.events;
+    l->has_run = true;
+    l->asked = l->ask_again = l->colour_asked = l->map_asked = l->far_asked = false;
+    l->why_asked = 0;
+    l->count_asked = l->stepping = l->print_asked = false;
+    l->chain_left = 0;
+    stage_free(&view->stage);
+    place_free(&view->place);
+    view->place = (struct place){.anchor = ANCHOR_END, .follow = true, .zoom = 1.3, .stands = true};
+    view->hold.active = view->hang_shown = false;
+    history_clear(view);
+    find_clear(view);
+    bookmarks_clear(view);
+    events_clear(view);
+    waits_free(&view->waits);
+    window_empty(view, NULL, NULL);
     window_titles(view);
-    canvas_follow(view, true);
-    send_empty(view, MESSAGE_RUNS);
+    motion_follow(view, true);
+    save_offer_arrangement(view);
+    link_ask(view, MESSAGE_RUNS);
+    link_ask(view, MESSAGE_TAILS);
+    link_map(view);
 }
 
 static void take_runs(struct view *view, struct in *in)
@@ -113,17 +431,17 @@ static void take_runs(struct view *view, struct in *in)
     struct shown_run run;
     get_run(in, &run);
     if (in_done(in)) {
-        char *more = g_strdup_printf("%s%u %s%s\n", view->run_names ? view->run_names : "",
+        char *more = g_strdup_printf("%s%u %s%s\n", view->link.names ? view->link.names : "",
                                      run.number, run.name, run.connected ? " (running)" : "");
-        g_free(view->run_names);
-        view->run_names = more;
+        g_free(view->link.names);
+        view->link.names = more;
     }
     shown_run_free(&run);
 }
 
 static void show_runs(struct view *view)
 {
-    char **names = g_strsplit(view->run_names ? view->run_names : "", "\n", -1);
+    char **names = g_strsplit(view->link.names ? view->link.names : "", "\n", -1);
     guint n = g_strv_length(names);
     if (n)
         g_clear_pointer(&names[n - 1], g_free);
@@ -131,17 +449,63 @@ static void show_runs(struct view *view)
     view->moving = true;
     gtk_drop_down_set_model(GTK_DROP_DOWN(view->runs), G_LIST_MODEL(list));
     for (guint i = 0; names[i]; i++)
-        if (strtoul(names[i], NULL, 10) == view->source.book.run.number)
+        if (strtoul(names[i], NULL, 10) == the_book(view)->run.number)
             gtk_drop_down_set_selected(GTK_DROP_DOWN(view->runs), i);
     view->moving = false;
     gtk_widget_set_visible(view->runs, n > 2);
     g_object_unref(list);
     g_strfreev(names);
-    g_clear_pointer(&view->run_names, g_free);
+    g_clear_pointer(&view->link.names, g_free);
+}
+
+/* A run that has stopped growing may hang. */
+static gboolean on_quiet(gpointer data)
+{
+    struct view *view = data;
+    view->quiet_timer = 0;
+    link_ask(view, MESSAGE_TAILS);
+    link_map(view);
+    return G_SOURCE_REMOVE;
+}
+
+static void take_grown(struct view *view, struct in *in)
+{
+    get_u64(in);
+    view->link.count = get_u64(in);
+    the_book(view)->run.connected = get_u32(in);
+    window_titles(view);
+    events_count(view);
+    if (view->place.follow || !view->stage.window.more_right)
+        link_window(view);
+    if (view->quiet_timer)
+        g_source_remove(view->quiet_timer);
+    view->quiet_timer = g_timeout_add(1000, on_quiet, view);
+}
+
+static void take_tails(struct view *view, unsigned type, struct in *in)
+{
+    static struct waits coming;
+    if (!waits_take(&coming, the_book(view), type, in))
+        return;
+    waits_free(&view->waits);
+    view->waits = coming;
+    coming = (struct waits){0};
+    waits_refresh(view);
+}
+
+/* Names for what the tables have brought. */
+static void label_news(struct view *view)
+{
+    struct link *l = &view->link;
+    if (!l->has_run || l->labelled == the_book(view)->generation)
+        return;
+    label_lines(the_book(view), l->sites, &l->known, view->settings.look.labels);
+    l->labelled = the_book(view)->generation;
 }
 
 static void take(struct view *view, unsigned type, struct in *in)
 {
+    label_news(view);
     switch (type) {
     case MESSAGE_SELECTED:
         begin_run(view);
@@ -149,13 +513,11 @@ static void take(struct view *view, unsigned type, struct in *in)
     case MESSAGE_WINDOW_IS:
         take_window(view, in);
         break;
+    case MESSAGE_DENSITY_IS:
+        take_density(view, in);
+        break;
     case MESSAGE_GROWN:
-        get_u64(in);
-        get_u64(in);
-        view->source.book.run.connected = get_u32(in);
-        window_titles(view);
-        if (view->follow || !view->shown.more_right)
-            link_ask(view);
+        take_grown(view, in);
         break;
     case MESSAGE_RUN:
         take_runs(view, in);
@@ -163,69 +525,214 @@ static void take(struct view *view, unsigned type, struct in *in)
     case MESSAGE_RUNS_END:
         show_runs(view);
         break;
-    default: /* ERROR: there is no run yet */
+    case MESSAGE_EVENT:
+        take_event(view, in);
+        break;
+    case MESSAGE_WHY_IS:
+        take_why(view, in);
+        break;
+    case MESSAGE_ORDER_IS:
+        take_order(view, in);
+        break;
+    case MESSAGE_COUNT_IS:
+        take_count(view, in);
+        break;
+    case MESSAGE_FOUND:
+        take_found(view, in);
+        break;
+    case MESSAGE_SITES_ARE:
+        find_sites(view, in);
+        break;
+    case MESSAGE_BYTES:
+        save_trace_bytes(view, in);
+        break;
+    case MESSAGE_STAT_IS:
+        troubles_begin(view);
+        break;
+    case MESSAGE_TROUBLE:
+        troubles_trouble(view, in);
+        break;
+    case MESSAGE_TAIL:
+    case MESSAGE_TAILS_END:
+        take_tails(view, type, in);
+        break;
+    default: /* ERROR: there is no run yet; ends of lists */
         break;
     }
+}
+
+/* ---- the line itself ---- */
+
+static void lost(struct view *view, const char *why)
+{
+    view->link.connected = false;
+    the_book(view)->run.connected = 0;
+    window_titles(view);
+    window_busy(view, NULL, 0);
+    window_trouble(view, "_Reconnect", "%s — what is shown stays", why);
+    actions_update(view);
+}
+
+#define TURN_US 8000 /* then what was drawn is to be seen */
+
+/* Takes what there is; false when the connection is over. */
+static gboolean drain(struct view *view, bool *more)
+{
+    unsigned type;
+    struct in in;
+    struct error error;
+    int got = 0;
+    gint64 until = g_get_monotonic_time() + TURN_US;
+    *more = false;
+    while (!*more && (got = source_next(&view->link.source, false, &type, &in, &error)) > 0) {
+        take(view, type, &in);
+        *more = g_get_monotonic_time() > until;
+    }
+    if (got < 0)
+        lost(view, error.text);
+    return got >= 0;
+}
+
+static gboolean on_more(gpointer data)
+{
+    struct view *view = data;
+    bool more = false;
+    if (view->link.connected && drain(view, &more) && more)
+        return G_SOURCE_CONTINUE;
+    view->link.more = 0;
+    return G_SOURCE_REMOVE;
 }
 
 static gboolean on_bytes(gint fd, GIOCondition condition, gpointer data)
 {
     struct view *view = data;
-    unsigned type;
-    struct in in;
-    struct error error;
-    int got;
+    bool more;
     (void)fd;
     (void)condition;
-    while ((got = source_next(&view->source, false, &type, &in, &error)) > 0)
-        take(view, type, &in);
-    if (got == 0)
-        return G_SOURCE_CONTINUE;
-    window_say(view, "%s: what is shown stays; Connect to go on", error.text);
-    view->connected = false;
-    view->watch = 0;
-    return G_SOURCE_REMOVE;
+    if (!view->link.connected || !drain(view, &more)) {
+        view->link.watch = 0;
+        return G_SOURCE_REMOVE;
+    }
+    if (more && !view->link.more)
+        view->link.more = g_idle_add(on_more, view);
+    return G_SOURCE_CONTINUE;
 }
 
 void link_close(struct view *view)
 {
-    if (view->watch)
-        g_source_remove(view->watch);
-    view->watch = 0;
-    if (view->source.name)
-        source_close(&view->source);
-    shown_window_free(&view->shown);
-    scene_free(view->scene);
-    sites_free(view->sites);
-    view->scene = NULL;
-    view->sites = NULL;
-    view->connected = view->has_run = view->asked = view->ask_again = false;
+    struct link *l = &view->link;
+    if (l->watch)
+        g_source_remove(l->watch);
+    if (l->more)
+        g_source_remove(l->more);
+    l->more = 0;
+    if (view->quiet_timer)
+        g_source_remove(view->quiet_timer);
+    view->quiet_timer = 0;
+    l->watch = 0;
+    if (l->has_run)
+        save_arrangement(view);
+    if (l->source.name)
+        source_close(&l->source);
+    stage_free(&view->stage);
+    place_free(&view->place);
+    sites_free(l->sites);
+    l->sites = NULL;
+    l->connected = l->has_run = l->asked = l->ask_again = false;
 }
 
-bool link_open(struct view *view, const char *what)
+static void begin(struct view *view, struct source *source, const char *what)
 {
-    struct source source;
-    struct error error;
-    bool ok = what ? source_open(&source, what, false, &error) : source_open_default(&source, &error);
-    if (!ok) {
-        window_say(view, "%s", error.text);
-        return false;
-    }
+    struct link *l = &view->link;
+    struct out out = {0};
     link_close(view);
-    view->source = source;
-    view->connected = true;
-    view->watch = g_unix_fd_add(source.fd, G_IO_IN | G_IO_HUP, on_bytes, view);
+    l->source = *source;
+    l->connected = true;
+    l->watch = g_unix_fd_add(source->fd, G_IO_IN | G_IO_HUP, on_bytes, view);
     const char *run = what && endpoint_is(what) ? strchr(what, '#') : NULL;
     link_select(view, run ? run + 1 : "");
-    start_feed(view);
-    char *text = source.is_file
-                     ? g_strdup_printf("Reading %s…", source.name)
-                     : g_strdup_printf("Waiting for a traced program on %s\n\n"
-                                       "    poetcc -trace prodcons.c -o prodcons\n"
-                                       "    ./prodcons", source.name);
-    window_empty(view, text);
-    window_say(view, "%s %s", source.is_file ? "Opened" : "Connected to", source.name);
+    out_begin(&out, MESSAGE_FEED);
+    put_u8(&out, 1);
+    out_end(&out);
+    send_out(view, &out);
+    link_ask(view, MESSAGE_RUNS);
+    char *text = g_strdup_printf(source->is_file
+                                     ? "Reading %s"
+                                     : "On %s.  Start one:\n\n    poetcc -trace prodcons.c -o prodcons\n"
+                                       "    ./prodcons\n\nor, as it is:\n\n    poet record ./program", source->name);
+    window_empty(view, source->is_file ? "Opening" : "Waiting for a traced program", text);
+    window_say(view, "%s %s", source->is_file ? "Opened" : "Connected to", source->name);
+    gtk_widget_set_visible(view->banner, FALSE);
+    settings_remember(view, what);
     window_titles(view);
+    actions_update(view);
     g_free(text);
-    return true;
+}
+
+/* Opening may take a while (a large file, another host, a password): not in GTK's thread. */
+struct opening {
+    char *what;
+    struct source source;
+    struct error error;
+    bool ok;
+};
+
+static void free_opening(gpointer data)
+{
+    struct opening *o = data;
+    if (o->ok)
+        source_close(&o->source);
+    g_free(o->what);
+    g_free(o);
+}
+
+static void open_in_thread(GTask *task, gpointer object, gpointer data, GCancellable *cancel)
+{
+    struct opening *o = data;
+    (void)object;
+    (void)cancel;
+    o->ok = o->what ? source_open(&o->source, o->what, false, &o->error)
+                    : source_open_default(&o->source, &o->error);
+    g_task_return_boolean(task, o->ok);
+}
+
+static void on_opened(GObject *object, GAsyncResult *result, gpointer data)
+{
+    struct view *view = data;
+    GTask *task = G_TASK(result);
+    struct opening *o = g_task_get_task_data(task);
+    (void)object;
+    if (g_cancellable_is_cancelled(g_task_get_cancellable(task)))
+        return; /* another was opened meanwhile */
+    view->link.opening = false;
+    window_busy(view, NULL, 0);
+    if (!o->ok) {
+        window_trouble(view, "_Try again", "%s", o->error.text);
+        if (!view->link.has_run)
+            window_empty(view, "No trace", "Open a trace file, or connect to a server.");
+        return;
+    }
+    o->ok = false; /* it is ours now */
+    begin(view, &o->source, o->what);
+}
+
+void link_open(struct view *view, const char *what)
+{
+    struct opening *o = g_new0(struct opening, 1);
+    struct link *l = &view->link;
+    o->what = g_strdup(what);
+    char *again = g_strdup(what); /* `what` may be ours */
+    g_free(l->what);
+    l->what = again;
+    if (l->cancel) {
+        g_cancellable_cancel(l->cancel);
+        g_object_unref(l->cancel);
+    }
+    l->cancel = g_cancellable_new();
+    l->opening = true;
+    window_busy(view, what ? what : "the default endpoint", -1);
+    GTask *task = g_task_new(NULL, l->cancel, on_opened, view);
+    g_task_set_task_data(task, o, free_opening);
+    g_task_run_in_thread(task, open_in_thread);
+    g_object_unref(task);
 }

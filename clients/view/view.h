@@ -1,75 +1,342 @@
 /* The viewer: one window on one run, live or not.
  *
- * It never holds the order: it asks for a window of placed events, makes a scene of
- * the answer and paints it.  At most one request is under way; the newest wish
- * replaces any that waits. */
+ * It never holds the order: it asks for windows of placed events (link.c), makes a scene of each answer
+ * (stage.c) and paints it (canvas.c).  What is seen is a place; whatever changes it is an action
+ * (action.c) and can be undone (history.c).  Everything runs in GTK's thread, but for the opening of a
+ * source. */
 #ifndef CLIENTS_VIEW_VIEW_H
 #define CLIENTS_VIEW_VIEW_H
 
 #include "clients/source/label.h"
+#include "clients/source/place.h"
 #include "clients/source/source.h"
+#include "clients/source/waits.h"
 #include "render/lettering.h"
 #include "render/page.h"
-#include "wire/asked.h"
 
 #include <gtk/gtk.h>
 
-#define REQUEST_VIEW 1u
-#define REQUEST_SAVE 2u
+/* Ids of windows, densities and searches under way. */
+enum request { REQUEST_VIEW = 1, REQUEST_COLOUR, REQUEST_PRINT, REQUEST_FAR, REQUEST_MAP, REQUEST_FIND };
 
-struct view {
-    GtkWidget *window, *canvas, *across, *down, *details, *details_box, *status, *title, *subtitle,
-        *follow_button, *runs, *stack, *empty_text, *empty_button;
-    GtkAdjustment *across_at, *down_at;
-    /* the connection */
+#define NAMES_GAP_PX 18 /* beside the names: the arrows that scroll a line */
+#define ZOOM_LEAST 0.3  /* below it, densities */
+#define ZOOM_MOST 6.0
+#define ROWS_AT_ONCE 256u /* more lines are asked for in parts */
+
+/* ---- the connection ---- */
+
+struct link {
     struct source source;
-    bool connected, has_run;
-    guint watch;
+    bool connected, has_run, opening;
+    guint watch, more; /* more: messages that came and wait for their turn */
     struct sites *sites;
     uint32_t known;
-    char *run_names; /* what the list of runs shows */
-    /* where we are */
-    enum anchor anchor;
-    uint64_t position;
-    double fraction;
-    int32_t from;
-    bool follow;
-    double zoom;
-    /* what is shown */
-    struct shown_window shown;
+    uint64_t labelled; /* generation of the book */
+    char *what;             /* as it was asked for */
+    char *names;            /* the list of runs as it comes */
+    uint64_t count;         /* events in the log */
+    bool asked, ask_again;  /* one window at a time, the newest wish next */
+    bool colour_asked, colour_again;
+    bool map_asked, far_asked, far_again;
+    int why_asked; /* answers that are still to come */
+    bool why_again, count_asked, count_again, stepping, print_asked;
+    uint32_t chain_left;
+    GCancellable *cancel;
+};
+
+/* ---- what is shown ---- */
+
+#define TILES 32
+#define TILE_PX 256
+
+struct stage {
+    struct shown_window window;
     struct scene *scene;
-    struct ref selected;
-    bool asked, ask_again, moving; /* moving: we set the scroll bars ourselves */
-    /* saving */
-    char *save_path;
-    bool save_whole;
+    uint32_t row_base, row_total; /* rows above those in the scene, rows in all */
+    bool coloured;          /* its events know how they stand to the selected one */
+    struct ref coloured_by;
+    struct shown_density far; /* rows as in far_rows */
+    struct tile {
+        cairo_surface_t *surface;
+        int index; /* of TILE_PX, from the scene's left */
+        double rise, zoom;
+        guint64 serial; /* of the scene and all that stands out in it */
+    } tiles[TILES];
+    unsigned next_tile;
+    guint64 serial;
+    struct ref *chain; /* between the two selected events */
+    struct shown_event *chain_events;
+    uint32_t chain_count;
+    int8_t related; /* of the second to the selected one: enum precedence, -1 not known yet */
+};
+
+/* Where something is to stay on the screen while the picture changes around it. */
+struct hold {
+    bool active;
+    struct ref event;   /* line 0: the position */
+    uint64_t position;
+    double x_px, y_px;  /* y_px < 0: as it is */
+};
+
+struct history {
+    struct place *back, *forth;
+    uint32_t back_count, forth_count;
+    const char *last; /* what was done last, so that many small steps are one */
+    gint64 last_us;
+};
+
+struct finder {
+    GtkWidget *entry, *expression, *where, *summary;
+    struct ref *hits;       /* sorted by line and number */
+    uint64_t *positions;    /* in the order of the log */
+    struct ref *by_position;
+    uint32_t hit_count;
+    uint64_t count, looked;
+    bool running, jump;
+    struct asked_site *sites; /* all of the run's, once they are wanted */
+    uint32_t site_count;
+    bool sites_asked, sites_here;
+};
+
+struct bookmark {
+    char *name;
+    struct ref at;
+    uint64_t position;
+};
+
+struct settings {
+    struct look look;
+    bool tint, reselect, panel, map, dark_follows; /* dark_follows: the desktop says */
+    int names_px; /* 0: as wide as the longest */
+    int width, height;
+    char *editor;
+    char **recent;
+};
+
+struct view {
+    GtkApplication *application;
+    GtkWidget *window, *stack, *canvas, *map, *across, *down, *status, *progress, *title, *subtitle,
+        *runs, *follow_button, *panel, *panel_stack, *empty_title, *empty_text, *time_scale, *time_box,
+        *time_label, *banner, *banner_text, *banner_button, *paned;
+    GtkAdjustment *down_at;
+    struct link link;
+    struct stage stage;
+    struct place place;
+    struct hold hold;
+    struct history history;
+    struct finder finder;
+    struct settings settings;
+    struct waits waits;
+    struct shown_density density; /* of the map */
+    GArray *bookmarks;            /* struct bookmark */
+    GtkWidget *details, *counts, *relation, *waits_list, *troubles_list, *bookmarks_list, *events_list,
+        *text_view, *event_buttons;
+    struct shown_count count;
+    GListModel *events;
+    bool moving;      /* we set widgets ourselves */
+    bool hang_shown;  /* the panel of waits opened by itself once */
+    guint reselect_timer, quiet_timer, pulse;
+    double time_before; /* the scale that was chosen last */
+    double pointer_x, pointer_y; /* on the canvas; -1 outside */
+    struct view_drag {
+        enum { DRAG_NOTHING, DRAG_PICTURE, DRAG_NAMES, DRAG_ROW } what;
+        double x, y;
+        uint32_t row;
+    } drag;
+    GtkWidget *legend;
+    struct shown_window print; /* what is seen, asked for once more */
+    struct scene *print_scene;
+    enum print_for { PRINT_PAPER, PRINT_TEXT, PRINT_SCENE } print_for;
+    char *scene_file;
+    GSubprocess *exporting;
+    char *save_as; /* a trace that is being saved */
+    FILE *trace;
+    uint64_t trace_size;
+    enum banner { BANNER_NOTHING, BANNER_OPEN, BANNER_ARRANGE } banner_for;
 };
 
 /* link.c: the connection */
-bool link_open(struct view *view, const char *what); /* NULL: the default endpoint */
+void link_open(struct view *view, const char *what); /* NULL: the default endpoint; goes on by itself */
 void link_close(struct view *view);
-void link_ask(struct view *view);           /* for the window that is wanted now */
-void link_ask_save(struct view *view);      /* for the whole run */
 void link_select(struct view *view, const char *run);
+void link_window(struct view *view); /* for the place */
+void link_colour(struct view *view); /* how all that is seen stands to the selected event */
+void link_map(struct view *view);
+void link_far(struct view *view);
+void link_why(struct view *view);
+void link_count(struct view *view);
+void link_step(struct view *view, enum asked_step step);
+void link_list(struct view *view, uint64_t position, uint32_t count);
+void link_search(struct view *view, struct search_request *request);
+void link_cancel(struct view *view, enum request id);
+void link_ask(struct view *view, enum message type); /* one without a body */
+void link_print(struct view *view);
 
-/* canvas.c: the picture */
+/* stage.c: the scene, and where it is */
+void stage_take(struct view *view, struct shown_window *window);
+void stage_colour(struct view *view, struct shown_window *window);
+void stage_free(struct stage *stage);
+void stage_stale(struct view *view); /* the same scene looks different now */
+void stage_rebuild(struct view *view);
+double stage_left(const struct view *view); /* x in the scene at the left edge of the columns */
+void stage_set_left(struct view *view, double x_pt);
+double stage_width(const struct view *view);  /* of the columns seen, in points */
+double stage_names_px(const struct view *view);
+double stage_height_pt(const struct view *view); /* of all rows */
+const struct scene_mark *stage_mark(const struct view *view, struct ref at); /* NULL: not there */
+const struct scene_mark *stage_hit(const struct view *view, double x_px, double y_px);
+int stage_row_at(const struct view *view, double y_px); /* index in the scene; -1 none */
+double stage_x_px(const struct view *view, const struct scene_mark *mark);
+double stage_y_px(const struct view *view, uint32_t row);
+uint32_t stage_columns(const struct view *view); /* that fit, about */
+bool stage_sees(const struct view *view, const struct scene_mark *mark);
+void stage_positions(const struct view *view, uint64_t *first, uint64_t *last); /* that are seen */
+struct paint_selection stage_selection(const struct view *view);
+struct paint_theme stage_theme(const struct view *view);
+void stage_chain_free(struct stage *stage);
+
+/* canvas.c: painting it, and the pointer */
 GtkWidget *canvas_new(struct view *view);
-uint32_t canvas_columns(const struct view *view); /* that fit the width */
-void canvas_show(struct view *view, struct shown_window *window); /* takes it */
-void canvas_details(struct view *view);
-bool canvas_key(struct view *view, guint key, GdkModifierType state);
-void canvas_follow(struct view *view, bool follow);
+void canvas_draw(struct view *view, cairo_t *cr, int width, int height);
+void canvas_bars(struct view *view); /* the scroll bar, after a change */
 
-/* file.c: opening and saving */
-void file_open(struct view *view);
-void file_connect(struct view *view);
-void file_save(struct view *view);
-void file_write(struct view *view, struct shown_window *window); /* a whole run came */
+/* far.c: the run from far away */
+void far_take(struct view *view, struct shown_density *density);
+void far_draw(struct view *view, cairo_t *cr, int width, int height);
+void far_enter(struct view *view);
+void far_zoom(struct view *view, double factor, double x_px);
+void far_pan(struct view *view, double x_px);
+uint64_t far_position(const struct view *view, double x_px);
+GtkWidget *map_new(struct view *view);
+void map_take(struct view *view, struct shown_density *density);
+
+/* motion.c: changes of place */
+void motion_pan(struct view *view, double x_px, double y_px);
+void motion_page(struct view *view, int pages);
+void motion_start(struct view *view);
+void motion_follow(struct view *view, bool follow);
+void motion_zoom(struct view *view, double factor, double x_px, double y_px);
+void motion_fit(struct view *view); /* the whole run */
+void motion_to_event(struct view *view, struct ref at, uint64_t position);
+void motion_to_time(struct view *view, int64_t ns);
+void motion_to_position(struct view *view, uint64_t position);
+void motion_select(struct view *view, struct ref at, bool second);
+void motion_along(struct view *view, int step);   /* the selected event, along its line */
+void motion_across(struct view *view, int rows);  /* to the neighbouring line */
+void motion_partner(struct view *view);
+void motion_stepped(struct view *view, const struct shown_found *found);
+void motion_recorded(struct view *view, int step); /* along the recorded order */
+void motion_line(struct view *view, uint32_t line, int events); /* scrolls one line */
+void motion_time(struct view *view, double scale); /* 0: by order */
+void motion_settle(struct view *view); /* a window came: holds, follows, ends */
+void motion_keep_selected(struct view *view); /* the picture will change around it */
+
+/* rows.c: which lines are shown, and how they are arranged */
+void rows_all(struct view *view);
+void rows_hide(struct view *view, uint32_t line);
+void rows_only(struct view *view);
+void rows_shift(struct view *view, uint32_t line, int by);
+void rows_drop(struct view *view, uint32_t line, uint32_t before); /* before line 0: last */
+void rows_least_crossing(struct view *view);
+void rows_join(struct view *view, uint32_t line); /* with the row above */
+void rows_split(struct view *view, uint32_t line);
+enum rows_rule { ROWS_BY_PROCESS, ROWS_BY_KIND, ROWS_BY_NAME, ROWS_BY_DESCRIPTION };
+void rows_cluster(struct view *view, enum rows_rule rule);
+void rows_for_request(struct view *view, struct window_request *request);
+void rows_refresh(struct view *view); /* lines that are new */
+
+/* history.c */
+void history_mark(struct view *view, const char *what); /* before a change */
+void history_undo(struct view *view);
+void history_redo(struct view *view);
+void history_clear(struct view *view);
+
+/* panel.c, details.c, lists.c, find.c: what stands beside the picture */
+GtkWidget *panel_new(struct view *view);
+void panel_show(struct view *view, const char *page);
+GtkWidget *details_new(struct view *view);
+void details_refresh(struct view *view);
+void details_relation(struct view *view);
+void details_chain(struct view *view, struct shown_event *event);
+void details_editor(struct view *view);
+char *details_hover(struct view *view, const struct shown_event *event);
+char *details_say(struct view *view, const struct shown_event *event); /* one sentence */
+GtkWidget *waits_new(struct view *view);
+void waits_refresh(struct view *view);
+GtkWidget *troubles_new(struct view *view);
+void troubles_begin(struct view *view);
+void troubles_trouble(struct view *view, struct in *in);
+void troubles_pending(struct view *view, struct shown_event *event);
+GtkWidget *bookmarks_new(struct view *view);
+void bookmarks_refresh(struct view *view);
+void bookmarks_add(struct view *view);
+void bookmarks_clear(struct view *view);
+GtkWidget *text_new(struct view *view);
+void text_refresh(struct view *view);
+GtkWidget *events_new(struct view *view);
+void events_take(struct view *view, struct shown_event *event); /* takes it */
+void events_count(struct view *view);
+void events_select(struct view *view);
+void events_clear(struct view *view);
+GtkWidget *find_new(struct view *view);
+void find_start(struct view *view); /* for what is in the entry */
+void find_focus(struct view *view);
+void find_next(struct view *view, int step);
+void find_take(struct view *view, struct shown_found *found);
+void find_sites(struct view *view, struct in *in);
+void find_clear(struct view *view);
+
+/* action.c: everything that can be done, with keys and menu */
+void actions_install(struct view *view);
+GMenuModel *actions_menu(void);
+void actions_shortcuts(struct view *view);
+void actions_update(struct view *view);
+
+/* save.c: out of the viewer */
+void save_diagram(struct view *view);
+void save_trace(struct view *view);
+void save_print(struct view *view);
+void save_print_window(struct view *view);
+void save_scene(struct view *view, const char *file); /* what is seen, as text */
+void save_copy_image(struct view *view);
+void save_copy_text(struct view *view);
+void save_copy_command(struct view *view);
+void save_view(struct view *view);
+void save_load_view(struct view *view);
+void save_arrangement(struct view *view);  /* for the next run of the program */
+bool save_offer_arrangement(struct view *view);
+void save_apply_arrangement(struct view *view);
+void save_trace_bytes(struct view *view, struct in *in);
+
+/* legend.c */
+GtkWidget *legend_new(struct view *view);
+void legend_show(struct view *view);
+
+/* settings.c */
+void settings_load(struct settings *settings);
+void settings_save(struct view *view);
+void settings_remember(struct view *view, const char *what);
+void settings_dialog(struct view *view);
+void settings_apply(struct view *view);
 
 /* window.c */
-void window_new(GtkApplication *application, const char *source);
+void window_new(GtkApplication *application, const char *source, const char *script);
 void window_say(struct view *view, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void window_trouble(struct view *view, const char *button, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void window_offer(struct view *view, const char *button, const char *text);
 void window_titles(struct view *view);
-void window_empty(struct view *view, const char *text);
+void window_empty(struct view *view, const char *title, const char *text); /* NULL: the picture */
+void window_busy(struct view *view, const char *what, double share); /* NULL: no more */
+void window_open_dialog(struct view *view);
+void window_connect_dialog(struct view *view);
+void window_go_dialog(struct view *view);
+void window_go(struct view *view, const char *where);
+
+/* script.c */
+void script_run(struct view *view, const char *file);
+
+/* The book of the run. */
+static inline struct book *the_book(struct view *view) { return &view->link.source.book; }
 
 #endif

@@ -1,7 +1,12 @@
+/* The window: header bar, picture and panel, map, status line; what it says, and its small dialogs. */
 #include "clients/view/view.h"
 
+#include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- what it says ---- */
 
 void window_say(struct view *view, const char *format, ...)
 {
@@ -13,99 +18,279 @@ void window_say(struct view *view, const char *format, ...)
     g_free(text);
 }
 
+static void show_banner(struct view *view, const char *button, const char *text, enum banner what)
+{
+    view->banner_for = what;
+    gtk_label_set_text(GTK_LABEL(view->banner_text), text);
+    gtk_widget_set_visible(view->banner_button, button != NULL);
+    if (button)
+        gtk_button_set_label(GTK_BUTTON(view->banner_button), button);
+    gtk_widget_set_visible(view->banner, TRUE);
+}
+
+/* Something went wrong; with a button, it can be tried again. */
+void window_trouble(struct view *view, const char *button, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    char *text = g_strdup_vprintf(format, ap);
+    va_end(ap);
+    show_banner(view, button, text, BANNER_OPEN);
+    window_say(view, "%s", text);
+    g_free(text);
+}
+
+void window_offer(struct view *view, const char *button, const char *text)
+{
+    show_banner(view, button, text, BANNER_ARRANGE);
+}
+
 void window_titles(struct view *view)
 {
-    const struct shown_run *run = &view->source.book.run;
-    char *title = view->has_run ? g_strdup_printf("%s%s", run->name, run->connected ? " — live" : "")
-                                : g_strdup("Poet");
+    const struct shown_run *run = &the_book(view)->run;
+    bool has = view->link.has_run && run->name;
+    char *title = has ? g_strdup_printf("%s%s", run->name, run->connected ? " — live" : "")
+                      : g_strdup("Poet");
     gtk_label_set_text(GTK_LABEL(view->title), title);
-    gtk_label_set_text(GTK_LABEL(view->subtitle), view->source.name ? view->source.name : "");
+    gtk_label_set_text(GTK_LABEL(view->subtitle), view->link.source.name ? view->link.source.name : "");
     gtk_window_set_title(GTK_WINDOW(view->window), title);
     g_free(title);
 }
 
-void window_empty(struct view *view, const char *text)
+void window_empty(struct view *view, const char *title, const char *text)
 {
+    if (title)
+        gtk_label_set_text(GTK_LABEL(view->empty_title), title);
     if (text)
         gtk_label_set_text(GTK_LABEL(view->empty_text), text);
-    gtk_stack_set_visible_child_name(GTK_STACK(view->stack), text ? "empty" : "picture");
-    if (!text)
+    gtk_stack_set_visible_child_name(GTK_STACK(view->stack), title ? "empty" : "picture");
+    if (!title)
         gtk_widget_grab_focus(view->canvas);
 }
 
-static void on_latest(GtkButton *button, gpointer data)
-{
-    (void)button;
-    link_open(data, "latest");
-}
-
-static gboolean on_key(GtkEventControllerKey *controller, guint key, guint code,
-                       GdkModifierType state, gpointer data)
+static gboolean on_pulse(gpointer data)
 {
     struct view *view = data;
-    (void)controller;
-    (void)code;
-    if (state & GDK_CONTROL_MASK) {
-        switch (key) {
-        case GDK_KEY_o:
-            file_open(view);
-            return TRUE;
-        case GDK_KEY_l:
-            file_connect(view);
-            return TRUE;
-        case GDK_KEY_s:
-            file_save(view);
-            return TRUE;
-        case GDK_KEY_q:
-        case GDK_KEY_w:
-            gtk_window_close(GTK_WINDOW(view->window));
-            return TRUE;
-        default:
-            return FALSE;
-        }
-    }
-    return canvas_key(view, key, state);
+    gtk_progress_bar_pulse(GTK_PROGRESS_BAR(view->progress));
+    return G_SOURCE_CONTINUE;
 }
 
-static void on_follow(GtkToggleButton *button, gpointer data)
+/* share < 0: nobody knows how long it takes. */
+void window_busy(struct view *view, const char *what, double share)
 {
-    struct view *view = data;
-    if (!view->moving)
-        canvas_follow(view, gtk_toggle_button_get_active(button));
-}
-
-static void on_run(GtkDropDown *list, GParamSpec *spec, gpointer data)
-{
-    struct view *view = data;
-    (void)spec;
-    GtkStringObject *item = gtk_drop_down_get_selected_item(list);
-    if (view->moving || !item)
+    gtk_widget_set_visible(gtk_widget_get_parent(view->progress), what != NULL);
+    if (view->pulse)
+        g_source_remove(view->pulse);
+    view->pulse = 0;
+    if (!what) {
+        g_clear_object(&view->exporting);
         return;
-    char *number = g_strdup(gtk_string_object_get_string(item));
-    number[strcspn(number, " ")] = 0;
+    }
+    gtk_progress_bar_set_text(GTK_PROGRESS_BAR(view->progress), what);
+    if (share >= 0)
+        gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(view->progress), share);
+    else
+        view->pulse = g_timeout_add(100, on_pulse, view);
+}
+
+static void on_cancel(GtkButton *button, gpointer data)
+{
+    struct view *view = data;
+    (void)button;
+    if (view->exporting) {
+        g_subprocess_send_signal(view->exporting, SIGINT);
+    } else if (view->trace) {
+        fclose(view->trace);
+        view->trace = NULL;
+        remove(view->save_as);
+    } else if (view->link.opening && view->link.cancel) {
+        g_cancellable_cancel(view->link.cancel);
+        view->link.opening = false;
+    }
+    window_busy(view, NULL, 0);
+    window_say(view, "Cancelled");
+}
+
+/* ---- dialogs ---- */
+
+static void on_open(GtkNativeDialog *dialog, int response, gpointer data)
+{
+    if (response == GTK_RESPONSE_ACCEPT) {
+        GFile *file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+        char *path = g_file_get_path(file);
+        if (path)
+            link_open(data, path);
+        g_free(path);
+        g_object_unref(file);
+    }
+    g_object_unref(dialog);
+}
+
+void window_open_dialog(struct view *view)
+{
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
+        "Open a trace", GTK_WINDOW(view->window), GTK_FILE_CHOOSER_ACTION_OPEN, "_Open", "_Cancel");
+    GtkFileFilter *filter = gtk_file_filter_new();
+    gtk_file_filter_set_name(filter, "Poet traces (*.poet)");
+    gtk_file_filter_add_pattern(filter, "*.poet");
+    gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), filter);
+    g_object_unref(filter);
+    g_signal_connect(dialog, "response", G_CALLBACK(on_open), view);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
+/* A small window that asks for one line of text. */
+struct question {
+    struct view *view;
+    void (*answer)(struct view *view, const char *text);
+};
+
+static void on_entered(GtkEntry *entry, gpointer data)
+{
+    struct question *q = data;
+    GtkWidget *window = GTK_WIDGET(gtk_widget_get_root(GTK_WIDGET(entry)));
+    char *text = g_strstrip(g_strdup(gtk_editable_get_text(GTK_EDITABLE(entry))));
+    q->answer(q->view, text);
+    g_free(text);
+    gtk_window_destroy(GTK_WINDOW(window));
+}
+
+static gboolean on_question_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+                                gpointer window)
+{
+    (void)keys;
+    (void)code;
+    (void)state;
+    if (key != GDK_KEY_Escape)
+        return FALSE;
+    gtk_window_destroy(GTK_WINDOW(window));
+    return TRUE;
+}
+
+static void ask(struct view *view, const char *title, const char *words, const char *placeholder,
+                void (*answer)(struct view *view, const char *text))
+{
+    GtkWidget *window = gtk_window_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 8),
+              *label = gtk_label_new(words), *entry = gtk_entry_new();
+    struct question *q = g_new(struct question, 1);
+    *q = (struct question){view, answer};
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_entry_set_placeholder_text(GTK_ENTRY(entry), placeholder);
+    gtk_window_set_title(GTK_WINDOW(window), title);
+    gtk_window_set_transient_for(GTK_WINDOW(window), GTK_WINDOW(view->window));
+    gtk_window_set_modal(GTK_WINDOW(window), TRUE);
+    gtk_widget_set_size_request(entry, 420, -1);
+    g_object_set(box, "margin-top", 14, "margin-bottom", 14, "margin-start", 14, "margin-end", 14, NULL);
+    gtk_box_append(GTK_BOX(box), label);
+    gtk_box_append(GTK_BOX(box), entry);
+    gtk_window_set_child(GTK_WINDOW(window), box);
+    g_object_set_data_full(G_OBJECT(entry), "question", q, g_free);
+    g_signal_connect(entry, "activate", G_CALLBACK(on_entered), q);
+    GtkEventController *keys = gtk_event_controller_key_new();
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_question_key), window);
+    gtk_widget_add_controller(window, keys);
+    gtk_window_present(GTK_WINDOW(window));
+}
+
+static void connect_to(struct view *view, const char *what)
+{
+    if (*what && !endpoint_is(what) && !g_str_has_prefix(what, "ssh:"))
+        window_say(view, "%s: write unix:PATH, tcp:HOST:PORT or ssh:HOST[:FILE]", what);
+    else
+        link_open(view, *what ? what : NULL);
+}
+
+void window_connect_dialog(struct view *view)
+{
+    char endpoint[400] = "";
+    struct error error;
+    endpoint_default(endpoint, sizeof endpoint, &error);
+    ask(view, "Connect to a server", "unix:PATH, tcp:HOST:PORT, or ssh:HOST[:FILE] for another machine;\n"
+                                     "empty for the default server", endpoint, connect_to);
+}
+
+/* "2:17", "40%", "1.5ms", "12345" (a position), "#3" (a bookmark) */
+void window_go(struct view *view, const char *text)
+{
+    struct ref at;
+    char *end;
+    double v = g_ascii_strtod(text, &end);
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    if (*text == '#' && atoi(text + 1) > 0 && (guint)atoi(text + 1) <= view->bookmarks->len) {
+        const struct bookmark *b = &g_array_index(view->bookmarks, struct bookmark, (guint)atoi(text + 1) - 1);
+        motion_to_event(view, b->at, b->position);
+        return;
+    }
+    if (ref_parse(text, &at)) {
+        const struct book_line *line = book_line(the_book(view), at.line);
+        if (line && !(at.line & HIDDEN_LINE))
+            motion_to_event(view, at, NO_PLACE);
+        else
+            window_say(view, "%s: there is no such line", text);
+        return;
+    }
+    g_strchug(end);
+    if (end != text && strcmp(end, "%") == 0) {
+        motion_to_position(view, (uint64_t)(CLAMP(v, 0, 100) / 100 * (double)view->link.count));
+        return;
+    }
+    for (size_t i = 0; end != text && i < G_N_ELEMENTS(units); i++)
+        if (strcmp(end, units[i].unit) == 0) {
+            motion_to_time(view, (int64_t)(v * units[i].ns));
+            return;
+        }
+    if (end != text && !*end && v >= 0)
+        motion_to_position(view, (uint64_t)v);
+    else
+        window_say(view, "%s: write an event (2:17), a time (1.5ms), a share (40%%), a position or a "
+                         "bookmark (#2)", text);
+}
+
+void window_go_dialog(struct view *view)
+{
+    if (view->link.has_run)
+        ask(view, "Go to", "An event (2:17), a time (1.5ms), a share of the run (40%),\n"
+                           "a position in the log (12345) or a bookmark (#2)", "2:17", window_go);
+}
+
+/* ---- widgets ---- */
+
+static GtkWidget *button(const char *icon, const char *action, const char *tooltip)
+{
+    GtkWidget *b = gtk_button_new_from_icon_name(icon);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(b), action);
+    gtk_widget_set_tooltip_text(b, tooltip);
+    return b;
+}
+
+static GtkWidget *toggle(const char *text, const char *action, const char *tooltip)
+{
+    GtkWidget *b = gtk_toggle_button_new_with_label(text);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(b), action);
+    gtk_widget_set_tooltip_text(b, tooltip);
+    return b;
+}
+
+static void on_run_chosen(GObject *object, GParamSpec *spec, gpointer data)
+{
+    struct view *view = data;
+    guint i = gtk_drop_down_get_selected(GTK_DROP_DOWN(object));
+    (void)spec;
+    GtkStringObject *item = gtk_drop_down_get_selected_item(GTK_DROP_DOWN(object));
+    if (view->moving || i == GTK_INVALID_LIST_POSITION || !item)
+        return;
+    char *number = g_strdup_printf("%lu", strtoul(gtk_string_object_get_string(item), NULL, 10));
     link_select(view, number);
     g_free(number);
 }
 
-static void on_clicked(GtkButton *button, gpointer data)
+static GtkWidget *header_new(struct view *view)
 {
-    void (*action)(struct view *) = (void (*)(struct view *))g_object_get_data(G_OBJECT(button), "do");
-    action(data);
-}
-
-static GtkWidget *button(struct view *view, const char *label, const char *tip,
-                         void (*action)(struct view *))
-{
-    GtkWidget *b = gtk_button_new_with_mnemonic(label);
-    gtk_widget_set_tooltip_text(b, tip);
-    g_object_set_data(G_OBJECT(b), "do", (gpointer)action);
-    g_signal_connect(b, "clicked", G_CALLBACK(on_clicked), view);
-    return b;
-}
-
-static GtkWidget *header(struct view *view)
-{
-    GtkWidget *bar = gtk_header_bar_new(), *titles = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    GtkWidget *header = gtk_header_bar_new(), *titles = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
+              *menu = gtk_menu_button_new();
     view->title = gtk_label_new("Poet");
     view->subtitle = gtk_label_new("");
     gtk_widget_add_css_class(view->title, "title");
@@ -114,96 +299,228 @@ static GtkWidget *header(struct view *view)
     gtk_widget_set_valign(titles, GTK_ALIGN_CENTER);
     gtk_box_append(GTK_BOX(titles), view->title);
     gtk_box_append(GTK_BOX(titles), view->subtitle);
-    gtk_header_bar_set_title_widget(GTK_HEADER_BAR(bar), titles);
-    gtk_header_bar_pack_start(GTK_HEADER_BAR(bar),
-                              button(view, "_Open", "Open a trace file (Ctrl+O)", file_open));
-    gtk_header_bar_pack_start(GTK_HEADER_BAR(bar),
-                              button(view, "_Connect", "Connect to a server (Ctrl+L)", file_connect));
+    gtk_header_bar_set_title_widget(GTK_HEADER_BAR(header), titles);
+    GMenuModel *model = actions_menu();
+    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(menu), model);
+    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(menu), "open-menu-symbolic");
+    gtk_menu_button_set_primary(GTK_MENU_BUTTON(menu), TRUE);
+    gtk_widget_set_tooltip_text(menu, "Menu (F10)");
+    g_object_unref(model);
+    view->follow_button = toggle("Follow", "win.follow", "Follow the run as it grows (End)");
     view->runs = gtk_drop_down_new(NULL, NULL);
-    gtk_widget_set_tooltip_text(view->runs, "The runs of this server");
     gtk_widget_set_visible(view->runs, FALSE);
-    g_signal_connect(view->runs, "notify::selected", G_CALLBACK(on_run), view);
-    gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), view->runs);
-    gtk_header_bar_pack_end(GTK_HEADER_BAR(bar), button(view, "_Save diagram",
-                                                        "Save the diagram as PDF, SVG or PNG (Ctrl+S)",
-                                                        file_save));
-    view->follow_button = gtk_toggle_button_new_with_mnemonic("_Follow");
-    gtk_widget_set_tooltip_text(view->follow_button, "Keep the newest events in sight (End)");
-    g_signal_connect(view->follow_button, "toggled", G_CALLBACK(on_follow), view);
-    gtk_header_bar_pack_end(GTK_HEADER_BAR(bar), view->follow_button);
-    return bar;
+    gtk_widget_set_tooltip_text(view->runs, "The runs of this server");
+    g_signal_connect(view->runs, "notify::selected", G_CALLBACK(on_run_chosen), view);
+    GtkWidget *start[] = {button("document-open-symbolic", "win.open", "Open a trace (Ctrl+O)"),
+                          button("edit-undo-symbolic", "win.undo", "Undo a change of view (Ctrl+Z)"),
+                          button("edit-redo-symbolic", "win.redo", "Redo it (Ctrl+Shift+Z)"),
+                          view->follow_button, view->runs};
+    GtkWidget *end[] = {menu, button("edit-find-symbolic", "win.find", "Find (Ctrl+F)"),
+                        toggle("Panel", "win.panel", "Side panel (F9)"),
+                        toggle("Time", "win.time", "By order or by time (T)"),
+                        button("zoom-fit-best-symbolic", "win.fit", "The whole run (*)"),
+                        button("zoom-in-symbolic", "win.zoom-in", "Zoom in (+)"),
+                        button("zoom-out-symbolic", "win.zoom-out", "Zoom out (-)")};
+    for (size_t i = 0; i < G_N_ELEMENTS(start); i++)
+        gtk_header_bar_pack_start(GTK_HEADER_BAR(header), start[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(end); i++)
+        gtk_header_bar_pack_end(GTK_HEADER_BAR(header), end[i]);
+    return header;
 }
 
-static GtkWidget *details(struct view *view)
+static void on_recent_row(GtkButton *row, gpointer data)
 {
-    view->details_box = gtk_scrolled_window_new();
-    view->details = gtk_label_new("");
-    gtk_label_set_selectable(GTK_LABEL(view->details), TRUE);
-    gtk_label_set_wrap(GTK_LABEL(view->details), TRUE);
-    gtk_label_set_xalign(GTK_LABEL(view->details), 0);
-    gtk_label_set_yalign(GTK_LABEL(view->details), 0);
-    gtk_widget_set_can_focus(view->details, FALSE);
-    g_object_set(view->details, "margin-top", 10, "margin-start", 12, "margin-end", 12, NULL);
-    gtk_widget_set_size_request(view->details_box, 240, -1);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(view->details_box), view->details);
-    gtk_widget_set_visible(view->details_box, FALSE);
-    return view->details_box;
+    link_open(data, g_object_get_data(G_OBJECT(row), "what"));
 }
 
-static GtkWidget *empty_page(struct view *view)
+static GtkWidget *empty_new(struct view *view)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 18);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 14), *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
+              *open = gtk_button_new_with_label("Open a trace…"), *latest = gtk_button_new_with_label("The latest run"),
+              *connect = gtk_button_new_with_label("Connect…");
+    view->empty_title = gtk_label_new("No trace");
     view->empty_text = gtk_label_new("");
+    gtk_widget_add_css_class(view->empty_title, "title-1");
     gtk_label_set_selectable(GTK_LABEL(view->empty_text), TRUE);
-    view->empty_button = gtk_button_new_with_label("Open the latest trace");
-    g_signal_connect(view->empty_button, "clicked", G_CALLBACK(on_latest), view);
-    gtk_widget_set_halign(view->empty_button, GTK_ALIGN_CENTER);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(open), "win.open");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(latest), "win.latest");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(connect), "win.connect");
     gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
-    gtk_widget_set_vexpand(box, TRUE);
+    gtk_widget_set_halign(box, GTK_ALIGN_CENTER);
+    gtk_widget_set_halign(row, GTK_ALIGN_CENTER);
+    gtk_box_append(GTK_BOX(row), open);
+    gtk_box_append(GTK_BOX(row), connect);
+    gtk_box_append(GTK_BOX(row), latest);
+    gtk_box_append(GTK_BOX(box), view->empty_title);
     gtk_box_append(GTK_BOX(box), view->empty_text);
-    gtk_box_append(GTK_BOX(box), view->empty_button);
+    gtk_box_append(GTK_BOX(box), row);
+    for (char **r = view->settings.recent; r && *r && r - view->settings.recent < 5; r++) {
+        GtkWidget *recent = gtk_button_new_with_label(*r);
+        gtk_button_set_has_frame(GTK_BUTTON(recent), FALSE);
+        g_object_set_data_full(G_OBJECT(recent), "what", g_strdup(*r), g_free);
+        g_signal_connect(recent, "clicked", G_CALLBACK(on_recent_row), view);
+        gtk_box_append(GTK_BOX(box), recent);
+    }
     return box;
 }
 
-static void on_destroy(GtkWidget *widget, gpointer data)
+static void on_banner(GtkButton *button, gpointer data)
 {
     struct view *view = data;
-    (void)widget;
-    link_close(view);
-    lettering_forget();
-    g_free(view->save_path);
-    g_free(view->run_names);
-    g_free(view);
+    (void)button;
+    gtk_widget_set_visible(view->banner, FALSE);
+    if (view->banner_for == BANNER_ARRANGE)
+        save_apply_arrangement(view);
+    else
+        link_open(view, view->link.what);
 }
 
-void window_new(GtkApplication *application, const char *source)
+static void on_banner_close(GtkButton *button, gpointer data)
 {
-    struct view *view = g_new0(struct view, 1);
-    view->source.fd = -1;
-    view->window = gtk_application_window_new(application);
-    gtk_window_set_default_size(GTK_WINDOW(view->window), 1200, 640);
-    gtk_window_set_titlebar(GTK_WINDOW(view->window), header(view));
-    GtkWidget *all = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
-              *middle = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-    view->stack = gtk_stack_new();
-    gtk_stack_add_named(GTK_STACK(view->stack), empty_page(view), "empty");
-    gtk_stack_add_named(GTK_STACK(view->stack), canvas_new(view), "picture");
-    gtk_box_append(GTK_BOX(middle), view->stack);
-    gtk_box_append(GTK_BOX(middle), details(view));
+    (void)button;
+    gtk_widget_set_visible(((struct view *)data)->banner, FALSE);
+}
+
+static GtkWidget *banner_new(struct view *view)
+{
+    GtkWidget *close = gtk_button_new_from_icon_name("window-close-symbolic");
+    view->banner = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10);
+    view->banner_text = gtk_label_new("");
+    view->banner_button = gtk_button_new_with_label("");
+    gtk_button_set_use_underline(GTK_BUTTON(view->banner_button), TRUE);
+    gtk_button_set_has_frame(GTK_BUTTON(close), FALSE);
+    gtk_widget_set_tooltip_text(close, "Close");
+    gtk_label_set_xalign(GTK_LABEL(view->banner_text), 0);
+    gtk_label_set_wrap(GTK_LABEL(view->banner_text), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(view->banner_text), PANGO_WRAP_WORD_CHAR);
+    gtk_widget_set_hexpand(view->banner_text, TRUE);
+    g_object_set(view->banner, "margin-top", 4, "margin-bottom", 4, "margin-start", 10, "margin-end", 6, NULL);
+    gtk_box_append(GTK_BOX(view->banner), view->banner_text);
+    gtk_box_append(GTK_BOX(view->banner), view->banner_button);
+    gtk_box_append(GTK_BOX(view->banner), close);
+    g_signal_connect(view->banner_button, "clicked", G_CALLBACK(on_banner), view);
+    g_signal_connect(close, "clicked", G_CALLBACK(on_banner_close), view);
+    gtk_widget_set_visible(view->banner, FALSE);
+    return view->banner;
+}
+
+static void on_scale(GtkRange *range, gpointer data)
+{
+    struct view *view = data;
+    double v = gtk_range_get_value(range);
+    if (!view->moving && (view->place.column_ns || v > 0))
+        motion_time(view, v);
+}
+
+/* From pure order, at 0, over fine to coarse time: the logarithm of the nanoseconds to a column. */
+static GtkWidget *time_new(struct view *view)
+{
+    view->time_box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    view->time_scale = gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, 0, 10, 0.05);
+    view->time_label = gtk_label_new("");
+    gtk_scale_set_draw_value(GTK_SCALE(view->time_scale), FALSE);
+    gtk_widget_set_size_request(view->time_scale, 200, -1);
+    gtk_label_set_width_chars(GTK_LABEL(view->time_label), 16);
+    gtk_label_set_xalign(GTK_LABEL(view->time_label), 0);
+    gtk_widget_set_tooltip_text(view->time_scale, "Time to a column, from order alone to coarse");
+    g_signal_connect(view->time_scale, "value-changed", G_CALLBACK(on_scale), view);
+    gtk_box_append(GTK_BOX(view->time_box), view->time_scale);
+    gtk_box_append(GTK_BOX(view->time_box), view->time_label);
+    return view->time_box;
+}
+
+static GtkWidget *bottom_new(struct view *view)
+{
+    GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10), *busy = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6),
+              *cancel = gtk_button_new_with_label("Cancel");
     view->status = gtk_label_new("");
     gtk_label_set_xalign(GTK_LABEL(view->status), 0);
     gtk_label_set_ellipsize(GTK_LABEL(view->status), PANGO_ELLIPSIZE_END);
-    g_object_set(view->status, "margin-start", 8, "margin-top", 3, "margin-bottom", 3, NULL);
-    gtk_box_append(GTK_BOX(all), middle);
-    gtk_box_append(GTK_BOX(all), view->status);
-    gtk_window_set_child(GTK_WINDOW(view->window), all);
-    GtkEventController *keys = gtk_event_controller_key_new();
-    gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
-    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), view);
-    gtk_widget_add_controller(view->window, keys);
-    g_signal_connect(view->window, "destroy", G_CALLBACK(on_destroy), view);
-    window_empty(view, "");
+    gtk_widget_set_hexpand(view->status, TRUE);
+    view->progress = gtk_progress_bar_new();
+    gtk_progress_bar_set_show_text(GTK_PROGRESS_BAR(view->progress), TRUE);
+    gtk_progress_bar_set_ellipsize(GTK_PROGRESS_BAR(view->progress), PANGO_ELLIPSIZE_MIDDLE);
+    gtk_widget_set_size_request(view->progress, 220, -1);
+    gtk_widget_set_valign(view->progress, GTK_ALIGN_CENTER);
+    g_signal_connect(cancel, "clicked", G_CALLBACK(on_cancel), view);
+    gtk_box_append(GTK_BOX(busy), view->progress);
+    gtk_box_append(GTK_BOX(busy), cancel);
+    gtk_widget_set_visible(busy, FALSE);
+    gtk_box_append(GTK_BOX(row), view->status);
+    gtk_box_append(GTK_BOX(row), time_new(view));
+    gtk_box_append(GTK_BOX(row), busy);
+    g_object_set(row, "margin-start", 8, "margin-end", 8, "margin-top", 3, "margin-bottom", 3, NULL);
+    return row;
+}
+
+static GtkWidget *picture_new(struct view *view)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_append(GTK_BOX(box), canvas_new(view));
+    gtk_box_append(GTK_BOX(box), legend_new(view));
+    gtk_box_append(GTK_BOX(box), map_new(view));
+    view->panel = panel_new(view);
+    view->paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
+    gtk_paned_set_start_child(GTK_PANED(view->paned), box);
+    gtk_paned_set_end_child(GTK_PANED(view->paned), view->panel);
+    gtk_paned_set_resize_end_child(GTK_PANED(view->paned), FALSE);
+    gtk_paned_set_shrink_end_child(GTK_PANED(view->paned), FALSE);
+    return view->paned;
+}
+
+static void add_style(void)
+{
+    GtkCssProvider *provider = gtk_css_provider_new();
+    gtk_css_provider_load_from_data(provider, ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }", -1);
+    gtk_style_context_add_provider_for_display(gdk_display_get_default(), GTK_STYLE_PROVIDER(provider),
+                                               GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
+    g_object_unref(provider);
+}
+
+static gboolean on_close(GtkWindow *window, gpointer data)
+{
+    struct view *view = data;
+    view->settings.width = gtk_widget_get_width(GTK_WIDGET(window));
+    view->settings.height = gtk_widget_get_height(GTK_WIDGET(window));
+    settings_save(view);
+    if (view->link.cancel)
+        g_cancellable_cancel(view->link.cancel);
+    window_busy(view, NULL, 0);
+    link_close(view);
+    if (view->reselect_timer)
+        g_source_remove(view->reselect_timer);
+    return FALSE;
+}
+
+void window_new(GtkApplication *application, const char *source, const char *script)
+{
+    struct view *view = g_new0(struct view, 1);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    settings_load(&view->settings);
+    add_style();
+    view->application = application;
+    view->link.source.fd = -1;
+    view->place.zoom = 1.3;
+    view->window = gtk_application_window_new(application);
+    gtk_window_set_default_size(GTK_WINDOW(view->window), view->settings.width, view->settings.height);
+    gtk_window_set_icon_name(GTK_WINDOW(view->window), "io.github.poet.View");
+    gtk_window_set_titlebar(GTK_WINDOW(view->window), header_new(view));
+    view->stack = gtk_stack_new();
+    gtk_widget_set_vexpand(view->stack, TRUE);
+    gtk_stack_add_named(GTK_STACK(view->stack), empty_new(view), "empty");
+    GtkWidget *bottom = bottom_new(view);
+    gtk_stack_add_named(GTK_STACK(view->stack), picture_new(view), "picture");
+    gtk_box_append(GTK_BOX(box), banner_new(view));
+    gtk_box_append(GTK_BOX(box), view->stack);
+    gtk_box_append(GTK_BOX(box), bottom);
+    gtk_window_set_child(GTK_WINDOW(view->window), box);
+    g_signal_connect(view->window, "close-request", G_CALLBACK(on_close), view);
+    actions_install(view);
+    settings_apply(view);
+    window_titles(view);
+    window_empty(view, "Opening", "");
     gtk_window_present(GTK_WINDOW(view->window));
-    if (!link_open(view, source))
-        window_empty(view, gtk_label_get_text(GTK_LABEL(view->status)));
+    link_open(view, source);
+    if (script)
+        script_run(view, script);
 }

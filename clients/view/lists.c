@@ -1,0 +1,269 @@
+/* Lists beside the picture: who waits, what went wrong, bookmarks; and the picture in words. */
+#include "clients/view/view.h"
+
+#include <stdlib.h>
+
+#define TOLD_MOST 500
+
+/* ---- rows that lead to an event ---- */
+
+static void on_row(GtkListBox *list, GtkListBoxRow *row, gpointer data)
+{
+    struct ref at;
+    const char *event = g_object_get_data(G_OBJECT(row), "event");
+    (void)list;
+    if (event && ref_parse(event, &at))
+        motion_to_event(data, at, NO_PLACE);
+}
+
+static void add_row(GtkWidget *list, const char *markup, struct ref at)
+{
+    GtkWidget *label = gtk_label_new(NULL), *row = gtk_list_box_row_new();
+    char text[48];
+    gtk_label_set_markup(GTK_LABEL(label), markup);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
+    g_object_set(label, "margin-top", 4, "margin-bottom", 4, "margin-start", 8, "margin-end", 8, NULL);
+    gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), label);
+    if (at.line) {
+        ref_print(text, sizeof text, at);
+        g_object_set_data_full(G_OBJECT(row), "event", g_strdup(text), g_free);
+    }
+    gtk_list_box_row_set_activatable(GTK_LIST_BOX_ROW(row), at.line != 0);
+    gtk_list_box_append(GTK_LIST_BOX(list), row);
+}
+
+static void empty(GtkWidget *list)
+{
+    GtkWidget *row;
+    while ((row = gtk_widget_get_first_child(list)) && GTK_IS_LIST_BOX_ROW(row))
+        gtk_list_box_remove(GTK_LIST_BOX(list), row);
+}
+
+static GtkWidget *new_list(struct view *view, GtkWidget **list, const char *nothing)
+{
+    GtkWidget *scrolled = gtk_scrolled_window_new(), *label = gtk_label_new(nothing);
+    *list = gtk_list_box_new();
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    g_object_set(label, "margin-top", 20, "margin-start", 10, "margin-end", 10, NULL);
+    gtk_list_box_set_placeholder(GTK_LIST_BOX(*list), label);
+    gtk_list_box_set_selection_mode(GTK_LIST_BOX(*list), GTK_SELECTION_BROWSE);
+    g_signal_connect(*list, "row-activated", G_CALLBACK(on_row), view);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), *list);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+    return scrolled;
+}
+
+/* ---- who waits ---- */
+
+static void tell_cycle(struct view *view, const struct wait_cycle *cycle)
+{
+    const struct book *book = the_book(view);
+    GString *s = g_string_new("<b>These wait for each other:</b> ");
+    for (uint32_t k = 0; k < cycle->count; k++) {
+        const struct wait *w = waits_of(&view->waits, cycle->threads[k]);
+        char *text = g_markup_printf_escaped("%s waits for %s, held by ", book_label(book, w->thread),
+                                             book_label(book, w->about));
+        g_string_append(s, text);
+        g_free(text);
+    }
+    char *first = g_markup_escape_text(book_label(book, cycle->threads[0]), -1);
+    g_string_append(s, first);
+    add_row(view->waits_list, s->str, waits_of(&view->waits, cycle->threads[0])->event->at);
+    g_free(first);
+    g_string_free(s, TRUE);
+}
+
+static void tell_wait(struct view *view, const struct wait *w)
+{
+    const struct book *book = the_book(view);
+    char since[32];
+    struct ref at;
+    scene_duration(view->waits.now_ns - w->event->time_ns, since, sizeof since);
+    GString *s = g_string_new(NULL);
+    char *head = g_markup_printf_escaped("<b>%s</b> %s %s\n<small>for %s before the last event",
+                                         book_label(book, w->thread), book_look(book, w->event)->text,
+                                         w->about ? book_label(book, w->about) : "something", since);
+    g_string_append(s, head);
+    if (w->event->site) {
+        struct site_is site = sites_call(view->link.sites, w->event->process, w->event->site);
+        char *place = g_markup_escape_text(site.place, -1);
+        g_string_append_printf(s, ", at %s", place);
+        g_free(place);
+    }
+    g_string_append(s, "</small>");
+    for (uint32_t i = 0, holder; (holder = waits_holder(&view->waits, book, w, i, &at)) != 0; i++) {
+        char text[48];
+        ref_print(text, sizeof text, at);
+        char *held = g_markup_printf_escaped("\n<small>held by %s since event %s</small>",
+                                             book_label(book, holder), text);
+        g_string_append(s, held);
+        g_free(held);
+    }
+    add_row(view->waits_list, s->str, w->event->at);
+    g_free(head);
+    g_string_free(s, TRUE);
+}
+
+/* In a hang this is the answer: it opens by itself, once. */
+void waits_refresh(struct view *view)
+{
+    struct waits *w = &view->waits;
+    empty(view->waits_list);
+    for (uint32_t i = 0; i < w->cycle_count; i++)
+        tell_cycle(view, &w->cycles[i]);
+    for (uint32_t i = 0; i < w->count && i < TOLD_MOST; i++)
+        tell_wait(view, &w->items[i]);
+    if (w->cycle_count && !view->hang_shown) {
+        view->hang_shown = true;
+        panel_show(view, "waiting");
+        window_say(view, "Threads wait for each other in a cycle");
+    }
+}
+
+GtkWidget *waits_new(struct view *view)
+{
+    return new_list(view, &view->waits_list, "No thread waits at the end of what was recorded.");
+}
+
+/* ---- what went wrong ---- */
+
+void troubles_begin(struct view *view) { empty(view->troubles_list); }
+
+void troubles_trouble(struct view *view, struct in *in)
+{
+    struct shown_trouble t = {.at = get_ref(in)};
+    char at[48], with[48];
+    t.with = get_ref(in);
+    t.why = get_string(in, 4096);
+    ref_print(at, sizeof at, t.at);
+    ref_print(with, sizeof with, t.with);
+    char *text = g_markup_printf_escaped("<b>contradiction</b> %s: %s%s%s", at, t.why ? t.why : "",
+                                         t.with.line ? ", with " : "", t.with.line ? with : "");
+    if (!in->error)
+        add_row(view->troubles_list, text, t.at);
+    g_free(text);
+    free(t.why);
+}
+
+void troubles_pending(struct view *view, struct shown_event *event)
+{
+    char *said = details_say(view, event), *text = g_markup_printf_escaped("<b>pending</b> %s", said);
+    add_row(view->troubles_list, text, event->at);
+    g_free(text);
+    g_free(said);
+    shown_event_free(event);
+}
+
+GtkWidget *troubles_new(struct view *view)
+{
+    return new_list(view, &view->troubles_list, "Nothing is pending, and no event contradicts the others.");
+}
+
+/* ---- bookmarks ---- */
+
+static void free_bookmark(gpointer p) { g_free(((struct bookmark *)p)->name); }
+
+void bookmarks_clear(struct view *view)
+{
+    if (!view->bookmarks) {
+        view->bookmarks = g_array_new(FALSE, TRUE, sizeof(struct bookmark));
+        g_array_set_clear_func(view->bookmarks, free_bookmark);
+    }
+    g_array_set_size(view->bookmarks, 0);
+    if (view->bookmarks_list)
+        bookmarks_refresh(view);
+}
+
+void bookmarks_refresh(struct view *view)
+{
+    empty(view->bookmarks_list);
+    for (guint i = 0; i < view->bookmarks->len; i++) {
+        const struct bookmark *b = &g_array_index(view->bookmarks, struct bookmark, i);
+        char *text = g_markup_printf_escaped("%u  %s", i + 1, b->name);
+        add_row(view->bookmarks_list, text, b->at);
+        g_free(text);
+    }
+}
+
+void bookmarks_add(struct view *view)
+{
+    const struct scene_mark *m = stage_mark(view, view->place.selected);
+    if (!m) {
+        window_say(view, "Select an event to set a bookmark at");
+        return;
+    }
+    struct bookmark b = {details_say(view, m->event), m->event->at, m->event->position};
+    g_array_append_val(view->bookmarks, b);
+    bookmarks_refresh(view);
+    panel_show(view, "bookmarks");
+}
+
+GtkWidget *bookmarks_new(struct view *view)
+{
+    GtkWidget *list = new_list(view, &view->bookmarks_list, "Ctrl+D sets a bookmark at the selected event.");
+    bookmarks_clear(view);
+    return list;
+}
+
+/* ---- the picture in words ---- */
+
+static int by_column(const void *a, const void *b)
+{
+    const struct shown_event *x = *(const struct shown_event *const *)a,
+                             *y = *(const struct shown_event *const *)b;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* Who, what, before whom, for those who read rather than look. */
+void text_refresh(struct view *view)
+{
+    static const char *const stands[] = {"", " [before the selected one]", " [after the selected one]",
+                                         " [concurrent with the selected one]", " [selected]"};
+    if (!view->text_view || !gtk_widget_get_mapped(view->text_view))
+        return;
+    const struct shown_window *w = &view->stage.window;
+    const struct shown_event **events = g_new(const struct shown_event *, w->event_count + 1);
+    double left = stage_left(view), right = left + stage_width(view);
+    uint32_t count = 0;
+    const struct scene *s = view->stage.scene;
+    for (uint32_t i = 0; s && i < s->mark_count; i++)
+        if (s->marks[i].x_pt >= left && s->marks[i].x_pt <= right && count < w->event_count)
+            events[count++] = s->marks[i].event;
+    if (count)
+        qsort(events, count, sizeof *events, by_column);
+    GString *text = g_string_new(NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        char *said = details_say(view, events[i]);
+        bool same = i && events[i]->column == events[i - 1]->column;
+        g_string_append_printf(text, "%s%s%s\n", same ? "  beside it, " : i ? "then " : "", said,
+                               view->stage.coloured ? stands[MIN(events[i]->stands, 4)] : "");
+        g_free(said);
+    }
+    gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(view->text_view)), text->str, -1);
+    g_string_free(text, TRUE);
+    g_free(events);
+}
+
+static void on_text_mapped(GtkWidget *widget, gpointer data)
+{
+    (void)widget;
+    text_refresh(data);
+}
+
+GtkWidget *text_new(struct view *view)
+{
+    GtkWidget *scrolled = gtk_scrolled_window_new();
+    view->text_view = gtk_text_view_new();
+    gtk_text_view_set_editable(GTK_TEXT_VIEW(view->text_view), FALSE);
+    gtk_text_view_set_wrap_mode(GTK_TEXT_VIEW(view->text_view), GTK_WRAP_WORD_CHAR);
+    gtk_text_view_set_accepts_tab(GTK_TEXT_VIEW(view->text_view), FALSE);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(view->text_view), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "The picture in words", -1);
+    g_signal_connect_after(view->text_view, "map", G_CALLBACK(on_text_mapped), view);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), view->text_view);
+    return scrolled;
+}

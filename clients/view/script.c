@@ -1,0 +1,271 @@
+/* poet view --script FILE: does what the lines of a file say, one after the other, each when all that was
+ * asked for has come and been drawn.  For tests, measurements and demonstrations.
+ *
+ *   action NAME [TARGET]   any action of the window (action.c)
+ *   select EVENT, second EVENT, goto EVENT|TIME|SHARE, find TEXT, line LINE EVENTS, time SCALE,
+ *   pan X Y, zoom FACTOR X Y, hide LINE, drop LINE BEFORE
+ *   scene FILE             writes the scene as text
+ *   state FILE             appends what is selected, counted, related, found
+ *   image FILE             writes the picture as PNG
+ *   frames FULL|SCROLL N   draws N times; prints how long a frame took
+ *   key NAME N             does an action N times; prints how long it took until its picture was drawn
+ *   finished               waits until no program is connected
+ *   quit */
+#include "clients/view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct script {
+    struct view *view;
+    char **lines;
+    guint at;
+    GArray *times;   /* of a `key` under way */
+    gint64 begun_us;
+    int left, frames;
+    char *action;
+};
+
+/* ---- measuring ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void tell_times(const char *what, GArray *times)
+{
+    if (!times->len)
+        return;
+    g_array_sort(times, by_value);
+    const double *t = (const double *)(gpointer)times->data;
+    printf("%s: median %.2f ms, p99 %.2f ms, most %.2f ms (%u)\n", what, t[times->len / 2],
+           t[times->len * 99 / 100], t[times->len - 1], times->len);
+    fflush(stdout);
+}
+
+static void draw_once(struct view *view)
+{
+    int width = gtk_widget_get_width(view->canvas), height = gtk_widget_get_height(view->canvas);
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    cairo_t *cr = cairo_create(surface);
+    canvas_draw(view, cr, width, height);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+}
+
+static void frames(struct view *view, const char *how, int count)
+{
+    GArray *times = g_array_new(FALSE, FALSE, sizeof(double));
+    bool full = g_ascii_strcasecmp(how, "full") == 0;
+    double step = SCENE_COLUMN_PT * view->place.zoom;
+    for (int i = 0; i < count; i++) {
+        gint64 begin = g_get_monotonic_time();
+        if (full)
+            view->stage.serial++;
+        else
+            motion_pan(view, i / 8 % 2 ? -step : step, 0);
+        draw_once(view);
+        double ms = (double)(g_get_monotonic_time() - begin) / 1000;
+        g_array_append_val(times, ms);
+    }
+    char *what = g_strdup_printf("frame, %s, %u marks", how, view->stage.scene ? view->stage.scene->mark_count : 0);
+    tell_times(what, times);
+    g_free(what);
+    g_array_free(times, TRUE);
+}
+
+/* ---- writing ---- */
+
+static void write_ref(FILE *f, const char *name, struct ref at)
+{
+    char s[48];
+    ref_print(s, sizeof s, at);
+    fprintf(f, " %s %s", name, at.line ? s : "none");
+}
+
+static void write_state(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "ae");
+    if (!f)
+        return;
+    write_ref(f, "selected", view->place.selected);
+    write_ref(f, "second", view->place.second);
+    fprintf(f, " before %llu after %llu concurrent %llu same %llu related %d hits %llu chain",
+            (unsigned long long)view->count.before, (unsigned long long)view->count.after,
+            (unsigned long long)view->count.concurrent, (unsigned long long)view->count.same,
+            view->stage.related, (unsigned long long)view->finder.count);
+    for (uint32_t i = 0; i < view->stage.chain_count; i++)
+        write_ref(f, "", view->stage.chain[i]);
+    fprintf(f, " colours");
+    for (uint32_t i = 0; view->stage.scene && view->stage.coloured && i < view->stage.scene->mark_count; i++) {
+        const struct shown_event *e = view->stage.scene->marks[i].event;
+        char s[48];
+        ref_print(s, sizeof s, e->at);
+        fprintf(f, " %s=%u", s, e->stands);
+    }
+    fprintf(f, "\n");
+    fclose(f);
+}
+
+static void write_image(struct view *view, const char *file)
+{
+    int width = gtk_widget_get_width(view->canvas), height = gtk_widget_get_height(view->canvas);
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    cairo_t *cr = cairo_create(surface);
+    canvas_draw(view, cr, width, height);
+    cairo_surface_write_to_png(surface, file);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+}
+
+/* ---- doing ---- */
+
+static void activate(struct view *view, const char *name, const char *target)
+{
+    g_action_group_activate_action(G_ACTION_GROUP(view->window), name,
+                                   target && *target ? g_variant_new_string(target) : NULL);
+}
+
+static void find(struct view *view, const char *text)
+{
+    gtk_editable_set_text(GTK_EDITABLE(view->finder.entry), text);
+    find_start(view);
+}
+
+/* False: wait, and come back to this line. */
+static bool perform(struct script *s, char **w)
+{
+    struct view *view = s->view;
+    const char *a = w[1] ? w[1] : "", *b = a && *a && w[2] ? w[2] : "", *c = *b && w[3] ? w[3] : "";
+    struct ref at = {0, 0};
+    ref_parse(a, &at);
+    if (strcmp(w[0], "action") == 0)
+        activate(view, a, b);
+    else if (strcmp(w[0], "select") == 0)
+        motion_select(view, at, false);
+    else if (strcmp(w[0], "second") == 0)
+        motion_select(view, at, true);
+    else if (strcmp(w[0], "goto") == 0)
+        window_go(view, a);
+    else if (strcmp(w[0], "find") == 0)
+        find(view, s->lines[s->at] + strlen("find "));
+    else if (strcmp(w[0], "line") == 0)
+        motion_line(view, (uint32_t)atoi(a), atoi(b));
+    else if (strcmp(w[0], "time") == 0)
+        motion_time(view, g_ascii_strtod(a, NULL));
+    else if (strcmp(w[0], "pan") == 0)
+        motion_pan(view, atoi(a), atoi(b));
+    else if (strcmp(w[0], "zoom") == 0)
+        motion_zoom(view, g_ascii_strtod(a, NULL), atoi(b), atoi(c));
+    else if (strcmp(w[0], "hide") == 0)
+        rows_hide(view, (uint32_t)atoi(a));
+    else if (strcmp(w[0], "drop") == 0)
+        rows_drop(view, (uint32_t)atoi(a), (uint32_t)atoi(b));
+    else if (strcmp(w[0], "scene") == 0)
+        save_scene(view, a);
+    else if (strcmp(w[0], "state") == 0)
+        write_state(view, a);
+    else if (strcmp(w[0], "image") == 0)
+        write_image(view, a);
+    else if (strcmp(w[0], "frames") == 0)
+        frames(view, a, atoi(b));
+    else if (strcmp(w[0], "finished") == 0)
+        return the_book(view)->run.connected == 0;
+    else if (strcmp(w[0], "quit") == 0)
+        gtk_window_close(GTK_WINDOW(view->window));
+    else
+        fprintf(stderr, "poet view: --script: %s: no such command\n", w[0]);
+    return true;
+}
+
+static bool settled(const struct view *view)
+{
+    const struct link *l = &view->link;
+    return l->has_run && !l->opening && !l->more &&
+           (!l->connected || (!l->asked && !l->colour_asked && !l->far_asked && !l->map_asked && !l->why_asked &&
+                              !l->count_asked && !l->chain_left && !l->stepping && !l->print_asked && !view->finder.running &&
+                              (!view->finder.sites_asked || view->finder.sites_here))) &&
+           (view->stage.scene || view->place.far) && gtk_widget_get_width(view->canvas) > 0;
+}
+
+/* An action again and again, each from the key to the picture. */
+static void measure(struct script *s)
+{
+    if (s->times->len || s->begun_us) {
+        draw_once(s->view);
+        double ms = (double)(g_get_monotonic_time() - s->begun_us) / 1000;
+        g_array_append_val(s->times, ms);
+    }
+    if (s->left-- > 0) {
+        s->begun_us = g_get_monotonic_time();
+        activate(s->view, s->action, NULL);
+        return;
+    }
+    char *what = g_strdup_printf("key to picture, %s", s->action);
+    tell_times(what, s->times);
+    g_free(what);
+    g_array_set_size(s->times, 0);
+    g_clear_pointer(&s->action, g_free);
+    s->begun_us = 0;
+}
+
+#define FRAMES_FIRST 10 /* until a window has its size */
+
+static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
+{
+    struct script *s = data;
+    (void)widget;
+    (void)clock;
+    s->frames += s->frames > 0 || settled(s->view);
+    gtk_widget_queue_draw(s->view->canvas);
+    return s->frames < FRAMES_FIRST ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
+}
+
+static gboolean on_idle(gpointer data)
+{
+    struct script *s = data;
+    if (s->frames < FRAMES_FIRST || !settled(s->view))
+        return G_SOURCE_CONTINUE;
+    if (s->action) {
+        measure(s);
+        return G_SOURCE_CONTINUE;
+    }
+    const char *line = s->lines[s->at];
+    if (!line) {
+        g_strfreev(s->lines);
+        g_array_free(s->times, TRUE);
+        g_free(s);
+        return G_SOURCE_REMOVE;
+    }
+    char **words = g_strsplit(line, " ", 4);
+    bool done = true;
+    if (words[0] && strcmp(words[0], "key") == 0 && words[1] && words[2]) {
+        s->action = g_strdup(words[1]);
+        s->left = atoi(words[2]);
+    } else if (words[0] && *words[0] && *words[0] != '#') {
+        done = perform(s, words);
+    }
+    bool quits = words[0] && strcmp(words[0], "quit") == 0;
+    g_strfreev(words);
+    s->at += done;
+    return quits ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
+}
+
+void script_run(struct view *view, const char *file)
+{
+    struct script *s = g_new0(struct script, 1);
+    char *text = NULL;
+    if (!g_file_get_contents(file, &text, NULL, NULL)) {
+        fprintf(stderr, "poet view: %s: %s\n", file, g_strerror(errno));
+        g_free(s);
+        return;
+    }
+    s->view = view;
+    s->lines = g_strsplit(g_strchomp(text), "\n", -1);
+    s->times = g_array_new(FALSE, FALSE, sizeof(double));
+    g_timeout_add(1, on_idle, s);
+    gtk_widget_add_tick_callback(view->canvas, on_frame, s, NULL);
+    g_free(text);
+}

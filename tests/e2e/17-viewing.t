@@ -1,0 +1,119 @@
+#!/bin/bash
+# What the viewer shows is what the commands say, and every change of view can be undone.
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/display.sh"
+cat >work.c <<'C'
+#include <poet.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+static pthread_mutex_t m[3] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static sem_t s;
+static void *work(void *a)
+{
+    unsigned r = 17 + (unsigned)(long)a;
+    for (int i = 0; i < 60; i++) {
+        r = r * 1103515245 + 12345;
+        int k = r >> 16 & 3;
+        if (k == 3) { sem_post(&s); sem_wait(&s); continue; }
+        pthread_mutex_lock(&m[k]);
+        if (i % 7 == 0) poet_text("step %d of %ld", i, (long)a);
+        pthread_mutex_unlock(&m[k]);
+        if (i % 10 == 0) usleep(200);
+    }
+    return a;
+}
+int main(void)
+{
+    pthread_t t[4];
+    sem_init(&s, 0, 1);
+    for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)i);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+    return 0;
+}
+C
+poetcc -trace -g work.c -o work
+start_server -o work.poet -q
+./work
+until_true finished work.poet
+stop_server
+script() { timeout 200 poet view work.poet --script script >log 2>&1 || { cat log; return 1; }; }
+
+# ---- answers: random events, each with a second one ----
+poet dump work.poet --json | sed -n 's/^{"event":"\([0-9:]*\)".*"state":"ordered".*/\1/p' >events
+n=$(wc -l <events)
+awk -v n="$n" 'BEGIN { srand(7); for (i = 0; i < 200; i++) print 1 + int(rand() * n), 1 + int(rand() * n) }' |
+    while read -r a b; do echo "$(sed -n "${a}p" events) $(sed -n "${b}p" events)"; done | awk '$1 != $2' >pairs
+while read -r a b; do printf 'goto %s\nsecond %s\nstate told\n' "$a" "$b"; done <pairs >script
+echo quit >>script
+check "200 questions" script
+awk '{ print $2, $4, $14 }' told | sed 's/ 0$/ before/; s/ 1$/ after/; s/ 2$/ concurrent/; s/ 3$/ same/' >got
+paste -d' ' pairs <(poet order work.poet - <pairs) >want
+is "the relation is that of poet order" "$(diff got want | head -n 5)" ""
+# chains: each event before the next, or together with it
+awk '{ for (i = 1; $i != "chain"; i++); for (i++; $i != "colours" && $(i + 1) != "colours"; i++) print $i, $(i + 1) }' told >links
+check "there are chains" test "$(wc -l <links)" -gt 300
+is "each step of a chain is order" "$(poet order work.poet - <links | sort | uniq -c | grep -Ev 'before|same')" ""
+is "a chain leads from the one to the other" "$(awk '$14 < 2 {
+    for (i = 1; $i != "chain"; i++); a = $(i + 1); for (; $i != "colours"; i++); b = $(i - 1)
+    if ($14 == 0 ? a != $2 || b != $4 : a != $4 || b != $2) print }' told | wc -l)" 0
+# colours of all that is seen, for some of them; 1 before 2 after 3 concurrent 4 same
+awk 'NR % 10 == 0 { at = $2; for (i = 1; $i != "colours"; i++); for (i++; i <= NF; i++) { split($i, p, "="); print p[1], at, p[2] } }' told >colours
+check "marks are coloured" test "$(wc -l <colours)" -gt 1000
+is "as poet order says" "$(paste -d' ' <(cut -d' ' -f3 colours) <(cut -d' ' -f1,2 colours | poet order work.poet -) | sort -u | tr '\n' ' ')" \
+    "1 before 2 after 3 concurrent 4 same "
+# counts, against the same command
+sed -n 5p told | awk '{ print $6, $8, $10, $12 }' >got
+at=$(sed -n 5p told | awk '{ print $2 }')
+sed "s/\$/ $at/" events | poet order work.poet - | sort | uniq -c |
+    awk '{ c[$2] = $1 } END { print c["before"] + 0, c["after"] + 0, c["concurrent"] + 0, c["same"] + 0 }' >want
+is "counts are those of poet order" "$(cat got)" "$(cat want)"
+
+# ---- finding ----
+printf 'find step 14\nstate found\nfind post\nstate found\nfind work.c:17\nstate found\nfind nothing such\nstate found\nquit\n' >script
+check "searches" script
+hits() { sed -n "$1p" found | sed 's/.*hits \([0-9]*\) .*/\1/'; }
+is "by text" "$(hits 1)" "$(poet dump work.poet | grep -c 'step 14')"
+is "by type" "$(hits 2)" "$(poet dump work.poet --json | grep -c '"event":"[0-9:]*","type":"post"')"
+is "by call site" "$(hits 3)" "$(poet dump work.poet --json | grep -c '"site":"work.c:17"')"
+is "nothing" "$(hits 4)" 0
+
+# ---- undo and redo ----
+lines=$(poet dump work.poet --json | grep -c '"line":[0-9]')
+awk -v n="$n" -v lines="$lines" 'BEGIN {
+    srand(11); print "scene begin"
+    for (i = 1; i <= 1000; i++) {
+        k = int(rand() * 16)
+        if (k == 0) print "pan", int(rand() * 600) - 300, 0
+        else if (k == 1) print "zoom", 0.7 + rand() * 0.7, 300 + int(rand() * 300), 100
+        else if (k == 2) print "goto", int(rand() * n)
+        else if (k == 3) print "action page-left"
+        else if (k == 4) print "action page-right"
+        else if (k == 5) print "hide", 1 + int(rand() * lines)
+        else if (k == 6) print "action show-all"
+        else if (k == 7) print "line", 1 + int(rand() * lines), int(rand() * 5) - 2
+        else if (k == 8) print "action fold"
+        else if (k == 9) print "time", rand() < 0.5 ? 0 : 3 + rand() * 3
+        else if (k == 10) print "drop", 1 + int(rand() * lines), 1 + int(rand() * lines)
+        else if (k == 11) print "action cluster-name"
+        else if (k == 12) print "action start"
+        else if (k == 13) print "action end"
+        else if (k == 14) print "action event-on"
+        else print "action least-crossing"
+        if (i % 40 == 0) printf "scene at%d\naction undo\naction redo\nscene again%d\n", i, i
+    }
+    print "scene end"
+    for (i = 0; i < 1100; i++) print "action undo"
+    print "scene begin2"
+    for (i = 0; i < 1100; i++) print "action redo"
+    print "scene end2\nquit"
+}' >script
+check "1000 changes of view, undone and done again" script
+check "undone: the first scene, byte for byte" cmp begin begin2
+check "done again: the last" cmp end end2
+different=0
+for at in at*; do cmp -s "$at" "again${at#at}" || different=$((different + 1)); done
+is "a step back and on, at 25 places" "$different" 0
+check "it was another one" test -n "$(cmp begin end 2>&1)"
+is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
+done_testing
