@@ -66,7 +66,8 @@ static void on_runs(struct peer *peer)
 
 /* ---- what is worked on in steps ---- */
 
-#define STEP_EVENTS 100000u /* a few milliseconds */
+#define STEP_EVENTS 100000u  /* a few milliseconds */
+#define STEP_OTHERS 20000u  /* what is not a picture may take longer, but must not hold one up */
 
 static void work_on(struct peer *peer) { ev_idle_start(peer->server->loop, &peer->server->work); }
 
@@ -163,7 +164,7 @@ static bool work_for(struct peer *peer)
         peer->kept = jobs_put(&peer->windows, &peer->out);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others && !peer->windows.count; i++) {
-        if (!jobs_step(others[i], STEP_EVENTS))
+        if (!jobs_step(others[i], STEP_OTHERS))
             continue;
         answer_news(&peer->out, peer->run, &peer->known);
         void *done = jobs_put(others[i], &peer->out);

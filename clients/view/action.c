@@ -196,7 +196,7 @@ static const struct action {
     {"Window", "panel", "Side panel", "F9", do_panel, is_panel},
     {"Window", "map", "Map of the run", "F8", do_map, is_map},
     {"Window", "legend", "Legend", "F1", do_legend, is_legend},
-    {"Window", "dark", "Dark", "<Control><Shift>d", do_dark, is_dark},
+    {"Window", "dark", "Dark", "F6", do_dark, is_dark},
     {"Window", "show-event", "Page: the event", "<Alt>e", do_details, NULL},
     {"Window", "show-events", "Page: all events", "<Alt>l", do_events, NULL},
     {"Window", "show-waiting", "Page: who waits", "<Alt>w", do_waiting, NULL},

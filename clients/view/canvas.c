@@ -179,6 +179,7 @@ void canvas_bars(struct view *view)
     view->place.rise_pt = CLAMP(view->place.rise_pt, 0, MAX(0, height - page));
     gtk_adjustment_configure(view->down_at, view->place.rise_pt, 0, MAX(height, page), SCENE_ROW_PT, page,
                              page);
+    gtk_widget_set_opacity(view->down, height > page + 1); /* it keeps its room: the picture must not move */
     view->moving = false;
 }
 

@@ -103,7 +103,7 @@ char *details_hover(struct view *view, const struct shown_event *e)
     GString *s = g_string_new(NULL);
     char *said = details_say(view, e), *time = duration(e->time_ns);
     g_string_append_printf(s, "%s\nat %s", said, time);
-    if (e->since_ns >= 0) {
+    if (e->since_ns > 0) {
         char *since = duration(e->since_ns);
         g_string_append_printf(s, ", %s %s", waits_before(view, e), since);
         g_free(since);
@@ -204,7 +204,7 @@ static void describe(struct view *view, GString *s, const struct shown_event *e)
     char *line = g_strdup_printf("%s, event %s", book_label(book, e->at.line), at);
     add_field(s, "Line", line);
     add_field(s, "Time", time);
-    if (e->since_ns >= 0) {
+    if (e->since_ns > 0) {
         char *since = duration(e->since_ns);
         add_field(s, waits_before(view, e), since);
         g_free(since);
@@ -271,7 +271,7 @@ static void tell_counts(struct view *view)
                                    "<span foreground=\"#D55E00\">%'llu after ▶</span>\n"
                                    "%'llu concurrent%s", (unsigned long long)c->before,
                                    (unsigned long long)c->after, (unsigned long long)c->concurrent,
-                                   c->same > 1 ? ", the same point as its partner" : "");
+                                   c->same > 1 ? ", and its partner is the same point" : "");
     gtk_label_set_markup(GTK_LABEL(view->counts), text);
     gtk_widget_set_visible(view->counts, *text != 0);
     g_free(text);

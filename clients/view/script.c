@@ -180,6 +180,13 @@ static bool perform(struct script *s, char **w)
     return true;
 }
 
+/* Is the picture of the place there, whatever else is still being counted? */
+static bool painted(const struct view *view)
+{
+    const struct link *l = &view->link;
+    return !l->connected || (!l->asked && !l->far_asked && !l->stepping && !l->more);
+}
+
 static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
@@ -226,7 +233,7 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 static gboolean on_idle(gpointer data)
 {
     struct script *s = data;
-    if (s->frames < FRAMES_FIRST || !settled(s->view))
+    if (s->frames < FRAMES_FIRST || !(s->action ? painted(s->view) : settled(s->view)))
         return G_SOURCE_CONTINUE;
     if (s->action) {
         measure(s);
@@ -265,7 +272,7 @@ void script_run(struct view *view, const char *file)
     s->view = view;
     s->lines = g_strsplit(g_strchomp(text), "\n", -1);
     s->times = g_array_new(FALSE, FALSE, sizeof(double));
-    g_timeout_add(1, on_idle, s);
+    g_idle_add(on_idle, s);
     gtk_widget_add_tick_callback(view->canvas, on_frame, s, NULL);
     g_free(text);
 }

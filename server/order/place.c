@@ -2,37 +2,17 @@
 
 #include "server/order/fold.h"
 #include "server/order/inside.h"
+#include "server/order/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One sweep over the log, away from the cut. */
-struct sweep {
-    uint64_t base;   /* right: position of column[0]; left: column[i] is of base - 1 - i */
-    uint64_t at;     /* right: next position; left: all from here on is done */
-    int32_t *column;
-    size_t room, known; /* left: how much of column[] holds what effects pushed to their causes */
-    int32_t *line, *hidden, *row; /* newest column per line, and drawn in a cluster's row */
-    size_t open;     /* lines in rows that may still get an event in the window */
-    uint64_t looked; /* events it looked at for the window wanted */
-    struct seen {    /* what it found on lines in rows, in the order of the sweep */
-        uint64_t position;
-        int32_t column;
-        uint32_t line;
-        bool drawn;
-    } *seen;
-    size_t seen_count, seen_room;
-    bool ready, done, unresolved;
-};
-
-struct place_job {
-    const struct order *order;
-    struct placing placing;
-    uint64_t *cut;
-    size_t lines, hidden_lines;
-    struct sweep left, right;
-    struct folds folds;
-};
+/* So far to the left is looked for what a window holds: the newest events are wanted, not the oldest
+ * one of a thread that sleeps.  It depends on the window alone, so that one picture is always the same. */
+#ifndef DEPTH_LEAST
+#define DEPTH_LEAST 200000u
+#endif
+#define PUSHED_NEAR (1u << 20)
 
 static uint32_t row_of(const struct place_job *job, uint32_t line)
 {
@@ -46,7 +26,7 @@ static uint64_t cut_of(const struct place_job *job, uint32_t line)
     return known ? job->cut[i] : job->placing.anchor;
 }
 
-static int32_t *newest(struct place_job *job, struct sweep *sweep, uint32_t line)
+int32_t *sweep_newest(struct place_job *job, struct sweep *sweep, uint32_t line)
 {
     static int32_t nowhere; /* lines made after the job began have no events in it */
     if (line & HIDDEN_LINE)
@@ -136,6 +116,8 @@ static void sweep_free(struct sweep *sweep)
     free(sweep->row);
     free(sweep->column);
     free(sweep->seen);
+    map_free(&sweep->far);
+    leap_free(sweep);
 }
 
 static void reserve(struct sweep *sweep, size_t index)
@@ -145,7 +127,7 @@ static void reserve(struct sweep *sweep, size_t index)
 
 /* ---- to the right ---- */
 
-static int32_t right_edge(const struct place_job *job)
+int32_t sweep_right_edge(const struct place_job *job)
 {
     return job->placing.from + (int32_t)job->placing.columns;
 }
@@ -169,9 +151,10 @@ static void begin_right(struct place_job *job)
 static void want_right(struct place_job *job)
 {
     struct sweep *sweep = &job->right;
-    int32_t edge = right_edge(job);
+    int32_t edge = sweep_right_edge(job);
     if (!sweep->ready)
         begin_right(job);
+    leap_undo(job, sweep, edge);
     sweep->open = 0;
     sweep->looked = 0;
     sweep->unresolved = false;
@@ -189,12 +172,12 @@ static int32_t column_before(struct place_job *job, const struct rows *rows, uin
     struct sweep *sweep = &job->right;
     uint32_t i = p % BLOCK_EVENTS;
     uint32_t line = row_line_of(row_get(rows, i, ROW_LINE));
-    int32_t column = line ? *newest(job, sweep, line) : -1;
+    int32_t column = line ? *sweep_newest(job, sweep, line) : -1;
     struct row_edges edges = rows_edges(rows, i);
     for (uint32_t k = 0; k < edges.count; k++) {
         uint64_t from = p - row_edge(&edges, k);
-        if (from >= sweep->base && sweep->column[from - sweep->base] > column)
-            column = sweep->column[from - sweep->base];
+        int32_t there = from >= sweep->base ? sweep_column(sweep, from) : -1;
+        column = there > column ? there : column;
     }
     return column;
 }
@@ -203,8 +186,8 @@ static void place_right(struct place_job *job, uint64_t p, uint32_t line, int32_
 {
     struct sweep *sweep = &job->right;
     uint32_t row = row_of(job, line);
-    int32_t *at = newest(job, sweep, line), before = *at, edge = right_edge(job);
-    sweep->column[p - sweep->base] = *at = column;
+    int32_t *at = sweep_newest(job, sweep, line), before = *at, edge = sweep_right_edge(job);
+    sweep->column[sweep_index(sweep, p)] = *at = column;
     if (!row)
         return;
     if (drawn && column > sweep->row[row - 1])
@@ -218,7 +201,7 @@ static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
     struct sweep *sweep = &job->right;
     int32_t column = -1;
     bool room = false, right = false;
-    reserve(sweep, end - sweep->base);
+    reserve(sweep, sweep_index(sweep, end));
     for (uint64_t p = begin; p <= end; p++) {
         const struct rows *rows = log_rows(job->order, p);
         uint32_t line = row_line_of(row_get(rows, p % BLOCK_EVENTS, ROW_LINE));
@@ -226,7 +209,7 @@ static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
     }
     if (!right) {
         for (uint64_t p = begin; p <= end; p++)
-            sweep->column[p - sweep->base] = -1;
+            sweep->column[sweep_index(sweep, p)] = -1;
         return;
     }
     for (uint64_t p = begin; p <= end; p++) {
@@ -253,20 +236,22 @@ static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
         if (line)
             place_right(job, p, line, column, is_drawn(job, p, row_of(job, line)));
         else
-            sweep->column[p - sweep->base] = column;
+            sweep->column[sweep_index(sweep, p)] = column;
     }
 }
 
 static bool step_right(struct place_job *job, uint64_t budget)
 {
     struct sweep *sweep = &job->right;
-    uint64_t count = order_count(job->order), begin = sweep->at, stop = sweep->at + budget;
-    while (sweep->at < count && sweep->at < stop && sweep->open) {
+    uint64_t count = order_count(job->order), looked = 0;
+    while (sweep->at < count && looked < budget && sweep->open) {
         uint64_t end = order_point_end(job->order, sweep->at);
+        looked += end + 1 - sweep->at;
         point_right(job, sweep->at, end);
         sweep->at = end + 1;
+        leap_right(job, sweep);
     }
-    sweep->looked += sweep->at - begin;
+    sweep->looked += looked;
     sweep->unresolved = sweep->looked > budget_of(job) && sweep->open && sweep->at < count;
     return sweep->at >= count || !sweep->open || sweep->unresolved;
 }
@@ -314,14 +299,32 @@ static void want_left(struct place_job *job)
     sweep->done = left_edge(job) <= 0 || !sweep->open || sweep->at <= order_first(job->order);
 }
 
+/* Positions left of the cut that may be in the window. */
+static uint64_t depth_of(const struct place_job *job)
+{
+    int32_t edge = left_edge(job);
+    return DEPTH_LEAST + 16 * (uint64_t)job->lines * (uint64_t)(edge > 0 ? edge : 0);
+}
+
+/* Columns pushed to causes far away are kept one by one. */
+static int32_t pushed_far(const struct sweep *sweep, uint64_t position)
+{
+    return sweep->far.count ? (int32_t)(intptr_t)map_get(&sweep->far, position, 0) : 0;
+}
+
 static void push_to_causes(struct place_job *job, uint64_t p, int32_t column)
 {
     struct sweep *sweep = &job->left;
     struct row_edges edges = rows_edges(log_rows(job->order, p), p % BLOCK_EVENTS);
     for (uint32_t i = 0; i < edges.count; i++) {
         uint64_t from = p - row_edge(&edges, i), index = sweep->base - 1 - from;
-        if (from < order_first(job->order) || index > sweep->base - sweep->at + budget_of(job))
+        if (from < order_first(job->order))
             continue;
+        if (index > sweep->base - sweep->at + PUSHED_NEAR) {
+            if (pushed_far(sweep, from) < column)
+                map_put(&sweep->far, from, 0, (void *)(intptr_t)column);
+            continue;
+        }
         reserve(sweep, index);
         while (sweep->known <= index)
             sweep->column[sweep->known++] = 0;
@@ -334,7 +337,7 @@ static void place_left(struct place_job *job, uint64_t p, uint32_t line, int32_t
 {
     struct sweep *sweep = &job->left;
     uint32_t row = row_of(job, line);
-    int32_t *at = newest(job, sweep, line), before = *at, edge = left_edge(job);
+    int32_t *at = sweep_newest(job, sweep, line), before = *at, edge = left_edge(job);
     *at = column;
     push_to_causes(job, p, column);
     if (!row)
@@ -359,10 +362,12 @@ static void point_left(struct place_job *job, uint64_t begin, uint64_t end)
             return; /* right of the cut */
         if (job->placing.fold)
             fold_look(&job->folds, p, true);
-        if (*newest(job, sweep, line) > column)
-            column = *newest(job, sweep, line);
+        if (*sweep_newest(job, sweep, line) > column)
+            column = *sweep_newest(job, sweep, line);
         if (index < sweep->known && sweep->column[index] > column)
             column = sweep->column[index];
+        if (pushed_far(sweep, p) > column)
+            column = pushed_far(sweep, p);
     }
     for (uint64_t p = begin; p <= end; p++) {
         uint32_t row = row_of(job, row_line_of(log_get(job->order, p, ROW_LINE)));
@@ -383,7 +388,7 @@ static bool step_left(struct place_job *job, uint64_t budget)
 {
     struct sweep *sweep = &job->left;
     uint64_t first = order_first(job->order), looked = 0;
-    while (sweep->at > first && sweep->open && looked < budget) {
+    while (sweep->at > first && sweep->open && looked < budget && sweep->base - sweep->at <= depth_of(job)) {
         uint64_t end = sweep->at - 1, span = log_get(job->order, end, ROW_POINT);
         uint64_t begin = end - (span > end - first ? end - first : span);
         point_left(job, begin, end);
@@ -391,7 +396,7 @@ static bool step_left(struct place_job *job, uint64_t budget)
         sweep->at = begin;
     }
     sweep->looked += looked;
-    sweep->unresolved = sweep->looked > budget_of(job) && sweep->open && sweep->at > first;
+    sweep->unresolved = sweep->base - sweep->at > depth_of(job) && sweep->open && sweep->at > first;
     return sweep->at <= first || !sweep->open || sweep->unresolved;
 }
 
@@ -406,6 +411,7 @@ struct place_job *place_begin(const struct order *order, const struct placing *p
                               .cut = place_cut(order, placing),
                               .lines = order_lines(order),
                               .hidden_lines = order_hidden_lines(order)};
+    job->leaps = leap_allowed(placing);
     job->folds = (struct folds){.order = order, .placing = &job->placing, .cut = job->cut};
     want_left(job);
     want_right(job);
@@ -436,6 +442,11 @@ size_t place_weight(const struct place_job *job)
 
 /* ---- taking a window ---- */
 
+static bool is_deep(const struct place_job *job, uint64_t position)
+{
+    return job->left.base - order_point_end(job->order, position) - 1 > depth_of(job);
+}
+
 static void add(struct place_job *job, struct placement *p, const struct seen *seen)
 {
     p->events = grow(p->events, &p->room, p->count + 1, sizeof *p->events);
@@ -459,7 +470,7 @@ static void find_edges(struct place_job *job, struct placement *p)
     }
     for (size_t i = 0; i < job->left.seen_count; i++) { /* seen last first */
         const struct seen *seen = &job->left.seen[i];
-        if (seen->column >= job->placing.from)
+        if (seen->column >= job->placing.from && !is_deep(job, seen->position))
             p->before[seen->line - 1] = seen->position;
     }
     for (uint32_t line = 1; line <= job->lines; line++) {
@@ -480,7 +491,7 @@ static int by_position(const void *a, const void *b)
 
 void place_take(struct place_job *job, struct placement *p)
 {
-    int32_t from = job->placing.from, edge = right_edge(job);
+    int32_t from = job->placing.from, edge = sweep_right_edge(job);
     *p = (struct placement){.first = INT32_MAX, .last = INT32_MIN};
     p->before = calloc(job->lines + 1, sizeof *p->before);
     if (!p->before)
@@ -491,7 +502,9 @@ void place_take(struct place_job *job, struct placement *p)
             const struct seen *seen = &sweeps[s]->seen[i];
             p->more_left |= seen->column < from;
             p->more_right |= seen->column >= edge;
-            if (seen->drawn && seen->column >= from && seen->column < edge)
+            if (s == 0 && is_deep(job, seen->position))
+                p->more_left = true; /* found for another window */
+            else if (seen->drawn && seen->column >= from && seen->column < edge)
                 add(job, p, seen);
         }
         p->unresolved |= sweeps[s]->unresolved;
