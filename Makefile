@@ -161,6 +161,13 @@ bench: all $(B)/tests/scale
 
 # ---- installing ----
 MANUALS = $(wildcard docs/man/*.1)
+# What a desktop wants to know of the viewer; $(1): the command that puts a file into a folder under share/.
+DESKTOP = io.github.poet.View
+define DESKTOP_FILES
+	$(1) clients/view/$(DESKTOP).desktop $(2)/applications/$(DESKTOP).desktop
+	$(1) clients/view/$(DESKTOP).xml $(2)/mime/packages/$(DESKTOP).xml
+	$(1) clients/view/$(DESKTOP).svg $(2)/icons/hicolor/scalable/apps/$(DESKTOP).svg
+endef
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/libexec/poet \
 	  $(DESTDIR)$(PREFIX)/include/poet $(DESTDIR)$(PREFIX)/share/poet/config \
@@ -174,12 +181,18 @@ install: all
 	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(DESTDIR)$(PREFIX)/include/poet
 	install -m 644 config/*.conf $(DESTDIR)$(PREFIX)/share/poet/config
 	install -m 644 $(MANUALS) $(DESTDIR)$(PREFIX)/share/man/man1
+ifeq ($(HAVE_GTK),yes)
+	$(call DESKTOP_FILES,install -D -m 644,$(DESTDIR)$(PREFIX)/share)
+endif
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,poet poetcc poetcc++)
 	rm -f $(DESTDIR)$(PREFIX)/lib/libpoet.so $(DESTDIR)$(PREFIX)/lib/libpoet.a $(DESTDIR)$(PREFIX)/include/poet.h
 	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/poet include/poet share/poet)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MANUALS)))
+	rm -f $(DESTDIR)$(PREFIX)/share/applications/$(DESKTOP).desktop \
+	  $(DESTDIR)$(PREFIX)/share/mime/packages/$(DESKTOP).xml \
+	  $(DESTDIR)$(PREFIX)/share/icons/hicolor/scalable/apps/$(DESKTOP).svg
 
 clean:
 	rm -rf $(B)

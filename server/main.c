@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/replay.h"
 #include "server/server.h"
+#include "server/stdio.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
 
@@ -34,6 +35,8 @@ static const char usage[] =
     "      --keep SIZE        keep only the newest part of a run: SIZE bytes (suffix K, M, G) at most\n"
     "                         on disk, and about as much in memory;\n"
     "                         default: $POET_KEEP, else everything\n"
+    "      --stdio [FILE]     speak with one viewer on standard input and output: about FILE, else for the\n"
+    "                         server that listens here; what `poet view ssh:HOST` starts\n"
     "      --once             end when the last program and viewer are gone\n"
     "  -q, --quiet            log nothing but errors\n"
     "  -h, --help             this text\n\n"
@@ -237,14 +240,35 @@ static bool load(struct server *server, const char *path)
     return true;
 }
 
+/* For a viewer elsewhere: the server that listens here. */
+static int relay_to_default(void)
+{
+    char endpoint[400];
+    struct error error;
+    bool absent;
+    if (!endpoint_default(endpoint, sizeof endpoint, &error)) {
+        fprintf(stderr, "poet server: %s\n", error.text);
+        return 1;
+    }
+    int fd = endpoint_connect(endpoint, 2000, &absent, &error);
+    if (fd < 0) {
+        fprintf(stderr, "poet server: %s: start one there with: poet server\n", error.text);
+        return 1;
+    }
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    stdio_relay(fd);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    enum { KEEP = 256, CLIENT, ONCE };
+    enum { KEEP = 256, CLIENT, ONCE, STDIO };
     static const struct option options[] = {{"listen", required_argument, 0, 'l'},
                                             {"output", required_argument, 0, 'o'},
                                             {"keep", required_argument, 0, KEEP},
                                             {"client", required_argument, 0, CLIENT},
                                             {"once", no_argument, 0, ONCE},
+                                            {"stdio", no_argument, 0, STDIO},
                                             {"quiet", no_argument, 0, 'q'},
                                             {"help", no_argument, 0, 'h'},
                                             {0, 0, 0, 0}};
@@ -252,6 +276,7 @@ int main(int argc, char **argv)
     const char *listens[64];
     size_t listen_count = 0;
     int client = -1, c;
+    bool stdio = false;
     while ((c = getopt_long(argc, argv, "l:o:qh", options, NULL)) != -1) {
         switch (c) {
         case 'l':
@@ -270,6 +295,9 @@ int main(int argc, char **argv)
             break;
         case CLIENT:
             client = (int)strtol(optarg, NULL, 10);
+            break;
+        case STDIO:
+            stdio = true;
             break;
         case ONCE:
             server.options.once = true;
@@ -290,10 +318,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "poet server: POET_KEEP=%s: write a size such as 500M\n", keep);
         return 2;
     }
-    if (argc - optind > 1 || (argc > optind && client < 0)) {
+    if (argc - optind > 1 || (argc > optind && client < 0 && !stdio)) {
         fprintf(stderr, "poet server: %s: unexpected\n%s", argv[optind], usage);
         return 2;
     }
+    if (stdio && optind == argc)
+        return relay_to_default();
+    if (stdio && (client = stdio_begin()) < 0)
+        return fail("--stdio", strerror(errno));
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;

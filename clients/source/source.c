@@ -62,55 +62,134 @@ static bool say_hello(struct source *source)
     return source_send(source, &hello);
 }
 
-/* A server for one file, on a socketpair. */
-static bool start_private(struct source *source, const char *file, struct error *error)
+/* A process that speaks on a socketpair, with what it writes to standard error; false: errno says why. */
+static bool start_process(struct source *source, const char *const *arguments, bool on_stdio, int *errors)
 {
-    char program[PATH_MAX], descriptor[16];
     int pair[2], pipe_error[2];
-    if (!server_program(program, sizeof program, error))
+    char descriptor[16];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return false;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
-        pipe2(pipe_error, O_CLOEXEC) < 0) {
-        error_set(error, "%s: %s", file, strerror(errno));
+    if (pipe2(pipe_error, O_CLOEXEC) < 0) {
+        close(pair[0]);
+        close(pair[1]);
         return false;
     }
     snprintf(descriptor, sizeof descriptor, "%d", pair[1]);
     pid_t child = fork();
     if (child == 0) {
+        const char *a[8] = {0};
+        for (int i = 0; i < 7 && arguments[i]; i++)
+            a[i] = strcmp(arguments[i], "FD") == 0 ? descriptor : arguments[i];
         fcntl(pair[1], F_SETFD, 0);
+        for (int fd = 0; on_stdio && fd < 2; fd++)
+            dup2(pair[1], fd);
         dup2(pipe_error[1], STDERR_FILENO);
-        execlp(program, program, "--client", descriptor, "--", file, (char *)NULL);
-        fprintf(stderr, "%s: %s\n", program, strerror(errno));
+        execvp(a[0], (char *const *)(uintptr_t)a);
+        fprintf(stderr, "%s: %s\n", a[0], strerror(errno));
         _exit(127);
     }
     close(pair[1]);
     close(pipe_error[1]);
-    if (child < 0) {
-        error_set(error, "fork: %s", strerror(errno));
-        return false;
-    }
     source->fd = pair[0];
-    source->child = child;
-    source->is_file = true;
-    /* what it has to say if it cannot read the file */
-    fcntl(pipe_error[0], F_SETFD, FD_CLOEXEC);
-    struct pollfd p[2] = {{.fd = pipe_error[0], .events = POLLIN}, {.fd = pair[0], .events = POLLIN}};
+    source->child = child > 0 ? child : 0;
+    *errors = pipe_error[0];
+    return child > 0;
+}
+
+/* Waits for the first answer.  Ends: what the process said last is the reason. */
+static bool wait_for_process(struct source *source, int errors, const char *what, struct error *error)
+{
+    struct pollfd p[2] = {{.fd = errors, .events = POLLIN}, {.fd = source->fd, .events = POLLIN}};
+    char text[400] = "";
+    bool told = !isatty(STDERR_FILENO), heard = false;
     say_hello(source);
-    for (int n, second = 0; (n = poll(p, 2, 1000)) <= 0; second++)
-        if (n == 0 && second == 0 && isatty(STDERR_FILENO))
-            fprintf(stderr, "reading %s...\n", file);
-    if (p[0].revents & POLLIN) {
-        char text[400] = "";
-        ssize_t n = read(pipe_error[0], text, sizeof text - 1);
-        text[n > 0 ? n : 0] = 0;
-        text[strcspn(text, "\n")] = 0;
+    while (!(p[1].revents & POLLIN) || !heard) {
+        int n = poll(p, 2, 1000);
+        if (n == 0 && !told)
+            fprintf(stderr, "reading %s...\n", what);
+        told |= n == 0;
+        if (n > 0 && p[0].revents) {
+            ssize_t got = read(errors, text, sizeof text - 1);
+            if (got > 0)
+                text[got] = 0;
+            else
+                p[0].fd = -1;
+        }
+        char byte;
+        if (n > 0 && p[1].revents) {
+            heard = recv(source->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+            if (!heard) { /* it ended; the rest of what it said may only come now */
+                ssize_t got = p[0].fd >= 0 ? read(errors, text, sizeof text - 1) : 0;
+                text[got > 0 ? (size_t)got : strlen(text)] = 0;
+                break;
+            }
+        }
+    }
+    close(errors);
+    text[strcspn(text, "\r\n")] = 0;
+    if (!heard) {
         const char *said = strncmp(text, "poet server: ", 13) == 0 ? text + 13 : text;
         error_set(error, "%s", *said ? said : "its private server ended at once");
-        close(pipe_error[0]);
+    }
+    return heard;
+}
+
+/* A server for one file. */
+static bool start_private(struct source *source, const char *file, struct error *error)
+{
+    char program[PATH_MAX];
+    int errors;
+    if (!server_program(program, sizeof program, error))
+        return false;
+    const char *arguments[] = {program, "--client", "FD", "--", file, NULL};
+    if (!start_process(source, arguments, false, &errors)) {
+        error_set(error, "%s: %s", file, strerror(errno));
         return false;
     }
-    close(pipe_error[0]);
-    return true;
+    source->is_file = true;
+    return wait_for_process(source, errors, file, error);
+}
+
+/* 'it'"'"'s' for a shell. */
+static char *quoted(const char *s)
+{
+    char *q = malloc(4 * strlen(s) + 3), *at = q;
+    if (!q)
+        abort();
+    *at++ = '\'';
+    for (; *s; s++) {
+        if (*s == '\'')
+            at = stpcpy(at, "'\\'");
+        *at++ = *s;
+    }
+    strcpy(at, "'");
+    return q;
+}
+
+/* ssh:HOST[:FILE]: a poet server at the other end of ssh, for the file or for the server that listens there.
+ * POET_SSH names another program than ssh. */
+static bool start_remote(struct source *source, const char *what, struct error *error)
+{
+    const char *ssh = getenv("POET_SSH"), *host = what + 4, *file = strchr(host, ':');
+    char *name = strndup(host, file ? (size_t)(file - host) : strlen(host)), *command = NULL;
+    char *path = file ? quoted(file + 1) : NULL;
+    int errors;
+    bool ok = name && *name && *name != '-' &&
+              asprintf(&command, "poet server --stdio%s%s", path ? " -- " : "", path ? path : "") > 0;
+    if (!ok) {
+        error_set(error, "%s: write ssh:HOST or ssh:HOST:FILE", what);
+    } else {
+        const char *arguments[] = {ssh && *ssh ? ssh : "ssh", "--", name, command, NULL};
+        ok = start_process(source, arguments, true, &errors);
+        if (!ok)
+            error_set(error, "%s: %s", what, strerror(errno));
+    }
+    ok = ok && wait_for_process(source, errors, what, error);
+    source->is_file = path != NULL;
+    free(name);
+    free(path);
+    free(command);
+    return ok;
 }
 
 bool source_send(struct source *source, struct out *out)
@@ -329,12 +408,15 @@ static bool connect_to(struct source *source, const char *endpoint, struct error
 
 static bool open_what(struct source *source, char *what, bool select, struct error *error)
 {
-    char *run = endpoint_is(what) ? strchr(what, '#') : NULL;
+    bool remote = strncmp(what, "ssh:", 4) == 0;
+    char *run = endpoint_is(what) || (remote && !strchr(what + 4, ':')) ? strchr(what, '#') : NULL;
     if (run)
         *run++ = 0;
     struct stat st;
     bool ok;
-    if (endpoint_is(what)) {
+    if (remote) {
+        ok = start_remote(source, what, error);
+    } else if (endpoint_is(what)) {
         ok = connect_to(source, what, error);
     } else if (stat(what, &st) < 0) {
         error_set(error, "%s: %s", what, strerror(errno));

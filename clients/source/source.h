@@ -1,8 +1,8 @@
 /* A viewer's connection to a server: what SOURCE means on a command line, private
  * servers for files, requests and answers.
  *
- * SOURCE is a trace file, an endpoint (unix:PATH, tcp:HOST:PORT), either with #RUN
- * behind, or `latest`.  A file is looked at through a private server of its own, so
+ * SOURCE is a trace file, an endpoint (unix:PATH, tcp:HOST:PORT) with or without #RUN behind, a file or
+ * the server of another machine (ssh:HOST[:FILE]), or `latest`.  A file is looked at through a private server of its own, so
  * that there is one path, live or not. */
 #ifndef CLIENTS_SOURCE_SOURCE_H
 #define CLIENTS_SOURCE_SOURCE_H
