@@ -20,9 +20,16 @@ static const struct scene_mark *mark_of(const struct scene *scene, struct ref at
 static void add_link(struct builder *b, enum scene_arrow kind, double x0, double y0, double x1,
                      double y1, bool head, const struct scene_mark *mark)
 {
-    struct scene_link link = {kind, x0, y0, x1, y1, head,
-                              mark->state == EVENT_CONTRADICTORY, mark->colour};
+    struct scene_link link = {kind, x0, y0, x1, y1, head, mark->state == EVENT_CONTRADICTORY,
+                              mark->colour, 0};
     PUSH(b->scene->links, b->scene->link_count, link);
+}
+
+static void add_stub(struct builder *b, double x0, double y0, double x1, double y1, bool head,
+                     const struct scene_mark *mark, uint32_t line)
+{
+    add_link(b, ARROW_STUB, x0, y0, x1, y1, head, mark);
+    b->scene->links[b->scene->link_count - 1].line = line;
 }
 
 static void link_sync(struct builder *b, const struct scene_mark *m)
@@ -36,8 +43,8 @@ static void link_sync(struct builder *b, const struct scene_mark *m)
     bool to_here = look && look->arrow == ARROW_FROM_PARTNER;
     if (row < 0) { /* its other line is hidden: a stub that points the way */
         double y = m->y_pt + 11;
-        add_link(b, ARROW_STUB, m->x_pt, to_here ? y : m->y_pt, m->x_pt, to_here ? m->y_pt : y,
-                 from_here || to_here, m);
+        add_stub(b, m->x_pt, to_here ? y : m->y_pt, m->x_pt, to_here ? m->y_pt : y,
+                 from_here || to_here, m, e->partners[0].line);
         return;
     }
     const struct scene_mark *other = mark_of(b->scene, e->partners[0], row);
@@ -56,11 +63,11 @@ static void link_async(struct builder *b, const struct scene_mark *m)
             if (other)
                 add_link(b, ARROW_ASYNC, other->x_pt, other->y_pt, m->x_pt, m->y_pt, true, m);
             else if (row < 0)
-                add_link(b, ARROW_STUB, m->x_pt - 6, y, m->x_pt, m->y_pt, true, m);
+                add_stub(b, m->x_pt - 6, y, m->x_pt, m->y_pt, true, m, e->partners[i].line);
             else
                 add_link(b, ARROW_ASYNC, b->scene->names_pt, y, m->x_pt, m->y_pt, true, m);
         } else if (!other && row < 0) {
-            add_link(b, ARROW_STUB, m->x_pt, m->y_pt, m->x_pt + 6, y, true, m);
+            add_stub(b, m->x_pt, m->y_pt, m->x_pt + 6, y, true, m, e->partners[i].line);
         } else if (!other) {
             add_link(b, ARROW_ASYNC, m->x_pt, m->y_pt, b->scene->width_pt - 4, y, false, m);
         }
@@ -82,6 +89,42 @@ static void link_crossings(struct builder *b)
     }
 }
 
+/* Order through lines that are not drawn: dashed, from the cause or from the left edge on its row. */
+static void link_vias(struct builder *b)
+{
+    const struct shown_window *w = b->window;
+    for (uint32_t i = 0; i < w->via_count; i++) {
+        int32_t from = build_row(b, w->vias[i].from.line), to = build_row(b, w->vias[i].to.line);
+        const struct scene_mark *tail = from < 0 ? NULL : mark_of(b->scene, w->vias[i].from, from),
+                                *head = to < 0 ? NULL : mark_of(b->scene, w->vias[i].to, to);
+        if (from < 0 || !head)
+            continue;
+        struct scene_link link = {.kind = ARROW_VIA, .x0_pt = tail ? tail->x_pt : b->scene->names_pt,
+                                  .y0_pt = b->scene->rows[from].y_pt, .x1_pt = head->x_pt,
+                                  .y1_pt = head->y_pt, .head = true, .colour = {0.55, 0.55, 0.55},
+                                  .line = w->vias[i].line};
+        PUSH(b->scene->links, b->scene->link_count, link);
+    }
+}
+
+const struct scene_link *scene_hit_link(const struct scene *scene, double x, double y, double reach)
+{
+    const struct scene_link *best = NULL;
+    double least = reach * reach;
+    for (uint32_t i = 0; i < scene->link_count; i++) {
+        const struct scene_link *l = &scene->links[i];
+        double dx = l->x1_pt - l->x0_pt, dy = l->y1_pt - l->y0_pt, square = dx * dx + dy * dy;
+        double t = square > 0 ? ((x - l->x0_pt) * dx + (y - l->y0_pt) * dy) / square : 0;
+        t = t < 0 ? 0 : t > 1 ? 1 : t;
+        double ex = l->x0_pt + t * dx - x, ey = l->y0_pt + t * dy - y, away = ex * ex + ey * ey;
+        if (!l->line || away > least)
+            continue;
+        least = away;
+        best = l;
+    }
+    return best;
+}
+
 static void link_group(struct builder *b, const struct scene_mark *m)
 {
     const struct scene_mark *next = NULL;
@@ -97,6 +140,7 @@ static void link_group(struct builder *b, const struct scene_mark *m)
 void build_links(struct builder *b)
 {
     link_crossings(b); /* first, below the others */
+    link_vias(b);
     for (uint32_t i = 0; i < b->scene->mark_count; i++) {
         const struct scene_mark *m = &b->scene->marks[i];
         if (m->state == EVENT_PENDING)

@@ -138,10 +138,13 @@ static void paint_link(const struct painter *p, const struct scene_link *l)
     double end = l->head ? HALF + 1.2 : 0;
     double x1 = l->x1_pt - dx * end, y1 = l->y1_pt - dy * end;
     set_colour(p, l->contradictory ? red : l->colour);
+    static const double dashes[] = {2.5, 2.5};
+    cairo_set_dash(p->cr, dashes, l->kind == ARROW_VIA ? 2 : 0, 0);
     cairo_set_line_width(p->cr, l->kind == ARROW_GROUP ? 2.2 : 0.9);
     cairo_move_to(p->cr, l->x0_pt, l->y0_pt);
     cairo_line_to(p->cr, x1, y1);
     cairo_stroke(p->cr);
+    cairo_set_dash(p->cr, NULL, 0, 0);
     if (!l->head)
         return;
     cairo_move_to(p->cr, x1, y1);

@@ -381,7 +381,7 @@ void scene_print(const struct scene *scene, FILE *f)
 {
     static const char *const styles[] = {"none", "dashed", "thin", "solid"};
     static const char *const shapes[] = {"none", "circle", "square"};
-    static const char *const kinds[] = {"sync", "async", "group", "stub", "crossing"};
+    static const char *const kinds[] = {"sync", "async", "group", "stub", "crossing", "via"};
     static const char *const states[] = {"", " pending", " contradictory"};
     fprintf(f, "scene %.1f x %.1f, names %.1f\n", scene->width_pt, scene->height_pt,
             scene->names_pt);

@@ -13,7 +13,7 @@
 #include "render/book.h"
 
 enum scene_style { STYLE_NONE, STYLE_DASHED, STYLE_THIN, STYLE_SOLID };
-enum scene_arrow { ARROW_SYNC, ARROW_ASYNC, ARROW_GROUP, ARROW_STUB, ARROW_CROSSING };
+enum scene_arrow { ARROW_SYNC, ARROW_ASYNC, ARROW_GROUP, ARROW_STUB, ARROW_CROSSING, ARROW_VIA };
 
 struct scene_row {
     char *own_label; /* of a cluster, or NULL */
@@ -57,6 +57,7 @@ struct scene_link {
     bool head;
     bool contradictory;
     struct target_colour colour;
+    uint32_t line; /* of a STUB, a VIA: the line that is not drawn */
 };
 
 /* A box of text; y_pt is its top. */
@@ -150,6 +151,9 @@ void scene_free(struct scene *scene);
 /* The mark nearest to a point, within reach points; NULL if none. */
 const struct scene_mark *scene_hit(const struct scene *scene, double x_pt, double y_pt,
                                    double reach_pt);
+/* The stub or dashed link nearest to a point, within reach; NULL if none. */
+const struct scene_link *scene_hit_link(const struct scene *scene, double x_pt, double y_pt,
+                                        double reach_pt);
 /* "1.5 ms" */
 void scene_duration(int64_t ns, char *s, size_t size);
 /* Writes the scene as text, for golden files. */

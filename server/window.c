@@ -1,6 +1,7 @@
 #include "server/window.h"
 
 #include "server/crossing.h"
+#include "server/hidden.h"
 #include "server/order/place.h"
 #include "server/times.h"
 #include "wire/limits.h"
@@ -360,6 +361,7 @@ void window_put(struct window_job *job, struct out *out)
                              .unresolved = p->unresolved};
     look_at_rows(job, &w);
     w.crossing_count = (uint32_t)crossings(job->run->order, p, job->row_of, job->lines, &w.crossings);
+    w.via_count = (uint32_t)hidden_order(job->run->order, p, job->row_of, job->lines, &w.vias);
     w.events = calloc(p->count + 1, sizeof *w.events);
     if (!w.events)
         abort();
@@ -379,6 +381,7 @@ void window_put(struct window_job *job, struct out *out)
     free(w.events);
     free(w.gaps);
     free(w.crossings);
+    free(w.vias);
 }
 
 static bool step_job(void *job, uint64_t budget) { return window_step(job, budget); }

@@ -364,6 +364,12 @@ void put_window(struct out *out, const struct shown_window *w)
         put_ref(out, w->crossings[i].from);
         put_ref(out, w->crossings[i].to);
     }
+    put_u32(out, w->via_count);
+    for (uint32_t i = 0; i < w->via_count; i++) {
+        put_ref(out, w->vias[i].from);
+        put_ref(out, w->vias[i].to);
+        put_u32(out, w->vias[i].line);
+    }
 }
 
 void get_window(struct in *in, struct shown_window *w)
@@ -413,6 +419,13 @@ void get_window(struct in *in, struct shown_window *w)
         w->crossings[w->crossing_count].from = get_ref(in);
         w->crossings[w->crossing_count].to = get_ref(in);
     }
+    n = get_count(in, 28);
+    w->vias = get_room(in, n, sizeof *w->vias);
+    for (; w->vias && w->via_count < n; w->via_count++) {
+        w->vias[w->via_count].from = get_ref(in);
+        w->vias[w->via_count].to = get_ref(in);
+        w->vias[w->via_count].line = get_u32(in);
+    }
 }
 
 void shown_window_free(struct shown_window *w)
@@ -430,6 +443,7 @@ void shown_window_free(struct shown_window *w)
     free(w->rows);
     free(w->gaps);
     free(w->crossings);
+    free(w->vias);
     *w = (struct shown_window){0};
 }
 

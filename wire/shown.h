@@ -55,6 +55,11 @@ struct shown_crossing { /* a message that passes the window by */
     struct ref from, to;
 };
 
+struct shown_via { /* order between two drawn events through lines that are not */
+    struct ref from, to;
+    uint32_t line; /* the last of those */
+};
+
 struct shown_module {
     char *path;
     char build_id[65]; /* hexadecimal */
@@ -121,6 +126,8 @@ struct shown_window {
     uint32_t gap_count;
     struct shown_crossing *crossings;
     uint32_t crossing_count;
+    struct shown_via *vias;
+    uint32_t via_count;
 };
 
 /* A run from far away: events per row and pixel. */

@@ -328,6 +328,15 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
         g_free(text);
         return TRUE;
     }
+    const struct scene_link *link = stage_hit_link(view, x, y);
+    if (link) {
+        char *text = g_strdup_printf(link->kind == ARROW_VIA ? "Order through %s, which is not shown"
+                                                             : "To %s, which is not shown",
+                                     book_label(the_book(view), link->line));
+        gtk_tooltip_set_text(tooltip, text);
+        g_free(text);
+        return TRUE;
+    }
     int row = x < stage_names_px(view) ? stage_row_at(view, y) : -1;
     if (row < 0)
         return FALSE;

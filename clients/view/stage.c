@@ -121,6 +121,16 @@ const struct scene_mark *stage_hit(const struct view *view, double x_px, double 
                      y_px / zoom + view->place.rise_pt - stage->row_base * SCENE_ROW_PT, 9);
 }
 
+const struct scene_link *stage_hit_link(const struct view *view, double x_px, double y_px)
+{
+    const struct stage *stage = &view->stage;
+    double names = stage_names_px(view), zoom = view->place.zoom;
+    if (!stage->scene || x_px < names)
+        return NULL;
+    return scene_hit_link(stage->scene, (x_px - names) / zoom + stage_left(view),
+                          y_px / zoom + view->place.rise_pt - stage->row_base * SCENE_ROW_PT, 4);
+}
+
 bool stage_sees(const struct view *view, const struct scene_mark *m)
 {
     double x = stage_x_px(view, m), y = stage_y_px(view, m->row);

@@ -186,6 +186,7 @@ double stage_names_px(const struct view *view);
 double stage_height_pt(const struct view *view); /* of all rows */
 const struct scene_mark *stage_mark(const struct view *view, struct ref at); /* NULL: not there */
 const struct scene_mark *stage_hit(const struct view *view, double x_px, double y_px);
+const struct scene_link *stage_hit_link(const struct view *view, double x_px, double y_px);
 int stage_row_at(const struct view *view, double y_px); /* index in the scene; -1 none */
 double stage_x_px(const struct view *view, const struct scene_mark *mark);
 double stage_y_px(const struct view *view, uint32_t row);

@@ -236,6 +236,32 @@ static void an_edge_is_an_anchor(void **state)
     assert_true(events > 10000);
 }
 
+/* Dashed links say what is so: the one is before the other.  Where all lines are drawn there are none. */
+static void order_through_hidden_lines_is_order(void **state)
+{
+    (void)state;
+    unsigned found = 0;
+    for (unsigned n = 0; n < 200; n++) {
+        unsigned random = n + 1;
+        struct run *run = random_run(n + 1, 12, 300);
+        struct viewed v;
+        uint32_t *rows = calloc(12, sizeof *rows), count = 0;
+        for (uint32_t line = 1; line <= 12; line++)
+            if (n % 10 == 0 || execution_random(&random, 2))
+                rows[count++] = line;
+        view(&v, run, (struct window_request){.anchor = ANCHOR_START, .columns = 100, .rows = rows,
+                                              .joined = calloc(12, 1), .row_count = count});
+        if (n % 10 == 0)
+            assert_int_equal(v.window.via_count, 0);
+        for (uint32_t i = 0; count && i < v.window.via_count; i++)
+            assert_int_equal(order_compare(run->order, v.window.vias[i].from, v.window.vias[i].to), ORDER_BEFORE);
+        found += v.window.via_count;
+        view_free(&v);
+        run_free(run);
+    }
+    assert_true(found > 1000);
+}
+
 static void golden(const char *name, const char *ending, const char *text)
 {
     char path[128], *wanted = NULL;
@@ -309,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_label_meets_anything),
         cmocka_unit_test(an_edge_is_an_anchor),
+        cmocka_unit_test(order_through_hidden_lines_is_order),
         cmocka_unit_test(scenes_are_as_they_were),
     };
     return cmocka_run_group_tests_name("scene", tests, NULL, NULL);
