@@ -14,6 +14,7 @@ struct page_options {
     enum page_format format;
     double paper_width_pt, paper_height_pt; /* 0: one page as large as the drawing */
     double width_pt;                        /* scaled to this width; 0: natural size */
+    double shrink; /* paper: rows may be made smaller, down to this scale, to fit a page; 0: as they are */
     const char *title;
     time_t date;
     struct paint_theme theme;
@@ -32,5 +33,13 @@ void page_paint(cairo_t *cr, const struct scene *scene, const struct page_option
  * what went wrong. */
 const char *page_write(const struct scene *scene, const struct page_options *options,
                        const char *path);
+
+/* A document of paper pages, scene after scene, for what is too long to be one scene. */
+struct page_file;
+struct page_file *page_open(const struct page_options *options, const char *path, const char **why);
+/* Adds the pages that the scene fills; last: and the one that it does not.  How many of its columns are
+ * on them: the next scene begins with the others. */
+uint32_t page_add(struct page_file *file, const struct scene *scene, bool last);
+const char *page_close(struct page_file *file); /* NULL, or what went wrong */
 
 #endif

@@ -5,11 +5,13 @@
 #include "render/lettering.h"
 #include "render/page.h"
 #include "render/text.h"
+#include "wire/limits.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -17,6 +19,7 @@
 
 #define COLUMNS_ONE_PAGE 400
 #define PAGES_UNASKED 20
+#define SHRINK 0.6 /* of paper that nobody asked for, so that more rows fit a page */
 
 static const struct {
     const char *name;
@@ -89,9 +92,19 @@ static struct scene *make_scene(const struct picture *p, const struct book *book
     return scene;
 }
 
-static int write_text(const struct command *command, const struct picture *p,
-                      const struct book *book, const char *file)
+/* More than was asked for at first: as far as the run goes. */
+static bool get_all(const struct command *command, struct picture *p, struct subject *subject)
 {
+    return !p->all || !p->window.more_right ||
+           picture_columns(command, p, subject, p->request.from, LIMIT_COLUMNS);
+}
+
+static int write_text(const struct command *command, struct picture *p, struct subject *subject,
+                      const char *file)
+{
+    const struct book *book = &subject->source.book;
+    if (!get_all(command, p, subject))
+        return EXIT_FAILED;
     FILE *f = fopen(file, "we");
     if (!f)
         return command_fail(command, "%s: %s", file, strerror(errno));
@@ -112,8 +125,10 @@ static bool choose_paper(const struct command *command, const struct picture *p,
     bool range = p->view || p->from.line || p->to.line || p->around.line || p->last || p->text;
     if (page->paper_width_pt <= 0 && page->width_pt <= 0 && !image &&
         (scene->column_count > COLUMNS_ONE_PAGE || scene->width_pt > PAGE_LIMIT_PT ||
-         scene->height_pt > PAGE_LIMIT_PT))
+         scene->height_pt > PAGE_LIMIT_PT)) {
         parse_paper("a4", page);
+        page->shrink = SHRINK;
+    }
     unsigned pages = page_count(scene, page);
     bool too_wide = page->paper_width_pt <= 0 && page->width_pt <= 0 &&
                     (scene->width_pt > PAGE_LIMIT_PT || scene->height_pt > PAGE_LIMIT_PT);
@@ -128,11 +143,53 @@ static bool choose_paper(const struct command *command, const struct picture *p,
     return false;
 }
 
-static int write_picture(const struct command *command, const struct picture *p,
-                         const struct book *book, struct page_options *page, const char *file)
+#define COLUMNS_AT_ONCE 3000u
+
+static char part_file[4200];
+
+static void on_interrupt(int number)
 {
-    struct scene *scene = make_scene(p, book, true);
-    int status = EXIT_FAILED;
+    unlink(part_file);
+    _exit(128 + number);
+}
+
+/* A long run, page by page: never all of it at once. */
+static int write_pages(const struct command *command, struct picture *p, struct subject *subject,
+                       const struct page_options *page, const char *file)
+{
+    const char *why;
+    struct page_file *pages = page_open(page, file, &why);
+    int32_t from = p->window.first;
+    uint64_t events = 0;
+    snprintf(part_file, sizeof part_file, "%s.part", file);
+    signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
+    for (bool more = pages != NULL; more;) {
+        if (!picture_columns(command, p, subject, from, COLUMNS_AT_ONCE)) {
+            page_close(pages);
+            unlink(file);
+            return EXIT_FAILED;
+        }
+        struct scene *scene = make_scene(p, &subject->source.book, true);
+        more = p->window.more_right;
+        int32_t next = (int32_t)page_add(pages, scene, !more);
+        from = p->window.first + (next > 0 ? next : 1);
+        events = p->window.event_count ? p->window.events[p->window.event_count - 1].position : events;
+        scene_free(scene);
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "\r%3.0f %% ", p->window.count ? 100.0 * (double)events / (double)p->window.count : 100);
+    }
+    if (isatty(STDERR_FILENO))
+        fputs("\r      \r", stderr);
+    why = pages ? page_close(pages) : why;
+    lettering_forget();
+    return why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
+}
+
+static int write_picture(const struct command *command, struct picture *p, struct subject *subject,
+                         struct page_options *page, const char *file)
+{
+    const struct book *book = &subject->source.book;
     page->title = p->title;
     page->selection = picture_selection(p);
     if (p->view) {
@@ -142,6 +199,17 @@ static int write_picture(const struct command *command, const struct picture *p,
         page->theme.hairlines = p->look.hairlines;
     }
     page->date = (time_t)(book->run.wall_ns / 1000000000u);
+    if (page->format == PAGE_PDF && p->all && p->window.more_right && page->width_pt <= 0) {
+        if (page->paper_width_pt <= 0) {
+            parse_paper("a4", page);
+            page->shrink = SHRINK;
+        }
+        return write_pages(command, p, subject, page, file);
+    }
+    if (!get_all(command, p, subject))
+        return EXIT_FAILED;
+    struct scene *scene = make_scene(p, book, true);
+    int status = EXIT_FAILED;
     if (choose_paper(command, p, scene, page)) {
         const char *why = page_write(scene, page, file);
         status = why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
@@ -210,8 +278,8 @@ static int run_export(const struct command *command, int argc, char **argv)
     if (picture_get(command, &p, &subject)) {
         if (p.window.event_count == 0)
             fprintf(stderr, "poet export: there are no events: is the program compiled with -trace?\n");
-        status = ending == TXT ? write_text(command, &p, &subject.source.book, file)
-                               : write_picture(command, &p, &subject.source.book, &page, file);
+        status = ending == TXT ? write_text(command, &p, &subject, file)
+                               : write_picture(command, &p, &subject, &page, file);
     }
     picture_free(&p);
     subject_close(&subject);
@@ -261,7 +329,7 @@ static int run_show(const struct command *command, int argc, char **argv)
     if (!subject_open(command, &subject, argv[optind], p.labels))
         return EXIT_FAILED;
     status = EXIT_FAILED;
-    if (picture_get(command, &p, &subject)) {
+    if (picture_get(command, &p, &subject) && get_all(command, &p, &subject)) {
         struct scene *scene = make_scene(&p, &subject.source.book, false);
         if (!p.no_title)
             printf("%s\n\n", p.title);

@@ -174,6 +174,7 @@ static bool ask(const struct command *command, struct picture *p, struct subject
     request->rows = p->rows;
     request->joined = p->joined;
     request->row_count = p->row_count;
+    p->request = *request;
     out_begin(&out, MESSAGE_WINDOW);
     put_window_request(&out, request);
     out_end(&out);
@@ -187,6 +188,15 @@ static bool ask(const struct command *command, struct picture *p, struct subject
         return false;
     }
     return true;
+}
+
+bool picture_columns(const struct command *command, struct picture *p, struct subject *subject,
+                     int32_t from, uint32_t columns)
+{
+    struct window_request request = p->request;
+    request.from = from;
+    request.columns = columns;
+    return ask(command, p, subject, &request);
 }
 
 /* The first event with that text, or of that type. */
@@ -288,7 +298,7 @@ static bool get_range(const struct command *command, struct picture *p, struct s
 {
     struct window_request request = {
         .anchor = ANCHOR_START,
-        .columns = p->all || p->to.line ? LIMIT_COLUMNS : COLUMNS_UNASKED,
+        .columns = p->to.line ? LIMIT_COLUMNS : COLUMNS_UNASKED,
         .fold = p->fold == 1};
     if (p->around.line) {
         request = (struct window_request){.anchor = ANCHOR_EVENT, .event = p->around,
@@ -337,7 +347,7 @@ static bool get_view(const struct command *command, struct picture *p, struct su
         return !command_fail(command, "%s", error.text);
     bool elsewhere = !p->place.columns;
     if (elsewhere)
-        p->place.columns = p->all ? LIMIT_COLUMNS : COLUMNS_UNASKED;
+        p->place.columns = COLUMNS_UNASKED;
     label_again(&subject->source.book, subject->sites, &subject->known, p->look.labels);
     p->no_legend |= !p->look.legend;
     p->column_ns = p->place.column_ns;
@@ -363,7 +373,7 @@ bool picture_get(const struct command *command, struct picture *p, struct subjec
     for (uint32_t i = 0; i < p->window.event_count; i++)
         folded |= p->window.events[i].fold > 0;
     snprintf(p->title, sizeof p->title, "%s%s%s", book->run.name,
-             p->window.more_left || p->window.more_right ? " (part)" : "",
+             p->window.more_left || (p->window.more_right && !p->all) ? " (part)" : "",
              folded ? ", like visits folded (×N)" : "");
     return true;
 }

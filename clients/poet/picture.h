@@ -23,6 +23,7 @@ struct picture {
     const char *view; /* a file that says all of the above */
     struct place place; /* out of it */
     struct look look;
+    struct window_request request; /* what was asked for last */
     struct shown_window window; /* the answer */
     uint32_t *rows;
     uint32_t row_count;
@@ -60,6 +61,9 @@ struct picture {
     "  --no-title, --no-legend   leave those out\n"                                           \
     "  --all                     however large it gets\n"
 
+/* The same picture, other columns. */
+bool picture_columns(const struct command *command, struct picture *picture, struct subject *subject,
+                     int32_t from, uint32_t columns);
 /* Takes an option; 0 taken, -1 not its own, 2 bad (said so). */
 int picture_option(const struct command *command, struct picture *picture, int option,
                    const char *value);

@@ -137,6 +137,10 @@ static void export_to(struct view *view, const char *file, bool whole, const cha
     g_free(source);
 }
 
+void save_export(struct view *view, const char *file, bool whole) { export_to(view, file, whole, NULL, NULL); }
+
+bool save_view_to(struct view *view, const char *file) { return write_view(view, file, false); }
+
 /* From the first bookmark to the last, in the order of the log. */
 static bool between_bookmarks(struct view *view, char *from, char *to, size_t size)
 {

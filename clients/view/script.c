@@ -7,6 +7,8 @@
  *   scene FILE             writes the scene as text
  *   state FILE             appends what is selected, counted, related, found
  *   image FILE             writes the picture as PNG
+ *   view FILE              saves the view
+ *   save FILE seen|whole   saves the diagram
  *   frames FULL|SCROLL N   draws N times; prints how long a frame took
  *   key NAME N             does an action N times; prints how long it took until its picture was drawn
  *   finished               waits until no program is connected
@@ -169,6 +171,10 @@ static bool perform(struct script *s, char **w)
         write_state(view, a);
     else if (strcmp(w[0], "image") == 0)
         write_image(view, a);
+    else if (strcmp(w[0], "view") == 0)
+        save_view_to(view, a);
+    else if (strcmp(w[0], "save") == 0)
+        save_export(view, a, strcmp(b, "whole") == 0);
     else if (strcmp(w[0], "frames") == 0)
         frames(view, a, atoi(b));
     else if (strcmp(w[0], "finished") == 0)
@@ -190,7 +196,7 @@ static bool painted(const struct view *view)
 static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
-    return l->has_run && !l->opening && !l->more &&
+    return l->has_run && !l->opening && !l->more && !view->exporting &&
            (!l->connected || (!l->asked && !l->colour_asked && !l->far_asked && !l->map_asked && !l->why_asked &&
                               !l->count_asked && !l->chain_left && !l->stepping && !l->print_asked && !view->finder.running &&
                               (!view->finder.sites_asked || view->finder.sites_here))) &&

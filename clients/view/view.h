@@ -296,6 +296,8 @@ void actions_update(struct view *view);
 
 /* save.c: out of the viewer */
 void save_diagram(struct view *view);
+void save_export(struct view *view, const char *file, bool whole);
+bool save_view_to(struct view *view, const char *file);
 void save_trace(struct view *view);
 void save_print(struct view *view);
 void save_print_window(struct view *view);

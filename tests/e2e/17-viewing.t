@@ -78,6 +78,18 @@ is "by type" "$(hits 2)" "$(poet dump work.poet --json | grep -c '"event":"[0-9:
 is "by call site" "$(hits 3)" "$(poet dump work.poet --json | grep -c '"site":"work.c:17"')"
 is "nothing" "$(hits 4)" 0
 
+# ---- what is saved ----
+printf '%s\n' 'goto 5:20' 'hide 3' 'drop 6 2' 'zoom 1.2 300 100' 'view a.view' 'save a.pdf seen' \
+    'save a.svg seen' 'time 5' 'view b.view' 'save b.png seen' 'save c.pdf whole' quit >script
+check "diagrams are saved" script
+poet export work.poet --view a.view -o a2.pdf && poet export work.poet --view a.view -o a2.svg &&
+    poet export work.poet --view b.view -o b2.png
+check "as poet export --view gives them, byte for byte: PDF" cmp a.pdf a2.pdf
+check "SVG" cmp a.svg a2.svg
+check "PNG, by time" cmp b.png b2.png
+check "the selected event is marked in them" grep -q 'stroke:rgb(90%,62%,0%)' a.svg
+like "and the whole run" "$(pdfinfo c.pdf)" "Pages: +[1-9]"
+
 # ---- undo and redo ----
 lines=$(poet dump work.poet --json | grep -c '"line":[0-9]')
 awk -v n="$n" -v lines="$lines" 'BEGIN {
