@@ -25,7 +25,10 @@ static void set_colour(const struct painter *p, struct target_colour c)
     double grey = 0.3 * c.red + 0.59 * c.green + 0.11 * c.blue;
     if (p->theme->grey)
         c = (struct target_colour){grey * 0.6, grey * 0.6, grey * 0.6};
-    if (p->theme->dark) { /* the same hue, light enough for a dark ground */
+    if (p->theme->dark && fabs(c.red - c.green) < 0.05 && fabs(c.green - c.blue) < 0.05) {
+        double v = 0.9 - 0.6 * grey; /* what was dark is light */
+        c = (struct target_colour){v, v, v};
+    } else if (p->theme->dark) { /* the same hue, light enough for a dark ground */
         c.red = 0.45 + 0.55 * c.red;
         c.green = 0.45 + 0.55 * c.green;
         c.blue = 0.45 + 0.55 * c.blue;

@@ -39,12 +39,27 @@ static char *fit(const struct builder *b, const char *text, double size, double 
 
 /* ---- rows and columns ---- */
 
-/* "{T:producer and 3 more}" for a row that is a cluster; NULL for others. */
+/* Bytes of a label without the address behind the name. */
+static int name_bytes(const char *label)
+{
+    const char *address = strstr(label, " (0x");
+    return (int)(address ? (size_t)(address - label) : strlen(label));
+}
+
+/* "{T:worker ×4}" for a row that is a cluster, "{T:producer… ×3}" if its lines have several names; NULL for
+ * others. */
 static char *cluster_label(const struct builder *b, const struct shown_row *row)
 {
+    const char *first = book_label(b->book, row->line);
+    int bytes = name_bytes(first);
+    bool same = true;
     char *label = NULL;
+    for (uint32_t i = 0; i < row->member_count; i++) {
+        const char *other = book_label(b->book, row->members[i]);
+        same &= name_bytes(other) == bytes && strncmp(first, other, (size_t)bytes) == 0;
+    }
     if (row->member_count &&
-        asprintf(&label, "{%s and %u more}", book_label(b->book, row->line), row->member_count) < 0)
+        asprintf(&label, "{%.*s%s ×%u}", bytes, first, same ? "" : "…", row->member_count + 1) < 0)
         abort();
     return label;
 }

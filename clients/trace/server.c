@@ -106,9 +106,11 @@ static bool send_all(const struct out *out, int descriptor)
             continue;
         }
         struct pollfd p = {.fd = connection, .events = POLLOUT};
-        if (errno == EINTR || (errno == EAGAIN && poll(&p, 1, 1000) == 1))
+        bool full = errno == EAGAIN;
+        int patience = server_wait_ms() > 1000 ? (int)server_wait_ms() : 1000;
+        if (errno == EINTR || (full && poll(&p, 1, patience) == 1))
             continue;
-        give_up(strerror(errno));
+        give_up(full ? "it does not read" : strerror(errno));
         return false;
     }
     return true;

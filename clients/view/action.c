@@ -194,9 +194,9 @@ static const struct action {
     {"Window", "undo", "Undo a change of view", "<Control>z", history_undo, NULL},
     {"Window", "redo", "Redo it", "<Control><Shift>z <Control>y", history_redo, NULL},
     {"Window", "panel", "Side panel", "F9", do_panel, is_panel},
-    {"Window", "map", "Map of the run", "F8", do_map, is_map},
-    {"Window", "legend", "Legend", "F1", do_legend, is_legend},
-    {"Window", "dark", "Dark", "F6", do_dark, is_dark},
+    {"Window", "map", "Map of the run", "F4", do_map, is_map},
+    {"Window", "legend", "Legend", "F2", do_legend, is_legend},
+    {"Window", "dark", "Dark", "F7", do_dark, is_dark},
     {"Window", "show-event", "Page: the event", "<Alt>e", do_details, NULL},
     {"Window", "show-events", "Page: all events", "<Alt>l", do_events, NULL},
     {"Window", "show-waiting", "Page: who waits", "<Alt>w", do_waiting, NULL},
@@ -215,7 +215,7 @@ static const struct action {
     {"File", "copy-text", "Copy it as text", "<Control><Shift>c", save_copy_text, NULL},
     {"File", "copy-command", "Copy as a command", "", save_copy_command, NULL},
     {"File", "settings", "Settings", "<Control>comma", settings_dialog, NULL},
-    {"File", "shortcuts", "Shortcuts", "<Control>question <Control><Shift>slash", actions_shortcuts, NULL},
+    {"File", "shortcuts", "Shortcuts", "<Control>question <Control><Shift>slash F1", actions_shortcuts, NULL},
     {"File", "quit", "Close the window", "<Control>q <Control>w", do_quit, NULL},
 };
 

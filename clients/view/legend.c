@@ -22,13 +22,13 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
 
 void legend_show(struct view *view)
 {
-    const struct scene *s = view->stage.scene;
     bool on = view->settings.look.legend;
     if (on != gtk_widget_get_visible(view->legend)) {
         gtk_widget_set_visible(view->legend, on);
-        stage_rebuild(view);
+        stage_rebuild(view); /* with its symbols, or without */
     }
-    if (on && s)
+    const struct scene *s = view->stage.scene;
+    if (on && s && s->key_count)
         gtk_widget_set_size_request(view->legend, -1, (int)((s->height_pt - s->bottom_pt) * SCALE) + 4);
     gtk_widget_queue_draw(view->legend);
 }

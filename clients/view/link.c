@@ -468,6 +468,8 @@ static gboolean on_quiet(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
+#define MAP_EVERY_US 2000000
+
 static void take_grown(struct view *view, struct in *in)
 {
     get_u64(in);
@@ -477,6 +479,11 @@ static void take_grown(struct view *view, struct in *in)
     events_count(view);
     if (view->place.follow || !view->stage.window.more_right)
         link_window(view);
+    gint64 now = g_get_monotonic_time();
+    if (now - view->link.map_us > MAP_EVERY_US) {
+        view->link.map_us = now;
+        link_map(view);
+    }
     if (view->quiet_timer)
         g_source_remove(view->quiet_timer);
     view->quiet_timer = g_timeout_add(1000, on_quiet, view);

@@ -11,12 +11,15 @@
  *   save FILE seen|whole   saves the diagram
  *   frames FULL|SCROLL N   draws N times; prints how long a frame took
  *   key NAME N             does an action N times; prints how long it took until its picture was drawn
+ *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
+ *   memory                 prints the most memory that the viewer has had
  *   finished               waits until no program is connected
  *   quit */
 #include "clients/view/view.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 struct script {
     struct view *view;
@@ -25,6 +28,7 @@ struct script {
     GArray *times;   /* of a `key` under way */
     gint64 begun_us;
     int left, frames;
+    bool watching;
     char *action;
 };
 
@@ -76,6 +80,48 @@ static void frames(struct view *view, const char *how, int count)
     tell_times(what, times);
     g_free(what);
     g_array_free(times, TRUE);
+}
+
+static void tell_memory(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("memory: %ld MB\n", usage.ru_maxrss / 1000);
+    fflush(stdout);
+}
+
+/* Beats every 5 ms: what comes late was held up. */
+struct watch {
+    struct script *script;
+    gint64 until, last;
+    GArray *times;
+};
+
+static gboolean on_beat(gpointer data)
+{
+    struct watch *w = data;
+    gint64 now = g_get_monotonic_time();
+    double ms = (double)(now - w->last) / 1000;
+    w->last = now;
+    g_array_append_val(w->times, ms);
+    if (now < w->until)
+        return G_SOURCE_CONTINUE;
+    tell_times("between two beats of 5 ms", w->times);
+    w->script->watching = false;
+    g_array_free(w->times, TRUE);
+    g_free(w);
+    return G_SOURCE_REMOVE;
+}
+
+static void watch(struct script *s, double seconds)
+{
+    struct watch *w = g_new0(struct watch, 1);
+    w->script = s;
+    w->last = g_get_monotonic_time();
+    w->until = w->last + (gint64)(seconds * 1e6);
+    w->times = g_array_new(FALSE, FALSE, sizeof(double));
+    s->watching = true;
+    g_timeout_add_full(G_PRIORITY_HIGH, 5, on_beat, w, NULL);
 }
 
 /* ---- writing ---- */
@@ -177,6 +223,10 @@ static bool perform(struct script *s, char **w)
         save_export(view, a, strcmp(b, "whole") == 0);
     else if (strcmp(w[0], "frames") == 0)
         frames(view, a, atoi(b));
+    else if (strcmp(w[0], "memory") == 0)
+        tell_memory();
+    else if (strcmp(w[0], "watch") == 0)
+        watch(s, g_ascii_strtod(a, NULL));
     else if (strcmp(w[0], "finished") == 0)
         return the_book(view)->run.connected == 0;
     else if (strcmp(w[0], "quit") == 0)
@@ -239,7 +289,7 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 static gboolean on_idle(gpointer data)
 {
     struct script *s = data;
-    if (s->frames < FRAMES_FIRST || !(s->action ? painted(s->view) : settled(s->view)))
+    if (s->watching || s->frames < FRAMES_FIRST || !(s->action ? painted(s->view) : settled(s->view)))
         return G_SOURCE_CONTINUE;
     if (s->action) {
         measure(s);

@@ -232,5 +232,6 @@ void settings_dialog(struct view *view)
     add_row(grid, 7, "Highlight what is _blocked longer than (ms, 0: nothing)", threshold);
     add_row(grid, 8, "_Editor", editor);
     gtk_window_set_child(GTK_WINDOW(window), grid);
+    window_closes_on_escape(window);
     gtk_window_present(GTK_WINDOW(window));
 }

@@ -43,6 +43,7 @@ struct link {
     bool why_again, count_asked, count_again, stepping, print_asked;
     uint32_t chain_left;
     GCancellable *cancel;
+    gint64 map_us; /* when it was drawn last */
 };
 
 /* ---- what is shown ---- */
@@ -331,6 +332,7 @@ void window_offer(struct view *view, const char *button, const char *text);
 void window_titles(struct view *view);
 void window_empty(struct view *view, const char *title, const char *text); /* NULL: the picture */
 void window_busy(struct view *view, const char *what, double share); /* NULL: no more */
+void window_closes_on_escape(GtkWidget *window);
 void window_open_dialog(struct view *view);
 void window_connect_dialog(struct view *view);
 void window_go_dialog(struct view *view);

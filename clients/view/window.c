@@ -155,7 +155,7 @@ static void on_entered(GtkEntry *entry, gpointer data)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
-static gboolean on_question_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+static gboolean on_escape(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
                                 gpointer window)
 {
     (void)keys;
@@ -165,6 +165,13 @@ static gboolean on_question_key(GtkEventControllerKey *keys, guint key, guint co
         return FALSE;
     gtk_window_destroy(GTK_WINDOW(window));
     return TRUE;
+}
+
+void window_closes_on_escape(GtkWidget *window)
+{
+    GtkEventController *keys = gtk_event_controller_key_new();
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_escape), window);
+    gtk_widget_add_controller(window, keys);
 }
 
 static void ask(struct view *view, const char *title, const char *words, const char *placeholder,
@@ -186,9 +193,7 @@ static void ask(struct view *view, const char *title, const char *words, const c
     gtk_window_set_child(GTK_WINDOW(window), box);
     g_object_set_data_full(G_OBJECT(entry), "question", q, g_free);
     g_signal_connect(entry, "activate", G_CALLBACK(on_entered), q);
-    GtkEventController *keys = gtk_event_controller_key_new();
-    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_question_key), window);
-    gtk_widget_add_controller(window, keys);
+    window_closes_on_escape(window);
     gtk_window_present(GTK_WINDOW(window));
 }
 
