@@ -157,7 +157,7 @@ $(B)/tests/scale: $(call objects,tests/bench/scale.c tests/bench/workload.c $(OR
 
 # EVENTS=100000000 make bench takes a quarter of an hour and 3 GB of disk.
 bench: all $(B)/tests/scale
-	@B=$(B) tests/bench/bench.sh
+	@B=$(B) VIEW=$(VIEW) tests/bench/bench.sh
 
 # ---- installing ----
 MANUALS = $(wildcard docs/man/*.1)

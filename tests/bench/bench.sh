@@ -8,6 +8,11 @@ trap 'kill $server 2>/dev/null || true; rm -rf "$work"' EXIT
 mkdir -m 700 "$work/run"
 export XDG_RUNTIME_DIR="$work/run" XDG_STATE_HOME="$work" PATH="$B/bin:$PATH"
 cd "$work"
+server=
+if [ "${VIEW-}" = only ]; then
+    . "$here/view.sh"
+    exit
+fi
 poetcc -trace -O2 "$here/bench.c" -o traced
 poetcc -O2 "$here/bench.c" -o plain -pthread
 poet server -q -o runs/ &
@@ -61,3 +66,6 @@ perl -e 'srand 3; my (@c, @in); for my $i (1 .. 30000) { my $h = int rand 20; $c
     print "$t\nhost$h {", join(", ", map { "\"host$_\": $c[$h][$_]" } grep { $c[$h][$_] } 0 .. 19), "}\n" }' >big.log
 perl -MTime::HiRes=time -e 'my $t = time; system("poet import shiviz big.log -o big.poet 2>/dev/null && poet export big.poet -o big.png --all --width 3000mm") == 0 or die;
     printf "log of 30 000 events to a picture (PNG)         %.2f s\n", time - $t'
+
+# The viewer.  `make bench VIEW=only` runs this part alone.
+. "$here/view.sh"
