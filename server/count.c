@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+#define COMPARISON 500u /* what it costs to ask about an event of a shared line, in events */
+#define LINE_ENDS 300u  /* what it costs to look for two positions on a line */
+
 struct count_job {
     const struct run *run;
     struct shown_count count;
@@ -58,9 +61,11 @@ static bool in_order(const struct order *order, uint64_t position)
 static bool ask_each(struct count_job *job, uint64_t *budget)
 {
     const struct order *order = job->run->order;
+    uint64_t cost = order_line_shared(order, job->line) ? COMPARISON : 1;
     for (; job->ordinal < order_line_events(order, job->line); job->ordinal++) {
-        if ((*budget)-- == 0)
+        if (*budget < cost)
             return false;
+        *budget -= cost;
         uint64_t position = order_line_at(order, job->line, job->ordinal);
         if (!in_order(order, position))
             continue;
@@ -102,9 +107,9 @@ bool count_step(struct count_job *job, uint64_t budget)
         return false;
     bool each = order_figures(order).contradictions > 0;
     for (; job->line <= order_lines(order); job->line++, job->ordinal = 0) {
-        if (budget < 2)
+        if (budget < COMPARISON + LINE_ENDS)
             return false;
-        budget--;
+        budget -= LINE_ENDS;
         if (job->ordinal == 0)
             job->ordinal = order_line_first(order, job->line);
         if (!each && !order_line_shared(order, job->line))

@@ -14,7 +14,8 @@ struct reach {
     uint64_t limit;   /* nothing after it is looked at */
     uint64_t *least;  /* by line - 1, then hidden ones; NO_POSITION not reached */
     size_t lines, hidden;
-    uint64_t left; /* exclusive lines not reached yet that have events there */
+    uint64_t left;    /* exclusive lines not reached yet that have events there */
+    uint32_t counted; /* lines that were counted for it */
     struct map marks; /* future events on shared lines */
 };
 
@@ -26,17 +27,17 @@ static uint64_t *least_on(struct reach *reach, uint32_t line)
     return i < reach->lines ? &reach->least[i] : NULL;
 }
 
-/* Exclusive lines that have an event after `from` (or before it). */
-static uint64_t lines_to_reach(const struct reach *reach)
+/* Exclusive lines that have an event after `from` (or before it), as far as line `until`: what an early line
+ * holds may have to be read from a file, so they are counted in steps. */
+static void count_lines(struct reach *reach, uint32_t until)
 {
-    uint64_t n = 0;
-    for (uint32_t line = 1; line <= order_lines(reach->order); line++) {
-        const struct line *l = order_get(reach->order, line);
-        n += !l->shared && l->positions.count > l->base &&
-             (reach->future ? l->last >= reach->first
-                            : order_line_at(reach->order, line, l->base) <= reach->last);
+    uint32_t lines = order_lines(reach->order);
+    for (; reach->counted < lines && reach->counted < until; reach->counted++) {
+        const struct line *l = order_get(reach->order, reach->counted + 1);
+        reach->left += !l->shared && l->positions.count > l->base &&
+                       (reach->future ? l->last >= reach->first
+                                      : order_line_at(reach->order, reach->counted + 1, l->base) <= reach->last);
     }
-    return n;
 }
 
 struct reach *reach_new(const struct order *order, uint64_t position, bool future, uint64_t limit)
@@ -46,7 +47,8 @@ struct reach *reach_new(const struct order *order, uint64_t position, bool futur
     *reach = (struct reach){.order = order, .from = position, .future = future, .limit = limit};
     reach->first = position - log_get(order, position, ROW_POINT);
     reach->last = order_point_end(order, position);
-    reach->left = lines_to_reach(reach);
+    if (future)
+        count_lines(reach, UINT32_MAX);
     if (!future) {
         reach->search = (struct search){.least = limit > order->first ? limit : order->first, .goal = NO_POSITION, .end = 0,
                                         .scratch = &reach->scratch};
@@ -144,7 +146,7 @@ static bool step_forwards(struct reach *reach, uint64_t budget)
 static bool knows_all(const struct reach *reach)
 {
     const struct ends *ends = &reach->scratch.scanned;
-    if (reach->search.reached < reach->left)
+    if (reach->counted < order_lines(reach->order) || reach->search.reached < reach->left)
         return false;
     for (size_t i = 0; i < ends->visible; i++)
         if (ends->lines[i] && reach->search.at > ends->lines[i])
@@ -158,6 +160,7 @@ bool reach_step(struct reach *reach, uint64_t budget)
         return true;
     if (reach->future)
         return reach->done = step_forwards(reach, budget);
+    count_lines(reach, reach->counted + 8 + (uint32_t)(budget / 512));
     /* Whichever search is done first knows all. */
     if (search_walk(&reach->search, budget / 8)) {
         reach->done = true;

@@ -51,7 +51,7 @@ static void counts_are_those_of_brute_force(void **state)
             struct out out = {0};
             struct shown_count got;
             struct count_job *job = count_begin(run, x.arrivals[e].at);
-            while (!count_step(job, 50))
+            while (!count_step(job, 1200))
                 ;
             count_put(job, &out);
             count_free(job);
@@ -77,7 +77,7 @@ static void an_event_that_is_not_there_has_no_counts(void **state)
         struct out out = {0};
         struct shown_count got;
         struct count_job *job = count_begin(run, wrong[i]);
-        while (!count_step(job, 50))
+        while (!count_step(job, 1200))
             ;
         count_put(job, &out);
         count_free(job);
