@@ -290,14 +290,6 @@ static void on_stop(GtkSearchEntry *entry, gpointer data)
     gtk_widget_grab_focus(view->canvas);
 }
 
-static GtkWidget *button(const char *icon, const char *action, const char *tooltip)
-{
-    GtkWidget *b = gtk_button_new_from_icon_name(icon);
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(b), action);
-    gtk_widget_set_tooltip_text(b, tooltip);
-    return b;
-}
-
 GtkWidget *find_new(struct view *view)
 {
     static const char *const where[] = {"Anywhere", "Types", "Lines", "Texts", "Call sites", NULL};
@@ -314,8 +306,8 @@ GtkWidget *find_new(struct view *view)
     gtk_widget_set_hexpand(f->where, TRUE);
     gtk_box_append(GTK_BOX(row), f->where);
     gtk_box_append(GTK_BOX(row), f->expression);
-    gtk_box_append(GTK_BOX(row), button("go-up-symbolic", "win.find-previous", "The hit before (Shift+F3)"));
-    gtk_box_append(GTK_BOX(row), button("go-down-symbolic", "win.find-next", "The next hit (F3)"));
+    gtk_box_append(GTK_BOX(row), window_icon_button("go-up-symbolic", "win.find-previous", "The hit before (Shift+F3)"));
+    gtk_box_append(GTK_BOX(row), window_icon_button("go-down-symbolic", "win.find-next", "The next hit (F3)"));
     gtk_box_append(GTK_BOX(box), f->entry);
     gtk_box_append(GTK_BOX(box), row);
     gtk_box_append(GTK_BOX(box), f->summary);

@@ -217,7 +217,7 @@ static void fetch(struct view *view, uint64_t offset)
     out_begin(&out, MESSAGE_FETCH);
     put_u64(&out, offset);
     out_end(&out);
-    source_send(&view->link.source, &out);
+    link_send(view, &out);
 }
 
 static void end_trace(struct view *view, const char *why)

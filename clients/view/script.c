@@ -286,7 +286,7 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
     return s->frames < FRAMES_FIRST ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }
 
-static gboolean on_idle(gpointer data)
+static gboolean on_turn(gpointer data)
 {
     struct script *s = data;
     if (s->watching || s->frames < FRAMES_FIRST || !(s->action ? painted(s->view) : settled(s->view)))
@@ -328,7 +328,7 @@ void script_run(struct view *view, const char *file)
     s->view = view;
     s->lines = g_strsplit(g_strchomp(text), "\n", -1);
     s->times = g_array_new(FALSE, FALSE, sizeof(double));
-    g_idle_add(on_idle, s);
+    g_timeout_add(1, on_turn, s);
     gtk_widget_add_tick_callback(view->canvas, on_frame, s, NULL);
     g_free(text);
 }

@@ -44,6 +44,9 @@ struct link {
     uint32_t chain_left;
     GCancellable *cancel;
     gint64 map_us; /* when it was drawn last */
+    guint patience;
+    gint64 asked_us; /* since when a picture is waited for; 0: it is not */
+    bool impatient;
 };
 
 /* ---- what is shown ---- */
@@ -160,6 +163,10 @@ struct view {
 /* link.c: the connection */
 void link_open(struct view *view, const char *what); /* NULL: the default endpoint; goes on by itself */
 void link_close(struct view *view);
+void link_give_up(struct view *view); /* waits for no picture any more */
+
+/* ask.c: what is asked for on it */
+void link_send(struct view *view, struct out *out); /* frees out */
 void link_select(struct view *view, const char *run);
 void link_window(struct view *view); /* for the place */
 void link_colour(struct view *view); /* how all that is seen stands to the selected event */
@@ -332,6 +339,7 @@ void window_offer(struct view *view, const char *button, const char *text);
 void window_titles(struct view *view);
 void window_empty(struct view *view, const char *title, const char *text); /* NULL: the picture */
 void window_busy(struct view *view, const char *what, double share); /* NULL: no more */
+GtkWidget *window_icon_button(const char *icon, const char *action, const char *tooltip);
 void window_closes_on_escape(GtkWidget *window);
 void window_open_dialog(struct view *view);
 void window_connect_dialog(struct view *view);

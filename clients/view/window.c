@@ -22,6 +22,7 @@ static void show_banner(struct view *view, const char *button, const char *text,
 {
     view->banner_for = what;
     gtk_label_set_text(GTK_LABEL(view->banner_text), text);
+    gtk_widget_set_tooltip_text(view->banner_text, text);
     gtk_widget_set_visible(view->banner_button, button != NULL);
     if (button)
         gtk_button_set_label(GTK_BUTTON(view->banner_button), button);
@@ -103,6 +104,8 @@ static void on_cancel(GtkButton *button, gpointer data)
         fclose(view->trace);
         view->trace = NULL;
         remove(view->save_as);
+    } else if (view->link.impatient) {
+        link_give_up(view);
     } else if (view->link.opening && view->link.cancel) {
         g_cancellable_cancel(view->link.cancel);
         view->link.opening = false;
@@ -263,11 +266,12 @@ void window_go_dialog(struct view *view)
 
 /* ---- widgets ---- */
 
-static GtkWidget *button(const char *icon, const char *action, const char *tooltip)
+GtkWidget *window_icon_button(const char *icon, const char *action, const char *tooltip)
 {
     GtkWidget *b = gtk_button_new_from_icon_name(icon);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(b), action);
     gtk_widget_set_tooltip_text(b, tooltip);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_LABEL, tooltip, -1);
     return b;
 }
 
@@ -310,22 +314,23 @@ static GtkWidget *header_new(struct view *view)
     gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(menu), "open-menu-symbolic");
     gtk_menu_button_set_primary(GTK_MENU_BUTTON(menu), TRUE);
     gtk_widget_set_tooltip_text(menu, "Menu (F10)");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, "Menu", -1);
     g_object_unref(model);
     view->follow_button = toggle("Follow", "win.follow", "Follow the run as it grows (End)");
     view->runs = gtk_drop_down_new(NULL, NULL);
     gtk_widget_set_visible(view->runs, FALSE);
     gtk_widget_set_tooltip_text(view->runs, "The runs of this server");
     g_signal_connect(view->runs, "notify::selected", G_CALLBACK(on_run_chosen), view);
-    GtkWidget *start[] = {button("document-open-symbolic", "win.open", "Open a trace (Ctrl+O)"),
-                          button("edit-undo-symbolic", "win.undo", "Undo a change of view (Ctrl+Z)"),
-                          button("edit-redo-symbolic", "win.redo", "Redo it (Ctrl+Shift+Z)"),
+    GtkWidget *start[] = {window_icon_button("document-open-symbolic", "win.open", "Open a trace (Ctrl+O)"),
+                          window_icon_button("edit-undo-symbolic", "win.undo", "Undo a change of view (Ctrl+Z)"),
+                          window_icon_button("edit-redo-symbolic", "win.redo", "Redo it (Ctrl+Shift+Z)"),
                           view->follow_button, view->runs};
-    GtkWidget *end[] = {menu, button("edit-find-symbolic", "win.find", "Find (Ctrl+F)"),
+    GtkWidget *end[] = {menu, window_icon_button("edit-find-symbolic", "win.find", "Find (Ctrl+F)"),
                         toggle("Panel", "win.panel", "Side panel (F9)"),
                         toggle("Time", "win.time", "By order or by time (T)"),
-                        button("zoom-fit-best-symbolic", "win.fit", "The whole run (*)"),
-                        button("zoom-in-symbolic", "win.zoom-in", "Zoom in (+)"),
-                        button("zoom-out-symbolic", "win.zoom-out", "Zoom out (-)")};
+                        window_icon_button("zoom-fit-best-symbolic", "win.fit", "The whole run (*)"),
+                        window_icon_button("zoom-in-symbolic", "win.zoom-in", "Zoom in (+)"),
+                        window_icon_button("zoom-out-symbolic", "win.zoom-out", "Zoom out (-)")};
     for (size_t i = 0; i < G_N_ELEMENTS(start); i++)
         gtk_header_bar_pack_start(GTK_HEADER_BAR(header), start[i]);
     for (size_t i = 0; i < G_N_ELEMENTS(end); i++)
@@ -396,8 +401,7 @@ static GtkWidget *banner_new(struct view *view)
     gtk_button_set_has_frame(GTK_BUTTON(close), FALSE);
     gtk_widget_set_tooltip_text(close, "Close");
     gtk_label_set_xalign(GTK_LABEL(view->banner_text), 0);
-    gtk_label_set_wrap(GTK_LABEL(view->banner_text), TRUE);
-    gtk_label_set_wrap_mode(GTK_LABEL(view->banner_text), PANGO_WRAP_WORD_CHAR);
+    gtk_label_set_ellipsize(GTK_LABEL(view->banner_text), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(view->banner_text, TRUE);
     g_object_set(view->banner, "margin-top", 4, "margin-bottom", 4, "margin-start", 10, "margin-end", 6, NULL);
     gtk_box_append(GTK_BOX(view->banner), view->banner_text);
@@ -428,6 +432,8 @@ static GtkWidget *time_new(struct view *view)
     gtk_label_set_width_chars(GTK_LABEL(view->time_label), 16);
     gtk_label_set_xalign(GTK_LABEL(view->time_label), 0);
     gtk_widget_set_tooltip_text(view->time_scale, "Time to a column, from order alone to coarse");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(view->time_scale), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Time to a column", -1);
     g_signal_connect(view->time_scale, "value-changed", G_CALLBACK(on_scale), view);
     gtk_box_append(GTK_BOX(view->time_box), view->time_scale);
     gtk_box_append(GTK_BOX(view->time_box), view->time_label);

@@ -1,11 +1,10 @@
 # The viewer under Xvfb, drawing in software: frames, keys, memory.  Read in by bench.sh.
 [ -x "$B/libexec/poet/poet-view" ] && command -v Xvfb >/dev/null || return 0
-for display in $(seq 151 180); do [ -e "/tmp/.X11-unix/X$display" ] || break; done
-Xvfb ":$display" -screen 0 1920x1080x24 >/dev/null 2>&1 &
+Xvfb -displayfd 3 -screen 0 1920x1080x24 3>display >/dev/null 2>&1 &
 xvfb=$!
 trap 'kill $server $xvfb 2>/dev/null || true; rm -rf "$work"' EXIT
-export DISPLAY=":$display" GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none HOME="$work"
-for _ in $(seq 100); do [ -e "/tmp/.X11-unix/X$display" ] && break; sleep 0.05; done
+for _ in $(seq 100); do [ -s display ] && break; sleep 0.05; done
+export DISPLAY=":$(cat display)" GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none HOME="$work"
 mkdir -p .config/poet
 printf '[view]\nwidth=1900\nheight=1040\npanel=false\n' >.config/poet/view.conf
 export XDG_CONFIG_HOME="$work/.config"

@@ -128,4 +128,49 @@ for at in at*; do cmp -s "$at" "again${at#at}" || different=$((different + 1)); 
 is "a step back and on, at 25 places" "$different" 0
 check "it was another one" test -n "$(cmp begin end 2>&1)"
 is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
+
+# ---- servers that stall, go, or talk nonsense ----
+cat >relay.pl <<'P'
+# Stands between a viewer and a server: relay.pl SOCKET SERVER HOW BYTES.  After so many bytes from the
+# server it says no more (stall), hangs up (cut), or says something else (garble).
+use IO::Socket::UNIX; use IO::Select;
+my ($path, $to, $how, $left) = @ARGV;
+my $l = IO::Socket::UNIX->new(Local => $path, Listen => 1) or die; my $c = $l->accept;
+my $s = IO::Socket::UNIX->new(Peer => $to) or die; my $select = IO::Select->new($c, $s);
+while (my @ready = $select->can_read) {
+    for my $f (@ready) {
+        sysread($f, my $data, 65536) or exit;
+        if ($f == $c) { syswrite $s, $data; next }
+        if ($left > 0) { syswrite $c, substr($data, 0, $left) if $left < length $data; syswrite $c, $data if $left >= length $data }
+        if ($left > 0 && $left <= length $data) {
+            exit if $how eq "cut"; syswrite $c, "nonsense " x 1000 if $how eq "garble" }
+        $left -= length $data;
+    }
+}
+P
+start_server -o again.poet -q
+./work
+until_true finished again.poet
+gone_relay() { ! kill -0 $relay 2>/dev/null; }
+for how in stall cut garble; do
+    for bytes in 3000 60000; do
+        rm -f relay.sock
+        perl relay.pl "$work/relay.sock" "$XDG_RUNTIME_DIR/poet.sock" $how $bytes & relay=$!
+        pids="$pids $relay"
+        until_true test -S relay.sock
+        printf 'goto 20%%\ngoto 70%%\naction page-left\naction fit\naction undo\n' >script
+        poet view "unix:$work/relay.sock" --script script >log 2>&1 & viewer=$!
+        pids="$pids $viewer"
+        until_true shown "."
+        [ $how != cut ] || until_true gone_relay
+        xdotool key --window "$(window .)" Home Page_Down plus Left asterisk ctrl+z
+        check "$how after $bytes bytes: the viewer lives" kill -0 $viewer
+        xdotool windowfocus "$(window .)" key ctrl+q
+        gone() { ! kill -0 $viewer 2>/dev/null; }
+        check "and can be left" until_true gone
+        is "without a complaint" "$(grep -c CRITICAL log)" 0
+        kill $relay 2>/dev/null
+    done
+done
+stop_server
 done_testing

@@ -4,12 +4,11 @@ if ! command -v Xvfb >/dev/null || [ ! -x "$B/libexec/poet/poet-view" ]; then
     done_testing
     exit
 fi
-for n in $(seq 121 150); do
-    [ -e "/tmp/.X11-unix/X$n" ] && continue
-    Xvfb ":$n" -screen 0 1300x800x24 >/dev/null 2>&1 &
-    pids="$pids $!"
-    export DISPLAY=":$n" GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none
-    until_true test -e "/tmp/.X11-unix/X$n" && break
-done
+Xvfb -displayfd 3 -screen 0 1300x800x24 3>display-number >/dev/null 2>&1 &
+xvfb=$!
+pids="$pids $xvfb"
+trap 'kill $xvfb 2>/dev/null; wait $xvfb 2>/dev/null; finish' EXIT # it takes its socket away itself
+until_true test -s display-number
+export DISPLAY=":$(cat display-number)" GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none
 window() { xdotool search --onlyvisible --name "$1" 2>/dev/null | tail -n 1; }
 shown() { [ -n "$(window "$1")" ]; }

@@ -1,0 +1,73 @@
+#!/bin/bash
+# The viewer for those who do not look at it: by a screen reader's means alone (AT-SPI).
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/display.sh"
+launcher=/usr/libexec/at-spi-bus-launcher
+if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
+    skip "there is no AT-SPI"
+    done_testing
+    exit
+fi
+cat >two.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *worker(void *a) { for (int i = 0; i < 9; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); } return a; }
+int main(void) { pthread_t t; pthread_create(&t, 0, worker, 0); worker(0); pthread_join(t, 0); return 0; }
+C
+poetcc -trace -g two.c -o two
+start_server -o two.poet -q
+./two
+until_true finished two.poet
+stop_server
+event=$(poet dump two.poet --json | sed -n 's/^{"event":"\([0-9:]*\)","type":"create".*/\1/p')
+printf 'goto %s\naction show-text\n' "$event" >script
+cat >reader.py <<'P'
+import sys, time
+import gi
+gi.require_version("Atspi", "2.0")
+from gi.repository import Atspi
+
+def walk(a):
+    if a is None:
+        return
+    yield a
+    for i in range(a.get_child_count()):
+        yield from walk(a.get_child_at_index(i))
+
+def until(what): # walking the tree of widgets takes a while
+    for _ in range(20):
+        for i in range(Atspi.get_desktop(0).get_child_count()):
+            for a in walk(Atspi.get_desktop(0).get_child_at_index(i)):
+                try:
+                    found = what(a)
+                except Exception:
+                    found = None
+                if found:
+                    return found
+        time.sleep(0.05)
+
+def text(a):
+    return Atspi.Text.get_text(a, 0, Atspi.Text.get_character_count(a))
+
+event = sys.argv[1]
+print("picture", bool(until(lambda a: a.get_name().startswith("The order of events") and "create (%s)" % event in a.get_description())))
+print("words", bool(until(lambda a: a.get_name() == "The picture in words" and "create (%s)" % event in text(a))))
+button = until(lambda a: a.get_role_name().endswith("button") and a.get_description().startswith("By order or by time") and a)
+print("button", bool(button))
+button.get_action_iface().do_action(0) if button else None
+print("pressed", bool(until(lambda a: a.get_name().endswith("a column"))))
+print("unnamed", len({a.get_description() for i in range(Atspi.get_desktop(0).get_child_count())
+                      for a in walk(Atspi.get_desktop(0).get_child_at_index(i))
+                      if a.get_role_name().endswith("button") and a.get_name() in ("", "GtkImage")}))
+P
+export launcher event
+timeout 60 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
+    $launcher --launch-immediately & poet view two.poet --script script & viewer=$!
+    /usr/bin/python3 -uW ignore reader.py "$event"; kill $viewer %1' >said 2>log
+
+is "the picture says which event is selected" "$(grep picture said)" "picture True"
+is "its words can be read" "$(grep words said)" "words True"
+is "a button is named" "$(grep button said)" "button True"
+is "and does what it says" "$(grep pressed said)" "pressed True"
+is "no button is without a name" "$(grep unnamed said)" "unnamed 0"
+done_testing
