@@ -51,6 +51,6 @@ void build_slots(struct placed_mark *marks, uint32_t count, struct extent *exten
 void build_columns(struct builder *b, uint32_t count, const struct extent *extents);
 void build_ruler(struct builder *b);
 void build_links(struct builder *b);  /* marks must be sorted by row and x */
-void build_legend(struct builder *b); /* sets the height */
+void build_end(struct builder *b);    /* legend and caption; sets the height */
 
 #endif

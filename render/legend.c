@@ -9,8 +9,9 @@ static const struct target_colour black = {0, 0, 0};
 double build_note(struct builder *b, double x, double y, const char *text, double size,
                        bool bold)
 {
-    struct scene_text t = {.x_pt = x,
-                           .y_pt = y,
+    bool turned = b->scene->vertical; /* notes stand where they stand; x and y of a scene are exchanged */
+    struct scene_text t = {.x_pt = turned ? y : x,
+                           .y_pt = turned ? x : y,
                            .width_pt = build_measure(b, text, size, bold),
                            .height_pt = size * 1.2,
                            .size_pt = size,
@@ -24,25 +25,25 @@ double build_note(struct builder *b, double x, double y, const char *text, doubl
 }
 
 struct legend {
-    double x, y;
+    double x, y, widest;
 };
 
 static void add_key(struct builder *b, struct legend *at, struct scene_key key, const char *words)
 {
     double width = 22 + build_measure(b, words, SCENE_LABEL_PT, false) + 14;
-    double own = b->options->legend_width_pt > 0 ? b->options->legend_width_pt : b->scene->width_pt;
+    double across = b->scene->vertical ? b->scene->bottom_pt : b->scene->width_pt;
+    double own = b->options->legend_width_pt > 0 ? b->options->legend_width_pt : across;
     double limit = own > 300 ? own : 300;
     if (at->x > 10 && at->x + width > limit) {
         at->x = 10;
         at->y += 13;
     }
-    key.x_pt = at->x + 8;
-    key.y_pt = at->y + 5;
+    key.x_pt = b->scene->vertical ? at->y + 5 : at->x + 8;
+    key.y_pt = b->scene->vertical ? at->x + 8 : at->y + 5;
     PUSH(b->scene->keys, b->scene->key_count, key);
     build_note(b, at->x + 22, at->y, words, SCENE_LABEL_PT, false);
     at->x += width;
-    if (at->x > b->scene->width_pt)
-        b->scene->width_pt = at->x;
+    at->widest = at->x > at->widest ? at->x : at->widest;
 }
 
 static bool in_legend(const struct builder *b, const struct scene_mark *m, const char *words)
@@ -56,7 +57,22 @@ static bool in_legend(const struct builder *b, const struct scene_mark *m, const
     return false;
 }
 
-void build_legend(struct builder *b)
+/* Where the picture ends, downwards. */
+static double end_of(const struct scene *scene)
+{
+    return scene->vertical ? scene->width_pt : scene->bottom_pt;
+}
+
+/* The drawing reaches to x, y at least. */
+static void reach(struct scene *scene, double x, double y)
+{
+    double *right = scene->vertical ? &scene->height_pt : &scene->width_pt,
+           *down = scene->vertical ? &scene->width_pt : &scene->height_pt;
+    *right = x > *right ? x : *right;
+    *down = y > *down ? y : *down;
+}
+
+static void build_legend(struct builder *b)
 {
     static const struct {
         enum scene_style style;
@@ -65,7 +81,7 @@ void build_legend(struct builder *b)
                   {STYLE_THIN, "its holder is away"},
                   {STYLE_DASHED, "only blocked threads"}};
     struct scene *scene = b->scene;
-    struct legend at = {10, scene->bottom_pt + 10};
+    struct legend at = {10, end_of(scene) + (scene->vertical ? 0 : 10), 0};
     for (uint32_t i = 0; i < scene->mark_count; i++) {
         const struct scene_mark *m = &scene->marks[i];
         const struct target_event *look = book_look(b->book, m->event);
@@ -86,5 +102,19 @@ void build_legend(struct builder *b)
                         styles[s].words);
                 break;
             }
-    scene->height_pt = scene->key_count ? at.y + 18 : scene->bottom_pt + 4;
+    if (scene->key_count)
+        reach(scene, at.widest, at.y + 18);
+}
+
+void build_end(struct builder *b)
+{
+    struct scene *scene = b->scene;
+    scene->height_pt = scene->bottom_pt + 4;
+    if (b->options->legend)
+        build_legend(b);
+    if (!b->options->caption || !*b->options->caption)
+        return;
+    double y = scene->vertical ? scene->width_pt : scene->height_pt;
+    double width = build_note(b, 10, y + 2, b->options->caption, 9, false) + 20;
+    reach(scene, width, y + 18);
 }

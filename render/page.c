@@ -33,20 +33,34 @@ struct grid { /* how the drawing is cut into paper */
     double scale;
 };
 
+/* The paper along the lines, and across them. */
+static double along(const struct scene *scene, const struct page_options *o)
+{
+    return scene->vertical ? o->paper_height_pt : o->paper_width_pt;
+}
+
+static double across(const struct scene *scene, const struct page_options *o)
+{
+    return scene->vertical ? o->paper_width_pt : o->paper_height_pt;
+}
+
+static double screen_width(const struct scene *scene) { return scene->vertical ? scene->height_pt : scene->width_pt; }
+static double screen_height(const struct scene *scene) { return scene->vertical ? scene->width_pt : scene->height_pt; }
+
 /* Rows are cut evenly; columns where one ends, so that no mark is cut. */
 static struct grid cut(const struct scene *scene, const struct page_options *o)
 {
     struct grid grid = {1, 1, scene->width_pt - scene->names_pt, scene->row_count, 1};
     if (o->paper_width_pt <= 0)
         return grid;
-    double width = o->paper_width_pt - 2 * MARGIN_PT, height = o->paper_height_pt - 2 * MARGIN_PT;
+    double width = along(scene, o) - 2 * MARGIN_PT, height = across(scene, o) - 2 * MARGIN_PT;
     double notes = scene->height_pt - (scene->bottom_pt - scene->top_pt) + 14;
     if (o->shrink > 0 && scene->row_count)
-        grid.scale = fmax(o->shrink, fmin(1, height / (scene->row_count * SCENE_ROW_PT + notes)));
+        grid.scale = fmax(o->shrink, fmin(1, height / (scene->row_count * scene->row_pt + notes)));
     if (scene->names_pt * grid.scale > width * 0.6)
         grid.scale = width * 0.6 / scene->names_pt;
     grid.columns_pt = width / grid.scale - scene->names_pt;
-    double rows = floor((height / grid.scale - notes) / SCENE_ROW_PT);
+    double rows = floor((height / grid.scale - notes) / scene->row_pt);
     grid.rows = rows < 1 ? 1 : (uint32_t)rows;
     grid.down = (scene->row_count + grid.rows - 1) / grid.rows;
     grid.down = grid.down ? grid.down : 1;
@@ -81,6 +95,8 @@ static void paint_whole(cairo_t *cr, const struct scene *scene, const struct pag
     struct paint_part part = {scene->names_pt, scene->width_pt, 0, scene->row_count, true};
     struct paint_theme theme = o->theme;
     theme.names = true;
+    if (scene->vertical)
+        paint_turn(cr);
     paint_scene(cr, scene, &theme, &part, &o->selection);
 }
 
@@ -113,10 +129,12 @@ static void paint_sheet(cairo_t *cr, const struct scene *scene, const struct pag
                               (y + 1) * grid->rows, false};
     if (part.last_row > scene->row_count)
         part.last_row = scene->row_count;
-    double up = part.first_row * SCENE_ROW_PT;
+    double up = part.first_row * scene->row_pt;
     cairo_save(cr);
     cairo_translate(cr, MARGIN_PT, MARGIN_PT);
     cairo_scale(cr, grid->scale, grid->scale);
+    if (scene->vertical)
+        paint_turn(cr);
     cairo_save(cr);
     cairo_translate(cr, 0, -up);
     theme.names = true;
@@ -186,9 +204,9 @@ static cairo_status_t write_vector(const struct scene *scene, const struct page_
 {
     struct grid grid = cut(scene, o);
     bool paper = o->paper_width_pt > 0;
-    double scale = o->width_pt > 0 ? o->width_pt / scene->width_pt : 1;
-    cairo_surface_t *surface = new_surface(o, sink, paper ? o->paper_width_pt : scene->width_pt * scale,
-                                           paper ? o->paper_height_pt : scene->height_pt * scale);
+    double scale = o->width_pt > 0 ? o->width_pt / screen_width(scene) : 1;
+    cairo_surface_t *surface = new_surface(o, sink, paper ? o->paper_width_pt : screen_width(scene) * scale,
+                                           paper ? o->paper_height_pt : screen_height(scene) * scale);
     cairo_t *cr = cairo_create(surface);
     unsigned count = page_count(scene, o), across = count / grid.down, number = 0;
     for (unsigned y = 0; paper && y < grid.down; y++)
@@ -213,8 +231,8 @@ static cairo_status_t write_vector(const struct scene *scene, const struct page_
 static cairo_status_t write_image(const struct scene *scene, const struct page_options *o,
                                   struct sink *sink)
 {
-    double scale = o->width_pt > 0 ? o->width_pt / scene->width_pt * PNG_SCALE : PNG_SCALE;
-    double width = ceil(scene->width_pt * scale), height = ceil(scene->height_pt * scale);
+    double scale = o->width_pt > 0 ? o->width_pt / screen_width(scene) * PNG_SCALE : PNG_SCALE;
+    double width = ceil(screen_width(scene) * scale), height = ceil(screen_height(scene) * scale);
     if (width > 30000 || height > 30000)
         return CAIRO_STATUS_INVALID_SIZE;
     cairo_surface_t *surface =

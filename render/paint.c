@@ -20,6 +20,13 @@ struct painter {
 
 static const struct target_colour red = {0.75, 0, 0.1}, amber = {0.9, 0.62, 0}, violet = {0.6, 0.2, 0.6};
 
+void paint_turn(cairo_t *cr)
+{
+    cairo_matrix_t turn;
+    cairo_matrix_init(&turn, 0, 1, 1, 0, 0, 0);
+    cairo_transform(cr, &turn);
+}
+
 static void set_colour(const struct painter *p, struct target_colour c)
 {
     double grey = 0.3 * c.red + 0.59 * c.green + 0.11 * c.blue;
@@ -37,6 +44,19 @@ static void set_colour(const struct painter *p, struct target_colour c)
         cairo_set_source_rgba(p->cr, c.red, c.green, c.blue, p->alpha);
     else
         cairo_set_source_rgb(p->cr, c.red, c.green, c.blue);
+}
+
+/* Upright, whichever way the scene is drawn. */
+static void show_text(const struct painter *p, double x, double y, const char *text, double size, bool bold)
+{
+    if (!p->scene->vertical) {
+        lettering_show(p->cr, x, y, text, size, bold);
+        return;
+    }
+    cairo_save(p->cr);
+    paint_turn(p->cr);
+    lettering_show(p->cr, y, x, text, size, bold);
+    cairo_restore(p->cr);
 }
 
 static void set_ground(const struct painter *p)
@@ -287,10 +307,10 @@ static void paint_texts(const struct painter *p)
     const struct scene *s = p->scene;
     for (uint32_t i = 0; i < s->text_count; i++) {
         const struct scene_text *t = &s->texts[i];
-        if (t->x_pt > p->to || t->x_pt + t->width_pt < p->from)
+        if (t->x_pt > p->to || t->x_pt + (s->vertical ? t->height_pt : t->width_pt) < p->from)
             continue;
         set_colour(p, t->colour);
-        lettering_show(p->cr, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
+        show_text(p, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
     }
 }
 
@@ -316,7 +336,7 @@ static void paint_jag(const struct painter *p, const struct scene_jag *jag, doub
     }
     scene_duration(jag->ns, text, sizeof text);
     double width = lettering_width(NULL, text, 6.5, false);
-    lettering_show(p->cr, jag->x_pt + (jag->width_pt - width) / 2, above, text, 6.5, false);
+    show_text(p, jag->x_pt + (jag->width_pt - width) / 2, above, text, 6.5, false);
 }
 
 static void paint_ruler(const struct painter *p)
@@ -328,10 +348,10 @@ static void paint_ruler(const struct painter *p)
         const struct scene_tick *t = &s->ticks[i];
         if (t->x_pt > p->to || t->x_pt + 80 < p->from)
             continue;
-        cairo_move_to(p->cr, t->x_pt, s->top_pt - SCENE_RULER_PT);
+        cairo_move_to(p->cr, t->x_pt, s->top_pt - s->ruler_pt);
         cairo_line_to(p->cr, t->x_pt, s->top_pt);
         cairo_stroke(p->cr);
-        lettering_show(p->cr, t->x_pt + 3, s->top_pt - SCENE_RULER_PT + 1, t->text, SCENE_LABEL_PT, false);
+        show_text(p, t->x_pt + 3, s->top_pt - s->ruler_pt + 1, t->text, SCENE_LABEL_PT, false);
     }
 }
 
@@ -341,8 +361,8 @@ static void paint_ground(const struct painter *p)
     for (uint32_t i = p->part->first_row; i < p->part->last_row && i < s->row_count; i++) {
         if (p->theme->tint && i % 4 == 0) {
             cairo_set_source_rgba(p->cr, 0.2, 0.4, 0.8, p->theme->dark ? 0.16 : 0.06);
-            cairo_rectangle(p->cr, p->from, s->rows[i].y_pt - SCENE_ROW_PT / 2, p->to - p->from,
-                            SCENE_ROW_PT);
+            cairo_rectangle(p->cr, p->from, s->rows[i].y_pt - s->line_pt, p->to - p->from,
+                            s->row_pt);
             cairo_fill(p->cr);
         }
         if (!p->theme->hairlines)
@@ -379,17 +399,18 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
     paint_texts(p);
 }
 
-static void paint_row_name(const struct painter *p, uint32_t row, double y)
+static void paint_row_name(const struct painter *p, uint32_t row, double x0, double y)
 {
     set_colour(p, p->scene->rows[row].colour);
-    lettering_show(p->cr, 8, y - SCENE_NAME_PT * 0.65, p->scene->rows[row].label, SCENE_NAME_PT, false);
+    double x = p->scene->vertical ? x0 : 8, up = p->scene->vertical ? p->scene->line_pt - 5 : SCENE_NAME_PT * 0.65;
+    show_text(p, x, y - up, p->scene->rows[row].label, SCENE_NAME_PT, false);
 }
 
 static void paint_row_names(const struct painter *p)
 {
     for (uint32_t i = 0; i < p->scene->row_count; i++)
         if (row_seen(p, i))
-            paint_row_name(p, i, p->scene->rows[i].y_pt);
+            paint_row_name(p, i, p->scene->names_pt - SCENE_NAME_PT * 2, p->scene->rows[i].y_pt);
 }
 
 static void paint_notes(struct painter *p)
@@ -410,14 +431,14 @@ static void paint_notes(struct painter *p)
     for (uint32_t i = 0; i < p->scene->note_count; i++) {
         const struct scene_text *t = &p->scene->notes[i];
         set_colour(p, t->colour);
-        lettering_show(p->cr, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
+        show_text(p, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
     }
 }
 
 void paint_name(cairo_t *cr, const struct scene *scene, uint32_t row, const struct paint_theme *theme)
 {
     struct painter p = {.cr = cr, .scene = scene, .theme = theme, .alpha = 1};
-    paint_row_name(&p, row, 0);
+    paint_row_name(&p, row, 4, 0);
 }
 
 void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
@@ -430,9 +451,9 @@ void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_them
     double above = part->first_row < scene->row_count ? scene->rows[part->first_row].y_pt
                                                       : scene->top_pt;
     double below = part->last_row ? scene->rows[part->last_row - 1].y_pt : scene->bottom_pt;
-    above -= SCENE_ROW_PT / 2;
-    below += SCENE_ROW_PT / 2;
-    double ruler = scene->tick_count && part->first_row == 0 ? SCENE_RULER_PT : 0;
+    above -= scene->line_pt;
+    below += scene->row_pt - scene->line_pt;
+    double ruler = scene->tick_count && part->first_row == 0 ? scene->ruler_pt : 0;
     cairo_save(cr);
     cairo_rectangle(cr, part->from_pt, above - ruler, part->to_pt - part->from_pt, below - above + ruler);
     cairo_clip(cr);

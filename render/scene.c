@@ -78,10 +78,17 @@ static void add_rows(struct builder *b)
         uint32_t line = b->window->rows[i].line;
         const struct target_kind *kind = book_kind(b->book, line);
         struct scene_row row = {.line = line,
-                                .y_pt = scene->top_pt + SCENE_ROW_PT * (i + 0.5),
+                                .y_pt = scene->top_pt + scene->row_pt * i + scene->line_pt,
                                 .own_label = cluster_label(b, &b->window->rows[i]),
                                 .label = book_label(b->book, line),
                                 .colour = kind ? kind->colour : grey};
+        if (scene->vertical && !row.own_label)
+            row.own_label = strndup(row.label, (size_t)name_bytes(row.label));
+        if (scene->vertical) {
+            char *cut = fit(b, row.own_label, SCENE_NAME_PT, scene->row_pt - 10);
+            free(row.own_label);
+            row.own_label = cut;
+        }
         row.label = row.own_label ? row.own_label : row.label;
         double width = build_measure(b, row.label, SCENE_NAME_PT, false);
         widest = width > widest ? width : widest;
@@ -94,8 +101,8 @@ static void add_rows(struct builder *b)
                 b->row_of[member - 1] = (int32_t)i;
         }
     }
-    scene->names_pt = widest + 16;
-    scene->bottom_pt = scene->top_pt + SCENE_ROW_PT * scene->row_count;
+    scene->names_pt = scene->vertical ? scene->names_pt + SCENE_NAME_PT * 2.4 : widest + 16;
+    scene->bottom_pt = scene->top_pt + scene->row_pt * scene->row_count;
 }
 
 int32_t build_row(const struct builder *b, uint32_t line)
@@ -135,6 +142,24 @@ static const struct shown_gap *gap_before(const struct builder *b, struct ref at
 }
 
 /* ---- marks ---- */
+
+/* Room for the words of a mark, above its line; in a vertical scene right of it. */
+static double words_limit(const struct scene *scene)
+{
+    return scene->vertical ? scene->row_pt - scene->line_pt - 14 : SCENE_LABEL_MAX_PT;
+}
+
+/* How much of its column such words take. */
+static double words_extent(const struct builder *b, const char *words)
+{
+    return b->scene->vertical ? SCENE_LABEL_PT * 1.2 + 9
+                              : build_measure(b, words, SCENE_LABEL_PT, false) + 9;
+}
+
+static double words_y(const struct scene *scene, double line_y)
+{
+    return scene->vertical ? line_y + 7 : line_y - 13;
+}
 
 static void add_text(struct builder *b, double x, double y, char *text)
 {
@@ -180,11 +205,11 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
         if (asprintf(&text, "%llu lost", (unsigned long long)gap->count) < 0)
             abort();
         PUSH(scene->gaps, scene->gap_count, g);
-        add_text(b, left + 2, mark.y_pt - 13, text);
+        add_text(b, left + 2, words_y(scene, mark.y_pt), text);
     }
     if (p->words)
-        add_text(b, column->x_pt + (column->slots - 1) * SCENE_SLOT_PT + 5.5, mark.y_pt - 13,
-                 p->words);
+        add_text(b, column->x_pt + (column->slots - 1) * SCENE_SLOT_PT + 5.5,
+                 words_y(scene, mark.y_pt), p->words);
 }
 
 /* ---- line styles ---- */
@@ -283,11 +308,16 @@ static void build(struct builder *b)
     struct scene *scene = b->scene;
     const struct shown_window *w = b->window;
     double y = 8;
+    scene->vertical = b->options->vertical;
+    scene->row_pt = scene->vertical ? SCENE_LANE_PT : SCENE_ROW_PT;
+    scene->line_pt = scene->vertical ? SCENE_LANE_PT / 6 : SCENE_ROW_PT / 2;
+    scene->ruler_pt = !b->options->column_ns ? 0 : scene->vertical ? SCENE_RULER_PT * 4 : SCENE_RULER_PT;
     if (b->options->title && *b->options->title) {
         build_note(b, 10, y, b->options->title, 11, true);
         y += 20;
     }
-    scene->top_pt = y + (b->options->column_ns ? SCENE_RULER_PT : 0);
+    scene->top_pt = (scene->vertical ? 8 : y) + scene->ruler_pt;
+    scene->names_pt = y; /* of a vertical scene; else they take their own width */
     add_rows(b);
     b->base = w->first <= w->last && w->event_count ? w->first : 0;
     struct placed_mark *marks;
@@ -307,9 +337,9 @@ static void build(struct builder *b)
         if (e->text_count || e->fold || last || e->state == EVENT_CONTRADICTORY) {
             char *words = words_for(b, e, last);
             marks[i].waits = last;
-            marks[i].words = fit(b, words, SCENE_LABEL_PT, SCENE_LABEL_MAX_PT);
+            marks[i].words = fit(b, words, SCENE_LABEL_PT, words_limit(scene));
             free(words);
-            double width = build_measure(b, marks[i].words, SCENE_LABEL_PT, false) + 9;
+            double width = words_extent(b, marks[i].words);
             x->right = width > x->right ? width : x->right;
         }
         if (e->relation == RELATION_RECEIVE)
@@ -318,7 +348,7 @@ static void build(struct builder *b)
         if (gap) {
             char text[40];
             snprintf(text, sizeof text, "%llu lost", (unsigned long long)gap->count);
-            double width = build_measure(b, text, SCENE_LABEL_PT, false) + 12;
+            double width = words_extent(b, text) + 3;
             x->left = width > x->left ? width : x->left;
         }
     }
@@ -332,14 +362,7 @@ static void build(struct builder *b)
     add_segments(b);
     build_links(b);
     build_ruler(b);
-    scene->height_pt = scene->bottom_pt + 4;
-    if (b->options->legend)
-        build_legend(b);
-    if (b->options->caption && *b->options->caption) {
-        double width = build_note(b, 10, scene->height_pt + 2, b->options->caption, 9, false) + 20;
-        scene->width_pt = width > scene->width_pt ? width : scene->width_pt;
-        scene->height_pt += 18;
-    }
+    build_end(b);
 }
 
 struct scene *scene_build(const struct shown_window *window, const struct book *book,

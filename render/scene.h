@@ -2,7 +2,8 @@
  *
  * Built from placed events and the book that names things; knows neither Cairo nor a
  * terminal.  Rows run down, columns run right; x and y count from the top left
- * corner of the drawing, names and all.  Everything belongs to the scene.
+ * corner of the drawing, names and all.  A vertical scene is drawn with x and y exchanged, so that
+ * lines run down and time with them; its texts stand upright.  Everything belongs to the scene.
  *
  * Column widths follow from what stands in them, so that no label can meet a mark, an
  * arrow head or another label: a label of an event lies in its own column and above
@@ -96,6 +97,9 @@ struct scene_key { /* one entry of the legend */
 
 struct scene {
     double width_pt, height_pt, names_pt; /* names_pt: where the columns begin */
+    bool vertical;
+    double row_pt, line_pt; /* from row to row; of the trace line in its row */
+    double ruler_pt;        /* beside the rows */
     double top_pt, bottom_pt;             /* of the rows */
     struct scene_row *rows;
     uint32_t row_count;
@@ -125,6 +129,7 @@ struct scene_options {
     const char *title, *caption; /* NULL none */
     bool legend;
     double legend_width_pt;  /* where it is broken into lines; 0: at the width of the drawing */
+    bool vertical;
     uint64_t column_ns;      /* placed by time: so long is a column; a ruler stands above */
     bool squeeze;            /* long stretches without events */
     int64_t threshold_ns;    /* blocked stretches that are longer stand out; 0 none */
@@ -136,6 +141,7 @@ struct scene_options {
 
 #define SCENE_RULER_PT 14.0
 #define SCENE_ROW_PT 26.0
+#define SCENE_LANE_PT 100.0 /* from row to row, if they run down */
 #define SCENE_COLUMN_PT 15.0
 #define SCENE_SLOT_PT 11.0
 #define SCENE_MARK_PT 7.0    /* across */

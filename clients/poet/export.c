@@ -82,6 +82,7 @@ static struct scene *make_scene(const struct picture *p, const struct book *book
     struct scene_options options = {.title = p->no_title ? NULL : p->title,
                                     .caption = p->caption,
                                     .legend = !p->no_legend,
+                                    .vertical = p->view ? p->look.vertical : p->vertical,
                                     .column_ns = p->column_ns,
                                     .squeeze = p->view ? p->look.squeeze : true,
                                     .threshold_ns = p->look.threshold_ns,

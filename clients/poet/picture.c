@@ -84,6 +84,9 @@ int picture_option(const struct command *command, struct picture *p, int option,
             return command_usage(command, "--cluster: too many");
         p->clusters[p->cluster_count++] = value;
         return 0;
+    case 272:
+        p->vertical = true;
+        return 0;
     case 271:
         p->view = value;
         return 0;

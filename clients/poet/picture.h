@@ -19,7 +19,7 @@ struct picture {
     int fold;                    /* -1 by size, 0 off, 1 on */
     enum labels labels;
     const char *caption;
-    bool no_title, no_legend, all;
+    bool no_title, no_legend, all, vertical;
     const char *view; /* a file that says all of the above */
     struct place place; /* out of it */
     struct look look;
@@ -40,7 +40,7 @@ struct picture {
         {"no-title", no_argument, 0, 266}, {"no-legend", no_argument, 0, 267},                \
         {"all", no_argument, 0, 268}, {"cluster", required_argument, 0, 269},                 \
         {"time", optional_argument, 0, 270},      \
-        {"view", required_argument, 0, 271}
+        {"view", required_argument, 0, 271}, {"vertical", no_argument, 0, 272}
 
 #define PICTURE_USAGE                                                                         \
     "  --from EVENT --to EVENT   from one event to another (LINE:NUMBER), either or both\n"   \
@@ -56,6 +56,7 @@ struct picture {
     "  --fold, --no-fold         stretches of like visits as one mark with xN; default: when\n" \
     "                            there are more than 400 columns\n"                           \
     "  --view FILE               what is seen in a view that poet view saved: range, rows, colours\n" \
+    "  --vertical                lines run down, and time with them (not in text)\n"             \
     "  --labels WHAT             name, id (name and line number) or address (default)\n"      \
     "  --caption TEXT            a caption under the picture\n"                               \
     "  --no-title, --no-legend   leave those out\n"                                           \

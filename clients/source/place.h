@@ -48,7 +48,7 @@ struct place {
 /* What belongs to the look of a picture rather than to a place. */
 struct look {
     enum labels labels;
-    bool grey, dark, hairlines, legend, squeeze;
+    bool grey, dark, hairlines, legend, squeeze, vertical;
     int64_t threshold_ns;
 };
 
