@@ -423,8 +423,9 @@ static void paint_notes(struct painter *p)
         }
         set_colour(p, k->colour);
         set_style(p, k->style);
-        cairo_move_to(p->cr, k->x_pt - 9, k->y_pt);
-        cairo_line_to(p->cr, k->x_pt + 9, k->y_pt);
+        double dx = p->scene->vertical ? 0 : 9, dy = p->scene->vertical ? 9 : 0;
+        cairo_move_to(p->cr, k->x_pt - dx, k->y_pt - dy);
+        cairo_line_to(p->cr, k->x_pt + dx, k->y_pt + dy);
         cairo_stroke(p->cr);
         cairo_set_dash(p->cr, NULL, 0, 0);
     }

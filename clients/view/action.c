@@ -10,17 +10,18 @@ typedef void (*deed)(struct view *view);
 
 static void do_follow(struct view *v) { motion_follow(v, true); }
 static void do_columns(struct view *v, int n) { motion_pan(v, n * SCENE_COLUMN_PT * v->place.zoom, 0); }
-static void do_left(struct view *v) { do_columns(v, -1); }
-static void do_right(struct view *v) { do_columns(v, 1); }
+static void do_rows(struct view *v, int n) { motion_pan(v, 0, n * stage_row_pt(v) * v->place.zoom); }
+/* Keys point where they point, whichever way the lines run. */
+static void do_left(struct view *v) { stage_vertical(v) ? do_rows(v, -1) : do_columns(v, -1); }
+static void do_right(struct view *v) { stage_vertical(v) ? do_rows(v, 1) : do_columns(v, 1); }
 static void do_page_left(struct view *v) { motion_page(v, -1); }
 static void do_page_right(struct view *v) { motion_page(v, 1); }
-static void do_rows(struct view *v, int n) { motion_pan(v, 0, n * SCENE_ROW_PT * v->place.zoom); }
-static void do_row_up(struct view *v) { do_rows(v, -1); }
-static void do_row_down(struct view *v) { do_rows(v, 1); }
-static void do_back(struct view *v) { motion_along(v, -1); }
-static void do_on(struct view *v) { motion_along(v, 1); }
-static void do_up(struct view *v) { motion_across(v, -1); }
-static void do_down(struct view *v) { motion_across(v, 1); }
+static void do_row_up(struct view *v) { stage_vertical(v) ? do_columns(v, -1) : do_rows(v, -1); }
+static void do_row_down(struct view *v) { stage_vertical(v) ? do_columns(v, 1) : do_rows(v, 1); }
+static void do_back(struct view *v) { stage_vertical(v) ? motion_across(v, -1) : motion_along(v, -1); }
+static void do_on(struct view *v) { stage_vertical(v) ? motion_across(v, 1) : motion_along(v, 1); }
+static void do_up(struct view *v) { stage_vertical(v) ? motion_along(v, -1) : motion_across(v, -1); }
+static void do_down(struct view *v) { stage_vertical(v) ? motion_along(v, 1) : motion_across(v, 1); }
 static void do_cause(struct view *v) { link_step(v, STEP_CAUSE); }
 static void do_effect(struct view *v) { link_step(v, STEP_EFFECT); }
 static void do_recorded_back(struct view *v) { motion_recorded(v, -1); }
@@ -48,7 +49,7 @@ static void do_reset_zoom(struct view *v)
 {
     if (v->place.far) {
         v->place.zoom = 1.3;
-        motion_to_position(v, far_position(v, gtk_widget_get_width(v->canvas) / 2.0));
+        motion_to_position(v, far_position(v, stage_along_px(v) / 2.0));
     } else {
         motion_zoom(v, 1.3 / v->place.zoom, -1, -1);
     }
@@ -134,6 +135,18 @@ static bool is_hide_future(const struct view *v) { return v->place.hide & HIDE_F
 static bool is_hide_concurrent(const struct view *v) { return v->place.hide & HIDE_CONCURRENT; }
 static bool is_panel(const struct view *v) { return v->settings.panel; }
 static bool is_map(const struct view *v) { return v->settings.map; }
+static void do_vertical(struct view *v)
+{
+    v->settings.look.vertical = !v->settings.look.vertical;
+    if (v->stage.scene && !v->place.far)
+        motion_keep_selected(v);
+    settings_apply(v);
+    stage_rebuild(v);
+    canvas_bars(v);
+    link_window(v);
+}
+
+static bool is_vertical(const struct view *v) { return v->settings.look.vertical; }
 static bool is_dark(const struct view *v) { return v->settings.look.dark; }
 static bool is_legend(const struct view *v) { return v->settings.look.legend; }
 static bool is_follow(const struct view *v) { return v->place.follow; }
@@ -195,6 +208,7 @@ static const struct action {
     {"Window", "redo", "Redo it", "<Control><Shift>z <Control>y", history_redo, NULL},
     {"Window", "panel", "Side panel", "F9", do_panel, is_panel},
     {"Window", "map", "Map of the run", "F4", do_map, is_map},
+    {"Window", "vertical", "Lines run down", "v", do_vertical, is_vertical},
     {"Window", "legend", "Legend", "F2", do_legend, is_legend},
     {"Window", "dark", "Dark", "F7", do_dark, is_dark},
     {"Window", "show-event", "Page: the event", "<Alt>e", do_details, NULL},
@@ -360,7 +374,8 @@ GMenuModel *actions_menu(void)
                       *const lines[] = {"show-all", "only-tied", "least-crossing", "fold", "cluster-process",
                                         "cluster-kind", "cluster-name", "cluster-description", NULL},
                       *const look[] = {"follow", "time", "stands", "hide-past", "hide-future",
-                                       "hide-concurrent", "panel", "map", "legend", "dark", NULL},
+                                       "hide-concurrent", "panel", "map", "legend", "vertical",
+                                       "dark", NULL},
                       *const end[] = {"settings", "shortcuts", "quit", NULL};
     GMenu *menu = g_menu_new(), *parts[] = {section(file), section(out), section(lines), section(look),
                                             section(end)};

@@ -164,7 +164,7 @@ void link_far(struct view *view)
         l->far_again = true;
         return;
     }
-    double width = gtk_widget_get_width(view->canvas) - stage_names_px(view);
+    double width = stage_along_px(view) - stage_names_px(view);
     struct window_request rows;
     place_request(&view->place, &rows);
     rows_for_request(view, &rows);

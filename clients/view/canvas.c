@@ -19,9 +19,9 @@ static void paint_tile(struct view *view, struct tile *t, int index, int height,
     double zoom = view->place.zoom, from = index * (double)TILE_PX / zoom;
     struct paint_theme theme = stage_theme(view);
     struct paint_selection selection = stage_selection(view);
-    double above = view->place.rise_pt - view->stage.row_base * SCENE_ROW_PT;
-    double first = floor((above - s->top_pt) / SCENE_ROW_PT),
-           last = ceil((above + height / zoom - s->top_pt) / SCENE_ROW_PT);
+    double above = view->place.rise_pt - view->stage.row_base * stage_row_pt(view);
+    double first = floor((above - s->top_pt) / stage_row_pt(view)),
+           last = ceil((above + height / zoom - s->top_pt) / stage_row_pt(view));
     struct paint_part part = {from, from + TILE_PX / zoom,
                               (uint32_t)CLAMP(first, 0, s->row_count),
                               (uint32_t)CLAMP(last, 0, s->row_count), false};
@@ -96,7 +96,7 @@ static void draw_drop(struct view *view, cairo_t *cr, double names)
     int row = stage_row_at(view, view->pointer_y);
     if (row < 0)
         return;
-    double y = stage_y_px(view, (uint32_t)row) - SCENE_ROW_PT / 2 * view->place.zoom;
+    double y = stage_y_px(view, (uint32_t)row) - stage_line_pt(view) * view->place.zoom;
     cairo_set_source_rgb(cr, 0.9, 0.62, 0);
     cairo_rectangle(cr, 0, y - 1, names, 2);
     cairo_fill(cr);
@@ -113,7 +113,8 @@ static void draw_names(struct view *view, cairo_t *cr, int height)
     cairo_clip(cr);
     paint_background(cr, &theme);
     for (uint32_t i = 0; i < s->row_count; i++) {
-        double y = stage_y_px(view, i), high = SCENE_ROW_PT * view->place.zoom;
+        double high = stage_row_pt(view) * view->place.zoom;
+        double y = stage_y_px(view, i) + high / 2 - stage_line_pt(view) * view->place.zoom;
         if (y < -high || y > height + high)
             continue;
         if (theme.tint && (i + stage->row_base) % 4 == 0) {
@@ -131,7 +132,7 @@ static void draw_names(struct view *view, cairo_t *cr, int height)
     cairo_clip(cr);
     for (uint32_t i = 0; i < s->row_count; i++) {
         double y = stage_y_px(view, i);
-        if (y < -40 || y > height + 40)
+        if (y < -200 || y > height + 200)
             continue;
         cairo_save(cr);
         cairo_translate(cr, 0, y);
@@ -154,6 +155,12 @@ void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
 {
     struct paint_theme theme = stage_theme(view);
     paint_background(cr, &theme);
+    if (stage_vertical(view)) {
+        int across = width;
+        paint_turn(cr);
+        width = height;
+        height = across;
+    }
     if (view->place.far) {
         far_draw(view, cr, width, height);
         return;
@@ -172,13 +179,30 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
 
 /* ---- the scroll bar of rows ---- */
 
+static gboolean orient(gpointer data)
+{
+    struct view *view = data;
+    GtkOrientation now = gtk_orientable_get_orientation(GTK_ORIENTABLE(view->down));
+    bool turned = stage_vertical(view);
+    if (turned == (now == GTK_ORIENTATION_HORIZONTAL))
+        return G_SOURCE_REMOVE;
+    g_object_ref(view->down);
+    gtk_grid_remove(GTK_GRID(view->grid), view->down);
+    gtk_orientable_set_orientation(GTK_ORIENTABLE(view->down),
+                                   turned ? GTK_ORIENTATION_HORIZONTAL : GTK_ORIENTATION_VERTICAL);
+    gtk_grid_attach(GTK_GRID(view->grid), view->down, !turned, turned, 1, 1);
+    g_object_unref(view->down);
+    return G_SOURCE_REMOVE;
+}
+
 void canvas_bars(struct view *view)
 {
-    double height = stage_height_pt(view), page = gtk_widget_get_height(view->canvas) / view->place.zoom;
+    double height = stage_height_pt(view), page = stage_across_px(view) / view->place.zoom;
     view->moving = true;
     view->place.rise_pt = CLAMP(view->place.rise_pt, 0, MAX(0, height - page));
-    gtk_adjustment_configure(view->down_at, view->place.rise_pt, 0, MAX(height, page), SCENE_ROW_PT, page,
+    gtk_adjustment_configure(view->down_at, view->place.rise_pt, 0, MAX(height, page), stage_row_pt(view), page,
                              page);
+    g_idle_add(orient, view); /* not while sizes are given out */
     gtk_widget_set_opacity(view->down, height > page + 1); /* it keeps its room: the picture must not move */
     view->moving = false;
 }
@@ -211,12 +235,20 @@ static gboolean on_scroll(GtkEventControllerScroll *controller, double dx, doubl
     if (state & GDK_CONTROL_MASK)
         motion_zoom(view, pow(fine ? 1.01 : 1.15, -dy), view->pointer_x, view->pointer_y);
     else if (state & GDK_SHIFT_MASK)
-        motion_pan(view, dx * step, dy * (fine ? 1 : SCENE_ROW_PT * view->place.zoom));
+        motion_pan(view, dx * step, dy * (fine ? 1 : stage_row_pt(view) * view->place.zoom));
     else if (fine)
-        motion_pan(view, dx, dy);
+        stage_vertical(view) ? motion_pan(view, dy, dx) : motion_pan(view, dx, dy);
     else
         motion_pan(view, (dx + dy) * step, 0);
     return TRUE;
+}
+
+/* From the widget's coordinates to along and across. */
+static void turn(const struct view *view, double *x, double *y)
+{
+    double along = stage_vertical(view) ? *y : *x, across = stage_vertical(view) ? *x : *y;
+    *x = along;
+    *y = across;
 }
 
 static bool on_border(const struct view *view, double x)
@@ -243,6 +275,7 @@ static void press_names(struct view *view, double x, double y, int presses)
 static void on_press(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
 {
     struct view *view = data;
+    turn(view, &x, &y);
     gtk_widget_grab_focus(view->canvas);
     view->drag.what = DRAG_NOTHING;
     if (on_border(view, x)) {
@@ -271,6 +304,7 @@ static void on_press(GtkGestureClick *gesture, int presses, double x, double y, 
 static void on_release(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
 {
     struct view *view = data;
+    turn(view, &x, &y);
     (void)gesture;
     (void)presses;
     int row = stage_row_at(view, y);
@@ -284,8 +318,9 @@ static void on_release(GtkGestureClick *gesture, int presses, double x, double y
 static void on_motion(GtkEventControllerMotion *controller, double x, double y, gpointer data)
 {
     struct view *view = data;
-    double dx = view->drag.x - x, dy = view->drag.y - y;
+    turn(view, &x, &y);
     (void)controller;
+    double dx = view->drag.x - x, dy = view->drag.y - y;
     view->pointer_x = x;
     view->pointer_y = y;
     gtk_widget_set_cursor_from_name(view->canvas, on_border(view, x) ? "col-resize" : NULL);
@@ -313,10 +348,12 @@ static void on_leave(GtkEventControllerMotion *controller, gpointer data)
     gtk_widget_queue_draw(view->canvas);
 }
 
-static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkTooltip *tooltip,
+static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keyboard, GtkTooltip *tooltip,
                            gpointer data)
 {
     struct view *view = data;
+    double x = at_x, y = at_y;
+    turn(view, &x, &y);
     (void)widget;
     (void)keyboard;
     if (view->place.far || view->drag.what != DRAG_NOTHING || !view->stage.scene)
@@ -349,6 +386,8 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
 static void on_menu(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
 {
     struct view *view = data;
+    GdkRectangle there = {(int)x, (int)y, 1, 1};
+    turn(view, &x, &y);
     (void)gesture;
     (void)presses;
     const struct scene_mark *mark = view->place.far ? NULL : stage_hit(view, x, y);
@@ -377,7 +416,7 @@ static void on_menu(GtkGestureClick *gesture, int presses, double x, double y, g
     g_menu_append(menu, "Show all lines", "win.show-all");
     GtkWidget *popover = gtk_popover_menu_new_from_model(G_MENU_MODEL(menu));
     gtk_widget_set_parent(popover, view->canvas);
-    gtk_popover_set_pointing_to(GTK_POPOVER(popover), &(GdkRectangle){(int)x, (int)y, 1, 1});
+    gtk_popover_set_pointing_to(GTK_POPOVER(popover), &there);
     gtk_popover_set_has_arrow(GTK_POPOVER(popover), FALSE);
     gtk_popover_popup(GTK_POPOVER(popover));
     g_object_unref(menu);
@@ -410,10 +449,10 @@ static GtkWidget *new_area(struct view *view)
 
 GtkWidget *canvas_new(struct view *view)
 {
-    GtkWidget *grid = gtk_grid_new();
+    GtkWidget *grid = view->grid = gtk_grid_new();
     view->canvas = new_area(view);
     view->pointer_x = view->pointer_y = -1;
-    view->down_at = gtk_adjustment_new(0, 0, 1, SCENE_ROW_PT, 100, 1);
+    view->down_at = gtk_adjustment_new(0, 0, 1, 26, 100, 1);
     g_signal_connect(view->down_at, "value-changed", G_CALLBACK(on_down), view);
     view->down = gtk_scrollbar_new(GTK_ORIENTATION_VERTICAL, view->down_at);
     gtk_grid_attach(GTK_GRID(grid), view->canvas, 0, 0, 1, 1);

@@ -9,7 +9,7 @@
 
 static double far_width(const struct view *view)
 {
-    return MAX(gtk_widget_get_width(view->canvas) - stage_names_px(view), 16);
+    return MAX(stage_along_px(view) - stage_names_px(view), 16);
 }
 
 static double share_of(const struct shown_density *d, double at)

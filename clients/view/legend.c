@@ -3,20 +3,36 @@
 
 #define SCALE 1.25
 
+/* From the first line of keys to the last, downwards. */
+static void extent(const struct scene *s, double *least, double *most)
+{
+    *least = s->key_count ? 1e9 : 0;
+    *most = 0;
+    for (uint32_t i = 0; i < s->key_count; i++) {
+        double y = s->vertical ? s->keys[i].x_pt : s->keys[i].y_pt;
+        *least = MIN(*least, y);
+        *most = MAX(*most, y);
+    }
+}
+
 static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
     struct view *view = data;
     struct paint_theme theme = stage_theme(view);
     const struct scene *s = view->stage.scene;
+    struct paint_part part = {.notes = true};
+    double least, most;
     (void)area;
     (void)width;
     (void)height;
     paint_background(cr, &theme);
     if (!s || view->place.far)
         return;
-    struct paint_part part = {.notes = true};
+    extent(s, &least, &most);
     cairo_scale(cr, SCALE, SCALE);
-    cairo_translate(cr, 0, -s->bottom_pt - 4);
+    cairo_translate(cr, 0, 10 - least);
+    if (s->vertical)
+        paint_turn(cr);
     paint_scene(cr, s, &theme, &part, NULL);
 }
 
@@ -28,8 +44,11 @@ void legend_show(struct view *view)
         stage_rebuild(view); /* with its symbols, or without */
     }
     const struct scene *s = view->stage.scene;
-    if (on && s && s->key_count)
-        gtk_widget_set_size_request(view->legend, -1, (int)((s->height_pt - s->bottom_pt) * SCALE) + 4);
+    double least, most;
+    if (on && s && s->key_count) {
+        extent(s, &least, &most);
+        gtk_widget_set_size_request(view->legend, -1, (int)((most - least + 20) * SCALE));
+    }
     gtk_widget_queue_draw(view->legend);
 }
 

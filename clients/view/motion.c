@@ -72,8 +72,8 @@ static void anchor_at(struct view *view, struct ref at, double x_px)
 static const struct scene_mark *middle_mark(const struct view *view)
 {
     const struct scene *s = view->stage.scene;
-    double y = gtk_widget_get_height(view->canvas) / 2.0 / view->place.zoom + view->place.rise_pt -
-               view->stage.row_base * SCENE_ROW_PT;
+    double y = stage_across_px(view) / 2.0 / view->place.zoom + view->place.rise_pt -
+               view->stage.row_base * stage_row_pt(view);
     if (!s)
         return NULL;
     return scene_hit(s, stage_left(view) + stage_width(view) / 2, MIN(y, s->bottom_pt), 1e6);
@@ -113,7 +113,7 @@ static void apply_hold(struct view *view)
     stage_set_left(view, m->x_pt - (h->x_px - stage_names_px(view)) / view->place.zoom);
     if (h->y_px < 0)
         return;
-    double y = stage_y_px(view, m->row), height = gtk_widget_get_height(view->canvas);
+    double y = stage_y_px(view, m->row), height = stage_across_px(view);
     if (y < 20 || y > height - 20)
         view->place.rise_pt = MAX(0, view->place.rise_pt + (y - height / 2) / view->place.zoom);
 }
@@ -186,7 +186,7 @@ void motion_pan(struct view *view, double x_px, double y_px)
 
 void motion_page(struct view *view, int pages)
 {
-    motion_pan(view, pages * 0.75 * (gtk_widget_get_width(view->canvas) - stage_names_px(view)), 0);
+    motion_pan(view, pages * 0.75 * (stage_along_px(view) - stage_names_px(view)), 0);
 }
 
 void motion_start(struct view *view)
@@ -226,11 +226,11 @@ void motion_follow(struct view *view, bool follow)
 void motion_zoom(struct view *view, double factor, double x_px, double y_px)
 {
     struct place *p = &view->place;
-    double names = stage_names_px(view), width = gtk_widget_get_width(view->canvas) - names;
+    double names = stage_names_px(view), width = stage_along_px(view) - names;
     if (x_px < names) {
         const struct scene_mark *m = stage_mark(view, p->selected);
         x_px = m && stage_sees(view, m) ? stage_x_px(view, m) : names + width / 2;
-        y_px = gtk_widget_get_height(view->canvas) / 2.0;
+        y_px = stage_across_px(view) / 2.0;
     }
     history_mark(view, "zoom");
     if (p->far) {
@@ -266,8 +266,8 @@ void motion_fit(struct view *view)
 
 static void reveal(struct view *view, const struct scene_mark *m)
 {
-    double names = stage_names_px(view), width = gtk_widget_get_width(view->canvas),
-           height = gtk_widget_get_height(view->canvas);
+    double names = stage_names_px(view), width = stage_along_px(view),
+           height = stage_across_px(view);
     double x = stage_x_px(view, m), y = stage_y_px(view, m->row), to = x;
     double room = MIN(AROUND_PX, (width - names) / 4);
     if (x < names + room)
@@ -317,7 +317,7 @@ static void go(struct view *view, struct ref at, uint64_t position, bool centre)
         reveal(view, m);
         return;
     }
-    double x = names + (gtk_widget_get_width(view->canvas) - names) / 2;
+    double x = names + (stage_along_px(view) - names) / 2;
     view->hold = (struct hold){true, at, position, x, 0};
     anchor_at(view, at, x);
     link_window(view);
@@ -334,7 +334,7 @@ void motion_to_position(struct view *view, uint64_t position)
 {
     struct place *p = &view->place;
     double names = stage_names_px(view);
-    double x = names + (gtk_widget_get_width(view->canvas) - names) / 2;
+    double x = names + (stage_along_px(view) - names) / 2;
     history_mark(view, "position");
     anchor_at(view, (struct ref){0, 0}, x);
     p->anchor = ANCHOR_POSITION;
@@ -349,7 +349,7 @@ void motion_to_time(struct view *view, int64_t ns)
     struct place *p = &view->place;
     double names = stage_names_px(view);
     history_mark(view, "time");
-    anchor_at(view, (struct ref){0, 0}, names + (gtk_widget_get_width(view->canvas) - names) / 2);
+    anchor_at(view, (struct ref){0, 0}, names + (stage_along_px(view) - names) / 2);
     p->anchor = ANCHOR_TIME;
     p->time_ns = ns;
     link_window(view);

@@ -77,8 +77,8 @@ static void ask_for_all(struct view *view, struct window_request *r)
 /* Of very many rows only those that are seen and as many on either side. */
 static void cut(struct view *view, struct window_request *r)
 {
-    double page = gtk_widget_get_height(view->canvas) / view->place.zoom / SCENE_ROW_PT;
-    double top = view->place.rise_pt / SCENE_ROW_PT;
+    double page = stage_across_px(view) / view->place.zoom / stage_row_pt(view);
+    double top = view->place.rise_pt / stage_row_pt(view);
     uint32_t block = ROWS_AT_ONCE / 4, first = (uint32_t)MAX(top - page, 0) / block * block;
     uint32_t most = ((uint32_t)(3 * page) / block + 2) * block, row = 0, from = 0, to = r->row_count;
     for (uint32_t i = 0; i < r->row_count; i++) {
@@ -362,7 +362,7 @@ static void sweep(const struct scene *s, struct weight *rows, uint32_t *place_of
     double *sum = g_new0(double, s->row_count), *n = g_new0(double, s->row_count);
     for (uint32_t i = 0; i < s->link_count; i++) {
         const struct scene_link *l = &s->links[i];
-        int a = (int)((l->y0_pt - s->top_pt) / SCENE_ROW_PT), b = (int)((l->y1_pt - s->top_pt) / SCENE_ROW_PT);
+        int a = (int)((l->y0_pt - s->top_pt) / s->row_pt), b = (int)((l->y1_pt - s->top_pt) / s->row_pt);
         if (l->kind == ARROW_STUB || a < 0 || b < 0 || a >= (int)s->row_count || b >= (int)s->row_count)
             continue;
         sum[a] += place_of[b];
@@ -384,7 +384,7 @@ static double crossing(const struct scene *s, const uint32_t *place_of)
     double length = 0;
     for (uint32_t i = 0; i < s->link_count; i++) {
         const struct scene_link *l = &s->links[i];
-        int a = (int)((l->y0_pt - s->top_pt) / SCENE_ROW_PT), b = (int)((l->y1_pt - s->top_pt) / SCENE_ROW_PT);
+        int a = (int)((l->y0_pt - s->top_pt) / s->row_pt), b = (int)((l->y1_pt - s->top_pt) / s->row_pt);
         if (l->kind != ARROW_STUB && a >= 0 && b >= 0 && a < (int)s->row_count && b < (int)s->row_count)
             length += abs((int)place_of[a] - (int)place_of[b]);
     }

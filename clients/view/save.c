@@ -296,6 +296,7 @@ static struct scene *seen_scene(struct view *view, bool measured)
 {
     struct scene_options options = {.title = the_book(view)->run.name,
                                     .legend = view->settings.look.legend,
+                                    .vertical = stage_vertical(view) && measured,
                                     .column_ns = view->place.column_ns,
                                     .squeeze = view->settings.look.squeeze,
                                     .threshold_ns = view->settings.look.threshold_ns,

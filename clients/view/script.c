@@ -250,7 +250,7 @@ static bool settled(const struct view *view)
            (!l->connected || (!l->asked && !l->colour_asked && !l->far_asked && !l->map_asked && !l->why_asked &&
                               !l->count_asked && !l->chain_left && !l->stepping && !l->print_asked && !view->finder.running &&
                               (!view->finder.sites_asked || view->finder.sites_here))) &&
-           (view->stage.scene || view->place.far) && gtk_widget_get_width(view->canvas) > 0;
+           (view->stage.scene || view->place.far) && stage_along_px(view) > 0;
 }
 
 /* An action again and again, each from the key to the picture. */

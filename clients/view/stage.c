@@ -7,9 +7,34 @@
 
 /* ---- geometry: points of the scene, pixels of the canvas ---- */
 
+/* Lines may run down: then along is downwards, and across to the right.  From far they run right. */
+bool stage_vertical(const struct view *view)
+{
+    return view->settings.look.vertical && !view->place.far;
+}
+
+double stage_along_px(const struct view *view)
+{
+    return stage_vertical(view) ? gtk_widget_get_height(view->canvas) : gtk_widget_get_width(view->canvas);
+}
+
+double stage_across_px(const struct view *view)
+{
+    return stage_vertical(view) ? gtk_widget_get_width(view->canvas) : gtk_widget_get_height(view->canvas);
+}
+
+double stage_row_pt(const struct view *view) { return stage_vertical(view) ? SCENE_LANE_PT : SCENE_ROW_PT; }
+
+double stage_line_pt(const struct view *view)
+{
+    return stage_vertical(view) && view->stage.scene ? view->stage.scene->line_pt : stage_row_pt(view) / 2;
+}
+
 double stage_names_px(const struct view *view)
 {
-    double width = gtk_widget_get_width(view->canvas);
+    double width = stage_along_px(view);
+    if (stage_vertical(view))
+        return SCENE_NAME_PT * 2.6 * MIN(view->place.zoom, 1.6) + NAMES_GAP_PX;
     double own = view->stage.scene ? view->stage.scene->names_pt * MIN(view->place.zoom, 1.6) : 140;
     double names = view->settings.names_px ? view->settings.names_px : MIN(own, width * 0.3);
     return MIN(names, width * 0.6) + NAMES_GAP_PX;
@@ -17,7 +42,7 @@ double stage_names_px(const struct view *view)
 
 double stage_width(const struct view *view)
 {
-    double px = gtk_widget_get_width(view->canvas) - stage_names_px(view);
+    double px = stage_along_px(view) - stage_names_px(view);
     return MAX(px, 40) / view->place.zoom;
 }
 
@@ -30,7 +55,7 @@ uint32_t stage_columns(const struct view *view)
 double stage_height_pt(const struct view *view)
 {
     const struct scene *s = view->stage.scene;
-    return s ? s->top_pt + view->stage.row_total * SCENE_ROW_PT + 4 : 0;
+    return s ? s->top_pt + view->stage.row_total * stage_row_pt(view) + 4 : 0;
 }
 
 static double column_left(const struct scene_column *c) { return c->x_pt - c->left_pt; }
@@ -88,7 +113,7 @@ double stage_x_px(const struct view *view, const struct scene_mark *mark)
 double stage_y_px(const struct view *view, uint32_t row)
 {
     const struct scene *s = view->stage.scene;
-    return (s->rows[row].y_pt + view->stage.row_base * SCENE_ROW_PT - view->place.rise_pt) *
+    return (s->rows[row].y_pt + view->stage.row_base * stage_row_pt(view) - view->place.rise_pt) *
            view->place.zoom;
 }
 
@@ -98,7 +123,7 @@ int stage_row_at(const struct view *view, double y_px)
     if (!s)
         return -1;
     double y = y_px / view->place.zoom + view->place.rise_pt - s->top_pt;
-    double row = floor(y / SCENE_ROW_PT) - view->stage.row_base;
+    double row = floor(y / stage_row_pt(view)) - view->stage.row_base;
     return row < 0 || row >= s->row_count ? -1 : (int)row;
 }
 
@@ -118,7 +143,7 @@ const struct scene_mark *stage_hit(const struct view *view, double x_px, double 
     if (!stage->scene || x_px < names)
         return NULL;
     return scene_hit(stage->scene, (x_px - names) / zoom + stage_left(view),
-                     y_px / zoom + view->place.rise_pt - stage->row_base * SCENE_ROW_PT, 9);
+                     y_px / zoom + view->place.rise_pt - stage->row_base * stage_row_pt(view), 9);
 }
 
 const struct scene_link *stage_hit_link(const struct view *view, double x_px, double y_px)
@@ -128,14 +153,14 @@ const struct scene_link *stage_hit_link(const struct view *view, double x_px, do
     if (!stage->scene || x_px < names)
         return NULL;
     return scene_hit_link(stage->scene, (x_px - names) / zoom + stage_left(view),
-                          y_px / zoom + view->place.rise_pt - stage->row_base * SCENE_ROW_PT, 4);
+                          y_px / zoom + view->place.rise_pt - stage->row_base * stage_row_pt(view), 4);
 }
 
 bool stage_sees(const struct view *view, const struct scene_mark *m)
 {
     double x = stage_x_px(view, m), y = stage_y_px(view, m->row);
-    return x >= stage_names_px(view) && x <= gtk_widget_get_width(view->canvas) && y >= 0 &&
-           y <= gtk_widget_get_height(view->canvas);
+    return x >= stage_names_px(view) && x <= stage_along_px(view) && y >= 0 &&
+           y <= stage_across_px(view);
 }
 
 void stage_positions(const struct view *view, uint64_t *first, uint64_t *last)
@@ -205,7 +230,8 @@ static bool build(struct view *view)
     struct stage *stage = &view->stage;
     struct scene_options options = {.measure = lettering_width,
                                     .legend = view->settings.look.legend,
-                                    .legend_width_pt = gtk_widget_get_width(view->canvas) / 1.25 - 20,
+                                    .legend_width_pt = stage_along_px(view) / 1.25 - 20,
+                                    .vertical = stage_vertical(view),
                                     .column_ns = view->place.column_ns,
                                     .squeeze = view->settings.look.squeeze,
                                     .threshold_ns = view->settings.look.threshold_ns};

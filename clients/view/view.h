@@ -120,7 +120,7 @@ struct settings {
 
 struct view {
     GtkApplication *application;
-    GtkWidget *window, *stack, *canvas, *map, *across, *down, *status, *progress, *title, *subtitle,
+    GtkWidget *window, *stack, *canvas, *grid, *map, *down, *status, *progress, *title, *subtitle,
         *runs, *follow_button, *panel, *panel_stack, *empty_title, *empty_text, *time_scale, *time_box,
         *time_label, *banner, *banner_text, *banner_button, *paned;
     GtkAdjustment *down_at;
@@ -187,6 +187,11 @@ void stage_colour(struct view *view, struct shown_window *window);
 void stage_free(struct stage *stage);
 void stage_stale(struct view *view); /* the same scene looks different now */
 void stage_rebuild(struct view *view);
+bool stage_vertical(const struct view *view); /* do lines run down? */
+double stage_along_px(const struct view *view);  /* of the canvas, along the lines */
+double stage_across_px(const struct view *view);
+double stage_row_pt(const struct view *view);  /* from row to row */
+double stage_line_pt(const struct view *view); /* of the line in its row */
 double stage_left(const struct view *view); /* x in the scene at the left edge of the columns */
 void stage_set_left(struct view *view, double x_pt);
 double stage_width(const struct view *view);  /* of the columns seen, in points */
@@ -207,6 +212,7 @@ void stage_chain_free(struct stage *stage);
 
 /* canvas.c: painting it, and the pointer */
 GtkWidget *canvas_new(struct view *view);
+/* As it is on the screen, whichever way the lines run; width and height are those of the canvas. */
 void canvas_draw(struct view *view, cairo_t *cr, int width, int height);
 void canvas_bars(struct view *view); /* the scroll bar, after a change */
 
