@@ -39,6 +39,7 @@ struct placed_mark { /* an event with its index of column, pending ones too */
     uint32_t column, row;
     uint32_t slot;
     char *words; /* NULL none */
+    char *stub;  /* where its arrow leads, if that is not shown; NULL none */
     bool waits, is_last;
 };
 

@@ -7,6 +7,10 @@
 static const struct target_colour black = {0, 0, 0}, grey = {0.35, 0.35, 0.35},
                                   red = {0.75, 0, 0.1};
 
+#define STUB_PT 6.0      /* names at stubs */
+#define STUB_MAX_PT 60.0
+#define STUB_COLUMNS 10u /* after so many it is said again */
+
 double build_measure(const struct builder *b, const char *text, double size, bool bold)
 {
     if (b->options->measure)
@@ -173,6 +177,57 @@ static void add_text(struct builder *b, double x, double y, char *text)
     PUSH(b->scene->texts, b->scene->text_count, t);
 }
 
+/* The line that is not shown and that an event's arrow leads to or comes from; 0 none. */
+static uint32_t stub_line(const struct builder *b, const struct shown_event *e)
+{
+    bool arrows = e->relation == RELATION_SYNC || e->relation == RELATION_SEND ||
+                  e->relation == RELATION_RECEIVE;
+    for (uint32_t i = 0; arrows && e->state == EVENT_ORDERED && i < e->partner_count; i++)
+        if (build_row(b, e->partners[i].line) < 0 && !(e->partners[i].line & HIDDEN_LINE))
+            return e->partners[i].line;
+    return 0;
+}
+
+struct said { /* names of lines at stubs of one row, and where */
+    struct {
+        uint32_t line, column;
+    } last[4];
+    unsigned next;
+};
+
+static bool is_said(struct said *said, uint32_t line, uint32_t column)
+{
+    for (unsigned i = 0; i < 4; i++)
+        if (said->last[i].line == line && column - said->last[i].column < STUB_COLUMNS)
+            return true;
+    said->last[said->next].line = line;
+    said->last[said->next].column = column;
+    said->next = (said->next + 1) % 4;
+    return false;
+}
+
+/* Stubs say where they lead, now and then.  Marks are sorted by column. */
+static void name_stubs(struct builder *b, struct placed_mark *marks, uint32_t count, struct extent *extents)
+{
+    struct said *said = calloc(b->scene->row_count + 1, sizeof *said);
+    if (!said)
+        abort();
+    for (uint32_t i = 0; i < count && !b->scene->vertical; i++) {
+        struct placed_mark *m = &marks[i];
+        uint32_t line = stub_line(b, m->event);
+        if (!line || is_said(&said[m->row], line, m->column))
+            continue;
+        const char *label = book_label(b->book, line);
+        char *name = strndup(label, (size_t)name_bytes(label));
+        m->stub = fit(b, name, STUB_PT, STUB_MAX_PT);
+        free(name);
+        double width = build_measure(b, m->stub, STUB_PT, false) + 9;
+        struct extent *x = &extents[m->column];
+        x->right = width > x->right ? width : x->right;
+    }
+    free(said);
+}
+
 static void add_mark(struct builder *b, const struct placed_mark *p)
 {
     struct scene *scene = b->scene;
@@ -206,6 +261,14 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
             abort();
         PUSH(scene->gaps, scene->gap_count, g);
         add_text(b, left + 2, words_y(scene, mark.y_pt), text);
+    }
+    if (p->stub) {
+        add_text(b, column->x_pt + (column->slots - 1) * SCENE_SLOT_PT + 5.5, mark.y_pt + 3, p->stub);
+        struct scene_text *t = &scene->texts[scene->text_count - 1];
+        t->size_pt = STUB_PT;
+        t->height_pt = STUB_PT * 1.2;
+        t->width_pt = build_measure(b, p->stub, STUB_PT, false);
+        t->colour = grey;
     }
     if (p->words)
         add_text(b, column->x_pt + (column->slots - 1) * SCENE_SLOT_PT + 5.5,
@@ -352,6 +415,7 @@ static void build(struct builder *b)
             x->left = width > x->left ? width : x->left;
         }
     }
+    name_stubs(b, marks, count, extents);
     build_columns(b, columns, extents);
     for (uint32_t i = 0; i < count; i++)
         add_mark(b, &marks[i]);

@@ -366,7 +366,18 @@ static GMenu *section(const char *const *names)
     return menu;
 }
 
-GMenuModel *actions_menu(void)
+void actions_recent(struct view *view)
+{
+    g_menu_remove_all(view->recent);
+    for (char **r = view->settings.recent; r && *r; r++) {
+        GMenuItem *item = g_menu_item_new(*r, NULL);
+        g_menu_item_set_action_and_target(item, "win.recent", "s", *r);
+        g_menu_append_item(view->recent, item);
+        g_object_unref(item);
+    }
+}
+
+GMenuModel *actions_menu(struct view *view)
 {
     static const char *const file[] = {"open", "connect", "latest", "default", "save-trace", NULL},
                       *const out[] = {"save", "print", "copy-image", "copy-text", "copy-command", "save-view",
@@ -379,7 +390,10 @@ GMenuModel *actions_menu(void)
                       *const end[] = {"settings", "shortcuts", "quit", NULL};
     GMenu *menu = g_menu_new(), *parts[] = {section(file), section(out), section(lines), section(look),
                                             section(end)};
+    view->recent = g_menu_new();
+    actions_recent(view);
     g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[0]));
+    g_menu_append_submenu(menu, "Recent", G_MENU_MODEL(view->recent));
     g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[1]));
     g_menu_append_submenu(menu, "Lines", G_MENU_MODEL(parts[2]));
     g_menu_append_submenu(menu, "View", G_MENU_MODEL(parts[3]));

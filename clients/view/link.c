@@ -149,7 +149,7 @@ static void begin_run(struct view *view)
     l->known = 0;
     l->labelled = 0;
     l->count = the_book(view)->run.events;
-    l->has_run = true;
+    l->has_run = l->fresh = true;
     l->asked = l->ask_again = l->colour_asked = l->map_asked = l->far_asked = false;
     l->why_asked = 0;
     l->count_asked = l->stepping = l->print_asked = false;

@@ -342,6 +342,16 @@ void rows_cluster(struct view *view, enum rows_rule rule)
     done(view);
 }
 
+void rows_default(struct view *view)
+{
+    const struct book *book = the_book(view);
+    size_t clusters = 0;
+    for (size_t t = 0; t < book->target_count; t++)
+        clusters += book->targets[t]->cluster_count;
+    if (clusters && view->place.row_count == 0)
+        rows_cluster(view, ROWS_BY_DESCRIPTION);
+}
+
 /* ---- least crossing ---- */
 
 struct weight {

@@ -487,20 +487,18 @@ static bool load(struct view *view, const char *file)
         return false;
     }
     history_mark(view, "load");
-    if (!place.columns) { /* of another run: its rows alone */
-        struct place_row *rows = place.rows;
-        uint32_t count = place.row_count;
+    if (!place.columns) { /* of another run: its rows alone, where we are */
+        struct place here = {0};
+        place_copy(&here, &view->place);
+        g_free(here.rows);
+        here.rows = place.rows;
+        here.row_count = place.row_count;
         place.rows = NULL;
-        place.row_count = 0;
         place_free(&place);
-        place_copy(&place, &view->place);
-        g_free(place.rows);
-        place.rows = rows;
-        place.row_count = count;
-    } else {
-        view->settings.look = look;
-        label_again(the_book(view), view->link.sites, &view->link.known, look.labels);
+        place = here;
     }
+    view->settings.look = look;
+    label_again(the_book(view), view->link.sites, &view->link.known, look.labels);
     place_copy(&view->place, &place);
     place_free(&place);
     link_window(view);

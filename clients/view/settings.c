@@ -103,6 +103,7 @@ void settings_remember(struct view *view, const char *what)
     g_ptr_array_add(list, NULL);
     g_strfreev(view->settings.recent);
     view->settings.recent = (char **)g_ptr_array_free(list, FALSE);
+    actions_recent(view);
 }
 
 static void follow_desktop(struct view *view)

@@ -269,6 +269,9 @@ void stage_take(struct view *view, struct shown_window *window)
         stage->row_total = stage->row_base + window->row_count;
     motion_settle(view);
     canvas_bars(view);
+    if (view->link.fresh)
+        rows_default(view);
+    view->link.fresh = false;
     details_refresh(view);
     text_refresh(view);
     legend_show(view);

@@ -29,6 +29,7 @@ enum request { REQUEST_VIEW = 1, REQUEST_COLOUR, REQUEST_PRINT, REQUEST_FAR, REQ
 struct link {
     struct source source;
     bool connected, has_run, opening;
+    bool fresh; /* nothing of the run was shown yet */
     guint watch, more; /* more: messages that came and wait for their turn */
     struct sites *sites;
     uint32_t known;
@@ -134,6 +135,7 @@ struct view {
     struct waits waits;
     struct shown_density density; /* of the map */
     GArray *bookmarks;            /* struct bookmark */
+    GMenu *recent; /* of the menu */
     GtkWidget *details, *counts, *relation, *waits_list, *troubles_list, *bookmarks_list, *events_list,
         *text_view, *event_buttons;
     struct shown_count count;
@@ -257,6 +259,7 @@ void rows_least_crossing(struct view *view);
 void rows_join(struct view *view, uint32_t line); /* with the row above */
 void rows_split(struct view *view, uint32_t line);
 enum rows_rule { ROWS_BY_PROCESS, ROWS_BY_KIND, ROWS_BY_NAME, ROWS_BY_DESCRIPTION };
+void rows_default(struct view *view); /* the clusters of the descriptions, if they have any */
 void rows_cluster(struct view *view, enum rows_rule rule);
 void rows_for_request(struct view *view, struct window_request *request);
 void rows_refresh(struct view *view); /* lines that are new */
@@ -304,7 +307,8 @@ void find_clear(struct view *view);
 
 /* action.c: everything that can be done, with keys and menu */
 void actions_install(struct view *view);
-GMenuModel *actions_menu(void);
+GMenuModel *actions_menu(struct view *view);
+void actions_recent(struct view *view); /* what was opened before, in the menu */
 void actions_shortcuts(struct view *view);
 void actions_update(struct view *view);
 

@@ -309,7 +309,7 @@ static GtkWidget *header_new(struct view *view)
     gtk_box_append(GTK_BOX(titles), view->title);
     gtk_box_append(GTK_BOX(titles), view->subtitle);
     gtk_header_bar_set_title_widget(GTK_HEADER_BAR(header), titles);
-    GMenuModel *model = actions_menu();
+    GMenuModel *model = actions_menu(view);
     gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(menu), model);
     gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(menu), "open-menu-symbolic");
     gtk_menu_button_set_primary(GTK_MENU_BUTTON(menu), TRUE);
