@@ -9,7 +9,7 @@ static const struct target_colour black = {0, 0, 0}, grey = {0.35, 0.35, 0.35},
 
 #define STUB_PT 6.0      /* names at stubs */
 #define STUB_MAX_PT 60.0
-#define STUB_COLUMNS 10u /* after so many it is said again */
+#define STUB_VISITS 7u
 
 double build_measure(const struct builder *b, const char *text, double size, bool bold)
 {
@@ -188,34 +188,19 @@ static uint32_t stub_line(const struct builder *b, const struct shown_event *e)
     return 0;
 }
 
-struct said { /* names of lines at stubs of one row, and where */
-    struct {
-        uint32_t line, column;
-    } last[4];
-    unsigned next;
-};
-
-static bool is_said(struct said *said, uint32_t line, uint32_t column)
+/* Stubs say where they lead, now and then: at every so-maniest visit, so that it does not depend on where a
+ * window begins. */
+static bool is_named(const struct shown_event *e)
 {
-    for (unsigned i = 0; i < 4; i++)
-        if (said->last[i].line == line && column - said->last[i].column < STUB_COLUMNS)
-            return true;
-    said->last[said->next].line = line;
-    said->last[said->next].column = column;
-    said->next = (said->next + 1) % 4;
-    return false;
+    return e->at.number % STUB_VISITS == 2;
 }
 
-/* Stubs say where they lead, now and then.  Marks are sorted by column. */
 static void name_stubs(struct builder *b, struct placed_mark *marks, uint32_t count, struct extent *extents)
 {
-    struct said *said = calloc(b->scene->row_count + 1, sizeof *said);
-    if (!said)
-        abort();
     for (uint32_t i = 0; i < count && !b->scene->vertical; i++) {
         struct placed_mark *m = &marks[i];
-        uint32_t line = stub_line(b, m->event);
-        if (!line || is_said(&said[m->row], line, m->column))
+        uint32_t line = is_named(m->event) ? stub_line(b, m->event) : 0;
+        if (!line)
             continue;
         const char *label = book_label(b->book, line);
         char *name = strndup(label, (size_t)name_bytes(label));
@@ -225,7 +210,6 @@ static void name_stubs(struct builder *b, struct placed_mark *marks, uint32_t co
         struct extent *x = &extents[m->column];
         x->right = width > x->right ? width : x->right;
     }
-    free(said);
 }
 
 static void add_mark(struct builder *b, const struct placed_mark *p)
