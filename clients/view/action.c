@@ -48,10 +48,10 @@ static void do_by_description(struct view *v) { rows_cluster(v, ROWS_BY_DESCRIPT
 static void do_reset_zoom(struct view *v)
 {
     if (v->place.far) {
-        v->place.zoom = 1.3;
+        v->place.zoom = ZOOM_FIRST;
         motion_to_position(v, far_position(v, stage_along_px(v) / 2.0));
     } else {
-        motion_zoom(v, 1.3 / v->place.zoom, -1, -1);
+        motion_zoom(v, ZOOM_FIRST / v->place.zoom, -1, -1);
     }
 }
 
@@ -285,7 +285,8 @@ static bool with_modifier(const char *key)
            (key[0] == 'F' && g_ascii_isdigit(key[1])) || g_str_has_prefix(key, "<Shift>F");
 }
 
-/* Plain keys are the picture's alone; the others the whole window's. */
+/* Plain keys are the picture's alone; the others the window's, after the widget that has the focus: in an
+ * entry Ctrl+C copies what is selected there. */
 static void add_key(struct view *view, GtkShortcutController *of_window, GtkShortcutController *of_canvas,
                     const char *key, const char *action, GVariant *target)
 {
@@ -306,7 +307,6 @@ void actions_install(struct view *view)
     static const char *const on_lines[] = {"hide-line", "join-line", "split-line", "line-up", "line-down"};
     GtkShortcutController *of_window = GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
                           *of_canvas = GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new());
-    gtk_shortcut_controller_set_scope(of_window, GTK_SHORTCUT_SCOPE_GLOBAL);
     for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
         const struct action *a = &actions[i];
         GSimpleAction *action =

@@ -383,6 +383,18 @@ static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keybo
     return TRUE;
 }
 
+static gboolean let_go(gpointer popover)
+{
+    gtk_widget_unparent(GTK_WIDGET(popover));
+    return G_SOURCE_REMOVE;
+}
+
+static void on_menu_closed(GtkPopover *popover, gpointer data)
+{
+    (void)data;
+    g_idle_add(let_go, popover); /* after its action */
+}
+
 static void on_menu(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
 {
     struct view *view = data;
@@ -417,6 +429,7 @@ static void on_menu(GtkGestureClick *gesture, int presses, double x, double y, g
     GtkWidget *popover = gtk_popover_menu_new_from_model(G_MENU_MODEL(menu));
     gtk_widget_set_parent(popover, view->canvas);
     gtk_popover_set_pointing_to(GTK_POPOVER(popover), &there);
+    g_signal_connect(popover, "closed", G_CALLBACK(on_menu_closed), NULL);
     gtk_popover_set_has_arrow(GTK_POPOVER(popover), FALSE);
     gtk_popover_popup(GTK_POPOVER(popover));
     g_object_unref(menu);

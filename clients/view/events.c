@@ -45,7 +45,7 @@ static guint item_count(GListModel *model) { return POET_ROWS(model)->count; }
 static gpointer item_at(GListModel *model, guint index)
 {
     PoetRows *rows = POET_ROWS(model);
-    if (index >= rows->count)
+    if (index >= rows->count || (rows->hits && index >= rows->view->finder.hit_count))
         return NULL;
     PoetRow *row = g_object_new(POET_TYPE_ROW, NULL);
     row->position = rows->hits ? rows->view->finder.positions[index] : index;
@@ -215,6 +215,8 @@ static void on_activate(GtkListView *list, guint index, gpointer data)
 {
     struct view *view = data;
     PoetRows *rows = POET_ROWS(view->events);
+    if (rows->hits && index >= view->finder.hit_count)
+        return;
     uint64_t position = rows->hits ? view->finder.positions[index] : index;
     const struct entry *e = g_hash_table_lookup(rows->entries, &position);
     (void)list;

@@ -111,6 +111,7 @@ void find_clear(struct view *view)
     g_clear_pointer(&f->sites, g_free);
     f->site_count = 0;
     f->sites_asked = f->sites_here = false;
+    events_clear(view);
     if (f->summary)
         gtk_label_set_text(GTK_LABEL(f->summary), "");
 }
@@ -130,11 +131,10 @@ void find_start(struct view *view)
     forget(f);
     link_cancel(view, REQUEST_FIND);
     stage_stale(view);
+    events_count(view);
     gtk_label_set_text(GTK_LABEL(f->summary), "");
-    if (!*text || !view->link.has_run) {
-        events_count(view);
+    if (!*text || !view->link.has_run)
         return;
-    }
     if ((where == ANYWHERE || where == IN_SITES) && !f->sites_here) {
         if (!f->sites_asked)
             link_ask(view, MESSAGE_SITES);
@@ -155,7 +155,6 @@ void find_start(struct view *view)
         r.text = (char *)(guintptr)text;
     if (empty_of(&r)) {
         gtk_label_set_text(GTK_LABEL(f->summary), "No hits");
-        events_count(view);
     } else {
         f->running = f->jump = true;
         link_search(view, &r);

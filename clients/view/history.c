@@ -43,13 +43,19 @@ static void go(struct view *view, struct place **from, uint32_t *from_count, str
 {
     if (!*from_count)
         return;
+    if (view->reselect_timer)
+        g_source_remove(view->reselect_timer);
+    view->reselect_timer = 0;
     push(to, to_count, &view->place);
     place_copy(&view->place, &(*from)[--*from_count]);
     place_free(&(*from)[*from_count]);
     view->history.last = NULL;
     view->hold.active = false;
     stage_chain_free(&view->stage);
+    view->stage.related = -1;
     link_window(view);
+    link_count(view);
+    link_why(view);
     details_refresh(view);
     settings_apply(view);
     actions_update(view);

@@ -156,12 +156,11 @@ static void begin_run(struct view *view)
     l->chain_left = 0;
     stage_free(&view->stage);
     place_free(&view->place);
-    view->place = (struct place){.anchor = ANCHOR_END, .follow = true, .zoom = 1.3, .stands = true};
+    view->place = (struct place){.anchor = ANCHOR_END, .follow = true, .zoom = ZOOM_FIRST, .stands = true};
     view->hold.active = view->hang_shown = false;
     history_clear(view);
     find_clear(view);
     bookmarks_clear(view);
-    events_clear(view);
     waits_free(&view->waits);
     window_empty(view, NULL, NULL);
     window_titles(view);
@@ -421,6 +420,7 @@ void link_close(struct view *view)
         source_close(&l->source);
     stage_free(&view->stage);
     place_free(&view->place);
+    view->place.zoom = ZOOM_FIRST;
     sites_free(l->sites);
     l->sites = NULL;
     l->connected = l->has_run = l->asked = l->ask_again = false;

@@ -136,11 +136,47 @@ void motion_settle(struct view *view)
 
 /* ---- scrolling ---- */
 
+/* The same without a mark in the history. */
+static void choose(struct view *view, struct ref at, bool second)
+{
+    struct place *p = &view->place;
+    if (second)
+        p->second = at;
+    else
+        p->selected = at;
+    if (!second)
+        p->second = (struct ref){0, 0};
+    stage_chain_free(&view->stage);
+    view->stage.related = -1;
+    view->stage.coloured = false;
+    view->count = (struct shown_count){0};
+    stage_stale(view);
+    details_refresh(view);
+    if (!at.line)
+        return;
+    link_colour(view);
+    link_count(view);
+    link_why(view);
+    events_select(view);
+}
+
+void motion_select(struct view *view, struct ref at, bool second)
+{
+    struct place *p = &view->place;
+    second = second && p->selected.line;
+    if (second ? ref_equal(p->second, at) : ref_equal(p->selected, at) && !p->second.line)
+        return;
+    history_mark(view, "select");
+    choose(view, at, second);
+}
+
 /* As in OLT: an event that leaves the picture hands over to the next one of its line. */
 static gboolean on_reselect(gpointer data)
 {
     struct view *view = data;
     view->reselect_timer = 0;
+    if (view->place.far)
+        return G_SOURCE_REMOVE;
     const struct scene *s = view->stage.scene;
     const struct scene_mark *m = stage_mark(view, view->place.selected), *best = NULL;
     if (!m || stage_sees(view, m) || view->place.second.line)
@@ -152,7 +188,7 @@ static gboolean on_reselect(gpointer data)
             best = o;
     }
     if (best)
-        motion_select(view, best->event->at, false);
+        choose(view, best->event->at, false); /* not a change that anyone made: nothing to undo */
     return G_SOURCE_REMOVE;
 }
 
@@ -282,30 +318,6 @@ static void reveal(struct view *view, const struct scene_mark *m)
     if (y < 10 || y > height - 10)
         gtk_adjustment_set_value(view->down_at,
                                  view->place.rise_pt + (y - height / 2) / view->place.zoom);
-}
-
-void motion_select(struct view *view, struct ref at, bool second)
-{
-    struct place *p = &view->place;
-    struct ref *which = second && p->selected.line ? &p->second : &p->selected;
-    if (ref_equal(*which, at) && (which == &p->second || !p->second.line))
-        return;
-    history_mark(view, "select");
-    *which = at;
-    if (which == &p->selected)
-        p->second = (struct ref){0, 0};
-    stage_chain_free(&view->stage);
-    view->stage.related = -1;
-    view->stage.coloured = false;
-    view->count = (struct shown_count){0};
-    stage_stale(view);
-    details_refresh(view);
-    if (!at.line)
-        return;
-    link_colour(view);
-    link_count(view);
-    link_why(view);
-    events_select(view);
 }
 
 static void go(struct view *view, struct ref at, uint64_t position, bool centre)

@@ -13,6 +13,7 @@
  *   key NAME N             does an action N times; prints how long it took until its picture was drawn
  *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
  *   memory                 prints the most memory that the viewer has had
+ *   await FILE             waits until there is such a file
  *   finished               waits until no program is connected
  *   quit */
 #include "clients/view/view.h"
@@ -227,6 +228,8 @@ static bool perform(struct script *s, char **w)
         tell_memory();
     else if (strcmp(w[0], "watch") == 0)
         watch(s, g_ascii_strtod(a, NULL));
+    else if (strcmp(w[0], "await") == 0)
+        return g_file_test(a, G_FILE_TEST_EXISTS);
     else if (strcmp(w[0], "finished") == 0)
         return the_book(view)->run.connected == 0;
     else if (strcmp(w[0], "quit") == 0)

@@ -22,6 +22,7 @@ enum request { REQUEST_VIEW = 1, REQUEST_COLOUR, REQUEST_PRINT, REQUEST_FAR, REQ
 #define NAMES_GAP_PX 18 /* beside the names: the arrows that scroll a line */
 #define ZOOM_LEAST 0.3  /* below it, densities */
 #define ZOOM_MOST 6.0
+#define ZOOM_FIRST 1.3
 #define ROWS_AT_ONCE 256u /* more lines are asked for in parts */
 
 /* ---- the connection ---- */

@@ -511,7 +511,7 @@ void window_new(GtkApplication *application, const char *source, const char *scr
     add_style();
     view->application = application;
     view->link.source.fd = -1;
-    view->place.zoom = 1.3;
+    view->place.zoom = ZOOM_FIRST;
     view->window = gtk_application_window_new(application);
     gtk_window_set_default_size(GTK_WINDOW(view->window), view->settings.width, view->settings.height);
     gtk_window_set_icon_name(GTK_WINDOW(view->window), "io.github.poet.View");
