@@ -1,8 +1,16 @@
 /* Undo and redo: places as they were. */
 #include "clients/view/view.h"
 
+#include <string.h>
+
 #define PLACES_MOST 4000u
 #define ONE_STEP_US 700000 /* small steps of one sort that follow each other so soon are one */
+
+static bool is_small(const char *what)
+{
+    return strcmp(what, "scroll") == 0 || strcmp(what, "zoom") == 0 || strcmp(what, "rows") == 0 ||
+           strcmp(what, "time") == 0;
+}
 
 static void push(struct place **stack, uint32_t *count, const struct place *place)
 {
@@ -27,7 +35,7 @@ void history_mark(struct view *view, const char *what)
 {
     struct history *h = &view->history;
     gint64 now = g_get_monotonic_time();
-    bool same = h->last && g_strcmp0(h->last, what) == 0 && now - h->last_us < ONE_STEP_US;
+    bool same = h->last && is_small(what) && g_strcmp0(h->last, what) == 0 && now - h->last_us < ONE_STEP_US;
     h->last = what;
     h->last_us = now;
     if (same && h->back_count)

@@ -6,6 +6,7 @@
  *   pan X Y, zoom FACTOR X Y, hide LINE, drop LINE BEFORE
  *   scene FILE             writes the scene as text
  *   state FILE             appends what is selected, counted, related, found
+ *   spots FILE             where in the window marks, names, their arrows and the map are
  *   image FILE             writes the picture as PNG
  *   view FILE              saves the view
  *   save FILE seen|whole   saves the diagram
@@ -158,6 +159,44 @@ static void write_state(struct view *view, const char *file)
     fclose(f);
 }
 
+static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char *what, const char *name,
+                       double x, double y)
+{
+    graphene_point_t at;
+    bool turned = widget == view->canvas && stage_vertical(view);
+    if (!gtk_widget_compute_point(widget, view->window,
+                                  &GRAPHENE_POINT_INIT((float)(turned ? y : x), (float)(turned ? x : y)), &at))
+        return;
+    fprintf(f, "%s %s %.0f %.0f\n", what, name, (double)at.x, (double)at.y);
+}
+
+static void write_spots(struct view *view, const char *file)
+{
+    const struct scene *s = view->stage.scene;
+    double names = stage_names_px(view);
+    FILE *f = fopen(file, "we");
+    if (!f || !s)
+        return;
+    for (uint32_t i = 0; i < s->mark_count; i++) {
+        char at[48];
+        ref_print(at, sizeof at, s->marks[i].event->at);
+        if (stage_sees(view, &s->marks[i]))
+            write_spot(view, f, view->canvas, "event", at, stage_x_px(view, &s->marks[i]),
+                       stage_y_px(view, s->marks[i].row));
+    }
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        char line[16];
+        snprintf(line, sizeof line, "%u", s->rows[i].line);
+        write_spot(view, f, view->canvas, "name", line, 30, stage_y_px(view, i));
+        write_spot(view, f, view->canvas, "back", line, names - 13, stage_y_px(view, i));
+        write_spot(view, f, view->canvas, "on", line, names - 4, stage_y_px(view, i));
+    }
+    write_spot(view, f, view->map, "map", "begin", 30, 20);
+    write_spot(view, f, view->map, "map", "middle", gtk_widget_get_width(view->map) / 2.0, 20);
+    write_spot(view, f, view->canvas, "picture", "free", names + 60, stage_across_px(view) - 30);
+    fclose(f);
+}
+
 static void write_image(struct view *view, const char *file)
 {
     int width = gtk_widget_get_width(view->canvas), height = gtk_widget_get_height(view->canvas);
@@ -216,6 +255,8 @@ static bool perform(struct script *s, char **w)
         save_scene(view, a);
     else if (strcmp(w[0], "state") == 0)
         write_state(view, a);
+    else if (strcmp(w[0], "spots") == 0)
+        write_spots(view, a);
     else if (strcmp(w[0], "image") == 0)
         write_image(view, a);
     else if (strcmp(w[0], "view") == 0)
