@@ -272,6 +272,12 @@ static char *damage_of(const struct run *run, uint64_t parts)
     return text;
 }
 
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = ((const struct shown_event *)a)->time_ns, y = ((const struct shown_event *)b)->time_ns;
+    return x < y ? -1 : x > y;
+}
+
 static void tell_event(struct out *out, struct shown_event *s)
 {
     out_begin(out, MESSAGE_EVENT);
@@ -316,6 +322,8 @@ void answer_stat(struct out *out, const struct run *run)
         out_end(out);
     }
     struct waiting pending = pending_of(run);
+    if (pending.count)
+        qsort(pending.events, pending.count, sizeof *pending.events, by_time);
     for (size_t i = 0; i < pending.count && i < LIMIT_TOLD; i++)
         tell_event(out, &pending.events[i]);
     waiting_free(&pending);

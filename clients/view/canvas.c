@@ -182,6 +182,7 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
 static gboolean orient(gpointer data)
 {
     struct view *view = data;
+    view->orienting = 0;
     GtkOrientation now = gtk_orientable_get_orientation(GTK_ORIENTABLE(view->down));
     bool turned = stage_vertical(view);
     if (turned == (now == GTK_ORIENTATION_HORIZONTAL))
@@ -202,7 +203,8 @@ void canvas_bars(struct view *view)
     view->place.rise_pt = CLAMP(view->place.rise_pt, 0, MAX(0, height - page));
     gtk_adjustment_configure(view->down_at, view->place.rise_pt, 0, MAX(height, page), stage_row_pt(view), page,
                              page);
-    g_idle_add(orient, view); /* not while sizes are given out */
+    if (!view->orienting)
+        view->orienting = g_idle_add(orient, view); /* not while sizes are given out */
     gtk_widget_set_opacity(view->down, height > page + 1); /* it keeps its room: the picture must not move */
     view->moving = false;
 }

@@ -257,21 +257,31 @@ void save_trace_bytes(struct view *view, struct in *in)
     free(why);
 }
 
+void save_trace_to(struct view *view, const char *file)
+{
+    char *own = the_book(view)->run.file ? g_canonicalize_filename(the_book(view)->run.file, NULL) : NULL;
+    if (file != view->save_as) {
+        g_free(view->save_as);
+        view->save_as = g_strdup(file);
+    }
+    if (g_strcmp0(own, view->save_as) == 0)
+        window_say(view, "%s is the trace itself", view->save_as);
+    else if ((view->trace = fopen(view->save_as, "wbe")) != NULL)
+        fetch(view, 0);
+    else
+        window_trouble(view, NULL, "%s: %s", view->save_as, g_strerror(errno));
+    g_free(own);
+}
+
 static void on_save_trace(GtkNativeDialog *dialog, int response, gpointer data)
 {
     struct view *view = data;
     if (response == GTK_RESPONSE_ACCEPT && view->link.connected && !view->trace) {
         GFile *chosen = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-        g_free(view->save_as);
-        view->save_as = g_file_get_path(chosen);
-        char *own = the_book(view)->run.file ? g_canonicalize_filename(the_book(view)->run.file, NULL) : NULL;
-        if (g_strcmp0(own, view->save_as) == 0)
-            window_say(view, "%s is the trace itself", view->save_as);
-        else if ((view->trace = fopen(view->save_as, "wbe")) != NULL)
-            fetch(view, 0);
-        else
-            window_trouble(view, NULL, "%s: %s", view->save_as, g_strerror(errno));
-        g_free(own);
+        char *file = g_file_get_path(chosen);
+        if (file)
+            save_trace_to(view, file);
+        g_free(file);
         g_object_unref(chosen);
     }
     g_object_unref(dialog);

@@ -10,6 +10,7 @@
  *   image FILE             writes the picture as PNG
  *   view FILE              saves the view
  *   save FILE seen|whole   saves the diagram
+ *   trace FILE             saves the trace
  *   frames FULL|SCROLL N   draws N times; prints how long a frame took
  *   key NAME N             does an action N times; prints how long it took until its picture was drawn
  *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
@@ -261,6 +262,8 @@ static bool perform(struct script *s, char **w)
         write_image(view, a);
     else if (strcmp(w[0], "view") == 0)
         save_view_to(view, a);
+    else if (strcmp(w[0], "trace") == 0)
+        save_trace_to(view, a);
     else if (strcmp(w[0], "save") == 0)
         save_export(view, a, strcmp(b, "whole") == 0);
     else if (strcmp(w[0], "frames") == 0)
@@ -290,7 +293,7 @@ static bool painted(const struct view *view)
 static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
-    return l->has_run && !l->opening && !l->more && !view->exporting &&
+    return l->has_run && !l->opening && !l->more && !view->exporting && !view->trace &&
            (!l->connected || (!l->asked && !l->colour_asked && !l->far_asked && !l->map_asked && !l->why_asked &&
                               !l->count_asked && !l->chain_left && !l->stepping && !l->print_asked && !view->finder.running &&
                               (!view->finder.sites_asked || view->finder.sites_here))) &&

@@ -143,7 +143,7 @@ struct view {
     GListModel *events;
     bool moving;      /* we set widgets ourselves */
     bool hang_shown;  /* the panel of waits opened by itself once */
-    guint reselect_timer, quiet_timer, pulse;
+    guint reselect_timer, quiet_timer, pulse, orienting;
     double time_before; /* the scale that was chosen last */
     double pointer_x, pointer_y; /* on the canvas; -1 outside */
     struct view_drag {
@@ -318,6 +318,7 @@ void save_diagram(struct view *view);
 void save_export(struct view *view, const char *file, bool whole);
 bool save_view_to(struct view *view, const char *file);
 void save_trace(struct view *view);
+void save_trace_to(struct view *view, const char *file);
 void save_print(struct view *view);
 void save_print_window(struct view *view);
 void save_scene(struct view *view, const char *file); /* what is seen, as text */

@@ -500,6 +500,8 @@ static gboolean on_close(GtkWindow *window, gpointer data)
     link_close(view);
     if (view->reselect_timer)
         g_source_remove(view->reselect_timer);
+    if (view->orienting)
+        g_source_remove(view->orienting);
     return FALSE;
 }
 

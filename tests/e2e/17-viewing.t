@@ -90,6 +90,18 @@ check "PNG, by time" cmp b.png b2.png
 check "the selected event is marked in them" grep -q 'stroke:rgb(90%,62%,0%)' a.svg
 like "and the whole run" "$(pdfinfo c.pdf)" "Pages: +[1-9]"
 
+# ---- the trace, as it is told: also that of a server elsewhere, and while it grows ----
+cat >ssh.sh <<'S'
+#!/bin/bash
+shift 2 # ssh -- HOST COMMAND
+exec bash -c "$*"
+S
+chmod +x ssh.sh
+printf 'trace copy.poet\nquit\n' >script
+check "the trace is saved, through ssh" env POET_SSH="$work/ssh.sh" timeout 60 poet view "ssh:here:$work/work.poet" --script script
+check "byte for byte" cmp work.poet copy.poet
+like "and is reached by commands, too" "$(POET_SSH="$work/ssh.sh" poet stat "ssh:here:$work/work.poet")" "run +work"
+
 # ---- undo and redo ----
 lines=$(poet dump work.poet --json | grep -c '"line":[0-9]')
 awk -v n="$n" -v lines="$lines" 'BEGIN {
