@@ -6,6 +6,8 @@
 
 typedef void (*deed)(struct view *view);
 
+static void show_shortcuts(struct view *view);
+
 /* ---- deeds that are not a function elsewhere ---- */
 
 static void do_follow(struct view *v) { motion_follow(v, true); }
@@ -229,7 +231,7 @@ static const struct action {
     {"File", "copy-text", "Copy it as text", "<Control><Shift>c", save_copy_text, NULL},
     {"File", "copy-command", "Copy as a command", "", save_copy_command, NULL},
     {"File", "settings", "Settings", "<Control>comma", settings_dialog, NULL},
-    {"File", "shortcuts", "Shortcuts", "<Control>question <Control><Shift>slash F1", actions_shortcuts, NULL},
+    {"File", "shortcuts", "Shortcuts", "<Control>question <Control><Shift>slash F1", show_shortcuts, NULL},
     {"File", "quit", "Close the window", "<Control>q <Control>w", do_quit, NULL},
 };
 
@@ -413,7 +415,7 @@ static void add_shortcut(GString *ui, const char *keys, const char *title)
     g_free(t);
 }
 
-void actions_shortcuts(struct view *view)
+static void show_shortcuts(struct view *view)
 {
     GString *ui = g_string_new("<interface><object class='GtkShortcutsWindow' id='w'>"
                                "<property name='modal'>1</property><child>"

@@ -165,18 +165,7 @@ GtkWidget *troubles_new(struct view *view)
 
 static void free_bookmark(gpointer p) { g_free(((struct bookmark *)p)->name); }
 
-void bookmarks_clear(struct view *view)
-{
-    if (!view->bookmarks) {
-        view->bookmarks = g_array_new(FALSE, TRUE, sizeof(struct bookmark));
-        g_array_set_clear_func(view->bookmarks, free_bookmark);
-    }
-    g_array_set_size(view->bookmarks, 0);
-    if (view->bookmarks_list)
-        bookmarks_refresh(view);
-}
-
-void bookmarks_refresh(struct view *view)
+static void show_bookmarks(struct view *view)
 {
     empty(view->bookmarks_list);
     for (guint i = 0; i < view->bookmarks->len; i++) {
@@ -185,6 +174,17 @@ void bookmarks_refresh(struct view *view)
         add_row(view->bookmarks_list, text, b->at);
         g_free(text);
     }
+}
+
+void bookmarks_clear(struct view *view)
+{
+    if (!view->bookmarks) {
+        view->bookmarks = g_array_new(FALSE, TRUE, sizeof(struct bookmark));
+        g_array_set_clear_func(view->bookmarks, free_bookmark);
+    }
+    g_array_set_size(view->bookmarks, 0);
+    if (view->bookmarks_list)
+        show_bookmarks(view);
 }
 
 void bookmarks_add(struct view *view)
@@ -196,7 +196,7 @@ void bookmarks_add(struct view *view)
     }
     struct bookmark b = {details_say(view, m->event), m->event->at, m->event->position};
     g_array_append_val(view->bookmarks, b);
-    bookmarks_refresh(view);
+    show_bookmarks(view);
     panel_show(view, "bookmarks");
 }
 

@@ -52,7 +52,8 @@ static uint32_t index_of(const struct place *p, uint32_t line)
     return i;
 }
 
-void rows_refresh(struct view *view)
+/* Lines that are new come last. */
+static void add_new(struct view *view)
 {
     struct place *p = &view->place;
     if (p->row_count == 0)
@@ -101,7 +102,7 @@ static void cut(struct view *view, struct window_request *r)
 void rows_for_request(struct view *view, struct window_request *r)
 {
     uint32_t rows = 0;
-    rows_refresh(view);
+    add_new(view);
     view->stage.row_base = 0;
     if (r->row_count == 0 && the_book(view)->line_count > ROWS_AT_ONCE)
         ask_for_all(view, r);

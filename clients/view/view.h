@@ -263,7 +263,6 @@ enum rows_rule { ROWS_BY_PROCESS, ROWS_BY_KIND, ROWS_BY_NAME, ROWS_BY_DESCRIPTIO
 void rows_default(struct view *view); /* the clusters of the descriptions, if they have any */
 void rows_cluster(struct view *view, enum rows_rule rule);
 void rows_for_request(struct view *view, struct window_request *request);
-void rows_refresh(struct view *view); /* lines that are new */
 
 /* history.c */
 void history_mark(struct view *view, const char *what); /* before a change */
@@ -288,7 +287,6 @@ void troubles_begin(struct view *view);
 void troubles_trouble(struct view *view, struct in *in);
 void troubles_pending(struct view *view, struct shown_event *event);
 GtkWidget *bookmarks_new(struct view *view);
-void bookmarks_refresh(struct view *view);
 void bookmarks_add(struct view *view);
 void bookmarks_clear(struct view *view);
 GtkWidget *text_new(struct view *view);
@@ -310,7 +308,6 @@ void find_clear(struct view *view);
 void actions_install(struct view *view);
 GMenuModel *actions_menu(struct view *view);
 void actions_recent(struct view *view); /* what was opened before, in the menu */
-void actions_shortcuts(struct view *view);
 void actions_update(struct view *view);
 
 /* save.c: out of the viewer */
