@@ -28,6 +28,8 @@ static void do_cause(struct view *v) { link_step(v, STEP_CAUSE); }
 static void do_effect(struct view *v) { link_step(v, STEP_EFFECT); }
 static void do_recorded_back(struct view *v) { motion_recorded(v, -1); }
 static void do_recorded_on(struct view *v) { motion_recorded(v, 1); }
+static void do_into_back(struct view *v) { motion_recorded_into(v, -1); }
+static void do_into_on(struct view *v) { motion_recorded_into(v, 1); }
 static void do_line_left(struct view *v) { motion_line(v, v->place.selected.line, 1); }
 static void do_line_right(struct view *v) { motion_line(v, v->place.selected.line, -1); }
 static void do_zoom_in(struct view *v) { motion_zoom(v, 1.25, -1, -1); }
@@ -170,6 +172,8 @@ static const struct action {
     {"Moving", "effect", "To the nearest effect on another line", "bracketright", do_effect, NULL},
     {"Moving", "recorded-back", "Back along the recorded order", "p BackSpace", do_recorded_back, NULL},
     {"Moving", "recorded-on", "On along the recorded order", "n space", do_recorded_on, NULL},
+    {"Moving", "recorded-into-back", "Back along it, into clusters", "<Shift>p", do_into_back, NULL},
+    {"Moving", "recorded-into-on", "On along it, into clusters", "<Shift>n", do_into_on, NULL},
     {"Scrolling", "left", "By a column", "<Shift>Left", do_left, NULL},
     {"Scrolling", "right", "By a column", "<Shift>Right", do_right, NULL},
     {"Scrolling", "row-up", "By a row", "<Shift>Up", do_row_up, NULL},
@@ -204,6 +208,8 @@ static const struct action {
     {"Lines", "cluster-process", "Clusters by process", "", do_by_process, NULL},
     {"Lines", "cluster-kind", "Clusters by kind", "", do_by_kind, NULL},
     {"Lines", "cluster-name", "Clusters by name", "", do_by_name, NULL},
+    {"Lines", "cluster-pattern", "Join lines by their names…", "<Shift>c", window_cluster_dialog, NULL},
+    {"Lines", "hide-pattern", "Hide lines by their names…", "<Shift>h", window_hide_dialog, NULL},
     {"Lines", "cluster-description", "Clusters of the description", "", do_by_description, NULL},
     {"Lines", "fold", "Fold like visits", "z", do_fold, is_fold},
     {"Window", "undo", "Undo a change of view", "<Control>z", history_undo, NULL},
@@ -385,7 +391,8 @@ GMenuModel *actions_menu(struct view *view)
                       *const out[] = {"save", "print", "copy-image", "copy-text", "copy-command", "save-view",
                                       "load-view", NULL},
                       *const lines[] = {"show-all", "only-tied", "least-crossing", "fold", "cluster-process",
-                                        "cluster-kind", "cluster-name", "cluster-description", NULL},
+                                        "cluster-kind", "cluster-name", "cluster-description",
+                                        "cluster-pattern", "hide-pattern", NULL},
                       *const look[] = {"follow", "time", "stands", "hide-past", "hide-future",
                                        "hide-concurrent", "panel", "map", "legend", "vertical",
                                        "dark", NULL},

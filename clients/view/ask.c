@@ -236,6 +236,18 @@ void link_list(struct view *view, uint64_t position, uint32_t count)
     link_send(view, &out);
 }
 
+void link_recorded(struct view *view, uint64_t from, bool back)
+{
+    struct out out = {0};
+    struct search_request request = {.id = REQUEST_STEP, .from = from, .backwards = back, .limit = 1,
+                                     .text = (char *)(guintptr)""};
+    out_begin(&out, MESSAGE_SEARCH);
+    put_search_request(&out, &request);
+    out_end(&out);
+    view->link.stepping = view->link.connected;
+    link_send(view, &out);
+}
+
 void link_search(struct view *view, struct search_request *request)
 {
     struct out out = {0};

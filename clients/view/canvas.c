@@ -376,8 +376,16 @@ static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keybo
         g_free(text);
         return TRUE;
     }
-    int row = x < stage_names_px(view) ? stage_row_at(view, y) : -1;
-    if (row < 0)
+    int row = stage_row_at(view, y);
+    double names = stage_names_px(view);
+    if (row >= 0 && x >= names && fabs(y - stage_y_px(view, (uint32_t)row)) < 6) {
+        char *text = details_hover_stretch(view, (uint32_t)row,
+                                           stage_left(view) + (x - names) / view->place.zoom);
+        gtk_tooltip_set_text(tooltip, text);
+        g_free(text);
+        return text != NULL;
+    }
+    if (row < 0 || x >= names)
         return FALSE;
     gtk_tooltip_set_text(tooltip, x > stage_names_px(view) - NAMES_GAP_PX
                                       ? "Scroll this line; the others follow only as the order forces"

@@ -119,6 +119,30 @@ char *details_hover(struct view *view, const struct shown_event *e)
     return g_string_free(s, FALSE);
 }
 
+/* What a line does between two marks; NULL: nothing worth a word. */
+char *details_hover_stretch(struct view *view, uint32_t row, double x_pt)
+{
+    const struct scene *s = view->stage.scene;
+    const struct scene_mark *before = NULL, *after = NULL;
+    for (uint32_t i = 0; i < s->mark_count; i++) {
+        const struct scene_mark *m = &s->marks[i];
+        if (m->row != row || m->state == EVENT_PENDING)
+            continue;
+        if (m->x_pt <= x_pt)
+            before = m;
+        else if (!after)
+            after = m;
+    }
+    struct presences in = before ? before->event->in : view->stage.window.rows[row].in;
+    const char *what = in.active ? NULL : in.away ? "its holder is away" : in.blocked ? "only blocked threads" : NULL;
+    if (!what || !after || after->event->since_ns < 0)
+        return what ? g_strdup_printf("%s: %s", s->rows[row].label, what) : NULL;
+    char *time = duration(after->event->since_ns);
+    char *text = g_strdup_printf("%s: %s, for %s", s->rows[row].label, what, time);
+    g_free(time);
+    return text;
+}
+
 /* ---- its source ---- */
 
 #define LINES_AROUND 3

@@ -369,6 +369,9 @@ void motion_to_time(struct view *view, int64_t ns)
 
 void motion_stepped(struct view *view, const struct shown_found *found)
 {
+    uint32_t line = found->hit_count ? found->hits[0].at.line : 0;
+    if (found->id == REQUEST_STEP && line && !stage_mark(view, found->hits[0].at) && rows_joined(view, line))
+        rows_split(view, line);
     if (found->hit_count)
         go(view, found->hits[0].at, found->hits[0].position, false);
     else if (found->done)
@@ -442,6 +445,14 @@ void motion_recorded(struct view *view, int step)
         go(view, best->event->at, best->event->position, false);
     else
         window_say(view, "There is none that way");
+}
+
+void motion_recorded_into(struct view *view, int step)
+{
+    const struct scene_mark *m = stage_mark(view, view->place.selected);
+    if (choose_one(view) || !m || m->event->position == NO_PLACE)
+        return;
+    link_recorded(view, m->event->position + (step > 0), step < 0);
 }
 
 /* ---- one line ---- */

@@ -258,6 +258,13 @@ void rows_join(struct view *view, uint32_t line)
     done(view);
 }
 
+bool rows_joined(const struct view *view, uint32_t line)
+{
+    const struct place *p = &view->place;
+    uint32_t i = index_of(p, line);
+    return i < p->row_count && end_of(p, first_of(p, i)) > first_of(p, i) + 1;
+}
+
 void rows_split(struct view *view, uint32_t line)
 {
     struct place *p = &view->place;
@@ -340,6 +347,49 @@ void rows_cluster(struct view *view, enum rows_rule rule)
     }
     if (!clusters)
         window_say(view, "There are no lines that belong together by this rule");
+    done(view);
+}
+
+/* All lines whose names match become one row, where the first of them stands. */
+void rows_cluster_pattern(struct view *view, const char *pattern)
+{
+    struct place *p = &view->place;
+    uint32_t first = UINT32_MAX, end = 0;
+    begin(view, "cluster");
+    for (uint32_t i = 0; i < p->row_count; i++) {
+        if (p->rows[i].hidden || fnmatch(pattern, label_name(the_book(view), view->link.sites, p->rows[i].line), 0) != 0)
+            continue;
+        if (first == UINT32_MAX) {
+            first = i;
+            end = i + 1;
+            p->rows[i].joins = false;
+            continue;
+        }
+        carry(p, i, i + 1, end);
+        p->rows[end++].joins = true;
+    }
+    if (first == UINT32_MAX || end == first + 1)
+        window_say(view, first == UINT32_MAX ? "No line is called %s" : "Only one line is called %s", pattern);
+    else if (end < p->row_count)
+        p->rows[end].joins = false;
+    done(view);
+}
+
+void rows_hide_pattern(struct view *view, const char *pattern)
+{
+    struct place *p = &view->place;
+    uint32_t shown = 0, hidden = 0;
+    begin(view, "hide");
+    for (uint32_t i = 0; i < p->row_count; i++)
+        shown += !p->rows[i].hidden;
+    for (uint32_t i = 0; i < p->row_count && shown > 1; i++)
+        if (!p->rows[i].hidden &&
+            fnmatch(pattern, label_name(the_book(view), view->link.sites, p->rows[i].line), 0) == 0) {
+            p->rows[i].hidden = true;
+            shown--;
+            hidden++;
+        }
+    window_say(view, "%u lines called %s are hidden; Ctrl+Shift+H shows all", hidden, pattern);
     done(view);
 }
 

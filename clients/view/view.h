@@ -17,7 +17,7 @@
 #include <gtk/gtk.h>
 
 /* Ids of windows, densities and searches under way. */
-enum request { REQUEST_VIEW = 1, REQUEST_COLOUR, REQUEST_PRINT, REQUEST_FAR, REQUEST_MAP, REQUEST_FIND };
+enum request { REQUEST_VIEW = 1, REQUEST_COLOUR, REQUEST_PRINT, REQUEST_FAR, REQUEST_MAP, REQUEST_FIND, REQUEST_STEP };
 
 #define NAMES_GAP_PX 18 /* beside the names: the arrows that scroll a line */
 #define ZOOM_LEAST 0.3  /* below it, densities */
@@ -182,6 +182,7 @@ void link_list(struct view *view, uint64_t position, uint32_t count);
 void link_search(struct view *view, struct search_request *request);
 void link_cancel(struct view *view, enum request id);
 void link_ask(struct view *view, enum message type); /* one without a body */
+void link_recorded(struct view *view, uint64_t from, bool back); /* the next event of the log */
 void link_print(struct view *view);
 
 /* stage.c: the scene, and where it is */
@@ -245,6 +246,7 @@ void motion_across(struct view *view, int rows);  /* to the neighbouring line */
 void motion_partner(struct view *view);
 void motion_stepped(struct view *view, const struct shown_found *found);
 void motion_recorded(struct view *view, int step); /* along the recorded order */
+void motion_recorded_into(struct view *view, int step); /* into clusters, too: opens them */
 void motion_line(struct view *view, uint32_t line, int events); /* scrolls one line */
 void motion_time(struct view *view, double scale); /* 0: by order */
 void motion_settle(struct view *view); /* a window came: holds, follows, ends */
@@ -259,7 +261,10 @@ void rows_drop(struct view *view, uint32_t line, uint32_t before); /* before lin
 void rows_least_crossing(struct view *view);
 void rows_join(struct view *view, uint32_t line); /* with the row above */
 void rows_split(struct view *view, uint32_t line);
+bool rows_joined(const struct view *view, uint32_t line); /* is it in a cluster? */
 enum rows_rule { ROWS_BY_PROCESS, ROWS_BY_KIND, ROWS_BY_NAME, ROWS_BY_DESCRIPTION };
+void rows_cluster_pattern(struct view *view, const char *pattern); /* as of fnmatch, on names */
+void rows_hide_pattern(struct view *view, const char *pattern);
 void rows_default(struct view *view); /* the clusters of the descriptions, if they have any */
 void rows_cluster(struct view *view, enum rows_rule rule);
 void rows_for_request(struct view *view, struct window_request *request);
@@ -279,6 +284,7 @@ void details_relation(struct view *view);
 void details_chain(struct view *view, struct shown_event *event);
 void details_editor(struct view *view);
 char *details_hover(struct view *view, const struct shown_event *event);
+char *details_hover_stretch(struct view *view, uint32_t row, double x_pt);
 char *details_say(struct view *view, const struct shown_event *event); /* one sentence */
 GtkWidget *waits_new(struct view *view);
 void waits_refresh(struct view *view);
@@ -353,6 +359,8 @@ void window_closes_on_escape(GtkWidget *window);
 void window_open_dialog(struct view *view);
 void window_connect_dialog(struct view *view);
 void window_go_dialog(struct view *view);
+void window_cluster_dialog(struct view *view);
+void window_hide_dialog(struct view *view);
 void window_go(struct view *view, const char *where);
 
 /* script.c */

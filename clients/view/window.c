@@ -264,6 +264,20 @@ void window_go_dialog(struct view *view)
                            "a position in the log (12345) or a bookmark (#2)", "2:17", window_go);
 }
 
+void window_cluster_dialog(struct view *view)
+{
+    if (view->link.has_run)
+        ask(view, "Join lines", "Lines whose names match become one row: * stands for anything, ? for one letter",
+            "worker*", rows_cluster_pattern);
+}
+
+void window_hide_dialog(struct view *view)
+{
+    if (view->link.has_run)
+        ask(view, "Hide lines", "Lines whose names match: * stands for anything, ? for one letter", "worker*",
+            rows_hide_pattern);
+}
+
 /* ---- widgets ---- */
 
 GtkWidget *window_icon_button(const char *icon, const char *action, const char *tooltip)
