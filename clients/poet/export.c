@@ -71,6 +71,8 @@ static struct paint_selection picture_selection(const struct picture *p)
 {
     return (struct paint_selection){.selected = p->place.selected,
                                     .second = p->place.second,
+                                    .chain = p->chain,
+                                    .chain_count = p->chain_count,
                                     .stands = p->place.stands && p->place.selected.line,
                                     .past = !(p->place.hide & HIDE_PAST),
                                     .future = !(p->place.hide & HIDE_FUTURE),

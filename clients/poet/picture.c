@@ -341,6 +341,33 @@ static bool check_exists(const struct command *command, struct subject *subject,
     return true;
 }
 
+/* What ties the two selected events of a view together, whichever is first. */
+static bool get_chain(const struct command *command, struct picture *p, struct subject *subject)
+{
+    struct ref ends[2] = {p->place.selected, p->place.second};
+    struct in in;
+    for (int way = 0; way < 2 && ends[0].line && ends[1].line && !p->chain_count; way++) {
+        struct out out = {0};
+        out_begin(&out, MESSAGE_WHY);
+        put_ref(&out, ends[way]);
+        put_ref(&out, ends[!way]);
+        out_end(&out);
+        if (!source_send(&subject->source, &out) || !subject_expect(command, subject, MESSAGE_WHY_IS, &in))
+            return false;
+        get_u8(&in);
+        uint32_t n = get_count(&in, 12);
+        p->chain = realloc(p->chain, (n + 1) * sizeof *p->chain);
+        if (!p->chain)
+            abort();
+        for (; p->chain_count < n; p->chain_count++)
+            p->chain[p->chain_count] = get_ref(&in);
+        for (uint32_t i = 0; i < n; i++) /* their words, not needed here */
+            if (!subject_expect(command, subject, MESSAGE_EVENT, &in))
+                return false;
+    }
+    return true;
+}
+
 /* The window of a view.  One in another run has rows only, and the whole run is shown with them. */
 static bool get_view(const struct command *command, struct picture *p, struct subject *subject)
 {
@@ -360,7 +387,7 @@ static bool get_view(const struct command *command, struct picture *p, struct su
     p->row_count = request.row_count;
     if (p->place.stands)
         request.about = p->place.selected;
-    return ask(command, p, subject, &request);
+    return ask(command, p, subject, &request) && get_chain(command, p, subject);
 }
 
 bool picture_get(const struct command *command, struct picture *p, struct subject *subject)
@@ -387,4 +414,5 @@ void picture_free(struct picture *p)
     free(p->rows);
     free(p->joined);
     place_free(&p->place);
+    free(p->chain);
 }

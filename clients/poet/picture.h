@@ -22,6 +22,8 @@ struct picture {
     bool no_title, no_legend, all, vertical;
     const char *view; /* a file that says all of the above */
     struct place place; /* out of it */
+    struct ref *chain;  /* between its two selected events */
+    uint32_t chain_count;
     struct look look;
     struct window_request request; /* what was asked for last */
     struct shown_window window; /* the answer */
