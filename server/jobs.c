@@ -27,6 +27,14 @@ void jobs_cancel(struct jobs *jobs, uint32_t id)
             jobs->sort->free(take(jobs, i));
 }
 
+void *jobs_take(struct jobs *jobs, uint32_t id)
+{
+    for (unsigned i = jobs->count; i-- > 0;)
+        if (jobs->items[i].id == id)
+            return take(jobs, i);
+    return NULL;
+}
+
 void jobs_drop_all(struct jobs *jobs)
 {
     while (jobs->count)

@@ -27,6 +27,7 @@ struct jobs {
 void jobs_add(struct jobs *jobs, uint32_t id, void *job);
 bool jobs_full(const struct jobs *jobs);
 void jobs_cancel(struct jobs *jobs, uint32_t id);
+void *jobs_take(struct jobs *jobs, uint32_t id); /* the caller's from then on; NULL: there is none */
 void jobs_drop_all(struct jobs *jobs);
 /* A step of the oldest; true when it has something to put. */
 bool jobs_step(struct jobs *jobs, uint64_t budget);

@@ -67,7 +67,7 @@ static void on_runs(struct peer *peer)
 /* ---- what is worked on in steps ---- */
 
 #define STEP_EVENTS 100000u  /* a few milliseconds */
-#define STEP_OTHERS 20000u  /* what is not a picture may take longer, but must not hold one up */
+#define STEP_OTHERS 4000u  /* what is not a picture may take longer, but must not hold one up */
 
 static void work_on(struct peer *peer) { ev_idle_start(peer->server->loop, &peer->server->work); }
 
@@ -143,7 +143,11 @@ static void on_step(struct peer *peer, struct in *in)
 
 static void cancel(struct peer *peer, uint32_t id)
 {
-    jobs_cancel(&peer->windows, id);
+    struct window_job *window = jobs_take(&peer->windows, id);
+    if (window && !peer->kept && window_left(window))
+        peer->kept = window; /* what it has placed may be wanted again */
+    else
+        window_free(window);
     jobs_cancel(&peer->densities, id);
     jobs_cancel(&peer->searches, id);
 }

@@ -260,6 +260,11 @@ bool window_step(struct window_job *job, uint64_t budget)
                        (!job->future || reach_step(job->future, budget));
 }
 
+bool window_left(struct window_job *job)
+{
+    return job->done = job->placed;
+}
+
 /* ---- answering ---- */
 
 static uint8_t stands(const struct window_job *job, uint64_t position)

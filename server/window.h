@@ -16,6 +16,8 @@ struct window_job *window_begin(const struct run *run, struct window_request *re
 bool window_step(struct window_job *job, uint64_t budget); /* true: done */
 void window_put(struct window_job *job, struct out *out);  /* once it is done */
 void window_free(struct window_job *job);
+/* A job that is not wanted any more: can it be used again (window_begin)? */
+bool window_left(struct window_job *job);
 extern const struct job_sort window_jobs;
 
 struct density_job;

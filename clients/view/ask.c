@@ -78,6 +78,10 @@ void link_window(struct view *view)
         l->ask_again = true;
         return;
     }
+    if (l->colour_asked) { /* of another picture; what was placed for it serves this one */
+        link_cancel(view, REQUEST_COLOUR);
+        l->colour_asked = l->colour_again = false;
+    }
     want(view, &request);
     request.id = REQUEST_VIEW;
     l->asked = true;
