@@ -30,6 +30,7 @@ struct _PoetRows {
     GObject parent;
     struct view *view;
     GHashTable *entries, *asked; /* by position; by page */
+    GQueue listing; /* positions that lists were asked for from */
     guint count;
     bool hits; /* the finder's, instead of all */
 };
@@ -74,6 +75,7 @@ static void poet_rows_finalize(GObject *object)
     PoetRows *rows = POET_ROWS(object);
     g_hash_table_destroy(rows->entries);
     g_hash_table_destroy(rows->asked);
+    g_queue_clear_full(&rows->listing, g_free);
     G_OBJECT_CLASS(poet_rows_parent_class)->finalize(object);
 }
 
@@ -82,6 +84,7 @@ static void poet_rows_class_init(PoetRowsClass *class) { G_OBJECT_CLASS(class)->
 static void poet_rows_init(PoetRows *rows)
 {
     rows->entries = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_entry);
+    g_queue_init(&rows->listing);
     rows->asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 }
 
@@ -91,6 +94,14 @@ static void show_entry(PoetRows *rows, GtkWidget *label, uint64_t position)
 {
     const struct entry *e = g_hash_table_lookup(rows->entries, &position);
     gtk_label_set_text(GTK_LABEL(label), e ? e->text : "");
+}
+
+static void keep(PoetRows *rows, uint64_t position, char *text, struct ref at)
+{
+    struct entry *e = g_new0(struct entry, 1);
+    e->text = text;
+    e->at = at;
+    g_hash_table_insert(rows->entries, g_memdup2(&position, sizeof position), e);
 }
 
 static void fetch(PoetRows *rows, uint64_t position)
@@ -103,7 +114,9 @@ static void fetch(PoetRows *rows, uint64_t position)
         g_hash_table_remove_all(rows->asked);
     }
     g_hash_table_add(rows->asked, g_memdup2(&page, sizeof page));
-    link_list(rows->view, rows->hits ? position : page * PAGE, rows->hits ? 1 : PAGE);
+    uint64_t from = rows->hits ? position : page * PAGE;
+    g_queue_push_tail(&rows->listing, g_memdup2(&from, sizeof from));
+    link_list(rows->view, from, rows->hits ? 1 : PAGE);
 }
 
 static void on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
@@ -149,14 +162,22 @@ static gboolean on_refresh(gpointer data)
 void events_take(struct view *view, struct shown_event *event)
 {
     PoetRows *rows = POET_ROWS(view->events);
-    struct entry *e = g_new0(struct entry, 1);
-    e->text = details_say(view, event);
-    e->at = event->at;
-    g_hash_table_insert(rows->entries, g_memdup2(&event->position, sizeof event->position), e);
+    keep(rows, event->position, details_say(view, event), event->at);
     shown_event_free(event);
     if (!g_object_get_data(G_OBJECT(view->events_list), "refresh"))
         g_object_set_data(G_OBJECT(view->events_list), "refresh",
                           GUINT_TO_POINTER(g_idle_add(on_refresh, view)));
+}
+
+/* A list is here, up to a position.  What it left out is of lines that are never drawn. */
+void events_listed(struct view *view, uint64_t end)
+{
+    PoetRows *rows = POET_ROWS(view->events);
+    uint64_t *from = g_queue_pop_head(&rows->listing);
+    for (uint64_t p = from ? *from : end; p < end && p - *from < 4 * PAGE && !rows->hits; p++)
+        if (!g_hash_table_contains(rows->entries, &p))
+            keep(rows, p, g_strdup("·"), (struct ref){0, 0});
+    g_free(from);
 }
 
 /* The log has grown, or there are other hits. */
@@ -183,6 +204,7 @@ void events_clear(struct view *view)
 {
     PoetRows *rows = POET_ROWS(view->events);
     guint before = rows->count;
+    g_queue_clear_full(&rows->listing, g_free);
     g_hash_table_remove_all(rows->entries);
     g_hash_table_remove_all(rows->asked);
     rows->count = 0;
@@ -220,7 +242,7 @@ static void on_activate(GtkListView *list, guint index, gpointer data)
     uint64_t position = rows->hits ? view->finder.positions[index] : index;
     const struct entry *e = g_hash_table_lookup(rows->entries, &position);
     (void)list;
-    if (e)
+    if (e && e->at.line)
         motion_to_event(view, e->at, position);
 }
 

@@ -295,6 +295,9 @@ static void take(struct view *view, unsigned type, struct in *in)
     case MESSAGE_SITES_ARE:
         find_sites(view, in);
         break;
+    case MESSAGE_LIST_END:
+        events_listed(view, get_u64(in));
+        break;
     case MESSAGE_BYTES:
         save_trace_bytes(view, in);
         break;

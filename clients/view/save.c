@@ -503,6 +503,7 @@ static bool load(struct view *view, const char *file)
         g_free(here.rows);
         here.rows = place.rows;
         here.row_count = place.row_count;
+        here.fold = place.fold;
         place.rows = NULL;
         place_free(&place);
         place = here;

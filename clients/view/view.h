@@ -299,6 +299,7 @@ GtkWidget *text_new(struct view *view);
 void text_refresh(struct view *view);
 GtkWidget *events_new(struct view *view);
 void events_take(struct view *view, struct shown_event *event); /* takes it */
+void events_listed(struct view *view, uint64_t end);
 void events_count(struct view *view);
 void events_select(struct view *view);
 void events_clear(struct view *view);
