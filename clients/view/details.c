@@ -262,7 +262,7 @@ static void describe(struct view *view, GString *s, const struct shown_event *e)
     g_free(time);
 }
 
-void details_refresh(struct view *view)
+static void refresh(struct view *view)
 {
     struct ref selected = view->place.selected;
     const struct shown_event *e = event_of(view, selected);
@@ -332,6 +332,21 @@ void details_relation(struct view *view)
     tell_chain(view, s);
     gtk_label_set_markup(GTK_LABEL(view->relation), s->str);
     g_string_free(s, TRUE);
+}
+
+static gboolean on_idle(gpointer data)
+{
+    struct view *view = data;
+    view->details_idle = 0;
+    refresh(view);
+    return G_SOURCE_REMOVE;
+}
+
+/* The picture comes first: to look up a source may take a while. */
+void details_refresh(struct view *view)
+{
+    if (!view->details_idle)
+        view->details_idle = g_idle_add_full(G_PRIORITY_LOW, on_idle, view, NULL);
 }
 
 /* One more event of the chain. */

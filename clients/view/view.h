@@ -143,7 +143,7 @@ struct view {
     GListModel *events;
     bool moving;      /* we set widgets ourselves */
     bool hang_shown;  /* the panel of waits opened by itself once */
-    guint reselect_timer, quiet_timer, pulse, orienting;
+    guint reselect_timer, quiet_timer, pulse, orienting, details_idle;
     double time_before; /* the scale that was chosen last */
     double pointer_x, pointer_y; /* on the canvas; -1 outside */
     struct view_drag {

@@ -516,6 +516,8 @@ static gboolean on_close(GtkWindow *window, gpointer data)
         g_source_remove(view->reselect_timer);
     if (view->orienting)
         g_source_remove(view->orienting);
+    if (view->details_idle)
+        g_source_remove(view->details_idle);
     return FALSE;
 }
 
