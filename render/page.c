@@ -340,6 +340,15 @@ uint32_t page_add(struct page_file *f, const struct scene *scene, bool last)
     return i;
 }
 
+void page_abandon(struct page_file *f)
+{
+    finish(f->cr, f->surface);
+    fclose(f->sink.f);
+    unlink(f->part);
+    free_file(f);
+    free(f);
+}
+
 const char *page_close(struct page_file *f)
 {
     const char *why = end_file(f, finish(f->cr, f->surface));

@@ -41,5 +41,6 @@ struct page_file *page_open(const struct page_options *options, const char *path
  * on them: the next scene begins with the others. */
 uint32_t page_add(struct page_file *file, const struct scene *scene, bool last);
 const char *page_close(struct page_file *file); /* NULL, or what went wrong */
+void page_abandon(struct page_file *file); /* what was there under the name stays */
 
 #endif

@@ -2,7 +2,8 @@
 #include "server/answer.h"
 #include "server/finding.h"
 
-#define STEPS_MOST 100000u /* along one line, to find where it meets another */
+#define LOOKED_MOST 65536u /* positions, where many lines are hidden */
+#define STEPS_MOST 20000u  /* along one line, to find where it meets another */
 
 void answer_list(struct out *out, const struct run *run, uint64_t position, uint32_t count)
 {
@@ -10,7 +11,8 @@ void answer_list(struct out *out, const struct run *run, uint64_t position, uint
     uint64_t first = order_first(order);
     position = position < first ? first : position;
     count = count > LIMIT_LIST ? LIMIT_LIST : count;
-    for (; count && position < order_count(order); position++) {
+    uint64_t end = position + LOOKED_MOST < order_count(order) ? position + LOOKED_MOST : order_count(order);
+    for (; count && position < end; position++) {
         struct event e = order_event(order, position);
         if (!e.line || e.line & HIDDEN_LINE)
             continue;

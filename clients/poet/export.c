@@ -148,6 +148,7 @@ static bool choose_paper(const struct command *command, const struct picture *p,
 
 #define COLUMNS_AT_ONCE 3000u
 
+/* Ctrl-C leaves no half file behind. */
 static char part_file[4200];
 
 static void on_interrupt(int number)
@@ -156,35 +157,44 @@ static void on_interrupt(int number)
     _exit(128 + number);
 }
 
+/* Where the window after this one begins.  Placed by time, a window may hold nothing. */
+static int32_t add_pages(struct page_file *pages, const struct picture *p, const struct book *book)
+{
+    if (!p->window.event_count && p->window.more_right)
+        return p->request.from + (int32_t)COLUMNS_AT_ONCE;
+    struct scene *scene = make_scene(p, book, true);
+    uint32_t columns = page_add(pages, scene, !p->window.more_right);
+    scene_free(scene);
+    return p->window.first + (int32_t)(columns ? columns : 1);
+}
+
+static void tell_progress(const struct picture *p)
+{
+    const struct shown_window *w = &p->window;
+    if (w->event_count && w->count && isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%3.0f %% ", 100.0 * (double)w->events[w->event_count - 1].position / (double)w->count);
+}
+
 /* A long run, page by page: never all of it at once. */
 static int write_pages(const struct command *command, struct picture *p, struct subject *subject,
                        const struct page_options *page, const char *file)
 {
     const char *why;
     struct page_file *pages = page_open(page, file, &why);
-    int32_t from = p->window.first;
-    uint64_t events = 0;
-    snprintf(part_file, sizeof part_file, "%s.part", file);
-    signal(SIGINT, on_interrupt);
-    signal(SIGTERM, on_interrupt);
-    for (bool more = pages != NULL; more;) {
+    int32_t from = p->request.from;
+    if (!pages)
+        return command_fail(command, "%s: %s", file, why);
+    do {
         if (!picture_columns(command, p, subject, from, COLUMNS_AT_ONCE)) {
-            page_close(pages);
-            unlink(file);
+            page_abandon(pages);
             return EXIT_FAILED;
         }
-        struct scene *scene = make_scene(p, &subject->source.book, true);
-        more = p->window.more_right;
-        int32_t next = (int32_t)page_add(pages, scene, !more);
-        from = p->window.first + (next > 0 ? next : 1);
-        events = p->window.event_count ? p->window.events[p->window.event_count - 1].position : events;
-        scene_free(scene);
-        if (isatty(STDERR_FILENO))
-            fprintf(stderr, "\r%3.0f %% ", p->window.count ? 100.0 * (double)events / (double)p->window.count : 100);
-    }
+        from = add_pages(pages, p, &subject->source.book);
+        tell_progress(p);
+    } while (p->window.more_right);
     if (isatty(STDERR_FILENO))
         fputs("\r      \r", stderr);
-    why = pages ? page_close(pages) : why;
+    why = page_close(pages);
     lettering_forget();
     return why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
 }
@@ -277,6 +287,9 @@ static int run_export(const struct command *command, int argc, char **argv)
     struct subject subject;
     if (!subject_open(command, &subject, argv[optind], p.labels))
         return EXIT_FAILED;
+    snprintf(part_file, sizeof part_file, "%s.part", file);
+    signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
     status = EXIT_FAILED;
     if (picture_get(command, &p, &subject)) {
         if (p.window.event_count == 0)

@@ -162,7 +162,8 @@ static char *quoted(const char *s)
             at = stpcpy(at, "'\\'");
         *at++ = *s;
     }
-    strcpy(at, "'");
+    *at++ = '\'';
+    *at = 0;
     return q;
 }
 

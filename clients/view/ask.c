@@ -240,14 +240,25 @@ void link_list(struct view *view, uint64_t position, uint32_t count)
     link_send(view, &out);
 }
 
-void link_recorded(struct view *view, uint64_t from, bool back)
+void link_recorded(struct view *view, uint64_t from, bool back, bool shown)
 {
+    const struct shown_window *w = &view->stage.window;
     struct out out = {0};
     struct search_request request = {.id = REQUEST_STEP, .from = from, .backwards = back, .limit = 1,
                                      .text = (char *)(guintptr)""};
+    uint32_t lines = 0;
+    for (uint32_t i = 0; i < w->row_count; i++)
+        lines += 1 + w->rows[i].member_count;
+    request.lines = g_new(uint32_t, lines + 1);
+    for (uint32_t i = 0; shown && i < w->row_count; i++) {
+        request.lines[request.line_count++] = w->rows[i].line;
+        for (uint32_t k = 0; k < w->rows[i].member_count; k++)
+            request.lines[request.line_count++] = w->rows[i].members[k];
+    }
     out_begin(&out, MESSAGE_SEARCH);
     put_search_request(&out, &request);
     out_end(&out);
+    g_free(request.lines);
     view->link.stepping = view->link.connected;
     link_send(view, &out);
 }

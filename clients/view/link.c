@@ -9,10 +9,8 @@
 
 static bool good(struct view *view, struct in *in)
 {
-    if (in_done(in))
-        return true;
-    window_say(view, "%s: %s", view->link.source.name, in->error);
-    return false;
+    view->link.broken |= !in_done(in);
+    return !view->link.broken;
 }
 
 static void take_window(struct view *view, struct in *in)
@@ -162,6 +160,7 @@ static void begin_run(struct view *view)
     find_clear(view);
     bookmarks_clear(view);
     waits_free(&view->waits);
+    waits_free(&view->waits_coming);
     window_empty(view, NULL, NULL);
     window_titles(view);
     motion_follow(view, true);
@@ -236,12 +235,11 @@ static void take_grown(struct view *view, struct in *in)
 
 static void take_tails(struct view *view, unsigned type, struct in *in)
 {
-    static struct waits coming;
-    if (!waits_take(&coming, the_book(view), type, in))
+    if (!waits_take(&view->waits_coming, the_book(view), type, in))
         return;
     waits_free(&view->waits);
-    view->waits = coming;
-    coming = (struct waits){0};
+    view->waits = view->waits_coming;
+    view->waits_coming = (struct waits){0};
     waits_refresh(view);
 }
 
@@ -372,6 +370,11 @@ static gboolean drain(struct view *view, bool *more)
     while (!*more && (got = source_next(&view->link.source, false, &type, &in, &error)) > 0) {
         take(view, type, &in);
         *more = g_get_monotonic_time() > until;
+        if (view->link.broken) {
+            error_set(&error, "%s: %s is damaged: %s", view->link.source.name, message_name(type), in.error);
+            got = -1;
+            break;
+        }
     }
     if (got < 0)
         lost(view, error.text);
@@ -426,7 +429,7 @@ void link_close(struct view *view)
     view->place.zoom = ZOOM_FIRST;
     sites_free(l->sites);
     l->sites = NULL;
-    l->connected = l->has_run = l->asked = l->ask_again = false;
+    l->connected = l->has_run = l->asked = l->ask_again = l->broken = false;
 }
 
 static void begin(struct view *view, struct source *source, const char *what)

@@ -422,6 +422,14 @@ void motion_partner(struct view *view)
         go(view, at, NO_PLACE, false);
 }
 
+/* Are both ends of a pair, or members of a group: one step? */
+static bool same_point(const struct shown_event *a, const struct shown_event *b)
+{
+    if (a->group && a->group == b->group)
+        return true;
+    return a->relation == RELATION_SYNC && a->partner_count == 1 && ref_equal(a->partners[0], b->at);
+}
+
 /* The next point on a line that is shown, in the order of the recording; over clusters and folds, whose inner
  * events are not drawn, and into what is opened. */
 void motion_recorded(struct view *view, int step)
@@ -433,8 +441,8 @@ void motion_recorded(struct view *view, int step)
     const struct scene_mark *best = NULL;
     for (uint32_t i = 0; i < s->mark_count; i++) {
         const struct scene_mark *o = &s->marks[i];
-        if (o->event->position == NO_PLACE || o->x_pt == m->x_pt)
-            continue; /* the other end of the same point is no step */
+        if (o->event->position == NO_PLACE || same_point(o->event, m->event))
+            continue;
         if (step > 0 ? o->event->position > m->event->position &&
                            (!best || o->event->position < best->event->position)
                      : o->event->position < m->event->position &&
@@ -443,8 +451,8 @@ void motion_recorded(struct view *view, int step)
     }
     if (best)
         go(view, best->event->at, best->event->position, false);
-    else
-        window_say(view, "There is none that way");
+    else if (m->event->position != NO_PLACE) /* beyond what is here */
+        link_recorded(view, m->event->position + (step > 0), step < 0, true);
 }
 
 void motion_recorded_into(struct view *view, int step)
@@ -452,7 +460,7 @@ void motion_recorded_into(struct view *view, int step)
     const struct scene_mark *m = stage_mark(view, view->place.selected);
     if (choose_one(view) || !m || m->event->position == NO_PLACE)
         return;
-    link_recorded(view, m->event->position + (step > 0), step < 0);
+    link_recorded(view, m->event->position + (step > 0), step < 0, false);
 }
 
 /* ---- one line ---- */

@@ -73,6 +73,15 @@ struct export {
     char *file, *view_file;
 };
 
+static void free_export(struct export *e)
+{
+    if (e->view_file)
+        g_unlink(e->view_file);
+    g_free(e->file);
+    g_free(e->view_file);
+    g_free(e);
+}
+
 static void on_exported(GObject *object, GAsyncResult *result, gpointer data)
 {
     struct export *e = data;
@@ -89,12 +98,9 @@ static void on_exported(GObject *object, GAsyncResult *result, gpointer data)
         window_trouble(e->view, NULL, "%s: %s", e->file, error->message);
     else if (!error)
         window_trouble(e->view, NULL, "%s", *complaints ? complaints : "it was not saved");
-    g_unlink(e->view_file);
     g_clear_error(&error);
     g_free(complaints);
-    g_free(e->file);
-    g_free(e->view_file);
-    g_free(e);
+    free_export(e);
 }
 
 static void export_to(struct view *view, const char *file, bool whole, const char *from, const char *to)
@@ -130,6 +136,7 @@ static void export_to(struct view *view, const char *file, bool whole, const cha
         view->exporting = process;
     } else {
         window_trouble(view, NULL, "%s: %s", file, error ? error->message : "the view could not be written");
+        free_export(e);
     }
     g_clear_error(&error);
     g_ptr_array_free(arguments, TRUE);
@@ -389,8 +396,9 @@ static void write_scene_now(struct view *view)
     struct scene *scene = p->far ? NULL : seen_scene(view, true);
     FILE *f = fopen(view->scene_file, "we");
     if (f) {
-        fprintf(f, "from %d shift %.3f rise %.3f zoom %.4f far %d %.1f %.1f\n", p->from, p->shift_pt,
-                p->rise_pt, p->zoom, p->far, p->far_from, p->far_to);
+        fprintf(f, "from %d shift %.3f rise %.3f zoom %.4f time %llu follow %d far %d %.1f %.1f\n", p->from,
+                p->shift_pt, p->rise_pt, p->zoom, (unsigned long long)p->column_ns, p->follow, p->far,
+                p->far_from, p->far_to);
         if (scene)
             scene_print(scene, f);
         fclose(f);

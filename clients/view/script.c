@@ -175,8 +175,8 @@ static void write_spots(struct view *view, const char *file)
 {
     const struct scene *s = view->stage.scene;
     double names = stage_names_px(view);
-    FILE *f = fopen(file, "we");
-    if (!f || !s)
+    FILE *f = s ? fopen(file, "we") : NULL;
+    if (!f)
         return;
     for (uint32_t i = 0; i < s->mark_count; i++) {
         char at[48];
@@ -211,6 +211,14 @@ static void write_image(struct view *view, const char *file)
 
 /* ---- doing ---- */
 
+/* A whole number; 0 if it is none, or too large. */
+static int whole(const char *s)
+{
+    gint64 v = 0;
+    return g_ascii_string_to_signed(s, 10, -1000000, 1000000000, &v, NULL) ? (int)v : 0;
+}
+
+
 static void activate(struct view *view, const char *name, const char *target)
 {
     g_action_group_activate_action(G_ACTION_GROUP(view->window), name,
@@ -241,17 +249,17 @@ static bool perform(struct script *s, char **w)
     else if (strcmp(w[0], "find") == 0)
         find(view, s->lines[s->at] + strlen("find "));
     else if (strcmp(w[0], "line") == 0)
-        motion_line(view, (uint32_t)atoi(a), atoi(b));
+        motion_line(view, (uint32_t)whole(a), whole(b));
     else if (strcmp(w[0], "time") == 0)
         motion_time(view, g_ascii_strtod(a, NULL));
     else if (strcmp(w[0], "pan") == 0)
-        motion_pan(view, atoi(a), atoi(b));
+        motion_pan(view, whole(a), whole(b));
     else if (strcmp(w[0], "zoom") == 0)
-        motion_zoom(view, g_ascii_strtod(a, NULL), atoi(b), atoi(c));
+        motion_zoom(view, g_ascii_strtod(a, NULL), whole(b), whole(c));
     else if (strcmp(w[0], "hide") == 0)
-        rows_hide(view, (uint32_t)atoi(a));
+        rows_hide(view, (uint32_t)whole(a));
     else if (strcmp(w[0], "drop") == 0)
-        rows_drop(view, (uint32_t)atoi(a), (uint32_t)atoi(b));
+        rows_drop(view, (uint32_t)whole(a), (uint32_t)whole(b));
     else if (strcmp(w[0], "scene") == 0)
         save_scene(view, a);
     else if (strcmp(w[0], "state") == 0)
@@ -267,7 +275,7 @@ static bool perform(struct script *s, char **w)
     else if (strcmp(w[0], "save") == 0)
         save_export(view, a, strcmp(b, "whole") == 0);
     else if (strcmp(w[0], "frames") == 0)
-        frames(view, a, atoi(b));
+        frames(view, a, whole(b));
     else if (strcmp(w[0], "memory") == 0)
         tell_memory();
     else if (strcmp(w[0], "watch") == 0)
@@ -353,7 +361,7 @@ static gboolean on_turn(gpointer data)
     bool done = true;
     if (words[0] && strcmp(words[0], "key") == 0 && words[1] && words[2]) {
         s->action = g_strdup(words[1]);
-        s->left = atoi(words[2]);
+        s->left = whole(words[2]);
     } else if (words[0] && *words[0] && *words[0] != '#') {
         done = perform(s, words);
     }

@@ -91,9 +91,9 @@ void settings_save(struct view *view)
 
 void settings_remember(struct view *view, const char *what)
 {
-    GPtrArray *list = g_ptr_array_new();
     if (!what || g_strcmp0(what, "latest") == 0)
         return;
+    GPtrArray *list = g_ptr_array_new();
     bool is_file = !endpoint_is(what) && !g_str_has_prefix(what, "ssh:");
     char *path = is_file ? g_canonicalize_filename(what, NULL) : g_strdup(what);
     g_ptr_array_add(list, path);

@@ -30,6 +30,7 @@ enum request { REQUEST_VIEW = 1, REQUEST_COLOUR, REQUEST_PRINT, REQUEST_FAR, REQ
 struct link {
     struct source source;
     bool connected, has_run, opening;
+    bool broken; /* a message was damaged: what comes behind it cannot be trusted */
     bool fresh; /* nothing of the run was shown yet */
     guint watch, more; /* more: messages that came and wait for their turn */
     struct sites *sites;
@@ -133,7 +134,7 @@ struct view {
     struct history history;
     struct finder finder;
     struct settings settings;
-    struct waits waits;
+    struct waits waits, waits_coming;
     struct shown_density density; /* of the map */
     GArray *bookmarks;            /* struct bookmark */
     GMenu *recent; /* of the menu */
@@ -182,7 +183,8 @@ void link_list(struct view *view, uint64_t position, uint32_t count);
 void link_search(struct view *view, struct search_request *request);
 void link_cancel(struct view *view, enum request id);
 void link_ask(struct view *view, enum message type); /* one without a body */
-void link_recorded(struct view *view, uint64_t from, bool back); /* the next event of the log */
+/* The next event of the log; shown: on a line that is. */
+void link_recorded(struct view *view, uint64_t from, bool back, bool shown);
 void link_print(struct view *view);
 
 /* stage.c: the scene, and where it is */

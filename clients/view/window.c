@@ -227,8 +227,9 @@ void window_go(struct view *view, const char *text)
         const char *unit;
         double ns;
     } units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    if (*text == '#' && atoi(text + 1) > 0 && (guint)atoi(text + 1) <= view->bookmarks->len) {
-        const struct bookmark *b = &g_array_index(view->bookmarks, struct bookmark, (guint)atoi(text + 1) - 1);
+    guint64 mark = *text == '#' ? g_ascii_strtoull(text + 1, NULL, 10) : 0;
+    if (mark && mark <= view->bookmarks->len) {
+        const struct bookmark *b = &g_array_index(view->bookmarks, struct bookmark, (guint)mark - 1);
         motion_to_event(view, b->at, b->position);
         return;
     }

@@ -8,7 +8,6 @@
 #define LEAP_AFTER 4096u /* events, at least, before the first try */
 #endif
 #define LEAP_LEAST (LEAP_AFTER / 4 + 1) /* shorter ones are not worth it */
-#define LEAP_LINES 16u
 #define LEAP_MOST (1u << 20)
 
 /* Folds and clusters draw an event with regard to others that may lie in what is passed over. */
@@ -34,10 +33,7 @@ static uint64_t passed(const struct sweep *sweep, uint64_t position, bool *insid
             high = middle;
     }
     *inside = low > 0 && position < sweep->leaps[low - 1].to;
-    uint64_t n = 0;
-    for (size_t i = 0; i < low; i++)
-        n += sweep->leaps[i].to - sweep->leaps[i].from;
-    return n;
+    return low ? sweep->leaps[low - 1].sum : 0;
 }
 
 size_t sweep_index(const struct sweep *sweep, uint64_t position)
@@ -78,15 +74,16 @@ static void remember(struct place_job *job, struct sweep *sweep, int32_t edge)
 
 static void pass(struct sweep *sweep, uint64_t from, uint64_t to)
 {
+    uint64_t sum = sweep->leap_count ? sweep->leaps[sweep->leap_count - 1].sum : 0;
     sweep->leaps = grow(sweep->leaps, &sweep->leap_room, sweep->leap_count + 1, sizeof *sweep->leaps);
-    sweep->leaps[sweep->leap_count++] = (struct leap){from, to};
+    sweep->leaps[sweep->leap_count++] = (struct leap){from, to, sum + (to - from)};
 }
 
 /* Is it time to try? */
 static bool is_due(struct place_job *job, struct sweep *sweep)
 {
-    uint64_t least = LEAP_LINES * (uint64_t)(job->lines + job->hidden_lines) / 4096 * LEAP_AFTER + LEAP_AFTER;
-    sweep->wait = sweep->wait ? sweep->wait : least;
+    if (!sweep->wait) /* a try looks at every line */
+        sweep->wait = LEAP_AFTER * (1 + (uint64_t)(job->lines + job->hidden_lines) / 256);
     if (!job->leaps || !sweep->open || ++sweep->waited < sweep->wait)
         return false;
     sweep->waited = 0;

@@ -27,6 +27,7 @@ struct sweep {
     /* right: stretches that were passed over; how it was before the first of them */
     struct leap {
         uint64_t from, to; /* positions from .. to - 1 */
+        uint64_t sum;      /* of positions passed over so far, with these */
     } *leaps;
     size_t leap_count, leap_room;
     int32_t leap_edge;

@@ -78,6 +78,14 @@ is "by type" "$(hits 2)" "$(poet dump work.poet --json | grep -c '"event":"[0-9:
 is "by call site" "$(hits 3)" "$(poet dump work.poet --json | grep -c '"site":"work.c:17"')"
 is "nothing" "$(hits 4)" 0
 
+# ---- step by step along the recorded order ----
+{ echo 'action start'; echo 'goto 1:1'; for _ in $(seq 120); do echo 'action recorded-on'; echo 'state steps'; done; echo quit; } >script
+check "120 steps along the recording" script
+awk 'NR == FNR { at[$1] = NR; next } $2 != "none" { if (last && (at[$2] <= last || at[$2] > last + 2)) print $2; last = at[$2] }' \
+    events steps >astray
+is "each goes to the next point of the dump" "$(cat astray)" ""
+is "and none stands still" "$(awk '{ print $2 }' steps | sort -u | wc -l)" 120
+
 # ---- what is saved ----
 printf '%s\n' 'goto 5:20' 'hide 3' 'drop 6 2' 'zoom 1.2 300 100' 'view a.view' 'save a.pdf seen' \
     'save a.svg seen' 'time 5' 'view b.view' 'save b.png seen' 'save c.pdf whole' quit >script
