@@ -183,22 +183,6 @@ static void on_save(GtkNativeDialog *dialog, int response, gpointer data)
     g_object_unref(dialog);
 }
 
-static GtkFileChooser *chooser(struct view *view, const char *title, GtkFileChooserAction action,
-                               const char *name)
-{
-    GtkFileChooserNative *dialog =
-        gtk_file_chooser_native_new(title, GTK_WINDOW(view->window), action,
-                                    action == GTK_FILE_CHOOSER_ACTION_SAVE ? "_Save" : "_Open", "_Cancel");
-    char *directory = g_get_current_dir();
-    GFile *here = g_file_new_for_path(directory);
-    gtk_file_chooser_set_current_folder(GTK_FILE_CHOOSER(dialog), here, NULL);
-    if (name)
-        gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
-    g_object_unref(here);
-    g_free(directory);
-    return GTK_FILE_CHOOSER(dialog);
-}
-
 void save_diagram(struct view *view)
 {
     static const char *ranges[] = {"seen", "whole", "marks", NULL};
@@ -208,7 +192,7 @@ void save_diagram(struct view *view)
         return;
     }
     char *name = g_strdup_printf("%s.pdf", the_book(view)->run.name);
-    GtkFileChooser *dialog = chooser(view, "Save the diagram", GTK_FILE_CHOOSER_ACTION_SAVE, name);
+    GtkFileChooser *dialog = window_chooser(view, "Save the diagram", GTK_FILE_CHOOSER_ACTION_SAVE, name);
     gtk_file_chooser_add_choice(dialog, "range", "Range", ranges, labels);
     gtk_file_chooser_set_choice(dialog, "range", "seen");
     g_signal_connect(dialog, "response", G_CALLBACK(on_save), view);
@@ -301,7 +285,7 @@ void save_trace(struct view *view)
         return;
     }
     char *name = g_strdup_printf("%s.poet", the_book(view)->run.name);
-    GtkFileChooser *dialog = chooser(view, "Save the trace", GTK_FILE_CHOOSER_ACTION_SAVE, name);
+    GtkFileChooser *dialog = window_chooser(view, "Save the trace", GTK_FILE_CHOOSER_ACTION_SAVE, name);
     g_signal_connect(dialog, "response", G_CALLBACK(on_save_trace), view);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
     g_free(name);
@@ -549,7 +533,7 @@ static void view_dialog(struct view *view, GtkFileChooserAction action)
         return;
     char *name = g_strdup_printf("%s.view", the_book(view)->run.name);
     bool saves = action == GTK_FILE_CHOOSER_ACTION_SAVE;
-    GtkFileChooser *dialog = chooser(view, saves ? "Save the view" : "Load a view", action, saves ? name : NULL);
+    GtkFileChooser *dialog = window_chooser(view, saves ? "Save the view" : "Load a view", action, saves ? name : NULL);
     g_signal_connect(dialog, "response", G_CALLBACK(on_view), view);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
     g_free(name);

@@ -359,6 +359,9 @@ void window_empty(struct view *view, const char *title, const char *text); /* NU
 void window_busy(struct view *view, const char *what, double share); /* NULL: no more */
 GtkWidget *window_icon_button(const char *icon, const char *action, const char *tooltip);
 void window_closes_on_escape(GtkWidget *window);
+/* A dialog that begins in the working directory; name: proposed for a file to be saved, or NULL. */
+GtkFileChooser *window_chooser(struct view *view, const char *title, GtkFileChooserAction action,
+                               const char *name);
 void window_open_dialog(struct view *view);
 void window_connect_dialog(struct view *view);
 void window_go_dialog(struct view *view);

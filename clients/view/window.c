@@ -129,14 +129,29 @@ static void on_open(GtkNativeDialog *dialog, int response, gpointer data)
     g_object_unref(dialog);
 }
 
+GtkFileChooser *window_chooser(struct view *view, const char *title, GtkFileChooserAction action,
+                               const char *name)
+{
+    GtkFileChooserNative *dialog =
+        gtk_file_chooser_native_new(title, GTK_WINDOW(view->window), action,
+                                    action == GTK_FILE_CHOOSER_ACTION_SAVE ? "_Save" : "_Open", "_Cancel");
+    char *directory = g_get_current_dir();
+    GFile *here = g_file_new_for_path(directory);
+    gtk_file_chooser_set_current_folder(GTK_FILE_CHOOSER(dialog), here, NULL);
+    if (name)
+        gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
+    g_object_unref(here);
+    g_free(directory);
+    return GTK_FILE_CHOOSER(dialog);
+}
+
 void window_open_dialog(struct view *view)
 {
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        "Open a trace", GTK_WINDOW(view->window), GTK_FILE_CHOOSER_ACTION_OPEN, "_Open", "_Cancel");
+    GtkFileChooser *dialog = window_chooser(view, "Open a trace", GTK_FILE_CHOOSER_ACTION_OPEN, NULL);
     GtkFileFilter *filter = gtk_file_filter_new();
     gtk_file_filter_set_name(filter, "Poet traces (*.poet)");
     gtk_file_filter_add_pattern(filter, "*.poet");
-    gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), filter);
+    gtk_file_chooser_add_filter(dialog, filter);
     g_object_unref(filter);
     g_signal_connect(dialog, "response", G_CALLBACK(on_open), view);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
