@@ -28,6 +28,7 @@ static int check_description(const struct command *command, const char *file)
 struct last { /* of a line, or of a thread */
     struct ref at;
     uint32_t type;
+    uint32_t other; /* a thread's: the type of the other end of the pair, 0 none */
     bool broken; /* said so already: only the first break counts */
 };
 
@@ -35,6 +36,7 @@ struct checker {
     const char *file;
     struct book *book;
     struct last *lines, *threads; /* by line - 1 */
+    struct last before;           /* of the previous event's thread, before that event */
     uint32_t room;
     struct shown_event previous;
     uint64_t events, breaks;
@@ -77,7 +79,10 @@ static void check_succession(struct checker *c, const struct shown_event *e, str
     const struct book_line *own = book_line(c->book, last == &c->lines[e->at.line - 1] ? e->at.line
                                                                                       : e->thread);
     bool begin = !own || own->is.first <= 1; /* else its begin is forgotten */
-    if (last->broken || (last->at.line ? target_has(allowed, before) : first || !begin))
+    if (last->broken ||
+        (last->at.line ? target_has(allowed, before) ||
+                             (last->other && target_has(allowed, book_type(c->book, last->other)))
+                       : first || !begin))
         return;
     char s[48];
     ref_print(s, sizeof s, last->at);
@@ -99,12 +104,17 @@ static void check_numbers(struct checker *c, const struct shown_event *e, const 
 }
 
 /* The ends of a pair stand one after the other in a dump. */
+static bool ends_pair(const struct checker *c, const struct shown_event *e)
+{
+    return e->relation == RELATION_SYNC && e->partner_count == 1 &&
+           ref_equal(e->partners[0], c->previous.at);
+}
+
 static void check_pair(struct checker *c, const struct shown_event *e,
                        const struct target_event *look)
 {
     const struct shown_event *p = &c->previous;
-    if (e->relation != RELATION_SYNC || e->partner_count != 1 ||
-        !ref_equal(e->partners[0], p->at))
+    if (!ends_pair(c, e))
         return;
     const char *other = book_type(c->book, p->type);
     if (p->partner_count != 1 || !ref_equal(p->partners[0], e->at))
@@ -126,6 +136,11 @@ static void check_event(struct checker *c, struct shown_event *e)
     }
     struct last *line = &c->lines[e->at.line - 1];
     struct last *thread = e->thread && e->thread <= c->room ? &c->threads[e->thread - 1] : NULL;
+    bool second = ends_pair(c, e);
+    if (thread && second) /* both ends are one step of the thread */
+        thread->at = c->before.at, thread->type = c->before.type, thread->other = c->before.other;
+    else if (thread)
+        c->before = *thread;
     const struct target_event *look = book_look(c->book, e);
     check_numbers(c, e, line);
     if (e->state != EVENT_ORDERED)
@@ -148,10 +163,9 @@ static void check_event(struct checker *c, struct shown_event *e)
     }
     line->at = e->at;
     line->type = e->type;
-    if (thread) {
-        thread->at = e->at;
-        thread->type = e->type;
-    }
+    if (thread)
+        *thread = (struct last){.at = e->at, .type = e->type, .broken = thread->broken,
+                                .other = second ? c->previous.type : 0};
     shown_event_free(&c->previous);
     c->previous = *e;
     *e = (struct shown_event){0};

@@ -165,6 +165,8 @@ static void attach(void)
         return;
     if (chosen && *chosen)
         snprintf(environment, sizeof environment, "%s", chosen);
+    else if (thread_runtime())
+        snprintf(environment, sizeof environment, "%s", thread_runtime());
     if (!endpoint_default(endpoint, sizeof endpoint, &error)) {
         say("%s", error.text);
         return;
@@ -242,7 +244,7 @@ void attach_forking(uint64_t high, uint64_t low) { forked = (struct attach_fork)
  * most children do nothing but execute another program. */
 static void after_fork(void)
 {
-    bool was_traced = thread_mine != NULL && atomic_load(&live);
+    bool was_traced = thread_base != NULL && atomic_load(&live);
     server_forget();
     objects_forked();
     barriers_forked();

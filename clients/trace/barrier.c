@@ -103,7 +103,7 @@ static struct line *own_place(struct thread *t)
 {
     struct line *place = thread_place(t);
     const struct hold *top = t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
-    return top && top->object && top->object->kind == OBJECT_RWLOCK ? &t->task->line : place;
+    return top && top->object && top->object->kind == OBJECT_RWLOCK ? t->own : place;
 }
 
 static void passed(struct thread *t, struct line *barrier, struct rounds *r, uint64_t round,

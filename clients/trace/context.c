@@ -106,7 +106,7 @@ static bool is_followed(struct thread *t, struct coroutine *c)
 
 static void before_switch(const ucontext_t *save, const ucontext_t *target, uintptr_t site)
 {
-    struct thread *t = site ? thread_recording() : NULL;
+    struct thread *t = site && !thread_runtime() ? thread_recording() : NULL;
     if (!t)
         return;
     int saved = errno;
@@ -164,7 +164,7 @@ static void run(unsigned high, unsigned low)
 /* The one that was made in the same place before is used again. */
 static struct coroutine *coroutine_at(ucontext_t *context, void (*function)(void), uintptr_t site)
 {
-    struct thread *t = thread_recording();
+    struct thread *t = !thread_runtime() ? thread_recording() : NULL;
     struct object *o = t ? object_get(context, OBJECT_COROUTINE) : NULL;
     if (!o)
         return NULL;

@@ -228,7 +228,9 @@ struct thread {
     uint64_t mask;
     uintptr_t module_start, module_bytes; /* where the last call came from */
     uint32_t life; /* the one in which its queue was made */
-    struct task *task;
+    struct line *own;   /* where it stands by itself */
+    struct line *alone; /* the same as far as nobody else numbers it, else NULL */
+    struct task *task;  /* NULL: a task of the program's own */
     struct hold *holds;
     size_t hold_count, hold_room;
     volatile bool busy; /* recording now: a signal handler must not */
@@ -277,7 +279,11 @@ static inline struct thread *thread_recording(void)
     return thread_otherwise(t);
 }
 
+extern __thread struct thread *thread_base __attribute__((tls_model("initial-exec"))); /* of the system's thread itself */
+const char *thread_runtime(void); /* the environment of a runtime whose threads they are: the system's have no lines; else NULL */
+
 struct thread *thread_make(struct task *task); /* for the calling thread; NULL: not to be traced */
+struct thread *thread_make_own(struct line *line); /* for a task of the program's own */
 void thread_end(struct thread *thread);
 void thread_unfollowed(struct thread *thread); /* a synchronising call was seen but cannot be followed */
 void thread_forget(bool unborn); /* in a child after fork; unborn: it may begin a life */
@@ -384,7 +390,9 @@ extern uint64_t instance;           /* names this process among all */
 
 void server_begin(void); /* reads the environment */
 bool server_use(int fd, const struct out *first); /* a new life on it; false: it does not take the first */
-bool server_queue(struct thread *thread); /* makes the queue and hands it over */
+bool server_queue(struct thread *thread, uint32_t most_slots); /* makes the queue and hands it over */
+#define QUEUE_WHOLE UINT32_MAX
+#define QUEUE_SMALL 1024u
 void server_queue_done(struct thread *thread);
 void server_wake(void);
 bool server_alive(void);

@@ -113,6 +113,8 @@ static void at_end(void *p)
 void life_begin_main(void)
 {
     pthread_key_create(&end_key, at_end);
+    if (thread_runtime())
+        return;
     struct task *task = task_new(1);
     struct thread *t = task ? begin(task) : NULL;
     if (!t) {
@@ -147,9 +149,11 @@ struct thread *life_begin_child(uint64_t high, uint64_t low)
 /* What the thread held and lost was another server's. */
 struct thread *life_renew(struct thread *t)
 {
+    if (!t->task)
+        return NULL; /* the program's own tasks were another server's, too */
     t->busy = true;
     server_queue_done(t);
-    if (!server_queue(t)) {
+    if (!server_queue(t, QUEUE_WHOLE)) {
         t->busy = false;
         return NULL; /* the next call tries again, once there is a server */
     }
@@ -167,7 +171,7 @@ struct thread *life_renew(struct thread *t)
 
 void life_end_main(void)
 {
-    struct thread *t = thread_mine;
+    struct thread *t = thread_base;
     if (!t)
         return;
     atomic_fetch_or(&t->task->flags, TASK_DETACHED);
@@ -266,7 +270,7 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
                   const struct start *wanted)
 {
     real_find();
-    struct thread *t = site ? thread_recording() : NULL;
+    struct thread *t = site && !thread_runtime() ? thread_recording() : NULL;
     struct task *task = t ? task_new(2) : NULL;
     struct start *start = task ? start_take() : NULL;
     if (!site)

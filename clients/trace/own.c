@@ -10,24 +10,33 @@
 
 /* Own lines by index, in blocks that are never moved. */
 #define BLOCK 4096u
-static struct line *_Atomic blocks[LIMIT_LINES / BLOCK];
+struct own {
+    struct line line;
+    struct thread *_Atomic thread; /* of a task */
+};
+static struct own *_Atomic blocks[LIMIT_LINES / BLOCK];
 
+static struct own *own_at(poet_line_t index)
+{
+    struct own *block =
+        index < LIMIT_LINES ? atomic_load_explicit(&blocks[index / BLOCK], memory_order_acquire)
+                            : NULL;
+    struct own *own = block ? &block[index % BLOCK] : NULL;
+    return own && line_index(&own->line) ? own : NULL;
+}
 
 static struct line *own_line(poet_line_t index)
 {
-    struct line *block =
-        index < LIMIT_LINES ? atomic_load_explicit(&blocks[index / BLOCK], memory_order_acquire)
-                            : NULL;
-    struct line *line = block ? &block[index % BLOCK] : NULL;
-    return line && line_index(line) ? line : NULL;
+    struct own *own = own_at(index);
+    return own ? &own->line : NULL;
 }
 
-static struct line *own_line_make(uint32_t index)
+static struct own *own_make(uint32_t index)
 {
-    struct line *_Atomic *at = &blocks[index / BLOCK];
-    struct line *block = atomic_load_explicit(at, memory_order_acquire);
+    struct own *_Atomic *at = &blocks[index / BLOCK];
+    struct own *block = atomic_load_explicit(at, memory_order_acquire);
     if (!block) {
-        struct line *fresh = arena_take(BLOCK * sizeof *fresh);
+        struct own *fresh = arena_take(BLOCK * sizeof *fresh);
         if (!fresh)
             return NULL;
         block = atomic_compare_exchange_strong(at, &block, fresh) ? fresh : block;
@@ -35,22 +44,84 @@ static struct line *own_line_make(uint32_t index)
     return &block[index % BLOCK];
 }
 
+/* Announces a line of the program's own through a thread; NULL if it does not fit. */
+static struct own *open_line(struct thread *t, const char *kind, const char *name, const void *object,
+                             unsigned flags)
+{
+    char short_kind[256], short_name[LIMIT_TEXT_BYTES];
+    snprintf(short_kind, sizeof short_kind, "%s", kind);
+    snprintf(short_name, sizeof short_name, "%s", name ? name : "");
+    t->busy = true;
+    uint32_t index = line_announce(t, short_kind, short_name, object, 0, flags, 0);
+    struct own *own = index ? own_make(index) : NULL;
+    if (own)
+        line_opened(&own->line, t, index);
+    t->busy = false;
+    return own;
+}
+
 poet_line_t poet_line(const char *kind, const char *name, const void *object, unsigned flags)
 {
     struct thread *t = thread_recording();
     if (!t || !kind)
         return 0;
-    char short_kind[256], short_name[LIMIT_TEXT_BYTES];
-    snprintf(short_kind, sizeof short_kind, "%s", kind);
-    snprintf(short_name, sizeof short_name, "%s", name ? name : "");
-    t->busy = true;
-    uint32_t index = line_announce(t, short_kind, short_name, object, 0,
-                                   (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS, 0);
-    struct line *line = index ? own_line_make(index) : NULL;
-    if (line)
-        line_opened(line, t, index);
-    t->busy = false;
-    return line ? index : 0;
+    struct own *own = open_line(t, kind, name, object,
+                                (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS);
+    return own ? line_index(&own->line) : 0;
+}
+
+/* ---- tasks ---- */
+
+/* One that nobody creates announces itself. */
+static struct own *open_by_itself(const char *kind, const char *name, const void *object,
+                                  struct thread **thread)
+{
+    static struct line none;
+    struct thread *t = *thread = atomic_load(&live) ? thread_make_own(&none) : NULL;
+    struct own *own = t ? open_line(t, kind, name, object, 0) : NULL;
+    if (own) {
+        t->own = &own->line;
+        t->queue->thread = line_index(&own->line);
+    } else if (t) {
+        thread_end(t);
+    }
+    return own;
+}
+
+poet_line_t poet_task(const char *kind, const char *name, const void *object)
+{
+    struct thread *by = thread_recording(), *t = NULL;
+    if (!kind || (!by && !thread_runtime()))
+        return 0;
+    int saved = errno;
+    struct own *own = by ? open_line(by, kind, name, object, LINE_FOLLOWS)
+                         : open_by_itself(kind, name, object, &t);
+    if (own && !t)
+        t = thread_make_own(&own->line);
+    if (own)
+        atomic_store(&own->thread, t);
+    errno = saved;
+    return own && t ? line_index(&own->line) : 0;
+}
+
+void poet_become(poet_line_t task)
+{
+    struct own *own = task ? own_at(task) : NULL;
+    struct thread *t = own ? atomic_load(&own->thread) : NULL;
+    thread_mine = t ? t : thread_base;
+}
+
+void poet_task_gone(poet_line_t task)
+{
+    struct own *own = own_at(task);
+    struct thread *t = own ? atomic_exchange(&own->thread, NULL) : NULL;
+    if (!t)
+        return;
+    if (t == thread_mine)
+        thread_mine = thread_base;
+    int saved = errno;
+    thread_end(t);
+    errno = saved;
 }
 
 poet_type_t poet_type(const char *name, const char *const *after)
@@ -60,8 +131,8 @@ poet_type_t poet_type(const char *name, const char *const *after)
 
 static struct line *line_of(struct thread *t, poet_line_t index)
 {
-    if (index == 0 || index == line_index(&t->task->line))
-        return index ? &t->task->line : thread_place(t);
+    if (index == 0 || index == line_index(t->own))
+        return index ? t->own : thread_place(t);
     struct line *place = thread_place(t);
     return atomic_load(&place->index) == index ? place : own_line(index);
 }
@@ -186,6 +257,19 @@ poet_event_t poet_leave(poet_line_t from, poet_type_t leave, poet_type_t left)
         return event;
     }
     return none;
+}
+
+void poet_stand(poet_line_t index)
+{
+    struct thread *t = thread_recording();
+    struct line *line = t && index ? line_of(t, index) : NULL;
+    if (!t)
+        return;
+    for (size_t i = t->hold_count; i-- > 0;)
+        if (!t->holds[i].object)
+            thread_pop(t, &t->holds[i]);
+    if (line && line != t->own)
+        thread_push(t, NULL, line);
 }
 
 poet_event_t poet_send(poet_line_t line, poet_type_t type)

@@ -79,6 +79,10 @@ poet_event_t poet_pair(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_ty
 poet_event_t poet_enter(poet_line_t to, poet_type_t enter, poet_type_t entered);
 poet_event_t poet_leave(poet_line_t from, poet_type_t leave, poet_type_t left);
 
+/* The thread is on `line` now (0: its own), and no longer wherever poet_enter took it: for a runtime
+ * that keeps its own books, and says poet_pair. */
+void poet_stand(poet_line_t line);
+
 /* A message: the send is before each of its receives.  By event, where the
  * receiver knows it; else by a key of 128 bits that both sides know and no other
  * message has.  At most 4096 sends for one receive; more are ignored. */
@@ -95,6 +99,32 @@ poet_event_t poet_event_after(poet_line_t line, poet_type_t type, poet_event_t e
  * poet_meet), a barrier. */
 poet_event_t poet_meet(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low,
                        uint32_t count);
+
+/* ---- threads of your own ----
+ *
+ * For runtimes that switch threads of their own (tasks, fibers, green threads).  Such a
+ * task has a line, and what it does has an order of its own, on whichever thread of the
+ * system it runs. */
+
+/* Says, once and outside every function, that the program's threads are those of a
+ * runtime:
+ *     POET_RUNTIME("NAME");
+ * config/NAME.conf then describes the program, the system's own threads get no line, what they
+ * do outside of tasks is not recorded, and contexts are stacks of tasks, not coroutines. */
+#define POET_RUNTIME(environment) \
+    __attribute__((visibility("default"))) const char poet_runtime[] = environment
+extern const char poet_runtime[];
+
+/* Opens the line of a new task, after what the caller did last.  0 if it is not traced. */
+poet_line_t poet_task(const char *kind, const char *name, const void *object);
+
+/* From here on the calling thread of the system acts as that task; 0: as itself.  The runtime
+ * calls it at each switch.  A task acts on one thread of the system at a time; what hands it to
+ * another must be a synchronisation between the two. */
+void poet_become(poet_line_t task);
+
+/* The task will not act any more: what libpoet kept for it is used again.  Its line stays. */
+void poet_task_gone(poet_line_t task);
 
 /* ---- on and off ---- */
 

@@ -54,7 +54,7 @@ static uint64_t stamp(void) { return clock_ticks ? TICKS() : clock_now(); }
 /* Only the thread itself numbers its own line while it runs; other lines may have several. */
 static uint64_t take(struct thread *t, struct line *line, unsigned count)
 {
-    if (line != &t->task->line) {
+    if (line != t->alone) {
         _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
         return atomic_fetch_add_explicit(LIKELY(!far) ? &line->number : far, count, memory_order_relaxed) + 1;
     }

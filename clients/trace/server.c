@@ -120,25 +120,25 @@ static bool send_all(const struct out *out, int descriptor)
 
 bool server_remote;
 
-static void prepare_queue(struct thread *t, void *memory)
+static void prepare_queue(struct thread *t, void *memory, uint32_t slots)
 {
     t->queue = memory;
     t->life = atomic_load(&live);
     t->slots = (struct slot *)((char *)memory + QUEUE_HEAD_BYTES);
-    t->mask = queue_slots - 1;
+    t->mask = slots - 1;
     t->queue->magic = QUEUE_MAGIC;
     t->queue->version = WIRE_VERSION;
-    t->queue->slots = queue_slots;
+    t->queue->slots = slots;
     t->queue->clock = clock_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
     atomic_store(&t->queue->asleep, 1);
 }
 
-static bool make_sent_queue(struct thread *t, size_t bytes)
+static bool make_sent_queue(struct thread *t, size_t bytes, uint32_t slots)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return false;
-    prepare_queue(t, p);
+    prepare_queue(t, p, slots);
     if (sender_add(p, bytes))
         return true;
     munmap(p, bytes);
@@ -147,11 +147,11 @@ static bool make_sent_queue(struct thread *t, size_t bytes)
     return false;
 }
 
-static bool make_queue(struct thread *t)
+static bool make_queue(struct thread *t, uint32_t slots)
 {
-    size_t bytes = QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES;
+    size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
     if (server_remote)
-        return make_sent_queue(t, bytes);
+        return make_sent_queue(t, bytes, slots);
     int fd = memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *p = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 &&
@@ -162,10 +162,10 @@ static bool make_queue(struct thread *t)
             close(fd);
         return false;
     }
-    prepare_queue(t, p);
+    prepare_queue(t, p, slots);
     struct out out = {0};
     out_begin(&out, MESSAGE_THREAD);
-    put_u32(&out, queue_slots);
+    put_u32(&out, slots);
     out_end(&out);
     lock();
     bool sent = send_all(&out, fd);
@@ -180,11 +180,11 @@ static bool make_queue(struct thread *t)
     return sent;
 }
 
-bool server_queue(struct thread *t)
+bool server_queue(struct thread *t, uint32_t most_slots)
 {
     int cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    bool made = make_queue(t);
+    bool made = make_queue(t, queue_slots < most_slots ? queue_slots : most_slots);
     pthread_setcancelstate(cancelling, NULL);
     return made;
 }
@@ -196,7 +196,7 @@ void server_queue_done(struct thread *t)
         return;
     atomic_store_explicit(&t->queue->done, 1, memory_order_release);
     if (!server_remote) /* else it goes when it has been sent */
-        munmap(t->queue, QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES);
+        munmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES);
     t->queue = NULL;
     t->slots = NULL;
 }

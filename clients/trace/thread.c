@@ -8,6 +8,7 @@
 #include <string.h>
 
 __thread struct thread *thread_mine;
+__thread struct thread *thread_base;
 static _Atomic uint32_t next_line = 1;
 
 /* ---- the pool of thread structures ---- */
@@ -42,24 +43,40 @@ static void put_back(struct thread *t)
     spin_give(&pool_lock);
 }
 
-struct thread *thread_make(struct task *task)
+static struct thread *make(struct line *own, uint32_t slots)
 {
     struct thread *t = take();
     if (!t)
         return NULL;
-    t->task = task;
-    if (!server_queue(t)) {
+    t->own = own;
+    if (!server_queue(t, slots)) {
         put_back(t);
         return NULL;
     }
-    t->queue->thread = line_index(&task->line);
-    thread_mine = t;
+    t->queue->thread = line_index(own);
     return t;
 }
 
+struct thread *thread_make(struct task *task)
+{
+    struct thread *t = make(&task->line, QUEUE_WHOLE);
+    if (t) {
+        t->task = task;
+        t->alone = &task->line;
+        thread_mine = thread_base = t;
+    }
+    return t;
+}
+
+struct thread *thread_make_own(struct line *line) { return make(line, QUEUE_SMALL); }
+
+#pragma weak poet_runtime
+const char *thread_runtime(void) { return poet_runtime && *poet_runtime ? poet_runtime : NULL; }
+
 void thread_end(struct thread *t)
 {
-    thread_mine = NULL;
+    if (t == thread_base)
+        thread_mine = thread_base = NULL;
     server_queue_done(t);
     put_back(t);
 }
@@ -70,7 +87,7 @@ void thread_forget(bool may_begin)
 {
     pool = NULL;
     spin_give(&pool_lock);
-    thread_mine = may_begin ? &unborn : NULL;
+    thread_mine = thread_base = may_begin ? &unborn : NULL;
 }
 
 void thread_unfollowed(struct thread *t)
@@ -82,7 +99,7 @@ void thread_unfollowed(struct thread *t)
 struct thread *thread_otherwise(struct thread *t)
 {
     if (t == &unborn) {
-        thread_mine = NULL; /* what we call now is not recorded */
+        thread_mine = thread_base = NULL; /* what we call now is not recorded */
         return attach_child();
     }
     if (t->busy) {
@@ -108,10 +125,10 @@ static bool stale(const struct hold *hold)
 struct line *thread_place(struct thread *t)
 {
     if (t->waiting)
-        return &t->task->line;
+        return t->own;
     while (t->hold_count && stale(&t->holds[t->hold_count - 1]))
         t->hold_count--; /* another thread released or took it: mend the books */
-    return t->hold_count ? t->holds[t->hold_count - 1].line : &t->task->line;
+    return t->hold_count ? t->holds[t->hold_count - 1].line : t->own;
 }
 
 struct hold *thread_hold(struct thread *t, const struct object *object)
@@ -198,7 +215,7 @@ void poet_set_name(const char *name)
 {
     struct thread *t = thread_recording();
     if (t && name)
-        line_rename(t, line_index(&t->task->line), name);
+        line_rename(t, line_index(t->own), name);
 }
 
 /* ---- on and off ---- */
@@ -227,7 +244,7 @@ void poet_trace_off(void)
         record_write(t, &(struct record){.shape = leaving(&hold), .a = thread_place(t), .b = top,
                                          .take_a = 1, .take_b = 1}, NULL);
     }
-    record_event(t, TYPE_OFF, &t->task->line, 0, SITE);
+    record_event(t, TYPE_OFF, t->own, 0, SITE);
     errno = saved;
 }
 
@@ -237,6 +254,6 @@ void poet_trace_on(void)
     if (!t || t->off == 0 || --t->off)
         return;
     int saved = errno;
-    record_event(t, TYPE_ON, &t->task->line, 0, SITE);
+    record_event(t, TYPE_ON, t->own, 0, SITE);
     errno = saved;
 }

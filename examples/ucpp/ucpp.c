@@ -1,0 +1,454 @@
+/* The runtime: who runs, who may enter, whose stack it is; and a page that tells Poet. */
+#include "ucpp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STACK_BYTES 65536
+#define ALL (~0u)
+
+static struct object *self; /* the task that runs */
+
+static void stop(const char *why)
+{
+    fprintf(stderr, "ucpp: %s\n", why);
+    exit(1);
+}
+
+/* ---- telling Poet ----
+ *
+ * All there is to it: a line for each object, events on lines, pairs where the thread goes from one
+ * line to another, and, in run_next(), whose thread it is. */
+
+POET_RUNTIME("ucpp");
+
+static poet_type_t type(const char *name) { return poet_type(name, NULL); }
+
+static void mark(struct object *o, const char *name, struct object *about)
+{
+    self->last = poet_event(o->line, type(name), about ? about->line : 0, 0);
+}
+
+/* An order without an arrow: what `earlier` did is the reason. */
+static void mark_after(struct object *o, const char *name, struct object *earlier)
+{
+    self->last = poet_event_after(o->line, type(name), earlier->last);
+}
+
+/* The thread goes from where it is to another object. */
+static void go(struct object *to, const char *leaves, const char *arrives)
+{
+    self->last = poet_pair(self->place->line, type(leaves), to->line, type(arrives), NULL);
+    self->place = to;
+    poet_stand(to->line);
+}
+
+static void open_line(struct object *o, const char *name)
+{
+    o->line = o->thread ? poet_task(o->kind, name, o) : poet_line(o->kind, name, o, 0);
+    if (!self) { /* the task "main": nobody made it */
+        self = o;
+        poet_become(o->line);
+    }
+    mark(o, "create", NULL);
+}
+
+static void close_line(struct object *o)
+{
+    self->last = poet_event(o->line, type("delete"), 0, POET_CLOSES);
+    poet_task_gone(o->line);
+}
+
+void object_name(struct object *o, const char *name) { poet_line_name(o->line, name); }
+
+/* ---- queues ---- */
+
+static void put(struct queue *q, struct object *o)
+{
+    o->next = NULL;
+    *(q->first ? &q->last->next : &q->first) = o;
+    q->last = o;
+}
+
+static void put_first(struct queue *q, struct object *o)
+{
+    o->next = q->first;
+    q->last = q->first ? q->last : o;
+    q->first = o;
+}
+
+static struct object *take_after(struct queue *q, struct object *before)
+{
+    struct object **at = before ? &before->next : &q->first, *o = *at;
+    *at = o->next;
+    if (q->last == o)
+        q->last = before;
+    return o;
+}
+
+/* The first that wants to call one of these members. */
+static struct object *take(struct queue *q, uint32_t members)
+{
+    struct object *before = NULL, *o = q->first;
+    while (o && !(o->calls & members)) {
+        before = o;
+        o = o->next;
+    }
+    return o ? take_after(q, before) : NULL;
+}
+
+static void push(struct object **stack, struct object *o)
+{
+    o->next = *stack;
+    *stack = o;
+}
+
+static struct object *pop(struct object **stack)
+{
+    struct object *o = *stack;
+    *stack = o->next;
+    return o;
+}
+
+/* ---- who runs ---- */
+
+static enum { FIFO, LIFO, RANDOM } schedule;
+static uint64_t seed, state;
+static struct queue ready;
+
+static unsigned chance(unsigned of) /* splitmix64 (Steele, Lea and Flood, 2014) */
+{
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (unsigned)((z ^ z >> 31) % of);
+}
+
+static void make_ready(struct object *task)
+{
+    if (schedule == LIFO)
+        put_first(&ready, task);
+    else
+        put(&ready, task);
+}
+
+static struct object *next_ready(void)
+{
+    unsigned count = 0;
+    for (struct object *o = ready.first; o; o = o->next)
+        count++;
+    if (!count)
+        stop("all tasks are blocked");
+    struct object *before = NULL;
+    for (unsigned skip = schedule == RANDOM ? chance(count) : 0; skip--;)
+        before = before ? before->next : ready.first;
+    return take_after(&ready, before);
+}
+
+/* The task stops here, and another goes on. */
+static void block(void)
+{
+    ucontext_t *here = &self->strand->context;
+    self = next_ready();
+    poet_become(self->line);
+    swapcontext(here, &self->strand->context);
+}
+
+void yield(void)
+{
+    put(&ready, self); /* behind all others, or it would be its own successor */
+    block();
+}
+
+/* A time slice may end wherever the runtime is called. */
+static void slice(void)
+{
+    if (seed && chance(4) == 0)
+        yield();
+}
+
+/* ---- the mutex ---- */
+
+/* Whoever is inside gives it up: to the newest acceptor or signalled task, else to a caller. */
+static void pass_on(struct object *o)
+{
+    uint32_t members = !o->thread ? ALL : o->ended ? DESTRUCTOR : ~DESTRUCTOR;
+    o->owner = o->stack ? pop(&o->stack) : take(&o->entry, members);
+    o->depth = 0;
+    if (o->owner)
+        make_ready(o->owner);
+}
+
+static void get_in(struct object *o, uint32_t member)
+{
+    if (!o->owner && (o->open & member) && !(o->thread && o->ended)) {
+        if (o->open != ALL)
+            o->stack->accepted = member;
+        o->owner = self;
+    } else {
+        self->calls = member;
+        put(&o->entry, self);
+        block();
+    }
+    o->open = ALL;
+}
+
+struct object *enter(struct object *o, uint32_t member)
+{
+    slice();
+    struct object *from = self->place;
+    mark(from, "petition", o);
+    if (o->owner != self)
+        get_in(o, member);
+    o->depth++;
+    if (from == o)
+        mark(o, "enter", NULL);
+    else
+        go(o, "enter", "entered");
+    return from;
+}
+
+void leave(struct object *o, struct object *from)
+{
+    if (from == o)
+        mark(o, "leave", NULL);
+    else
+        go(from, "leave", "left");
+    if (--o->depth == 0)
+        pass_on(o);
+    slice();
+}
+
+/* The acceptor goes on at once: the destructor itself runs after the task's end. */
+static void accept_destructor(struct object *o)
+{
+    self->accepted = DESTRUCTOR;
+    mark_after(o, "accepted", o->deleter);
+}
+
+uint32_t accept_call(struct object *o, uint32_t members)
+{
+    unsigned depth = o->depth;
+    mark(o, "accept", NULL);
+    if ((members & DESTRUCTOR) && o->deleter) {
+        accept_destructor(o);
+        return DESTRUCTOR;
+    }
+    o->owner = take(&o->entry, members);
+    o->depth = 0;
+    push(&o->stack, self);
+    if (o->owner) {
+        self->accepted = o->owner->calls;
+        make_ready(o->owner);
+    } else {
+        o->open = members;
+    }
+    block();
+    o->depth = depth;
+    if (self->accepted == DESTRUCTOR)
+        accept_destructor(o);
+    else
+        mark(o, "accepted", NULL);
+    return self->accepted;
+}
+
+void condition_make(struct condition *c, struct object *monitor)
+{
+    *c = (struct condition){.monitor = monitor};
+}
+
+bool condition_empty(const struct condition *c) { return !c->waiting.first; }
+
+void condition_wait(struct condition *c)
+{
+    struct object *o = c->monitor;
+    unsigned depth = o->depth;
+    mark(o, "wait", NULL);
+    self->calls = ALL;
+    put(&c->waiting, self);
+    pass_on(o);
+    block();
+    o->depth = depth;
+    mark(o, "ready", NULL);
+}
+
+void condition_signal(struct condition *c)
+{
+    if (condition_empty(c))
+        return;
+    mark(c->monitor, "signal", NULL);
+    push(&c->monitor->stack, take(&c->waiting, ALL));
+}
+
+/* ---- stacks ---- */
+
+void resume(struct object *c)
+{
+    struct object *from = self->strand;
+    if (c == from)
+        return;
+    if (c->ended)
+        stop("resume of a coroutine that has ended");
+    slice();
+    c->resumer = from;
+    c->came = self->place;
+    if (!c->starter || c->mutex) { /* a coroutine-monitor goes back to its last caller */
+        c->starter = from;
+        c->began = c->came;
+    }
+    if (c->came == c)
+        mark(c, "resume", NULL);
+    else
+        go(c, "resume", "resumed");
+    self->strand = c;
+    swapcontext(&from->context, &c->context);
+}
+
+static void go_back(struct object *c, struct object *place, struct object *strand)
+{
+    if (place == c)
+        mark(c, "suspend", NULL);
+    else
+        go(place, "suspend", "suspended");
+    self->strand = strand;
+}
+
+void suspend(void)
+{
+    struct object *c = self->strand;
+    if (c->thread)
+        stop("suspend outside of a coroutine");
+    slice();
+    go_back(c, c->came, c->resumer);
+    swapcontext(&c->context, &self->strand->context);
+}
+
+static ucontext_t boot; /* of the system's thread */
+
+static void end_task(struct object *o)
+{
+    mark(o, "end", NULL);
+    o->ended = true;
+    pass_on(o);
+    if (o->deleter != o)
+        block();
+    close_line(o); /* the task "main" */
+    setcontext(&boot);
+}
+
+static void run(unsigned high, unsigned low)
+{
+    struct object *o = (struct object *)((uintptr_t)high << 16 << 16 | low);
+    if (o->thread)
+        mark(o, "start", NULL);
+    o->main(o->argument);
+    if (o->thread)
+        end_task(o);
+    o->ended = true;
+    go_back(o, o->began, o->starter);
+    setcontext(&self->strand->context);
+}
+
+static void give_stack(struct object *o)
+{
+    o->memory = malloc(STACK_BYTES);
+    if (!o->memory || getcontext(&o->context) != 0)
+        stop("no memory for a stack");
+    o->context.uc_stack.ss_sp = o->memory;
+    o->context.uc_stack.ss_size = STACK_BYTES;
+    makecontext(&o->context, (void (*)(void))(uintptr_t)run, 2, (unsigned)((uintptr_t)o >> 16 >> 16),
+                (unsigned)(uintptr_t)o);
+}
+
+/* ---- objects ---- */
+
+static void make(struct object *o, struct object as, const char *name)
+{
+    *o = as;
+    o->open = ALL;
+    if (o->main)
+        give_stack(o);
+    if (o->thread) {
+        o->owner = o->place = o->strand = o; /* its main runs inside its mutex */
+        o->depth = 1;
+    }
+    open_line(o, name);
+    if (self == o)
+        return;
+    if (o->thread)
+        make_ready(o);
+    slice();
+}
+
+void task_make(struct object *o, const char *name, void (*main)(void *), void *argument)
+{
+    make(o, (struct object){.kind = "task", .mutex = true, .thread = true, .main = main,
+                            .argument = argument}, name);
+}
+
+void monitor_make(struct object *o, const char *name)
+{
+    make(o, (struct object){.kind = "monitor", .mutex = true}, name);
+}
+
+void coroutine_make(struct object *o, const char *name, void (*main)(void *), void *argument)
+{
+    make(o, (struct object){.kind = "coroutine", .main = main, .argument = argument}, name);
+}
+
+void coroutine_monitor_make(struct object *o, const char *name, void (*main)(void *), void *argument)
+{
+    make(o, (struct object){.kind = "coroutine-monitor", .mutex = true, .main = main,
+                            .argument = argument}, name);
+}
+
+void object_delete(struct object *o)
+{
+    slice();
+    o->deleter = self;
+    if (!o->owner && o->open != ALL && (o->open & DESTRUCTOR)) { /* it waits for this */
+        o->owner = pop(&o->stack);
+        o->owner->accepted = DESTRUCTOR;
+        o->open = ALL;
+        make_ready(o->owner);
+    }
+    if (o->owner || (o->thread && !o->ended)) {
+        self->calls = DESTRUCTOR;
+        put(&o->entry, self);
+        block();
+    }
+    close_line(o);
+    free(o->memory);
+}
+
+/* ---- the program ---- */
+
+static void main_task(void *argument)
+{
+    (void)argument;
+    uc_main();
+}
+
+static uint64_t number(const char *variable, uint64_t otherwise)
+{
+    const char *s = getenv(variable);
+    return s ? strtoull(s, NULL, 10) : otherwise;
+}
+
+int main(void)
+{
+    const char *how = getenv("UCPP_SCHEDULE");
+    schedule = !how ? FIFO : strcmp(how, "lifo") == 0 ? LIFO : strcmp(how, "random") == 0 ? RANDOM : FIFO;
+    seed = number("UCPP_SEED", 0);
+    for (uint64_t run = 0, runs = number("UCPP_RUNS", 1); run < runs; run++) {
+        static struct object program;
+        state = seed += run != 0;
+        self = NULL;
+        task_make(&program, "main", main_task, NULL);
+        program.deleter = &program;
+        swapcontext(&boot, &program.context);
+        free(program.memory);
+    }
+    return 0;
+}

@@ -1,0 +1,100 @@
+#!/bin/bash
+# Tasks, monitors and coroutines: a runtime of its own threads, traced through poet.h alone, and the
+# lines that six programs on it must give, whoever runs when.
+. "$(dirname "$0")/lib.sh"
+programs="semaphores accepting waiting coroutines fibonacci inside"
+runs=${POET_TEST_RUNS:-1000}
+export POET_QUIET=1
+
+check "the description is good" poet check "$root/config/ucpp.conf"
+check "and the one of the older marks" poet check "$root/config/ucpp-trace.conf"
+poetcc -trace -g -Wall -Wextra -Werror -c "$root/examples/ucpp/ucpp.c" -o ucpp.o || exit 1
+
+for program in $programs; do
+    poetcc -trace -g -Wall -Wextra -Werror "$root/examples/ucpp/$program.c" ucpp.o -o "$program" || exit 1
+    check "$program: runs untraced" env POET_SERVER=none "./$program"
+    POET_OUTPUT="$program.poet" "./$program" || not_ok "$program ends well"
+    until_true poet check "$program.poet"
+    check "$program: obeys the description" poet check "$program.poet"
+    poet export "$program.poet" -o "$program.txt" --labels name --no-title
+    is "$program: the picture" "$(cat "$program.txt")" "$(cat "$root/tests/golden/ucpp-$program.txt")"
+    for schedule in fifo lifo random; do
+        POET_OUTPUT=$program-$schedule.poet UCPP_RUNS=$runs UCPP_SEED=1 UCPP_SCHEDULE=$schedule \
+            timeout 60 "./$program" || not_ok "$program ends well, $schedule"
+        until_true poet stat "$program-$schedule.poet"
+        like "$program: $runs runs, $schedule" \
+            "$(poet dump --json "$program-$schedule.poet" | python3 "$root/tests/e2e/ucpp.py" "$program" 2>&1)" \
+            "^$runs runs"
+    done
+    check "$program: and obey the description" poet check "$program-random.poet"
+    rm -f "$program"-*.poet
+done
+# the reader of the lines is no yes-man
+poet dump --json waiting.poet | sed 's/"signal"/"accept"/' >changed
+check "a wrong mark is found" sh -c "! python3 '$root/tests/e2e/ucpp.py' waiting <changed"
+
+# ---- a task that goes from one thread of the system to another ----
+cat >moves.c <<'C'
+#include <poet.h>
+#include <pthread.h>
+POET_RUNTIME("ucpp");
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
+static int turn;
+static poet_line_t tasks[2];
+static void *carry(void *p)
+{
+    int me = p != 0;
+    for (int i = 0; i < 50; i++) {
+        pthread_mutex_lock(&lock);
+        while (turn != me)
+            pthread_cond_wait(&turned, &lock);
+        poet_become(tasks[i % 2]); /* both tasks act on both threads, in turn */
+        poet_event(0, poet_type("signal", 0), 0, 0);
+        poet_text("round %d", i);
+        poet_become(0);
+        poet_text("nobody says this");
+        turn = !me;
+        pthread_cond_signal(&turned);
+        pthread_mutex_unlock(&lock);
+    }
+    return p;
+}
+int main(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) {
+        tasks[i] = poet_task("task", i ? "b" : "a", 0);
+        poet_become(tasks[i]);
+        poet_event(tasks[i], poet_type("create", 0), 0, 0);
+        poet_event(tasks[i], poet_type("start", 0), 0, 0);
+    }
+    poet_become(0);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&t[i], 0, carry, i ? &t[1] : 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    for (int i = 0; i < 2; i++) {
+        poet_become(tasks[i]);
+        poet_event(0, poet_type("end", 0), 0, 0);
+        poet_event(tasks[i], poet_type("delete", 0), 0, POET_CLOSES);
+        poet_task_gone(tasks[i]);
+    }
+    poet_text("nor this");
+    return 0;
+}
+C
+poetcc -trace -g moves.c -o moves
+POET_OUTPUT=moves.poet ./moves
+until_true poet check moves.poet
+is "two tasks on two threads are two lines" "$(poet stat moves.poet | sed -n 's/^lines *//p')" 2
+is "each with what it did, in its order" \
+    "$(poet dump --json moves.poet | sed -n 's/.*"event":"1:.*"texts":\["\(.*\)"\].*/\1/p' | tr '\n' ' ')" \
+    "$(for i in $(seq 0 2 48); do printf 'round %d round %d ' "$i" "$i"; done)"
+is "and nothing between them" "$(poet order moves.poet 1:9 2:90; poet order moves.poet 1:100 2:3)" "concurrent
+concurrent"
+poetcc -trace -g -static moves.c -o moves-static
+check "a static program, too" env POET_OUTPUT=static.poet ./moves-static
+until_true poet check static.poet
+is "has the same events" "$(poet stat static.poet | grep events)" "$(poet stat moves.poet | grep events)"
+done_testing
