@@ -18,7 +18,7 @@ HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 
 # ---- rooms ----
 WIRE    = wire/message.c wire/endpoint.c wire/shown.c wire/asked.c
-CONFIG  = config/target.c
+CONFIG  = $(wildcard config/*.c)
 TRACE   = $(wildcard clients/trace/*.c) wire/message.c wire/endpoint.c
 ORDER   = $(wildcard server/order/*.c)
 STORE   = $(wildcard server/store/*.c)

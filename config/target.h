@@ -24,6 +24,7 @@ struct target_kind {
     bool shared;  /* visits overlap: its succession is no order */
     bool threads; /* threads can be in it */
     bool drawn;   /* false: only ever listed */
+    int part;     /* the last part of the description that spoke of it */
 };
 
 struct target_names {
@@ -53,7 +54,9 @@ struct target_event {
     bool releases; /* and lets others into its line meanwhile */
     bool has_presence, own;
     enum presence presence;
+    const char *source; /* the file that spoke of it last, and the line */
     int source_line;
+    int part;
 };
 
 struct target_cluster {
@@ -69,11 +72,18 @@ struct target {
     size_t event_count;
     struct target_cluster *clusters;
     size_t cluster_count;
+    struct target_names sources; /* files that it was read from */
+    int parts;
 };
 
-/* Reads a description from text.  Every mistake is written to `complaints` as
- * `NAME:LINE: what is wrong`; then the result is NULL. */
+/* Reads a description from text, which may have several parts (target_load).  Every mistake is
+ * written to `complaints` as `FILE:LINE: what is wrong`; then the result is NULL. */
 struct target *target_read(const char *text, const char *name, FILE *complaints);
+
+/* Changes how things look as a text says: labels, texts, letters, titles, colours, shapes, arrows,
+ * whether kinds are drawn, clusters; all else in it is passed over.  False: it has mistakes, and what
+ * was good in it has changed. */
+bool target_dress(struct target *target, const char *text, const char *name, FILE *complaints);
 void target_free(struct target *target);
 
 const struct target_kind *target_kind(const struct target *target, const char *kind);
@@ -83,9 +93,14 @@ const struct target_event *target_event(const struct target *target, const char 
                                         const char *type, enum relation relation);
 bool target_has(const struct target_names *names, const char *name);
 
-/* Finds the text of a description by path or by name: in $POET_CONFIG, in the
- * user's own directory, beside the program.  NULL with errno set; *path receives
- * where it was found.  Both are the caller's to free. */
+/* Finds the text of a description by path or by name: in $POET_CONFIG, in the user's own directory
+ * ($XDG_CONFIG_HOME/poet, else ~/.config/poet), beside the program; with the parts that it includes, as
+ * far as they are found.  NULL with errno set; *path receives where it was found.  Both are the
+ * caller's to free. */
 char *target_load(const char *name, char **path);
+
+/* The user's own layer over a description: likewise, if there is a file of that name in the user's own
+ * directory, and it includes something. */
+char *target_own_layer(const char *name, char **path);
 
 #endif

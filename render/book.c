@@ -82,11 +82,45 @@ static void take_process(struct book *book, struct in *in)
     book->processes[index] = process;
 }
 
+/* ---- descriptions ---- */
+
+static struct {
+    char *name, *text, *file; /* of the environment; text NULL: none */
+} chosen;
+
+bool book_draw_as(const char *description)
+{
+    chosen.text = target_load(description, &chosen.file);
+    struct target *target = chosen.text ? target_read(chosen.text, chosen.file, stderr) : NULL;
+    if (!target) {
+        free(chosen.text);
+        chosen.text = NULL;
+        return false;
+    }
+    chosen.name = strdup(target->name);
+    target_free(target);
+    return chosen.name != NULL;
+}
+
+/* As the user wants it drawn, whoever recorded it. */
+static void dress(struct target *target)
+{
+    static bool warned;
+    char *file, *text = target_own_layer(target->name, &file);
+    if (text && !target_dress(target, text, file, warned ? NULL : stderr))
+        warned = true;
+    free(text);
+    free(file);
+    if (chosen.text && strcmp(chosen.name, target->name) == 0)
+        target_dress(target, chosen.text, chosen.file, NULL);
+}
+
 static void take_target(struct book *book, struct in *in)
 {
     char *name = get_string(in, 256), *text = get_string(in, LIMIT_TARGET_BYTES);
     struct target *target = in_done(in) ? target_read(text, name, NULL) : NULL;
     if (target) {
+        dress(target);
         book->targets = widen(book->targets, book->target_count, sizeof *book->targets);
         book->targets[book->target_count++] = target;
     }
@@ -146,13 +180,19 @@ const char *book_type(const struct book *book, uint32_t type)
     return type && type <= book->type_count ? book->types[type - 1] : "?";
 }
 
+/* The description that knows the kind comes before the others. */
+static const struct target *target_of(const struct book *book, const char *kind)
+{
+    for (size_t i = 0; i < book->target_count; i++)
+        if (target_kind(book->targets[i], kind))
+            return book->targets[i];
+    return NULL;
+}
+
 const struct target_kind *book_kind(const struct book *book, uint32_t line)
 {
     const struct book_line *l = book_line(book, line);
-    const struct target_kind *kind = NULL;
-    for (size_t i = 0; l && i < book->target_count && !kind; i++)
-        kind = target_kind(book->targets[i], l->is.kind);
-    return kind;
+    return l ? target_kind(target_of(book, l->is.kind), l->is.kind) : NULL;
 }
 
 const char *book_letter(const struct book *book, uint32_t line)
@@ -170,7 +210,10 @@ bool book_drawn(const struct book *book, uint32_t line)
 const struct target_event *book_look(const struct book *book, const struct shown_event *event)
 {
     const struct book_line *l = book_line(book, event->at.line);
-    const struct target_event *look = NULL;
+    const struct target_event *look =
+        l ? target_event(target_of(book, l->is.kind), l->is.kind, book_type(book, event->type),
+                         (enum relation)event->relation)
+          : NULL;
     for (size_t i = 0; l && i < book->target_count && !look; i++)
         look = target_event(book->targets[i], l->is.kind, book_type(book, event->type),
                             (enum relation)event->relation);

@@ -18,7 +18,7 @@ struct book {
     size_t line_room, hidden_room;
     char **types; /* by code - 1 */
     uint32_t type_count;
-    struct target **targets;
+    struct target **targets; /* as the user's own layers, and book_draw_as, want them drawn */
     size_t target_count;
     struct shown_process *processes;
     uint32_t process_count;
@@ -26,6 +26,11 @@ struct book {
 };
 
 void book_free(struct book *book); /* empties it */
+
+/* From here on, all books of this process draw what the named description (target_load) is about as
+ * it says; its mistakes are written to standard error.  Call it once, before there is a book.  False: it
+ * cannot be read. */
+bool book_draw_as(const char *description);
 
 /* Takes a table message; false if it is none of its own, or broken (in->error). */
 bool book_take(struct book *book, unsigned type, struct in *in);

@@ -85,7 +85,12 @@ static void build_legend(struct builder *b)
     for (uint32_t i = 0; i < scene->mark_count; i++) {
         const struct scene_mark *m = &scene->marks[i];
         const struct target_event *look = book_look(b->book, m->event);
-        const char *words = look ? look->label : book_type(b->book, m->event->type);
+        char unknown[128];
+        const char *words = look ? look->label : unknown;
+        if (!look)
+            snprintf(unknown, sizeof unknown, "unknown: %s", book_type(b->book, m->event->type));
+        if (m->shape == SHAPE_NONE)
+            continue;
         struct scene_key key = {.shape = m->shape, .filled = m->filled, .colour = m->colour,
                                 .state = m->state};
         if (m->state == EVENT_PENDING)

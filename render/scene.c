@@ -233,7 +233,7 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
                               .event = e};
     if (e->state == EVENT_CONTRADICTORY)
         mark.colour = red;
-    if (!look && mark.shape == SHAPE_NONE)
+    if (mark.shape == SHAPE_NONE && e->state != EVENT_ORDERED) /* what is wrong is always seen */
         mark.shape = SHAPE_CIRCLE;
     PUSH(scene->marks, scene->mark_count, mark);
     const struct shown_gap *gap = gap_before(b, e->at);

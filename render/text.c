@@ -104,6 +104,8 @@ static void draw_arrow(struct canvas *canvas, const struct scene *scene, const s
 
 static void draw_mark(struct canvas *canvas, const struct scene *scene, const struct scene_mark *m)
 {
+    if (m->shape == SHAPE_NONE)
+        return;
     enum glyph g = m->state == EVENT_PENDING         ? PENDING
                    : m->state == EVENT_CONTRADICTORY ? BAD
                    : m->shape == SHAPE_SQUARE        ? (m->filled ? SQUARE : OPEN_SQUARE)

@@ -80,16 +80,25 @@ static void names_free(struct names *names)
 
 /* ---- descriptions: what they say of presence goes to the order ---- */
 
+/* The description that knows the kind comes before the others. */
+static const struct target_event *look_up(const struct run *run, const char *kind, const char *type,
+                                          enum relation relation)
+{
+    const struct target_event *found = NULL;
+    for (int knows = 1; knows >= 0 && !found; knows--)
+        for (size_t i = 0; i < run->target_count && !found; i++)
+            if ((target_kind(run->targets[i], kind) != NULL) == knows)
+                found = target_event(run->targets[i], kind, type, relation);
+    return found;
+}
+
 static void apply_effect(struct run *run, uint32_t kind, uint32_t type)
 {
-    for (size_t i = 0; i < run->target_count; i++) {
-        for (int paired = 0; paired < 2; paired++) {
-            const struct target_event *event =
-                target_event(run->targets[i], run_kind_name(run, kind), run_type_name(run, type),
-                             paired ? RELATION_SYNC : RELATION_NONE);
-            if (event && event->has_presence)
-                order_effect(run->order, kind, type, paired, event->presence, event->own);
-        }
+    for (int paired = 0; paired < 2; paired++) {
+        const struct target_event *event = look_up(run, run_kind_name(run, kind), run_type_name(run, type),
+                                                   paired ? RELATION_SYNC : RELATION_NONE);
+        if (event && event->has_presence)
+            order_effect(run->order, kind, type, paired, event->presence, event->own);
     }
 }
 

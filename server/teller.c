@@ -226,15 +226,54 @@ bool teller_message(struct teller *teller, unsigned type, uint32_t thread, const
 
 /* ---- slots ---- */
 
+static bool type_announced(const struct teller *teller, uint16_t type)
+{
+    return type >= LIMIT_TYPES || type == 0 || teller->types[type]; /* the impossible is refused later */
+}
+
+/* Another thread may have announced them, through its own queue. */
+static bool types_announced(const struct teller *teller, unsigned message, struct in in)
+{
+    uint16_t code = get_u16(&in);
+    if (message == MESSAGE_TYPE) {
+        uint32_t name = get_u32(&in);
+        get_bytes(&in, name);
+    }
+    uint16_t count = get_u16(&in);
+    for (unsigned i = 0; i < count && !in.error; i++) {
+        uint16_t a = get_u16(&in), b = message == MESSAGE_SHAPE ? get_u16(&in) : 0;
+        if (message == MESSAGE_SHAPE)
+            get_u32(&in);
+        if (!in.error && !((a == code && message == MESSAGE_TYPE) || type_announced(teller, a)))
+            return false;
+        if (!in.error && !type_announced(teller, b))
+            return false;
+    }
+    return true;
+}
+
+static bool control_announced(const struct teller *teller, const struct slot *slot)
+{
+    struct in in = in_from(slot + 1, slot->payload_bytes);
+    switch (slot->flags) {
+    case MESSAGE_NAME:
+    case MESSAGE_TEXT:
+    case MESSAGE_LOST:
+    case MESSAGE_OBJECT:
+        return line_of(teller, get_u32(&in)) != 0;
+    case MESSAGE_TYPE:
+    case MESSAGE_SHAPE:
+        return types_announced(teller, slot->flags, in);
+    default:
+        return true;
+    }
+}
+
 /* True if all that the slot names was announced. */
 static bool announced(const struct teller *teller, const struct slot *slot)
 {
-    if (slot->shape == SHAPE_CONTROL) {
-        struct in in = in_from(slot + 1, slot->payload_bytes);
-        bool names_line = slot->flags == MESSAGE_NAME || slot->flags == MESSAGE_TEXT ||
-                          slot->flags == MESSAGE_LOST || slot->flags == MESSAGE_OBJECT;
-        return !names_line || line_of(teller, get_u32(&in));
-    }
+    if (slot->shape == SHAPE_CONTROL)
+        return control_announced(teller, slot);
     bool keyed = (slot->flags & SLOT_KEYED) || (slot->flags & SLOT_RELATION) == RELATION_GROUP;
     if (!line_of(teller, slot->line_a) ||
         (slot->line_b && !keyed && !line_of(teller, slot->line_b)) ||

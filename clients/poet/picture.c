@@ -84,6 +84,10 @@ int picture_option(const struct command *command, struct picture *p, int option,
             return command_usage(command, "--cluster: too many");
         p->clusters[p->cluster_count++] = value;
         return 0;
+    case 273:
+        return book_draw_as(value)
+                   ? 0
+                   : command_usage(command, "--description %s: it cannot be read, or has mistakes", value);
     case 272:
         p->vertical = true;
         return 0;

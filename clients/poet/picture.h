@@ -42,7 +42,8 @@ struct picture {
         {"no-title", no_argument, 0, 266}, {"no-legend", no_argument, 0, 267},                \
         {"all", no_argument, 0, 268}, {"cluster", required_argument, 0, 269},                 \
         {"time", optional_argument, 0, 270},      \
-        {"view", required_argument, 0, 271}, {"vertical", no_argument, 0, 272}
+        {"view", required_argument, 0, 271}, {"vertical", no_argument, 0, 272},                   \
+        {"description", required_argument, 0, 273}
 
 #define PICTURE_USAGE                                                                         \
     "  --from EVENT --to EVENT   from one event to another (LINE:NUMBER), either or both\n"   \
@@ -59,6 +60,7 @@ struct picture {
     "                            there are more than 400 columns\n"                           \
     "  --view FILE               what is seen in a view that poet view saved: range, rows, colours\n" \
     "  --vertical                lines run down, and time with them (not in text)\n"             \
+    "  --description NAME|FILE   drawn as this description of the environment says\n"           \
     "  --labels WHAT             name, id (name and line number) or address (default)\n"      \
     "  --caption TEXT            a caption under the picture\n"                               \
     "  --no-title, --no-legend   leave those out\n"                                           \

@@ -4,9 +4,10 @@
 #include <string.h>
 
 static const char usage[] =
-    "Usage: poet view [SOURCE]\n"
+    "Usage: poet view [--description NAME|FILE] [SOURCE]\n"
     "Open the viewer on a trace file, an endpoint, ssh:HOST[:FILE] or `latest`.  Without SOURCE: on the\n"
-    "default endpoint, starting a server there if none answers.\n\n"
+    "default endpoint, starting a server there if none answers.  With --description: drawn as this\n"
+    "description of the environment says.\n\n"
     "  Left, Right        the selected event, along its line     Ctrl+F   find\n"
     "  Up, Down           to the neighbouring line               F3       next hit\n"
     "  Enter              to its partner                         Ctrl+Z   undo any change of view\n"
@@ -31,6 +32,12 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             fputs(usage, stdout);
             return 0;
+        }
+        if (strcmp(argv[i], "--description") == 0 && i + 1 < argc) {
+            if (book_draw_as(argv[++i]))
+                continue;
+            fprintf(stderr, "poet view: %s: no good description\n", argv[i]);
+            return 1;
         }
         if (strcmp(argv[i], "--script") == 0 && i + 1 < argc) {
             script = argv[++i];

@@ -3,8 +3,11 @@
 #include "config/target.h"
 #include "tests/unit/unit.h"
 
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static char *complaints_of(const char *text, bool *good)
 {
@@ -52,7 +55,21 @@ static void mistakes_are_named(void **state)
         {"name=\n\n;", "x.conf:3: syntax error\n"},
         {"name=\"x\";\nkinds=({name=\"k\";letter=\"K\";},\n{name=\"k\";letter=\"K\";});\nevents=();",
          "x.conf:3: the kind \"k\" stands twice\n"},
-        {"@include \"/etc/passwd\"\n", "x.conf:1: @include is not served\n"},
+        {"@include \"/etc/passwd\"\n",
+         "x.conf:1: @include is not served: write include = \"NAME\";\n"},
+        {HEAD "include=\"nowhere\";events=({name=\"e\";});",
+         "x.conf:3: \"include\" names \"nowhere\", which cannot be read\n"},
+        {HEAD "events=({name=\"e\";thread=\"out\";});",
+         "x.conf:3: \"thread\": no event brings a thread into the lines that this one takes it out of\n"},
+        {HEAD "events=({name=\"i\";thread=\"active\";},\n{name=\"e\";thread=\"out\";line_after=[\"\"];});",
+         "x.conf:4: \"thread\": the first event on a line takes a thread out that never came in\n"},
+        {HEAD "events=({name=\"e\";shap=1;},\n{name=\"f\";filled=\"no\";on=[\"q\"];},\n{name=\"f\";on=[\"q\"];});",
+         "x.conf:3: unknown key \"shap\": did you mean \"shape\"?\n"
+         "x.conf:4: \"filled\" must be true or false\n"
+         "x.conf:4: \"on\" names the kind \"q\", which does not exist\n"
+         "x.conf:5: \"on\" names the kind \"q\", which does not exist\n"
+         "x.conf:5: the type \"f\" stands already in line 4\n"},
+        {"versio=1;" HEAD "events=();", "x.conf:1: unknown key \"versio\": did you mean \"version\"?\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool good;
@@ -67,8 +84,25 @@ static void mistakes_are_named(void **state)
 static void all_shipped_descriptions_are_good(void **state)
 {
     (void)state;
+    glob_t found;
+    assert_int_equal(glob("config/*.conf", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char *path, *text = target_load(found.gl_pathv[i], &path);
+        assert_non_null(text);
+        struct target *target = target_read(text, path, stderr);
+        assert_non_null(target);
+        target_free(target);
+        free(text);
+        free(path);
+    }
+    assert_true(found.gl_pathc > 3);
+    globfree(&found);
+}
+
+static void the_entry_that_fits_best_is_found(void **state)
+{
+    (void)state;
     char *path, *text = target_load("config/pthread.conf", &path);
-    assert_non_null(text);
     struct target *target = target_read(text, path, stderr);
     assert_non_null(target);
     const struct target_event *e = target_event(target, "monitor", "enter", RELATION_SYNC);
@@ -82,11 +116,149 @@ static void all_shipped_descriptions_are_good(void **state)
     free(path);
 }
 
+/* ---- layers ---- */
+
+static char folder[] = "/tmp/poet-target-XXXXXX";
+
+static void put(const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int drop_folder(void **state)
+{
+    (void)state;
+    char path[128];
+    const char *const files[] = {"base.conf", "layer.conf", "poet/base.conf", "poet", ""};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        remove(path);
+    }
+    return 0;
+}
+
+static const char base[] =
+    HEAD "events=({name=\"e\";label=\"E\";colour=\"#ff0000\";thread=\"active\";},\n"
+    "{name=\"e\";on=[\"k\"];label=\"on k\";},\n{name=\"f\";shape=\"square\";line_after=[\"e\"];});\n"
+    "clusters=({name=\"c\";kind=\"k\";});";
+
+static struct target *load(const char *name, char **said)
+{
+    char path[128], *found;
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    char *text = target_load(path, &found);
+    assert_non_null(text);
+    FILE *f = open_memstream(said, &size);
+    struct target *target = target_read(text, found, f);
+    fclose(f);
+    free(text);
+    free(found);
+    return target;
+}
+
+static void a_layer_changes_what_it_names(void **state)
+{
+    (void)state;
+    char *said;
+    put("base.conf", base);
+    put("layer.conf", "name=\"x\"; include=\"base\";\nkinds=({name=\"k\";letter=\"L\";});\n"
+                      "events=({name=\"e\";colour=\"#0000ff\";},{name=\"f\";on=[\"k\"];label=\"F\";},\n"
+                      "{name=\"g\";});clusters=({name=\"c\";match=\"*\";});");
+    struct target *t = load("layer.conf", &said);
+    assert_string_equal(said, "");
+    assert_non_null(t);
+    assert_string_equal(t->kinds[0].letter, "L");
+    const struct target_event *e = target_event(t, "other", "e", RELATION_NONE);
+    assert_true(e->colour.blue == 1 && e->colour.red == 0 && e->has_presence);
+    assert_string_equal(e->label, "E");
+    e = target_event(t, "k", "e", RELATION_NONE);
+    assert_true(e->colour.blue == 1);
+    assert_string_equal(e->label, "on k");
+    e = target_event(t, "k", "f", RELATION_NONE); /* a special one begins as the general one */
+    assert_string_equal(e->label, "F");
+    assert_int_equal(e->shape, SHAPE_SQUARE);
+    assert_true(!e->line_any && target_has(&e->line_after, "e"));
+    assert_string_equal(target_event(t, "other", "f", RELATION_NONE)->label, "f");
+    assert_non_null(target_event(t, "k", "g", RELATION_NONE));
+    assert_int_equal(t->cluster_count, 1);
+    assert_null(t->clusters[0].kind);
+    target_free(t);
+    free(said);
+}
+
+static void mistakes_name_the_file_that_has_them(void **state)
+{
+    (void)state;
+    char *said, wanted[512];
+    put("base.conf", "name=\"x\";\nkinds=({name=\"k\";letter=1;});\nevents=();");
+    put("layer.conf", "name=\"x\"; include=[\"base\",\n\"gone\"];\nevents=({name=\"e\";shap=1;});");
+    assert_null(load("layer.conf", &said));
+    snprintf(wanted, sizeof wanted,
+             "%s/base.conf:2: \"letter\" must be a string\n"
+             "%s/layer.conf:3: unknown key \"shap\": did you mean \"shape\"?\n"
+             "%s/layer.conf:1: \"include\" names \"gone\", which cannot be read\n",
+             folder, folder, folder);
+    for (const char *line = wanted; *line; line = strchr(line, '\n') + 1) {
+        char one[256];
+        snprintf(one, sizeof one, "%.*s", (int)(strchr(line, '\n') - line), line);
+        if (!strstr(said, one))
+            fail_msg("not said: %s\nsaid:\n%s", one, said);
+    }
+    free(said);
+    put("base.conf", "name=\"x\"; include=\"layer\"; kinds=(); events=();"); /* each includes the other */
+    assert_null(load("layer.conf", &said));
+    assert_non_null(strstr(said, "base.conf:1: \"include\" names \"layer\", which cannot be read"));
+    free(said);
+}
+
+static void a_user_changes_looks_and_nothing_else(void **state)
+{
+    (void)state;
+    char path[128], *file, *text;
+    struct target *t = target_read(base, "base", stderr);
+    snprintf(path, sizeof path, "%s/poet", folder);
+    mkdir(path, 0700);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    assert_null(target_own_layer("base", &file));
+    put("poet/base.conf", "include=\"base\"; events=({name=\"e\";label=\"mine\";thread=\"out\";},"
+                          "{name=\"f\";line_after=[];},{name=\"new\";});");
+    text = target_own_layer("base", &file);
+    assert_non_null(text);
+    assert_true(target_dress(t, text, file, stderr));
+    const struct target_event *e = target_event(t, "other", "e", RELATION_NONE);
+    assert_string_equal(e->label, "mine");
+    assert_int_equal(e->presence, PRESENCE_ACTIVE);
+    assert_true(target_has(&target_event(t, "k", "f", RELATION_NONE)->line_after, "e"));
+    assert_null(target_event(t, "k", "new", RELATION_NONE));
+    free(text);
+    free(file);
+    put("poet/base.conf", base); /* a description of its own is no layer */
+    assert_null(target_own_layer("base", &file));
+    unsetenv("XDG_CONFIG_HOME");
+    target_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(all_shipped_descriptions_are_good),
+        cmocka_unit_test(the_entry_that_fits_best_is_found),
+        cmocka_unit_test(a_layer_changes_what_it_names),
+        cmocka_unit_test(mistakes_name_the_file_that_has_them),
+        cmocka_unit_test(a_user_changes_looks_and_nothing_else),
     };
-    return cmocka_run_group_tests_name("target", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("target", tests, make_folder, drop_folder);
 }

@@ -3,6 +3,8 @@
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
 
+#include <string.h>
+
 static struct teller *teller;
 
 static void tell(void *context, unsigned type, uint32_t thread, const void *data, size_t size)
@@ -64,6 +66,55 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     run_free(run);
 }
 
+/* A control in a queue: a slot and its body. */
+static size_t put_control(struct slot *slots, unsigned message, struct out *body)
+{
+    slots[0] = (struct slot){.shape = SHAPE_CONTROL, .flags = (uint16_t)message,
+                             .payload_bytes = (uint32_t)body->size};
+    memcpy(slots + 1, body->data, body->size);
+    size_t count = 1 + slot_follow((uint32_t)body->size);
+    out_free(body);
+    *body = (struct out){0};
+    return count;
+}
+
+static void shapes_and_types_wait_for_the_types_that_they_name(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    test_program(tell, NULL, 1);
+    struct slot slots[8] = {0};
+    struct out body = {0};
+    put_u16(&body, SHAPE_COMPOUND + 40);
+    put_u16(&body, 1);
+    put_u16(&body, 90);
+    put_u16(&body, 91);
+    put_u32(&body, 0);
+    size_t n = put_control(slots, MESSAGE_SHAPE, &body);
+    slots[n++] = (struct slot){.shape = SHAPE_COMPOUND + 40, .line_a = 1, .number_a = 3, .line_b = 2,
+                               .number_b = 2};
+    uint64_t before = order_figures(run->order).events;
+    assert_true(teller_slots(teller, 1, slots, n, &error));
+    assert_int_equal(order_figures(run->order).events, before);
+    put_u16(&body, 91); /* announced by another thread, after one that a third announces */
+    put_string(&body, "in");
+    put_u16(&body, 1);
+    put_u16(&body, 90);
+    n = put_control(slots, MESSAGE_TYPE, &body);
+    assert_true(teller_slots(teller, 2, slots, n, &error));
+    assert_int_equal(order_figures(run->order).events, before);
+    put_u16(&body, 90);
+    put_string(&body, "out");
+    put_u16(&body, 0);
+    n = put_control(slots, MESSAGE_TYPE, &body);
+    assert_true(teller_slots(teller, 3, slots, n, &error));
+    assert_int_equal(order_figures(run->order).events, before + 2);
+    assert_int_equal(order_figures(run->order).contradictions + order_figures(run->order).pending, 0);
+    teller_hangup(teller);
+    run_free(run);
+}
+
 static void what_is_never_announced_is_reported_at_the_hang_up(void **state)
 {
     (void)state;
@@ -112,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compound_records_expand_in_thread_order),
         cmocka_unit_test(slots_wait_for_the_announcement_of_their_line),
+        cmocka_unit_test(shapes_and_types_wait_for_the_types_that_they_name),
         cmocka_unit_test(what_is_never_announced_is_reported_at_the_hang_up),
         cmocka_unit_test(nonsense_is_refused_and_what_came_before_stays),
     };

@@ -1,0 +1,229 @@
+/* Where descriptions are, and what they include. */
+#define _GNU_SOURCE
+#include "config/reader.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- parts ----
+ *
+ * A description that includes others is kept, and sent, as one text.  Each of its parts begins with a
+ * form feed, the name by which it was included, a tab, the file and the end of the line, and ends with
+ * the end of a line; what is included comes first. */
+
+bool part_next(char **text, const char *file, struct part *part)
+{
+    if (!*text)
+        return false;
+    *part = (struct part){"", file, *text};
+    char *tab = strchr(*text, '\t'), *line = strchr(*text, '\n');
+    if (**text == '\f' && tab && line && tab < line) {
+        *tab = *line = 0;
+        *part = (struct part){*text + 1, tab + 1, line + 1};
+    }
+    char *end = strstr(part->text, "\n\f");
+    *text = end ? end + 1 : NULL;
+    if (end)
+        *end = 0;
+    return true;
+}
+
+/* ---- files ---- */
+
+struct opened {
+    char *path, *text;
+    struct stat is;
+    const struct opened *from; /* what includes it */
+};
+
+static void close_opened(struct opened *o)
+{
+    free(o->path);
+    free(o->text);
+    o->path = o->text = NULL;
+}
+
+/* A file does not include itself: a user's own layer has the name of what it changes. */
+static bool is_open(const struct opened *from, const struct stat *is)
+{
+    for (; from; from = from->from)
+        if (from->is.st_ino == is->st_ino && from->is.st_dev == is->st_dev)
+            return true;
+    return false;
+}
+
+static char *read_whole(FILE *f)
+{
+    char *text = must(malloc(LIMIT_TARGET_BYTES + 1));
+    size_t n = fread(text, 1, LIMIT_TARGET_BYTES + 1, f);
+    int e = ferror(f) ? errno : 0;
+    if (e || n > LIMIT_TARGET_BYTES) {
+        free(text);
+        errno = e ? e : EFBIG;
+        return NULL;
+    }
+    text[n] = 0;
+    return text;
+}
+
+static bool open_path(struct opened *o, const char *path)
+{
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return false;
+    if (fstat(fileno(f), &o->is) == 0 && !is_open(o->from, &o->is))
+        o->text = read_whole(f);
+    int e = errno;
+    fclose(f);
+    errno = e;
+    o->path = o->text ? copy(path) : NULL;
+    return o->text != NULL;
+}
+
+static bool open_in(struct opened *o, const char *directory, const char *below, const char *name)
+{
+    char *path;
+    if (!directory || asprintf(&path, "%s%s/%s.conf", directory, below, name) < 0)
+        return false;
+    bool done = open_path(o, path);
+    int e = errno;
+    free(path);
+    errno = e;
+    return done;
+}
+
+static bool open_own(struct opened *o, const char *name)
+{
+    const char *config = getenv("XDG_CONFIG_HOME");
+    return config && *config ? open_in(o, config, "/poet", name)
+                             : open_in(o, getenv("HOME"), "/.config/poet", name);
+}
+
+static bool open_installed(struct opened *o, const char *name)
+{
+    char self[PATH_MAX] = "";
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    for (char *slash = self + strlen(self); slash > self; slash--) {
+        if (*slash != '/')
+            continue;
+        *slash = 0;
+        if (open_in(o, self, "/share/poet/config", name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_path(const char *name) { return strchr(name, '/') || strstr(name, ".conf"); }
+
+static bool open_named(struct opened *o, const char *name)
+{
+    if (open_in(o, getenv("POET_CONFIG"), "", name) || open_own(o, name) || open_installed(o, name))
+        return true;
+    errno = ENOENT;
+    return false;
+}
+
+/* Paths, and names as well, are looked for beside the file that includes them. */
+static bool open_beside(struct opened *o, const char *name)
+{
+    const char *slash = strrchr(o->from->path, '/');
+    char *path;
+    if (asprintf(&path, "%.*s%s%s", *name == '/' || !slash ? 0 : (int)(slash + 1 - o->from->path),
+                 o->from->path, name, is_path(name) ? "" : ".conf") < 0)
+        return false;
+    bool done = open_path(o, path);
+    free(path);
+    return done;
+}
+
+/* ---- includes ---- */
+
+struct joined {
+    FILE *out;
+    unsigned parts;
+    size_t bytes;
+};
+
+#define DEEPEST 16
+#define MOST_PARTS 64
+
+static void join(struct joined *joined, const char *include, const struct opened *o, unsigned depth);
+
+static void join_included(struct joined *joined, const char *name, const struct opened *from,
+                          unsigned depth)
+{
+    struct opened o = {.from = from};
+    if (depth < DEEPEST && joined->parts < MOST_PARTS &&
+        (open_beside(&o, name) || (!is_path(name) && open_named(&o, name))))
+        join(joined, name, &o, depth + 1);
+    close_opened(&o);
+}
+
+static void join(struct joined *joined, const char *include, const struct opened *o, unsigned depth)
+{
+    struct reader quiet = {0};
+    struct target_names names = {0};
+    config_t config;
+    config_init(&config);
+    if (!strcasestr(o->text, "@include") && config_read_string(&config, o->text))
+        get_name_or_names(&quiet, config_root_setting(&config), "include", &names);
+    config_destroy(&config);
+    for (size_t i = 0; i < names.count; i++)
+        join_included(joined, names.items[i], o, depth);
+    size_t n = strlen(o->text);
+    if (*include || names.count)
+        fprintf(joined->out, "\f%s\t%s\n%s%s", include, o->path, o->text,
+                n && o->text[n - 1] == '\n' ? "" : "\n");
+    else
+        fputs(o->text, joined->out);
+    joined->parts++;
+    names_free(&names);
+}
+
+/* The text with all that it includes; takes what was opened. */
+static char *join_all(struct opened *o, char **path)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    struct joined joined = {.out = must(open_memstream(&text, &bytes))};
+    join(&joined, "", o, 0);
+    fclose(joined.out);
+    free(o->text);
+    *path = o->path;
+    if (bytes <= LIMIT_TARGET_BYTES)
+        return text;
+    free(text);
+    free(*path);
+    *path = NULL;
+    errno = EFBIG;
+    return NULL;
+}
+
+char *target_load(const char *name, char **path)
+{
+    struct opened o = {0};
+    *path = NULL;
+    bool found = is_path(name) ? open_path(&o, name) : open_named(&o, name);
+    return found ? join_all(&o, path) : NULL;
+}
+
+char *target_own_layer(const char *name, char **path)
+{
+    struct opened o = {0};
+    *path = NULL;
+    if (strchr(name, '/') || !open_own(&o, name))
+        return NULL;
+    char *text = join_all(&o, path);
+    if (text && *text != '\f') { /* it includes nothing: a description of its own */
+        free(text);
+        free(*path);
+        *path = text = NULL;
+    }
+    return text;
+}

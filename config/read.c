@@ -1,0 +1,342 @@
+/* Reads the parts of a description, each into what those before it said. */
+#define _GNU_SOURCE
+#include "config/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One more at the end of an array, empty. */
+#define APPEND(array, count)                                                        \
+    ((array) = must(realloc((array), ((count) + 1) * sizeof *(array))),             \
+     memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
+
+/* ---- kinds ---- */
+
+static struct target_kind *find_kind(struct target *target, const char *name)
+{
+    for (size_t i = 0; i < target->kind_count; i++)
+        if (strcmp(target->kinds[i].name, name) == 0)
+            return &target->kinds[i];
+    return NULL;
+}
+
+static struct target_kind *add_kind(struct reader *reader, const config_setting_t *s,
+                                    struct target *target, const char *name)
+{
+    struct target_kind *kind = APPEND(target->kinds, target->kind_count);
+    const char *letter = get_text(reader, s, "letter", true);
+    *kind = (struct target_kind){.name = copy(name), .letter = copy(letter ? letter : ""),
+                                 .title = copy(name), .threads = true, .drawn = true};
+    return kind;
+}
+
+static void read_kind(struct reader *reader, const config_setting_t *s, struct target *target)
+{
+    static const char *const keys[] = {"name",   "letter", "title", "colour",
+                                       "shared", "threads", "drawn", NULL};
+    check_keys(reader, s, keys);
+    const char *name = get_text(reader, s, "name", true);
+    struct target_kind *kind = find_kind(target, name ? name : "");
+    if (kind && kind->part == reader->part)
+        complain(reader, reader->file, line_of_setting(s), "the kind \"%s\" stands twice", name);
+    if (!kind && reader->looks_only)
+        return;
+    if (kind)
+        get_copy(reader, s, "letter", &kind->letter);
+    else
+        kind = add_kind(reader, s, target, name ? name : "");
+    kind->part = reader->part;
+    get_copy(reader, s, "title", &kind->title);
+    get_colour(reader, s, &kind->colour);
+    get_bool(reader, s, "drawn", &kind->drawn);
+    if (reader->looks_only)
+        return;
+    get_bool(reader, s, "shared", &kind->shared);
+    get_bool(reader, s, "threads", &kind->threads);
+}
+
+/* ---- events ---- */
+
+static const char *const relations[] = {"none", "sync", "send", "receive", "order", "group", "any", NULL};
+
+static void read_look(struct reader *reader, const config_setting_t *s, struct target_event *event)
+{
+    static const char *const shapes[] = {"none", "circle", "square", NULL};
+    static const char *const arrows[] = {"none", "to-partner", "from-partner", NULL};
+    get_copy(reader, s, "label", &event->label);
+    get_copy(reader, s, "text", &event->text);
+    get_colour(reader, s, &event->colour);
+    get_bool(reader, s, "filled", &event->filled);
+    event->shape = (enum target_shape)get_word(reader, s, "shape", shapes, event->shape);
+    event->arrow = (enum target_arrow)get_word(reader, s, "arrow", arrows, event->arrow);
+}
+
+/* What it does and must obey. */
+static void read_rules(struct reader *reader, const config_setting_t *s, struct target_event *event)
+{
+    static const char *const presences[] = {"out", "active", "blocked", "away", NULL};
+    static const char *const whose[] = {"acting", "own", NULL};
+    get_bool(reader, s, "opens", &event->opens);
+    get_bool(reader, s, "closes", &event->closes);
+    get_bool(reader, s, "waits", &event->waits);
+    get_bool(reader, s, "releases", &event->releases);
+    event->has_presence |= config_setting_get_member(s, "thread") != NULL;
+    event->presence = (enum presence)get_word(reader, s, "thread", presences, event->presence);
+    event->own = get_word(reader, s, "whose", whose, event->own) == 1;
+    get_name_or_names(reader, s, "partner", &event->partners);
+    get_names(reader, s, "after", &event->after, NULL);
+    if (get_names(reader, s, "line_after", &event->line_after, &event->line_first))
+        event->line_any = false;
+    if (get_names(reader, s, "thread_after", &event->thread_after, &event->thread_first))
+        event->thread_any = false;
+}
+
+static bool same_names(const struct target_names *a, const struct target_names *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = target_has(b, a->items[i]);
+    return same;
+}
+
+static struct target_names copy_names(const struct target_names *names)
+{
+    struct target_names c = {must(calloc(names->count + 1, sizeof *c.items)), names->count};
+    for (size_t i = 0; i < c.count; i++)
+        c.items[i] = copy(names->items[i]);
+    return c;
+}
+
+/* One more event: as `like` is, if there is one. */
+static struct target_event *add_event(struct target *target, const char *name, size_t like)
+{
+    struct target_event *event = APPEND(target->events, target->event_count);
+    if (like == SIZE_MAX) {
+        *event = (struct target_event){.name = copy(name), .shape = SHAPE_CIRCLE,
+                                       .relation = RELATION_COUNT, .line_any = true,
+                                       .thread_any = true, .part = -1};
+        return event;
+    }
+    *event = target->events[like];
+    event->name = copy(name);
+    event->label = copy(event->label);
+    event->text = copy(event->text);
+    event->on = copy_names(&event->on);
+    event->partners = copy_names(&event->partners);
+    event->after = copy_names(&event->after);
+    event->line_after = copy_names(&event->line_after);
+    event->thread_after = copy_names(&event->thread_after);
+    return event;
+}
+
+/* What an entry says of which events it speaks. */
+struct selector {
+    const char *name;
+    struct target_names on;
+    int relation;
+    bool any_kind, any_relation; /* it says nothing of those */
+};
+
+static bool selects(const struct selector *wanted, const struct target_event *event)
+{
+    return strcmp(event->name, wanted->name) == 0 &&
+           (wanted->any_kind || same_names(&event->on, &wanted->on)) &&
+           (wanted->any_relation || (int)event->relation == wanted->relation);
+}
+
+/* The entry for all kinds that one for some of them begins as. */
+static size_t more_general(const struct target *target, const struct selector *wanted, int part)
+{
+    for (size_t i = 0; !wanted->any_kind && i < target->event_count; i++) {
+        const struct target_event *event = &target->events[i];
+        if (event->part < part && strcmp(event->name, wanted->name) == 0 && !event->on.count &&
+            (wanted->any_relation || (int)event->relation == wanted->relation))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+static void read_entry(struct reader *reader, const config_setting_t *s, struct target_event *event)
+{
+    event->source = reader->file;
+    event->source_line = line_of_setting(s);
+    event->part = reader->part;
+    read_look(reader, s, event);
+    if (!reader->looks_only)
+        read_rules(reader, s, event);
+}
+
+/* Changes what earlier parts said of these events, or adds one. */
+static void read_event(struct reader *reader, const config_setting_t *s, struct target *target)
+{
+    static const char *const keys[] = {
+        "name",  "on",     "label",   "text",  "shape",      "filled",       "colour", "relation",
+        "after", "arrow",  "partner", "opens", "line_after", "thread_after", "closes", "thread",
+        "whose", "waits",  "releases", NULL};
+    check_keys(reader, s, keys);
+    const char *name = get_text(reader, s, "name", true);
+    struct selector wanted = {.name = name ? name : ""};
+    wanted.any_kind = !get_names(reader, s, "on", &wanted.on, NULL);
+    wanted.any_relation = !config_setting_get_member(s, "relation");
+    wanted.relation = get_word(reader, s, "relation", relations, RELATION_COUNT);
+    bool changed = false;
+    for (size_t i = 0; i < target->event_count; i++) {
+        if (target->events[i].part >= reader->part || !selects(&wanted, &target->events[i]))
+            continue;
+        read_entry(reader, s, &target->events[i]);
+        changed = true;
+    }
+    size_t like = more_general(target, &wanted, reader->part);
+    if (changed || (reader->looks_only && like == SIZE_MAX)) {
+        names_free(&wanted.on);
+        return;
+    }
+    struct target_event *event = add_event(target, wanted.name, like);
+    names_free(&event->on);
+    event->on = wanted.on;
+    if (!wanted.any_relation)
+        event->relation = (enum relation)wanted.relation;
+    read_entry(reader, s, event);
+    event->label = event->label ? event->label : copy(event->name);
+    event->text = event->text ? event->text : copy(event->label);
+}
+
+/* ---- clusters ---- */
+
+static void read_cluster(struct reader *reader, const config_setting_t *s, struct target *target)
+{
+    static const char *const keys[] = {"name", "kind", "match", NULL};
+    check_keys(reader, s, keys);
+    const char *name = get_text(reader, s, "name", true);
+    const char *kind = get_text(reader, s, "kind", false), *match = get_text(reader, s, "match", false);
+    if (!kind == !match)
+        complain(reader, reader->file, line_of_setting(s), "a cluster needs either \"kind\" or \"match\"");
+    struct target_cluster *cluster = NULL;
+    for (size_t i = 0; i < target->cluster_count; i++)
+        if (strcmp(target->clusters[i].name, name ? name : "") == 0)
+            cluster = &target->clusters[i];
+    if (!cluster) {
+        cluster = APPEND(target->clusters, target->cluster_count);
+        cluster->name = copy(name ? name : "");
+    }
+    free(cluster->kind);
+    free(cluster->match);
+    cluster->kind = kind ? copy(kind) : NULL;
+    cluster->match = match ? copy(match) : NULL;
+}
+
+/* ---- a part ---- */
+
+static void read_groups(struct reader *reader, const config_setting_t *root, const char *key,
+                        struct target *target,
+                        void (*read)(struct reader *, const config_setting_t *, struct target *))
+{
+    const config_setting_t *list = get_groups(reader, root, key);
+    for (int i = 0; list && i < config_setting_length(list); i++)
+        read(reader, config_setting_get_elem(list, (unsigned)i), target);
+}
+
+/* The parts that it includes must have been read by now. */
+static void check_includes(struct reader *reader, const config_setting_t *root,
+                           const struct target_names *read)
+{
+    struct target_names wanted = {0};
+    get_name_or_names(reader, root, "include", &wanted);
+    for (size_t i = 0; i < wanted.count; i++)
+        if (!target_has(read, wanted.items[i]))
+            complain(reader, reader->file, line_of_setting(config_setting_get_member(root, "include")),
+                     "\"include\" names \"%s\", which cannot be read", wanted.items[i]);
+    names_free(&wanted);
+}
+
+static void read_root(struct reader *reader, const config_setting_t *root, struct target *target,
+                      const struct target_names *read)
+{
+    static const char *const keys[] = {"name",   "title",    "version", "include",
+                                       "kinds", "events", "clusters", NULL};
+    check_keys(reader, root, keys);
+    if (!reader->looks_only) {
+        check_includes(reader, root, read);
+        get_copy(reader, root, "name", &target->name);
+    }
+    get_copy(reader, root, "title", &target->title);
+    const config_setting_t *version = config_setting_get_member(root, "version");
+    if (version && config_setting_type(version) != CONFIG_TYPE_INT)
+        complain(reader, reader->file, line_of_setting(version), "\"version\" must be a whole number");
+    else if (version)
+        target->version = config_setting_get_int(version);
+    reader->kinds |= config_setting_get_member(root, "kinds") != NULL;
+    reader->events |= config_setting_get_member(root, "events") != NULL;
+    read_groups(reader, root, "kinds", target, read_kind);
+    read_groups(reader, root, "events", target, read_event);
+    read_groups(reader, root, "clusters", target, read_cluster);
+}
+
+static void read_part(struct reader *reader, const char *text, struct target *target,
+                      const struct target_names *read)
+{
+    config_t config;
+    config_init(&config);
+    if (strcasestr(text, "@include"))
+        complain(reader, reader->file, 1, "@include is not served: write include = \"NAME\";");
+    else if (!config_read_string(&config, text))
+        complain(reader, reader->file, config_error_line(&config), "%s", config_error_text(&config));
+    else if ((reader->readable = true))
+        read_root(reader, config_root_setting(&config), target, read);
+    config_destroy(&config);
+}
+
+static void add_name(struct target_names *names, const char *name)
+{
+    names->items = must(realloc(names->items, (names->count + 1) * sizeof *names->items));
+    names->items[names->count++] = copy(name);
+}
+
+static void read_parts(struct reader *reader, const char *text, const char *file, struct target *target)
+{
+    struct target_names read = {0};
+    char *pieces = copy(text), *rest = pieces;
+    struct part part;
+    while (part_next(&rest, file, &part)) {
+        add_name(&target->sources, part.file);
+        reader->file = target->sources.items[target->sources.count - 1];
+        reader->part = ++target->parts;
+        read_part(reader, part.text, target, &read);
+        add_name(&read, part.include);
+    }
+    names_free(&read);
+    free(pieces);
+}
+
+static void check_whole(struct reader *reader, const struct target *target, bool readable)
+{
+    if (readable && (!target->name || !*target->name))
+        complain(reader, reader->file, 1, "\"name\" is missing");
+    if (readable && !reader->kinds)
+        complain(reader, reader->file, 1, "\"kinds\" is missing");
+    if (readable && !reader->events)
+        complain(reader, reader->file, 1, "\"events\" is missing");
+    check_rules(reader, target);
+}
+
+struct target *target_read(const char *text, const char *name, FILE *complaints)
+{
+    struct reader reader = {.file = name, .complaints = complaints};
+    struct target *target = must(calloc(1, sizeof *target));
+    read_parts(&reader, text, name, target);
+    check_whole(&reader, target, reader.readable);
+    if (reader.mistakes) {
+        target_free(target);
+        return NULL;
+    }
+    if (!target->title)
+        target->title = copy(target->name);
+    return target;
+}
+
+bool target_dress(struct target *target, const char *text, const char *name, FILE *complaints)
+{
+    struct reader reader = {.file = name, .complaints = complaints, .looks_only = true};
+    read_parts(&reader, text, name, target);
+    return reader.mistakes == 0;
+}

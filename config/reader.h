@@ -1,0 +1,63 @@
+/* What the files that read target descriptions share. */
+#ifndef CONFIG_READER_H
+#define CONFIG_READER_H
+
+#include "config/target.h"
+
+#include <libconfig.h>
+
+struct reader {
+    const char *file; /* of the part that is read */
+    FILE *complaints; /* or NULL */
+    unsigned mistakes;
+    int part;         /* which one, from 0 */
+    bool looks_only;  /* changes how things look, and nothing else */
+    bool readable;      /* some part could be */
+    bool kinds, events; /* were there */
+};
+
+/* ---- values.c ---- */
+
+void complain(struct reader *reader, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+int line_of_setting(const config_setting_t *setting);
+void *must(void *p); /* the memory, or the end */
+char *copy(const char *s);
+void names_free(struct target_names *names);
+
+/* Complains about each key that is not among the known ones, which NULL ends. */
+void check_keys(struct reader *reader, const config_setting_t *group, const char *const *known);
+
+/* Each changes *value only if the key is there, and good. */
+const char *get_text(struct reader *reader, const config_setting_t *group, const char *key,
+                     bool needed); /* NULL if it is not */
+void get_copy(struct reader *reader, const config_setting_t *group, const char *key, char **value);
+void get_bool(struct reader *reader, const config_setting_t *group, const char *key, bool *value);
+/* The number of the word in a list that NULL ends; `otherwise` if there is none. */
+int get_word(struct reader *reader, const config_setting_t *group, const char *key,
+             const char *const *words, int otherwise);
+void get_colour(struct reader *reader, const config_setting_t *group, struct target_colour *value);
+/* The empty name is not in the list: it sets *first, where that is not NULL. */
+bool get_names(struct reader *reader, const config_setting_t *group, const char *key,
+               struct target_names *names, bool *first);
+bool get_name_or_names(struct reader *reader, const config_setting_t *group, const char *key,
+                       struct target_names *names);
+const config_setting_t *get_groups(struct reader *reader, const config_setting_t *root,
+                                   const char *key);
+
+/* ---- rules.c ---- */
+
+/* What must fit together, once all is read. */
+void check_rules(struct reader *reader, const struct target *target);
+
+/* ---- find.c ---- */
+
+/* The next part of a description: a text, where it is from and by which name it was included (""
+ * the description itself).  False at the end, where *text is NULL.  The text is cut into pieces. */
+struct part {
+    const char *include, *file;
+    char *text;
+};
+bool part_next(char **text, const char *file, struct part *part);
+
+#endif

@@ -1,0 +1,222 @@
+/* Values of a description, each checked; every mistake with its line. */
+#define _GNU_SOURCE
+#include "config/reader.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void complain(struct reader *reader, const char *file, int line, const char *format, ...)
+{
+    va_list ap;
+    reader->mistakes++;
+    if (!reader->complaints)
+        return;
+    fprintf(reader->complaints, "%s:%d: ", file, line);
+    va_start(ap, format);
+    vfprintf(reader->complaints, format, ap);
+    va_end(ap);
+    fputc('\n', reader->complaints);
+}
+
+int line_of_setting(const config_setting_t *s) { return (int)config_setting_source_line(s); }
+
+void *must(void *p)
+{
+    if (!p)
+        abort();
+    return p;
+}
+
+char *copy(const char *s) { return must(strdup(s)); }
+
+/* ---- words ---- */
+
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[64], n = strlen(b);
+    if (n >= 63)
+        return 99;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t up = row[j], change = corner + (a[i - 1] != b[j - 1]);
+            row[j] = up + 1 < change ? up + 1 : change;
+            if (row[j - 1] + 1 < row[j])
+                row[j] = row[j - 1] + 1;
+            corner = up;
+        }
+    }
+    return row[n];
+}
+
+static const char *nearest(const char *word, const char *const *words)
+{
+    const char *best = NULL;
+    size_t least = 4;
+    for (; *words; words++) {
+        size_t d = distance(word, *words);
+        if (d < least) {
+            least = d;
+            best = *words;
+        }
+    }
+    return best;
+}
+
+void check_keys(struct reader *reader, const config_setting_t *group, const char *const *known)
+{
+    for (int i = 0; i < config_setting_length(group); i++) {
+        const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
+        const char *name = config_setting_name(s);
+        bool found = false;
+        for (size_t k = 0; known[k]; k++)
+            found |= strcmp(name, known[k]) == 0;
+        if (found)
+            continue;
+        const char *near = nearest(name, known);
+        if (near)
+            complain(reader, reader->file, line_of_setting(s), "unknown key \"%s\": did you mean \"%s\"?", name, near);
+        else
+            complain(reader, reader->file, line_of_setting(s), "unknown key \"%s\"", name);
+    }
+}
+
+/* ---- values ---- */
+
+const char *get_text(struct reader *reader, const config_setting_t *group, const char *key, bool needed)
+{
+    const config_setting_t *s = config_setting_get_member(group, key);
+    if (!s) {
+        if (needed)
+            complain(reader, reader->file, line_of_setting(group), "\"%s\" is missing", key);
+        return NULL;
+    }
+    if (config_setting_type(s) != CONFIG_TYPE_STRING) {
+        complain(reader, reader->file, line_of_setting(s), "\"%s\" must be a string", key);
+        return NULL;
+    }
+    const char *text = config_setting_get_string(s);
+    if (needed && !*text)
+        complain(reader, reader->file, line_of_setting(s), "\"%s\" is empty", key);
+    return text;
+}
+
+void get_copy(struct reader *reader, const config_setting_t *group, const char *key, char **value)
+{
+    const char *text = get_text(reader, group, key, false);
+    if (!text)
+        return;
+    free(*value);
+    *value = copy(text);
+}
+
+void get_bool(struct reader *reader, const config_setting_t *group, const char *key, bool *value)
+{
+    const config_setting_t *s = config_setting_get_member(group, key);
+    if (!s)
+        return;
+    if (config_setting_type(s) == CONFIG_TYPE_BOOL)
+        *value = config_setting_get_bool(s);
+    else
+        complain(reader, reader->file, line_of_setting(s), "\"%s\" must be true or false", key);
+}
+
+int get_word(struct reader *reader, const config_setting_t *group, const char *key,
+             const char *const *words, int otherwise)
+{
+    const char *text = get_text(reader, group, key, false);
+    if (!text)
+        return otherwise;
+    for (int i = 0; words[i]; i++)
+        if (strcmp(words[i], text) == 0)
+            return i;
+    const config_setting_t *s = config_setting_get_member(group, key);
+    const char *near = nearest(text, words);
+    complain(reader, reader->file, line_of_setting(s), "\"%s\" is no value of \"%s\": did you mean \"%s\"?", text, key,
+             near ? near : words[0]);
+    return otherwise;
+}
+
+void get_colour(struct reader *reader, const config_setting_t *group, struct target_colour *value)
+{
+    const char *text = get_text(reader, group, "colour", false);
+    unsigned red = 0, green = 0, blue = 0;
+    char rest;
+    if (!text)
+        return;
+    if (strlen(text) != 7 || sscanf(text, "#%2x%2x%2x%c", &red, &green, &blue, &rest) != 3)
+        complain(reader, reader->file, line_of_setting(config_setting_get_member(group, "colour")),
+                 "\"%s\" is no colour: write \"#RRGGBB\"", text);
+    *value = (struct target_colour){red / 255.0, green / 255.0, blue / 255.0};
+}
+
+void names_free(struct target_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->items[i]);
+    free(names->items);
+    *names = (struct target_names){0};
+}
+
+bool get_names(struct reader *reader, const config_setting_t *group, const char *key,
+               struct target_names *names, bool *first)
+{
+    const config_setting_t *s = config_setting_get_member(group, key);
+    if (!s)
+        return false;
+    if (!config_setting_is_array(s) && !config_setting_is_list(s)) {
+        complain(reader, reader->file, line_of_setting(s), "\"%s\" must be a list of names: [\"a\", \"b\"]", key);
+        return false;
+    }
+    size_t n = (size_t)config_setting_length(s);
+    names_free(names);
+    if (first)
+        *first = false;
+    names->items = must(calloc(n + 1, sizeof *names->items));
+    for (size_t i = 0; i < n; i++) {
+        const config_setting_t *item = config_setting_get_elem(s, (unsigned)i);
+        if (config_setting_type(item) != CONFIG_TYPE_STRING)
+            complain(reader, reader->file, line_of_setting(item), "\"%s\" holds something that is no name", key);
+        else if (!*config_setting_get_string(item) && first)
+            *first = true;
+        else
+            names->items[names->count++] = copy(config_setting_get_string(item));
+    }
+    return true;
+}
+
+bool get_name_or_names(struct reader *reader, const config_setting_t *group, const char *key,
+                       struct target_names *names)
+{
+    const char *one;
+    if (!config_setting_lookup_string(group, key, &one))
+        return get_names(reader, group, key, names, NULL);
+    names_free(names);
+    names->items = must(calloc(1, sizeof *names->items));
+    names->items[names->count++] = copy(one);
+    return true;
+}
+
+const config_setting_t *get_groups(struct reader *reader, const config_setting_t *root,
+                                   const char *key)
+{
+    const config_setting_t *s = config_setting_get_member(root, key);
+    if (!s)
+        return NULL;
+    if (!config_setting_is_list(s)) {
+        complain(reader, reader->file, line_of_setting(s), "\"%s\" must be a list of groups: ( { ... }, { ... } )", key);
+        return NULL;
+    }
+    for (int i = 0; i < config_setting_length(s); i++) {
+        const config_setting_t *item = config_setting_get_elem(s, (unsigned)i);
+        if (!config_setting_is_group(item)) {
+            complain(reader, reader->file, line_of_setting(item), "\"%s\" must hold groups only: { ... }", key);
+            return NULL;
+        }
+    }
+    return s;
+}
