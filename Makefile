@@ -28,6 +28,10 @@ SITE    = $(wildcard clients/site/*.c)
 SOURCE  = $(wildcard clients/source/*.c)
 POET    = $(wildcard clients/poet/*.c)
 VIEW    = $(wildcard clients/view/*.c)
+MPI     = $(wildcard clients/mpi/*.c)
+
+# The implementations of MPI that are there; each has its own binary interface.
+MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
 
 objects = $(patsubst %.c,$(B)/o/%.o,$(1))
 LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) -lm
@@ -44,6 +48,7 @@ $(B)/o/tests/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo)
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
       $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf))
+BIN += $(MPIS:%=$(B)/lib/libpoet-mpi-%.so)
 ifeq ($(HAVE_GTK),yes)
 BIN += $(B)/libexec/poet/poet-view
 endif
@@ -67,6 +72,16 @@ $(B)/lib/libpoet.so: $(patsubst %.c,$(B)/pic/%.o,$(TRACE)) clients/trace/exports
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so -Wl,--version-script=clients/trace/exports.map \
 	  -Wl,-z,now,-z,defs,-z,nodelete $(filter %.o,$^) -o $@ $(LDFLAGS) -pthread -ldl
+
+# It is loaded into processes without MPI, too, such as mpirun: what it calls is weak, and found in the
+# program that it is linked with or loaded into.
+$(B)/lib/libpoet-mpi-%.so: $(MPI) clients/mpi/inside.h $(B)/include/poet.h
+	@mkdir -p $(@D) $(B)/pic/clients
+	$(CC) -std=gnu17 $(WARNINGS) -Wno-undef -Wno-pedantic -Wno-cast-qual -Wno-address $(OPTIMISE) $(CFLAGS) -I. \
+	  -I$(B)/include $(filter -I%,$(shell mpicc.$* -show)) -fPIC -fvisibility=hidden -r -nostdlib $(MPI) \
+	  -o $(B)/pic/clients/mpi-$*.o
+	objcopy --weaken $(B)/pic/clients/mpi-$*.o
+	$(CC) -shared -Wl,-soname,$(@F) $(B)/pic/clients/mpi-$*.o -o $@ $(LDFLAGS)
 
 # For static programs, where the linker lets us stand before the calls.
 $(B)/static/%.o: %.c

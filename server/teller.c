@@ -131,6 +131,24 @@ static bool read_partners(const struct teller *teller, const struct slot *slot, 
     return in_done(&in);
 }
 
+/* The second halves of all its keys, on line 0. */
+static struct ref *keys_of(const struct slot *slot, size_t *count)
+{
+    struct in in = in_from(slot + 1, slot->payload_bytes);
+    struct ref *keys = malloc((1 + slot->payload_bytes / 16) * sizeof *keys);
+    if (!keys)
+        abort();
+    keys[(*count)++] = (struct ref){0, slot->number_b};
+    while (in_left(&in) >= 16 && *count < LIMIT_PARTNERS) {
+        get_u64(&in);
+        keys[(*count)++] = (struct ref){0, get_u64(&in)};
+    }
+    if (in_done(&in))
+        return keys;
+    free(keys);
+    return NULL;
+}
+
 static bool accept_single(struct teller *teller, struct books *books, const struct slot *slot,
                           struct arrival base, const char **error)
 {
@@ -154,6 +172,14 @@ static bool accept_single(struct teller *teller, struct books *books, const stru
         base.key[0] = slot->key;
         base.key[1] = slot->number_b;
         base.group_size = slot->count;
+        base.stream = slot->flags & SLOT_STREAM &&
+                      (base.relation == RELATION_SEND || base.relation == RELATION_RECEIVE);
+        if (base.relation == RELATION_RECEIVE && !base.stream && slot->flags & SLOT_PARTNERS) {
+            partners = keys_of(slot, &count);
+            ok = partners != NULL;
+            if (!ok)
+                *error = "a slot has keys of a broken size";
+        }
     } else if (base.relation == RELATION_SYNC || base.relation == RELATION_RECEIVE ||
                base.relation == RELATION_ORDER) {
         partners = malloc((1 + slot->payload_bytes / 16) * sizeof *partners);
@@ -284,7 +310,7 @@ static bool announced(const struct teller *teller, const struct slot *slot)
         const struct shape *shape = i < LIMIT_SHAPES ? teller->shapes[i] : NULL;
         return shape && (slot->line_b || !shape->two_lines);
     }
-    if (slot->flags & SLOT_PARTNERS) {
+    if (slot->flags & SLOT_PARTNERS && !keyed) {
         struct in in = in_from(slot + 1, slot->payload_bytes);
         while (in_left(&in) >= 16) {
             if (!line_of(teller, get_u32(&in)))

@@ -52,13 +52,30 @@ static void add_pattern(char *list, const char *pattern)
     snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
 }
 
-static void set_environment(const struct options *o, const struct loadable *loadable,
-                            const char *library)
+/* The library that follows MPI, as " PATH"; nothing where the program uses none. */
+static void add_mpi(const struct command *command, char *preload, size_t size, const char *library,
+                    char *const *arguments)
+{
+    const char *mpi = loadable_mpi(arguments);
+    char path[PATH_MAX];
+    if (!mpi)
+        return;
+    snprintf(path, sizeof path, "%.*slibpoet-mpi-%s.so", (int)(strrchr(library, '/') + 1 - library), library, mpi);
+    if (access(path, R_OK) == 0)
+        snprintf(preload + strlen(preload), size - strlen(preload), " %s", path);
+    else
+        command_fail(command, "%s: not there: MPI is not followed (Poet was built without mpicc.%s)", path, mpi);
+}
+
+static void set_environment(const struct command *command, const struct options *o,
+                            const struct loadable *loadable, const char *library, char *const *arguments)
 {
     char preload[3 * PATH_MAX];
     const char *before = getenv("LD_PRELOAD");
-    snprintf(preload, sizeof preload, "%s%s%s%s", loadable->sanitizers, library, before ? " " : "",
-             before ? before : "");
+    snprintf(preload, sizeof preload, "%s%s", loadable->sanitizers, library);
+    add_mpi(command, preload, sizeof preload, library, arguments);
+    size_t used = strlen(preload);
+    snprintf(preload + used, sizeof preload - used, "%s%s", before ? " " : "", before ? before : "");
     setenv("LD_PRELOAD", preload, 1);
     setenv("POET_RECORD", o->libraries ? "all" : "program", 1);
     set_or_unset("POET_INCLUDE", o->include);
@@ -197,7 +214,7 @@ static int run(const struct command *command, int argc, char **argv)
     }
     if (o.view)
         open_viewer(command, &o);
-    set_environment(&o, &loadable, library);
+    set_environment(command, &o, &loadable, library, argv);
     execv(loadable.path, argv);
     command_fail(command, "%s: %s", argv[0], strerror(errno));
     return EXIT_NOT_EXECUTABLE;

@@ -38,13 +38,20 @@ static void put_arguments(struct out *out)
 static char environment[64] = "pthread";
 static char endpoint[400];
 
-/* The run that this process belongs to: inherited, or begun here. */
+/* What a library that is linked calls the launch that this process is one of many of; NULL: none. */
+#pragma weak poet_launch
+static const char *launch_name(void) { return poet_launch ? poet_launch() : NULL; }
+
+/* The run that this process belongs to: inherited, or of its launch, or begun here. */
 static const char *run_name(void)
 {
     static char name[256];
-    const char *inherited = getenv("POET_RUN");
+    const char *inherited = getenv("POET_RUN"), *launch = launch_name();
     if (inherited && *inherited) {
         snprintf(name, sizeof name, "%s", inherited);
+    } else if (launch) {
+        snprintf(name, sizeof name, "%s", launch);
+        setenv("POET_RUN", name, 1);
     } else {
         snprintf(name, sizeof name, "%.200s@%016llx", program_invocation_short_name,
                  (unsigned long long)instance);
@@ -178,9 +185,15 @@ static void attach(void)
         say("%s: the program runs untraced", error.text);
         return;
     }
-    if (fd < 0 && (fd = launch_server(file, sizeof file, endpoint, sizeof endpoint)) < 0)
+    const char *launch = getenv("POET_RUN") ? NULL : launch_name();
+    if (fd < 0)
+        fd = launch ? launch_shared(launch, file, sizeof file, endpoint, sizeof endpoint)
+                    : launch_server(file, sizeof file, endpoint, sizeof endpoint);
+    bool introduced = fd >= 0 && introduce(fd, 2000, &error);
+    launch_done();
+    if (fd < 0)
         return;
-    if (!introduce(fd, 2000, &error)) {
+    if (!introduced) {
         say("%s: %s: the program runs untraced", *file ? "its own server" : endpoint, error.text);
         return;
     }

@@ -178,10 +178,12 @@ void shared_begin(int fd); /* the counters that the server gave, -1 none; takes 
 /* The key of its identity, and its far counter set; 0: it is this process's alone. */
 uint64_t shared_key(struct object *object);
 
-/* Announces a line through the calling thread's queue; its index.  key: of its identity if other
- * processes have it, too, else 0. */
+/* Announces a line through the calling thread's queue; its index.  identity: its own, if other processes
+ * have the line, too, else NULL. */
 uint32_t line_announce(struct thread *thread, const char *kind, const char *name,
-                       const void *object, uintptr_t entry, unsigned flags, uint64_t key);
+                       const void *object, uintptr_t entry, unsigned flags,
+                       const uint64_t identity[2]);
+#define SHARED_KEYS 0x706f65742e736864u /* second half of identities: no serial of a process */
 #define LINE_SHARED 1u
 #define LINE_FOLLOWS 2u /* its first event comes after the thread's last */
 
@@ -247,6 +249,7 @@ struct thread {
     struct once_call *once;                       /* the initialiser about to run */
     const struct object *ready[ONCE_REMEMBERED];  /* found initialised before */
     unsigned ready_next;
+    struct wire_partner *partners; /* where those of one event are put together */
     struct thread *next_free;
 };
 
@@ -380,6 +383,10 @@ void sender_forked(void);
 
 /* Starts one that writes *file; a connection to it, or -1.  Sets *endpoint to where it listens. */
 int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_size);
+/* The same for all processes of a launch: the first starts it, the others connect to it (*file is not
+ * set).  They wait for each other, at most 3 s, until launch_done() says that it answers. */
+int launch_shared(const char *launch, char *file, size_t file_size, char *endpoint, size_t endpoint_size);
+void launch_done(void);
 
 /* ---- server.c: the connection ---- */
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -112,3 +113,53 @@ int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_
     return pair[0];
 }
 
+/* ---- one server for all processes of a launch ---- */
+
+#define PATIENCE_MS 3000
+
+static int lock_file = -1;
+
+/* By the name of the launch; FNV-1a (Fowler, Noll and Vo). */
+static bool lock_launch(const char *launch)
+{
+    char directory[256], path[400];
+    struct error error;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *c = launch; *c; c++)
+        hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
+    if (!endpoint_directory(directory, sizeof directory, &error))
+        return false;
+    snprintf(path, sizeof path, "%s/launch-%016llx", directory, (unsigned long long)hash);
+    lock_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    for (int waited = 0; lock_file >= 0 && waited < PATIENCE_MS; waited += 10) {
+        if (flock(lock_file, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    return false;
+}
+
+int launch_shared(const char *launch, char *file, size_t file_size, char *endpoint, size_t endpoint_size)
+{
+    char known[400] = "";
+    struct error error;
+    bool absent;
+    ssize_t n = lock_launch(launch) ? pread(lock_file, known, sizeof known - 1, 0) : 0;
+    int fd = n > 0 ? endpoint_connect(known, 1000, &absent, &error) : -1;
+    if (fd >= 0) {
+        snprintf(endpoint, endpoint_size, "%s", known);
+        return fd;
+    }
+    fd = launch_server(file, file_size, endpoint, endpoint_size);
+    if (fd >= 0 && lock_file >= 0 &&
+        (ftruncate(lock_file, 0) < 0 || pwrite(lock_file, endpoint, strlen(endpoint), 0) < 0))
+        say("the other processes of this launch are traced apart: %s", strerror(errno));
+    return fd;
+}
+
+void launch_done(void)
+{
+    if (lock_file >= 0)
+        close(lock_file);
+    lock_file = -1;
+}

@@ -106,10 +106,10 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
     thread->busy = true; /* a handler may want the same one */
     spin_take(&o->opening);
     if (!line_index(&o->line)) {
-        uint64_t key = shared_key(o);
+        uint64_t key = shared_key(o), identity[2] = {key, SHARED_KEYS};
         uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
                                        (kinds[o->kind].shared ? LINE_SHARED : 0u) |
-                                           (created && !key ? LINE_FOLLOWS : 0u), key);
+                                           (created && !key ? LINE_FOLLOWS : 0u), key ? identity : NULL);
         if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {
             o->visit++; /* what was held is of an earlier life */
             o->held = false;

@@ -45,19 +45,25 @@ static struct own *own_make(uint32_t index)
 }
 
 /* Announces a line of the program's own through a thread; NULL if it does not fit. */
-static struct own *open_line(struct thread *t, const char *kind, const char *name, const void *object,
-                             unsigned flags)
+static struct own *open_line_as(struct thread *t, const char *kind, const char *name,
+                                const void *object, unsigned flags, const uint64_t *identity)
 {
     char short_kind[256], short_name[LIMIT_TEXT_BYTES];
     snprintf(short_kind, sizeof short_kind, "%s", kind);
     snprintf(short_name, sizeof short_name, "%s", name ? name : "");
     t->busy = true;
-    uint32_t index = line_announce(t, short_kind, short_name, object, 0, flags, 0);
+    uint32_t index = line_announce(t, short_kind, short_name, object, 0, flags, identity);
     struct own *own = index ? own_make(index) : NULL;
     if (own)
         line_opened(&own->line, t, index);
     t->busy = false;
     return own;
+}
+
+static struct own *open_line(struct thread *t, const char *kind, const char *name, const void *object,
+                             unsigned flags)
+{
+    return open_line_as(t, kind, name, object, flags, NULL);
 }
 
 poet_line_t poet_line(const char *kind, const char *name, const void *object, unsigned flags)
@@ -277,17 +283,30 @@ poet_event_t poet_send(poet_line_t line, poet_type_t type)
     return single(line, (struct record){.shape = type, .flags = RELATION_SEND, .site = SITE});
 }
 
+struct wire_partner {
+    uint32_t line, zero;
+    uint64_t number;
+};
+#define MOST_PARTNERS (LIMIT_PAYLOAD_BYTES / sizeof(struct wire_partner) - 1)
+
+/* Where the partners of one event are put together; the thread's own, once it has needed many. */
+static struct wire_partner *partners_room(struct thread *t, size_t count)
+{
+    static struct wire_partner nothing;
+    if (count && !t->partners)
+        t->partners = arena_take(LIMIT_PAYLOAD_BYTES);
+    return count ? t->partners : &nothing;
+}
+
 poet_event_t poet_receive(poet_line_t line, poet_type_t type, const poet_event_t *sends,
                           size_t count)
 {
-    struct wire_partner {
-        uint32_t line, zero;
-        uint64_t number;
-    } more[LIMIT_PAYLOAD_BYTES / 16 < 256 ? LIMIT_PAYLOAD_BYTES / 16 : 256];
+    struct thread *t = count && sends ? thread_recording() : NULL;
+    struct wire_partner *more = t ? partners_room(t, count - 1) : NULL;
     uint32_t n = 0;
-    if (count == 0 || !sends)
+    if (!t || !more)
         return none;
-    for (size_t i = 1; i < count && n < sizeof more / sizeof *more; i++)
+    for (size_t i = 1; i < count && n < MOST_PARTNERS; i++)
         more[n++] = (struct wire_partner){sends[i].line, 0, sends[i].number};
     return single(line, (struct record){.shape = type,
                                         .flags = RELATION_RECEIVE | (n ? SLOT_PARTNERS : 0),
@@ -330,6 +349,54 @@ poet_event_t poet_event_after(poet_line_t line, poet_type_t type, poet_event_t e
                                         .flags = earlier.line ? RELATION_ORDER : RELATION_NONE,
                                         .site = SITE,
                                         .partner = {earlier.line, earlier.number}});
+}
+
+static unsigned relation_of(unsigned flags)
+{
+    return flags & POET_SEND      ? RELATION_SEND | SLOT_KEYED
+           : flags & POET_RECEIVE ? RELATION_RECEIVE | SLOT_KEYED
+           : flags & POET_MEET    ? RELATION_GROUP | SLOT_KEYED
+                                  : RELATION_NONE;
+}
+
+poet_event_t poet_record(const poet_record_t *record)
+{
+    struct thread *t = thread_recording();
+    unsigned relation = relation_of(record->flags);
+    size_t keys = relation ? record->keys : 1;
+    struct wire_partner *more = t && keys ? partners_room(t, keys - 1) : NULL;
+    uint32_t n = 0;
+    if (!more)
+        return none;
+    for (size_t i = 1; i < keys && n < MOST_PARTNERS; i++)
+        more[n++] = (struct wire_partner){0, 0, record->low[i]};
+    return single(record->line,
+                  (struct record){.shape = record->type,
+                                  .flags = (uint16_t)(relation | (n ? SLOT_PARTNERS : 0) |
+                                                      (record->flags & POET_STREAM ? SLOT_STREAM : 0) |
+                                                      (record->flags & POET_CLOSES ? SLOT_CLOSES : 0)),
+                                  .about = record->about,
+                                  .site = record->site ? (uintptr_t)record->site : SITE,
+                                  .partner = {0, relation ? record->low[0] : 0},
+                                  .key = record->high,
+                                  .count = record->count,
+                                  .payload = more,
+                                  .payload_bytes = n * (uint32_t)sizeof *more});
+}
+
+int poet_identity(poet_line_t line, uint64_t identity[2])
+{
+    struct thread *t = thread_recording();
+    identity[0] = instance;
+    identity[1] = line;
+    return t && line;
+}
+
+poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2])
+{
+    struct thread *t = thread_recording();
+    struct own *own = t && kind ? open_line_as(t, kind, name, NULL, 0, identity) : NULL;
+    return own ? line_index(&own->line) : 0;
 }
 
 void poet_environment(const char *name)

@@ -100,6 +100,38 @@ poet_event_t poet_event_after(poet_line_t line, poet_type_t type, poet_event_t e
 poet_event_t poet_meet(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low,
                        uint32_t count);
 
+/* All that an event can be, for libraries that record for others; what is 0 is not there. */
+#define POET_SEND 0x10u    /* of a message with a key */
+#define POET_RECEIVE 0x20u /* of messages with keys, any number of them */
+#define POET_MEET 0x40u    /* `count` events with this key are one point */
+#define POET_STREAM 0x80u  /* with SEND or RECEIVE: high is a stream of bytes, *low the first byte and
+                            * count how many; a receive is after the sends of all its bytes */
+typedef struct {
+    poet_line_t line; /* 0: where the thread is */
+    poet_line_t about;
+    poet_type_t type;
+    unsigned flags;      /* POET_CLOSES, and at most one of SEND, RECEIVE, MEET */
+    const void *site;    /* the address that the call came from; NULL: the caller of poet_record */
+    uint64_t high;       /* keys of 128 bits: all have this first half, */
+    const uint64_t *low; /*   and each its second one */
+    size_t keys;         /* SEND, MEET: 1; RECEIVE: at most 4096, more are ignored */
+    uint32_t count;      /* MEET: members; SEND: its receives, 0 unknown; RECEIVE: 1 if no other has its keys */
+} poet_record_t;
+poet_event_t poet_record(const poet_record_t *record);
+
+/* The identity of a line among those of all processes, and a line of another process by its
+ * identity, for events to be about.  The kind and name are shown until that process names them. */
+int poet_identity(poet_line_t line, uint64_t identity[2]); /* 0: it is not traced */
+poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2]);
+
+/* The kind of the lines of the process's first thread: defined by a library that is linked, or
+ * preloaded, to call it something else than a task.  It is called before main(). */
+const char *poet_main_kind(void);
+
+/* The name of the launch that this process is one of several of, NAME@ID, which makes them one run
+ * where no environment variable does: defined by such a library, and called before main(). */
+const char *poet_launch(void);
+
 /* ---- threads of your own ----
  *
  * For runtimes that switch threads of their own (tasks, fibers, green threads).  Such a

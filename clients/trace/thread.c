@@ -29,9 +29,7 @@ static struct thread *take(void)
             return NULL;
         *t = (struct thread){0};
     }
-    struct hold *holds = t->holds;
-    size_t room = t->hold_room;
-    *t = (struct thread){.holds = holds, .hold_room = room};
+    *t = (struct thread){.holds = t->holds, .hold_room = t->hold_room, .partners = t->partners};
     return t;
 }
 
@@ -170,10 +168,8 @@ void thread_pop(struct thread *t, struct hold *hold)
 
 /* ---- lines ---- */
 
-#define SHARED_KEYS 0x706f65742e736864u /* no serial of a process */
-
 uint32_t line_announce(struct thread *t, const char *kind, const char *name, const void *object,
-                       uintptr_t entry, unsigned flags, uint64_t key)
+                       uintptr_t entry, unsigned flags, const uint64_t identity[2])
 {
     uint32_t index = atomic_fetch_add_explicit(&next_line, 1, memory_order_relaxed);
     if (index >= LIMIT_LINES)
@@ -181,8 +177,8 @@ uint32_t line_announce(struct thread *t, const char *kind, const char *name, con
     uint8_t bytes[512 + LIMIT_TEXT_BYTES];
     struct out body = {.data = bytes, .room = sizeof bytes};
     put_u32(&body, index);
-    put_u64(&body, key ? key : instance);
-    put_u64(&body, key ? SHARED_KEYS : index);
+    put_u64(&body, identity ? identity[0] : instance);
+    put_u64(&body, identity ? identity[1] : index);
     put_u8(&body, (uint8_t)flags);
     put_u64(&body, (uint64_t)(uintptr_t)object);
     put_u64(&body, entry);

@@ -52,15 +52,25 @@ void order_release(struct order *order)
 
 /* ---- coming in ---- */
 
-static void meet(struct order *order, const struct arrival *a)
+static void meet_by(struct order *order, const struct arrival *a, uint64_t second)
 {
-    struct meeting *meeting = meeting_add(order, a->key[0], a->key[1], a->at);
+    struct meeting *meeting = meeting_add(order, a->key[0], second, a->at);
     for (size_t i = 0; i < meeting->count; i++)
         if (meeting->members[i].line)
             line_enqueue(order, meeting->members[i].line);
     for (size_t i = 0; i < meeting->waiting_count; i++)
         line_enqueue(order, meeting->waiting[i]);
     meeting->waiting_count = 0;
+}
+
+static void meet(struct order *order, const struct arrival *a)
+{
+    if (a->stream)
+        stream_meet(order, a);
+    else if (a->partner_count == 0)
+        meet_by(order, a, a->key[1]);
+    for (uint32_t i = 0; !a->stream && i < a->partner_count; i++)
+        meet_by(order, a, a->partners[i].number);
 }
 
 /* Is all there that the event names, beside its line and its pair? */

@@ -98,12 +98,25 @@ void point_append(struct order *order, const struct point *point, bool partner_l
                         !order_is_forgotten(order, point->members[i]->arrival.partners[0]));
 }
 
+/* Who waited for it by a key, or was waited for, counts it. */
+static void met(struct order *order, const struct pending *member)
+{
+    const struct arrival *a = &member->arrival;
+    bool receives = a->relation == RELATION_RECEIVE;
+    if (a->stream && receives)
+        stream_received(order, a);
+    else if (!a->stream && (!receives || a->partners == &member->one))
+        meeting_done(order, a, a->key[1]);
+    for (size_t i = 0; !a->stream && receives && a->partners != &member->one && i < a->partner_count; i++)
+        meeting_done(order, a, a->partners[a->partner_count + i].number); /* its keys */
+}
+
 void point_deliver(struct order *order, const struct point *point, bool partner_lost)
 {
     point_append(order, point, partner_lost);
     for (size_t i = 0; i < point->count; i++)
         if (point->members[i]->arrival.keyed)
-            meeting_done(order, &point->members[i]->arrival);
+            met(order, point->members[i]);
     for (size_t i = 0; i < point->count; i++) {
         uint32_t line = point->members[i]->arrival.at.line;
         pending_forget(order, point->members[i]);

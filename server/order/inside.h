@@ -141,6 +141,7 @@ struct order {
     struct pending *unused;
     uint64_t in_memory, pending_limit; /* arrivals; with more, some are spilled */
     struct map meetings; /* key -> struct meeting */
+    struct map streams;  /* key, 0 -> struct stream */
     struct key { uint64_t a, b; } *done; /* a ring of meetings that are done */
     size_t done_count, done_room;
     struct set *after;   /* by type */
@@ -253,8 +254,27 @@ void point_contradict(struct order *order, struct pending *pending, struct ref w
 /* meet.c: those who meet by a key */
 struct meeting *meeting_of(const struct order *order, const struct arrival *arrival);
 struct meeting *meeting_add(struct order *order, uint64_t a, uint64_t b, struct ref member);
-void meeting_done(struct order *order, const struct arrival *arrival); /* of a delivered event */
+/* One of those who meet by this key is delivered. */
+void meeting_done(struct order *order, const struct arrival *arrival, uint64_t second);
 void meetings_free(struct order *order);
+
+/* ---- stream.c: sends and receives of stretches of bytes ---- */
+
+struct stream {
+    struct stretch {
+        uint64_t begin, end, left; /* bytes; how many nobody has received yet */
+        struct ref send;
+    } *sent; /* by begin */
+    size_t first, count, room; /* from `first` up to `count` */
+    uint32_t *waiting; /* lines */
+    size_t waiting_count, waiting_room;
+};
+void stream_add(struct order *order, uint64_t key, struct stretch sent);
+void stream_meet(struct order *order, const struct arrival *arrival);
+/* A receive gets its sends as partners; false: some are not there yet. */
+bool stream_find(struct order *order, struct pending *receive);
+void stream_received(struct order *order, const struct arrival *receive); /* it is delivered */
+void streams_free(struct order *order);
 
 /* A reason as a constant of the order. */
 const char *reason_of(struct order *order, const char *text, size_t size);

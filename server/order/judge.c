@@ -115,24 +115,63 @@ static enum verdict join_meeting(struct order *order, struct point *point)
     return READY;
 }
 
-/* A keyed RECEIVE: finds its send. */
-static enum verdict find_send(struct order *order, struct point *point)
+/* The send among those who meet by a key; line 0: it is not there yet. */
+static struct ref send_by(const struct order *order, const struct arrival *a, uint64_t second)
 {
-    struct pending *head = point->members[0];
-    const struct meeting *meeting = meeting_of(order, &head->arrival);
-    for (size_t i = 0; i < meeting->count; i++) {
-        uint64_t position = order_position(order, meeting->members[i]);
-        const struct pending *p = pending_at(order, meeting->members[i]);
-        if ((p && (p->arrival.relation == RELATION_SEND || p->arrival.sends)) ||
-            (position != NO_POSITION &&
-             log_sends(order, position))) {
-            head->one = meeting->members[i];
-            head->arrival.partners = &head->one;
-            head->arrival.partner_count = 1;
-            return READY;
-        }
+    const struct meeting *meeting = map_get(&order->meetings, a->key[0], second);
+    for (size_t i = 0; meeting && i < meeting->count; i++) {
+        struct ref at = meeting->members[i];
+        uint64_t position = order_position(order, at);
+        const struct pending *p = pending_at(order, at);
+        if ((p && (p->arrival.relation == RELATION_SEND || p->arrival.sends) && !ref_equal(at, a->at)) ||
+            (position != NO_POSITION && log_sends(order, position)))
+            return at;
     }
-    return WAITING; /* the send wakes it */
+    return (struct ref){0, 0};
+}
+
+/* A keyed RECEIVE: finds its send, or waits to be woken by it. */
+static enum verdict find_send(struct order *order, struct pending *head)
+{
+    struct arrival *a = &head->arrival;
+    struct ref send = send_by(order, a, a->key[1]);
+    if (!send.line)
+        return WAITING;
+    head->one = send;
+    a->partners = &head->one;
+    a->partner_count = 1;
+    return READY;
+}
+
+/* With many keys: finds all its sends; the keys go behind them. */
+static enum verdict find_sends(struct order *order, struct pending *head)
+{
+    struct arrival *a = &head->arrival;
+    for (uint32_t i = 0; i < a->partner_count; i++)
+        if (!send_by(order, a, a->partners[i].number).line)
+            return WAITING;
+    size_t n = a->partner_count, room = 0;
+    struct ref *partners = grow(NULL, &room, 2 * n, sizeof *partners);
+    for (size_t i = 0; i < n; i++) {
+        partners[i] = send_by(order, a, a->partners[i].number);
+        partners[n + i] = a->partners[i];
+    }
+    if (a->partners != &head->one)
+        free((void *)(uintptr_t)a->partners);
+    a->partners = partners;
+    return READY;
+}
+
+static enum verdict find_partners(struct order *order, struct pending *head)
+{
+    const struct arrival *a = &head->arrival;
+    if (a->stream && a->partner_count)
+        return READY;
+    if (a->stream)
+        return stream_find(order, head) ? READY : WAITING;
+    if (a->partner_count == 0)
+        return find_send(order, head);
+    return a->partners[0].line == 0 ? find_sends(order, head) : READY;
 }
 
 static enum verdict wait_for_edges(struct order *order, const struct point *point,
@@ -189,8 +228,8 @@ enum verdict point_judge(struct order *order, struct point *point)
         verdict = join_meeting(order, point);
     else if (a->relation == RELATION_SYNC)
         verdict = join_partner(order, point, a->partners[0]);
-    else if (a->relation == RELATION_RECEIVE && a->keyed && a->partner_count == 0)
-        verdict = find_send(order, point);
+    else if (a->relation == RELATION_RECEIVE && a->keyed)
+        verdict = find_partners(order, head);
     if (verdict == READY_ALONE)
         alone = true;
     else if (verdict != READY)

@@ -49,6 +49,7 @@ void order_free(struct order *order)
     if (order->shelf.free)
         order->shelf.free(order->shelf.context);
     meetings_free(order);
+    streams_free(order);
     for (size_t i = 0; i < order->after_room; i++)
         free(order->after[i].items);
     for (size_t i = 0; i < order->effects_room; i++)

@@ -49,16 +49,17 @@ static void retire(struct order *order, struct meeting *meeting, struct key key)
     *oldest = key;
 }
 
-void meeting_done(struct order *order, const struct arrival *a)
+void meeting_done(struct order *order, const struct arrival *a, uint64_t second)
 {
-    struct meeting *meeting = meeting_of(order, a);
+    struct meeting *meeting = map_get(&order->meetings, a->key[0], second);
     if (!meeting || meeting->done)
         return;
-    struct key key = {a->key[0], a->key[1]};
+    struct key key = {a->key[0], second};
     if (a->relation == RELATION_SEND)
         meeting->expected = a->group_size;
     meeting->receives += a->relation == RELATION_RECEIVE;
     if (a->relation == RELATION_SYNC || a->relation == RELATION_GROUP ||
+        (a->relation == RELATION_RECEIVE && a->group_size == 1) ||
         (meeting->expected && meeting->receives >= meeting->expected))
         retire(order, meeting, key);
 }

@@ -43,10 +43,14 @@ struct arrival {
     int64_t time_ns;
     enum relation relation;
     bool closes; /* nothing may follow on this line */
-    bool keyed;  /* partners meet by key; always for a GROUP */
+    bool keyed;  /* partners meet by key; always for a GROUP.  A RECEIVE may have many: then its
+                  * partners are on line 0, and their numbers stand for the second half of the key */
+    bool stream; /* keyed: key[0] is a stream, key[1] a byte of it, group_size how many bytes were
+                  * sent or received from there on; a RECEIVE is after all sends of its bytes */
     bool sends;  /* a RECEIVE that is received in turn */
     uint64_t key[2];
-    uint32_t group_size; /* of a keyed SEND: how many receives it has, 0 any number */
+    uint32_t group_size; /* of a keyed SEND: how many receives it has, 0 any number; of a
+                          * keyed RECEIVE: 1 if it is the last with its keys; of a stream: bytes */
     const struct ref *partners; /* SYNC: 1; RECEIVE: any; else ignored */
     uint32_t partner_count;
     struct ref after[2]; /* line 0: none */

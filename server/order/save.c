@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAVE_VERSION 1u
+#define SAVE_VERSION 2u
 
 /* ---- bytes ---- */
 
@@ -295,6 +295,36 @@ static void load_meetings(struct reading *in, struct order *order)
     }
 }
 
+/* What was sent and not received; pending sends come again. */
+static void save_streams(struct bytes *out, const struct order *order)
+{
+    for (size_t i = 0; i < order->streams.room; i++) {
+        const struct stream *stream = order->streams.entries[i].value;
+        for (size_t k = stream ? stream->first : 0; stream && k < stream->count; k++) {
+            const struct stretch *s = &stream->sent[k];
+            if (pending_is(order, s->send))
+                continue;
+            put(out, 1);
+            put(out, order->streams.entries[i].a);
+            put(out, s->begin);
+            put(out, s->end - s->begin);
+            put(out, s->left);
+            put_event_ref(out, s->send);
+        }
+    }
+    put(out, 0);
+}
+
+static void load_streams(struct reading *in, struct order *order)
+{
+    while (!in->bad && get(in) != 0) {
+        uint64_t key = get(in), begin = get(in), bytes = get(in), left = get(in);
+        struct ref send = get_event_ref(in);
+        if (!in->bad)
+            stream_add(order, key, (struct stretch){begin, begin + bytes, left, send});
+    }
+}
+
 static void save_troubles(struct bytes *out, const struct order *order)
 {
     put(out, order->trouble_count);
@@ -403,6 +433,7 @@ uint8_t *order_save(struct order *order, size_t *size)
         save_line(&out, &order->lines[i]);
     save_late(&out, order);
     save_meetings(&out, order);
+    save_streams(&out, order);
     save_troubles(&out, order);
     *size = out.size;
     return out.data;
@@ -436,6 +467,7 @@ bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
         load_late(&in, order);
     if (!in.bad)
         load_meetings(&in, order);
+    load_streams(&in, order);
     if (!in.bad)
         load_troubles(&in, order);
     return !in.bad && in.at == in.size && open_lines_fit(order);

@@ -297,6 +297,151 @@ static void a_hang_up_leaves_nothing_pending(void **state)
     order_free(order);
 }
 
+/* ---- keys and streams ---- */
+
+#define WRITERS 12
+#define READERS 12
+
+/* Each send and each receive has a line of its own, so nothing else orders them. */
+struct cut {
+    uint64_t begin[WRITERS + 1], end[READERS + 1];
+};
+
+static void cut_at_random(uint64_t *cuts, unsigned n, uint64_t bytes, unsigned *random)
+{
+    cuts[0] = 0;
+    for (unsigned i = 1; i < n; i++)
+        cuts[i] = cuts[i - 1] + 1 + execution_random(random, (uint32_t)(2 * bytes / n - 1));
+    cuts[n] = cuts[n - 1] < bytes ? bytes : cuts[n - 1] + 1;
+}
+
+static void feed_stream(struct order *order, const struct cut *cut, uint64_t last, unsigned i)
+{
+    bool writes = i < WRITERS;
+    uint64_t begin = writes ? cut->begin[i] : cut->end[i - WRITERS],
+             end = writes ? cut->begin[i + 1] : cut->end[i - WRITERS + 1];
+    end = end < last ? end : last;
+    if (begin >= end)
+        return;
+    order_accept(order, &(struct arrival){.at = {i + 1, 1}, .type = 1,
+                                          .relation = writes ? RELATION_SEND : RELATION_RECEIVE,
+                                          .keyed = true, .stream = true, .key = {77, begin},
+                                          .group_size = (uint32_t)(end - begin)});
+}
+
+static struct order *order_on(struct shelf shelf)
+{
+    struct order *order = order_new_on(shelf);
+    for (unsigned i = 0; i < WRITERS + READERS; i++)
+        order_line(order, false, 1);
+    return order;
+}
+
+static struct order *again(struct order *order, struct shelf shelf)
+{
+    size_t size;
+    uint8_t *bytes = order_save(order, &size);
+    order_free(order);
+    order = order_on(shelf);
+    assert_true(order_restore(order, bytes, size));
+    free(bytes);
+    return order;
+}
+
+static void check_stream(const struct order *order, const struct cut *cut, uint64_t last)
+{
+    for (unsigned w = 0; w < WRITERS; w++)
+        for (unsigned r = 0; r < READERS; r++) {
+            uint64_t end = cut->begin[w + 1] < last ? cut->begin[w + 1] : last,
+                     to = cut->end[r + 1] < last ? cut->end[r + 1] : last;
+            if (cut->begin[w] >= end || cut->end[r] >= to)
+                continue;
+            bool meets = cut->begin[w] < to && cut->end[r] < end;
+            assert_int_equal(order_compare(order, (struct ref){w + 1, 1}, (struct ref){WRITERS + r + 1, 1}),
+                             meets ? ORDER_BEFORE : ORDER_CONCURRENT);
+        }
+}
+
+static void bytes_come_after_those_who_sent_them(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 500; seed++) {
+        unsigned random = seed, turn[WRITERS + READERS];
+        struct cut cut;
+        struct shelf shelf = shelf_memory(), shared = shelf;
+        shared.free = NULL;
+        cut_at_random(cut.begin, WRITERS, 200, &random);
+        cut_at_random(cut.end, READERS, 200, &random);
+        uint64_t last = cut.begin[WRITERS] < cut.end[READERS] ? cut.begin[WRITERS] : cut.end[READERS];
+        struct order *order = order_on(shared);
+        for (unsigned i = 0; i < WRITERS + READERS; i++) { /* in any order */
+            unsigned k = execution_random(&random, i + 1);
+            turn[i] = turn[k];
+            turn[k] = i;
+        }
+        unsigned stop = execution_random(&random, WRITERS + READERS);
+        for (unsigned i = 0; i < stop; i++)
+            feed_stream(order, &cut, last, turn[i]);
+        order = again(order, shared);
+        for (unsigned i = 0; i < WRITERS + READERS; i++) /* what is known is dropped */
+            feed_stream(order, &cut, last, turn[i]);
+        assert_int_equal(order_figures(order).pending + order_figures(order).contradictions, 0);
+        check_stream(order, &cut, last);
+        order_free(order);
+        shelf.free(shelf.context);
+    }
+}
+
+static void keyed(struct order *order, uint32_t line, enum relation relation, const uint64_t *keys,
+                  uint32_t count, uint32_t receives)
+{
+    struct ref more[8] = {{0, 0}};
+    for (uint32_t i = 0; i < count; i++)
+        more[i] = (struct ref){0, keys[i]};
+    bool many = relation == RELATION_RECEIVE && count > 1;
+    order_accept(order, &(struct arrival){.at = {line, 1}, .type = 1, .relation = relation, .keyed = true,
+                                          .key = {9, keys[0]}, .group_size = receives, .partners = more,
+                                          .partner_count = many ? count : 0});
+}
+
+static void a_receive_of_many_keys_is_after_all_of_them(void **state)
+{
+    (void)state;
+    for (unsigned first = 0; first < 5; first++) {
+        struct shelf shelf = shelf_memory(), shared = shelf;
+        shared.free = NULL;
+        struct order *order = order_on(shared);
+        for (unsigned i = first; i < first + 5; i++) { /* each of them comes last once */
+            uint64_t key = i % 5;
+            if (key < 3)
+                keyed(order, (uint32_t)key + 1, RELATION_SEND, &key, 1, key == 1 ? 2 : 1);
+            else if (key == 3)
+                keyed(order, 4, RELATION_RECEIVE, (const uint64_t[]){0, 1, 2}, 3, 0);
+            else
+                keyed(order, 5, RELATION_RECEIVE, (const uint64_t[]){1}, 1, 0);
+            if (i == first + 2)
+                order = again(order, shared);
+            for (unsigned k = first; i == first + 2 && k <= i; k++) { /* what was pending comes again */
+                uint64_t old = k % 5;
+                if (old < 3)
+                    keyed(order, (uint32_t)old + 1, RELATION_SEND, &old, 1, old == 1 ? 2 : 1);
+                else if (old == 3)
+                    keyed(order, 4, RELATION_RECEIVE, (const uint64_t[]){0, 1, 2}, 3, 0);
+                else
+                    keyed(order, 5, RELATION_RECEIVE, (const uint64_t[]){1}, 1, 0);
+            }
+        }
+        assert_int_equal(order_figures(order).pending + order_figures(order).contradictions, 0);
+        for (uint32_t line = 1; line <= 3; line++) {
+            assert_int_equal(order_compare(order, (struct ref){line, 1}, (struct ref){4, 1}), ORDER_BEFORE);
+            assert_int_equal(order_compare(order, (struct ref){line, 1}, (struct ref){5, 1}),
+                             line == 2 ? ORDER_BEFORE : ORDER_CONCURRENT);
+        }
+        order_free(order);
+        shelf.free(shelf.context);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +451,8 @@ int main(void)
         cmocka_unit_test(a_witness_is_a_chain),
         cmocka_unit_test(a_saved_order_goes_on_as_if_it_had_not_stopped),
         cmocka_unit_test(a_saved_order_that_is_damaged_is_refused),
+        cmocka_unit_test(bytes_come_after_those_who_sent_them),
+        cmocka_unit_test(a_receive_of_many_keys_is_after_all_of_them),
         cmocka_unit_test(each_mistake_is_reported_once),
         cmocka_unit_test(duplicates_are_dropped),
         cmocka_unit_test(a_gap_is_waited_for_or_declared_lost),

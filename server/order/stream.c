@@ -1,0 +1,136 @@
+/* Streams: who sent the bytes that somebody received.  A stretch of bytes is one send or one receive; the
+ * two are cut as the programs did, so a receive may have several sends and a send several receives. */
+#include "server/order/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct stream *stream_of(struct order *order, uint64_t key)
+{
+    struct stream *stream = map_get(&order->streams, key, 0);
+    size_t room = 0;
+    if (!stream) {
+        stream = grow(NULL, &room, 1, sizeof *stream);
+        *stream = (struct stream){0};
+        map_put(&order->streams, key, 0, stream);
+    }
+    return stream;
+}
+
+/* The first that ends behind the byte. */
+static size_t first_behind(const struct stream *stream, uint64_t byte)
+{
+    size_t low = stream->first, high = stream->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (stream->sent[middle].end > byte)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+void stream_add(struct order *order, uint64_t key, struct stretch sent)
+{
+    struct stream *stream = stream_of(order, key);
+    size_t at = stream->count;
+    while (at > stream->first && stream->sent[at - 1].begin > sent.begin)
+        at--;
+    stream->sent = grow(stream->sent, &stream->room, stream->count + 1, sizeof *stream->sent);
+    memmove(stream->sent + at + 1, stream->sent + at, (stream->count - at) * sizeof *stream->sent);
+    stream->sent[at] = sent;
+    stream->count++;
+}
+
+void stream_meet(struct order *order, const struct arrival *a)
+{
+    if (a->relation == RELATION_SEND && a->group_size)
+        stream_add(order, a->key[0], (struct stretch){a->key[1], a->key[1] + a->group_size,
+                                                      a->group_size, a->at});
+    struct stream *stream = stream_of(order, a->key[0]);
+    for (size_t i = 0; i < stream->waiting_count; i++)
+        line_enqueue(order, stream->waiting[i]);
+    stream->waiting_count = 0;
+}
+
+/* How many sends from `at` on cover the bytes without a gap; 0 they do not. */
+static size_t covers(const struct stream *stream, size_t at, uint64_t begin, uint64_t end)
+{
+    size_t n = 0;
+    while (begin < end && at + n < stream->count && stream->sent[at + n].begin <= begin) {
+        begin = stream->sent[at + n].end > begin ? stream->sent[at + n].end : begin;
+        n++;
+    }
+    return begin >= end ? n : 0;
+}
+
+/* From the oldest on: streams are received in order, or nearly so. */
+static void drop_received(struct stream *stream)
+{
+    while (stream->first < stream->count && stream->sent[stream->first].left == 0)
+        stream->first++;
+    if (stream->first * 2 < stream->count)
+        return;
+    stream->count -= stream->first;
+    memmove(stream->sent, stream->sent + stream->first, stream->count * sizeof *stream->sent);
+    stream->first = 0;
+}
+
+static void take_bytes(struct stream *stream, size_t at, size_t n, uint64_t begin, uint64_t end)
+{
+    for (size_t i = at; i < at + n && i < stream->count; i++) {
+        struct stretch *s = &stream->sent[i];
+        uint64_t from = s->begin > begin ? s->begin : begin, to = s->end < end ? s->end : end;
+        s->left -= to > from ? (to - from < s->left ? to - from : s->left) : 0;
+    }
+    drop_received(stream);
+}
+
+static void wait_here(struct stream *stream, uint32_t line)
+{
+    for (size_t i = 0; i < stream->waiting_count; i++)
+        if (stream->waiting[i] == line)
+            return;
+    stream->waiting = grow(stream->waiting, &stream->waiting_room, stream->waiting_count + 1,
+                           sizeof *stream->waiting);
+    stream->waiting[stream->waiting_count++] = line;
+}
+
+bool stream_find(struct order *order, struct pending *receive)
+{
+    struct arrival *a = &receive->arrival;
+    struct stream *stream = stream_of(order, a->key[0]);
+    uint64_t begin = a->key[1], end = begin + a->group_size;
+    size_t at = first_behind(stream, begin), n = covers(stream, at, begin, end), room = 0;
+    if (!n) {
+        wait_here(stream, a->at.line);
+        return false;
+    }
+    struct ref *partners = n == 1 ? &receive->one : grow(NULL, &room, n, sizeof *partners);
+    for (size_t i = 0; i < n; i++)
+        partners[i] = stream->sent[at + i].send;
+    a->partners = partners;
+    a->partner_count = (uint32_t)n;
+    return true;
+}
+
+void stream_received(struct order *order, const struct arrival *a)
+{
+    struct stream *stream = stream_of(order, a->key[0]);
+    take_bytes(stream, first_behind(stream, a->key[1]), a->partner_count, a->key[1],
+               a->key[1] + a->group_size);
+}
+
+void streams_free(struct order *order)
+{
+    for (size_t i = 0; i < order->streams.room; i++) {
+        struct stream *stream = order->streams.entries[i].value;
+        if (!stream)
+            continue;
+        free(stream->sent);
+        free(stream->waiting);
+        free(stream);
+    }
+    map_free(&order->streams);
+}
