@@ -192,6 +192,7 @@ install: all
 	install -m 755 $(wildcard $(B)/libexec/poet/*) $(DESTDIR)$(PREFIX)/libexec/poet
 	install -m 755 $(B)/lib/libpoet.so $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(B)/lib/libpoet.a $(DESTDIR)$(PREFIX)/lib
+	for m in $(MPIS); do install -m 755 $(B)/lib/libpoet-mpi-$$m.so $(DESTDIR)$(PREFIX)/lib || exit 1; done
 	install -m 644 $(B)/include/poet.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(DESTDIR)$(PREFIX)/include/poet
 	install -m 644 config/*.conf $(DESTDIR)$(PREFIX)/share/poet/config
@@ -203,6 +204,7 @@ endif
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,poet poetcc poetcc++)
 	rm -f $(DESTDIR)$(PREFIX)/lib/libpoet.so $(DESTDIR)$(PREFIX)/lib/libpoet.a $(DESTDIR)$(PREFIX)/include/poet.h
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/libpoet-mpi-,openmpi.so mpich.so)
 	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/poet include/poet share/poet)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MANUALS)))
 	rm -f $(DESTDIR)$(PREFIX)/share/applications/$(DESKTOP).desktop \

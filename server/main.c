@@ -27,8 +27,9 @@
 static const char usage[] =
     "Usage: poet server [-l ENDPOINT]... [-o FILE|DIR/] [--keep SIZE]\n"
     "Take events from traced programs, keep their order, answer viewers.\n\n"
-    "  -l, --listen ENDPOINT  unix:PATH or tcp:HOST:PORT (loopback only); may be repeated;\n"
-    "                         default: unix:$XDG_RUNTIME_DIR/poet.sock\n"
+    "  -l, --listen ENDPOINT  unix:PATH or tcp:HOST:PORT; may be repeated;\n"
+    "                         default: unix:$XDG_RUNTIME_DIR/poet.sock; beyond the loopback network\n"
+    "                         both sides need the same secret in $POET_TOKEN\n"
     "  -o, --output FILE      write the first run to FILE, the next ones beside it with a number\n"
     "  -o, --output DIR/      write PROGRAM-TIME.poet into DIR for each run\n"
     "                         default: $XDG_STATE_HOME/poet/ (~/.local/state/poet/)\n"
@@ -116,7 +117,11 @@ static void on_accept(struct ev_loop *loop, ev_io *io, int events)
     size_t count = 0;
     for (struct peer *p = server->peers; p; p = p->next)
         count++;
-    if ((local && who.uid != getuid()) || count >= LIMIT_SESSIONS || !peer_new(server, fd, name)) {
+    struct sockaddr_storage here = {0};
+    socklen_t here_size = sizeof here;
+    getsockname(fd, (struct sockaddr *)&here, &here_size);
+    bool far = !local && !endpoint_is_loopback((struct sockaddr *)&here);
+    if ((local && who.uid != getuid()) || count >= LIMIT_SESSIONS || !peer_new(server, fd, name, far)) {
         log_line("%s: %s: dropped", name,
                  local && who.uid != getuid() ? "belongs to another user" : "too many peers");
         close(fd);
@@ -362,7 +367,7 @@ int main(int argc, char **argv)
     if (client >= 0) {
         fcntl(client, F_SETFL, O_NONBLOCK);
         fcntl(client, F_SETFD, FD_CLOEXEC);
-        peer_new(&server, client, "the client that started it");
+        peer_new(&server, client, "the client that started it", false);
     }
     server.idle.repeat = linger(&server);
     ev_run(server.loop, 0);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/server.h"
 
+#include "wire/endpoint.h"
 #include "wire/limits.h"
 
 #include <errno.h>
@@ -17,13 +18,14 @@
 static void on_writable(struct ev_loop *loop, ev_io *io, int events);
 static void on_readable(struct ev_loop *loop, ev_io *io, int events);
 
-struct peer *peer_new(struct server *server, int fd, const char *name)
+struct peer *peer_new(struct server *server, int fd, const char *name, bool far)
 {
     struct peer *peer = calloc(1, sizeof *peer);
     if (!peer)
         return NULL;
     peer->server = server;
     peer->fd = fd;
+    peer->owes_token = far;
     peer->since = ev_now(server->loop);
     snprintf(peer->name, sizeof peer->name, "%s", name);
     peer->previous = server->last_peer; /* in the order of their coming, as their lines are to be */
@@ -149,11 +151,36 @@ static void keep_descriptors(struct peer *peer, struct msghdr *message)
     }
 }
 
+/* Takes the same time wherever they differ. */
+static bool same_token(const char *said, const char *wanted)
+{
+    size_t n = strlen(said), m = wanted ? strlen(wanted) : 0;
+    unsigned differ = n != m || !m;
+    for (size_t i = 0; i < n && m; i++)
+        differ |= (unsigned char)(said[i] ^ wanted[i % m]);
+    return !differ;
+}
+
+/* From other machines the secret comes first. */
+static bool token_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+{
+    struct in in = in_from(body, size);
+    char *said = type == MESSAGE_TOKEN ? get_string(&in, 256) : NULL;
+    bool good = said && in_done(&in) && same_token(said, endpoint_token());
+    free(said);
+    peer->owes_token = false;
+    if (!good)
+        peer_refuse(peer, "POET_TOKEN is not the server's");
+    return good;
+}
+
 /* The first message says who it is.  False: dropped or refused. */
 static bool first_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     struct hello hello = {0};
     struct in in = in_from(body, size);
+    if (peer->owes_token)
+        return token_message(peer, type, body, size);
     if (type != MESSAGE_HELLO) {
         peer_refuse(peer, "the first message is %s, not HELLO", message_name(type));
         return false;

@@ -35,6 +35,7 @@ struct peer {
     int *descriptors;  /* received, not claimed yet */
     size_t descriptor_count;
     double since;
+    bool owes_token; /* it must say the secret before HELLO */
     bool ending; /* answer what is in out, then drop */
     unsigned closed; /* the other side hung up; counts how often all queues were emptied since */
     /* a program */
@@ -69,7 +70,8 @@ struct server {
 };
 
 /* peer.c */
-struct peer *peer_new(struct server *server, int fd, const char *name);
+/* far: from another machine, so it must say the secret first. */
+struct peer *peer_new(struct server *server, int fd, const char *name, bool far);
 void peer_hung_up(struct peer *peer);
 void peer_drop(struct peer *peer, const char *why); /* why NULL: it left */
 void peer_refuse(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "wire/endpoint.h"
 
+#include "wire/message.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -86,15 +88,14 @@ static bool unix_address(const char *endpoint, struct sockaddr_un *sun, struct e
     return true;
 }
 
-#if defined(POET_STATIC) /* where names of hosts cannot be looked up */
-static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
+const char *endpoint_token(void)
 {
-    error_set(error, "%s: a static program is traced over a Unix socket only", endpoint);
-    return NULL;
+    const char *token = getenv("POET_TOKEN");
+    size_t n = token ? strlen(token) : 0;
+    return n >= 8 && n <= 255 ? token : NULL;
 }
-#define freeaddrinfo(found) ((void)(found))
-#else
-static bool is_loopback(const struct sockaddr *sa)
+
+bool endpoint_is_loopback(const struct sockaddr *sa)
 {
     if (sa->sa_family == AF_INET) {
         const struct sockaddr_in *in = (const void *)sa;
@@ -104,6 +105,14 @@ static bool is_loopback(const struct sockaddr *sa)
     return sa->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
 }
 
+#if defined(POET_STATIC) /* where names of hosts cannot be looked up */
+static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
+{
+    error_set(error, "%s: a static program is traced over a Unix socket only", endpoint);
+    return NULL;
+}
+#define freeaddrinfo(found) ((void)(found))
+#else
 static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
 {
     char host[256];
@@ -124,10 +133,10 @@ static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
         error_set(error, "%s: %s", endpoint, gai_strerror(e));
         return NULL;
     }
-    if (!is_loopback(found->ai_addr)) {
+    if (!endpoint_is_loopback(found->ai_addr) && !endpoint_token()) {
         error_set(error,
-                  "%s: only the loopback addresses are served, since there is no authentication "
-                  "yet: use tcp:127.0.0.1:PORT, through an ssh tunnel from elsewhere",
+                  "%s: only the loopback addresses are served without a secret: set POET_TOKEN to the same "
+                  "text (8 to 255 bytes) on both sides, or use tcp:127.0.0.1:PORT through an ssh tunnel",
                   endpoint);
         freeaddrinfo(found);
         return NULL;
@@ -135,6 +144,19 @@ static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
     return found;
 }
 #endif
+
+/* Over the network the first message is the secret. */
+static bool send_token(int fd, const struct sockaddr *sa)
+{
+    uint8_t bytes[300];
+    struct out out = {.data = bytes, .room = sizeof bytes};
+    if (endpoint_is_loopback(sa))
+        return true;
+    out_begin(&out, MESSAGE_TOKEN);
+    put_string(&out, endpoint_token());
+    out_end(&out);
+    return send(fd, out.data, out.size, MSG_NOSIGNAL) == (ssize_t)out.size;
+}
 
 static int connect_within(int fd, const struct sockaddr *sa, socklen_t size, int timeout_ms)
 {
@@ -172,6 +194,8 @@ int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct 
     int e = fd < 0 ? -1
                    : connect_within(fd, local ? (void *)&sun : (void *)tcp->ai_addr,
                                     local ? (socklen_t)sizeof sun : tcp->ai_addrlen, timeout_ms);
+    if (e == 0 && !local && !send_token(fd, tcp->ai_addr))
+        e = -1;
     if (e < 0) {
         *absent = errno == ENOENT || errno == ECONNREFUSED;
         if (*absent)

@@ -1,6 +1,6 @@
 /* Endpoints: `unix:PATH`, `tcp:HOST:PORT`, and where they are by default.
- * Addresses only; TCP is accepted for the loopback network alone, since there is
- * no authentication yet.  All functions return a descriptor (close-on-exec) or
+ * Addresses only.  TCP beyond the loopback network needs a secret that both sides know
+ * (POET_TOKEN); it is sent as it is, so the network must be one's own.  All functions return a descriptor (close-on-exec) or
  * -1 with a message of one line in `error`. */
 #ifndef WIRE_ENDPOINT_H
 #define WIRE_ENDPOINT_H
@@ -12,6 +12,11 @@ struct error {
     char text[512];
 };
 void error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* $POET_TOKEN, if it has 8 to 255 bytes, else NULL. */
+const char *endpoint_token(void);
+struct sockaddr;
+bool endpoint_is_loopback(const struct sockaddr *address); /* never true for a Unix socket */
 
 /* True if s looks like an endpoint rather than a file. */
 bool endpoint_is(const char *s);

@@ -36,6 +36,7 @@
     M(12, GAP)    /* in a trace file: what a program was made to wait, dropped, not followed */ \
     M(13, DESCRIBE) /* the name of one more environment */                       \
     M(14, OBJECT)   /* the id of a line's object, known later than the line */                       \
+    M(15, TOKEN)  /* from another machine: the secret, before HELLO */           \
     M(32, RUNS)   /* which runs are there? */                                    \
     M(33, SELECT) /* speak of this run from now on */                            \
     M(34, FEED)   /* tell me when the run grows */                               \

@@ -228,68 +228,105 @@ API int MPI_Startall(int count, MPI_Request *requests)
 
 /* ---- both at once ---- */
 
-typedef int exchange_call(void *context, MPI_Status *status);
-
-/* The message goes out, and one comes in. */
-static int exchange(struct comm *c, int to, int send_tag, int from, int tag, MPI_Status *status,
-                    exchange_call *call, void *context, const void *site)
-{
-    MPI_Status own;
-    struct request *r = from != MPI_PROC_NULL ? post(c, from, tag) : NULL;
-    status = status == MPI_STATUS_IGNORE ? &own : status;
-    if (to != MPI_PROC_NULL)
-        tell_send(c, EVENT_isend, to, send_tag, site);
-    note(EVENT_recv, from != MPI_PROC_NULL ? peer_line(c, from) : rank_line(peer_of(c, to)), site);
-    if (r) {
-        lock();
-        posted(r);
-        r->awaited = true;
-        unlock();
-    }
-    int e = call(context, status);
-    if (!r || !completed(r, status, site))
-        note(EVENT_completed, 0, site);
-    return e;
-}
-
-struct sendrecv {
+struct exchange {
     const void *out;
     void *in;
     int out_n, in_n, to, out_tag, from, in_tag;
     MPI_Datatype out_type, in_type;
     MPI_Comm comm;
+    bool replaces; /* what comes in takes the place of what went out */
 };
 
-/* Where threads may do the like at once, each half takes its place under its lock. */
-static int sendrecv(void *context, MPI_Status *status)
+static int exchange_plainly(const struct exchange *x, MPI_Status *status)
 {
-    const struct sendrecv *s = context;
-    return PMPI_Sendrecv(s->out, s->out_n, s->out_type, s->to, s->out_tag, s->in, s->in_n, s->in_type, s->from,
-                         s->in_tag, s->comm, status);
+    return x->replaces ? PMPI_Sendrecv_replace(x->in, x->in_n, x->in_type, x->to, x->out_tag, x->from, x->in_tag,
+                                               x->comm, status)
+                       : PMPI_Sendrecv(x->out, x->out_n, x->out_type, x->to, x->out_tag, x->in, x->in_n, x->in_type,
+                                       x->from, x->in_tag, x->comm, status);
 }
 
-static int sendrecv_replace(void *context, MPI_Status *status)
+/* A copy of what is to be replaced, packed: any receive takes it (MPI 3.1, 4.2). */
+static void *pack(struct exchange *x)
 {
-    const struct sendrecv *s = context;
-    return PMPI_Sendrecv_replace(s->in, s->in_n, s->in_type, s->to, s->out_tag, s->from, s->in_tag, s->comm,
-                                 status);
+    int size = 0, at = 0;
+    PMPI_Pack_size(x->out_n, x->out_type, x->comm, &size);
+    void *copy = must(malloc((size_t)size + 1));
+    PMPI_Pack(x->out, x->out_n, x->out_type, copy, size, &at, x->comm);
+    x->out = copy;
+    x->out_n = at;
+    x->out_type = MPI_PACKED;
+    return copy;
+}
+
+/* The message goes out and the receive is posted, each where its event says; then both are awaited. */
+static int exchange_among_threads(struct exchange *x, struct comm *c, struct request *r, MPI_Status *status,
+                                  const void *site)
+{
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[2];
+    void *copy = x->replaces ? pack(x) : NULL;
+    int e = MPI_SUCCESS;
+    if (x->to != MPI_PROC_NULL) {
+        send_lock();
+        tell_send(c, EVENT_isend, x->to, x->out_tag, site);
+        e = PMPI_Isend(x->out, x->out_n, x->out_type, x->to, x->out_tag, x->comm, &requests[0]);
+        send_unlock();
+    }
+    lock();
+    if (r)
+        posted(r);
+    if (e == MPI_SUCCESS)
+        e = PMPI_Irecv(x->in, x->in_n, x->in_type, x->from, x->in_tag, x->comm, &requests[1]);
+    unlock();
+    note(EVENT_recv, r ? peer_line(c, x->from) : rank_line(peer_of(c, x->to)), site);
+    e = e == MPI_SUCCESS ? PMPI_Waitall(2, requests, statuses) : e;
+    *status = statuses[1];
+    free(copy);
+    return e;
+}
+
+static int exchange_alone(const struct exchange *x, struct comm *c, struct request *r, MPI_Status *status,
+                          const void *site)
+{
+    if (x->to != MPI_PROC_NULL)
+        tell_send(c, EVENT_isend, x->to, x->out_tag, site);
+    note(EVENT_recv, r ? peer_line(c, x->from) : rank_line(peer_of(c, x->to)), site);
+    lock();
+    if (r)
+        posted(r);
+    unlock();
+    return exchange_plainly(x, status);
+}
+
+static int exchange(struct exchange *x, MPI_Status *status, const void *site)
+{
+    bool any = x->to != MPI_PROC_NULL || x->from != MPI_PROC_NULL;
+    struct comm *c = following && any ? comm_of(x->comm) : NULL;
+    MPI_Status own;
+    if (!c)
+        return exchange_plainly(x, status);
+    struct request *r = x->from != MPI_PROC_NULL ? post(c, x->from, x->in_tag) : NULL;
+    status = status == MPI_STATUS_IGNORE ? &own : status;
+    if (r)
+        r->awaited = true;
+    int e = concurrent ? exchange_among_threads(x, c, r, status, site) : exchange_alone(x, c, r, status, site);
+    if (!r || !completed(r, status, site))
+        note(EVENT_completed, 0, site);
+    return e;
 }
 
 API int MPI_Sendrecv(const void *out, int out_n, MPI_Datatype out_type, int to, int out_tag, void *in, int in_n,
-                     MPI_Datatype in_type, int from, int in_tag, MPI_Comm handle, MPI_Status *status)
+                     MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status *status)
 {
-    struct sendrecv s = {out, in, out_n, in_n, to, out_tag, from, in_tag, out_type, in_type, handle};
-    struct comm *c = following && (to != MPI_PROC_NULL || from != MPI_PROC_NULL) ? comm_of(handle) : NULL;
-    return c ? exchange(c, to, out_tag, from, in_tag, status, sendrecv, &s, SITE) : sendrecv(&s, status);
+    return exchange(&(struct exchange){out, in, out_n, in_n, to, out_tag, from, in_tag, out_type, in_type, comm,
+                                       false}, status, SITE);
 }
 
 API int MPI_Sendrecv_replace(void *data, int n, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
-                             MPI_Comm handle, MPI_Status *status)
+                             MPI_Comm comm, MPI_Status *status)
 {
-    struct sendrecv s = {data, data, n, n, to, out_tag, from, in_tag, type, type, handle};
-    struct comm *c = following && (to != MPI_PROC_NULL || from != MPI_PROC_NULL) ? comm_of(handle) : NULL;
-    return c ? exchange(c, to, out_tag, from, in_tag, status, sendrecv_replace, &s, SITE)
-             : sendrecv_replace(&s, status);
+    return exchange(&(struct exchange){data, data, n, n, to, out_tag, from, in_tag, type, type, comm, true},
+                    status, SITE);
 }
 
 /* ---- probes ---- */

@@ -55,9 +55,12 @@ static void print_text(const struct report *r)
     for (uint32_t i = 0; i < r->waits->cycle_count; i++) {
         const struct wait_cycle *cycle = &r->waits->cycles[i];
         printf("cycle: ");
-        for (uint32_t k = 0; k < cycle->count; k++)
-            printf("%s waits for %s, held by ", book_label(r->book, cycle->threads[k]),
-                   book_label(r->book, waits_of(r->waits, cycle->threads[k])->about));
+        for (uint32_t k = 0; k < cycle->count; k++) {
+            uint32_t about = waits_of(r->waits, cycle->threads[k])->about;
+            printf("%s waits for ", book_label(r->book, cycle->threads[k]));
+            if (about != cycle->threads[(k + 1) % cycle->count])
+                printf("%s, held by ", book_label(r->book, about));
+        }
         printf("%s\n", book_label(r->book, cycle->threads[0]));
     }
 }

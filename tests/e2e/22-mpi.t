@@ -1,0 +1,172 @@
+#!/bin/bash
+# MPI, under each implementation that is here: messages matched as the ranks' own logs say, collective calls
+# that order what they order, threads in ranks, a deadlock, several hosts.
+. "$(dirname "$0")/lib.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_base_warn_component_unused=0 POET_QUIET=1
+check "the description is good" poet check "$root/config/mpi.conf"
+
+cat >collect.c <<'C'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int rank, v = 1, w = 0, all[4], counts[4] = {1, 0, 1, 1}, at[4] = {0, 1, 2, 3};
+    MPI_Request r;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Bcast(&v, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&v, &w, 1, MPI_INT, MPI_SUM, 3, MPI_COMM_WORLD);
+    MPI_Scan(&v, &w, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Gatherv(&v, rank != 1, MPI_INT, all, counts, at, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Ibarrier(MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+C
+cat >deadlock.c <<'C'
+#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int rank, v;
+    char *large = calloc(1, 1 << 22);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 2)
+        MPI_Barrier(MPI_COMM_WORLD);
+    else if (rank == 0)
+        MPI_Recv(&v, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+        MPI_Send(large, 1 << 22, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
+    return 0;
+}
+C
+
+# How event A of a rank stands to event B of another, by type and which one of it:  how FILE 0:bcast:1 3:result:1
+numbered() {
+    poet dump --json "$1" | python3 -c '
+import json, sys
+rank, kind, n = sys.argv[1].split(":")
+lines = {}
+for text in sys.stdin:
+    f = json.loads(text)
+    if "line" in f: lines[f["line"]] = f["name"]
+    elif "event" in f and lines.get(int(f["event"].split(":")[0])) == "rank " + rank and f["type"] == kind:
+        n = int(n) - 1
+        if n == 0: print(f["event"])' "$2"
+}
+how() { poet order "$1" "$(numbered "$1" "$2")" "$(numbered "$1" "$3")"; }
+
+netns() { # two hosts
+    ip netns add poet-a && ip netns add poet-b && ip link add poet-va type veth peer name poet-vb &&
+        ip link set poet-va netns poet-a && ip link set poet-vb netns poet-b &&
+        ip -n poet-a addr add 10.77.0.1/24 dev poet-va && ip -n poet-b addr add 10.77.0.2/24 dev poet-vb &&
+        ip -n poet-a link set lo up && ip -n poet-b link set lo up &&
+        ip -n poet-a link set poet-va up && ip -n poet-b link set poet-vb up
+}
+cat >to-host <<'X'
+#!/bin/bash
+# as ssh: [OPTION...] HOST COMMAND
+while [ "${1#-}" != "$1" ]; do shift; done
+case $1 in 10.77.0.1) host=poet-a ;; *) host=poet-b ;; esac
+shift
+exec ip netns exec $host unshare --uts bash -c "hostname $host; $*"
+X
+chmod +x to-host
+
+for mpi in openmpi mpich; do
+    if ! command -v mpicc.$mpi >/dev/null; then
+        skip "$mpi is not here"
+        continue
+    fi
+    export CC=mpicc.$mpi
+    run="timeout 60 mpirun.$mpi"
+    for program in mpi-log mpi-threads; do poetcc -trace -g "$root/tests/e2e/$program.c" -o $program 2>cc.log || cat cc.log; done
+    for program in collect deadlock; do poetcc -trace -g $program.c -o $program 2>cc.log || cat cc.log; done
+
+    # ---- messages, by the ranks' own logs ----
+    for ranks in 2 4; do
+        rm -f ./*.poet
+        check "$mpi: $ranks ranks" $run -n $ranks ./mpi-log
+        trace=$(trace_of mpi-log)
+        check "$mpi: $ranks ranks: one sound trace of all" sound "$trace"
+        is "$mpi: $ranks ranks are lines" "$(poet dump --json "$trace" | grep -c '"kind":"rank"')" $ranks
+        like "$mpi: $ranks ranks: each receive has its send" \
+            "$(poet dump --json "$trace" | python3 "$root/tests/e2e/mpi-log.py" . 2>&1)" " 0 wrong, 0 unknown"
+    done
+
+    # ---- what collective calls order ----
+    rm -f ./*.poet
+    check "$mpi: collective calls" $run -n 4 ./collect
+    trace=$(trace_of collect)
+    check "$mpi: collective calls: sound" sound "$trace"
+    results=$(poet dump --json "$trace" | grep -c '"type":"result"')
+    is "$mpi: Bcast: the root's is before what others get" "$(how "$trace" 0:bcast:1 2:result:1)" before
+    is "$mpi: Bcast: two others are concurrent" "$(how "$trace" 1:result:1 2:result:1)" concurrent
+    is "$mpi: Reduce: each one's is before the root's result" "$(how "$trace" 1:reduce:1 3:result:2)" before
+    is "$mpi: Reduce: the root's does not hold up others" "$(how "$trace" 3:reduce:1 1:done:1)" concurrent
+    is "$mpi: Scan: a lower rank's is before" "$(how "$trace" 1:scan:1 2:result:2)" before
+    is "$mpi: Scan: a higher rank's is not" "$(how "$trace" 2:scan:1 1:result:2)" concurrent
+    is "$mpi: Gatherv: an empty part orders nothing" "$(how "$trace" 1:gather:1 0:result:1)" concurrent
+    is "$mpi: Gatherv: the others do" "$(how "$trace" 2:gather:1 0:result:1)" before
+    is "$mpi: Ibarrier: each begin is before each end" "$(how "$trace" 2:ibarrier:1 1:result:3)" before
+    is "$mpi: Barrier: one point" "$(how "$trace" 2:together:1 1:together:1)" same
+
+    # ---- threads ----
+    rm -f ./*.poet
+    is "$mpi: threads at once" "$($run -n 2 ./mpi-threads)" "200 at once"
+    trace=$(trace_of mpi-threads)
+    check "$mpi: threads: sound" sound "$trace"
+    is "$mpi: threads are lines beside the ranks" "$(poet dump --json "$trace" | grep -c '"kind":"task"')" 8
+
+    # ---- unmodified, started by mpirun ----
+    rm -f ./*.poet
+    $CC -g collect.c -o plain
+    check "$mpi: poet record" poet record -o plain.poet -- $run -n 4 ./plain
+    check "$mpi: poet record: sound" sound plain.poet
+    is "$mpi: poet record: the same events" "$(poet dump --json plain.poet | grep -c '"type":"result"')" "$results"
+    is "$mpi: poet record: four ranks" "$(poet dump --json plain.poet | grep -c '"kind":"rank"')" 4
+
+    # ---- a deadlock ----
+    rm -f ./*.poet
+    $run -n 3 ./deadlock >/dev/null 2>&1 &
+    pid=$!
+    until_true sh -c 'ls deadlock.*.poet'
+    trace=$(trace_of deadlock)
+    until_true sh -c "poet blocked $trace | grep -q cycle && poet blocked $trace | grep -q MPI_Barrier"
+    poet blocked "$trace" >blocked.txt
+    like "$mpi: a deadlock: who waits for whom" "$(cat blocked.txt)" "rank 0 .* waits for a message from R:rank 1 .* at deadlock.c:12"
+    like "$mpi: and the cycle" "$(cat blocked.txt)" "cycle: .*rank [01] .*waits for R:rank [01]"
+    kill $pid
+    wait $pid 2>/dev/null
+    pkill -KILL -f ./deadlock
+done
+
+# ---- two hosts ----
+if [ -x "$(command -v mpirun.mpich)" ] && [ "$(id -u)" = 0 ] && netns 2>netns.log; then
+    export CC=mpicc.mpich
+    poetcc -trace -g "$root/tests/e2e/mpi-log.c" -o mpi-log 2>/dev/null
+    export POET_TOKEN="a secret of the test"
+    ip netns exec poet-a poet server -l tcp:10.77.0.1:7711 -l "unix:$work/far.sock" -o far.poet -q &
+    pids="$pids $!"
+    until_true poet runs "unix:$work/far.sock"
+    far() {
+        POET_TOKEN=$1 ip netns exec poet-a timeout 60 mpirun.mpich -launcher ssh -launcher-exec "$work/to-host" \
+            -hosts 10.77.0.1,10.77.0.2 -genv POET_SERVER tcp:10.77.0.1:7711 -genv POET_RUN both -n 4 ./mpi-log 2>&1
+    }
+    unset POET_QUIET
+    like "without the secret: untraced" "$(far "another text")" "POET_TOKEN is not the server's: the program runs untraced"
+    export POET_QUIET=1
+    far "$POET_TOKEN"
+    check "two hosts: sound" sound "unix:$work/far.sock"
+    is "two hosts: are named" "$(poet stat --json "unix:$work/far.sock" | grep -o '"host":"[^"]*"' | sort -u | wc -l)" 2
+    like "two hosts: each receive has its send" \
+        "$(poet dump --json "unix:$work/far.sock" | python3 "$root/tests/e2e/mpi-log.py" . 2>&1)" " 0 wrong, 0 unknown"
+else
+    skip "two hosts need root, network namespaces and mpich ($(head -n 1 netns.log 2>/dev/null))"
+fi
+ip netns del poet-a 2>/dev/null
+ip netns del poet-b 2>/dev/null
+done_testing
