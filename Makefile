@@ -29,6 +29,7 @@ SOURCE  = $(wildcard clients/source/*.c)
 POET    = $(wildcard clients/poet/*.c)
 VIEW    = $(wildcard clients/view/*.c)
 MPI     = $(wildcard clients/mpi/*.c)
+PROCESS = $(wildcard clients/process/*.c)
 
 # The implementations of MPI that are there; each has its own binary interface.
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
@@ -46,7 +47,7 @@ $(B)/o/clients/view/%.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-pedantic 
 $(B)/o/tests/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo)
 
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
-      $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
+      $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/libpoet-process.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf))
 BIN += $(MPIS:%=$(B)/lib/libpoet-mpi-%.so)
 ifeq ($(HAVE_GTK),yes)
@@ -72,6 +73,14 @@ $(B)/lib/libpoet.so: $(patsubst %.c,$(B)/pic/%.o,$(TRACE)) clients/trace/exports
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so -Wl,--version-script=clients/trace/exports.map \
 	  -Wl,-z,now,-z,defs,-z,nodelete $(filter %.o,$^) -o $@ $(LDFLAGS) -pthread -ldl
+
+$(B)/pic/clients/process/%.o: clients/process/%.c $(B)/include/poet.h
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -Wno-pedantic $(CFLAGS) -I$(B)/include -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+
+$(B)/lib/libpoet-process.so: $(patsubst %.c,$(B)/pic/%.o,$(PROCESS)) $(B)/lib/libpoet.so
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
 
 # It is loaded into processes without MPI, too, such as mpirun: what it calls is weak, and found in the
 # program that it is linked with or loaded into.
@@ -190,7 +199,7 @@ install: all
 	install -m 755 $(B)/bin/poet $(B)/bin/poetcc $(DESTDIR)$(PREFIX)/bin
 	ln -sf poetcc $(DESTDIR)$(PREFIX)/bin/poetcc++
 	install -m 755 $(wildcard $(B)/libexec/poet/*) $(DESTDIR)$(PREFIX)/libexec/poet
-	install -m 755 $(B)/lib/libpoet.so $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(B)/lib/libpoet.so $(B)/lib/libpoet-process.so $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(B)/lib/libpoet.a $(DESTDIR)$(PREFIX)/lib
 	for m in $(MPIS); do install -m 755 $(B)/lib/libpoet-mpi-$$m.so $(DESTDIR)$(PREFIX)/lib || exit 1; done
 	install -m 644 $(B)/include/poet.h $(DESTDIR)$(PREFIX)/include
@@ -204,7 +213,7 @@ endif
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,poet poetcc poetcc++)
 	rm -f $(DESTDIR)$(PREFIX)/lib/libpoet.so $(DESTDIR)$(PREFIX)/lib/libpoet.a $(DESTDIR)$(PREFIX)/include/poet.h
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/libpoet-mpi-,openmpi.so mpich.so)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/libpoet-,process.so mpi-openmpi.so mpi-mpich.so)
 	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/poet include/poet share/poet)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MANUALS)))
 	rm -f $(DESTDIR)$(PREFIX)/share/applications/$(DESKTOP).desktop \

@@ -21,7 +21,7 @@
 struct options {
     const char *output, *keep;
     char include[PATH_MAX], exclude[PATH_MAX];
-    bool libraries, view, force;
+    bool libraries, view, force, no_streams;
 };
 
 static bool find_library(char *path, size_t size)
@@ -52,6 +52,15 @@ static void add_pattern(char *list, const char *pattern)
     snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
 }
 
+/* The one that follows bytes between processes, likewise. */
+static void add_process(char *preload, size_t size, const char *library)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.*slibpoet-process.so", (int)(strrchr(library, '/') + 1 - library), library);
+    if (access(path, R_OK) == 0)
+        snprintf(preload + strlen(preload), size - strlen(preload), " %s", path);
+}
+
 /* The library that follows MPI, as " PATH"; nothing where the program uses none. */
 static void add_mpi(const struct command *command, char *preload, size_t size, const char *library,
                     char *const *arguments)
@@ -74,6 +83,8 @@ static void set_environment(const struct command *command, const struct options 
     const char *before = getenv("LD_PRELOAD");
     snprintf(preload, sizeof preload, "%s%s", loadable->sanitizers, library);
     add_mpi(command, preload, sizeof preload, library, arguments);
+    if (!o->no_streams)
+        add_process(preload, sizeof preload, library);
     size_t used = strlen(preload);
     snprintf(preload + used, sizeof preload - used, "%s%s", before ? " " : "", before ? before : "");
     setenv("LD_PRELOAD", preload, 1);
@@ -168,6 +179,7 @@ static bool read_options(const struct command *command, int argc, char **argv, s
                                             {"exclude", required_argument, 0, 'x'},
                                             {"keep", required_argument, 0, 'k'},
                                             {"view", no_argument, 0, 'v'},
+                                            {"no-streams", no_argument, 0, 'S'},
                                             {"force", no_argument, 0, 'f'},
                                             {"help", no_argument, 0, 'h'},
                                             {0, 0, 0, 0}};
@@ -182,6 +194,7 @@ static bool read_options(const struct command *command, int argc, char **argv, s
         case 'x': add_pattern(o->exclude, optarg); break;
         case 'k': o->keep = optarg; break;
         case 'v': o->view = true; break;
+        case 'S': o->no_streams = true; break;
         default: o->force = true; break;
         }
     }
@@ -233,6 +246,8 @@ const struct command command_record = {
     "  -x, --exclude PATTERN  but not by these; may be repeated\n"
     "  -k, --keep SIZE        keep at least the newest SIZE of the trace (1G)\n"
     "  -v, --view             open the viewer on it\n"
+    "      --no-streams       leave out the bytes that processes send each other through pipes,\n"
+    "                         socketpairs and loopback TCP\n"
     "  -f, --force            start also what cannot be recorded: static programs, programs\n"
     "                         that change their user, other runtimes\n\n"
     "The exit status is the program's; 126 or 127 if it could not be started, 1 if it cannot be\n"

@@ -124,6 +124,12 @@ poet_event_t poet_record(const poet_record_t *record);
 int poet_identity(poet_line_t line, uint64_t identity[2]); /* 0: it is not traced */
 poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2]);
 
+/* A number that all processes of the run on this machine share, 0 at first, found by its key; to be used
+ * with atomic operations.  It stays valid; after a fork, or under another server, the same key
+ * may be another number.  NULL: there is none, unless `make` is set; or too many (65 536), or none can be
+ * shared. */
+uint64_t *poet_counter(uint64_t key, int make);
+
 /* The kind of the lines of the process's first thread: defined by a library that is linked, or
  * preloaded, to call it something else than a task.  It is called before main(). */
 const char *poet_main_kind(void);

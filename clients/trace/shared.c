@@ -19,9 +19,7 @@ static struct counter *counters; /* NULL: the server gave none */
 void shared_begin(int fd)
 {
     struct stat st;
-    if (counters)
-        munmap(counters, COUNTERS_BYTES);
-    counters = NULL;
+    counters = NULL; /* an earlier life's stay where they are: somebody may be counting */
     if (fd < 0)
         return;
     int seals = fcntl(fd, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
@@ -104,6 +102,26 @@ static _Atomic uint64_t *counter_of(uint64_t key)
             return &c->number;
     }
     return NULL;
+}
+
+static _Atomic uint64_t *counter_if_any(uint64_t key)
+{
+    for (uint64_t i = 0; i < COUNTERS; i++) {
+        struct counter *c = &counters[(key + i) % COUNTERS];
+        uint64_t there = atomic_load(&c->key);
+        if (there == 0 || there == key)
+            return there ? &c->number : NULL;
+    }
+    return NULL;
+}
+
+uint64_t *poet_counter(uint64_t key, int make)
+{
+    key = mix(mix(2, key), key >> 32);
+    key += key == 0;
+    if (!counters)
+        return NULL;
+    return (uint64_t *)(uintptr_t)(make ? counter_of(key) : counter_if_any(key));
 }
 
 uint64_t shared_key(struct object *o)

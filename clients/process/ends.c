@@ -1,0 +1,197 @@
+/* Which streams a descriptor is an end of, whatever its number is: a pipe by its inode, a socketpair by
+ * the cookies of its two sockets, a TCP connection by its two addresses. */
+#define _GNU_SOURCE
+#include "clients/process/inside.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { PIPE = 1, PAIR, PEER, CONNECTION, LISTENER, CONNECTING };
+
+/* Addresses mean something within one network namespace. */
+static uint64_t network(void)
+{
+    static uint64_t known;
+    struct stat st;
+    if (!known)
+        known = stat("/proc/self/ns/net", &st) == 0 ? mix(st.st_dev, st.st_ino) : 1;
+    return known;
+}
+
+static bool cookie_of(int fd, uint64_t *cookie)
+{
+    socklen_t size = sizeof *cookie;
+    return getsockopt(fd, SOL_SOCKET, SO_COOKIE, cookie, &size) == 0;
+}
+
+struct place {
+    uint64_t high, low;
+    uint16_t port;
+    bool local; /* on this machine's own network */
+};
+
+/* An IPv4 address, also one within IPv6, or an IPv6 one. */
+static bool read_place(const struct sockaddr_storage *from, struct place *p)
+{
+    if (from->ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const void *)from;
+        uint32_t address = ntohl(in->sin_addr.s_addr);
+        *p = (struct place){0, address, in->sin_port, address >> 24 == 127};
+        return true;
+    }
+    const struct sockaddr_in6 *in6 = (const void *)from;
+    if (from->ss_family != AF_INET6)
+        return false;
+    if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
+        uint32_t address;
+        memcpy(&address, &in6->sin6_addr.s6_addr[12], sizeof address);
+        address = ntohl(address);
+        *p = (struct place){0, address, in6->sin6_port, address >> 24 == 127};
+        return true;
+    }
+    memcpy(&p->high, in6->sin6_addr.s6_addr, 8);
+    memcpy(&p->low, in6->sin6_addr.s6_addr + 8, 8);
+    p->port = in6->sin6_port;
+    p->local = IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+    return true;
+}
+
+static uint64_t key_of(uint64_t kind, const struct place *p)
+{
+    return mix(mix(mix(mix(kind, network()), p->high), p->low), p->port);
+}
+
+/* Both ends of a connection on this machine. */
+static bool tcp_ends(int fd, struct place *here, struct place *there)
+{
+    struct sockaddr_storage a, b;
+    socklen_t a_size = sizeof a, b_size = sizeof b;
+    return getsockname(fd, (struct sockaddr *)&a, &a_size) == 0 &&
+           getpeername(fd, (struct sockaddr *)&b, &b_size) == 0 && read_place(&a, here) &&
+           read_place(&b, there) && (here->local || (here->high == there->high && here->low == there->low));
+}
+
+static uint64_t way(const struct place *from, const struct place *to)
+{
+    return mix(key_of(CONNECTION, from), key_of(CONNECTION, to));
+}
+
+static uint64_t socket_end(int fd, bool out)
+{
+    int domain = 0, type = 0;
+    socklen_t size = sizeof domain;
+    uint64_t cookie;
+    struct place here, there;
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM)
+        return 0;
+    if (domain == AF_UNIX && cookie_of(fd, &cookie)) {
+        const uint64_t *peer = poet_counter(mix(PEER, cookie), false);
+        return !peer ? 0 : mix(PAIR, out ? cookie : __atomic_load_n(peer, __ATOMIC_SEQ_CST));
+    }
+    if ((domain != AF_INET && domain != AF_INET6) || !tcp_ends(fd, &here, &there))
+        return 0;
+    return out ? way(&here, &there) : way(&there, &here);
+}
+
+static uint64_t end_of(int fd, bool out)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return 0;
+    return S_ISFIFO(st.st_mode)   ? mix(mix(PIPE, st.st_dev), st.st_ino)
+           : S_ISSOCK(st.st_mode) ? socket_end(fd, out)
+                                  : 0;
+}
+
+uint64_t end_out(int fd) { return end_of(fd, true); }
+uint64_t end_in(int fd) { return end_of(fd, false); }
+
+/* ---- where they are made ---- */
+
+void ends_pipe(const int fds[2]) { stream_make(end_out(fds[1])); }
+
+void ends_socketpair(const int fds[2])
+{
+    uint64_t cookies[2];
+    if (!cookie_of(fds[0], &cookies[0]) || !cookie_of(fds[1], &cookies[1]))
+        return;
+    for (int i = 0; i < 2; i++) {
+        uint64_t *peer = poet_counter(mix(PEER, cookies[i]), true);
+        if (!peer)
+            return;
+        __atomic_store_n(peer, cookies[!i], __ATOMIC_SEQ_CST);
+    }
+    for (int i = 0; i < 2; i++)
+        stream_make(mix(PAIR, cookies[i]));
+}
+
+/* Only connections between two traced processes are followed: who listens says so by its port. */
+void ends_listen(int fd)
+{
+    struct sockaddr_storage at;
+    socklen_t size = sizeof at;
+    struct place p;
+    if (getsockname(fd, (struct sockaddr *)&at, &size) != 0 || !read_place(&at, &p))
+        return;
+    uint64_t *there = poet_counter(mix(mix(LISTENER, network()), p.port), true);
+    if (there)
+        __atomic_store_n(there, 1, __ATOMIC_SEQ_CST);
+}
+
+static uint64_t *connecting(const struct sockaddr *to, bool make)
+{
+    struct sockaddr_storage at = {0};
+    struct place p;
+    if (to->sa_family != AF_INET && to->sa_family != AF_INET6)
+        return NULL;
+    memcpy(&at, to, to->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+    if (!read_place(&at, &p) || !poet_counter(mix(mix(LISTENER, network()), p.port), false))
+        return NULL;
+    return poet_counter(mix(mix(CONNECTING, network()), p.port), make);
+}
+
+void ends_connecting(const struct sockaddr *to)
+{
+    uint64_t *count = connecting(to, true);
+    if (count)
+        __atomic_fetch_add(count, 1, __ATOMIC_SEQ_CST);
+}
+
+void ends_connected(int fd, const struct sockaddr *to, bool done)
+{
+    uint64_t *count = connecting(to, false);
+    struct place here, there;
+    if (!count)
+        return;
+    if (done && tcp_ends(fd, &here, &there)) {
+        stream_make(way(&here, &there));
+        stream_make(way(&there, &here));
+    }
+    __atomic_fetch_sub(count, 1, __ATOMIC_SEQ_CST);
+}
+
+#define PATIENCE_NS 2000000u
+
+/* Who connects makes the streams, just after: the accepting side must not write before. */
+void ends_accepted(int listener, int fd)
+{
+    struct sockaddr_storage at;
+    socklen_t size = sizeof at;
+    struct timespec begin, now;
+    uint64_t *count = getsockname(listener, (struct sockaddr *)&at, &size) == 0
+                          ? connecting((const struct sockaddr *)&at, false)
+                          : NULL;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    while (count && __atomic_load_n(count, __ATOMIC_SEQ_CST) && !stream_find(end_out(fd)).key) {
+        sched_yield();
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if ((uint64_t)(now.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec - (uint64_t)begin.tv_nsec >
+            PATIENCE_NS)
+            return;
+    }
+}
