@@ -139,6 +139,11 @@ demo: deps
 	@$(MAKE) --no-print-directory all
 	@B=$(B) tests/demo.sh
 
+# The pictures of examples/ucpp/ in one document.
+.PHONY: gallery
+gallery: all
+	@B=$(B) docs/gallery.sh docs/gallery.pdf
+
 # ---- tests ----
 UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -227,6 +232,7 @@ help:
 	@echo "make              build everything into $(B)/"
 	@echo "make demo         install what is missing, build, trace a program, leave prodcons.pdf"
 	@echo "make check        install what is missing, build, run all tests"
+	@echo "make gallery      draw the programs of examples/ucpp/ into docs/gallery.pdf"
 	@echo "make deps         install the Debian packages of packages.txt that are missing"
 	@echo "make bench        print figures"
 	@echo "make install      PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"

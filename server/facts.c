@@ -133,8 +133,9 @@ static bool read_named(struct teller *teller, struct in *in, unsigned type)
             order_lost(teller->run->order, line, number, count);
     } else {
         char *text = get_string(in, LIMIT_TEXT_BYTES);
+        uint64_t since = type == MESSAGE_NAME && in_left(in) ? get_u64(in) : 0;
         if (in_done(in) && line && type == MESSAGE_NAME)
-            run_rename(teller->run, line, text);
+            run_rename(teller->run, line, text, teller->stale ? 0 : since);
         else if (!in->error && line)
             run_add_text(teller->run, (struct ref){line, number}, text);
         free(text);
@@ -219,6 +220,14 @@ static bool read_describe(struct teller *teller, struct in *in)
     return !in->error;
 }
 
+/* Of a new name only the name: the text that says since when is kept as a text. */
+static size_t kept_size(unsigned type, struct in in)
+{
+    get_u32(&in);
+    uint32_t name = get_u32(&in);
+    return type == MESSAGE_NAME && in_left(&in) == (size_t)name + 8 ? in.size - 8 : in.size;
+}
+
 /* What later chunks rely on must outlive forgetting. */
 static void keep(struct teller *teller, unsigned type, const struct in *in, uint32_t thread)
 {
@@ -226,7 +235,7 @@ static void keep(struct teller *teller, unsigned type, const struct in *in, uint
         type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT)
         saving_fact(teller->run, (struct chunk){.kind = (uint16_t)type, .session = teller->session,
                                               .thread = thread, .data = in->data,
-                                              .size = (uint32_t)in->size});
+                                              .size = (uint32_t)kept_size(type, *in)});
 }
 
 bool facts_tell(struct teller *teller, unsigned type, struct in *in, uint32_t thread)

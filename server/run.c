@@ -280,8 +280,20 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
     return line;
 }
 
-void run_rename(struct run *run, uint32_t line, const char *name)
+/* Since which event it is called so, and how it was called before, so that the old name is still found. */
+static void note_rename(struct run *run, struct ref at, const char *before, const char *name)
 {
+    char *text;
+    if (!*before || strcmp(before, name) == 0 || at.number == 0 ||
+        asprintf(&text, "called %s from here on, %s before", name, before) < 0)
+        return;
+    run_add_text(run, at, text);
+    free(text);
+}
+
+void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since)
+{
+    note_rename(run, (struct ref){line, since}, run->lines[line - 1].name, name);
     free(run->lines[line - 1].name);
     run->lines[line - 1].name = must(strdup(name));
     run->lines[line - 1].generation = ++run->generation;

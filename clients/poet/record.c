@@ -52,7 +52,7 @@ static void add_pattern(char *list, const char *pattern)
     snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
 }
 
-/* The one that follows bytes between processes, likewise. */
+/* The one that follows bytes between processes, as " PATH". */
 static void add_process(char *preload, size_t size, const char *library)
 {
     char path[PATH_MAX];
@@ -61,14 +61,11 @@ static void add_process(char *preload, size_t size, const char *library)
         snprintf(preload + strlen(preload), size - strlen(preload), " %s", path);
 }
 
-/* The library that follows MPI, as " PATH"; nothing where the program uses none. */
+/* The library that follows MPI, as " PATH". */
 static void add_mpi(const struct command *command, char *preload, size_t size, const char *library,
-                    char *const *arguments)
+                    const char *mpi)
 {
-    const char *mpi = loadable_mpi(arguments);
     char path[PATH_MAX];
-    if (!mpi)
-        return;
     snprintf(path, sizeof path, "%.*slibpoet-mpi-%s.so", (int)(strrchr(library, '/') + 1 - library), library, mpi);
     if (access(path, R_OK) == 0)
         snprintf(preload + strlen(preload), size - strlen(preload), " %s", path);
@@ -82,8 +79,10 @@ static void set_environment(const struct command *command, const struct options 
     char preload[3 * PATH_MAX];
     const char *before = getenv("LD_PRELOAD");
     snprintf(preload, sizeof preload, "%s%s", loadable->sanitizers, library);
-    add_mpi(command, preload, sizeof preload, library, arguments);
-    if (!o->no_streams)
+    const char *mpi = loadable_mpi(arguments);
+    if (mpi) /* what its processes tell each other below MPI is not the program's */
+        add_mpi(command, preload, sizeof preload, library, mpi);
+    else if (!o->no_streams)
         add_process(preload, sizeof preload, library);
     size_t used = strlen(preload);
     snprintf(preload + used, sizeof preload - used, "%s%s", before ? " " : "", before ? before : "");

@@ -134,6 +134,11 @@ static void begin(struct transfer *t, int fd, bool writes, size_t bytes, int fla
     inside = true;
     t->stream = stream_find(writes ? end_out(fd) : end_in(fd));
     t->followed = t->stream.key && stream_enter(&t->stream, t->side);
+    if (t->followed && writes && !poet_here()) { /* a thread that is not recorded: nobody could tell who wrote */
+        stream_break(&t->stream, "");
+        stream_leave(&t->stream, t->side);
+        t->followed = false;
+    }
     if (t->followed && writes)
         STORE(t->stream.claimed, LOAD(t->stream.written) + bytes);
     t->waits = t->followed && would_block(fd, writes ? POLLOUT : POLLIN, flags);

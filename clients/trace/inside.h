@@ -294,7 +294,9 @@ struct line *thread_place(struct thread *thread); /* where it stands */
 struct hold *thread_hold(struct thread *thread, const struct object *object);
 struct hold *thread_push(struct thread *thread, struct object *object, struct line *line);
 void thread_pop(struct thread *thread, struct hold *hold);
-void line_rename(struct thread *thread, uint32_t line, const char *name);
+void line_rename(struct thread *thread, const struct line *line, const char *name);
+/* A line of the program by its code: its own, where the thread is, or one that it opened; NULL. */
+struct line *line_by_code(struct thread *thread, uint32_t code);
 
 /* ---- life.c ---- */
 

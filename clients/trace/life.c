@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -118,6 +119,9 @@ static const char *main_kind(void)
     return kind ? kind : "task";
 }
 
+/* Whoever gives it another kind names it, too. */
+static const char *main_name(void) { return strcmp(main_kind(), "task") == 0 ? "main" : ""; }
+
 void life_begin_main(void)
 {
     pthread_key_create(&end_key, at_end);
@@ -131,7 +135,7 @@ void life_begin_main(void)
     }
     bind_self(task);
     task->entry = getauxval(AT_ENTRY);
-    announce(t, main_kind(), "main", (void *)pthread_self(), 0);
+    announce(t, main_kind(), main_name(), (void *)pthread_self(), 0);
     record_event(t, TYPE_START, &task->line, 0, task->entry);
 }
 
@@ -172,7 +176,7 @@ struct thread *life_renew(struct thread *t)
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
     bool is_main = t->task->entry == getauxval(AT_ENTRY);
-    announce(t, is_main ? main_kind() : "task", is_main ? "main" : "", (void *)pthread_self(),
+    announce(t, is_main ? main_kind() : "task", is_main ? main_name() : "", (void *)pthread_self(),
              t->task->entry);
     t->busy = false;
     record_event(t, TYPE_ON, &t->task->line, 0, 0);
@@ -466,7 +470,7 @@ ENTRY(int, pthread_setname_np, (pthread_t id, const char *name), id, name)
     struct task *task = t ? task_of(id) : NULL;
     int saved = errno;
     if (e == 0 && task && line_index(&task->line))
-        line_rename(t, line_index(&task->line), name);
+        line_rename(t, &task->line, name);
     errno = saved;
     (void)site;
     return e;

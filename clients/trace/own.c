@@ -135,7 +135,7 @@ poet_type_t poet_type(const char *name, const char *const *after)
     return name ? codes_type(name, after) : 0;
 }
 
-static struct line *line_of(struct thread *t, poet_line_t index)
+struct line *line_by_code(struct thread *t, uint32_t index)
 {
     if (index == 0 || index == line_index(t->own))
         return index ? t->own : thread_place(t);
@@ -155,7 +155,7 @@ static const poet_event_t none = {0, 0};
 static poet_event_t single(poet_line_t index, struct record r)
 {
     struct thread *t = thread_recording();
-    struct line *line = t ? line_of(t, index) : NULL;
+    struct line *line = t ? line_by_code(t, index) : NULL;
     if (!line || !r.shape)
         return none;
     int saved = errno;
@@ -235,7 +235,7 @@ poet_event_t poet_pair(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_ty
     struct thread *t = thread_recording();
     if (on_b)
         *on_b = none;
-    return t ? pair(t, line_of(t, a), type_a, line_of(t, b), type_b, SITE, on_b) : none;
+    return t ? pair(t, line_by_code(t, a), type_a, line_by_code(t, b), type_b, SITE, on_b) : none;
 }
 
 poet_event_t poet_enter(poet_line_t to, poet_type_t enter, poet_type_t entered)
@@ -268,7 +268,7 @@ poet_event_t poet_leave(poet_line_t from, poet_type_t leave, poet_type_t left)
 void poet_stand(poet_line_t index)
 {
     struct thread *t = thread_recording();
-    struct line *line = t && index ? line_of(t, index) : NULL;
+    struct line *line = t && index ? line_by_code(t, index) : NULL;
     if (!t)
         return;
     for (size_t i = t->hold_count; i-- > 0;)

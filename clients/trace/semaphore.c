@@ -155,7 +155,7 @@ static void opened(uintptr_t site, sem_t *s, const char *name)
     struct thread *t = site ? thread_recording() : NULL;
     struct line *line = t ? object_line(t, o, true) : NULL;
     if (line)
-        line_rename(t, atomic_load(&line->index), name);
+        line_rename(t, line, name);
 }
 
 static sem_t *open_named(uintptr_t site, const char *name, int flags, va_list more)

@@ -187,14 +187,15 @@ uint32_t line_announce(struct thread *t, const char *kind, const char *name, con
     return record_control(t, MESSAGE_LINE, &body) ? index : 0;
 }
 
-void line_rename(struct thread *t, uint32_t line, const char *name)
+void line_rename(struct thread *t, const struct line *line, const char *name)
 {
-    uint8_t bytes[64 + LIMIT_TEXT_BYTES];
+    uint8_t bytes[80 + LIMIT_TEXT_BYTES];
     struct out body = {.data = bytes, .room = sizeof bytes};
     char cut[LIMIT_TEXT_BYTES];
     snprintf(cut, sizeof cut, "%s", name);
-    put_u32(&body, line);
+    put_u32(&body, line_index(line));
     put_string(&body, cut);
+    put_u64(&body, atomic_load_explicit(&line->number, memory_order_relaxed));
     t->busy = true;
     record_control(t, MESSAGE_NAME, &body);
     t->busy = false;
@@ -203,15 +204,16 @@ void line_rename(struct thread *t, uint32_t line, const char *name)
 void poet_line_name(poet_line_t line, const char *name)
 {
     struct thread *t = thread_recording();
-    if (t && line && name)
-        line_rename(t, line, name);
+    struct line *named = t && line && name ? line_by_code(t, line) : NULL;
+    if (named)
+        line_rename(t, named, name);
 }
 
 void poet_set_name(const char *name)
 {
     struct thread *t = thread_recording();
     if (t && name)
-        line_rename(t, line_index(t->own), name);
+        line_rename(t, t->own, name);
 }
 
 /* ---- on and off ---- */

@@ -1,0 +1,37 @@
+#!/bin/bash
+# The pictures of examples/ucpp/, each with a caption, as one document: gallery.sh OUT.pdf
+set -eu
+B=${B:-build}
+root=$(cd "$(dirname "$0")/.." && pwd)
+PATH=$(cd "$B" && pwd)/bin:$PATH
+out=$(realpath -m "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export POET_QUIET=1 SOURCE_DATE_EPOCH=0 XDG_RUNTIME_DIR=$work XDG_STATE_HOME=$work XDG_CONFIG_HOME=$work
+unset POET_SERVER POET_RUN POET_CONFIG UCPP_SCHEDULE UCPP_SEED UCPP_RUNS
+chmod 700 "$work"
+
+page() { # PROGRAM CAPTION
+    poetcc -trace -g "$root/examples/ucpp/$1.c" "$root/examples/ucpp/ucpp.c" -o "$1"
+    POET_OUTPUT=$1.poet "./$1"
+    for _ in $(seq 200); do
+        poet stat --json "$1.poet" | grep -q '"finished":true' && break
+        sleep 0.05
+    done
+    poet check "$1.poet" >/dev/null
+    poet export "$1.poet" -o "$1.pdf" --labels name --no-title --caption "$2"
+    pages+=("$1.pdf")
+}
+pages=()
+page semaphores "Producer and consumer with two semaphores, each of them a monitor. The consumer comes first and waits in \"full\", \
+where only it is, blocked: the line is dashed until the producer enters. The signal is before the consumer goes on."
+page accepting "A dating service, scheduled from outside. The task accepts a caller; that one is inside, and accepts its partner, \
+whose call ends first. The last thing that is accepted is the destructor."
+page coroutines "Producer and consumer as coroutines: one thread goes from line to line, and a line is there only while it is in it."
+page fibonacci "Two generators, coroutines with a mutex. Four workers take turns; the filled square enters the generator's main, \
+the open one leaves it, and the thread stays inside meanwhile."
+page waiting "The dating service once more, scheduled from inside: who comes first waits on a condition, and the partner signals."
+page inside "A task that calls its own member twice, then accepts one call of it; a coroutine that resumes itself, which leaves no mark."
+pdfunite "${pages[@]}" "$out"
+echo "$out"
