@@ -111,15 +111,52 @@ static void build_legend(struct builder *b)
         reach(scene, at.widest, at.y + 18);
 }
 
+#define CAPTION_PT 9
+#define CAPTION_LEAST_PT 360
+
+/* How many bytes of the text go on one line: whole words, at least one. */
+static size_t fitting(const struct builder *b, const char *text, double width)
+{
+    size_t fits = strcspn(text, " ");
+    for (size_t n = fits; text[n];) {
+        n += 1 + strcspn(text + n + 1, " ");
+        char *part = strndup(text, n);
+        if (!part)
+            abort();
+        bool good = build_measure(b, part, CAPTION_PT, false) <= width;
+        free(part);
+        if (!good)
+            break;
+        fits = n;
+    }
+    return fits;
+}
+
+static void build_caption(struct builder *b, const char *text)
+{
+    struct scene *scene = b->scene;
+    double across = scene->vertical ? scene->height_pt : scene->width_pt;
+    double limit = across > CAPTION_LEAST_PT ? across : CAPTION_LEAST_PT;
+    double y = (scene->vertical ? scene->width_pt : scene->height_pt) + 2;
+    while (*text) {
+        size_t n = fitting(b, text, limit - 20);
+        char *line = strndup(text, n);
+        if (!line)
+            abort();
+        double width = build_note(b, 10, y, line, CAPTION_PT, false) + 20;
+        free(line);
+        y += 13;
+        reach(scene, width, y + 3);
+        text += n + (text[n] == ' ');
+    }
+}
+
 void build_end(struct builder *b)
 {
     struct scene *scene = b->scene;
     scene->height_pt = scene->bottom_pt + 4;
     if (b->options->legend)
         build_legend(b);
-    if (!b->options->caption || !*b->options->caption)
-        return;
-    double y = scene->vertical ? scene->width_pt : scene->height_pt;
-    double width = build_note(b, 10, y + 2, b->options->caption, 9, false) + 20;
-    reach(scene, width, y + 18);
+    if (b->options->caption)
+        build_caption(b, b->options->caption);
 }
