@@ -158,6 +158,19 @@ static bool read_object(struct teller *teller, struct in *in)
     return !in->error;
 }
 
+static bool read_kind(struct teller *teller, struct in *in)
+{
+    uint32_t line = line_of(teller, get_u32(in));
+    char *kind = get_string(in, LIMIT_TEXT_BYTES), *name = get_string(in, LIMIT_TEXT_BYTES);
+    if (in_done(in) && (!line || !*kind))
+        in_fail(in, "speaks of a line that was not announced, or of no kind");
+    if (!in->error)
+        run_line_kind(teller->run, line, kind, name);
+    free(kind);
+    free(name);
+    return !in->error;
+}
+
 static bool read_module(struct teller *teller, struct in *in)
 {
     struct run_process *process = teller_process(teller);
@@ -232,7 +245,7 @@ static size_t kept_size(unsigned type, struct in in)
 static void keep(struct teller *teller, unsigned type, const struct in *in, uint32_t thread)
 {
     if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
-        type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT)
+        type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT || type == MESSAGE_KIND)
         saving_fact(teller->run, (struct chunk){.kind = (uint16_t)type, .session = teller->session,
                                               .thread = thread, .data = in->data,
                                               .size = (uint32_t)kept_size(type, *in)});
@@ -258,6 +271,8 @@ bool facts_tell(struct teller *teller, unsigned type, struct in *in, uint32_t th
         return read_named(teller, in, type);
     case MESSAGE_OBJECT:
         return read_object(teller, in);
+    case MESSAGE_KIND:
+        return read_kind(teller, in);
     case MESSAGE_GAP:
         return read_gap(teller, in);
     case MESSAGE_DESCRIBE:

@@ -280,6 +280,16 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
     return line;
 }
 
+void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name)
+{
+    struct run_line *l = &run->lines[line - 1];
+    l->kind = run_kind(run, kind);
+    order_line_becomes(run->order, line, l->kind);
+    free(l->name);
+    l->name = must(strdup(name));
+    l->generation = ++run->generation;
+}
+
 /* Since which event it is called so, and how it was called before, so that the old name is still found. */
 static void note_rename(struct run *run, struct ref at, const char *before, const char *name)
 {

@@ -101,6 +101,8 @@ const char *run_kind_name(const struct run *run, uint32_t kind);
 /* The line of an identity, made on first use; the name is copied. */
 uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
                   struct run_line facts);
+/* It turns out to be of another kind, and is called so. */
+void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name);
 /* since: number of the line's last event then; 0: not known, or a fact that is known */
 void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since);
 void run_add_text(struct run *run, struct ref at, const char *text);

@@ -79,8 +79,6 @@ poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int memb
 /* ---- ranks ---- */
 
 #pragma weak PMPI_Init
-/* Called by libpoet before main(): a process without MPI, such as mpirun, has no rank. */
-API const char *poet_main_kind(void) { return PMPI_Init ? "rank" : NULL; }
 
 /* Where mpirun is not recorded itself: Open MPI names the job; MPICH's processes on one machine have
  * one parent. */
@@ -168,7 +166,7 @@ static void after_init(const void *site)
     concurrent = level == MPI_THREAD_MULTIPLE;
     exchange(line, own);
     snprintf(name, sizeof name, "rank %d", own);
-    poet_line_name(line, name);
+    poet_line_kind(line, "rank", name);
     if (line && all_traced())
         note_meeting(EVENT_initialised, job(), mix(job(), 1), rank_count, site);
     else

@@ -213,9 +213,10 @@ static const char *mpi_of_starter(const char *path)
     return strstr(name, "hydra") || strstr(name, "mpich") ? "mpich" : NULL;
 }
 
-const char *loadable_mpi(char *const *arguments)
+const char *loadable_mpi(char *const *arguments, const char **library)
 {
     const char *starter = NULL;
+    *library = "";
     for (unsigned i = 0; arguments[i] && i < 256; i++) {
         struct loadable loadable;
         char why[256];
@@ -229,5 +230,7 @@ const char *loadable_mpi(char *const *arguments)
         if (starts)
             starter = loadable.mpi ? loadable.mpi : mpi_of_starter(loadable.path);
     }
+    if (starter)
+        *library = strcmp(starter, "mpich") == 0 ? "libmpich.so.12" : "libmpi.so.40";
     return starter;
 }

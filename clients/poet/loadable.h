@@ -17,7 +17,8 @@ struct loadable {
 bool loadable_look(const char *program, struct loadable *loadable, bool *found, char *why, size_t size);
 
 /* The implementation of MPI that a command line is about: that of the first program named in it which
- * uses one.  NULL: none. */
-const char *loadable_mpi(char *const *arguments);
+ * uses one, else that of mpirun.  NULL: none.  *library: what must be loaded as well, where the program
+ * loads it later by itself, as interpreters do; else "". */
+const char *loadable_mpi(char *const *arguments, const char **library);
 
 #endif

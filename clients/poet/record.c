@@ -63,12 +63,12 @@ static void add_process(char *preload, size_t size, const char *library)
 
 /* The library that follows MPI, as " PATH". */
 static void add_mpi(const struct command *command, char *preload, size_t size, const char *library,
-                    const char *mpi)
+                    const char *mpi, const char *needs)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.*slibpoet-mpi-%s.so", (int)(strrchr(library, '/') + 1 - library), library, mpi);
     if (access(path, R_OK) == 0)
-        snprintf(preload + strlen(preload), size - strlen(preload), " %s", path);
+        snprintf(preload + strlen(preload), size - strlen(preload), " %s %s", path, needs);
     else
         command_fail(command, "%s: not there: MPI is not followed (Poet was built without mpicc.%s)", path, mpi);
 }
@@ -79,9 +79,9 @@ static void set_environment(const struct command *command, const struct options 
     char preload[3 * PATH_MAX];
     const char *before = getenv("LD_PRELOAD");
     snprintf(preload, sizeof preload, "%s%s", loadable->sanitizers, library);
-    const char *mpi = loadable_mpi(arguments);
+    const char *needs, *mpi = loadable_mpi(arguments, &needs);
     if (mpi) /* what its processes tell each other below MPI is not the program's */
-        add_mpi(command, preload, sizeof preload, library, mpi);
+        add_mpi(command, preload, sizeof preload, library, mpi, needs);
     else if (!o->no_streams)
         add_process(preload, sizeof preload, library);
     size_t used = strlen(preload);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -60,11 +59,10 @@ static struct thread *begin(struct task *task)
 }
 
 /* The line of the thread itself, through its own queue. */
-static void announce(struct thread *t, const char *kind, const char *name, const void *object,
-                     uintptr_t entry)
+static void announce(struct thread *t, const char *name, const void *object, uintptr_t entry)
 {
     t->busy = true;
-    line_opened(&t->task->line, t, line_announce(t, kind, name, object, entry, 0, NULL));
+    line_opened(&t->task->line, t, line_announce(t, "task", name, object, entry, 0, NULL));
     t->queue->thread = line_index(&t->task->line);
     t->busy = false;
 }
@@ -112,16 +110,6 @@ static void at_end(void *p)
     finish(t);
 }
 
-#pragma weak poet_main_kind
-static const char *main_kind(void)
-{
-    const char *kind = poet_main_kind ? poet_main_kind() : NULL;
-    return kind ? kind : "task";
-}
-
-/* Whoever gives it another kind names it, too. */
-static const char *main_name(void) { return strcmp(main_kind(), "task") == 0 ? "main" : ""; }
-
 void life_begin_main(void)
 {
     pthread_key_create(&end_key, at_end);
@@ -135,7 +123,7 @@ void life_begin_main(void)
     }
     bind_self(task);
     task->entry = getauxval(AT_ENTRY);
-    announce(t, main_kind(), main_name(), (void *)pthread_self(), 0);
+    announce(t, "main", (void *)pthread_self(), 0);
     record_event(t, TYPE_START, &task->line, 0, task->entry);
 }
 
@@ -149,7 +137,7 @@ struct thread *life_begin_child(uint64_t high, uint64_t low)
     task->entry = getauxval(AT_ENTRY);
     char name[32];
     snprintf(name, sizeof name, "main[%d]", (int)getpid());
-    announce(t, "task", name, (void *)pthread_self(), 0);
+    announce(t, name, (void *)pthread_self(), 0);
     record_write(t, &(struct record){
         .shape = TYPE_START,
         .flags = high || low ? RELATION_RECEIVE | SLOT_KEYED : RELATION_NONE,
@@ -175,9 +163,7 @@ struct thread *life_renew(struct thread *t)
     t->stalled = false;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
-    bool is_main = t->task->entry == getauxval(AT_ENTRY);
-    announce(t, is_main ? main_kind() : "task", is_main ? main_name() : "", (void *)pthread_self(),
-             t->task->entry);
+    announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "", (void *)pthread_self(), t->task->entry);
     t->busy = false;
     record_event(t, TYPE_ON, &t->task->line, 0, 0);
     return t->off ? NULL : t;

@@ -58,6 +58,8 @@ void poet_environment(const char *name);
  * `object` is shown as its id.  0 if there are too many lines (2^24). */
 poet_line_t poet_line(const char *kind, const char *name, const void *object, unsigned flags);
 void poet_line_name(poet_line_t line, const char *name);
+/* The line is of another kind than it was opened as, and called so: a thread that turns out to be a rank. */
+void poet_line_kind(poet_line_t line, const char *kind, const char *name);
 
 /* The code of an event type, by its name.  On shared lines its events come after
  * all earlier events of the types in `after` (NULL, or ended by NULL).  The same name gives
@@ -130,12 +132,9 @@ poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t iden
  * shared. */
 uint64_t *poet_counter(uint64_t key, int make);
 
-/* The kind of the lines of the process's first thread: defined by a library that is linked, or
- * preloaded, to call it something else than a task.  It is called before main(). */
-const char *poet_main_kind(void);
-
 /* The name of the launch that this process is one of several of, NAME@ID, which makes them one run
- * where no environment variable does: defined by such a library, and called before main(). */
+ * where no environment variable does: defined by a library that is linked, or preloaded, and called
+ * before main(). */
 const char *poet_launch(void);
 
 /* ---- threads of your own ----

@@ -209,6 +209,24 @@ void poet_line_name(poet_line_t line, const char *name)
         line_rename(t, named, name);
 }
 
+void poet_line_kind(poet_line_t line, const char *kind, const char *name)
+{
+    struct thread *t = thread_recording();
+    uint8_t bytes[600];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    char cut[256];
+    if (!t || !line || !kind || !name)
+        return;
+    put_u32(&body, line);
+    snprintf(cut, sizeof cut, "%s", kind);
+    put_string(&body, cut);
+    snprintf(cut, sizeof cut, "%s", name);
+    put_string(&body, cut);
+    t->busy = true;
+    record_control(t, MESSAGE_KIND, &body);
+    t->busy = false;
+}
+
 void poet_set_name(const char *name)
 {
     struct thread *t = thread_recording();

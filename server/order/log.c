@@ -375,6 +375,11 @@ bool order_line_closed(const struct order *order, uint32_t line)
     return order_get(order, line)->closed;
 }
 
+void order_line_becomes(struct order *order, uint32_t line, uint32_t kind)
+{
+    order_get(order, line)->kind = kind;
+}
+
 uint32_t order_line_kind(const struct order *order, uint32_t line)
 {
     return order_get(order, line)->kind;

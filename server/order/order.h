@@ -153,6 +153,7 @@ uint32_t order_hidden_lines(const struct order *order); /* HIDDEN_LINE + 1 .. */
 bool order_line_shared(const struct order *order, uint32_t line);
 bool order_line_closed(const struct order *order, uint32_t line);
 uint32_t order_line_kind(const struct order *order, uint32_t line);
+void order_line_becomes(struct order *order, uint32_t line, uint32_t kind); /* for what comes from here on */
 struct ref order_line_opened_by(const struct order *order, uint32_t line);
 uint64_t order_line_events(const struct order *order, uint32_t line); /* delivered */
 uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal); /* kept ones */
