@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -86,12 +87,22 @@ static poet_line_t line_of(const struct stream *s)
         uint64_t key;
         poet_line_t line;
     } known[64];
+    static char busy;
     size_t at = s->key % 64;
-    if (known[at].key != s->key) {
-        known[at].line = poet_line_of("stream", "", (const uint64_t[]){s->key, 0x706f65742e707273u});
-        known[at].key = s->key;
-    }
-    return known[at].line;
+    uint64_t identity[2];
+    while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
+        sched_yield();
+    poet_line_t line = known[at].key == s->key ? known[at].line : 0;
+    __atomic_clear(&busy, __ATOMIC_RELEASE);
+    if (line && poet_identity(line, identity)) /* not one of the process that forked this one */
+        return line;
+    line = poet_line_of("stream", "", (const uint64_t[]){s->key, 0x706f65742e707273u});
+    while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
+        sched_yield();
+    known[at].key = s->key;
+    known[at].line = line;
+    __atomic_clear(&busy, __ATOMIC_RELEASE);
+    return line;
 }
 
 static void tell(const struct stream *s, enum event event, const void *site)

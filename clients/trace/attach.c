@@ -142,6 +142,7 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
         close(fd);
         fd = high;
     }
+    lines_begin();
     struct out out = {0};
     put_hello(&out);
     modules_announce(&out);

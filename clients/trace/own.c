@@ -161,6 +161,8 @@ static poet_event_t single(poet_line_t index, struct record r)
     int saved = errno;
     r.a = line;
     r.take_a = 1;
+    if (r.about && !line_current(r.about))
+        r.about = 0;
     uint64_t number = record_write(t, &r, NULL);
     note_recorded();
     errno = saved;
@@ -389,7 +391,7 @@ int poet_identity(poet_line_t line, uint64_t identity[2])
     struct thread *t = thread_recording();
     identity[0] = instance;
     identity[1] = line;
-    return t && line;
+    return t && line_current(line);
 }
 
 poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2])

@@ -9,7 +9,15 @@
 
 __thread struct thread *thread_mine;
 __thread struct thread *thread_base;
-static _Atomic uint32_t next_line = 1;
+static _Atomic uint32_t next_line = 1, first_line = 1;
+
+void lines_begin(void) { atomic_store(&first_line, atomic_load(&next_line)); }
+
+bool line_current(uint32_t code)
+{
+    return code >= atomic_load_explicit(&first_line, memory_order_relaxed) &&
+           code < atomic_load_explicit(&next_line, memory_order_relaxed);
+}
 
 /* ---- the pool of thread structures ---- */
 

@@ -213,6 +213,26 @@ is "every message that came has its sender" \
 like "many of them" "$(poet dump --json served.poet | grep -c '"type":"read"')" "^1[0-9][0-9]$"
 is "threads and processes are lines" "$(poet dump --json served.poet | grep -c '"kind":"task"')" 7
 
+cat >forked.c <<'C'
+#include <sys/wait.h>
+#include <unistd.h>
+/* The child goes on with a stream that its parent has used. */
+int main(void)
+{
+    int p[2], q[2];
+    char b[8];
+    if (pipe(p) || pipe(q) || write(p[1], "a", 1) != 1 || read(p[0], b, 8) != 1)
+        return 1;
+    if (fork() == 0)
+        _exit(read(p[0], b, 8) == 1 && write(q[1], b, 1) == 1 ? 0 : 1);
+    return !(write(p[1], "b", 1) == 1 && read(q[0], b, 8) == 1 && wait(NULL) > 0);
+}
+C
+cc -g forked.c -o forked
+check "a child goes on with its parent's stream" timeout 60 poet record -o forked.poet -- ./forked
+check "in a sound run" sound forked.poet
+is "with three messages" "$(poet dump --json forked.poet | grep -c '"type":"read".*"relation":"async"')" 3
+
 # ---- where the bytes do not add up ----
 for kind in mixed 2writers; do
     check "$kind: the program runs as without" timeout 60 poet record -o "$kind.poet" -- ./stream $kind
