@@ -49,7 +49,7 @@ $(B)/o/tests/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo)
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
       $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/libpoet-process.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf))
-BIN += $(MPIS:%=$(B)/lib/libpoet-mpi-%.so)
+BIN += $(MPIS:%=$(B)/lib/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/libpoet-mpi-%.preload) $(B)/lib/libpoet-process.preload
 ifeq ($(HAVE_GTK),yes)
 BIN += $(B)/libexec/poet/poet-view
 endif
@@ -81,6 +81,13 @@ $(B)/pic/clients/process/%.o: clients/process/%.c $(B)/include/poet.h
 $(B)/lib/libpoet-process.so: $(patsubst %.c,$(B)/pic/%.o,$(PROCESS)) $(B)/lib/libpoet.so
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+
+$(B)/lib/libpoet-mpi-%.preload: clients/mpi/%.preload
+	@mkdir -p $(@D)
+	install -m 644 $< $@
+$(B)/lib/libpoet-process.preload: clients/process/process.preload
+	@mkdir -p $(@D)
+	install -m 644 $< $@
 
 # It is loaded into processes without MPI, too, such as mpirun: what it calls is weak, and found in the
 # program that it is linked with or loaded into.
@@ -206,6 +213,7 @@ install: all
 	install -m 755 $(wildcard $(B)/libexec/poet/*) $(DESTDIR)$(PREFIX)/libexec/poet
 	install -m 755 $(B)/lib/libpoet.so $(B)/lib/libpoet-process.so $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(B)/lib/libpoet.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(wildcard $(B)/lib/*.preload) $(DESTDIR)$(PREFIX)/lib
 	for m in $(MPIS); do install -m 755 $(B)/lib/libpoet-mpi-$$m.so $(DESTDIR)$(PREFIX)/lib || exit 1; done
 	install -m 644 $(B)/include/poet.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(DESTDIR)$(PREFIX)/include/poet
@@ -218,7 +226,7 @@ endif
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,poet poetcc poetcc++)
 	rm -f $(DESTDIR)$(PREFIX)/lib/libpoet.so $(DESTDIR)$(PREFIX)/lib/libpoet.a $(DESTDIR)$(PREFIX)/include/poet.h
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/libpoet-,process.so mpi-openmpi.so mpi-mpich.so)
+	rm -f $(foreach l,process mpi-openmpi mpi-mpich,$(addprefix $(DESTDIR)$(PREFIX)/lib/libpoet-$(l),.so .preload))
 	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/poet include/poet share/poet)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MANUALS)))
 	rm -f $(DESTDIR)$(PREFIX)/share/applications/$(DESKTOP).desktop \

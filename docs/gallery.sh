@@ -1,10 +1,12 @@
 #!/bin/bash
-# The pictures of examples/ucpp/, each with a caption, as one document: gallery.sh OUT.pdf
+# The pictures of examples/ucpp/, each with a caption: one by one in $B/gallery/, and as one document:
+# gallery.sh OUT.pdf
 set -eu
 B=${B:-build}
 root=$(cd "$(dirname "$0")/.." && pwd)
 PATH=$(cd "$B" && pwd)/bin:$PATH
 out=$(realpath -m "$1")
+one_by_one=$(realpath -m "$B")/gallery
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -33,5 +35,7 @@ page fibonacci "Two generators, coroutines with a mutex. Four workers take turns
 the open one leaves it, and the thread stays inside meanwhile."
 page waiting "The dating service once more, scheduled from inside: who comes first waits on a condition, and the partner signals."
 page inside "A task that calls its own member twice, then accepts one call of it; a coroutine that resumes itself, which leaves no mark."
+mkdir -p "$one_by_one"
+cp "${pages[@]}" "$one_by_one"
 pdfunite "${pages[@]}" "$out"
-echo "$out"
+echo "$out, and each page in $one_by_one"

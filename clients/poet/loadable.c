@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,16 +57,6 @@ static bool is_sanitizer(const char *name)
            strncmp(name, "liblsan.so", 10) == 0 || strncmp(name, "libhwasan.so", 12) == 0;
 }
 
-/* By the library's name, which stands for its binary interface. */
-static const char *mpi_of(const char *library)
-{
-    return strncmp(library, "libmpi.so.40", 12) == 0 || strncmp(library, "libopen-rte.so", 14) == 0 ||
-                   strncmp(library, "libmpi.so.20", 12) == 0
-               ? "openmpi"
-           : strncmp(library, "libmpich.so", 11) == 0 || strncmp(library, "libmpi.so.12", 12) == 0 ? "mpich"
-                                                                                                   : NULL;
-}
-
 static void read_needed(Elf *elf, const GElf_Phdr *dynamic, struct loadable *loadable)
 {
     Elf_Data *data =
@@ -81,8 +70,9 @@ static void read_needed(Elf *elf, const GElf_Phdr *dynamic, struct loadable *loa
         size_t left = 0, used = strlen(loadable->sanitizers);
         const char *name =
             d.d_tag == DT_NEEDED ? at_address(elf, strings + d.d_un.d_val, &left) : NULL;
-        if (name && memchr(name, 0, left) && !loadable->mpi)
-            loadable->mpi = mpi_of(name);
+        size_t all = strlen(loadable->needed);
+        if (name && memchr(name, 0, left))
+            snprintf(loadable->needed + all, sizeof loadable->needed - all, "%s ", name);
         if (name && memchr(name, 0, left) && is_sanitizer(name))
             snprintf(loadable->sanitizers + used, sizeof loadable->sanitizers - used, "%s ", name);
     }
@@ -203,34 +193,4 @@ bool loadable_look(const char *program, struct loadable *loadable, bool *found, 
     if (reason)
         snprintf(why, size, "%s", reason);
     return !reason;
-}
-
-/* The starter of MPICH is linked with no library of it. */
-static const char *mpi_of_starter(const char *path)
-{
-    char real[PATH_MAX];
-    const char *name = realpath(path, real) ? strrchr(real, '/') + 1 : path;
-    return strstr(name, "hydra") || strstr(name, "mpich") ? "mpich" : NULL;
-}
-
-const char *loadable_mpi(char *const *arguments, const char **library)
-{
-    const char *starter = NULL;
-    *library = "";
-    for (unsigned i = 0; arguments[i] && i < 256; i++) {
-        struct loadable loadable;
-        char why[256];
-        bool found;
-        loadable_look(arguments[i], &loadable, &found, why, sizeof why);
-        if (!found)
-            continue;
-        bool starts = i == 0 && strstr(arguments[i], "mpi");
-        if (loadable.mpi && !starts)
-            return loadable.mpi;
-        if (starts)
-            starter = loadable.mpi ? loadable.mpi : mpi_of_starter(loadable.path);
-    }
-    if (starter)
-        *library = strcmp(starter, "mpich") == 0 ? "libmpich.so.12" : "libmpi.so.40";
-    return starter;
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 #include "clients/poet/loadable.h"
+#include "clients/poet/preload.h"
 #include "wire/endpoint.h"
 
 #include <errno.h>
@@ -19,9 +20,9 @@
 #define EXIT_NOT_EXECUTABLE 126
 
 struct options {
-    const char *output, *keep;
+    const char *output, *keep, *without;
     char include[PATH_MAX], exclude[PATH_MAX];
-    bool libraries, view, force, no_streams;
+    bool libraries, view, force;
 };
 
 static bool find_library(char *path, size_t size)
@@ -52,38 +53,15 @@ static void add_pattern(char *list, const char *pattern)
     snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
 }
 
-/* The one that follows bytes between processes, as " PATH". */
-static void add_process(char *preload, size_t size, const char *library)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%.*slibpoet-process.so", (int)(strrchr(library, '/') + 1 - library), library);
-    if (access(path, R_OK) == 0)
-        snprintf(preload + strlen(preload), size - strlen(preload), " %s", path);
-}
-
-/* The library that follows MPI, as " PATH". */
-static void add_mpi(const struct command *command, char *preload, size_t size, const char *library,
-                    const char *mpi, const char *needs)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%.*slibpoet-mpi-%s.so", (int)(strrchr(library, '/') + 1 - library), library, mpi);
-    if (access(path, R_OK) == 0)
-        snprintf(preload + strlen(preload), size - strlen(preload), " %s %s", path, needs);
-    else
-        command_fail(command, "%s: not there: MPI is not followed (Poet was built without mpicc.%s)", path, mpi);
-}
-
-static void set_environment(const struct command *command, const struct options *o,
-                            const struct loadable *loadable, const char *library, char *const *arguments)
+static void set_environment(const struct options *o, const struct loadable *loadable,
+                            const char *library, char *const *arguments)
 {
     char preload[3 * PATH_MAX];
     const char *before = getenv("LD_PRELOAD");
     snprintf(preload, sizeof preload, "%s%s", loadable->sanitizers, library);
-    const char *needs, *mpi = loadable_mpi(arguments, &needs);
-    if (mpi) /* what its processes tell each other below MPI is not the program's */
-        add_mpi(command, preload, sizeof preload, library, mpi, needs);
-    else if (!o->no_streams)
-        add_process(preload, sizeof preload, library);
+    char directory[PATH_MAX];
+    snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(library, '/') - library), library);
+    preload_add(preload, sizeof preload, directory, arguments, o->without);
     size_t used = strlen(preload);
     snprintf(preload + used, sizeof preload - used, "%s%s", before ? " " : "", before ? before : "");
     setenv("LD_PRELOAD", preload, 1);
@@ -178,7 +156,7 @@ static bool read_options(const struct command *command, int argc, char **argv, s
                                             {"exclude", required_argument, 0, 'x'},
                                             {"keep", required_argument, 0, 'k'},
                                             {"view", no_argument, 0, 'v'},
-                                            {"no-streams", no_argument, 0, 'S'},
+                                            {"without", required_argument, 0, 'W'},
                                             {"force", no_argument, 0, 'f'},
                                             {"help", no_argument, 0, 'h'},
                                             {0, 0, 0, 0}};
@@ -193,7 +171,7 @@ static bool read_options(const struct command *command, int argc, char **argv, s
         case 'x': add_pattern(o->exclude, optarg); break;
         case 'k': o->keep = optarg; break;
         case 'v': o->view = true; break;
-        case 'S': o->no_streams = true; break;
+        case 'W': o->without = optarg; break;
         default: o->force = true; break;
         }
     }
@@ -226,7 +204,7 @@ static int run(const struct command *command, int argc, char **argv)
     }
     if (o.view)
         open_viewer(command, &o);
-    set_environment(command, &o, &loadable, library, argv);
+    set_environment(&o, &loadable, library, argv);
     execv(loadable.path, argv);
     command_fail(command, "%s: %s", argv[0], strerror(errno));
     return EXIT_NOT_EXECUTABLE;
@@ -245,8 +223,8 @@ const struct command command_record = {
     "  -x, --exclude PATTERN  but not by these; may be repeated\n"
     "  -k, --keep SIZE        keep at least the newest SIZE of the trace (1G)\n"
     "  -v, --view             open the viewer on it\n"
-    "      --no-streams       leave out the bytes that processes send each other through pipes,\n"
-    "                         socketpairs and loopback TCP\n"
+    "      --without LIBRARY  leave out what libpoet-LIBRARY.so follows; `process`: the bytes that\n"
+    "                         processes send each other through pipes, socketpairs and loopback TCP\n"
     "  -f, --force            start also what cannot be recorded: static programs, programs\n"
     "                         that change their user, other runtimes\n\n"
     "The exit status is the program's; 126 or 127 if it could not be started, 1 if it cannot be\n"

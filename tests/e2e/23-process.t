@@ -250,6 +250,6 @@ is "and are no events" "$(poet dump --json outside.poet | grep -c '"type":"\(wri
 timeout 60 poet record -o shell.poet -- sh -c 'head -c 300000 /dev/urandom | cat | dd bs=1000 2>/dev/null | wc -c' >out
 is "a pipeline of the shell" "$(cat out)" 300000
 check "is sound" sound shell.poet
-timeout 60 poet record --no-streams -o without.poet -- ./stream pipe
+timeout 60 poet record --without process -o without.poet -- ./stream pipe
 is "and can be left out" "$(poet dump --json without.poet | grep -c '"type":"write"')" 0
 done_testing

@@ -1,0 +1,122 @@
+#define _GNU_SOURCE
+#include "clients/poet/preload.h"
+
+#include "clients/poet/loadable.h"
+
+#include <fnmatch.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_BYTES 1024
+
+struct rules {
+    char library[PATH_MAX];
+    char needs[LINE_BYTES], starts[LINE_BYTES], starter[LINE_BYTES], also[LINE_BYTES];
+    bool otherwise;
+};
+
+static void read_rules(struct rules *r, const char *path)
+{
+    char line[LINE_BYTES];
+    size_t n = strlen(path) - strlen(".preload");
+    *r = (struct rules){0};
+    snprintf(r->library, sizeof r->library, "%.*s.so", (int)n, path);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "#\n")] = 0;
+        const char *rest = line + strcspn(line, " ");
+        const struct {
+            const char *word;
+            char *into;
+        } words[] = {{"needs ", r->needs}, {"starts ", r->starts}, {"starter ", r->starter}, {"also ", r->also}};
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strncmp(line, words[i].word, strlen(words[i].word)) == 0)
+                snprintf(words[i].into, LINE_BYTES, "%s", rest + 1);
+        r->otherwise |= strcmp(line, "otherwise") == 0;
+    }
+    if (f)
+        fclose(f);
+}
+
+/* Does any of these names, by spaces, match any of those patterns? */
+static bool matches(const char *names, const char *patterns)
+{
+    char name[PATH_MAX], pattern[256];
+    for (const char *n = names; *n; n += strcspn(n, " "), n += *n == ' ')
+        for (const char *p = patterns; *p; p += strcspn(p, " "), p += *p == ' ') {
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(n, " "), n);
+            snprintf(pattern, sizeof pattern, "%.*s", (int)strcspn(p, " "), p);
+            if (*name && *pattern && fnmatch(pattern, name, 0) == 0)
+                return true;
+        }
+    return false;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+enum asked { NOT, LINKED, STARTED };
+
+static enum asked asks(const struct rules *r, char *const *arguments)
+{
+    enum asked asked = NOT;
+    for (unsigned i = 0; arguments[i] && i < 256; i++) {
+        struct loadable loadable;
+        char why[256], real[PATH_MAX];
+        bool found, starts = i == 0 && matches(base_name(arguments[0]), r->starts);
+        loadable_look(arguments[i], &loadable, &found, why, sizeof why);
+        if (found && !starts && matches(loadable.needed, r->needs))
+            return LINKED;
+        if (found && starts && realpath(loadable.path, real) && matches(base_name(real), r->starter))
+            asked = STARTED;
+    }
+    return asked;
+}
+
+static bool is_left_out(const struct rules *r, const char *without)
+{
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, "libpoet-%s.so", without ? without : "");
+    return strcmp(base_name(r->library), name) == 0;
+}
+
+static void add(char *list, size_t size, const char *what)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, size - used, " %s", what);
+}
+
+void preload_add(char *list, size_t size, const char *directory, char *const *arguments, const char *without)
+{
+    char pattern[PATH_MAX];
+    glob_t found = {0};
+    snprintf(pattern, sizeof pattern, "%s/libpoet-*.preload", directory);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    bool any = false;
+    for (int last = 0; last < 2; last++) /* those that come otherwise come last */
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            struct rules r;
+            read_rules(&r, found.gl_pathv[i]);
+            enum asked asked = r.otherwise == last && !last ? asks(&r, arguments) : NOT;
+            bool wanted = asked != NOT || (last && r.otherwise && !any);
+            if (!wanted || is_left_out(&r, without) || access(r.library, R_OK) != 0)
+                continue;
+            /* what was only started may be linked with another one: that one counts */
+            if (asked == STARTED && any)
+                continue;
+            add(list, size, r.library);
+            if (asked == STARTED)
+                add(list, size, r.also);
+            any = true;
+        }
+    globfree(&found);
+}

@@ -1,0 +1,21 @@
+/* Libraries that are loaded beside libpoet, each to follow one kind of thing.  Each has a file
+ * libpoet-NAME.preload beside it, of lines of words; patterns are those of fnmatch:
+ *
+ *     needs PATTERN...     loaded if a program that the command line names is linked with such a library
+ *     starts PATTERN...    the first program, if it is called so, only starts others
+ *     starter PATTERN...   and is for this library if its real path is such
+ *     also LIBRARY         loaded with it then, since the programs load it later by themselves
+ *     otherwise            loaded if no other one is
+ *     compiler PATTERN, defines HEADER MACRO
+ *                          poetcc links it if the compiler is called so, and that header defines the macro
+ */
+#ifndef POET_PRELOAD_H
+#define POET_PRELOAD_H
+
+#include <stddef.h>
+
+/* Appends " PATH" for each library in the directory that a command line asks for, but not for the one called
+ * `without` (NULL: none). */
+void preload_add(char *list, size_t size, const char *directory, char *const *arguments, const char *without);
+
+#endif
