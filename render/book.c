@@ -3,6 +3,7 @@
 
 #include "wire/limits.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +194,19 @@ const struct target_kind *book_kind(const struct book *book, uint32_t line)
 {
     const struct book_line *l = book_line(book, line);
     return l ? target_kind(target_of(book, l->is.kind), l->is.kind) : NULL;
+}
+
+const struct target_cluster *book_cluster(const struct book *book, uint32_t line, const char *name)
+{
+    const struct book_line *l = book_line(book, line);
+    for (size_t t = 0; l && t < book->target_count; t++)
+        for (size_t c = 0; c < book->targets[t]->cluster_count; c++) {
+            const struct target_cluster *cluster = &book->targets[t]->clusters[c];
+            if ((!cluster->kind || strcmp(cluster->kind, l->is.kind) == 0) &&
+                (!cluster->match || fnmatch(cluster->match, name, 0) == 0))
+                return cluster;
+        }
+    return NULL;
 }
 
 const char *book_letter(const struct book *book, uint32_t line)

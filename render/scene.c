@@ -50,18 +50,32 @@ static int name_bytes(const char *label)
     return (int)(address ? (size_t)(address - label) : strlen(label));
 }
 
-/* "{T:worker ×4}" for a row that is a cluster, "{T:producer… ×3}" if its lines have several names; NULL for
- * others. */
+/* The cluster of the description that a line belongs to, by the name in its label. */
+static const struct target_cluster *cluster_of(const struct builder *b, uint32_t line)
+{
+    const char *label = book_label(b->book, line), *colon = strchr(label, ':');
+    const char *from = colon ? colon + 1 : label;
+    char name[256];
+    snprintf(name, sizeof name, "%.*s", (int)(label + name_bytes(label) - from), from);
+    return book_cluster(b->book, line, name);
+}
+
+/* "{T:worker ×4}" for a row that is a cluster, "{T:producer… ×3}" if its lines have several names, or what the description
+ * calls them together; NULL for others. */
 static char *cluster_label(const struct builder *b, const struct shown_row *row)
 {
     const char *first = book_label(b->book, row->line);
     int bytes = name_bytes(first);
     bool same = true;
     char *label = NULL;
+    const struct target_cluster *cluster = row->member_count ? cluster_of(b, row->line) : NULL;
     for (uint32_t i = 0; i < row->member_count; i++) {
+        cluster = cluster && cluster_of(b, row->members[i]) == cluster ? cluster : NULL;
         const char *other = book_label(b->book, row->members[i]);
         same &= name_bytes(other) == bytes && strncmp(first, other, (size_t)bytes) == 0;
     }
+    if (cluster)
+        bytes = (int)strlen(first = cluster->name), same = true;
     if (row->member_count &&
         asprintf(&label, "{%.*s%s ×%u}", bytes, first, same ? "" : "…", row->member_count + 1) < 0)
         abort();

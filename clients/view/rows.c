@@ -285,22 +285,9 @@ static size_t stem(const char *name)
     return n ? n : strlen(name);
 }
 
-static bool described(struct view *view, uint32_t line, size_t *which)
+static const struct target_cluster *described(struct view *view, uint32_t line)
 {
-    const struct book *book = the_book(view);
-    const struct book_line *l = book_line(book, line);
-    const char *name = label_name(book, view->link.sites, line);
-    size_t index = 0;
-    for (size_t t = 0; t < book->target_count; t++)
-        for (size_t c = 0; c < book->targets[t]->cluster_count; c++, index++) {
-            const struct target_cluster *cluster = &book->targets[t]->clusters[c];
-            if ((cluster->kind && strcmp(cluster->kind, l->is.kind) != 0) ||
-                (cluster->match && fnmatch(cluster->match, name, 0) != 0))
-                continue;
-            *which = index;
-            return true;
-        }
-    return false;
+    return book_cluster(the_book(view), line, label_name(the_book(view), view->link.sites, line));
 }
 
 /* Do two lines belong to one cluster? */
@@ -308,13 +295,12 @@ static bool alike(struct view *view, enum rows_rule rule, uint32_t a, uint32_t b
 {
     const struct book *book = the_book(view);
     const struct book_line *x = book_line(book, a), *y = book_line(book, b);
-    size_t p = 0, q = 0;
     if (!x || !y)
         return false;
     if (rule == ROWS_BY_PROCESS)
         return x->is.process == y->is.process;
     if (rule == ROWS_BY_DESCRIPTION)
-        return described(view, a, &p) && described(view, b, &q) && p == q;
+        return described(view, a) && described(view, a) == described(view, b);
     if (strcmp(x->is.kind, y->is.kind) != 0)
         return false;
     if (rule == ROWS_BY_KIND)
@@ -396,10 +382,14 @@ void rows_hide_pattern(struct view *view, const char *pattern)
 void rows_default(struct view *view)
 {
     const struct book *book = the_book(view);
-    size_t clusters = 0;
-    for (size_t t = 0; t < book->target_count; t++)
-        clusters += book->targets[t]->cluster_count;
-    if (clusters && view->place.row_count == 0)
+    GHashTable *members = g_hash_table_new(NULL, NULL);
+    bool any = false;
+    for (uint32_t line = 1; line <= book->line_count; line++) {
+        const struct target_cluster *cluster = book_drawn(book, line) ? described(view, line) : NULL;
+        any |= cluster && !g_hash_table_add(members, (gpointer)(uintptr_t)cluster);
+    }
+    g_hash_table_destroy(members);
+    if (any && view->place.row_count == 0)
         rows_cluster(view, ROWS_BY_DESCRIPTION);
 }
 

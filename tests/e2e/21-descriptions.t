@@ -57,6 +57,28 @@ is "the older tracing shows of a call from inside only its petition" \
     "$(grep '^T:fred' older.txt | grep -o '●' | wc -l):$(poet show inside.poet --labels name | grep '^T:fred' | grep -o '●' | wc -l)" "2:6"
 like "a description that is not there" "$(poet show inside.poet --description nowhere 2>&1)" "description nowhere"
 
+# ---- clusters and new names ----
+cat >system.c <<'C'
+#include "ucpp.h"
+void uc_main(void)
+{
+    struct object a, b;
+    monitor_make(&a, "uProcessor");
+    monitor_make(&b, "uCluster");
+    leave(&a, enter(&a, 1));
+    object_name(&a, "uOther");
+    leave(&a, enter(&a, 1));
+    object_delete(&b);
+    object_delete(&a);
+}
+C
+trace system -I"$root/examples/ucpp" system.c ucpp.o
+like "lines that belong together are called as the description says" \
+    "$(poet show system.poet --cluster 'u*')" "^\{Group of system objects ×2\}"
+like "a line that is renamed says since when" "$(poet dump --json system.poet)" \
+    '"event":"2:3".*"type":"leave".*called uOther from here on, uProcessor before'
+like "and is found by its old name" "$(poet show system.poet --text uProcessor 2>&1)" "uOther"
+
 # ---- a user's own layer ----
 export XDG_CONFIG_HOME="$work/own"
 mkdir -p own/poet
