@@ -29,6 +29,15 @@ for program in $programs; do
     check "$program: and obey the description" poet check "$program-random.poet"
     rm -f "$program"-*.poet
 done
+# ---- what the six leave out: monitors that call each other back, coroutines that resume each other, ... ----
+poetcc -trace -g -Wall -Wextra -Werror -I"$root/examples/ucpp" "$root/tests/e2e/ucpp-stress.c" ucpp.o -o stress || exit 1
+for schedule in fifo lifo random; do
+    is "all at once, $schedule" "$(POET_OUTPUT=stress-$schedule.poet UCPP_RUNS=100 UCPP_SEED=5 UCPP_SCHEDULE=$schedule \
+        timeout 60 ./stress; echo $?)" 0
+    until_true finished "stress-$schedule.poet"
+    check "obeys the description, $schedule" poet check "stress-$schedule.poet"
+done
+
 # the reader of the lines is no yes-man
 poet dump --json waiting.poet | sed 's/"signal"/"accept"/' >changed
 check "a wrong mark is found" sh -c "! python3 '$root/tests/e2e/ucpp.py' waiting <changed"
