@@ -33,12 +33,12 @@ static struct target_kind *add_kind(struct reader *reader, const config_setting_
 static void read_kind(struct reader *reader, const config_setting_t *s, struct target *target)
 {
     static const char *const keys[] = {"name",   "letter", "title", "colour",
-                                       "shared", "threads", "drawn", NULL};
+                                       "shared", "threads", "drawn", "sorted", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct target_kind *kind = find_kind(target, name ? name : "");
     if (kind && kind->part == reader->part)
-        complain(reader, reader->file, line_of_setting(s), "the kind \"%s\" stands twice", name);
+        WRONG(s, "the kind \"%s\" stands twice", name);
     if (!kind && reader->looks_only)
         return;
     if (kind)
@@ -49,6 +49,7 @@ static void read_kind(struct reader *reader, const config_setting_t *s, struct t
     get_copy(reader, s, "title", &kind->title);
     get_colour(reader, s, &kind->colour);
     get_bool(reader, s, "drawn", &kind->drawn);
+    get_bool(reader, s, "sorted", &kind->sorted);
     if (reader->looks_only)
         return;
     get_bool(reader, s, "shared", &kind->shared);
@@ -210,7 +211,7 @@ static void read_cluster(struct reader *reader, const config_setting_t *s, struc
     const char *name = get_text(reader, s, "name", true);
     const char *kind = get_text(reader, s, "kind", false), *match = get_text(reader, s, "match", false);
     if (!kind == !match)
-        complain(reader, reader->file, line_of_setting(s), "a cluster needs either \"kind\" or \"match\"");
+        WRONG(s, "a cluster needs either \"kind\" or \"match\"");
     struct target_cluster *cluster = NULL;
     for (size_t i = 0; i < target->cluster_count; i++)
         if (strcmp(target->clusters[i].name, name ? name : "") == 0)
@@ -244,8 +245,8 @@ static void check_includes(struct reader *reader, const config_setting_t *root,
     get_name_or_names(reader, root, "include", &wanted);
     for (size_t i = 0; i < wanted.count; i++)
         if (!target_has(read, wanted.items[i]))
-            complain(reader, reader->file, line_of_setting(config_setting_get_member(root, "include")),
-                     "\"include\" names \"%s\", which cannot be read", wanted.items[i]);
+            WRONG(config_setting_get_member(root, "include"),
+                  "\"include\" names \"%s\", which cannot be read", wanted.items[i]);
     names_free(&wanted);
 }
 
@@ -262,7 +263,7 @@ static void read_root(struct reader *reader, const config_setting_t *root, struc
     get_copy(reader, root, "title", &target->title);
     const config_setting_t *version = config_setting_get_member(root, "version");
     if (version && config_setting_type(version) != CONFIG_TYPE_INT)
-        complain(reader, reader->file, line_of_setting(version), "\"version\" must be a whole number");
+        WRONG(version, "\"version\" must be a whole number");
     else if (version)
         target->version = config_setting_get_int(version);
     reader->kinds |= config_setting_get_member(root, "kinds") != NULL;

@@ -21,6 +21,8 @@ struct reader {
 void complain(struct reader *reader, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 int line_of_setting(const config_setting_t *setting);
+/* About a setting of the part that is read. */
+#define WRONG(setting, ...) complain(reader, reader->file, line_of_setting(setting), __VA_ARGS__)
 void *must(void *p); /* the memory, or the end */
 char *copy(const char *s);
 void names_free(struct target_names *names);

@@ -1,4 +1,5 @@
 /* A description once it is read: what an environment calls things, and how they look. */
+#define _GNU_SOURCE
 #include "config/target.h"
 
 #include "config/reader.h"
@@ -74,4 +75,38 @@ const struct target_event *target_event(const struct target *target, const char 
         }
     }
     return best;
+}
+
+/* ---- rows ---- */
+
+struct named {
+    uint32_t line;
+    const char *name;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    int names = strverscmp(x->name, y->name);
+    return names ? names : x->line < y->line ? -1 : x->line > y->line;
+}
+
+void target_sort(uint32_t *lines, size_t count, const struct target_lines *look)
+{
+    struct named *named = must(calloc(count + 1, sizeof *named));
+    bool *sorted = must(calloc(count + 1, sizeof *sorted));
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct target_kind *kind = look->kind(look->context, lines[i]);
+        sorted[i] = kind && kind->sorted;
+        if (sorted[i])
+            named[n++] = (struct named){lines[i], look->name(look->context, lines[i])};
+    }
+    qsort(named, n, sizeof *named, by_name);
+    n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (sorted[i])
+            lines[i] = named[n++].line;
+    free(named);
+    free(sorted);
 }

@@ -24,6 +24,7 @@ struct target_kind {
     bool shared;  /* visits overlap: its succession is no order */
     bool threads; /* threads can be in it */
     bool drawn;   /* false: only ever listed */
+    bool sorted;  /* its lines stand in the order of their names */
     int part;     /* the last part of the description that spoke of it */
 };
 
@@ -92,6 +93,15 @@ const struct target_kind *target_kind(const struct target *target, const char *k
 const struct target_event *target_event(const struct target *target, const char *kind,
                                         const char *type, enum relation relation);
 bool target_has(const struct target_names *names, const char *name);
+
+/* Puts those lines whose kind is sorted into the order of their names, numbers in them by their value, at the
+ * places that such lines have; the others stay. */
+struct target_lines {
+    const void *context;
+    const struct target_kind *(*kind)(const void *context, uint32_t line); /* or NULL */
+    const char *(*name)(const void *context, uint32_t line);
+};
+void target_sort(uint32_t *lines, size_t count, const struct target_lines *look);
 
 /* Finds the text of a description by path or by name: in $POET_CONFIG, in the user's own directory
  * ($XDG_CONFIG_HOME/poet, else ~/.config/poet), beside the program; with the parts that it includes, as

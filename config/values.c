@@ -79,9 +79,9 @@ void check_keys(struct reader *reader, const config_setting_t *group, const char
             continue;
         const char *near = nearest(name, known);
         if (near)
-            complain(reader, reader->file, line_of_setting(s), "unknown key \"%s\": did you mean \"%s\"?", name, near);
+            WRONG(s, "unknown key \"%s\": did you mean \"%s\"?", name, near);
         else
-            complain(reader, reader->file, line_of_setting(s), "unknown key \"%s\"", name);
+            WRONG(s, "unknown key \"%s\"", name);
     }
 }
 
@@ -92,16 +92,16 @@ const char *get_text(struct reader *reader, const config_setting_t *group, const
     const config_setting_t *s = config_setting_get_member(group, key);
     if (!s) {
         if (needed)
-            complain(reader, reader->file, line_of_setting(group), "\"%s\" is missing", key);
+            WRONG(group, "\"%s\" is missing", key);
         return NULL;
     }
     if (config_setting_type(s) != CONFIG_TYPE_STRING) {
-        complain(reader, reader->file, line_of_setting(s), "\"%s\" must be a string", key);
+        WRONG(s, "\"%s\" must be a string", key);
         return NULL;
     }
     const char *text = config_setting_get_string(s);
     if (needed && !*text)
-        complain(reader, reader->file, line_of_setting(s), "\"%s\" is empty", key);
+        WRONG(s, "\"%s\" is empty", key);
     return text;
 }
 
@@ -122,7 +122,7 @@ void get_bool(struct reader *reader, const config_setting_t *group, const char *
     if (config_setting_type(s) == CONFIG_TYPE_BOOL)
         *value = config_setting_get_bool(s);
     else
-        complain(reader, reader->file, line_of_setting(s), "\"%s\" must be true or false", key);
+        WRONG(s, "\"%s\" must be true or false", key);
 }
 
 int get_word(struct reader *reader, const config_setting_t *group, const char *key,
@@ -136,7 +136,7 @@ int get_word(struct reader *reader, const config_setting_t *group, const char *k
             return i;
     const config_setting_t *s = config_setting_get_member(group, key);
     const char *near = nearest(text, words);
-    complain(reader, reader->file, line_of_setting(s), "\"%s\" is no value of \"%s\": did you mean \"%s\"?", text, key,
+    WRONG(s, "\"%s\" is no value of \"%s\": did you mean \"%s\"?", text, key,
              near ? near : words[0]);
     return otherwise;
 }
@@ -149,8 +149,7 @@ void get_colour(struct reader *reader, const config_setting_t *group, struct tar
     if (!text)
         return;
     if (strlen(text) != 7 || sscanf(text, "#%2x%2x%2x%c", &red, &green, &blue, &rest) != 3)
-        complain(reader, reader->file, line_of_setting(config_setting_get_member(group, "colour")),
-                 "\"%s\" is no colour: write \"#RRGGBB\"", text);
+        WRONG(config_setting_get_member(group, "colour"), "\"%s\" is no colour: write \"#RRGGBB\"", text);
     *value = (struct target_colour){red / 255.0, green / 255.0, blue / 255.0};
 }
 
@@ -169,7 +168,7 @@ bool get_names(struct reader *reader, const config_setting_t *group, const char 
     if (!s)
         return false;
     if (!config_setting_is_array(s) && !config_setting_is_list(s)) {
-        complain(reader, reader->file, line_of_setting(s), "\"%s\" must be a list of names: [\"a\", \"b\"]", key);
+        WRONG(s, "\"%s\" must be a list of names: [\"a\", \"b\"]", key);
         return false;
     }
     size_t n = (size_t)config_setting_length(s);
@@ -180,7 +179,7 @@ bool get_names(struct reader *reader, const config_setting_t *group, const char 
     for (size_t i = 0; i < n; i++) {
         const config_setting_t *item = config_setting_get_elem(s, (unsigned)i);
         if (config_setting_type(item) != CONFIG_TYPE_STRING)
-            complain(reader, reader->file, line_of_setting(item), "\"%s\" holds something that is no name", key);
+            WRONG(item, "\"%s\" holds something that is no name", key);
         else if (!*config_setting_get_string(item) && first)
             *first = true;
         else
@@ -208,13 +207,13 @@ const config_setting_t *get_groups(struct reader *reader, const config_setting_t
     if (!s)
         return NULL;
     if (!config_setting_is_list(s)) {
-        complain(reader, reader->file, line_of_setting(s), "\"%s\" must be a list of groups: ( { ... }, { ... } )", key);
+        WRONG(s, "\"%s\" must be a list of groups: ( { ... }, { ... } )", key);
         return NULL;
     }
     for (int i = 0; i < config_setting_length(s); i++) {
         const config_setting_t *item = config_setting_get_elem(s, (unsigned)i);
         if (!config_setting_is_group(item)) {
-            complain(reader, reader->file, line_of_setting(item), "\"%s\" must hold groups only: { ... }", key);
+            WRONG(item, "\"%s\" must hold groups only: { ... }", key);
             return NULL;
         }
     }

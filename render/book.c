@@ -196,6 +196,19 @@ const struct target_kind *book_kind(const struct book *book, uint32_t line)
     return l ? target_kind(target_of(book, l->is.kind), l->is.kind) : NULL;
 }
 
+static const struct target_kind *kind_of(const void *context, uint32_t line) { return book_kind(context, line); }
+
+static const char *name_of(const void *context, uint32_t line)
+{
+    const struct book_line *l = book_line(context, line);
+    return l ? l->is.name : "";
+}
+
+void book_sort(const struct book *book, uint32_t *lines, size_t count)
+{
+    target_sort(lines, count, &(struct target_lines){book, kind_of, name_of});
+}
+
 const struct target_cluster *book_cluster(const struct book *book, uint32_t line, const char *name)
 {
     const struct book_line *l = book_line(book, line);

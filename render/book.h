@@ -42,6 +42,8 @@ const char *book_letter(const struct book *book, uint32_t line);
 bool book_drawn(const struct book *book, uint32_t line);
 /* The first cluster of a description that a line belongs to, by its kind or by this name of it; NULL. */
 const struct target_cluster *book_cluster(const struct book *book, uint32_t line, const char *name);
+/* Puts lines of kinds that are sorted into the order of their names (target_sort). */
+void book_sort(const struct book *book, uint32_t *lines, size_t count);
 /* How an event looks; NULL if no description has it. */
 const struct target_event *book_look(const struct book *book, const struct shown_event *event);
 /* The label, or one made from kind letter, name and object as they are. */

@@ -60,8 +60,8 @@ static const struct target_cluster *cluster_of(const struct builder *b, uint32_t
     return book_cluster(b->book, line, name);
 }
 
-/* "{T:worker ×4}" for a row that is a cluster, "{T:producer… ×3}" if its lines have several names, or what the description
- * calls them together; NULL for others. */
+/* "{T:worker ×4}" for a row that is a cluster, "{T:producer… ×3}" if its lines have several names, or what the
+ * description calls them together; NULL for others. */
 static char *cluster_label(const struct builder *b, const struct shown_row *row)
 {
     const char *first = book_label(b->book, row->line);

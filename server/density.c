@@ -43,9 +43,10 @@ static void choose_lines(struct density_job *job, const struct density_request *
     for (uint32_t i = 0; i < r->row_count; i++)
         if (r->rows[i] && r->rows[i] <= lines)
             add_line(job, r->rows[i], r->joined[i]);
-    for (uint32_t line = 1; r->row_count == 0 && line <= lines; line++)
-        if (window_draws(job->run, line))
-            add_line(job, line, false);
+    uint32_t count = 0, *all = r->row_count ? NULL : window_rows(job->run, &count);
+    for (uint32_t i = 0; i < count; i++)
+        add_line(job, all[i], false);
+    free(all);
 }
 
 struct density_job *density_begin(const struct run *run, const struct density_request *r)

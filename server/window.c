@@ -62,11 +62,30 @@ static uint64_t anchor_position(const struct run *run, const struct window_reque
 
 /* ---- rows ---- */
 
-bool window_draws(const struct run *run, uint32_t line)
+static const struct target_kind *kind_of(const void *context, uint32_t line)
 {
-    const struct target_kind *kind = run_target_kind(run, run_kind_name(run, run->lines[line - 1].kind));
-    return (!kind || kind->drawn) &&
-           order_line_events(run->order, line) > order_line_first(run->order, line);
+    const struct run *run = context;
+    return run_target_kind(run, run_kind_name(run, run->lines[line - 1].kind));
+}
+
+static const char *name_of(const void *context, uint32_t line)
+{
+    return ((const struct run *)context)->lines[line - 1].name;
+}
+
+uint32_t *window_rows(const struct run *run, uint32_t *count)
+{
+    uint32_t lines = (uint32_t)order_lines(run->order), *rows = calloc(lines + 1, sizeof *rows);
+    *count = 0;
+    if (!rows)
+        abort();
+    for (uint32_t line = 1; line <= lines; line++) {
+        const struct target_kind *kind = kind_of(run, line);
+        if ((!kind || kind->drawn) && order_line_events(run->order, line) > order_line_first(run->order, line))
+            rows[(*count)++] = line;
+    }
+    target_sort(rows, *count, &(struct target_lines){run, kind_of, name_of});
+    return rows;
 }
 
 static void add_row(struct window_job *job, uint32_t line, bool joins)
@@ -98,9 +117,10 @@ static void choose_rows(struct window_job *job)
         abort();
     for (uint32_t i = 0; i < r->row_count; i++)
         add_row(job, r->rows[i], r->joined[i]);
-    for (uint32_t line = 1; r->row_count == 0 && line <= job->lines; line++)
-        if (window_draws(job->run, line))
-            add_row(job, line, false);
+    uint32_t count = 0, *all = r->row_count ? NULL : window_rows(job->run, &count);
+    for (uint32_t i = 0; i < count; i++)
+        add_row(job, all[i], false);
+    free(all);
 }
 
 /* ---- life ---- */
@@ -136,8 +156,11 @@ static bool same_view(const struct window_job *job, const struct window_request 
                memcmp(o->joined, r->joined, r->row_count) == 0;
     if (same)
         same = same_moves(o, r);
-    for (uint32_t line = 1; same && r->row_count == 0 && line <= job->lines; line++)
-        same = (job->row_of[line - 1] != 0) == window_draws(job->run, line);
+    uint32_t count = 0, *all = same && !r->row_count ? window_rows(job->run, &count) : NULL;
+    same = same && (r->row_count || count == job->row_count);
+    for (uint32_t i = 0; same && i < count; i++)
+        same = job->rows[i].line == all[i];
+    free(all);
     return same && window_weight(job) < 4000000;
 }
 

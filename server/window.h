@@ -24,7 +24,7 @@ struct density_job;
 struct density_job *density_begin(const struct run *run, const struct density_request *request);
 extern const struct job_sort density_jobs;
 
-/* Lines that are drawn when no rows are asked for, by line - 1. */
-bool window_draws(const struct run *run, uint32_t line);
+/* The lines that are drawn when no rows are asked for, in their order; the caller's to free. */
+uint32_t *window_rows(const struct run *run, uint32_t *count);
 
 #endif

@@ -301,6 +301,7 @@ static void start(void)
 static void stop(void) __attribute__((destructor(200)));
 static void stop(void)
 {
+    launch_end();
     if (!atomic_load(&live))
         return;
     life_end_main();

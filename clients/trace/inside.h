@@ -284,8 +284,10 @@ static inline struct thread *thread_recording(void)
     return thread_otherwise(t);
 }
 
-extern __thread struct thread *thread_base __attribute__((tls_model("initial-exec"))); /* of the system's thread itself */
-const char *thread_runtime(void); /* the environment of a runtime whose threads they are: the system's have no lines; else NULL */
+/* Of the system's thread itself, whichever task it acts as. */
+extern __thread struct thread *thread_base __attribute__((tls_model("initial-exec")));
+/* The environment of a runtime that has threads of its own, so that the system's have no lines; else NULL. */
+const char *thread_runtime(void);
 
 struct thread *thread_make(struct task *task); /* for the calling thread; NULL: not to be traced */
 struct thread *thread_make_own(struct line *line); /* for a task of the program's own */
@@ -391,6 +393,7 @@ int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_
  * set).  They wait for each other, at most 3 s, until launch_done() says that it answers. */
 int launch_shared(const char *launch, char *file, size_t file_size, char *endpoint, size_t endpoint_size);
 void launch_done(void);
+void launch_end(void); /* of the process that started it: nobody else will come */
 
 /* ---- server.c: the connection ---- */
 

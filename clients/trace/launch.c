@@ -118,19 +118,21 @@ int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_
 #define PATIENCE_MS 3000
 
 static int lock_file = -1;
+static char lock_path[400];
+static pid_t starter; /* of the server that it names */
 
 /* By the name of the launch; FNV-1a (Fowler, Noll and Vo). */
 static bool lock_launch(const char *launch)
 {
-    char directory[256], path[400];
+    char directory[256];
     struct error error;
     uint64_t hash = 0xcbf29ce484222325u;
     for (const char *c = launch; *c; c++)
         hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
     if (!endpoint_directory(directory, sizeof directory, &error))
         return false;
-    snprintf(path, sizeof path, "%s/launch-%016llx", directory, (unsigned long long)hash);
-    lock_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    snprintf(lock_path, sizeof lock_path, "%s/launch-%016llx", directory, (unsigned long long)hash);
+    lock_file = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     for (int waited = 0; lock_file >= 0 && waited < PATIENCE_MS; waited += 10) {
         if (flock(lock_file, LOCK_EX | LOCK_NB) == 0)
             return true;
@@ -154,6 +156,7 @@ int launch_shared(const char *launch, char *file, size_t file_size, char *endpoi
     if (fd >= 0 && lock_file >= 0 &&
         (ftruncate(lock_file, 0) < 0 || pwrite(lock_file, endpoint, strlen(endpoint), 0) < 0))
         say("the other processes of this launch are traced apart: %s", strerror(errno));
+    starter = fd >= 0 ? getpid() : 0;
     return fd;
 }
 
@@ -162,4 +165,10 @@ void launch_done(void)
     if (lock_file >= 0)
         close(lock_file);
     lock_file = -1;
+}
+
+void launch_end(void)
+{
+    if (starter == getpid())
+        unlink(lock_path);
 }

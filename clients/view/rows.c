@@ -34,14 +34,28 @@ static void append(struct place *p, uint32_t line)
     p->rows[p->row_count++] = (struct place_row){line, false, false};
 }
 
+/* In the order in which they stand until somebody arranges them. */
+static uint32_t *all_worth(struct view *view, uint32_t *count)
+{
+    const struct book *book = the_book(view);
+    uint32_t *lines = g_new(uint32_t, book->line_count + 1);
+    *count = 0;
+    for (uint32_t line = 1; line <= book->line_count; line++)
+        if (worth(view, line))
+            lines[(*count)++] = line;
+    book_sort(book, lines, *count);
+    return lines;
+}
+
 /* Until it is arranged, a place has no rows of its own. */
 static void arrange(struct view *view)
 {
     if (view->place.row_count)
         return;
-    for (uint32_t line = 1; line <= the_book(view)->line_count; line++)
-        if (worth(view, line))
-            append(&view->place, line);
+    uint32_t count, *lines = all_worth(view, &count);
+    for (uint32_t i = 0; i < count; i++)
+        append(&view->place, lines[i]);
+    g_free(lines);
 }
 
 static uint32_t index_of(const struct place *p, uint32_t line)
@@ -65,14 +79,10 @@ static void add_new(struct view *view)
 
 static void ask_for_all(struct view *view, struct window_request *r)
 {
-    const struct book *book = the_book(view);
-    r->rows = g_renew(uint32_t, r->rows, book->line_count + 1);
-    r->joined = g_realloc(r->joined, book->line_count + 1);
-    for (uint32_t line = 1; line <= book->line_count; line++)
-        if (worth(view, line)) {
-            r->joined[r->row_count] = 0;
-            r->rows[r->row_count++] = line;
-        }
+    g_free(r->rows);
+    r->rows = all_worth(view, &r->row_count);
+    r->joined = g_realloc(r->joined, r->row_count + 1);
+    memset(r->joined, 0, r->row_count + 1);
 }
 
 /* Of very many rows only those that are seen and as many on either side. */

@@ -31,9 +31,28 @@ static size_t first_behind(const struct stream *stream, uint64_t byte)
     return low;
 }
 
+/* From the oldest on: streams are received in order, or nearly so. */
+static void drop_received(struct stream *stream)
+{
+    while (stream->first < stream->count && stream->sent[stream->first].left == 0)
+        stream->first++;
+    if (stream->first * 2 < stream->count)
+        return;
+    stream->count -= stream->first;
+    memmove(stream->sent, stream->sent + stream->first, stream->count * sizeof *stream->sent);
+    stream->first = 0;
+}
+
+/* More than any pipe or socket holds: nobody reads them whom we know. */
+#define MOST_SENT (1u << 20)
+
 void stream_add(struct order *order, uint64_t key, struct stretch sent)
 {
     struct stream *stream = stream_of(order, key);
+    if (stream->count - stream->first >= MOST_SENT) {
+        stream->sent[stream->first].left = 0;
+        drop_received(stream);
+    }
     size_t at = stream->count;
     while (at > stream->first && stream->sent[at - 1].begin > sent.begin)
         at--;
@@ -63,18 +82,6 @@ static size_t covers(const struct stream *stream, size_t at, uint64_t begin, uin
         n++;
     }
     return begin >= end ? n : 0;
-}
-
-/* From the oldest on: streams are received in order, or nearly so. */
-static void drop_received(struct stream *stream)
-{
-    while (stream->first < stream->count && stream->sent[stream->first].left == 0)
-        stream->first++;
-    if (stream->first * 2 < stream->count)
-        return;
-    stream->count -= stream->first;
-    memmove(stream->sent, stream->sent + stream->first, stream->count * sizeof *stream->sent);
-    stream->first = 0;
 }
 
 static void take_bytes(struct stream *stream, size_t at, size_t n, uint64_t begin, uint64_t end)

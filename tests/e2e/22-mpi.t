@@ -103,6 +103,8 @@ for mpi in openmpi mpich; do
     trace=$(trace_of collect)
     check "$mpi: collective calls: sound" sound "$trace"
     results=$(poet dump --json "$trace" | grep -c '"type":"result"')
+    is "$mpi: ranks stand in their order" "$(poet show "$trace" --labels name | grep -o '^R:rank [0-9]' | tr -d 'R:rank \n')" 0123
+    is "$mpi: no file of the launch is left" "$(ls "$XDG_RUNTIME_DIR" | grep -c launch)" 0
     is "$mpi: Bcast: the root's is before what others get" "$(how "$trace" 0:bcast:1 2:result:1)" before
     is "$mpi: Bcast: two others are concurrent" "$(how "$trace" 1:result:1 2:result:1)" concurrent
     is "$mpi: Reduce: each one's is before the root's result" "$(how "$trace" 1:reduce:1 3:result:2)" before

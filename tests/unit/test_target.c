@@ -223,6 +223,25 @@ static void mistakes_name_the_file_that_has_them(void **state)
     free(said);
 }
 
+static const struct target_kind *odd_is_sorted(const void *context, uint32_t line)
+{
+    static const struct target_kind plain = {0}, sorted = {.sorted = true};
+    (void)context;
+    return line == 9 ? NULL : line % 2 ? &sorted : &plain;
+}
+
+static const char *names_of(const void *context, uint32_t line) { return ((const char *const *)context)[line]; }
+
+static void lines_of_sorted_kinds_stand_by_name(void **state)
+{
+    (void)state;
+    const char *const names[] = {"", "rank 10", "b", "rank 2", "a", "rank 1", "x", "rank 2", "y", "rank 0"};
+    uint32_t lines[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, wanted[] = {5, 2, 3, 4, 7, 6, 1, 8, 9};
+    target_sort(lines, 9, &(struct target_lines){names, odd_is_sorted, names_of});
+    assert_memory_equal(lines, wanted, sizeof wanted);
+    target_sort(lines, 0, &(struct target_lines){names, odd_is_sorted, names_of});
+}
+
 static void a_user_changes_looks_and_nothing_else(void **state)
 {
     (void)state;
@@ -258,6 +277,7 @@ int main(void)
         cmocka_unit_test(the_entry_that_fits_best_is_found),
         cmocka_unit_test(a_layer_changes_what_it_names),
         cmocka_unit_test(mistakes_name_the_file_that_has_them),
+        cmocka_unit_test(lines_of_sorted_kinds_stand_by_name),
         cmocka_unit_test(a_user_changes_looks_and_nothing_else),
     };
     return cmocka_run_group_tests_name("target", tests, make_folder, drop_folder);
