@@ -7,7 +7,8 @@
  *     also LIBRARY         loaded with it then, since the programs load it later by themselves
  *     otherwise            loaded if no other one is
  *     compiler PATTERN, defines HEADER MACRO
- *                          poetcc links it if the compiler is called so, and that header defines the macro
+ *                          poetcc links it, and what `also` names, if the compiler is called so, and that
+ *                          header defines the macro
  */
 #ifndef POET_PRELOAD_H
 #define POET_PRELOAD_H

@@ -44,6 +44,28 @@ int main(int argc, char **argv)
 }
 C
 
+cat >alone.c <<'C'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int v = 1, w;
+    MPI_Request r;
+    MPI_Comm c;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_dup(MPI_COMM_SELF, &c);
+    MPI_Isend(&v, 1, MPI_INT, 0, 3, c, &r);
+    MPI_Recv(&w, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, c, MPI_STATUS_IGNORE);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Bcast(&v, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Scan(&v, &w, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Send(&v, 1, MPI_INT, MPI_PROC_NULL, 3, c);
+    MPI_Sendrecv(&v, 1, MPI_INT, 0, 1, &w, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return w != 1;
+}
+C
+
 # How event A of a rank stands to event B of another, by type and which one of it:  how FILE 0:bcast:1 3:result:1
 numbered() {
     poet dump --json "$1" | python3 -c '
@@ -115,6 +137,15 @@ for mpi in openmpi mpich; do
     is "$mpi: Gatherv: the others do" "$(how "$trace" 2:gather:1 0:result:1)" before
     is "$mpi: Ibarrier: each begin is before each end" "$(how "$trace" 2:ibarrier:1 1:result:3)" before
     is "$mpi: Barrier: one point" "$(how "$trace" 2:together:1 1:together:1)" same
+
+    # ---- alone, without mpirun, and calling nothing that is not followed ----
+    poetcc -trace -g alone.c -o alone 2>cc.log || cat cc.log
+    rm -f ./*.poet
+    check "$mpi: one rank alone" timeout 60 ./alone
+    trace=$(trace_of alone)
+    check "$mpi: one rank alone: sound" sound "$trace"
+    is "$mpi: one rank alone: its messages to itself" \
+        "$(poet dump --json "$trace" | grep -c '"type":"receive".*"relation":"async"')" 2
 
     # ---- threads ----
     rm -f ./*.poet
