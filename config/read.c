@@ -216,10 +216,13 @@ static void read_cluster(struct reader *reader, const config_setting_t *s, struc
     for (size_t i = 0; i < target->cluster_count; i++)
         if (strcmp(target->clusters[i].name, name ? name : "") == 0)
             cluster = &target->clusters[i];
+    if (cluster && cluster->part == reader->part)
+        WRONG(s, "the cluster \"%s\" stands twice", cluster->name);
     if (!cluster) {
         cluster = APPEND(target->clusters, target->cluster_count);
         cluster->name = copy(name ? name : "");
     }
+    cluster->part = reader->part;
     free(cluster->kind);
     free(cluster->match);
     cluster->kind = kind ? copy(kind) : NULL;

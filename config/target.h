@@ -62,6 +62,7 @@ struct target_event {
 
 struct target_cluster {
     char *name, *kind, *match; /* kind or a pattern (fnmatch) on names; the other is NULL */
+    int part;
 };
 
 struct target {

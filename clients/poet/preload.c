@@ -63,11 +63,12 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-enum asked { NOT, LINKED, STARTED };
+/* Why a library is loaded; the strongest reason that any has is the one that counts. */
+enum asked { LINKED, STARTED, OTHERWISE, NOT };
 
 static enum asked asks(const struct rules *r, char *const *arguments)
 {
-    enum asked asked = NOT;
+    enum asked asked = r->otherwise ? OTHERWISE : NOT;
     for (unsigned i = 0; arguments[i] && i < 256; i++) {
         struct loadable loadable;
         char why[256], real[PATH_MAX];
@@ -97,26 +98,24 @@ static void add(char *list, size_t size, const char *what)
 void preload_add(char *list, size_t size, const char *directory, char *const *arguments, const char *without)
 {
     char pattern[PATH_MAX];
+    struct rules r;
     glob_t found = {0};
     snprintf(pattern, sizeof pattern, "%s/libpoet-*.preload", directory);
     if (glob(pattern, 0, NULL, &found) != 0)
         return;
-    bool any = false;
-    for (int last = 0; last < 2; last++) /* those that come otherwise come last */
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            struct rules r;
-            read_rules(&r, found.gl_pathv[i]);
-            enum asked asked = r.otherwise == last && !last ? asks(&r, arguments) : NOT;
-            bool wanted = asked != NOT || (last && r.otherwise && !any);
-            if (!wanted || is_left_out(&r, without) || access(r.library, R_OK) != 0)
-                continue;
-            /* what was only started may be linked with another one: that one counts */
-            if (asked == STARTED && any)
-                continue;
-            add(list, size, r.library);
-            if (asked == STARTED)
-                add(list, size, r.also);
-            any = true;
-        }
+    enum asked strongest = NOT;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        read_rules(&r, found.gl_pathv[i]);
+        enum asked asked = asks(&r, arguments);
+        strongest = asked < strongest ? asked : strongest;
+    }
+    for (size_t i = 0; strongest != NOT && i < found.gl_pathc; i++) {
+        read_rules(&r, found.gl_pathv[i]);
+        if (asks(&r, arguments) != strongest || is_left_out(&r, without) || access(r.library, R_OK) != 0)
+            continue;
+        add(list, size, r.library);
+        if (strongest == STARTED)
+            add(list, size, r.also);
+    }
     globfree(&found);
 }

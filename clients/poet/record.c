@@ -39,6 +39,14 @@ static bool find_library(char *path, size_t size)
     return access(path, R_OK) == 0;
 }
 
+/* The library of that name beside libpoet. */
+static bool is_there(const char *library, const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.*slibpoet-%s.so", (int)(strrchr(library, '/') + 1 - library), library, name);
+    return access(path, R_OK) == 0;
+}
+
 static void set_or_unset(const char *variable, const char *value)
 {
     if (value && *value)
@@ -192,6 +200,8 @@ static int run(const struct command *command, int argc, char **argv)
     argv += optind;
     if (!find_library(library, sizeof library))
         return command_fail(command, "%s: not there: build or install Poet first", library);
+    if (o.without && !is_there(library, o.without))
+        return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without, o.without);
     if (o.output && !output_may_be_written(command, o.output))
         return EXIT_FAILED;
     if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {

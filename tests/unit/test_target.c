@@ -69,6 +69,8 @@ static void mistakes_are_named(void **state)
          "x.conf:4: \"on\" names the kind \"q\", which does not exist\n"
          "x.conf:5: \"on\" names the kind \"q\", which does not exist\n"
          "x.conf:5: the type \"f\" stands already in line 4\n"},
+        {HEAD "events=();clusters=({name=\"c\";kind=\"k\";},\n{name=\"c\";match=\"*\";});",
+         "x.conf:4: the cluster \"c\" stands twice\n"},
         {"versio=1;" HEAD "events=();", "x.conf:1: unknown key \"versio\": did you mean \"version\"?\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
