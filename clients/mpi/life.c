@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 bool following, concurrent;
@@ -80,6 +81,23 @@ poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int memb
 
 #pragma weak PMPI_Init
 
+/* When the parent began, in ticks: its number may be given again (proc(5), stat, field 22). */
+static unsigned long long parent_began(void)
+{
+    char path[64], text[1024] = "";
+    unsigned long long began = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)getppid());
+    FILE *f = fopen(path, "re");
+    const char *at = f && fgets(text, sizeof text, f) ? strrchr(text, ')') : NULL;
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    if (at)
+        began = strtoull(at, NULL, 10);
+    if (f)
+        fclose(f);
+    return began;
+}
+
 /* Where mpirun is not recorded itself: Open MPI names the job; MPICH's processes on one machine have
  * one parent. */
 API const char *poet_launch(void)
@@ -91,7 +109,7 @@ API const char *poet_launch(void)
     if (job_name)
         snprintf(name, sizeof name, "mpirun@%.100s", job_name);
     else
-        snprintf(name, sizeof name, "mpirun@%d", (int)getppid());
+        snprintf(name, sizeof name, "mpirun@%d.%llu", (int)getppid(), parent_began());
     return name;
 }
 
