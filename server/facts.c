@@ -206,6 +206,15 @@ static bool read_gap(struct teller *teller, struct in *in)
     return in_done(in);
 }
 
+static bool read_unseen(struct in *in)
+{
+    uint8_t reason = get_u8(in);
+    free(get_string(in, LIMIT_TEXT_BYTES));
+    if (in_done(in) && (reason == UNSEEN_NONE || reason >= UNSEEN_COUNT))
+        in_fail(in, "gives no reason that is known");
+    return !in->error;
+}
+
 static bool read_describe(struct teller *teller, struct in *in)
 {
     char *name = get_string(in, 256), *path = NULL;
@@ -277,6 +286,8 @@ bool facts_tell(struct teller *teller, unsigned type, struct in *in, uint32_t th
         return read_gap(teller, in);
     case MESSAGE_DESCRIBE:
         return read_describe(teller, in);
+    case MESSAGE_UNSEEN:
+        return read_unseen(in);
     default:
         in_fail(in, "is no message of a program");
         return false;

@@ -52,6 +52,30 @@ enum precedence {
     ORDER_UNKNOWN
 };
 
+/* Why an order may be there that is not told.  One that HIDES may have hidden a path between two events
+ * that are not ordered by what is known: the answer is then UNKNOWN.  The others are mechanisms that are
+ * not followed at all: the answer is CONCURRENT, with them as its reasons. */
+#define UNSEEN_REASONS(R)                                                                           \
+    R(1, LOST, true, "numbers were lost")                                                           \
+    R(2, STREAM, true, "a stream of bytes was not followed any more")                               \
+    R(3, THREAD, true, "a thread or process was not seen from its beginning, or not to its end")    \
+    R(4, BARRIER, true, "the rounds of a barrier could not be told")                                \
+    R(5, SIGNAL, true, "it could not be told which signal woke a thread")                           \
+    R(6, OBJECT, true, "it could not be told whether two objects at one address are one")           \
+    R(7, HANDLER, true, "calls in a signal handler could not be recorded")                          \
+    R(8, FUTEX, false, "futexes of the program's own are not followed")                             \
+    R(9, ATOMIC, false, "atomics are not followed")                                                 \
+    R(10, RUNTIME, false, "a language or library synchronises by means that are not followed")
+
+enum unseen {
+    UNSEEN_NONE,
+#define R(number, name, hides, text) UNSEEN_##name = number,
+    UNSEEN_REASONS(R)
+#undef R
+    UNSEEN_COUNT
+};
+#define UNSEEN_BIT(reason) (1u << (reason))
+
 /* Where a thread is, seen from one line: not there, running there, blocked
  * there, or in it but running on another line now. */
 enum presence { PRESENCE_OUT, PRESENCE_ACTIVE, PRESENCE_BLOCKED, PRESENCE_AWAY };

@@ -31,6 +31,11 @@
 #define SLOT_SENDS 0x0100u    /* a RECEIVE that others receive in turn */
 #define SLOT_PARTNERS 0x0080u /* the payload is more partners: {u32 line, u32 0, u64 number}; of a
                               * KEYED receive line is 0, number the second half of one more key */
+/* An enum unseen (wire/event.h): for that reason more may be before the events of this record than is
+ * told; 0 none. */
+#define SLOT_DOUBT_SHIFT 12
+#define SLOT_DOUBT(reason) ((uint16_t)((reason) << SLOT_DOUBT_SHIFT))
+#define SLOT_DOUBT_OF(flags) ((unsigned)(flags) >> SLOT_DOUBT_SHIFT)
 
 struct slot {
     uint16_t shape;
