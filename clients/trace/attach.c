@@ -147,6 +147,7 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
     put_hello(&out);
     modules_announce(&out);
     codes_announce(&out);
+    unseen_announce(&out);
     bool told = server_use(fd, &out);
     out_free(&out);
     int counters = -1;

@@ -172,6 +172,13 @@ void codes_forked(void);
 void modules_forked(void);
 void life_forked(bool was_traced);
 
+/* ---- unseen.c: what is not followed ---- */
+
+/* Tells the server of it, once for each `what`: by the calling thread's connection, so not in a signal handler
+ * and not while busy. */
+void unseen_tell(enum unseen reason, const char *what);
+void unseen_announce(struct out *out); /* an UNSEEN for each that was told before */
+
 /* ---- shared.c: objects that several processes share ---- */
 
 void shared_begin(int fd); /* the counters that the server gave, -1 none; takes the descriptor */
