@@ -2,6 +2,7 @@
 #include "render/book.h"
 
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -21,8 +22,10 @@ void book_free(struct book *book)
         shown_line_free(&book->lines[i].is);
         free(book->lines[i].label);
     }
-    for (uint32_t i = 0; i < book->hidden_count; i++)
+    for (uint32_t i = 0; i < book->hidden_count; i++) {
         shown_line_free(&book->hidden[i].is);
+        free(book->hidden[i].label);
+    }
     for (uint32_t i = 0; i < book->type_count; i++)
         free(book->types[i]);
     for (size_t i = 0; i < book->target_count; i++)
@@ -132,7 +135,7 @@ static void take_target(struct book *book, struct in *in)
 static void take_type(struct book *book, struct in *in)
 {
     uint32_t code = get_u32(in);
-    char *name = get_string(in, LIMIT_TEXT_BYTES);
+    char *name = get_name(in, LIMIT_TEXT_BYTES * 4);
     if (!in_done(in) || code != book->type_count + 1) {
         in_fail(in, "a type out of order");
         free(name);

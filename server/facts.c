@@ -1,6 +1,7 @@
 /* Messages that teach a teller what later ones rely on. */
 #define _GNU_SOURCE
 #include "server/facts.h"
+#include "wire/text.h"
 
 #include "server/saving.h"
 
@@ -41,7 +42,7 @@ static void set_line(struct teller *teller, uint32_t code, uint32_t line)
 static bool read_type(struct teller *teller, struct in *in)
 {
     uint16_t code = get_u16(in);
-    char *name = get_string(in, LIMIT_TEXT_BYTES);
+    char *name = get_name(in, LIMIT_TEXT_BYTES);
     uint16_t count = get_u16(in);
     if (!in->error && (code == 0 || code >= LIMIT_TYPES || !*name))
         in_fail(in, "a type has no code or no name");
@@ -96,8 +97,8 @@ static bool read_line(struct teller *teller, struct in *in, uint32_t thread)
     struct run_line facts = {.process = teller->process};
     facts.object = get_u64(in);
     facts.entry = get_u64(in);
-    char *kind = get_string(in, LIMIT_TEXT_BYTES);
-    facts.name = get_string(in, LIMIT_TEXT_BYTES);
+    char *kind = get_name(in, LIMIT_TEXT_BYTES);
+    facts.name = get_name(in, LIMIT_TEXT_BYTES);
     if (!in->error && (code == 0 || !*kind))
         in_fail(in, "a line has no code or no kind");
     bool known = !in->error && line_of(teller, code);
@@ -132,7 +133,7 @@ static bool read_named(struct teller *teller, struct in *in, unsigned type)
         if (in_done(in) && line)
             order_lost(teller->run->order, line, number, count);
     } else {
-        char *text = get_string(in, LIMIT_TEXT_BYTES);
+        char *text = type == MESSAGE_NAME ? get_name(in, LIMIT_TEXT_BYTES) : get_note(in, LIMIT_TEXT_BYTES);
         uint64_t since = type == MESSAGE_NAME && in_left(in) ? get_u64(in) : 0;
         if (in_done(in) && line && type == MESSAGE_NAME)
             run_rename(teller->run, line, text, teller->stale ? 0 : since);
@@ -161,7 +162,7 @@ static bool read_object(struct teller *teller, struct in *in)
 static bool read_kind(struct teller *teller, struct in *in)
 {
     uint32_t line = line_of(teller, get_u32(in));
-    char *kind = get_string(in, LIMIT_TEXT_BYTES), *name = get_string(in, LIMIT_TEXT_BYTES);
+    char *kind = get_name(in, LIMIT_TEXT_BYTES), *name = get_name(in, LIMIT_TEXT_BYTES);
     if (in_done(in) && (!line || !*kind))
         in_fail(in, "speaks of a line that was not announced, or of no kind");
     if (!in->error)
@@ -209,7 +210,7 @@ static bool read_gap(struct teller *teller, struct in *in)
 static bool read_unseen(struct in *in)
 {
     uint8_t reason = get_u8(in);
-    free(get_string(in, LIMIT_TEXT_BYTES));
+    free(get_name(in, LIMIT_TEXT_BYTES));
     if (in_done(in) && (reason == UNSEEN_NONE || reason >= UNSEEN_COUNT))
         in_fail(in, "gives no reason that is known");
     return !in->error;
@@ -217,7 +218,7 @@ static bool read_unseen(struct in *in)
 
 static bool read_describe(struct teller *teller, struct in *in)
 {
-    char *name = get_string(in, 256), *path = NULL;
+    char *name = get_name(in, 256), *path = NULL;
     /* a trace file brings its own descriptions */
     bool plain = in_done(in) && *name && !strchr(name, '/');
     if (!in->error && !plain)

@@ -7,6 +7,7 @@
 
 #include "server/order/map.h"
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,12 +23,13 @@ void log_line(const char *format, ...)
     time_t now = time(NULL);
     struct tm tm;
     strftime(stamp, sizeof stamp, "%H:%M:%S", localtime_r(&now, &tm));
+    char text[2048];
     va_list ap;
     va_start(ap, format);
-    fprintf(stderr, "%s poet server: ", stamp);
-    vfprintf(stderr, format, ap);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
+    text_mask(text); /* names of files and peers are in it */
+    fprintf(stderr, "%s poet server: %s\n", stamp, text);
 }
 
 static void *must(void *p)
@@ -311,7 +313,7 @@ void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since
 
 void run_add_text(struct run *run, struct ref at, const char *text)
 {
-    size_t n = strnlen(text, LIMIT_TEXT_BYTES);
+    size_t n = text_cut(text, LIMIT_TEXT_BYTES);
     struct run_text *t = must(malloc(sizeof *t + n + 1));
     memcpy(t->text, text, n);
     t->text[n] = 0;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/facts.h"
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -204,7 +205,7 @@ static bool accept_single(struct teller *teller, struct books *books, const stru
 
 static void add_payload_text(struct teller *teller, const struct slot *slot, struct ref at)
 {
-    char *text = strndup((const char *)(slot + 1), slot->payload_bytes);
+    char *text = text_readable((const char *)(slot + 1), slot->payload_bytes, true);
     if (text)
         run_add_text(teller->run, at, text);
     free(text);

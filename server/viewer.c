@@ -3,6 +3,7 @@
 #include "server/server.h"
 
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static void select_run(struct peer *peer, struct run *run)
 
 static void on_select(struct peer *peer, struct in *in)
 {
-    char *which = get_string(in, 256);
+    char *which = get_name(in, 256);
     struct run *run = in_done(in) ? choose(peer->server, which) : NULL;
     peer->follows_newest = !*which;
     if (run)

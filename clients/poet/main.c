@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 #include "clients/poet/version.h"
+#include "wire/limits.h"
+#include "wire/text.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -209,7 +211,7 @@ bool subject_expect(const struct command *command, struct subject *subject, unsi
         if (type == wanted)
             return true;
         if (type == MESSAGE_ERROR) {
-            char *text = get_string(in, 4096);
+            char *text = get_name(in, LIMIT_TEXT_BYTES);
             error_set(&error, "%s: %s", subject->source.name, text);
             free(text);
             break;

@@ -3,6 +3,8 @@
 #include "clients/poet/command.h"
 
 #include "clients/poet/json.h"
+#include "wire/limits.h"
+#include "wire/text.h"
 
 #include <getopt.h>
 #include <json-c/json.h>
@@ -29,7 +31,7 @@ static bool receive(const struct command *command, struct subject *subject, stru
     get_stat(&in, stat);
     while (source_next(&subject->source, true, &type, &in, &error) > 0 && type == MESSAGE_TROUBLE) {
         struct shown_trouble t = {.at = get_ref(&in), .with = get_ref(&in)};
-        t.why = get_string(&in, 4096);
+        t.why = get_name(&in, LIMIT_TEXT_BYTES);
         troubles->items = realloc(troubles->items, (troubles->count + 1) * sizeof t);
         if (!troubles->items)
             abort();

@@ -2,6 +2,7 @@
 #include "clients/source/source.h"
 
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -286,7 +287,7 @@ static bool expect(struct source *source, unsigned wanted, struct error *error)
         if (type == wanted)
             return true;
         if (type == MESSAGE_ERROR) {
-            char *text = get_string(&in, LIMIT_TEXT_BYTES);
+            char *text = get_name(&in, LIMIT_TEXT_BYTES);
             error_set(error, "%s: %s", source->name, text);
             free(text);
             return false;
