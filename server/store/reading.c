@@ -82,7 +82,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     uint8_t head[TRACEFILE_HEAD_BYTES];
     struct stat st;
     struct tracefile *file = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for ever */
     *why = NULL;
     if (fd < 0 || fstat(fd, &st) < 0)
         *why = strerror(errno);
