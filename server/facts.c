@@ -15,6 +15,7 @@ struct books *books_of(struct teller *teller, uint32_t thread)
         books = calloc(1, sizeof *books);
         if (!books)
             abort();
+        books->thread = thread;
         map_put(&teller->threads, thread, 0, books);
     }
     return books;
@@ -27,8 +28,21 @@ uint32_t line_of(const struct teller *teller, uint32_t code)
     return (uint32_t)(uintptr_t)map_get(&teller->far_lines, code, 0);
 }
 
+void announce(struct teller *teller, enum announced what, uint32_t code)
+{
+    struct books *first = map_take(&teller->waiting, what, code), *last = first;
+    if (!first)
+        return;
+    while (last->next)
+        last = last->next;
+    last->next = teller->ready;
+    teller->ready = first;
+    run_busy(teller->run, teller);
+}
+
 static void set_line(struct teller *teller, uint32_t code, uint32_t line)
 {
+    announce(teller, ANNOUNCED_LINE, code);
     if (code >= NEAR_LINES) {
         map_put(&teller->far_lines, code, 0, (void *)(uintptr_t)line);
         return;
@@ -46,15 +60,18 @@ static bool read_type(struct teller *teller, struct in *in)
     uint16_t count = get_u16(in);
     if (!in->error && (code == 0 || code >= LIMIT_TYPES || !*name))
         in_fail(in, "a type has no code or no name");
+    if (!in->error && count > AFTER_MOST)
+        in_fail(in, "a type comes after too many others");
     if (!in->error) {
         uint32_t type = teller->types[code] = run_type(teller->run, name);
         for (unsigned i = 0; i < count && !in->error; i++) {
             uint16_t earlier = get_u16(in);
             if (in->error || earlier >= LIMIT_TYPES || !teller->types[earlier])
                 in_fail(in, "a type comes after one that was not announced");
-            else
-                order_after(teller->run->order, type, teller->types[earlier]);
+            else if (!order_after(teller->run->order, type, teller->types[earlier]))
+                in_fail(in, "a type comes after too many others");
         }
+        announce(teller, ANNOUNCED_TYPE, code);
     }
     free(name);
     return in_done(in);
@@ -86,6 +103,7 @@ static bool read_shape(struct teller *teller, struct in *in)
     if (!*at)
         abort();
     **at = shape;
+    announce(teller, ANNOUNCED_SHAPE, code);
     return true;
 }
 
@@ -105,15 +123,19 @@ static bool read_line(struct teller *teller, struct in *in, uint32_t thread)
     if (known && teller->run->live)
         in_fail(in, "a line was announced twice"); /* in a file: by its checkpoint, too */
     if (in_done(in) && !known) {
-        uint32_t line = run_line(teller->run, high, low, kind, flags & 1, facts);
-        if (!line) {
+        bool good = run_kind(teller->run, kind) != 0;
+        uint32_t line = good ? run_line(teller->run, high, low, kind, flags & 1, facts) : 0;
+        if (!good) {
+            in_fail(in, "there are too many kinds of lines");
+        } else if (!line) {
             in_fail(in, "there are too many lines");
         } else {
             set_line(teller, code, line);
             teller->own =
                 grow(teller->own, &teller->own_room, teller->own_count + 1, sizeof *teller->own);
             teller->own[teller->own_count++] = line;
-            teller->run->lines[line - 1].programs++;
+            if (teller->run->lines[line - 1].programs++ == 0)
+                order_back(teller->run->order, line);
             struct ref by = books_of(teller, thread)->last[0];
             if ((flags & 2) && by.line)
                 order_opened_by(teller->run->order, line, by);

@@ -23,6 +23,8 @@
 #define SILENCE_SECONDS 10  /* a peer must have said HELLO by then */
 #define REST_SECONDS 30       /* after the last request what was read of files is let go */
 #define LINGER_SECONDS 1.0  /* --once: a late member may still come */
+#define LAST_NS 300000000u  /* after SIGTERM: for what programs have told already */
+#define OWN_MAPPINGS 2048u  /* the server's own: its program, its memory */
 
 static const char usage[] =
     "Usage: poet server [-l ENDPOINT]... [-o FILE|DIR/] [--keep SIZE]\n"
@@ -47,11 +49,14 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct server *server = timer->data;
     (void)events;
+    peer_go_on(server);
     program_poll(server);
+    if (server->behind) /* then nobody is idle, and viewers have their turn here */
+        viewer_work(server);
     double now = ev_now(loop);
     for (struct peer *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
-        if (!peer->role && !peer->ending && now - peer->since > SILENCE_SECONDS)
+        if (!peer->role && !peer->ending && !peer->unread && now - peer->since > SILENCE_SECONDS)
             peer_refuse(peer, "said no HELLO for %d seconds", SILENCE_SECONDS);
         else if (peer->ending && now - peer->since > 2 * SILENCE_SECONDS)
             peer_drop(peer, NULL);
@@ -73,8 +78,11 @@ static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
 
 static void on_work(struct ev_loop *loop, ev_idle *idle, int events)
 {
+    struct server *server = idle->data;
     (void)events;
-    if (!viewer_work(idle->data))
+    if (server->behind)
+        program_poll(server);
+    if (!viewer_work(server) && !server->behind)
         ev_idle_stop(loop, idle);
 }
 
@@ -82,6 +90,8 @@ static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct server *server = timer->data;
     (void)events;
+    if (server->behind)
+        return; /* what those who hung up left is worked off first */
     if (!server->peers && server->options.once && server->had_peer)
         ev_break(loop, EVBREAK_ALL);
     ev_timer_stop(loop, timer);
@@ -98,6 +108,7 @@ static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
     struct server *server = signal->data;
     (void)events;
     server->stopping = true;
+    server->last = share_of(LAST_NS);
     ev_break(loop, EVBREAK_ALL);
 }
 
@@ -190,6 +201,18 @@ static bool clear_output(const char *output)
     return true;
 }
 
+/* How many mappings the system lets this process have, less what it needs itself. */
+static size_t mappings(void)
+{
+    unsigned long most = 65530;
+    FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
+    if (f && fscanf(f, "%lu", &most) != 1)
+        most = 65530;
+    if (f)
+        fclose(f);
+    return most > 2 * OWN_MAPPINGS ? most - OWN_MAPPINGS : most / 2;
+}
+
 static void start_loop(struct server *server)
 {
     static ev_signal interrupt, terminate;
@@ -207,12 +230,15 @@ static void start_loop(struct server *server)
     ev_timer_start(server->loop, &server->feed);
     ev_signal_start(server->loop, &interrupt);
     ev_signal_start(server->loop, &terminate);
+    turn_watch(server->loop);
+    server->mappings = mappings();
 }
 
 static void finish(struct server *server)
 {
-    while (server->peers)
-        peer_drop(server->peers, NULL);
+    if (!server->stopping)
+        server->last = share_of(UINT64_MAX / 2);
+    program_finish(server);
     for (size_t i = 0; i < server->listener_count; i++) {
         ev_io_stop(server->loop, &server->listeners[i]);
         close(server->listeners[i].fd);
@@ -343,6 +369,7 @@ int main(int argc, char **argv)
         return fail("start", "out of memory");
     if (optind < argc) { /* private: one file for one client */
         server.options.once = server.options.quiet = true;
+        replay_tell(stderr);
         if (!load(&server, argv[optind]))
             return 1;
     } else if (!clear_output(server.options.output)) {
@@ -365,6 +392,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < server.listener_count; i++)
             log_line("listening on %s", server.endpoints[i]);
     if (client >= 0) {
+        ev_now_update(server.loop); /* a file may have taken long; a peer's time begins now */
         fcntl(client, F_SETFL, O_NONBLOCK);
         fcntl(client, F_SETFD, FD_CLOEXEC);
         peer_new(&server, client, "the client that started it", false);
@@ -372,5 +400,6 @@ int main(int argc, char **argv)
     server.idle.repeat = linger(&server);
     ev_run(server.loop, 0);
     finish(&server);
+    turn_report();
     return 0;
 }

@@ -53,6 +53,10 @@ void peer_drop(struct peer *peer, const char *why)
     if (peer->teller)
         program_gone(peer);
     viewer_gone(peer);
+    if (server->turn_of == peer)
+        server->turn_of = peer->next;
+    if (server->reader == peer)
+        server->reader = peer->next;
     if (peer->previous)
         peer->previous->next = peer->next;
     else
@@ -106,6 +110,12 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
     if (peer->out.size) {
         ssize_t n = send(peer->fd, peer->out.data, peer->out.size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
+            if (peer->teller && !peer->ending) { /* what it left behind is read in turn */
+                peer->closed += !peer->closed;
+                peer->out.size = 0;
+                ev_io_stop(loop, io);
+                return;
+            }
             peer_drop(peer, peer->role == ROLE_VIEWER || peer->ending ? NULL : strerror(errno));
             return;
         }
@@ -210,11 +220,20 @@ static bool first_message(struct peer *peer, unsigned type, const uint8_t *body,
     return ok;
 }
 
-/* Uses up whole messages; false if the peer is gone or going. */
+/* What is left of its messages is read in the next turn; nothing more is taken from it until then. */
+static void put_off(struct peer *peer)
+{
+    peer->unread = true;
+    peer->server->behind = true;
+    ev_io_stop(peer->server->loop, &peer->readable);
+}
+
+/* Uses up whole messages, as many as the turn has time for; false if the peer is gone or going. */
 static bool use_messages(struct peer *peer)
 {
     size_t used = 0;
     bool alive = true;
+    peer->unread = false;
     while (alive && !peer->ending) {
         unsigned type;
         size_t length;
@@ -225,6 +244,10 @@ static bool use_messages(struct peer *peer)
             peer_refuse(peer, "%s", error);
         if (got <= 0)
             break;
+        if (!turn_may_read() && used) {
+            put_off(peer);
+            break;
+        }
         const uint8_t *body = at + MESSAGE_FRAME_BYTES;
         if (!peer->role)
             first_message(peer, type, body, length);
@@ -280,14 +303,46 @@ static bool read_some(struct peer *peer)
  * what another did before.  So all that it has sent is read first. */
 #define READS 256
 
+/* Reads on, beginning with what is there already; as much as the turn has time for. */
+static void read_peer(struct peer *peer)
+{
+    bool program = peer->teller != NULL, more = true;
+    if (peer->unread && !use_messages(peer))
+        return;
+    for (int i = 0; more && i < READS && !peer->unread && turn_may_read(); i++) {
+        more = read_some(peer);
+        program |= more;
+    }
+    if (program && more && !peer->unread)
+        put_off(peer);
+    if (program && peer->woken && !peer->ending)
+        program_woken(peer);
+}
+
 static void on_readable(struct ev_loop *loop, ev_io *io, int events)
 {
     struct peer *peer = io->data;
     (void)loop;
     (void)events;
-    bool program = peer->teller != NULL;
-    for (int i = 0; i < READS && read_some(peer); i++)
-        program = true;
-    if (program && peer->woken && !peer->ending)
-        program_woken(peer);
+    turn_doing(peer->teller ? "messages of programs" : "messages of viewers");
+    if (turn_may_read())
+        read_peer(peer);
+    else
+        put_off(peer);
+}
+
+void peer_go_on(struct server *server)
+{
+    size_t count = 0;
+    for (struct peer *peer = server->peers; peer; peer = peer->next)
+        count++;
+    turn_doing("messages that were put off");
+    for (; count && server->peers && turn_may_read(); count--) {
+        struct peer *peer = server->reader ? server->reader : server->peers;
+        server->reader = peer->next;
+        if (peer->unread) {
+            ev_io_start(server->loop, &peer->readable);
+            read_peer(peer);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 #include "server/saving.h"
 #include "server/queue.h"
 #include "server/server.h"
+#include "server/turn.h"
 #include "wire/counters.h"
 #include "wire/limits.h"
 
@@ -79,6 +80,7 @@ static struct run *begin_run(struct peer *peer, const char *key)
     struct run *run = run_new(key, (unsigned)server->run_count + 1, trace);
     run->file = used;
     run->live = true;
+    run_patient(run);
     run->saving = saving_new(server->options.keep_bytes);
     server->runs = grow(server->runs, &server->run_room, server->run_count + 1,
                         sizeof *server->runs);
@@ -225,6 +227,8 @@ static void drop_done(struct peer *peer)
     for (struct queue **at = &peer->queues, *q; (q = *at) != NULL;) {
         if (q->done && q->tail == atomic_load(&q->head->head)) {
             *at = q->next;
+            peer->queue_count--;
+            peer->server->queue_count--;
             peer->waited_ns += q->waited_ns;
             peer->dropped += q->dropped;
             peer->unfollowed += q->unfollowed;
@@ -239,14 +243,26 @@ static void drop_done(struct peer *peer)
  * them by then. */
 static void describe_first(struct peer *peer, const struct slot *slots, size_t count)
 {
-    for (size_t i = 0; i < count;) {
-        size_t follow = slot_follow(slots[i].payload_bytes);
-        const char *error; /* said when its turn comes */
-        if (slots[i].shape == SHAPE_CONTROL && slots[i].flags == MESSAGE_DESCRIBE && follow < count - i)
+    const char *error; /* said when its turn comes */
+    for (size_t i = 0, size; (size = slots_next(slots + i, count - i)) != 0; i += size)
+        if (slots[i].shape == SHAPE_CONTROL && slots[i].flags == MESSAGE_DESCRIBE)
             teller_message(peer->teller, MESSAGE_DESCRIBE, 0, (const uint8_t *)&slots[i + 1],
                            slots[i].payload_bytes, &error);
-        i += 1 + follow;
-    }
+}
+
+#define ROUND_SLOTS 16384u /* of all queues of a program together: some milliseconds */
+#define ROUND_LEAST 64u    /* of one of them */
+#define LOOKS 1000u        /* of an order, between two looks at the clock */
+
+/* Works off what telling has set going; true if all of it is done before the time is over. */
+static bool go_on(struct run *run, struct share share)
+{
+    bool left = run->leaving > 0, all;
+    while (!(all = run_go_on(run, LOOKS)) && share_left(share))
+        ;
+    if (all && left && run->connected == 0)
+        run_finished(run);
+    return all;
 }
 
 /* One round over the queues of one program: copy, journal, tell. */
@@ -254,8 +270,9 @@ static const char *drain(struct peer *peer, size_t *told)
 {
     struct run *run = teller_run(peer->teller);
     bool any = false;
+    size_t most = ROUND_SLOTS / (peer->queue_count ? peer->queue_count : 1);
     for (struct queue *q = peer->queues; q; q = q->next) {
-        if (!queue_copy(q, &peer->server->ticks))
+        if (!queue_copy(q, &peer->server->ticks, most > ROUND_LEAST ? most : ROUND_LEAST))
             return "a queue that contradicts itself";
         if (q->batch_count) {
             describe_first(peer, q->batch, q->batch_count);
@@ -274,17 +291,6 @@ static const char *drain(struct peer *peer, size_t *told)
     return error;
 }
 
-/* A program that hung up stays until all that the others had said by then has been told: lines that
- * it has with them must not look as if nobody numbered them any more. */
-static void drop_closed(struct server *server)
-{
-    for (struct peer *peer = server->peers, *next; peer; peer = next) {
-        next = peer->next;
-        if (peer->teller && peer->closed && peer->closed++ >= 2)
-            peer_hung_up(peer);
-    }
-}
-
 static bool is_behind(const struct peer *peer)
 {
     const struct queue *q = peer->queues;
@@ -293,36 +299,60 @@ static bool is_behind(const struct peer *peer)
     return q && !peer->ending;
 }
 
-/* One round over all programs; true if there is more. */
-static bool poll_round(struct server *server)
+/* A program that hung up stays until all that the others had said by then has been told: lines that
+ * it has with them must not look as if nobody numbered them any more. */
+static void drop_closed(struct server *server)
 {
-    bool behind = false;
     for (struct peer *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
-        if (!peer->teller || peer->ending)
-            continue;
-        size_t told = 0;
-        const char *error = drain(peer, &told);
-        if (error)
-            peer_refuse(peer, "%s", error);
-        else
-            behind |= is_behind(peer);
+        if (peer->teller && peer->closed && !is_behind(peer) && !peer->run->busy && peer->closed++ >= 2)
+            peer_hung_up(peer);
     }
-    return behind;
 }
 
-#define POLL_NS 50000000u /* then viewers have their turn */
+/* The next round of one program; true if there is more. */
+static bool poll_one(struct peer *peer, struct share share)
+{
+    size_t told = 0;
+    struct run *run = teller_run(peer->teller);
+    const char *error = drain(peer, &told);
+    if (error)
+        peer_refuse(peer, "%s", error);
+    go_on(run, share);
+    return !error && is_behind(peer);
+}
+
+static struct peer *after(const struct server *server, const struct peer *peer)
+{
+    return peer && peer->next ? peer->next : server->peers;
+}
+
+/* Rounds over all programs, from the one whose turn it is, until nothing is left or the time is over. */
+static bool poll_rounds(struct server *server, struct share share)
+{
+    size_t quiet = 0, count = 0; /* quiet: so many had no more, one after the other */
+    for (struct peer *peer = server->peers; peer; peer = peer->next)
+        count++;
+    struct peer *peer = server->turn_of ? server->turn_of : server->peers;
+    for (; quiet < count && share_left(share); peer = after(server, peer)) {
+        bool reads = peer->teller && !peer->ending && !peer->unread;
+        quiet = reads && poll_one(peer, share) ? 0 : quiet + 1;
+    }
+    server->turn_of = peer;
+    return quiet >= count;
+}
 
 void program_poll(struct server *server)
 {
-    struct timespec begin, now;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    do
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    while (poll_round(server) &&
-           (uint64_t)(now.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec -
-                   (uint64_t)begin.tv_nsec < POLL_NS);
+    struct share share = share_of(TURN_POLL_NS);
+    turn_doing("queues");
+    bool all = poll_rounds(server, share);
+    turn_doing("what was put off");
+    for (size_t i = 0; i < server->run_count; i++)
+        all &= !server->runs[i]->live || go_on(server->runs[i], share);
+    turn_doing("hang-ups");
     drop_closed(server);
+    server->behind = !all;
 }
 
 static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, const char **error)
@@ -347,6 +377,21 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
     return ok;
 }
 
+/* Each queue is a mapping, of which the system gives the server so many: one program has at most half of
+ * those that others have not. */
+static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
+{
+    struct server *server = peer->server;
+    size_t others = server->queue_count - peer->queue_count,
+           most = server->mappings > others ? (server->mappings - others) / 2 : 0;
+    if (peer->queue_count >= most)
+        return "more threads at once than one program may have here (see /proc/sys/vm/max_map_count)";
+    const char *error = queue_add(&peer->queues, fd, slots);
+    peer->queue_count += !error;
+    server->queue_count += !error;
+    return error;
+}
+
 bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     const char *error = "the disk is full";
@@ -358,7 +403,7 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
         uint32_t slots = get_u32(&in);
         int fd = peer_take_descriptor(peer);
         error = !in_done(&in) ? in.error : fd < 0 ? "a queue without a descriptor"
-                                                  : queue_add(&peer->queues, fd, slots);
+                                                  : add_queue(peer, fd, slots);
         if (fd >= 0)
             close(fd);
         ok = error == NULL;
@@ -375,11 +420,15 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
 
 void program_woken(struct peer *peer)
 {
-    size_t told = 0;
     peer->woken = false;
-    const char *error = drain(peer, &told);
-    if (error)
-        peer_refuse(peer, "%s", error);
+    if (turn_may_read())
+        poll_one(peer, share_of(TURN_READ_NS));
+}
+
+static void end_of(struct run *run)
+{
+    tracefile_append(run->trace, (struct chunk){.kind = CHUNK_END});
+    flush(run);
 }
 
 void run_finished(struct run *run)
@@ -387,22 +436,30 @@ void run_finished(struct run *run)
     if (!run->live)
         return;
     saving_finish(run);
-    tracefile_append(run->trace, (struct chunk){.kind = CHUNK_END});
-    flush(run);
+    end_of(run);
+}
+
+/* What it left behind in its queues; not for ever where it was refused, or the server is to end. */
+static void drain_last(struct peer *peer)
+{
+    struct share share = peer->server->stopping ? peer->server->last : share_of(TURN_POLL_NS);
+    size_t told;
+    do
+        told = 0;
+    while (!drain(peer, &told) && told && share_left(share));
 }
 
 void program_gone(struct peer *peer)
 {
     struct run *run = teller_run(peer->teller);
-    size_t told = 0;
-    do { /* what it left behind in its queues */
-        told = 0;
-    } while (!drain(peer, &told) && told);
+    drain_last(peer);
     while (peer->queues) {
         struct queue *next = peer->queues->next;
         queue_free(peer->queues);
         peer->queues = next;
     }
+    peer->server->queue_count -= peer->queue_count;
+    peer->queue_count = 0;
     struct out gap = {0};
     put_u64(&gap, teller_process(peer->teller)->waited_ns);
     put_u64(&gap, teller_process(peer->teller)->dropped);
@@ -417,6 +474,20 @@ void program_gone(struct peer *peer)
                                     .session = teller_session(peer->teller)});
     teller_hangup(peer->teller);
     peer->teller = NULL;
-    if (run->connected == 0)
-        run_finished(run);
+    peer->server->behind = true;
+    ev_idle_start(peer->server->loop, &peer->server->work);
+}
+
+void program_finish(struct server *server)
+{
+    do
+        program_poll(server);
+    while (server->behind && share_left(server->last));
+    while (server->peers)
+        peer_drop(server->peers, NULL);
+    for (size_t i = 0; i < server->run_count; i++) {
+        struct run *run = server->runs[i];
+        if (run->live && run->leaving && !go_on(run, server->last))
+            end_of(run); /* whoever reads the file does the rest */
+    }
 }

@@ -94,8 +94,9 @@ static const struct target_event *look_up(const struct run *run, const char *kin
     return found;
 }
 
-static void apply_effect(struct run *run, uint32_t kind, uint32_t type)
+static void apply_effect(void *context, uint32_t kind, uint32_t type)
 {
+    struct run *run = context;
     for (int paired = 0; paired < 2; paired++) {
         const struct target_event *event = look_up(run, run_kind_name(run, kind), run_type_name(run, type),
                                                    paired ? RELATION_SYNC : RELATION_NONE);
@@ -104,33 +105,20 @@ static void apply_effect(struct run *run, uint32_t kind, uint32_t type)
     }
 }
 
-static void apply_effects(struct run *run)
-{
-    for (uint32_t kind = 1; kind <= run->kinds.count; kind++)
-        for (uint32_t type = 1; type <= run->types.count; type++)
-            apply_effect(run, kind, type);
-}
-
 uint32_t run_type(struct run *run, const char *name)
 {
     uint32_t type = names_find(&run->types, name);
     if (type || run->types.count >= LIMIT_TYPES)
         return type;
-    type = names_add(&run->types, name);
-    for (uint32_t kind = 1; kind <= run->kinds.count; kind++)
-        apply_effect(run, kind, type);
-    return type;
+    return names_add(&run->types, name);
 }
 
 uint32_t run_kind(struct run *run, const char *name)
 {
     uint32_t kind = names_find(&run->kinds, name);
-    if (kind || run->kinds.count >= LIMIT_TYPES)
+    if (kind || run->kinds.count >= LIMIT_KINDS)
         return kind;
-    kind = names_add(&run->kinds, name);
-    for (uint32_t type = 1; type <= run->types.count; type++)
-        apply_effect(run, kind, type);
-    return kind;
+    return names_add(&run->kinds, name);
 }
 
 const char *run_type_name(const struct run *run, uint32_t type)
@@ -164,7 +152,7 @@ bool run_describe(struct run *run, const char *name, const char *text)
         realloc(run->target_texts, (run->target_count + 1) * sizeof *run->target_texts));
     run->target_texts[run->target_count] = must(strdup(text));
     run->targets[run->target_count++] = target;
-    apply_effects(run);
+    order_ask_effects(run->order, apply_effect, run);
     run->generation++;
     return true;
 }
@@ -313,18 +301,24 @@ void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since
 
 void run_add_text(struct run *run, struct ref at, const char *text)
 {
+    struct run_text *first = map_get(&run->texts, at.line, at.number);
+    if (first && first->count >= LIMIT_TEXTS)
+        return;
+    if (first && first->count == LIMIT_TEXTS - 1)
+        text = "further texts of this event are not kept";
     size_t n = text_cut(text, LIMIT_TEXT_BYTES);
     struct run_text *t = must(malloc(sizeof *t + n + 1));
     memcpy(t->text, text, n);
     t->text[n] = 0;
     t->next = NULL;
-    struct run_text *first = map_get(&run->texts, at.line, at.number);
-    while (first && first->next)
-        first = first->next;
-    if (first)
-        first->next = t;
-    else
+    t->last = t;
+    t->count = 1;
+    if (first) {
+        first->last = first->last->next = t;
+        first->count++;
+    } else {
         map_put(&run->texts, at.line, at.number, t);
+    }
     run->text_count++;
     run->generation++;
     saving_text(run, at.line, at.number, t->text);
@@ -347,6 +341,24 @@ uint32_t run_site(struct run *run, uint32_t process, uint64_t address)
     run->site_list[run->site_count++] = (struct site){process, address};
     map_put(&run->sites, process, address, (void *)(uintptr_t)run->site_count);
     return (uint32_t)run->site_count;
+}
+
+void run_patient(struct run *run)
+{
+    run->patient = true;
+    order_patient(run->order);
+}
+
+bool run_go_on(struct run *run, uint64_t looks)
+{
+    uint64_t before = order_count(run->order);
+    bool all = tellers_go_on(run, looks) && order_go_on(run->order, looks);
+    if (all)
+        run->connected -= run->leaving;
+    if ((all && run->leaving) || order_count(run->order) != before)
+        run->generation++;
+    run->leaving = all ? 0 : run->leaving;
+    return all;
 }
 
 uint32_t run_process(struct run *run, struct run_process process)

@@ -26,7 +26,12 @@ struct pending {
 
 struct ring { /* what is pending on a line, by number & (room - 1) */
     struct pending **items;
-    uint32_t room;
+    uint32_t room, count;
+};
+
+struct far { /* the numbers of a line that were put far ahead of it: a heap, least first; some are gone */
+    size_t count, room;
+    uint64_t *numbers;
 };
 
 struct spill { /* what is pending on a line and lies on the shelf: numbers begin .. end - 1 */
@@ -71,6 +76,8 @@ struct line {
     uint64_t acted;          /* 1 + position of the last event whose thread is this line's */
     uint32_t sits_count, waiter_count;
     bool shared, closed, gone, queued;
+    bool leaving;            /* it is about to be gone */
+    bool settled;            /* gone, and nothing came since: what is missing now is lost */
     bool dense;              /* more neighbours than are listed, or some that cannot be */
     bool after_gap;          /* the next event follows lost numbers */
     bool has_gaps;
@@ -85,6 +92,7 @@ struct line {
     size_t waiter_room;
     struct ring ring;
     struct spill *spill;     /* NULL: nothing is spilled */
+    struct far *far;         /* NULL: none was put there */
     struct ref opened_by;
     uint32_t *neighbours;    /* lines from which order comes in */
     struct gap *gaps;
@@ -109,7 +117,7 @@ struct set {
     size_t count, room;
 };
 
-struct effects { /* per kind: by 2 * type + paired, 0 none, else 1 + presence, + 8 if own */
+struct effects { /* per kind: by 2 * type + paired, 0 not known, else 1 + presence, + 8 if own */
     uint8_t *of;
     size_t room;
 };
@@ -148,11 +156,21 @@ struct order {
     size_t after_room;
     struct effects *effects; /* by kind */
     size_t effects_room;
+    void (*ask_effect)(void *context, uint32_t kind, uint32_t type); /* NULL: nobody knows more */
+    void *effect_asked;
     struct queue { /* lines whose heads are to be looked at, first come first */
         uint32_t *items;
         size_t begin, count, room; /* room: a power of two */
     } work;
     bool held; /* looking is put off */
+    bool patient; /* likewise, until somebody calls order_go_on */
+    uint64_t looks; /* left in this step */
+    struct going { /* lines on which nothing more comes, not marked yet */
+        uint32_t *lines;
+        size_t next, count, room;
+        size_t waiters; /* of the line before the next one that are to look again */
+    } going;
+    struct set stragglers; /* gone lines on which something came all the same */
     struct trouble *troubles;
     size_t trouble_count, trouble_room;
     char **reasons; /* read from a saved order */
@@ -241,6 +259,7 @@ struct point { /* events that are delivered together; the first is the head that
 void line_enqueue(struct order *order, uint32_t number); /* its head is to be looked at */
 uint32_t line_dequeue(struct order *order);              /* call only if work is left */
 void line_wake(struct order *order, uint32_t number);    /* those who waited for what it delivered */
+void line_wake_one(struct order *order, uint32_t number); /* the first who waits, for whatever */
 bool point_has(const struct point *point, uint32_t line);
 /* Lets the point wait for `need`; false if that closes a cycle of waiting lines. */
 bool point_wait(struct order *order, const struct point *point, struct ref need);

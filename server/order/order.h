@@ -29,6 +29,7 @@
 #include "wire/event.h"
 
 #define NO_POSITION UINT64_MAX
+#define AFTER_MOST 8u /* types that the events of one type come after, see order_after */
 
 struct order;
 
@@ -94,12 +95,17 @@ void order_free(struct order *order);
 /* Makes a line; numbers count from 1, hidden ones from HIDDEN_LINE + 1. */
 uint32_t order_line(struct order *order, bool shared, uint32_t kind);
 void order_opened_by(struct order *order, uint32_t line, struct ref by);
-/* Events of `type` on shared lines come after all earlier ones of `earlier`. */
-void order_after(struct order *order, uint32_t type, uint32_t earlier);
+/* Events of `type` on shared lines come after all earlier ones of `earlier`; false: of too many. */
+bool order_after(struct order *order, uint32_t type, uint32_t earlier);
 /* Where a thread is after an event of `type`, with a partner or without, on a line
  * of `kind`; own: the line's own thread rather than the acting one. */
 void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
                   enum presence presence, bool own);
+
+/* Who is asked for the effects of a kind and a type when they occur together first, and tells by
+ * order_effect those there are.  What was told before is forgotten. */
+void order_ask_effects(struct order *order, void (*ask)(void *context, uint32_t kind, uint32_t type),
+                       void *context);
 
 /* Accepts an event; false if it was a duplicate and dropped. */
 bool order_accept(struct order *order, const struct arrival *arrival);
@@ -118,6 +124,13 @@ void order_expect(const struct order *order, const struct arrival *arrival, enum
 void order_lost(struct order *order, uint32_t line, uint64_t first, uint64_t count);
 /* Nothing more comes on these lines: gaps before pending events are lost. */
 void order_gone(struct order *order, const uint32_t *lines, size_t count);
+/* Something may come on this line again. */
+void order_back(struct order *order, uint32_t line);
+/* From now on what may have to look at many events (an arrival that others wait for, lines that are
+ * gone) is put off, and order_go_on does it, in steps of about `looks` events.  True when nothing is
+ * left. */
+void order_patient(struct order *order);
+bool order_go_on(struct order *order, uint64_t looks);
 /* Reports a contradiction that was seen outside. */
 void order_report(struct order *order, struct ref at, struct ref with, const char *why);
 

@@ -44,7 +44,7 @@ struct tracefile {
     size_t kept_count, kept_room;
     uint64_t forgotten, given_back;
     /* reading: parts that are put stay in memory, at places that no file has */
-    uint64_t size;
+    uint64_t size, looked; /* looked: how far the journal was read */
     bool reading;
 };
 

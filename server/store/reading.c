@@ -144,7 +144,7 @@ static const uint8_t *look(struct replaying *r, uint64_t at, size_t size)
         r->bytes = bytes;
         r->room = wanted;
     }
-    r->at = at;
+    r->at = r->file->looked = at;
     r->count = read_at(r->file->fd, r->bytes, wanted, at);
     return r->count >= size ? r->bytes : NULL;
 }
@@ -324,6 +324,12 @@ static uint64_t find_state(struct replaying *r)
         note_damage(r, places[newest], CHUNK_HEAD_BYTES);
     }
     return 0;
+}
+
+void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size)
+{
+    *at = file->looked;
+    *size = file->size;
 }
 
 void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struct chunk),

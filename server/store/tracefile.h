@@ -58,6 +58,8 @@ struct tracefile *tracefile_open(const char *path, const char **why);
  * *damage: NULL, or what was lost, one line (caller frees). */
 void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struct chunk),
                       void *context, char **damage);
+/* How far tracefile_replay is, in bytes of the file. */
+void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size);
 const char *tracefile_run(const struct tracefile *file); /* its name */
 
 #endif

@@ -297,6 +297,57 @@ static void a_hang_up_leaves_nothing_pending(void **state)
     order_free(order);
 }
 
+static void many_gaps(struct order *order, uint32_t lines, uint64_t events)
+{
+    for (uint32_t i = 0; i < lines; i++)
+        order_line(order, false, 1);
+    for (uint64_t k = 1; k <= events; k++)
+        for (uint32_t i = 1; i <= lines; i++) /* every third number, some of them far ahead */
+            plain(order, (struct ref){i, k % 2 ? 3 * k : 100000 * k}, (struct ref){0, 0});
+}
+
+/* A hang-up is worked off in steps, each of which looks at few events. */
+static void a_hang_up_goes_in_steps(void **state)
+{
+    (void)state;
+    enum { LINES = 200, EVENTS = 6 };
+    struct order *order = order_new();
+    order_patient(order);
+    many_gaps(order, LINES, EVENTS);
+    uint32_t gone[LINES];
+    for (uint32_t i = 0; i < LINES; i++)
+        gone[i] = i + 1;
+    order_gone(order, gone, LINES);
+    assert_int_equal(order_figures(order).pending, LINES * EVENTS);
+    uint64_t steps = 1, before = 0;
+    for (; !order_go_on(order, 10); steps++) {
+        assert_true(order_count(order) <= before + 10);
+        before = order_count(order);
+    }
+    assert_true(steps >= LINES * EVENTS / 10 && steps <= LINES * (2 * EVENTS + 3) / 10 + 1);
+    struct order_figures f = order_figures(order);
+    assert_int_equal(f.pending, 0);
+    assert_int_equal(f.events, LINES * EVENTS);
+    assert_int_equal(f.lost, LINES * (100000 * EVENTS - EVENTS));
+    order_free(order);
+}
+
+/* A line of which somebody else says more is not gone any more. */
+static void a_line_comes_back(void **state)
+{
+    (void)state;
+    struct order *order = three_lines();
+    uint32_t lines[] = {1};
+    plain(order, (struct ref){1, 1}, (struct ref){0, 0});
+    order_gone(order, lines, 1);
+    order_back(order, 1);
+    plain(order, (struct ref){1, 3}, (struct ref){0, 0});
+    assert_int_equal(order_figures(order).lost, 0);
+    plain(order, (struct ref){1, 2}, (struct ref){0, 0});
+    assert_int_equal(order_figures(order).events, 3);
+    order_free(order);
+}
+
 /* ---- keys and streams ---- */
 
 #define WRITERS 12
@@ -458,6 +509,8 @@ int main(void)
         cmocka_unit_test(a_gap_is_waited_for_or_declared_lost),
         cmocka_unit_test(lost_events_forbid_an_answer),
         cmocka_unit_test(a_hang_up_leaves_nothing_pending),
+        cmocka_unit_test(a_hang_up_goes_in_steps),
+        cmocka_unit_test(a_line_comes_back),
     };
     return cmocka_run_group_tests_name("order", tests, NULL, NULL);
 }
