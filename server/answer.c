@@ -167,6 +167,7 @@ void answer_run(struct out *out, const struct run *run, enum message type)
                           .file = run->file,
                           .number = run->number,
                           .events = order_figures(run->order).events,
+                          .lost = run_lost(run),
                           .wall_ns = run->wall_ns,
                           .connected = run->connected};
     out_begin(out, type);
@@ -293,7 +294,7 @@ void answer_stat(struct out *out, const struct run *run)
                            .hidden_lines = order_hidden_lines(run->order),
                            .events = f.events,
                            .pending = f.pending,
-                           .lost = f.lost,
+                           .lost = run_lost(run),
                            .contradictions = f.contradictions,
                            .duplicates = f.duplicates,
                            .texts = run->text_count,
@@ -301,13 +302,10 @@ void answer_stat(struct out *out, const struct run *run)
                            .connected = run->connected,
                            .unfinished = run->unfinished,
                            .damage = damage};
-    uint64_t dropped = 0;
     for (size_t i = 0; i < run->process_count; i++) {
         s.waited_ns += run->processes[i].waited_ns;
         s.untraced += run->processes[i].unfollowed;
-        dropped += run->processes[i].dropped;
     }
-    s.lost = s.lost > dropped ? s.lost : dropped; /* not all of them were numbered */
     out_begin(out, MESSAGE_STAT_IS);
     put_stat(out, &s);
     out_end(out);

@@ -1,5 +1,6 @@
 /* Programs: their shared queues, and what goes to the journal before it is believed. */
 #define _GNU_SOURCE
+#include "server/losses.h"
 #include "server/saving.h"
 #include "server/queue.h"
 #include "server/server.h"
@@ -106,6 +107,22 @@ static void journal(struct peer *peer, unsigned kind, uint32_t thread, const voi
                                   .size = (uint32_t)size});
 }
 
+/* What says how it ends.  It fits on a full disk, too. */
+static void journal_last(struct peer *peer, unsigned kind, const void *data, size_t size)
+{
+    tracefile_append_last(teller_run(peer->teller)->trace,
+                          (struct chunk){.kind = (uint16_t)kind,
+                                         .session = teller_session(peer->teller),
+                                         .data = data,
+                                         .size = (uint32_t)size});
+}
+
+static void flush_last(struct run *run)
+{
+    if (!tracefile_flush_last(run->trace))
+        log_line("%s: %s: how a program ended is not in it", run->file, strerror(errno));
+}
+
 static bool flush(struct run *run)
 {
     uint64_t bytes = tracefile_unflushed(run->trace);
@@ -195,20 +212,11 @@ void program_welcome(struct peer *peer)
 
 /* ---- emptying queues ---- */
 
-/* Tells what was journalled and gives the room back.  Returns an error or NULL. */
-static const char *tell_batches(struct peer *peer, size_t *told)
+/* What the threads count themselves. */
+static void note_figures(const struct peer *peer)
 {
-    teller_batch(peer->teller, tracefile_epoch(teller_run(peer->teller)->trace), false);
-    const char *error = NULL;
     uint64_t waited = peer->waited_ns, dropped = peer->dropped, unfollowed = peer->unfollowed;
-    for (struct queue *q = peer->queues; q; q = q->next) {
-        if (q->batch_count && !error)
-            teller_slots(peer->teller, q->thread, q->batch, q->batch_count, &error);
-        *told += q->batch_count;
-        q->tail += q->batch_count;
-        if (q->batch_count)
-            queue_give_room(q);
-        q->batch_count = 0;
+    for (const struct queue *q = peer->queues; q; q = q->next) {
         waited += q->waited_ns;
         dropped += q->dropped;
         unfollowed += q->unfollowed;
@@ -217,6 +225,23 @@ static const char *tell_batches(struct peer *peer, size_t *told)
     process->waited_ns = waited > process->waited_ns ? waited : process->waited_ns;
     process->dropped = dropped > process->dropped ? dropped : process->dropped;
     process->unfollowed = unfollowed > process->unfollowed ? unfollowed : process->unfollowed;
+}
+
+/* Tells what was journalled and gives the room back.  Returns an error or NULL. */
+static const char *tell_batches(struct peer *peer, size_t *told)
+{
+    teller_batch(peer->teller, tracefile_epoch(teller_run(peer->teller)->trace), false);
+    const char *error = NULL;
+    for (struct queue *q = peer->queues; q; q = q->next) {
+        if (q->batch_count && !error)
+            teller_slots(peer->teller, q->thread, q->batch, q->batch_count, &error);
+        *told += q->batch_count;
+        q->tail += q->batch_count;
+        if (q->batch_count)
+            queue_give_room(q);
+        q->batch_count = 0;
+    }
+    note_figures(peer);
     return error;
 }
 
@@ -387,32 +412,89 @@ void run_finished(struct run *run)
     if (!run->live)
         return;
     saving_finish(run);
-    tracefile_append(run->trace, (struct chunk){.kind = CHUNK_END});
-    flush(run);
+    tracefile_append_last(run->trace, (struct chunk){.kind = CHUNK_END});
+    flush_last(run);
+}
+
+/* What it left behind in its queues and there is no room for. */
+static void count_untaken(struct peer *peer, struct losses *losses)
+{
+    for (struct queue *q = peer->queues; q; q = q->next) {
+        uint64_t taken = 0;
+        q->batch_count = 0;
+        while (taken < q->slots && queue_copy(q, &peer->server->ticks) && q->batch_count) {
+            losses_add(losses, peer->teller, q->batch, q->batch_count);
+            q->tail += q->batch_count;
+            taken += q->batch_count;
+        }
+    }
+}
+
+/* Says which numbers will never come, as far as there is room to say it; the others are counted. */
+static void tell_losses(struct peer *peer, struct losses *losses)
+{
+    struct run_process *process = teller_process(peer->teller);
+    uint64_t room = tracefile_last_room(teller_run(peer->teller)->trace) / 2;
+    losses_merge(losses);
+    for (size_t i = 0; i < losses->count; i++) {
+        const struct loss *loss = &losses->items[i];
+        struct out out = {0};
+        const char *error;
+        put_u32(&out, loss->line);
+        put_u64(&out, loss->first);
+        put_u64(&out, loss->count);
+        if (out.size + CHUNK_HEAD_BYTES <= room) {
+            room -= out.size + CHUNK_HEAD_BYTES;
+            process->left_told += loss->dropped ? 0 : loss->count;
+            journal_last(peer, MESSAGE_LOST, out.data, out.size);
+            teller_message(peer->teller, MESSAGE_LOST, 0, out.data, out.size, &error);
+        }
+        out_free(&out);
+    }
+    process->left += losses->events;
+    if (losses->events)
+        log_line("%s: %llu events of %s are lost: they did not fit", teller_run(peer->teller)->file,
+                 (unsigned long long)losses->events, peer->name);
+}
+
+static void tell_gap(struct peer *peer)
+{
+    struct run *run = teller_run(peer->teller);
+    const struct run_process *process = teller_process(peer->teller);
+    struct out gap = {0};
+    put_u64(&gap, process->waited_ns);
+    put_u64(&gap, process->dropped);
+    put_u64(&gap, process->unfollowed);
+    put_u64(&gap, process->left);
+    put_u64(&gap, process->left_told);
+    journal_last(peer, MESSAGE_GAP, gap.data, gap.size);
+    saving_fact(run, (struct chunk){.kind = MESSAGE_GAP, .session = teller_session(peer->teller),
+                                  .data = gap.data, .size = (uint32_t)gap.size});
+    out_free(&gap);
 }
 
 void program_gone(struct peer *peer)
 {
     struct run *run = teller_run(peer->teller);
+    struct losses losses = {0};
     size_t told = 0;
     do { /* what it left behind in its queues */
         told = 0;
     } while (!drain(peer, &told) && told);
+    count_untaken(peer, &losses);
+    note_figures(peer);
+    if (losses.events)
+        losses_add_held(&losses, peer->teller);
+    tell_losses(peer, &losses);
+    losses_free(&losses);
     while (peer->queues) {
         struct queue *next = peer->queues->next;
         queue_free(peer->queues);
         peer->queues = next;
     }
-    struct out gap = {0};
-    put_u64(&gap, teller_process(peer->teller)->waited_ns);
-    put_u64(&gap, teller_process(peer->teller)->dropped);
-    put_u64(&gap, teller_process(peer->teller)->unfollowed);
-    journal(peer, MESSAGE_GAP, 0, gap.data, gap.size);
-    saving_fact(run, (struct chunk){.kind = MESSAGE_GAP, .session = teller_session(peer->teller),
-                                  .data = gap.data, .size = (uint32_t)gap.size});
-    out_free(&gap);
-    journal(peer, CHUNK_HANGUP, 0, NULL, 0);
-    flush(run);
+    tell_gap(peer);
+    journal_last(peer, CHUNK_HANGUP, NULL, 0);
+    flush_last(run);
     saving_fact(run, (struct chunk){.kind = CHUNK_HANGUP,
                                     .session = teller_session(peer->teller)});
     teller_hangup(peer->teller);

@@ -34,6 +34,7 @@ struct run_process {
     struct run_module *modules;
     size_t module_count, module_room;
     uint64_t waited_ns, dropped, unfollowed;
+    uint64_t left, left_told; /* events lost with its end; those of them whose numbers were told */
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
     bool connected;
 };
@@ -116,6 +117,9 @@ const struct target_kind *run_target_kind(const struct run *run, const char *kin
 
 /* Programs come and go. */
 uint32_t run_process(struct run *run, struct run_process process);
+
+/* Events that will never be shown, for whatever reason. */
+uint64_t run_lost(const struct run *run);
 
 /* A line of the server's log: standard error, with a time. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
