@@ -240,6 +240,7 @@ static bool load(struct server *server, const char *path)
         fail(path, why);
         return false;
     }
+    run->verify = true;
     server->runs = grow(server->runs, &server->run_room, 1, sizeof *server->runs);
     server->runs[server->run_count++] = run;
     return true;

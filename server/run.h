@@ -86,6 +86,7 @@ struct run {
     size_t teller_count, teller_room;
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished;    /* the file has no end */
+    bool verify;        /* a viewer of its own: all of it is read before its figures are told */
     uint64_t unwritten; /* bytes that the disk had no room for; 0 none */
 };
 

@@ -214,6 +214,8 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
     }
     if (needs_run)
         answer_news(&peer->out, peer->run, &peer->known);
+    if (peer->run)
+        answer_damage(&peer->out, peer->run, &peer->known);
     switch (type) {
     case MESSAGE_RUNS:
         on_runs(peer);
@@ -237,6 +239,8 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         on_question(peer, type, &in);
         break;
     case MESSAGE_STAT:
+        if (peer->run->verify)
+            order_verify(peer->run->order);
         answer_stat(&peer->out, peer->run);
         break;
     case MESSAGE_TAILS:

@@ -239,7 +239,7 @@ void order_gone(struct order *order, const uint32_t *lines, size_t count)
 struct order_figures order_figures(const struct order *order)
 {
     struct order_figures figures = order->figures;
-    figures.damaged += order->damaged_blocks;
+    figures.damaged += order->damaged_blocks + order->nodes.damaged;
     return figures;
 }
 

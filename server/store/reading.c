@@ -187,6 +187,17 @@ static uint64_t next_chunk(struct replaying *r, const struct region *region, uin
     return end;
 }
 
+/* Does the file end within what may be a chunk?  It is being written, or was cut off. */
+static bool is_cut(struct replaying *r, const struct region *region, uint64_t at)
+{
+    struct chunk chunk;
+    if (r->file->size - at < CHUNK_HEAD_BYTES)
+        return true;
+    const uint8_t *head = look(r, at, CHUNK_HEAD_BYTES);
+    return head && chunk_read_head(head, &chunk) && chunk.epoch == region->epoch &&
+           chunk.size > r->file->size - at - CHUNK_HEAD_BYTES;
+}
+
 /* Visits a region's chunks; true if it leads on, into *region. */
 static bool read_region(struct replaying *r, struct region *region)
 {
@@ -196,7 +207,7 @@ static bool read_region(struct replaying *r, struct region *region)
         if (!chunk_at(r, region, at, &chunk)) {
             uint64_t next = next_chunk(r, region, at);
             uint64_t end = region->end < r->file->size ? region->end : r->file->size;
-            if (open || next < end)
+            if (next < end || (open && !is_cut(r, region, at)))
                 note_damage(r, at, next - at);
             at = next;
             continue;
