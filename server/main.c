@@ -47,6 +47,7 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct server *server = timer->data;
     (void)events;
+    peer_try_secrets(server);
     program_poll(server);
     double now = ev_now(loop);
     for (struct peer *peer = server->peers, *next; peer; peer = next) {
@@ -103,29 +104,9 @@ static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 
 static void on_accept(struct ev_loop *loop, ev_io *io, int events)
 {
-    struct server *server = io->data;
     (void)loop;
     (void)events;
-    int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
-        return; /* weather: it hung up, or there are too many descriptors just now */
-    struct ucred who = {0};
-    socklen_t size = sizeof who;
-    bool local = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid > 0;
-    char name[64];
-    snprintf(name, sizeof name, local ? "peer %d" : "a peer over TCP", (int)who.pid);
-    size_t count = 0;
-    for (struct peer *p = server->peers; p; p = p->next)
-        count++;
-    struct sockaddr_storage here = {0};
-    socklen_t here_size = sizeof here;
-    getsockname(fd, (struct sockaddr *)&here, &here_size);
-    bool far = !local && !endpoint_is_loopback((struct sockaddr *)&here);
-    if ((local && who.uid != getuid()) || count >= LIMIT_SESSIONS || !peer_new(server, fd, name, far)) {
-        log_line("%s: %s: dropped", name,
-                 local && who.uid != getuid() ? "belongs to another user" : "too many peers");
-        close(fd);
-    }
+    admit(io->data, io->fd);
 }
 
 static int fail(const char *what, const char *why)
@@ -194,6 +175,8 @@ static void start_loop(struct server *server)
 {
     static ev_signal interrupt, terminate;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file as long as it may be is a disk that is full */
+    server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     ev_timer_init(&server->poll, on_poll, POLL_SECONDS, POLL_SECONDS);
     ev_timer_init(&server->feed, on_feed, FEED_SECONDS, FEED_SECONDS);
     ev_timer_init(&server->idle, on_idle, 0, LINGER_SECONDS);
@@ -337,6 +320,7 @@ int main(int argc, char **argv)
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
+    server.spare = -1;
     server.loop = ev_loop_new(EVFLAG_AUTO);
     server.listeners = calloc(sizeof listens / sizeof *listens, sizeof *server.listeners);
     server.endpoints = calloc(sizeof listens / sizeof *listens, sizeof *server.endpoints);

@@ -161,17 +161,26 @@ static bool same_token(const char *said, const char *wanted)
     return !differ;
 }
 
-/* From other machines the secret comes first. */
+#define GUESS_SECONDS 0.1 /* after a wrong secret, until any other is looked at */
+
+/* Where there is a secret, it comes first.  Who has none to tell tells it all the same. */
 static bool token_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     struct in in = in_from(body, size);
     char *said = type == MESSAGE_TOKEN ? get_string(&in, 256) : NULL;
-    bool good = said && in_done(&in) && same_token(said, endpoint_token());
+    bool good = said && in_done(&in) && (!peer->owes_token || same_token(said, endpoint_token()));
     free(said);
-    peer->owes_token = false;
-    if (!good)
+    if (!good) {
+        peer->server->guess = ev_now(peer->server->loop) + GUESS_SECONDS;
         peer_refuse(peer, "POET_TOKEN is not the server's");
+    }
+    peer->owes_token = false;
     return good;
+}
+
+static bool must_wait(const struct peer *peer)
+{
+    return peer->owes_token && ev_now(peer->server->loop) < peer->server->guess;
 }
 
 /* The first message says who it is.  False: dropped or refused. */
@@ -179,7 +188,7 @@ static bool first_message(struct peer *peer, unsigned type, const uint8_t *body,
 {
     struct hello hello = {0};
     struct in in = in_from(body, size);
-    if (peer->owes_token)
+    if (peer->owes_token || type == MESSAGE_TOKEN)
         return token_message(peer, type, body, size);
     if (type != MESSAGE_HELLO) {
         peer_refuse(peer, "the first message is %s, not HELLO", message_name(type));
@@ -215,7 +224,7 @@ static bool use_messages(struct peer *peer)
 {
     size_t used = 0;
     bool alive = true;
-    while (alive && !peer->ending) {
+    while (alive && !peer->ending && !must_wait(peer)) {
         unsigned type;
         size_t length;
         const char *error;
@@ -238,6 +247,15 @@ static bool use_messages(struct peer *peer)
     if (alive)
         out_drop(&peer->in, used);
     return alive;
+}
+
+void peer_try_secrets(struct server *server)
+{
+    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (peer->owes_token && peer->in.size && !must_wait(peer))
+            use_messages(peer);
+    }
 }
 
 void peer_hung_up(struct peer *peer)

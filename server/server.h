@@ -67,11 +67,18 @@ struct server {
     char **endpoints;
     size_t listener_count;
     bool had_peer, stopping;
+    int spare; /* a descriptor in reserve, to refuse with */
+    bool out_of_descriptors;
+    double guess; /* a secret that is wrong: from then on the next one is looked at */
 };
 
+/* admit.c: takes or refuses whoever waits at a listener */
+void admit(struct server *server, int listener);
+
 /* peer.c */
-/* far: from another machine, so it must say the secret first. */
+/* far: it must say the secret first. */
 struct peer *peer_new(struct server *server, int fd, const char *name, bool far);
+void peer_try_secrets(struct server *server); /* of those who wait until theirs is looked at */
 void peer_hung_up(struct peer *peer);
 void peer_drop(struct peer *peer, const char *why); /* why NULL: it left */
 void peer_refuse(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -53,7 +53,7 @@ static int create_numbered(const char *path, char **used)
                        : asprintf(used, "%.*s-%u%s", (int)(dot - path), path, i, dot);
         if (n < 0)
             return -1;
-        int fd = open(*used, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        int fd = open(*used, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0 || errno != EEXIST)
             return fd;
         free(*used);
