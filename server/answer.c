@@ -166,8 +166,8 @@ void answer_run(struct out *out, const struct run *run, enum message type)
     struct shown_run r = {.name = run->name,
                           .file = run->file,
                           .number = run->number,
-                          .events = order_figures(run->order).events,
-                          .lost = run_lost(run),
+                          .events = run->resting ? run->rest_events : order_figures(run->order).events,
+                          .lost = run->resting ? run->rest_lost : run_lost(run),
                           .wall_ns = run->wall_ns,
                           .connected = run->connected};
     out_begin(out, type);

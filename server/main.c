@@ -1,6 +1,7 @@
 /* poet server: takes events from programs, keeps their order, answers viewers. */
 #define _GNU_SOURCE
 #include "server/replay.h"
+#include "server/rest.h"
 #include "server/server.h"
 #include "server/stdio.h"
 #include "wire/endpoint.h"
@@ -64,6 +65,11 @@ static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
     struct server *server = timer->data;
     (void)events;
     viewer_feed(server);
+    rest_finished(server);
+    if (ev_now(loop) - server->looked > 1) {
+        server->looked = ev_now(loop);
+        rest_look(server);
+    }
     if (server->asked > 0 && ev_now(loop) - server->asked > REST_SECONDS) {
         for (size_t i = 0; i < server->run_count; i++)
             order_rest(server->runs[i]->order);

@@ -1,6 +1,7 @@
 /* Programs: their shared queues, and what goes to the journal before it is believed. */
 #define _GNU_SOURCE
 #include "server/losses.h"
+#include "server/rest.h"
 #include "server/saving.h"
 #include "server/queue.h"
 #include "server/server.h"
@@ -69,6 +70,7 @@ static char *file_for(const struct server *server, const char *key)
 static struct run *begin_run(struct peer *peer, const char *key)
 {
     struct server *server = peer->server;
+    rest_finished(server);
     char *path = file_for(server, key), *used = NULL;
     struct tracefile *trace = path ? tracefile_create(path, key, &used) : NULL;
     if (!trace) {
@@ -92,7 +94,7 @@ static struct run *begin_run(struct peer *peer, const char *key)
 static struct run *find_run(struct peer *peer, const char *key)
 {
     for (size_t i = 0; i < peer->server->run_count; i++)
-        if (strcmp(peer->server->runs[i]->key, key) == 0)
+        if (!peer->server->runs[i]->resting && strcmp(peer->server->runs[i]->key, key) == 0)
             return peer->server->runs[i];
     return begin_run(peer, key);
 }
@@ -162,6 +164,8 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
     char environment[256];
     snprintf(environment, sizeof environment, "%s", hello->environment);
     peer->run = run;
+    run->finished = false;
+    run->asked = ++peer->server->askings;
     peer->teller = teller_new(run, (uint32_t)run->process_count, hello);
     if (!peer->teller) {
         peer_refuse(peer, "out of memory");
@@ -414,6 +418,7 @@ void run_finished(struct run *run)
     saving_finish(run);
     tracefile_append_last(run->trace, (struct chunk){.kind = CHUNK_END});
     flush_last(run);
+    run->finished = true;
 }
 
 /* What it left behind in its queues and there is no room for. */

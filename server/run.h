@@ -86,6 +86,11 @@ struct run {
     size_t teller_count, teller_room;
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished;    /* the file has no end */
+    bool deleted;       /* its file, while it is written */
+    bool finished;      /* all of its programs hung up, and its file has its end */
+    bool resting;       /* put to rest (rest.h): nothing of it is here but these figures */
+    uint64_t rest_events, rest_lost;
+    uint64_t asked;     /* grows; when it began, was finished or asked for last */
     bool verify;        /* a viewer of its own: all of it is read before its figures are told */
     uint64_t unwritten; /* bytes that the disk had no room for; 0 none */
 };

@@ -67,6 +67,8 @@ struct server {
     char **endpoints;
     size_t listener_count;
     bool had_peer, stopping;
+    double looked;    /* when files were looked for that are deleted */
+    uint64_t askings; /* for runs, so far */
     int spare; /* a descriptor in reserve, to refuse with */
     bool out_of_descriptors;
     double guess; /* a secret that is wrong: from then on the next one is looked at */

@@ -106,6 +106,12 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     return file;
 }
 
+bool tracefile_is_there(const struct tracefile *file)
+{
+    struct stat st;
+    return file && fstat(file->fd, &st) == 0 && st.st_nlink > 0;
+}
+
 const char *tracefile_run(const struct tracefile *file) { return file->name; }
 
 /* ---- replaying ---- */

@@ -62,6 +62,7 @@ struct tracefile *tracefile_open(const char *path, const char **why);
  * *damage: NULL, or what was lost, one line (caller frees). */
 void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struct chunk),
                       void *context, char **damage);
+bool tracefile_is_there(const struct tracefile *file); /* it was not deleted meanwhile */
 const char *tracefile_run(const struct tracefile *file); /* its name */
 
 #endif
