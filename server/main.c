@@ -49,6 +49,7 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
     struct server *server = timer->data;
     (void)events;
     peer_try_secrets(server);
+    peer_retry(server);
     program_poll(server);
     double now = ev_now(loop);
     for (struct peer *peer = server->peers, *next; peer; peer = next) {

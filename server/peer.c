@@ -6,6 +6,7 @@
 #include "wire/limits.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,12 +242,47 @@ static bool use_messages(struct peer *peer)
             alive = program_message(peer, type, body, length);
         else
             alive = viewer_message(peer, type, body, length);
+        if (peer->stalled) {
+            ev_io_stop(peer->server->loop, &peer->readable);
+            break;
+        }
         used += MESSAGE_FRAME_BYTES + length;
         peer->in_bytes += MESSAGE_FRAME_BYTES + length;
     }
     if (alive)
         out_drop(&peer->in, used);
     return alive;
+}
+
+void peer_read_rest(struct peer *peer)
+{
+    static uint8_t bytes[READ_BYTES];
+    ssize_t n;
+    while (!peer->in.failed && peer->in.size < LIMIT_VIEWER_BYTES &&
+           (n = recv(peer->fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+        put_bytes(&peer->in, bytes, (size_t)n);
+}
+
+static bool is_gone(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+    return poll(&p, 1, 0) > 0;
+}
+
+void peer_retry(struct server *server)
+{
+    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (!peer->stalled || peer->closed)
+            continue;
+        peer->stalled = false;
+        if (!use_messages(peer))
+            continue;
+        if (!peer->stalled)
+            ev_io_start(server->loop, &peer->readable);
+        else if (is_gone(peer->fd))
+            peer->closed = 1;
+    }
 }
 
 void peer_try_secrets(struct server *server)
@@ -260,7 +296,7 @@ void peer_try_secrets(struct server *server)
 
 void peer_hung_up(struct peer *peer)
 {
-    bool half = peer->in.size > 0 && !peer->ending;
+    bool half = peer->in.size > 0 && !peer->ending && !peer->stalled;
     peer_drop(peer, half ? "hung up in the middle of a message" : NULL);
 }
 

@@ -370,15 +370,15 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
     describe_first(peer, slots, bytes / SLOT_BYTES);
     journal(peer, MESSAGE_SLOTS, thread, slots, bytes);
     teller_batch(peer->teller, tracefile_epoch(peer->run->trace), false);
-    bool ok = flush(peer->run) &&
-              teller_slots(peer->teller, thread, slots, bytes / SLOT_BYTES, error);
+    peer->stalled = !flush(peer->run);
+    bool ok = peer->stalled || teller_slots(peer->teller, thread, slots, bytes / SLOT_BYTES, error);
     free(slots);
     return ok;
 }
 
 bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
-    const char *error = "the disk is full";
+    const char *error = NULL;
     bool ok = true;
     struct in in = in_from(body, size);
     if (type == MESSAGE_WAKE) {
@@ -395,7 +395,8 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
         ok = socket_slots(peer, body, size, &error);
     } else {
         journal(peer, type, 0, body, size);
-        ok = flush(peer->run) && teller_message(peer->teller, type, 0, body, size, &error);
+        peer->stalled = !flush(peer->run);
+        ok = peer->stalled || teller_message(peer->teller, type, 0, body, size, &error);
     }
     if (!ok)
         peer_refuse(peer, "%s: %s", message_name(type), error);
@@ -432,6 +433,28 @@ static void count_untaken(struct peer *peer, struct losses *losses)
             q->tail += q->batch_count;
             taken += q->batch_count;
         }
+    }
+}
+
+/* What it sent and there is no room for. */
+static void count_unread(struct peer *peer, struct losses *losses)
+{
+    size_t used = 0, length;
+    unsigned type;
+    const char *error;
+    peer_read_rest(peer);
+    while (frame_read(peer->in.data + used, peer->in.size - used, LIMIT_MESSAGE_BYTES, &type, &length,
+                      &error) > 0) {
+        const uint8_t *body = peer->in.data + used + MESSAGE_FRAME_BYTES;
+        used += MESSAGE_FRAME_BYTES + length;
+        struct slot *slots = malloc(length + 1); /* for its alignment */
+        if (!slots)
+            abort();
+        if (type == MESSAGE_SLOTS && length >= 4) {
+            memcpy(slots, body + 4, length - 4);
+            losses_add(losses, peer->teller, slots, (length - 4) / SLOT_BYTES);
+        }
+        free(slots);
     }
 }
 
@@ -487,6 +510,8 @@ void program_gone(struct peer *peer)
         told = 0;
     } while (!drain(peer, &told) && told);
     count_untaken(peer, &losses);
+    if (peer->stalled)
+        count_unread(peer, &losses);
     note_figures(peer);
     if (losses.events)
         losses_add_held(&losses, peer->teller);

@@ -36,6 +36,7 @@ struct peer {
     size_t descriptor_count;
     double since;
     bool owes_token; /* it must say the secret before HELLO */
+    bool stalled; /* there is no room for its next message: it is tried again */
     bool ending; /* answer what is in out, then drop */
     unsigned closed; /* the other side hung up; counts how often all queues were emptied since */
     /* a program */
@@ -86,6 +87,9 @@ void peer_drop(struct peer *peer, const char *why); /* why NULL: it left */
 void peer_refuse(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void peer_send(struct peer *peer); /* what is in out */
 int peer_take_descriptor(struct peer *peer); /* the oldest one, or -1 */
+
+void peer_retry(struct server *server); /* those who are stalled */
+void peer_read_rest(struct peer *peer); /* what it has sent, without looking at it */
 
 /* program.c: returns false if the peer was dropped */
 bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello);
