@@ -38,6 +38,7 @@ void book_free(struct book *book)
     free(book->types);
     free(book->targets);
     free(book->processes);
+    free(book->damage);
     *book = (struct book){0};
 }
 
@@ -145,6 +146,13 @@ static void take_type(struct book *book, struct in *in)
     book->types[book->type_count++] = name;
 }
 
+static void take_damage(struct book *book, struct in *in)
+{
+    book->unreadable = get_u64(in);
+    free(book->damage);
+    book->damage = get_string(in, 2 * LIMIT_TEXT_BYTES);
+}
+
 bool book_take(struct book *book, unsigned type, struct in *in)
 {
     switch (type) {
@@ -163,6 +171,9 @@ bool book_take(struct book *book, unsigned type, struct in *in)
         break;
     case MESSAGE_TYPE_NAME:
         take_type(book, in);
+        break;
+    case MESSAGE_DAMAGE:
+        take_damage(book, in);
         break;
     default:
         return false;

@@ -226,6 +226,8 @@ static bool read_gap(struct teller *teller, struct in *in)
     process->waited_ns = get_u64(in);
     process->dropped = get_u64(in);
     process->unfollowed = get_u64(in);
+    process->left = in_left(in) ? get_u64(in) : 0;
+    process->left_told = in_left(in) ? get_u64(in) : 0;
     return in_done(in);
 }
 

@@ -1,5 +1,5 @@
 /* What a teller knows, and the messages that teach it: types, shapes, lines, names.
- * Shared by teller.c and facts.c alone. */
+ * Shared by teller.c, facts.c and losses.c alone. */
 #ifndef SERVER_FACTS_H
 #define SERVER_FACTS_H
 

@@ -1,6 +1,7 @@
 /* poet server: takes events from programs, keeps their order, answers viewers. */
 #define _GNU_SOURCE
 #include "server/replay.h"
+#include "server/rest.h"
 #include "server/server.h"
 #include "server/stdio.h"
 #include "wire/endpoint.h"
@@ -49,6 +50,8 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct server *server = timer->data;
     (void)events;
+    peer_try_secrets(server);
+    peer_retry(server);
     peer_go_on(server);
     program_poll(server);
     if (server->behind) /* then nobody is idle, and viewers have their turn here */
@@ -68,6 +71,11 @@ static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
     struct server *server = timer->data;
     (void)events;
     viewer_feed(server);
+    rest_finished(server);
+    if (ev_now(loop) - server->looked > 1) {
+        server->looked = ev_now(loop);
+        rest_look(server);
+    }
     if (server->asked > 0 && ev_now(loop) - server->asked > REST_SECONDS) {
         for (size_t i = 0; i < server->run_count; i++)
             order_rest(server->runs[i]->order);
@@ -114,29 +122,9 @@ static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 
 static void on_accept(struct ev_loop *loop, ev_io *io, int events)
 {
-    struct server *server = io->data;
     (void)loop;
     (void)events;
-    int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
-        return; /* weather: it hung up, or there are too many descriptors just now */
-    struct ucred who = {0};
-    socklen_t size = sizeof who;
-    bool local = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid > 0;
-    char name[64];
-    snprintf(name, sizeof name, local ? "peer %d" : "a peer over TCP", (int)who.pid);
-    size_t count = 0;
-    for (struct peer *p = server->peers; p; p = p->next)
-        count++;
-    struct sockaddr_storage here = {0};
-    socklen_t here_size = sizeof here;
-    getsockname(fd, (struct sockaddr *)&here, &here_size);
-    bool far = !local && !endpoint_is_loopback((struct sockaddr *)&here);
-    if ((local && who.uid != getuid()) || count >= LIMIT_SESSIONS || !peer_new(server, fd, name, far)) {
-        log_line("%s: %s: dropped", name,
-                 local && who.uid != getuid() ? "belongs to another user" : "too many peers");
-        close(fd);
-    }
+    admit(io->data, io->fd);
 }
 
 static int fail(const char *what, const char *why)
@@ -217,6 +205,8 @@ static void start_loop(struct server *server)
 {
     static ev_signal interrupt, terminate;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file as long as it may be is a disk that is full */
+    server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     ev_timer_init(&server->poll, on_poll, POLL_SECONDS, POLL_SECONDS);
     ev_timer_init(&server->feed, on_feed, FEED_SECONDS, FEED_SECONDS);
     ev_timer_init(&server->idle, on_idle, 0, LINGER_SECONDS);
@@ -266,6 +256,7 @@ static bool load(struct server *server, const char *path)
         fail(path, why);
         return false;
     }
+    run->verify = true;
     server->runs = grow(server->runs, &server->run_room, 1, sizeof *server->runs);
     server->runs[server->run_count++] = run;
     return true;
@@ -362,6 +353,7 @@ int main(int argc, char **argv)
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
+    server.spare = -1;
     server.loop = ev_loop_new(EVFLAG_AUTO);
     server.listeners = calloc(sizeof listens / sizeof *listens, sizeof *server.listeners);
     server.endpoints = calloc(sizeof listens / sizeof *listens, sizeof *server.endpoints);

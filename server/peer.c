@@ -6,6 +6,7 @@
 #include "wire/limits.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,17 +172,26 @@ static bool same_token(const char *said, const char *wanted)
     return !differ;
 }
 
-/* From other machines the secret comes first. */
+#define GUESS_SECONDS 0.1 /* after a wrong secret, until any other is looked at */
+
+/* Where there is a secret, it comes first.  Who has none to tell tells it all the same. */
 static bool token_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     struct in in = in_from(body, size);
     char *said = type == MESSAGE_TOKEN ? get_string(&in, 256) : NULL;
-    bool good = said && in_done(&in) && same_token(said, endpoint_token());
+    bool good = said && in_done(&in) && (!peer->owes_token || same_token(said, endpoint_token()));
     free(said);
-    peer->owes_token = false;
-    if (!good)
+    if (!good) {
+        peer->server->guess = ev_now(peer->server->loop) + GUESS_SECONDS;
         peer_refuse(peer, "POET_TOKEN is not the server's");
+    }
+    peer->owes_token = false;
     return good;
+}
+
+static bool must_wait(const struct peer *peer)
+{
+    return peer->owes_token && ev_now(peer->server->loop) < peer->server->guess;
 }
 
 /* The first message says who it is.  False: dropped or refused. */
@@ -189,7 +199,7 @@ static bool first_message(struct peer *peer, unsigned type, const uint8_t *body,
 {
     struct hello hello = {0};
     struct in in = in_from(body, size);
-    if (peer->owes_token)
+    if (peer->owes_token || type == MESSAGE_TOKEN)
         return token_message(peer, type, body, size);
     if (type != MESSAGE_HELLO) {
         peer_refuse(peer, "the first message is %s, not HELLO", message_name(type));
@@ -234,7 +244,7 @@ static bool use_messages(struct peer *peer)
     size_t used = 0;
     bool alive = true;
     peer->unread = false;
-    while (alive && !peer->ending) {
+    while (alive && !peer->ending && !must_wait(peer)) {
         unsigned type;
         size_t length;
         const char *error;
@@ -255,6 +265,10 @@ static bool use_messages(struct peer *peer)
             alive = program_message(peer, type, body, length);
         else
             alive = viewer_message(peer, type, body, length);
+        if (peer->stalled) {
+            ev_io_stop(peer->server->loop, &peer->readable);
+            break;
+        }
         used += MESSAGE_FRAME_BYTES + length;
         peer->in_bytes += MESSAGE_FRAME_BYTES + length;
     }
@@ -263,9 +277,49 @@ static bool use_messages(struct peer *peer)
     return alive;
 }
 
+void peer_read_rest(struct peer *peer)
+{
+    static uint8_t bytes[READ_BYTES];
+    ssize_t n;
+    while (!peer->in.failed && peer->in.size < LIMIT_VIEWER_BYTES &&
+           (n = recv(peer->fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+        put_bytes(&peer->in, bytes, (size_t)n);
+}
+
+static bool is_gone(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+    return poll(&p, 1, 0) > 0;
+}
+
+void peer_retry(struct server *server)
+{
+    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (!peer->stalled || peer->closed)
+            continue;
+        peer->stalled = false;
+        if (!use_messages(peer))
+            continue;
+        if (!peer->stalled)
+            ev_io_start(server->loop, &peer->readable);
+        else if (is_gone(peer->fd))
+            peer->closed = 1;
+    }
+}
+
+void peer_try_secrets(struct server *server)
+{
+    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (peer->owes_token && peer->in.size && !must_wait(peer))
+            use_messages(peer);
+    }
+}
+
 void peer_hung_up(struct peer *peer)
 {
-    bool half = peer->in.size > 0 && !peer->ending;
+    bool half = peer->in.size > 0 && !peer->ending && !peer->stalled;
     peer_drop(peer, half ? "hung up in the middle of a message" : NULL);
 }
 

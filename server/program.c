@@ -1,5 +1,7 @@
 /* Programs: their shared queues, and what goes to the journal before it is believed. */
 #define _GNU_SOURCE
+#include "server/losses.h"
+#include "server/rest.h"
 #include "server/saving.h"
 #include "server/queue.h"
 #include "server/server.h"
@@ -69,6 +71,7 @@ static char *file_for(const struct server *server, const char *key)
 static struct run *begin_run(struct peer *peer, const char *key)
 {
     struct server *server = peer->server;
+    rest_finished(server);
     char *path = file_for(server, key), *used = NULL;
     struct tracefile *trace = path ? tracefile_create(path, key, &used) : NULL;
     if (!trace) {
@@ -93,7 +96,7 @@ static struct run *begin_run(struct peer *peer, const char *key)
 static struct run *find_run(struct peer *peer, const char *key)
 {
     for (size_t i = 0; i < peer->server->run_count; i++)
-        if (strcmp(peer->server->runs[i]->key, key) == 0)
+        if (!peer->server->runs[i]->resting && strcmp(peer->server->runs[i]->key, key) == 0)
             return peer->server->runs[i];
     return begin_run(peer, key);
 }
@@ -106,6 +109,22 @@ static void journal(struct peer *peer, unsigned kind, uint32_t thread, const voi
                                   .thread = thread,
                                   .data = data,
                                   .size = (uint32_t)size});
+}
+
+/* What says how it ends.  It fits on a full disk, too. */
+static void journal_last(struct peer *peer, unsigned kind, const void *data, size_t size)
+{
+    tracefile_append_last(teller_run(peer->teller)->trace,
+                          (struct chunk){.kind = (uint16_t)kind,
+                                         .session = teller_session(peer->teller),
+                                         .data = data,
+                                         .size = (uint32_t)size});
+}
+
+static void flush_last(struct run *run)
+{
+    if (!tracefile_flush_last(run->trace))
+        log_line("%s: %s: how a program ended is not in it", run->file, strerror(errno));
 }
 
 static bool flush(struct run *run)
@@ -147,6 +166,8 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
     char environment[256];
     snprintf(environment, sizeof environment, "%s", hello->environment);
     peer->run = run;
+    run->finished = false;
+    run->asked = ++peer->server->askings;
     peer->teller = teller_new(run, (uint32_t)run->process_count, hello);
     if (!peer->teller) {
         peer_refuse(peer, "out of memory");
@@ -197,20 +218,11 @@ void program_welcome(struct peer *peer)
 
 /* ---- emptying queues ---- */
 
-/* Tells what was journalled and gives the room back.  Returns an error or NULL. */
-static const char *tell_batches(struct peer *peer, size_t *told)
+/* What the threads count themselves. */
+static void note_figures(const struct peer *peer)
 {
-    teller_batch(peer->teller, tracefile_epoch(teller_run(peer->teller)->trace), false);
-    const char *error = NULL;
     uint64_t waited = peer->waited_ns, dropped = peer->dropped, unfollowed = peer->unfollowed;
-    for (struct queue *q = peer->queues; q; q = q->next) {
-        if (q->batch_count && !error)
-            teller_slots(peer->teller, q->thread, q->batch, q->batch_count, &error);
-        *told += q->batch_count;
-        q->tail += q->batch_count;
-        if (q->batch_count)
-            queue_give_room(q);
-        q->batch_count = 0;
+    for (const struct queue *q = peer->queues; q; q = q->next) {
         waited += q->waited_ns;
         dropped += q->dropped;
         unfollowed += q->unfollowed;
@@ -219,6 +231,23 @@ static const char *tell_batches(struct peer *peer, size_t *told)
     process->waited_ns = waited > process->waited_ns ? waited : process->waited_ns;
     process->dropped = dropped > process->dropped ? dropped : process->dropped;
     process->unfollowed = unfollowed > process->unfollowed ? unfollowed : process->unfollowed;
+}
+
+/* Tells what was journalled and gives the room back.  Returns an error or NULL. */
+static const char *tell_batches(struct peer *peer, size_t *told)
+{
+    teller_batch(peer->teller, tracefile_epoch(teller_run(peer->teller)->trace), false);
+    const char *error = NULL;
+    for (struct queue *q = peer->queues; q; q = q->next) {
+        if (q->batch_count && !error)
+            teller_slots(peer->teller, q->thread, q->batch, q->batch_count, &error);
+        *told += q->batch_count;
+        q->tail += q->batch_count;
+        if (q->batch_count)
+            queue_give_room(q);
+        q->batch_count = 0;
+    }
+    note_figures(peer);
     return error;
 }
 
@@ -371,8 +400,8 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
     describe_first(peer, slots, bytes / SLOT_BYTES);
     journal(peer, MESSAGE_SLOTS, thread, slots, bytes);
     teller_batch(peer->teller, tracefile_epoch(peer->run->trace), false);
-    bool ok = flush(peer->run) &&
-              teller_slots(peer->teller, thread, slots, bytes / SLOT_BYTES, error);
+    peer->stalled = !flush(peer->run);
+    bool ok = peer->stalled || teller_slots(peer->teller, thread, slots, bytes / SLOT_BYTES, error);
     free(slots);
     return ok;
 }
@@ -394,7 +423,7 @@ static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
 
 bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
-    const char *error = "the disk is full";
+    const char *error = NULL;
     bool ok = true;
     struct in in = in_from(body, size);
     if (type == MESSAGE_WAKE) {
@@ -411,7 +440,8 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
         ok = socket_slots(peer, body, size, &error);
     } else {
         journal(peer, type, 0, body, size);
-        ok = flush(peer->run) && teller_message(peer->teller, type, 0, body, size, &error);
+        peer->stalled = !flush(peer->run);
+        ok = peer->stalled || teller_message(peer->teller, type, 0, body, size, &error);
     }
     if (!ok)
         peer_refuse(peer, "%s: %s", message_name(type), error);
@@ -427,8 +457,8 @@ void program_woken(struct peer *peer)
 
 static void end_of(struct run *run)
 {
-    tracefile_append(run->trace, (struct chunk){.kind = CHUNK_END});
-    flush(run);
+    tracefile_append_last(run->trace, (struct chunk){.kind = CHUNK_END});
+    flush_last(run);
 }
 
 void run_finished(struct run *run)
@@ -437,6 +467,7 @@ void run_finished(struct run *run)
         return;
     saving_finish(run);
     end_of(run);
+    run->finished = true;
 }
 
 /* What it left behind in its queues; not for ever where it was refused, or the server is to end. */
@@ -449,10 +480,98 @@ static void drain_last(struct peer *peer)
     while (!drain(peer, &told) && told && share_left(share));
 }
 
+/* What it left behind in its queues and there is no room for. */
+static void count_untaken(struct peer *peer, struct losses *losses)
+{
+    for (struct queue *q = peer->queues; q; q = q->next) {
+        uint64_t taken = 0;
+        q->batch_count = 0;
+        while (taken < q->slots && queue_copy(q, &peer->server->ticks, SIZE_MAX) && q->batch_count) {
+            losses_add(losses, peer->teller, q->batch, q->batch_count);
+            q->tail += q->batch_count;
+            taken += q->batch_count;
+        }
+    }
+}
+
+/* What it sent and there is no room for. */
+static void count_unread(struct peer *peer, struct losses *losses)
+{
+    size_t used = 0, length;
+    unsigned type;
+    const char *error;
+    peer_read_rest(peer);
+    while (frame_read(peer->in.data + used, peer->in.size - used, LIMIT_MESSAGE_BYTES, &type, &length,
+                      &error) > 0) {
+        const uint8_t *body = peer->in.data + used + MESSAGE_FRAME_BYTES;
+        used += MESSAGE_FRAME_BYTES + length;
+        struct slot *slots = malloc(length + 1); /* for its alignment */
+        if (!slots)
+            abort();
+        if (type == MESSAGE_SLOTS && length >= 4) {
+            memcpy(slots, body + 4, length - 4);
+            losses_add(losses, peer->teller, slots, (length - 4) / SLOT_BYTES);
+        }
+        free(slots);
+    }
+}
+
+/* Says which numbers will never come, as far as there is room to say it; the others are counted. */
+static void tell_losses(struct peer *peer, struct losses *losses)
+{
+    struct run_process *process = teller_process(peer->teller);
+    uint64_t room = tracefile_last_room(teller_run(peer->teller)->trace) / 2;
+    losses_merge(losses);
+    for (size_t i = 0; i < losses->count; i++) {
+        const struct loss *loss = &losses->items[i];
+        struct out out = {0};
+        const char *error;
+        put_u32(&out, loss->line);
+        put_u64(&out, loss->first);
+        put_u64(&out, loss->count);
+        if (out.size + CHUNK_HEAD_BYTES <= room) {
+            room -= out.size + CHUNK_HEAD_BYTES;
+            process->left_told += loss->dropped ? 0 : loss->count;
+            journal_last(peer, MESSAGE_LOST, out.data, out.size);
+            teller_message(peer->teller, MESSAGE_LOST, 0, out.data, out.size, &error);
+        }
+        out_free(&out);
+    }
+    process->left += losses->events;
+    if (losses->events)
+        log_line("%s: %llu events of %s are lost: there was no room or no time for them", teller_run(peer->teller)->file,
+                 (unsigned long long)losses->events, peer->name);
+}
+
+static void tell_gap(struct peer *peer)
+{
+    struct run *run = teller_run(peer->teller);
+    const struct run_process *process = teller_process(peer->teller);
+    struct out gap = {0};
+    put_u64(&gap, process->waited_ns);
+    put_u64(&gap, process->dropped);
+    put_u64(&gap, process->unfollowed);
+    put_u64(&gap, process->left);
+    put_u64(&gap, process->left_told);
+    journal_last(peer, MESSAGE_GAP, gap.data, gap.size);
+    saving_fact(run, (struct chunk){.kind = MESSAGE_GAP, .session = teller_session(peer->teller),
+                                  .data = gap.data, .size = (uint32_t)gap.size});
+    out_free(&gap);
+}
+
 void program_gone(struct peer *peer)
 {
     struct run *run = teller_run(peer->teller);
+    struct losses losses = {0};
     drain_last(peer);
+    count_untaken(peer, &losses);
+    if (peer->stalled)
+        count_unread(peer, &losses);
+    note_figures(peer);
+    if (losses.events)
+        losses_add_held(&losses, peer->teller);
+    tell_losses(peer, &losses);
+    losses_free(&losses);
     while (peer->queues) {
         struct queue *next = peer->queues->next;
         queue_free(peer->queues);
@@ -460,16 +579,9 @@ void program_gone(struct peer *peer)
     }
     peer->server->queue_count -= peer->queue_count;
     peer->queue_count = 0;
-    struct out gap = {0};
-    put_u64(&gap, teller_process(peer->teller)->waited_ns);
-    put_u64(&gap, teller_process(peer->teller)->dropped);
-    put_u64(&gap, teller_process(peer->teller)->unfollowed);
-    journal(peer, MESSAGE_GAP, 0, gap.data, gap.size);
-    saving_fact(run, (struct chunk){.kind = MESSAGE_GAP, .session = teller_session(peer->teller),
-                                  .data = gap.data, .size = (uint32_t)gap.size});
-    out_free(&gap);
-    journal(peer, CHUNK_HANGUP, 0, NULL, 0);
-    flush(run);
+    tell_gap(peer);
+    journal_last(peer, CHUNK_HANGUP, NULL, 0);
+    flush_last(run);
     saving_fact(run, (struct chunk){.kind = CHUNK_HANGUP,
                                     .session = teller_session(peer->teller)});
     teller_hangup(peer->teller);

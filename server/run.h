@@ -34,6 +34,7 @@ struct run_process {
     struct run_module *modules;
     size_t module_count, module_room;
     uint64_t waited_ns, dropped, unfollowed;
+    uint64_t left, left_told; /* events lost with its end; those of them whose numbers were told */
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
     bool connected;
 };
@@ -89,6 +90,12 @@ struct run {
     bool patient;        /* they, and much of the order, are left to run_go_on */
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished;    /* the file has no end */
+    bool deleted;       /* its file, while it is written */
+    bool finished;      /* all of its programs hung up, and its file has its end */
+    bool resting;       /* put to rest (rest.h): nothing of it is here but these figures */
+    uint64_t rest_events, rest_lost;
+    uint64_t asked;     /* grows; when it began, was finished or asked for last */
+    bool verify;        /* a viewer of its own: all of it is read before its figures are told */
     uint64_t unwritten; /* bytes that the disk had no room for; 0 none */
 };
 
@@ -128,6 +135,9 @@ bool run_go_on(struct run *run, uint64_t looks);
 
 /* Programs come and go. */
 uint32_t run_process(struct run *run, struct run_process process);
+
+/* Events that will never be shown, for whatever reason. */
+uint64_t run_lost(const struct run *run);
 
 /* A line of the server's log: standard error, with a time. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

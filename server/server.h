@@ -37,6 +37,7 @@ struct peer {
     size_t descriptor_count;
     double since;
     bool owes_token; /* it must say the secret before HELLO */
+    bool stalled; /* there is no room for its next message: it is tried again */
     bool ending; /* answer what is in out, then drop */
     bool unread; /* messages were left for the next turn */
     unsigned closed; /* the other side hung up; counts how often all queues were emptied since */
@@ -75,17 +76,29 @@ struct server {
     size_t listener_count;
     bool had_peer, stopping;
     struct share last; /* stopping: what may still be done */
+    double looked;    /* when files were looked for that are deleted */
+    uint64_t askings; /* for runs, so far */
+    int spare; /* a descriptor in reserve, to refuse with */
+    bool out_of_descriptors;
+    double guess; /* a secret that is wrong: from then on the next one is looked at */
 };
 
+/* admit.c: takes or refuses whoever waits at a listener */
+void admit(struct server *server, int listener);
+
 /* peer.c */
-/* far: from another machine, so it must say the secret first. */
+/* far: it must say the secret first. */
 struct peer *peer_new(struct server *server, int fd, const char *name, bool far);
+void peer_try_secrets(struct server *server); /* of those who wait until theirs is looked at */
 void peer_hung_up(struct peer *peer);
 void peer_drop(struct peer *peer, const char *why); /* why NULL: it left */
 void peer_refuse(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void peer_send(struct peer *peer); /* what is in out */
 void peer_go_on(struct server *server); /* messages that were put off */
 int peer_take_descriptor(struct peer *peer); /* the oldest one, or -1 */
+
+void peer_retry(struct server *server); /* those who are stalled */
+void peer_read_rest(struct peer *peer); /* what it has sent, without looking at it */
 
 /* program.c: returns false if the peer was dropped */
 bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello);

@@ -425,7 +425,7 @@ void teller_hangup(struct teller *teller)
         tellers_go_on(run, UINT64_MAX);
     for (size_t i = 0; i < teller->threads.room; i++) {
         const struct books *books = teller->threads.entries[i].value;
-        if (books && books->held_count)
+        if (books && books->held_count && !teller_process(teller)->left)
             order_report(run->order, (struct ref){line_of(teller, (uint32_t)teller->threads.entries[i].a), 0},
                          (struct ref){0, 0},
                          "names lines or types that were never announced");

@@ -221,6 +221,7 @@ void put_run(struct out *out, const struct shown_run *run)
     put_u64(out, run->wall_ns);
     put_string(out, run->name);
     put_string(out, run->file);
+    put_u64(out, run->lost);
 }
 
 void get_run(struct in *in, struct shown_run *run)
@@ -231,6 +232,7 @@ void get_run(struct in *in, struct shown_run *run)
     run->wall_ns = get_u64(in);
     run->name = get_one(in);
     run->file = get_string(in, NAME_BYTES);
+    run->lost = in_left(in) ? get_u64(in) : 0;
 }
 
 void shown_run_free(struct shown_run *run)

@@ -164,12 +164,14 @@ static int run_runs(const struct command *command, int argc, char **argv)
     while (source_next(&source, true, &type, &in, &error) > 0 && type == MESSAGE_RUN) {
         struct shown_run run, *r = &run;
         get_run(&in, r);
-        char when[32];
+        char when[32], lost[40] = "";
         time_t begin = (time_t)(r->wall_ns / 1000000000u);
         struct tm tm;
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
-        printf("%-4u %s  %-24s %12llu events  %s  %s\n", r->number, when, r->name,
-               (unsigned long long)r->events, r->connected ? "running " : "finished", r->file);
+        if (r->lost)
+            snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)r->lost);
+        printf("%-4u %s  %-24s %12llu events%s  %s  %s\n", r->number, when, r->name,
+               (unsigned long long)r->events, lost, r->connected ? "running " : "finished", r->file);
         shown_run_free(r);
     }
     source_close(&source);

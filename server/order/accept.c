@@ -303,7 +303,7 @@ bool order_go_on(struct order *order, uint64_t looks)
 struct order_figures order_figures(const struct order *order)
 {
     struct order_figures figures = order->figures;
-    figures.damaged += order->damaged_blocks;
+    figures.damaged += order->damaged_blocks + order->nodes.damaged;
     return figures;
 }
 

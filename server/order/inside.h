@@ -141,6 +141,8 @@ struct order {
     struct rows *spare;      /* a block that was open */
     struct rows *damaged;    /* stands for blocks that cannot be read */
     uint64_t damaged_blocks, partners_lost;
+    uint64_t *unreadable, first_damage; /* which blocks; the place of the first */
+    size_t unreadable_room;
     bool has_shared; /* some line is shared */
     struct map late;         /* send -> struct late: receives its row has no room for */
     struct scratch *scratch; /* of questions, see past.c */
@@ -221,6 +223,8 @@ void log_pack(struct order *order); /* every full block */
  * before the event is appended; fills edges, returns how many. */
 size_t log_collect(struct order *order, uint32_t line, uint32_t type, uint64_t *edges,
                    size_t room);
+
+void damage_note(struct order *order, uint64_t block); /* damage.c: it cannot be read */
 
 /* receives.c */
 struct late {

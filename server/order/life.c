@@ -40,6 +40,7 @@ void order_free(struct order *order)
         if (order->blocks[i].rows != order->damaged)
             rows_free(order->blocks[i].rows);
     rows_free(order->damaged);
+    free(order->unreadable);
     rows_free(order->spare);
     free(order->blocks);
     free(order->cache.list);

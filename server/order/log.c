@@ -33,7 +33,7 @@ static void evict(struct order *order)
     }
 }
 
-static struct rows *damaged_rows(struct order *order)
+static struct rows *damaged_rows(struct order *order, uint64_t block)
 {
     if (!order->damaged) { /* every field is 0: on line 0 */
         order->damaged = rows_open();
@@ -41,7 +41,7 @@ static struct rows *damaged_rows(struct order *order)
         order->damaged->row_bytes = 0;
         memset(order->damaged->bytes, 0, 80);
     }
-    order->damaged_blocks++;
+    damage_note(order, block);
     return order->damaged;
 }
 
@@ -68,7 +68,7 @@ const struct rows *log_load(const struct order *constant, uint64_t number)
         rows = NULL;
     }
     if (!rows)
-        return block->rows = damaged_rows(order);
+        return block->rows = damaged_rows(order, number);
     struct cache *cache = &order->cache;
     evict(order);
     cache->list = grow(cache->list, &cache->room, cache->count + 1, sizeof *cache->list);

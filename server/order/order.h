@@ -82,7 +82,7 @@ struct trouble {
 
 struct order_figures {
     uint64_t events, hidden_events, pending, lost, contradictions, duplicates;
-    uint64_t damaged; /* blocks found unreadable so far */
+    uint64_t damaged; /* parts found unreadable so far */
 };
 
 struct order *order_new(void); /* everything in memory */
@@ -175,6 +175,13 @@ uint64_t order_line_from(const struct order *order, uint32_t line, uint64_t posi
 /* Gaps of a line, oldest first; false past the last. */
 bool order_line_gap(const struct order *order, uint32_t line, size_t i, uint64_t *first,
                     uint64_t *count);
+/* Reads all that is on the shelf, to find out what cannot be read. */
+void order_verify(struct order *order);
+/* Stretches of a line's numbers that are known to lie in parts that cannot be read. */
+void order_unreadable(const struct order *order, uint32_t line,
+                      void (*visit)(void *context, uint64_t first, uint64_t count), void *context);
+uint64_t order_unreadable_events(const struct order *order); /* of all lines but the hidden ones */
+uint64_t order_first_damage(const struct order *order); /* place on the shelf, 0 none */
 /* Who is in a line at its end; since: number of the event by which it came in.  False
  * past the last. */
 bool order_line_inside(const struct order *order, uint32_t line, size_t i, uint32_t *thread,
