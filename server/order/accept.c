@@ -236,10 +236,18 @@ void order_gone(struct order *order, const uint32_t *lines, size_t count)
     } while (close_gaps(order));
 }
 
+void order_finish(struct order *order)
+{
+    order->finishing = true;
+    order_gone(order, NULL, 0);
+    order->finishing = false;
+}
+
 struct order_figures order_figures(const struct order *order)
 {
     struct order_figures figures = order->figures;
     figures.damaged += order->damaged_blocks;
+    figures.doubtful = order->doubts;
     return figures;
 }
 
