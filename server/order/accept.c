@@ -291,19 +291,52 @@ void order_back(struct order *order, uint32_t line)
 
 void order_patient(struct order *order) { order->patient = true; }
 
+/* All that is still pending looks once more. */
+static void leave_pending(struct order *order)
+{
+    for (uint32_t i = 1; i <= order->line_count; i++)
+        if (order->lines[i - 1].pending)
+            leave(order, &i, 1);
+}
+
+/* Goes from the last looks to the letting go, and from there to the end. */
+static bool is_finished(struct order *order)
+{
+    if (order->work.count || order->going.count)
+        return false;
+    if (order->last && !order->finishing) {
+        order->finishing = true;
+        leave_pending(order);
+        if (order->going.count)
+            return false;
+    }
+    order->last = order->finishing = false;
+    return true;
+}
+
 bool order_go_on(struct order *order, uint64_t looks)
 {
     order->looks = looks;
     mark_gone(order);
     drain(order);
     order->looks = 0;
-    return !order->work.count && !order->going.count;
+    return is_finished(order);
+}
+
+void order_finish(struct order *order)
+{
+    order->last = true;
+    while (!order->patient && !is_finished(order)) {
+        mark_gone(order);
+        drain(order);
+    }
 }
 
 struct order_figures order_figures(const struct order *order)
 {
     struct order_figures figures = order->figures;
     figures.damaged += order->damaged_blocks + order->nodes.damaged;
+    figures.doubtful = order->doubts;
     return figures;
 }
 

@@ -108,6 +108,7 @@ struct meeting { /* those who meet by one key */
     size_t count, room;
     uint32_t receives, expected; /* of a SEND: delivered so far; how many it has, 0 any number */
     bool done; /* all that can be expected has met; forgotten after a while */
+    bool released; /* not all came, and nobody waits for them any more */
     uint32_t *waiting; /* lines */
     size_t waiting_count, waiting_room;
 };
@@ -173,6 +174,11 @@ struct order {
         size_t waiters; /* of the line before the next one that are to look again */
     } going;
     struct set stragglers; /* gone lines on which something came all the same */
+    bool last;      /* nobody is there any more who could tell something */
+    bool finishing; /* then, and nothing else is left: who waits by a key for somebody is let go */
+    uint64_t doubts, first_doubt; /* events before which more may be; position of the first */
+    uint32_t doubt_reasons, forgotten_doubts; /* bits: of them all; of those that are forgotten */
+    struct doubts *doubtful; /* doubt.c; NULL: nobody asked yet */
     struct trouble *troubles;
     size_t trouble_count, trouble_room;
     char **reasons; /* read from a saved order */
@@ -215,8 +221,8 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
 void log_set(struct order *order, uint64_t position, enum row_field field, uint64_t value);
 void log_gap(struct order *order, uint32_t line, uint64_t count);
 /* The event that stands for `at` in the order: itself, or where it is lost or
- * contradictory the one before it on its exclusive line; else NO_POSITION. */
-uint64_t log_standing(const struct order *order, struct ref at);
+ * contradictory the one before it on its exclusive line; else NO_POSITION.  *lost is set if it is lost. */
+uint64_t log_standing(const struct order *order, struct ref at, bool *lost);
 void log_pack(struct order *order); /* every full block */
 
 /* collect.c: the edges that the `after` set of a type asks for on a shared line.  Call
@@ -238,6 +244,9 @@ void late_add(struct order *order, uint64_t send, uint64_t receive);
 /* past.c */
 void scratch_free(struct order *order);
 
+/* doubt.c */
+void doubts_drop(struct order *order); /* what was found out about them */
+
 /* save.c and life.c share this */
 struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
 
@@ -258,6 +267,7 @@ void pending_free_all(struct order *order);
 struct point { /* events that are delivered together; the first is the head that was looked at */
     struct pending **members;
     size_t count, room;
+    uint8_t doubt; /* an enum unseen: some that belong to it are missing */
 };
 
 void line_enqueue(struct order *order, uint32_t number); /* its head is to be looked at */

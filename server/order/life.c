@@ -47,6 +47,7 @@ void order_free(struct order *order)
     nodes_free(&order->nodes);
     late_free(order);
     scratch_free(order);
+    doubts_drop(order);
     if (order->shelf.free)
         order->shelf.free(order->shelf.context);
     meetings_free(order);

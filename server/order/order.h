@@ -56,6 +56,7 @@ struct arrival {
     uint32_t partner_count;
     struct ref after[2]; /* line 0: none */
     uint32_t batch; /* where it came from, see order_oldest_batch */
+    uint8_t doubt;  /* an enum unseen: why more may be before it than is told */
 };
 
 /* One delivered event.  line 0: it cannot be read, the trace file is damaged there. */
@@ -72,6 +73,7 @@ struct event {
     bool opened;           /* its last edge is what its line was opened by */
     bool after_gap;        /* numbers before it on its line were lost */
     bool sends;            /* it may have receives */
+    uint8_t doubt;         /* an enum unseen: why more may be before it than is told */
     struct presences in;   /* on its line, after it; at most 255 each */
 };
 
@@ -83,6 +85,7 @@ struct trouble {
 struct order_figures {
     uint64_t events, hidden_events, pending, lost, contradictions, duplicates;
     uint64_t damaged; /* parts found unreadable so far */
+    uint64_t doubtful; /* events before which more may be than is told */
 };
 
 struct order *order_new(void); /* everything in memory */
@@ -131,6 +134,9 @@ void order_back(struct order *order, uint32_t line);
  * left. */
 void order_patient(struct order *order);
 bool order_go_on(struct order *order, uint64_t looks);
+/* Nobody is there any more who could tell something: who waits by a key for somebody that never came is let
+ * go, as doubtful.  All lines are gone. */
+void order_finish(struct order *order);
 /* Reports a contradiction that was seen outside. */
 void order_report(struct order *order, struct ref at, struct ref with, const char *why);
 
@@ -208,7 +214,22 @@ struct comparison *comparison_new(const struct order *order);
 void comparison_begin(struct comparison *comparison, struct ref a, struct ref b);
 bool comparison_step(struct comparison *comparison, uint64_t budget); /* true when it is done */
 enum precedence comparison_answer(const struct comparison *comparison);
+/* Why it is UNKNOWN: bits of enum unseen and enum unanswered; else 0. */
+uint32_t comparison_reasons(const struct comparison *comparison);
 void comparison_free(struct comparison *comparison);
+
+/* Doubts: events before which more may be than is told.  If two events are not ordered, and a doubtful one is
+ * before (or is) one of them and not the other, that one may come after the other.  Which doubtful events are
+ * before each event is found in one pass over the log, when first asked. */
+/* Goes on with it for about `budget` events; true once all before position `end` is known. */
+bool order_doubts_step(const struct order *order, uint64_t end, uint64_t budget);
+/* Of two events that are not ordered by what is known, once that is known of both: bits of enum unseen, why they
+ * may be ordered all the same; 0: they are concurrent. */
+uint32_t order_doubts_between(const struct order *order, uint64_t a, uint64_t b);
+/* How many of the events of an exclusive line, ordinals from .. end - 1, have the same doubts as the event at a
+ * position. */
+uint64_t order_doubts_alike(const struct order *order, uint32_t line, uint64_t from, uint64_t end,
+                            uint64_t position);
 
 /* How far the past or the future of an event reaches on every line. */
 struct reach;
