@@ -239,7 +239,7 @@ uint32_t attach_retry(void)
     if (before == 0 || now - before < AGAIN_NS || atomic_exchange(&trying, true))
         return 0;
     int saved = errno;
-    if (attach_again(server_wait_ms()))
+    if (!atomic_load(&live) && attach_again(server_wait_ms()))
         say("%s: a server is there again: traced from here on", endpoint);
     atomic_store(&last, now);
     atomic_store(&trying, false);
@@ -261,7 +261,10 @@ void attach_forking(uint64_t high, uint64_t low) { forked = (struct attach_fork)
 static void after_fork(void)
 {
     bool was_traced = thread_base != NULL && atomic_load(&live);
-    server_forget();
+    if (thread_mine && thread_mine->busy)
+        server_queue_forked(thread_mine); /* forked by a signal handler: what it came between goes on */
+    server_forked();
+    lost_forked();
     objects_forked();
     barriers_forked();
     codes_forked();

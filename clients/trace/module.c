@@ -43,7 +43,7 @@ static struct module {
     size_t announcement_bytes;
 } modules[MODULES];
 static _Atomic unsigned module_count;
-static _Atomic bool lock;
+static latch lock;
 static unsigned long long seen_adds;
 
 bool modules_record, modules_cxx;
@@ -241,7 +241,7 @@ void modules_announce(struct out *out)
     }
 }
 
-void modules_forked(void) { spin_give(&lock); }
+void modules_forked(void) { latch_reset(&lock); }
 
 void modules_begin(void)
 {
@@ -280,10 +280,10 @@ static const struct module *find_new(struct thread *t, uintptr_t address)
 {
     unsigned long long adds = 0;
     dl_iterate_phdr(count_adds, &adds);
-    spin_take(&lock);
+    latch_take(&lock);
     if (adds != seen_adds)
         dl_iterate_phdr(list, t);
-    spin_give(&lock);
+    latch_give(&lock);
     return find(address);
 }
 
@@ -360,9 +360,9 @@ uintptr_t modules_site(uintptr_t site)
     const struct module *m = find(site);
     struct thread *t = !m && under_record ? thread_recording() : NULL;
     if (t) {
-        t->busy = true;
+        busy_begin(t);
         m = find_new(t, site);
-        t->busy = false;
+        busy_end(t);
     }
     if (!m)
         return 0;

@@ -12,19 +12,14 @@
 static struct object *_Atomic buckets[BUCKETS];
 static _Atomic unsigned object_count;
 
-static _Atomic bool arena_lock;
+static latch arena_lock;
 static char *arena;
 static size_t arena_left;
 
-/* A signal handler that posts a semaphore must not come here while its own thread is here. */
 void *arena_take(size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
-    struct thread *t = thread_mine;
-    bool busy = t && t->busy;
-    if (t)
-        t->busy = true;
-    spin_take(&arena_lock);
+    latch_take(&arena_lock);
     void *p = NULL;
     if (bytes > arena_left && bytes <= ARENA_BYTES) {
         char *more = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
@@ -39,9 +34,7 @@ void *arena_take(size_t bytes)
         arena += bytes;
         arena_left -= bytes;
     }
-    spin_give(&arena_lock);
-    if (t)
-        t->busy = busy;
+    latch_give(&arena_lock);
     return p;
 }
 
@@ -103,8 +96,8 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
 {
     if (LIKELY(line_index(&o->line)))
         return &o->line;
-    thread->busy = true; /* a handler may want the same one */
-    spin_take(&o->opening);
+    busy_begin(thread); /* a handler may want the same one */
+    latch_take(&o->opening);
     if (!line_index(&o->line)) {
         uint64_t key = shared_key(o), identity[2] = {key, SHARED_KEYS};
         uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
@@ -118,8 +111,8 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
         atomic_store_explicit(&o->line.life, thread->life, memory_order_relaxed);
         atomic_store_explicit(&o->line.index, index, memory_order_release);
     }
-    spin_give(&o->opening);
-    thread->busy = false;
+    latch_give(&o->opening);
+    busy_end(thread);
     return line_index(&o->line) ? &o->line : NULL;
 }
 
@@ -150,16 +143,16 @@ void object_made(const void *address, enum object_kind kind, uintptr_t site)
 
 /* ---- tasks: used again once nobody looks at them ---- */
 
-static _Atomic bool task_lock;
+static latch task_lock;
 static struct task *task_pool;
 
 struct task *task_new(unsigned keepers)
 {
-    spin_take(&task_lock);
+    latch_take(&task_lock);
     struct task *task = task_pool;
     if (task)
         task_pool = task->free_next;
-    spin_give(&task_lock);
+    latch_give(&task_lock);
     if (!task)
         task = arena_take(sizeof *task);
     if (task)
@@ -171,10 +164,10 @@ void task_release(struct task *task)
 {
     if (atomic_fetch_sub(&task->keepers, 1) != 1)
         return;
-    spin_take(&task_lock);
+    latch_take(&task_lock);
     task->free_next = task_pool;
     task_pool = task;
-    spin_give(&task_lock);
+    latch_give(&task_lock);
 }
 
 /* The same for each object, before the child records anything. */
@@ -182,7 +175,7 @@ void objects_begin_child(void)
 {
     for (size_t i = 0; i < BUCKETS; i++)
         for (struct object *o = atomic_load(&buckets[i]); o; o = atomic_load(&o->next)) {
-            spin_give(&o->opening);
+            latch_reset(&o->opening);
             signals_begin_child(o);
         }
 }
@@ -190,8 +183,8 @@ void objects_begin_child(void)
 /* Locks that threads held which are not there any more; half-done changes are left behind. */
 void objects_forked(void)
 {
-    spin_give(&arena_lock);
+    latch_reset(&arena_lock);
     arena_left = 0;
-    spin_give(&task_lock);
+    latch_reset(&task_lock);
     task_pool = NULL;
 }

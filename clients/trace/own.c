@@ -51,12 +51,12 @@ static struct own *open_line_as(struct thread *t, const char *kind, const char *
     char short_kind[256], short_name[LIMIT_TEXT_BYTES];
     snprintf(short_kind, sizeof short_kind, "%s", kind);
     snprintf(short_name, sizeof short_name, "%s", name ? name : "");
-    t->busy = true;
+    busy_begin(t);
     uint32_t index = line_announce(t, short_kind, short_name, object, 0, flags, identity);
     struct own *own = index ? own_make(index) : NULL;
     if (own)
         line_opened(&own->line, t, index);
-    t->busy = false;
+    busy_end(t);
     return own;
 }
 
@@ -208,9 +208,7 @@ void poet_annotate(poet_event_t event, const char *format, ...)
     put_u32(&body, event.line);
     put_u64(&body, event.number);
     put_string(&body, text);
-    t->busy = true;
     record_control(t, MESSAGE_TEXT, &body);
-    t->busy = false;
     errno = saved;
 }
 
@@ -411,9 +409,7 @@ void poet_environment(const char *name)
     char cut[256];
     snprintf(cut, sizeof cut, "%s", name);
     put_string(&body, cut);
-    t->busy = true;
     record_control(t, MESSAGE_DESCRIBE, &body);
-    t->busy = false;
 }
 
 uint64_t poet_lost(void) { return atomic_load(&dropped); }

@@ -22,7 +22,8 @@ _Atomic uint32_t live;
 
 static int connection = -1;
 static struct stat connection_is; /* a program may close every descriptor, ours too */
-static _Atomic bool sending; /* a spin lock around the connection */
+static latch sending; /* around the connection: messages on it are whole */
+static _Atomic bool wake_wanted;
 static unsigned wait_ms = 1000;
 static uint32_t queue_slots = 4096;
 
@@ -57,12 +58,6 @@ static unsigned number_from(const char *variable, unsigned otherwise, unsigned l
     return (unsigned)v;
 }
 
-static void lock(void)
-{
-    spin_take(&sending);
-}
-
-static void unlock(void) { spin_give(&sending); }
 
 static bool ours(void)
 {
@@ -117,6 +112,39 @@ static bool send_all(const struct out *out, int descriptor)
     return true;
 }
 
+static void send_wake(void)
+{
+    static const uint8_t wake[MESSAGE_FRAME_BYTES] = {
+        0, 0, 0, 0, MESSAGE_WAKE, 0, MESSAGE_MARK & 0xff, MESSAGE_MARK >> 8};
+    if (!ours())
+        give_up("the program closed the connection");
+    else if (send(connection, wake, sizeof wake, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN &&
+             errno != EINTR)
+        give_up(strerror(errno));
+}
+
+/* Nobody waits for the connection to wake the server: whoever has it now does it when it has done. */
+static void wake_if_wanted(void)
+{
+    while (atomic_load(&wake_wanted) && latch_try(&sending)) {
+        if (atomic_exchange(&wake_wanted, false))
+            send_wake();
+        latch_give(&sending);
+    }
+}
+
+static bool send_whole(const struct out *out, int descriptor, uint32_t life)
+{
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    latch_take(&sending);
+    bool sent = atomic_load(&live) == life && send_all(out, descriptor);
+    latch_give(&sending);
+    wake_if_wanted();
+    pthread_setcancelstate(cancelling, NULL);
+    return sent;
+}
+
 /* ---- queues ---- */
 
 bool server_remote;
@@ -164,14 +192,12 @@ static bool make_queue(struct thread *t, uint32_t slots)
         return false;
     }
     prepare_queue(t, p, slots);
-    struct out out = {0};
+    uint8_t message[MESSAGE_FRAME_BYTES + 4];
+    struct out out = {.data = message, .room = sizeof message};
     out_begin(&out, MESSAGE_THREAD);
     put_u32(&out, slots);
     out_end(&out);
-    lock();
-    bool sent = send_all(&out, fd);
-    unlock();
-    out_free(&out);
+    bool sent = send_whole(&out, fd, t->life);
     close(fd);
     if (!sent) {
         munmap(p, bytes);
@@ -204,30 +230,41 @@ void server_queue_done(struct thread *t)
 
 void server_wake(void)
 {
-    static const uint8_t wake[MESSAGE_FRAME_BYTES] = {
-        0, 0, 0, 0, MESSAGE_WAKE, 0, MESSAGE_MARK & 0xff, MESSAGE_MARK >> 8};
     if (server_remote) {
         sender_wake();
         return;
     }
     int cancelling; /* send() is a cancellation point, a lock is not */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    lock();
-    if (!ours())
-        give_up("the program closed the connection");
-    else if (send(connection, wake, sizeof wake, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN &&
-        errno != EINTR)
-        give_up(strerror(errno));
-    unlock();
+    atomic_store(&wake_wanted, true);
+    wake_if_wanted();
     pthread_setcancelstate(cancelling, NULL);
 }
 
-bool server_send(const struct out *out, uint32_t life)
+void server_look(void)
 {
-    lock();
-    bool sent = atomic_load(&live) == life && send_all(out, -1);
-    unlock();
-    return sent;
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    if (latch_try(&sending)) {
+        struct pollfd p = {.fd = connection, .events = POLLRDHUP};
+        if (!ours())
+            give_up("the program closed the connection");
+        else if (poll(&p, 1, 0) == 1 && p.revents & (POLLRDHUP | POLLHUP | POLLERR))
+            give_up("it hung up");
+        latch_give(&sending);
+        wake_if_wanted();
+    }
+    pthread_setcancelstate(cancelling, NULL);
+}
+
+bool server_send(const struct out *out, uint32_t life) { return send_whole(out, -1, life); }
+
+/* Its memory is the parent's as well: whatever is still written goes nowhere. */
+void server_queue_forked(struct thread *t)
+{
+    if (t->queue)
+        mmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
 bool server_alive(void) { return atomic_load_explicit(&live, memory_order_relaxed) != 0; }
@@ -243,23 +280,35 @@ void server_begin(void)
 bool server_use(int fd, const struct out *first)
 {
     static uint32_t lives;
-    lock();
+    latch_take(&sending);
     if (ours())
         close(connection);
     connection = fd;
     fstat(connection, &connection_is);
     atomic_store(&live, ++lives);
     bool sent = send_all(first, -1);
-    unlock();
+    latch_give(&sending);
     return sent;
 }
 
-void server_forget(void)
+static void forget(void)
 {
     atomic_store(&live, 0);
     if (ours())
         close(connection);
     connection = -1;
-    atomic_store(&sending, false);
+}
+
+void server_forget(void)
+{
+    latch_take(&sending);
+    forget();
+    latch_give(&sending);
+}
+
+void server_forked(void)
+{
+    latch_reset(&sending);
+    forget();
 }
 

@@ -21,32 +21,33 @@ bool line_current(uint32_t code)
 
 /* ---- the pool of thread structures ---- */
 
-static _Atomic bool pool_lock;
+static latch pool_lock;
 static struct thread *pool;
 
 static struct thread *take(void)
 {
-    spin_take(&pool_lock);
+    latch_take(&pool_lock);
     struct thread *t = pool;
     if (t)
         pool = t->next_free;
-    spin_give(&pool_lock);
+    latch_give(&pool_lock);
     if (!t) {
         t = arena_take(sizeof *t);
         if (!t)
             return NULL;
         *t = (struct thread){0};
     }
-    *t = (struct thread){.holds = t->holds, .hold_room = t->hold_room, .partners = t->partners};
+    *t = (struct thread){.holds = t->holds, .hold_room = t->hold_room, .partners = t->partners,
+                         .scratch = t->scratch};
     return t;
 }
 
 static void put_back(struct thread *t)
 {
-    spin_take(&pool_lock);
+    latch_take(&pool_lock);
     t->next_free = pool;
     pool = t;
-    spin_give(&pool_lock);
+    latch_give(&pool_lock);
 }
 
 static struct thread *make(struct line *own, uint32_t slots)
@@ -69,6 +70,7 @@ struct thread *thread_make(struct task *task)
     if (t) {
         t->task = task;
         t->alone = &task->line;
+        t->busy = 1; /* until its line is there, and its start is told */
         thread_mine = thread_base = t;
     }
     return t;
@@ -81,6 +83,10 @@ const char *thread_runtime(void) { return poet_runtime && *poet_runtime ? poet_r
 
 void thread_end(struct thread *t)
 {
+    busy_begin(t);
+    if (t->queue && t->life == atomic_load(&live))
+        lost_pass_on(t);
+    lost_leave(t);
     if (t == thread_base)
         thread_mine = thread_base = NULL;
     server_queue_done(t);
@@ -92,7 +98,8 @@ static struct thread unborn = {.life = NO_LIFE}; /* whoever forked, in the child
 void thread_forget(bool may_begin)
 {
     pool = NULL;
-    spin_give(&pool_lock);
+    latch_reset(&pool_lock);
+    latches_forked();
     thread_mine = thread_base = may_begin ? &unborn : NULL;
 }
 
@@ -102,6 +109,19 @@ void thread_unfollowed(struct thread *t)
         atomic_fetch_add_explicit(&t->queue->unfollowed, 1, memory_order_relaxed);
 }
 
+void thread_missed(struct thread *t, enum unseen why)
+{
+    thread_unfollowed(t);
+    t->doubt = (uint8_t)why;
+}
+
+char *thread_scratch(struct thread *t)
+{
+    if (!t->scratch)
+        t->scratch = arena_take(SCRATCH_BYTES);
+    return t->scratch;
+}
+
 struct thread *thread_otherwise(struct thread *t)
 {
     if (t == &unborn) {
@@ -109,16 +129,17 @@ struct thread *thread_otherwise(struct thread *t)
         return attach_child();
     }
     if (t->busy) {
-        thread_unfollowed(t); /* a signal handler came in between */
+        if (!t->off) /* a signal handler came in between */
+            thread_missed(t, UNSEEN_HANDLER);
         return NULL;
     }
+    busy_begin(t); /* a handler must not want the connection that we are making */
     uint32_t now = atomic_load_explicit(&live, memory_order_relaxed);
-    if (!now) {
-        t->busy = true; /* a handler must not want the connection that we are making */
+    if (!now)
         now = attach_retry();
-        t->busy = false;
-    }
-    return now && now != t->life ? life_renew(t) : NULL;
+    bool records = now && (now == t->life || life_renew(t));
+    busy_end(t);
+    return records && !t->off ? t : NULL;
 }
 
 /* ---- holds ---- */
@@ -157,9 +178,11 @@ struct hold *thread_push(struct thread *t, struct object *object, struct line *l
         t->holds = more;
         t->hold_room = room;
     }
-    struct hold *hold = &t->holds[t->hold_count++];
+    struct hold *hold = &t->holds[t->hold_count];
     *hold = (struct hold){
         .object = object, .line = line, .visit = object ? object->visit : 0, .depth = 1};
+    atomic_signal_fence(memory_order_seq_cst); /* a handler looks where the thread is */
+    t->hold_count++;
     return hold;
 }
 
@@ -170,8 +193,10 @@ void thread_pop(struct thread *t, struct hold *hold)
         t->hold_count--;
         return;
     }
+    busy_begin(t);
     memmove(hold, hold + 1, (t->hold_count - i - 1) * sizeof *hold);
     t->hold_count--;
+    busy_end(t);
 }
 
 /* ---- lines ---- */
@@ -204,9 +229,7 @@ void line_rename(struct thread *t, const struct line *line, const char *name)
     put_u32(&body, line_index(line));
     put_string(&body, cut);
     put_u64(&body, atomic_load_explicit(&line->number, memory_order_relaxed));
-    t->busy = true;
     record_control(t, MESSAGE_NAME, &body);
-    t->busy = false;
 }
 
 void poet_line_name(poet_line_t line, const char *name)
@@ -230,9 +253,7 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name)
     put_string(&body, cut);
     snprintf(cut, sizeof cut, "%s", name);
     put_string(&body, cut);
-    t->busy = true;
     record_control(t, MESSAGE_KIND, &body);
-    t->busy = false;
 }
 
 void poet_set_name(const char *name)
@@ -255,7 +276,7 @@ static uint16_t leaving(const struct hold *hold)
 void poet_trace_off(void)
 {
     struct thread *t = thread_self();
-    if (!t || t->off++)
+    if (!t || t->off++ || t->busy)
         return;
     int saved = errno;
     while (t->hold_count) {
@@ -275,7 +296,7 @@ void poet_trace_off(void)
 void poet_trace_on(void)
 {
     struct thread *t = thread_self();
-    if (!t || t->off == 0 || --t->off)
+    if (!t || t->off == 0 || --t->off || t->busy)
         return;
     int saved = errno;
     record_event(t, TYPE_ON, t->own, 0, SITE);

@@ -10,7 +10,7 @@ static struct {
     char about[120];
 } unseen[UNSEEN_MOST];
 static _Atomic unsigned unseen_count;
-static _Atomic bool adding;
+static latch adding;
 
 static void put_unseen(struct out *out, unsigned i)
 {
@@ -42,7 +42,7 @@ void unseen_tell(enum unseen reason, const char *what)
     about[size] = 0;
     if (known(reason, about))
         return;
-    spin_take(&adding);
+    latch_take(&adding);
     unsigned at = atomic_load(&unseen_count);
     bool add = at < UNSEEN_MOST && !known(reason, about);
     if (add) {
@@ -50,7 +50,7 @@ void unseen_tell(enum unseen reason, const char *what)
         memcpy(unseen[at].about, about, sizeof about);
         atomic_store_explicit(&unseen_count, at + 1, memory_order_release);
     }
-    spin_give(&adding);
+    latch_give(&adding);
     uint32_t life = atomic_load(&live);
     if (!add || !life)
         return; /* the next life tells it */
