@@ -67,7 +67,7 @@ $(B)/o/%.o: %.c
 # libpoet is position-independent, hides everything, and unwinds through cancelled waits.
 $(B)/pic/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+	$(CC) $(BASE) $(CFLAGS) -include clients/trace/libc.h -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 
 $(B)/lib/libpoet.so: $(patsubst %.c,$(B)/pic/%.o,$(TRACE)) clients/trace/exports.map
 	@mkdir -p $(@D)
@@ -102,7 +102,7 @@ $(B)/lib/libpoet-mpi-%.so: $(MPI) clients/mpi/inside.h $(B)/include/poet.h
 # For static programs, where the linker lets us stand before the calls.
 $(B)/static/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) -DPOET_STATIC -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+	$(CC) $(BASE) $(CFLAGS) -include clients/trace/libc.h -DPOET_STATIC -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 
 $(B)/lib/libpoet.a: $(patsubst %.c,$(B)/static/%.o,$(TRACE))
 	@mkdir -p $(@D)

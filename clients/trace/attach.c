@@ -17,9 +17,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* One at a time makes itself known; what that needs is not on a stack, which may be small. */
+static char text[16384];
+static char file[PATH_MAX];
+static uint8_t answer[1024];
+static struct error error;
+
 static void put_arguments(struct out *out)
 {
-    char text[16384];
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
     if (fd >= 0)
@@ -29,11 +34,8 @@ static void put_arguments(struct out *out)
     for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
         count++;
     put_u32(out, count);
-    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1) {
-        char argument[LIMIT_TEXT_BYTES];
-        snprintf(argument, sizeof argument, "%s", text + i);
-        put_string(out, argument);
-    }
+    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
+        put_text(out, text + i, LIMIT_TEXT_BYTES - 1);
 }
 
 static char environment[64] = "pthread";
@@ -63,10 +65,6 @@ static const char *run_name(void)
 
 static void put_hello(struct out *out)
 {
-    char host[256] = "", path[PATH_MAX] = "";
-    gethostname(host, sizeof host - 1);
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[n > 0 ? n : 0] = 0;
     struct timespec wall;
     clock_gettime(CLOCK_REALTIME, &wall);
     out_begin(out, MESSAGE_HELLO);
@@ -75,8 +73,12 @@ static void put_hello(struct out *out)
     put_u8(out, ROLE_PROGRAM);
     put_string(out, run_name());
     put_string(out, environment);
-    put_string(out, path);
-    put_string(out, host);
+    ssize_t n = readlink("/proc/self/exe", text, PATH_MAX - 1);
+    text[n > 0 ? n : 0] = 0;
+    put_text(out, text, LIMIT_TEXT_BYTES - 1);
+    *text = 0;
+    gethostname(text, NAME_BYTES);
+    put_string(out, text);
     put_u32(out, (uint32_t)getpid());
     put_u64(out, instance);
     put_u64(out, clock_now());
@@ -102,20 +104,20 @@ static ssize_t receive(int fd, void *data, size_t size, int *descriptor)
 /* Reads the server's WELCOME or ERROR.  Where it is refused: why, in words of the server or ours. */
 static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *counters)
 {
-    uint8_t data[1024];
+    uint8_t *data = answer;
     size_t size = 0, length = 0;
     unsigned type = 0;
-    const char *error = "no answer";
+    const char *wrong = "no answer";
     for (uint64_t begin = clock_now(); clock_now() - begin < patience_ms * 1000000ull;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         poll(&p, 1, 100);
-        ssize_t n = receive(fd, data + size, sizeof data - size, counters);
+        ssize_t n = receive(fd, data + size, sizeof answer - size, counters);
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-            error = n ? strerror(errno) : "it hung up";
+            wrong = n ? strerror(errno) : "it hung up";
             break;
         }
         size += n > 0 ? (size_t)n : 0;
-        int got = frame_read(data, size, sizeof data, &type, &length, &error);
+        int got = frame_read(data, size, sizeof answer, &type, &length, &wrong);
         if (got < 0)
             break;
         if (got == 0)
@@ -124,12 +126,12 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             return true;
         struct in in = in_from(data + MESSAGE_FRAME_BYTES, length);
         uint32_t n_text = get_u32(&in);
-        const uint8_t *text = get_bytes(&in, n_text);
-        snprintf(why->text, sizeof why->text, "%.*s", (int)(text ? n_text : 0),
-                 text ? (const char *)text : "");
+        const uint8_t *words = get_bytes(&in, n_text);
+        snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
+                 words ? (const char *)words : "");
         return false;
     }
-    snprintf(why->text, sizeof why->text, "%s", error);
+    snprintf(why->text, sizeof why->text, "%s", wrong);
     return false;
 }
 
@@ -168,8 +170,6 @@ static void attach(void)
 {
     const char *named = environment_get("POET_SERVER"), *chosen = environment_get("POET_ENVIRONMENT");
     const char *output = environment_get("POET_OUTPUT"); /* asks for a server of its own */
-    char file[PATH_MAX] = "";
-    struct error error;
     bool absent = true;
     if (environment_is_unsafe() || (named && strcmp(named, "none") == 0))
         return;
@@ -214,7 +214,6 @@ static void attach(void)
 /* A server that answers where the last one was; never one of our own.  Quiet where there is none. */
 static bool attach_again(unsigned patience_ms)
 {
-    struct error error;
     bool absent;
     int cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
@@ -226,10 +225,11 @@ static bool attach_again(unsigned patience_ms)
 
 #define AGAIN_NS 1000000000u
 
+static _Atomic uint64_t last;
+static _Atomic bool trying;
+
 uint32_t attach_retry(void)
 {
-    static _Atomic uint64_t last;
-    static _Atomic bool trying;
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
     uint64_t now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
@@ -265,6 +265,7 @@ static void after_fork(void)
         server_queue_forked(thread_mine); /* forked by a signal handler: what it came between goes on */
     server_forked();
     lost_forked();
+    atomic_store(&trying, false);
     objects_forked();
     barriers_forked();
     codes_forked();

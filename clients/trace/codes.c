@@ -195,10 +195,10 @@ static poet_type_t make_type(struct thread *t, const char *name, const char *con
     for (unsigned i = 0; i < count; i++)
         type->after[i] = codes[i] ? codes[i] : type->code;
     type->after_count = count;
-    struct out body = {0};
+    uint8_t small[256];
+    struct out body = message_room(t, small, sizeof small, strlen(name) + 16 + count * sizeof *codes);
     put_type(&body, type->code, name, type->after, count);
     bool told = record_control(t, MESSAGE_TYPE, &body);
-    out_free(&body);
     if (!told)
         own_types = type->next; /* nobody knows it: asked for again, it is told again */
     return told ? type->code : 0;
@@ -226,13 +226,13 @@ uint16_t codes_pair(poet_type_t a, poet_type_t b)
         (pair = arena_take(sizeof *pair)) != NULL) {
         *pair = (struct own_pair){own_pairs, a, b, (uint16_t)next_shape++};
         own_pairs = pair;
-        struct out body = {0};
+        uint8_t small[32];
+        struct out body = {.data = small, .room = sizeof small};
         put_shape(&body, pair->code, &(struct step){a, b, 0}, 1);
         if (!record_control(t, MESSAGE_SHAPE, &body)) {
             own_pairs = pair->next;
             pair = NULL;
         }
-        out_free(&body);
     }
     end();
     return pair ? pair->code : 0;

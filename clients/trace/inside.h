@@ -182,6 +182,17 @@ void life_forked(bool was_traced);
 void unseen_tell(enum unseen reason, const char *what);
 void unseen_announce(struct out *out); /* an UNSEEN for each that was told before */
 
+/* ---- text.c ---- */
+
+/* The size without a character that is not whole at its end. */
+size_t text_whole(const char *text, size_t size);
+size_t text_size(const char *text, size_t most); /* of a string as far as it is kept */
+void put_text(struct out *out, const char *text, size_t most); /* NULL is "" */
+#define NAME_BYTES 255u /* of kinds and descriptions */
+/* Where a message of so many bytes is put together: in `small`, or in the thread's scratch.  Call while busy
+ * until it is told.  It has failed if it does not fit. */
+struct out message_room(struct thread *thread, void *small, size_t small_bytes, size_t needed);
+
 /* ---- shared.c: objects that several processes share ---- */
 
 void shared_begin(int fd); /* the counters that the server gave, -1 none; takes the descriptor */

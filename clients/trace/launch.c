@@ -76,8 +76,8 @@ static void become_server(const char *program, const char *file, const char *end
 /* A server of our own, that no wait() of the program can see. */
 int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_size)
 {
-    char program[PATH_MAX], directory[256];
-    struct error error;
+    static char program[PATH_MAX], directory[256]; /* once in the life of a process */
+    static struct error error;
     int pair[2];
     if (!find_server(program, sizeof program)) {
         say("no server is running and poet-server was not found: the program runs untraced "
@@ -125,8 +125,8 @@ static pid_t starter; /* of the server that it names */
 /* By the name of the launch; FNV-1a (Fowler, Noll and Vo). */
 static bool lock_launch(const char *launch)
 {
-    char directory[256];
-    struct error error;
+    static char directory[256];
+    static struct error error;
     uint64_t hash = 0xcbf29ce484222325u;
     for (const char *c = launch; *c; c++)
         hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
@@ -144,8 +144,8 @@ static bool lock_launch(const char *launch)
 
 int launch_shared(const char *launch, char *file, size_t file_size, char *endpoint, size_t endpoint_size)
 {
-    char known[400] = "";
-    struct error error;
+    static char known[400];
+    static struct error error;
     bool absent;
     ssize_t n = lock_launch(launch) ? pread(lock_file, known, sizeof known - 1, 0) : 0;
     int fd = n > 0 ? endpoint_connect(known, 1000, &absent, &error) : -1;

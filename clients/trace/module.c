@@ -85,8 +85,12 @@ static void extend(uintptr_t *start, uintptr_t *end, uintptr_t from, uintptr_t t
 /* What was opened by a relative path is looked up later from elsewhere. */
 static void absolute(char path[PATH_MAX], const char *name)
 {
-    if (*name == '/' || !strchr(name, '/') || !realpath(name, path))
-        snprintf(path, PATH_MAX, "%s", name);
+    *path = 0;
+    if (*name != '/' && strchr(name, '/') && getcwd(path, PATH_MAX - 1))
+        strcat(path, "/");
+    size_t size = strlen(path);
+    name += size && strncmp(name, "./", 2) == 0 ? 2 : 0;
+    snprintf(path + size, PATH_MAX - size, "%s", name);
 }
 
 static bool read_loaded(struct loaded *m, const struct dl_phdr_info *info)
@@ -174,12 +178,10 @@ static bool is_recorded(const struct loaded *m, enum whose whose)
 /* Kept for a child after fork, which must not ask the loader. */
 static void keep_announcement(struct module *new, const struct loaded *m)
 {
-    uint8_t bytes[PATH_MAX + 128];
-    struct out body = {.data = bytes, .room = sizeof bytes};
+    size_t room = strlen(m->path) + sizeof m->build_id + 64;
+    void *kept = arena_take(room);
+    struct out body = {.data = kept, .room = room, .failed = !kept};
     put_module(&body, m);
-    void *kept = arena_take(body.size);
-    if (kept)
-        memcpy(kept, bytes, body.size);
     char *path = arena_take(strlen(m->path) + 1);
     if (path)
         memcpy(path, m->path, strlen(m->path) + 1);
@@ -218,7 +220,7 @@ static const struct module *note(const struct loaded *m)
 static int list(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    struct loaded m;
+    static struct loaded m; /* under the lock */
     if (!read_loaded(&m, info))
         return 0;
     seen_adds = info->dlpi_adds;

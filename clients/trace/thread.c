@@ -4,7 +4,6 @@
 #include "wire/limits.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 __thread struct thread *thread_mine;
@@ -207,29 +206,33 @@ uint32_t line_announce(struct thread *t, const char *kind, const char *name, con
     uint32_t index = atomic_fetch_add_explicit(&next_line, 1, memory_order_relaxed);
     if (index >= LIMIT_LINES)
         return 0;
-    uint8_t bytes[512 + LIMIT_TEXT_BYTES];
-    struct out body = {.data = bytes, .room = sizeof bytes};
+    uint8_t small[512];
+    busy_begin(t);
+    struct out body = message_room(t, small, sizeof small,
+                                   64 + text_size(kind, NAME_BYTES) + text_size(name, LIMIT_TEXT_BYTES - 1));
     put_u32(&body, index);
     put_u64(&body, identity ? identity[0] : instance);
     put_u64(&body, identity ? identity[1] : index);
     put_u8(&body, (uint8_t)flags);
     put_u64(&body, (uint64_t)(uintptr_t)object);
     put_u64(&body, entry);
-    put_string(&body, kind);
-    put_string(&body, name);
-    return record_control(t, MESSAGE_LINE, &body) ? index : 0;
+    put_text(&body, kind, NAME_BYTES);
+    put_text(&body, name, LIMIT_TEXT_BYTES - 1);
+    bool told = record_control(t, MESSAGE_LINE, &body);
+    busy_end(t);
+    return told ? index : 0;
 }
 
 void line_rename(struct thread *t, const struct line *line, const char *name)
 {
-    uint8_t bytes[80 + LIMIT_TEXT_BYTES];
-    struct out body = {.data = bytes, .room = sizeof bytes};
-    char cut[LIMIT_TEXT_BYTES];
-    snprintf(cut, sizeof cut, "%s", name);
+    uint8_t small[512];
+    busy_begin(t);
+    struct out body = message_room(t, small, sizeof small, 16 + text_size(name, LIMIT_TEXT_BYTES - 1));
     put_u32(&body, line_index(line));
-    put_string(&body, cut);
+    put_text(&body, name, LIMIT_TEXT_BYTES - 1);
     put_u64(&body, atomic_load_explicit(&line->number, memory_order_relaxed));
     record_control(t, MESSAGE_NAME, &body);
+    busy_end(t);
 }
 
 void poet_line_name(poet_line_t line, const char *name)
@@ -245,14 +248,11 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name)
     struct thread *t = thread_recording();
     uint8_t bytes[600];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    char cut[256];
     if (!t || !line || !kind || !name)
         return;
     put_u32(&body, line);
-    snprintf(cut, sizeof cut, "%s", kind);
-    put_string(&body, cut);
-    snprintf(cut, sizeof cut, "%s", name);
-    put_string(&body, cut);
+    put_text(&body, kind, NAME_BYTES);
+    put_text(&body, name, NAME_BYTES);
     record_control(t, MESSAGE_KIND, &body);
 }
 

@@ -37,7 +37,7 @@ static bool known(enum unseen reason, const char *about)
 void unseen_tell(enum unseen reason, const char *what)
 {
     char about[sizeof unseen[0].about];
-    size_t size = strnlen(what, sizeof about - 1);
+    size_t size = text_size(what, sizeof about - 1);
     memcpy(about, what, size);
     about[size] = 0;
     if (known(reason, about))
@@ -54,8 +54,8 @@ void unseen_tell(enum unseen reason, const char *what)
     uint32_t life = atomic_load(&live);
     if (!add || !life)
         return; /* the next life tells it */
-    struct out out = {0};
+    uint8_t bytes[sizeof about + 32];
+    struct out out = {.data = bytes, .room = sizeof bytes};
     put_unseen(&out, at);
     server_send(&out, life);
-    out_free(&out);
 }
