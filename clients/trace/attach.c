@@ -140,11 +140,8 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
 {
     if (getrandom(&instance, sizeof instance, GRND_NONBLOCK) != sizeof instance)
         instance = clock_now() ^ ((uint64_t)getpid() << 40);
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, 512); /* out of the way of programs that count on low numbers */
-    if (high >= 0) {
-        close(fd);
-        fd = high;
-    }
+    fd = descriptor_away(fd, 3);
+    fd = descriptor_away(fd, 512); /* out of the way of programs that count on low numbers */
     lines_begin();
     struct out out = {0};
     put_hello(&out);
@@ -181,7 +178,7 @@ static void attach(void)
         say("%s", error.text);
         return;
     }
-    server_remote = strncmp(endpoint, "unix:", 5) != 0;
+    server_remote = strncmp(endpoint, "unix:", 5) != 0 || !server_may_share();
     clock_ticks = clock_ticks && !server_remote; /* whose server could not convert them */
     int fd = output && *output ? -1 : endpoint_connect(endpoint, 1000, &absent, &error);
     if (fd < 0 && (!absent || (named && *named))) {
@@ -294,6 +291,7 @@ static void start(void)
 {
     int saved = errno;
     real_find();
+    say_begin();
     modules_begin();
     clock_begin();
     server_begin();

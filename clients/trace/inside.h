@@ -177,8 +177,7 @@ void life_forked(bool was_traced);
 
 /* ---- unseen.c: what is not followed ---- */
 
-/* Tells the server of it, once for each `what`: by the calling thread's connection, so not in a signal handler
- * and not while busy. */
+/* Tells the server of it, once for each `what`, by the connection. */
 void unseen_tell(enum unseen reason, const char *what);
 void unseen_announce(struct out *out); /* an UNSEEN for each that was told before */
 
@@ -463,10 +462,15 @@ void server_wake(void);
 void server_look(void); /* gives up if the server has gone; does not wait */
 bool server_alive(void);
 bool server_send(const struct out *out, uint32_t life); /* false: that life is over */
-extern bool server_remote; /* over TCP: queues are sent, not shared */
+extern bool server_remote; /* over TCP, or where no memory can be shared: queues are sent */
+bool server_may_share(void);
+/* The same descriptor under a number of at least `least`: 0 to 2 are the program's, also where it has closed
+ * them. */
+int descriptor_away(int fd, int least);
 void server_forget(void); /* the life ends here, quietly */
 void server_forked(void); /* the same, in the child */
 unsigned server_wait_ms(void);
+void say_begin(void); /* before any other: what standard error is */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +62,11 @@ static void become_server(const char *program, const char *file, const char *end
     for (int i = 0; i < 3; i++)
         dup2(null, i);
     dup2(fd, 3);
+    fcntl(3, F_SETFD, 0); /* where it was the same number already */
+    struct rlimit most; /* of a file: the trace is none of the program's */
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){most.rlim_max, most.rlim_max});
+    signal(SIGXFSZ, SIG_IGN); /* a disk that is full, then */
     syscall(SYS_close_range, 4u, ~0u, 0u);
     sigset_t none;
     sigemptyset(&none);
@@ -96,6 +102,8 @@ int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_
     snprintf(endpoint, endpoint_size, "unix:%s/poet-%d.sock", directory, (int)getpid());
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return -1;
+    pair[0] = descriptor_away(pair[0], 4);
+    pair[1] = descriptor_away(pair[1], 4);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     long child = syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL); /* a fork without SIGCHLD */
     if (child == 0) {
@@ -133,7 +141,7 @@ static bool lock_launch(const char *launch)
     if (!endpoint_directory(directory, sizeof directory, &error))
         return false;
     snprintf(lock_path, sizeof lock_path, "%s/launch-%016llx", directory, (unsigned long long)hash);
-    lock_file = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    lock_file = descriptor_away(open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), 3);
     for (int waited = 0; lock_file >= 0 && waited < PATIENCE_MS; waited += 10) {
         if (flock(lock_file, LOCK_EX | LOCK_NB) == 0)
             return true;

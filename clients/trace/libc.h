@@ -22,7 +22,7 @@
 
 #define LIBC_CALLS(L)                                                                                       \
     L(dl_iterate_phdr) L(poll) L(open) L(read) L(write) L(close) L(fcntl) L(fstat) L(ftruncate) L(mmap)     \
-    L(munmap) L(socket) L(connect) L(send) L(sendmsg) L(recvmsg) L(getsockopt) L(nanosleep)                 \
+    L(munmap) L(socket) L(send) L(sendmsg) L(recvmsg) L(getsockopt) L(nanosleep)                 \
     L(clock_gettime) L(getpid) L(signal) L(sigprocmask) L(pthread_sigmask) L(pthread_setcancelstate)        \
     L(pthread_testcancel) L(pthread_key_create) L(pthread_setspecific) L(pthread_self)                      \
     L(pthread_attr_getdetachstate) L(pthread_barrierattr_getpshared)
@@ -51,7 +51,6 @@ void pages_free(void *pages);
 #define mmap(...) libc.mmap(__VA_ARGS__)
 #define munmap(...) libc.munmap(__VA_ARGS__)
 #define socket(...) libc.socket(__VA_ARGS__)
-#define connect(...) libc.connect(__VA_ARGS__)
 #define send(...) libc.send(__VA_ARGS__)
 #define sendmsg(...) libc.sendmsg(__VA_ARGS__)
 #define recvmsg(...) libc.recvmsg(__VA_ARGS__)

@@ -55,6 +55,8 @@ static struct thread *begin(struct task *task)
     struct thread *t = thread_make(task);
     if (t)
         pthread_setspecific(end_key, t);
+    else if (atomic_load(&live))
+        unseen_tell(UNSEEN_THREAD, "a thread for whose queue there was no memory");
     return t;
 }
 

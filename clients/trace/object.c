@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#define BUCKETS (1u << 16)
-#define OBJECTS_MAX (1u << 20) /* beyond it objects are not traced */
+#define BUCKET_BITS 18
+#define BUCKETS (1u << BUCKET_BITS)
+#if !defined(OBJECTS_MAX)
+#define OBJECTS_MAX (1u << 23) /* beyond it objects are not traced, and that is told */
+#endif
 #define ARENA_BYTES (256u << 10)
 
 static struct object *_Atomic buckets[BUCKETS];
@@ -41,7 +44,7 @@ void *arena_take(size_t bytes)
 static struct object *_Atomic *bucket_of(const void *address)
 {
     uint64_t h = (uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u;
-    return &buckets[h >> 48];
+    return &buckets[h >> (64 - BUCKET_BITS)];
 }
 
 struct object *object_find(const void *address, enum object_kind kind)
@@ -54,6 +57,16 @@ struct object *object_find(const void *address, enum object_kind kind)
     return o;
 }
 
+/* The call that wanted it is not recorded, and that is counted and told. */
+static void *none_left(struct thread *t, const char *what)
+{
+    if (t && t->life == atomic_load(&live)) {
+        thread_missed(t, UNSEEN_LOST);
+        unseen_tell(UNSEEN_LOST, what);
+    }
+    return NULL;
+}
+
 struct object *object_get(const void *address, enum object_kind kind)
 {
     struct object *o = object_find(address, kind);
@@ -61,11 +74,11 @@ struct object *object_get(const void *address, enum object_kind kind)
         return o;
     if (atomic_fetch_add(&object_count, 1) >= OBJECTS_MAX) {
         atomic_fetch_sub(&object_count, 1);
-        return NULL;
+        return none_left(thread_self(), "there are more objects than can be followed");
     }
     o = arena_take(sizeof *o);
     if (!o)
-        return NULL;
+        return none_left(thread_self(), "there was no memory for an object");
     *o = (struct object){.address = address, .kind = kind};
     struct object *_Atomic *bucket = bucket_of(address);
     struct object *first = atomic_load_explicit(bucket, memory_order_acquire);
@@ -113,7 +126,7 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
     }
     latch_give(&o->opening);
     busy_end(thread);
-    return line_index(&o->line) ? &o->line : NULL;
+    return line_index(&o->line) ? &o->line : none_left(thread, "the line of an object could not be announced");
 }
 
 void object_destroy(const void *address, enum object_kind kind)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +30,29 @@ static uint32_t queue_slots = 4096;
 
 unsigned server_wait_ms(void) { return wait_ms; }
 
+/* What standard error was at the start: later the number may be another file's. */
+static struct stat error_output;
+static bool has_error_output;
+
+void say_begin(void) { has_error_output = fstat(STDERR_FILENO, &error_output) == 0; }
+
+static bool may_say(void)
+{
+    struct stat st;
+    return has_error_output && fstat(STDERR_FILENO, &st) == 0 && st.st_dev == error_output.st_dev &&
+           st.st_ino == error_output.st_ino && !environment_get("POET_QUIET");
+}
+
 void say(const char *format, ...)
 {
-    char text[1024] = "poet: ";
+    if (!may_say())
+        return;
+    char text[768] = "poet: ";
     va_list ap;
     va_start(ap, format);
     int n = vsnprintf(text + 6, sizeof text - 8, format, ap);
     va_end(ap);
-    if (n < 0 || environment_get("POET_QUIET"))
+    if (n < 0)
         return;
     size_t size = strlen(text);
     text[size++] = '\n';
@@ -176,16 +192,56 @@ static bool make_sent_queue(struct thread *t, size_t bytes, uint32_t slots)
     return false;
 }
 
+int descriptor_away(int fd, int least)
+{
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, least);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+/* The limit on the size of files holds for this memory, too, and to go beyond it is a signal. */
+static bool set_size(int fd, size_t bytes)
+{
+    sigset_t size_exceeded, before;
+    sigemptyset(&size_exceeded);
+    sigaddset(&size_exceeded, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &size_exceeded, &before);
+    bool set = ftruncate(fd, (off_t)bytes) == 0;
+    if (!set && errno == EFBIG)
+        sigtimedwait(&size_exceeded, NULL, &(struct timespec){0, 0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return set;
+}
+
+/* Memory that the server may map, of a size that stays; -1: there is none here. */
+static int shared_memory(size_t bytes)
+{
+    int fd = descriptor_away(memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING), 3);
+    if (fd >= 0 && set_size(fd, bytes) &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool server_may_share(void)
+{
+    int fd = shared_memory(QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 static bool make_queue(struct thread *t, uint32_t slots)
 {
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
     if (server_remote)
         return make_sent_queue(t, bytes, slots);
-    int fd = memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    void *p = MAP_FAILED;
-    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-        p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int fd = shared_memory(bytes);
+    void *p = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {
         if (fd >= 0)
             close(fd);

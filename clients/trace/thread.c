@@ -203,6 +203,8 @@ void thread_pop(struct thread *t, struct hold *hold)
 uint32_t line_announce(struct thread *t, const char *kind, const char *name, const void *object,
                        uintptr_t entry, unsigned flags, const uint64_t identity[2])
 {
+    if (atomic_load_explicit(&next_line, memory_order_relaxed) >= LIMIT_LINES)
+        return 0;
     uint32_t index = atomic_fetch_add_explicit(&next_line, 1, memory_order_relaxed);
     if (index >= LIMIT_LINES)
         return 0;
