@@ -1,4 +1,4 @@
-#define _GNU_SOURCE
+#include "clients/trace/libc.h"
 #include "clients/trace/inside.h"
 
 #include <dlfcn.h>
@@ -57,6 +57,7 @@ void real_look_up(void)
         *(void **)&real.member = find(#symbol);
     REAL_CALLS(R)
 #undef R
+    libc_find();
     looking = false;
     atomic_store_explicit(&real_found, true, memory_order_release);
 }
