@@ -32,7 +32,7 @@ bool endpoint_is(const char *s)
 
 bool endpoint_directory(char *path, size_t size, struct error *error)
 {
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
     if (runtime && *runtime == '/') {
         if ((size_t)snprintf(path, size, "%s", runtime) < size)
             return true;
@@ -55,7 +55,7 @@ bool endpoint_directory(char *path, size_t size, struct error *error)
 
 bool endpoint_default(char *endpoint, size_t size, struct error *error)
 {
-    const char *named = getenv("POET_SERVER");
+    const char *named = secure_getenv("POET_SERVER");
     if (named && endpoint_is(named)) {
         if ((size_t)snprintf(endpoint, size, "%s", named) < size)
             return true;
@@ -90,7 +90,7 @@ static bool unix_address(const char *endpoint, struct sockaddr_un *sun, struct e
 
 const char *endpoint_token(void)
 {
-    const char *token = getenv("POET_TOKEN");
+    const char *token = secure_getenv("POET_TOKEN");
     size_t n = token ? strlen(token) : 0;
     return n >= 8 && n <= 255 ? token : NULL;
 }

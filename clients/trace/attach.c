@@ -1,6 +1,7 @@
 /* Being traced: finding a server and saying who we are, at the start, after a fork, and again when
  * a server comes that had gone.  Then the end. */
 #define _GNU_SOURCE
+#include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
@@ -46,16 +47,16 @@ static const char *launch_name(void) { return poet_launch ? poet_launch() : NULL
 static const char *run_name(void)
 {
     static char name[256];
-    const char *inherited = getenv("POET_RUN"), *launch = launch_name();
+    const char *inherited = environment_get("POET_RUN"), *launch = launch_name();
     if (inherited && *inherited) {
         snprintf(name, sizeof name, "%s", inherited);
     } else if (launch) {
         snprintf(name, sizeof name, "%s", launch);
-        setenv("POET_RUN", name, 1);
+        environment_set("POET_RUN", name);
     } else {
         snprintf(name, sizeof name, "%.200s@%016llx", program_invocation_short_name,
                  (unsigned long long)instance);
-        setenv("POET_RUN", name, 1);
+        environment_set("POET_RUN", name);
     }
     return name;
 }
@@ -165,12 +166,12 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
 
 static void attach(void)
 {
-    const char *named = getenv("POET_SERVER"), *chosen = getenv("POET_ENVIRONMENT");
-    const char *output = getenv("POET_OUTPUT"); /* asks for a server of its own */
+    const char *named = environment_get("POET_SERVER"), *chosen = environment_get("POET_ENVIRONMENT");
+    const char *output = environment_get("POET_OUTPUT"); /* asks for a server of its own */
     char file[PATH_MAX] = "";
     struct error error;
     bool absent = true;
-    if (named && strcmp(named, "none") == 0)
+    if (environment_is_unsafe() || (named && strcmp(named, "none") == 0))
         return;
     if (chosen && *chosen)
         snprintf(environment, sizeof environment, "%s", chosen);
@@ -187,7 +188,7 @@ static void attach(void)
         say("%s: the program runs untraced", error.text);
         return;
     }
-    const char *launch = getenv("POET_RUN") ? NULL : launch_name();
+    const char *launch = environment_get("POET_RUN") ? NULL : launch_name();
     if (fd < 0)
         fd = launch ? launch_shared(launch, file, sizeof file, endpoint, sizeof endpoint)
                     : launch_server(file, sizeof file, endpoint, sizeof endpoint);
@@ -201,11 +202,11 @@ static void attach(void)
     }
     if (!*file)
         return;
-    setenv("POET_SERVER", endpoint, 1); /* for those that this program starts */
-    unsetenv("POET_OUTPUT");
+    environment_set("POET_SERVER", endpoint); /* for those that this program starts */
+    environment_unset("POET_OUTPUT");
     say("%stracing into %s (its newest %s); see it with: poet view %s",
         output && *output ? "" : "no server was running: ", file,
-        getenv("POET_KEEP") ? getenv("POET_KEEP") : "1 GB", file);
+        environment_get("POET_KEEP") ? environment_get("POET_KEEP") : "1 GB", file);
 }
 
 /* ---- again ---- */

@@ -1,5 +1,6 @@
 /* Starting a server of our own, where none is running. */
 #define _GNU_SOURCE
+#include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
 #include "wire/endpoint.h"
 
@@ -21,7 +22,7 @@ static bool executable(const char *path) { return access(path, X_OK) == 0; }
 
 static bool find_server(char *path, size_t size)
 {
-    const char *named = getenv("POET_SERVER_PROGRAM");
+    const char *named = environment_get("POET_SERVER_PROGRAM");
     if (named && *named) {
         snprintf(path, size, "%s", named);
         return executable(path);
@@ -39,7 +40,7 @@ static bool find_server(char *path, size_t size)
             return true;
     }
 #endif
-    const char *search = getenv("PATH");
+    const char *search = environment_get("PATH");
     for (const char *at = search; at && *at; at += strcspn(at, ":"), at += *at == ':') {
         int n = (int)strcspn(at, ":");
         snprintf(path, size, "%.*s/poet-server", n, at);
@@ -65,9 +66,9 @@ static void become_server(const char *program, const char *file, const char *end
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGINT, SIG_IGN);
-    unsetenv("LD_PRELOAD");
-    if (!getenv("POET_KEEP"))
-        setenv("POET_KEEP", "1G", 1);
+    environment_unset("LD_PRELOAD");
+    if (!environment_get("POET_KEEP"))
+        environment_set("POET_KEEP", "1G");
     execl(program, program, "--client", "3", "--once", "-o", file, "-l", endpoint, (char *)NULL);
     _exit(127);
 }
@@ -87,7 +88,7 @@ int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_
         say("%s", error.text);
         return -1;
     }
-    const char *wanted = getenv("POET_OUTPUT");
+    const char *wanted = environment_get("POET_OUTPUT");
     if (wanted && *wanted)
         snprintf(file, file_size, "%s", wanted);
     else

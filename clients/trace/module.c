@@ -4,6 +4,7 @@
  * Under poet record POET_RECORD is `program` (calls of the program itself) or `all`;
  * POET_INCLUDE and POET_EXCLUDE are patterns (fnmatch, separated by colons) on paths or names. */
 #define _GNU_SOURCE
+#include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
 #include "wire/limits.h"
 
@@ -244,11 +245,11 @@ void modules_forked(void) { spin_give(&lock); }
 
 void modules_begin(void)
 {
-    const char *record = getenv("POET_RECORD");
+    const char *record = environment_get("POET_RECORD");
     under_record = record && *record;
     record_all = under_record && strcmp(record, "all") == 0;
-    include = getenv("POET_INCLUDE");
-    exclude = getenv("POET_EXCLUDE");
+    include = environment_get("POET_INCLUDE");
+    exclude = environment_get("POET_EXCLUDE");
     modules_record = under_record;
     dl_iterate_phdr(list, NULL);
 }

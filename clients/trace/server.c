@@ -1,6 +1,7 @@
 /* The connection to the event server, and the queues that are handed over on it.  Used at thread
  * starts, never on an event. */
 #define _GNU_SOURCE
+#include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
 #include "wire/limits.h"
 
@@ -34,7 +35,7 @@ void say(const char *format, ...)
     va_start(ap, format);
     int n = vsnprintf(text + 6, sizeof text - 8, format, ap);
     va_end(ap);
-    if (n < 0 || getenv("POET_QUIET"))
+    if (n < 0 || environment_get("POET_QUIET"))
         return;
     size_t size = strlen(text);
     text[size++] = '\n';
@@ -44,7 +45,7 @@ void say(const char *format, ...)
 
 static unsigned number_from(const char *variable, unsigned otherwise, unsigned low, unsigned high)
 {
-    const char *s = getenv(variable);
+    const char *s = environment_get(variable);
     if (!s || !*s)
         return otherwise;
     char *end;
