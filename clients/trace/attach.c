@@ -43,10 +43,13 @@ static char endpoint[400];
 #pragma weak poet_launch
 static const char *launch_name(void) { return poet_launch ? poet_launch() : NULL; }
 
-/* The run that this process belongs to: inherited, or of its launch, or begun here. */
+/* The run that this process belongs to: inherited, or of its launch, or begun here.  It stays so in a
+ * child after fork, whatever became of the environment (setproctitle() writes over it). */
 static const char *run_name(void)
 {
     static char name[256];
+    if (*name)
+        return name;
     const char *inherited = environment_get("POET_RUN"), *launch = launch_name();
     if (inherited && *inherited) {
         snprintf(name, sizeof name, "%s", inherited);
