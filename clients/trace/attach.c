@@ -292,6 +292,7 @@ static void start(void) __attribute__((constructor(200)));
 static void start(void)
 {
     int saved = errno;
+    stranger_shut(true);
     real_find();
     modules_begin();
     clock_begin();
@@ -299,6 +300,7 @@ static void start(void)
     attach();
     if (atomic_load(&live))
         life_begin_main();
+    stranger_shut(false);
     pthread_atfork(NULL, NULL, after_fork);
     errno = saved;
 }

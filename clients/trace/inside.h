@@ -8,6 +8,7 @@
 #include "wire/message.h"
 #include "wire/slot.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -198,6 +199,13 @@ bool line_current(uint32_t code); /* announced in this life */
 
 extern _Atomic uint32_t live; /* see attach.c, below */
 
+/* ThreadSanitizer's own state of a thread is gone in the last round of thread-specific destructors. */
+#if defined(__SANITIZE_THREAD__)
+#define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+#else
+#define LAST_ROUND PTHREAD_DESTRUCTOR_ITERATIONS
+#endif
+
 /* A thread as others see it: what joins and detaches it. */
 struct task {
     struct line line;
@@ -207,6 +215,13 @@ struct task {
     _Atomic unsigned flags;
     _Atomic bool binding; /* a spin lock */
     _Atomic unsigned keepers; /* who still look at it: its creator, and its life until it is joined */
+    /* Created by a call that is not recorded: */
+    void *(*function)(void *); /* what it runs */
+    thrd_start_t function_c11; /*   or this */
+    void *argument;
+    struct ref after; /* the last event of who created it, */
+    uint32_t after_life; /* and in which life */
+    bool doubtful;       /* more than that is before its first event */
 };
 #define TASK_ENDED 1u
 #define TASK_DETACHED 2u
@@ -258,6 +273,8 @@ struct thread {
     struct once_call *once;                       /* the initialiser about to run */
     const struct object *ready[ONCE_REMEMBERED];  /* found initialised before */
     unsigned ready_next;
+    struct ref last;      /* its last event, once it had written as much as `last_head` */
+    uint64_t last_head;
     struct wire_partner *partners; /* where those of one event are put together */
     struct thread *next_free;
 };
@@ -278,17 +295,46 @@ static inline struct thread *thread_self(void)
     return t && t->life == atomic_load_explicit(&live, memory_order_relaxed) ? t : NULL;
 }
 
+/* ---- stranger.c: threads whose creation is not recorded, as those that libraries make ---- */
+
+void strangers_begin(void);
+void strangers_forked(void);
+/* Creates a thread by a call that is not recorded: what pthread_create or, with function_c11, thrd_create
+ * returns. */
+int stranger_create(pthread_t *id, const pthread_attr_t *attributes, bool detached,
+                    void *(*function)(void *), thrd_start_t function_c11, void *argument);
+/* The calling thread, which has no line, gets one; NULL: it must not. */
+struct thread *thread_adopt(void);
+/* It gets none from here on, or again; whether it got none before. */
+bool stranger_shut(bool shut);
+/* The calling thread has waited for another's end: if it has no line that could tell, its start will. */
+void stranger_missed(void);
+
 /* One that does not simply record: NULL, or a thread that has begun a new life. */
 struct thread *thread_otherwise(struct thread *thread);
 
 /* The same as far as it may record now. */
-static inline struct thread *thread_recording(void)
+static inline struct thread *thread_present(void)
 {
     struct thread *t = thread_mine;
     if (!t || LIKELY(t->life == atomic_load_explicit(&live, memory_order_relaxed) &&
                      !t->off && !t->busy))
         return t;
     return thread_otherwise(t);
+}
+
+/* The same for a call that is to be recorded: a thread that has no line yet gets one. */
+static inline struct thread *thread_recording(void)
+{
+    if (LIKELY(thread_mine != NULL))
+        return thread_present();
+    return atomic_load_explicit(&live, memory_order_relaxed) ? thread_adopt() : NULL;
+}
+
+/* For a call that matters to the books even where it is not to be recorded: `site` 0. */
+static inline struct thread *thread_at(uintptr_t site)
+{
+    return site ? thread_recording() : thread_present();
 }
 
 /* Of the system's thread itself, whichever task it acts as. */
@@ -313,6 +359,11 @@ struct line *line_by_code(struct thread *thread, uint32_t code);
 
 void life_begin_main(void);
 void life_end_main(void);
+/* Gives the calling thread a line: what begin_run() does for those whose creation is recorded. */
+struct thread *life_begin_thread(struct task *task, const char *name);
+void life_bind(struct task *task, const pthread_t *id); /* it is found by its id from here on */
+/* It has ended without a line; nothing of it is looked at here any more. */
+void life_ended(struct task *task);
 struct thread *life_renew(struct thread *thread); /* under another server; NULL: in vain */
 struct thread *life_begin_child(uint64_t high, uint64_t low); /* after the message with this key */
 
@@ -358,6 +409,8 @@ void record_refused(struct thread *thread, const struct line *line, bool petitio
 /* A single event without partners; its number. */
 uint64_t record_event(struct thread *thread, uint16_t type, struct line *line, uint32_t about,
                       uintptr_t site);
+/* The thread's last event; line 0: none. */
+struct ref record_last(struct thread *thread);
 /* Writes a control: a message body of that type. */
 bool record_control(struct thread *thread, enum message type, const struct out *body);
 uint64_t clock_now(void);

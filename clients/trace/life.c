@@ -78,6 +78,7 @@ static void task_close(struct thread *t, struct task *task, unsigned type, uintp
 static void finish(struct thread *t)
 {
     struct task *task = t->task;
+    stranger_shut(true);
     bool recorded_here = t->life == atomic_load_explicit(&live, memory_order_relaxed);
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
@@ -91,12 +92,25 @@ static void finish(struct thread *t)
     }
 }
 
-/* ThreadSanitizer's own state of a thread is gone in the last round. */
-#if defined(__SANITIZE_THREAD__)
-#define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
-#else
-#define LAST_ROUND PTHREAD_DESTRUCTOR_ITERATIONS
-#endif
+void life_bind(struct task *task, const pthread_t *id) { bind_id(task, id); }
+
+void life_ended(struct task *task)
+{
+    if (!(atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED))
+        return;
+    unbind_id(task, pthread_self());
+    task_release(task);
+}
+
+struct thread *life_begin_thread(struct task *task, const char *name)
+{
+    struct thread *t = begin(task);
+    if (!t)
+        return NULL;
+    bind_self(task);
+    announce(t, name, (void *)pthread_self(), task->entry);
+    return t;
+}
 
 /* Runs in the rounds of thread-specific destructors; acts in the last one, so that
  * what the program's own destructors do is still seen. */
@@ -113,6 +127,7 @@ static void at_end(void *p)
 void life_begin_main(void)
 {
     pthread_key_create(&end_key, at_end);
+    strangers_begin();
     if (thread_runtime())
         return;
     struct task *task = task_new(1);
@@ -157,7 +172,8 @@ struct thread *life_renew(struct thread *t)
         t->busy = false;
         return NULL; /* the next call tries again, once there is a server */
     }
-    t->head = t->tail = 0;
+    t->head = t->tail = t->last_head = 0;
+    t->last = (struct ref){0, 0};
     t->hold_count = t->lost_count = 0;
     t->strand = NULL;
     t->stalled = false;
@@ -212,6 +228,7 @@ void life_forked(bool was_traced)
     spin_give(&start_lock);
     if (was_traced)
         pthread_setspecific(end_key, NULL); /* or the child's end would be told in the parent's queue */
+    strangers_forked();
     thread_forget(was_traced);
 }
 
@@ -230,9 +247,11 @@ static void announce_object(struct thread *t, uint64_t object)
 static struct start begin_run(void *p)
 {
     struct start start = *(struct start *)p;
+    stranger_shut(true);
     start_put(p);
     bind_self(start.task);
     struct thread *t = line_index(&start.task->line) ? begin(start.task) : NULL;
+    stranger_shut(false);
     if (t) {
         announce_object(t, (uint64_t)pthread_self());
         record_event(t, TYPE_START, &start.task->line, 0, start.task->entry);
@@ -270,11 +289,14 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
                   const struct start *wanted)
 {
     real_find();
-    struct thread *t = site && !thread_runtime() ? thread_recording() : NULL;
+    if (!site) {
+        atomic_store(&library_threads, true);
+        return stranger_create(id, attributes, made_detached(attributes), wanted->function,
+                               wanted->function_c11, wanted->argument);
+    }
+    struct thread *t = !thread_runtime() ? thread_recording() : NULL;
     struct task *task = t ? task_new(2) : NULL;
     struct start *start = task ? start_take() : NULL;
-    if (!site)
-        atomic_store(&library_threads, true);
     if (!start)
         return really_create(id, attributes, wanted);
     int saved = errno;
@@ -346,12 +368,25 @@ static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t 
     task_release(task);
 }
 
-static void leave_wait(void *t) { ((struct thread *)t)->waiting--; }
-
 static void petition_join(struct thread *t, struct task *task, uintptr_t site)
 {
     record_event(t, TYPE_JOIN, thread_place(t), task ? line_index(&task->line) : 0, site);
 }
+
+/* By a call that is not recorded, of a thread that may have none. */
+static void joined_unrecorded(pthread_t id, struct task *task, uintptr_t site)
+{
+    int saved = errno;
+    struct thread *t = line_index(&task->line) ? thread_present() : NULL;
+    if (t)
+        petition_join(t, task, site);
+    else if (line_index(&task->line))
+        stranger_missed();
+    joined(t, id, task, site);
+    errno = saved;
+}
+
+static void leave_wait(void *t) { ((struct thread *)t)->waiting--; }
 
 static int really_join(pthread_t id, void **result, const clockid_t *clock,
                        const struct timespec *deadline)
@@ -369,13 +404,8 @@ int follow_join(uintptr_t site, pthread_t id, void **result, const clockid_t *cl
     struct task *task = task_of(id);
     if (!t) {
         int e = really_join(id, result, clock, deadline);
-        if (e == 0 && task) {
-            int saved = errno;
-            if ((t = thread_recording()) != NULL)
-                petition_join(t, task, site);
-            joined(t, id, task, site);
-            errno = saved;
-        }
+        if (e == 0 && task)
+            joined_unrecorded(id, task, site);
         return e;
     }
     int saved = errno, e;
@@ -418,12 +448,13 @@ ENTRY(int, pthread_tryjoin_np, (pthread_t id, void **result), id, result)
     struct thread *t = site ? thread_recording() : NULL;
     struct task *task = task_of(id);
     int e = real.tryjoin(id, result);
-    if (e == 0) {
+    if (e == 0 && t) {
         int saved = errno;
-        if (t)
-            petition_join(t, task, site);
-        joined(t ? t : thread_recording(), id, task, site);
+        petition_join(t, task, site);
+        joined(t, id, task, site);
         errno = saved;
+    } else if (e == 0 && task) {
+        joined_unrecorded(id, task, site);
     }
     return e;
 }
@@ -434,7 +465,7 @@ int follow_detach(uintptr_t site, pthread_t id)
     struct thread *t = site ? thread_recording() : NULL;
     struct task *task = task_of(id);
     int saved = errno;
-    if (t && task)
+    if (t && task && line_index(&task->line))
         record_event(t, TYPE_DETACH, thread_place(t), line_index(&task->line), site);
     if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {
         if (t && task->end)
@@ -452,7 +483,7 @@ ENTRY(int, pthread_setname_np, (pthread_t id, const char *name), id, name)
 {
     real_find();
     int e = real.setname(id, name);
-    struct thread *t = thread_recording();
+    struct thread *t = thread_present();
     struct task *task = t ? task_of(id) : NULL;
     int saved = errno;
     if (e == 0 && task && line_index(&task->line))

@@ -358,7 +358,7 @@ uintptr_t modules_user_site(uintptr_t site)
 uintptr_t modules_site(uintptr_t site)
 {
     const struct module *m = find(site);
-    struct thread *t = !m && under_record ? thread_recording() : NULL;
+    struct thread *t = !m && under_record ? thread_present() : NULL;
     if (t) {
         t->busy = true;
         m = find_new(t, site);

@@ -178,7 +178,7 @@ static bool may_be_unlocked_by_others(const void *lock, enum object_kind kind)
  * if it releases what traced code took. */
 static void leave(uintptr_t site, const void *lock, enum object_kind kind)
 {
-    struct thread *t = thread_recording();
+    struct thread *t = thread_at(site);
     const struct hold *top = t && t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
     struct object *o = top && top->object && top->object->address == lock && top->object->kind == kind
                            ? top->object

@@ -54,8 +54,8 @@ void unseen_tell(enum unseen reason, const char *what)
     uint32_t life = atomic_load(&live);
     if (!add || !life)
         return; /* the next life tells it */
-    struct out out = {0};
+    uint8_t bytes[sizeof about + 64];
+    struct out out = {.data = bytes, .room = sizeof bytes};
     put_unseen(&out, at);
     server_send(&out, life);
-    out_free(&out);
 }
