@@ -34,6 +34,7 @@ static inline uintptr_t site_of_untraced(uintptr_t site)
 }
 void modules_begin(void);               /* before any other */
 bool modules_under_record(void);
+void modules_look_again(void); /* for what was loaded meanwhile */
 void modules_announce(struct out *out); /* a MODULE for each */
 /* A record comes from a module that is not the thread's last one; announces what is new. */
 void modules_meet(struct thread *thread, uintptr_t site);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
+#include "clients/trace/runtime.h"
 #include "wire/limits.h"
 
 #include <dlfcn.h>
@@ -223,6 +224,8 @@ static int list(struct dl_phdr_info *info, size_t size, void *context)
         return 0;
     seen_adds = info->dlpi_adds;
     const struct module *new = note(&m);
+    if (new)
+        runtime_look(info, m.path, new->whose == WHOSE_PROGRAM, new->records);
     if (new && context) {
         struct out body = {.data = (uint8_t *)(uintptr_t)new->announcement, .size = new->announcement_bytes};
         record_control(context, MESSAGE_MODULE, &body);
@@ -284,7 +287,15 @@ static const struct module *find_new(struct thread *t, uintptr_t address)
     if (adds != seen_adds)
         dl_iterate_phdr(list, t);
     spin_give(&lock);
+    runtimes_tell();
     return find(address);
+}
+
+void modules_look_again(void)
+{
+    int saved = errno;
+    find_new(NULL, 0);
+    errno = saved;
 }
 
 void modules_meet(struct thread *t, uintptr_t site)
