@@ -4,6 +4,7 @@
 
 #include "clients/trace/entry.h"
 #include "clients/trace/poet.h"
+#include "clients/trace/stranger.h"
 #include "wire/event.h"
 #include "wire/message.h"
 #include "wire/slot.h"
@@ -296,21 +297,6 @@ static inline struct thread *thread_self(void)
     return t && t->life == atomic_load_explicit(&live, memory_order_relaxed) ? t : NULL;
 }
 
-/* ---- stranger.c: threads whose creation is not recorded, as those that libraries make ---- */
-
-void strangers_begin(void);
-void strangers_forked(void);
-/* Creates a thread by a call that is not recorded: what pthread_create or, with function_c11, thrd_create
- * returns. */
-int stranger_create(pthread_t *id, const pthread_attr_t *attributes, bool detached,
-                    void *(*function)(void *), thrd_start_t function_c11, void *argument);
-/* The calling thread, which has no line, gets one; NULL: it must not. */
-struct thread *thread_adopt(void);
-/* It gets none from here on, or again; whether it got none before. */
-bool stranger_shut(bool shut);
-/* The calling thread has waited for another's end: if it has no line that could tell, its start will. */
-void stranger_missed(void);
-
 /* One that does not simply record: NULL, or a thread that has begun a new life. */
 struct thread *thread_otherwise(struct thread *thread);
 
@@ -362,6 +348,7 @@ void life_begin_main(void);
 void life_end_main(void);
 /* Gives the calling thread a line: what begin_run() does for those whose creation is recorded. */
 struct thread *life_begin_thread(struct task *task, const char *name);
+void life_at_end(void *p); /* what the thread's end is told by, in each round of its specific data */
 void life_bind(struct task *task, const pthread_t *id); /* it is found by its id from here on */
 /* It has ended without a line; nothing of it is looked at here any more. */
 void life_ended(struct task *task);
@@ -377,6 +364,8 @@ int follow_detach(uintptr_t site, pthread_t id);
 int follow_lock(uintptr_t site, enum how how, pthread_mutex_t *m, clockid_t clock,
                 const struct timespec *ts);
 int follow_unlock(uintptr_t site, pthread_mutex_t *m);
+/* A mutex that the thread holds though its lock was not recorded: from here on it is; NULL: it does not. */
+struct hold *follow_held(uintptr_t site, struct thread *thread, pthread_mutex_t *m);
 void follow_mutex_made(uintptr_t site, pthread_mutex_t *m);
 int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                 const struct timespec *ts);

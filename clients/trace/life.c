@@ -92,6 +92,8 @@ static void finish(struct thread *t)
     }
 }
 
+void life_at_end(void *p) { pthread_setspecific(end_key, p); }
+
 void life_bind(struct task *task, const pthread_t *id) { bind_id(task, id); }
 
 void life_ended(struct task *task)
@@ -117,6 +119,10 @@ struct thread *life_begin_thread(struct task *task, const char *name)
 static void at_end(void *p)
 {
     struct thread *t = p;
+    if ((uintptr_t)p & STRANGER) {
+        stranger_end(p);
+        return;
+    }
     if (++t->rounds < LAST_ROUND) {
         pthread_setspecific(end_key, t);
         return;

@@ -16,8 +16,7 @@ static __thread struct {
     bool missed;       /* more than is told is before its next event */
 } mine __attribute__((tls_model("initial-exec")));
 
-static pthread_key_t end_key;
-static bool have_key;
+static _Atomic bool open; /* threads may get lines */
 
 bool stranger_shut(bool shut)
 {
@@ -48,7 +47,7 @@ static void begin(struct task *task)
 {
     mine.shut = true; /* what we call now is not recorded */
     mine.task = task;
-    pthread_setspecific(end_key, task);
+    life_at_end((void *)((uintptr_t)task | STRANGER));
     pthread_t id = pthread_self();
     life_bind(task, &id);
     mine.shut = false;
@@ -72,7 +71,7 @@ static struct task *new_task(bool detached)
 {
     int saved = errno;
     thread_present(); /* a child that creates threads begins its life */
-    bool wanted = have_key && server_alive() && !thread_runtime();
+    bool wanted = atomic_load(&open) && server_alive() && !thread_runtime();
     bool shut = stranger_shut(true);
     struct task *task = wanted ? task_new(2) : NULL;
     if (task)
@@ -164,7 +163,7 @@ static struct thread *adopt(void)
 
 struct thread *thread_adopt(void)
 {
-    if (mine.shut || !have_key || thread_runtime())
+    if (mine.shut || !atomic_load(&open) || thread_runtime())
         return NULL;
     int saved = errno;
     mine.shut = true;
@@ -178,30 +177,24 @@ struct thread *thread_adopt(void)
 
 /* As the end of a thread with a line: in the last round, so that what the program's own destructors do can
  * still give it one. */
-static void at_end(void *p)
+void stranger_end(void *p)
 {
-    if (thread_mine)
-        return; /* life.c sees to its end */
     if (++mine.rounds < LAST_ROUND) {
-        pthread_setspecific(end_key, p);
+        life_at_end(p);
         return;
     }
     mine.shut = true;
     mine.task = NULL;
-    life_ended(p);
+    life_ended((struct task *)((uintptr_t)p & ~STRANGER));
 }
 
-void strangers_begin(void)
-{
-    if (!have_key)
-        have_key = pthread_key_create(&end_key, at_end) == 0;
-}
+void strangers_begin(void) { atomic_store(&open, true); }
 
 /* In the child, whose task is another. */
 void strangers_forked(void)
 {
     if (mine.task)
-        pthread_setspecific(end_key, NULL);
+        life_at_end(NULL);
     mine.task = NULL;
     mine.missed = true;
 }
