@@ -136,6 +136,14 @@ is "those that do nothing of the program's have no lines" "$(tasks callback.t.po
 ends() { poet dump --json "$1" | grep -c '"type":"end"'; }
 is "the others end" "$(ends callback.t.poet):$(ends callback.r.poet)" 4:4
 
+if poetcc -trace -g -fsanitize=address callback.c -o callback.asan $pool 2>/dev/null; then
+    is "AddressSanitizer finds nothing" "$(POET_OUTPUT=asan.poet ./callback.asan 2>&1)" "done"
+    check "and sees the same" sound asan.poet
+    is "threads" "$(tasks asan.poet)" 4
+else
+    skip "there is no AddressSanitizer"
+fi
+
 # A thread whose only calls are made by its own destructor of specific data, and one that forks.
 cat >late.c <<'C'
 #include "marks.h"
