@@ -267,7 +267,10 @@ static void after_fork(void)
     sender_forked();
     modules_forked();
     life_forked(was_traced);
+    child_born(forked.high == CHILD_KEYS ? forked.low : 0);
 }
+
+void attach_forked(void) { after_fork(); }
 
 struct thread *attach_child(void)
 {
@@ -276,6 +279,8 @@ struct thread *attach_child(void)
     attach_forking(0, 0); /* its own children are others */
     objects_begin_child();
     struct thread *t = attach_again(server_wait_ms()) ? life_begin_child(key.high, key.low) : NULL;
+    if (t)
+        child_records();
     errno = saved;
     return t;
 }
@@ -305,6 +310,7 @@ static void stop(void)
     launch_end();
     if (!atomic_load(&live))
         return;
+    child_ends(0);
     life_end_main();
     if (server_remote)
         sender_flush(FLUSH_MS);

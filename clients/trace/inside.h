@@ -49,6 +49,14 @@ static inline uintptr_t site_of_traced(uintptr_t site)
     return LIKELY(!modules_cxx) ? site : modules_user_site(site);
 }
 
+/* The same for calls whose names are words, which programs use for their own things, so that they are not
+ * redirected: those of the program itself are recorded, as if it were compiled with -trace. */
+uintptr_t modules_program_site(uintptr_t site);
+static inline uintptr_t site_of_program(uintptr_t site)
+{
+    return modules_record ? modules_site(site) : modules_program_site(site);
+}
+
 /* ---- cxx.c ---- */
 
 /* What a new thread runs, seen from the function and argument that it is created with. */
@@ -71,7 +79,10 @@ bool cxx_in_library(uintptr_t site); /* in a function of the C++ library that li
     T(PASSED, "passed") T(INITIALISE, "initialise") T(INITIALISED, "initialised")       \
     T(READY, "ready") T(FORK, "fork") T(RESUME, "resume")                               \
     T(RESUMED, "resumed") T(SUSPEND, "suspend") T(SUSPENDED, "suspended")               \
-    T(TRANSFER, "transfer") T(TRANSFERRED, "transferred")
+    T(TRANSFER, "transfer") T(TRANSFERRED, "transferred")                               \
+    T(CANCEL, "cancel") T(CANCELLED, "cancelled") T(KILL, "kill")                       \
+    T(HANDLER, "handler") T(SIGWAIT, "sigwait") T(SIGNALLED, "signalled")               \
+    T(EXEC, "exec") T(EXIT, "exit") T(REAP, "reap") T(REAPED, "reaped")
 
 enum trace_type {
     TYPE_NONE,
@@ -198,6 +209,14 @@ bool line_current(uint32_t code); /* announced in this life */
 
 extern _Atomic uint32_t live; /* see attach.c, below */
 
+/* Who cancelled a thread: one, or several, or one who was not recorded. */
+struct cancel {
+    const void *by; /* NULL: nobody yet */
+    struct ref at;  /* the first time; line 0: not known */
+    uint32_t life;
+    bool several;
+};
+
 /* A thread as others see it: what joins and detaches it. */
 struct task {
     struct line line;
@@ -206,6 +225,8 @@ struct task {
     uintptr_t entry; /* its function: the site of its start and end */
     _Atomic unsigned flags;
     _Atomic bool binding; /* a spin lock */
+    struct cancel cancel; /* under it */
+    pid_t tid; /* set by the thread itself; 0 not yet */
     _Atomic unsigned keepers; /* who still look at it: its creator, and its life until it is joined */
 };
 #define TASK_ENDED 1u
@@ -258,6 +279,17 @@ struct thread {
     struct once_call *once;                       /* the initialiser about to run */
     const struct object *ready[ONCE_REMEMBERED];  /* found initialised before */
     unsigned ready_next;
+    bool exiting;                  /* by pthread_exit */
+    bool cancelled;                /* its first event after that was recorded */
+    struct _pthread_cleanup_buffer cleanup; /* cancel.c */
+    struct owed {                  /* signal.c: a handler ran while it was recording */
+        bool any;
+        struct origin {
+            struct ref at;      /* what sent it; number 0: not known */
+            uint64_t key;       /* 0: at is an event of this process */
+            unsigned doubt;     /* enum unseen: more may be before it */
+        } from;
+    } owed;
     struct wire_partner *partners; /* where those of one event are put together */
     struct thread *next_free;
 };
@@ -313,8 +345,36 @@ struct line *line_by_code(struct thread *thread, uint32_t code);
 
 void life_begin_main(void);
 void life_end_main(void);
+struct task *life_task(pthread_t id); /* NULL: none that is known */
 struct thread *life_renew(struct thread *thread); /* under another server; NULL: in vain */
 struct thread *life_begin_child(uint64_t high, uint64_t low); /* after the message with this key */
+
+unsigned life_threads(void); /* how many are recorded now */
+
+/* ---- cancel.c ---- */
+
+void cancel_watch(struct thread *thread); /* the calling one: it is seen when it is cancelled */
+
+/* ---- signal.c ---- */
+
+/* Writes what a handler could not, since it ran while the thread was recording. */
+void signal_pay(struct thread *thread);
+
+/* ---- child.c: processes of the run that wait for each other ----
+ *
+ * What a process says to its next program and to its parent it puts beside its process id into the numbers
+ * that all processes of the run share. */
+
+uint64_t child_serial(void);      /* of a message between processes of the run; 0: there are none */
+#define CHILD_KEYS 0x706f65742e6c6966u /* first half of the keys of such messages */
+void child_born(uint64_t serial); /* in a child after its fork, by the message `serial` */
+struct origin child_begins(void); /* a program begins to record: after what */
+void child_records(void);         /* so does a child of a fork, which knows after what */
+void child_ends(uintptr_t site);  /* the process is about to end: its last event */
+bool child_lives(pid_t pid);      /* it is of the run, records, and its signals all come to us */
+void child_is_foreign(void);      /* some of its own do not */
+/* The end of a child that its parent has seen; last: it will not be asked for again. */
+struct origin child_ended(pid_t pid, bool last);
 
 /* ---- what the names of C11 stand for: life.c, mutex.c, condition.c, once.c ---- */
 
@@ -373,6 +433,7 @@ void clock_begin(void);
 
 uint32_t attach_retry(void);  /* looks for a server, at most once a second; the new life or 0 */
 struct thread *attach_child(void); /* begins the life of a child; NULL: in vain */
+void attach_forked(void); /* in a child whose fork ran no handlers */
 void attach_forking(uint64_t high, uint64_t low); /* the key of the message to the child; 0, 0 none */
 
 /* A line's code as far as it belongs to this life, else 0. */

@@ -6,11 +6,13 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FORK_KEYS 0xf0f0f0f0f0f0f0f0u /* apart from other keys of this process */
 
 static pthread_key_t end_key;
+static _Atomic unsigned threads;
 _Atomic bool library_threads;
 
 /* ---- threads by id ---- */
@@ -48,13 +50,20 @@ static struct task *task_of(pthread_t id)
     return entry ? atomic_load(&entry->task) : NULL;
 }
 
+struct task *life_task(pthread_t id) { return task_of(id); }
+unsigned life_threads(void) { return atomic_load(&threads); }
+
 /* ---- birth and end ---- */
 
 static struct thread *begin(struct task *task)
 {
     struct thread *t = thread_make(task);
-    if (t)
+    if (t) {
         pthread_setspecific(end_key, t);
+        cancel_watch(t);
+        task->tid = (pid_t)syscall(SYS_gettid);
+        atomic_fetch_add(&threads, 1);
+    }
     return t;
 }
 
@@ -82,6 +91,7 @@ static void finish(struct thread *t)
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
     bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
+    atomic_fetch_sub(&threads, 1);
     if (closed && recorded_here)
         task_close(t, task, TYPE_CLOSE, task->entry);
     thread_end(t);
@@ -124,7 +134,12 @@ void life_begin_main(void)
     bind_self(task);
     task->entry = getauxval(AT_ENTRY);
     announce(t, "main", (void *)pthread_self(), 0);
-    record_event(t, TYPE_START, &task->line, 0, task->entry);
+    struct origin from = child_begins();
+    record_write(t, &(struct record){
+        .shape = TYPE_START,
+        .flags = (uint16_t)((from.key ? RELATION_RECEIVE | SLOT_KEYED : RELATION_NONE) | SLOT_DOUBT(from.doubt)),
+        .a = &task->line, .take_a = 1, .site = task->entry, .key = from.key, .partner = from.at,
+        .count = from.key != 0}, NULL);
 }
 
 struct thread *life_begin_child(uint64_t high, uint64_t low)
@@ -466,24 +481,40 @@ ENTRY(int, pthread_setname_np, (pthread_t id, const char *name), id, name)
 
 /* A message to the child, which receives it when it begins to record.  Where it does not fit
  * there is none, or the child would wait for it. */
-ENTRY_NONE(pid_t, fork)
+static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers)
 {
-    real_find();
     struct thread *t = site ? thread_recording() : NULL;
     static _Atomic uint64_t serial;
-    uint64_t low = t ? atomic_fetch_add(&serial, 1) + 1 : 0;
     int saved = errno;
+    uint64_t low = t ? child_serial() : 0, high = low ? CHILD_KEYS : instance ^ FORK_KEYS;
+    if (t && !low)
+        low = atomic_fetch_add(&serial, 1) + 1;
     uint64_t number =
         t ? record_write(t, &(struct record){.shape = TYPE_FORK, .flags = RELATION_SEND | SLOT_KEYED,
                                              .a = thread_place(t), .take_a = 1, .site = site,
-                                             .key = instance ^ FORK_KEYS, .partner = {0, low}, .count = 1},
-                         NULL)
+                                             .key = high, .partner = {0, low}, .count = 1}, NULL)
           : 0;
     bool told = number && !t->lost_count;
-    attach_forking(told ? instance ^ FORK_KEYS : 0, told ? low : 0);
+    attach_forking(told ? high : 0, told ? low : 0);
     errno = saved;
-    pid_t child = real.fork();
+    pid_t child = call();
+    saved = errno;
+    if (child == 0 && !runs_handlers)
+        attach_forked();
     if (child != 0)
         attach_forking(0, 0); /* the next one may come from where we do not see it */
+    errno = saved;
     return child;
+}
+
+ENTRY_NONE(pid_t, fork)
+{
+    real_find();
+    return follow_fork(site, real.fork, true);
+}
+
+ENTRY_NONE(pid_t, _Fork)
+{
+    real_find();
+    return follow_fork(site, real._Fork, false);
 }

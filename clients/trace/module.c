@@ -370,3 +370,13 @@ uintptr_t modules_site(uintptr_t site)
     bool records = m->records || (m->whose == WHOSE_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
     return records ? site_of_traced(site) : 0;
 }
+
+/* In the units that poetcc -trace compiles, by redirect.h. */
+#pragma weak poet_traced_unit
+extern const char poet_traced_unit[];
+
+uintptr_t modules_program_site(uintptr_t site)
+{
+    const struct module *m = poet_traced_unit ? find(site) : NULL;
+    return m && m->whose == WHOSE_PROGRAM ? site_of_traced(site) : 0;
+}

@@ -187,6 +187,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
 {
     if (t->life != atomic_load_explicit(&live, memory_order_relaxed))
         return 0; /* its server went while the call was under way */
+    if (t->owed.any && !t->busy)
+        signal_pay(t);
     t->busy = true;
     if (t->lost_count)
         announce_lost(t);
