@@ -1,6 +1,7 @@
 /* Being traced: finding a server and saying who we are, at the start, after a fork, and again when
  * a server comes that had gone.  Then the end. */
 #define _GNU_SOURCE
+#include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
@@ -16,9 +17,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* One at a time makes itself known; what that needs is not on a stack, which may be small. */
+static char text[16384];
+static char file[PATH_MAX];
+static uint8_t answer[1024];
+static struct error error;
+
 static void put_arguments(struct out *out)
 {
-    char text[16384];
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
     if (fd >= 0)
@@ -28,11 +34,8 @@ static void put_arguments(struct out *out)
     for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
         count++;
     put_u32(out, count);
-    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1) {
-        char argument[LIMIT_TEXT_BYTES];
-        snprintf(argument, sizeof argument, "%s", text + i);
-        put_string(out, argument);
-    }
+    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
+        put_text(out, text + i, LIMIT_TEXT_BYTES - 1);
 }
 
 static char environment[64] = "pthread";
@@ -46,26 +49,22 @@ static const char *launch_name(void) { return poet_launch ? poet_launch() : NULL
 static const char *run_name(void)
 {
     static char name[256];
-    const char *inherited = getenv("POET_RUN"), *launch = launch_name();
+    const char *inherited = environment_get("POET_RUN"), *launch = launch_name();
     if (inherited && *inherited) {
         snprintf(name, sizeof name, "%s", inherited);
     } else if (launch) {
         snprintf(name, sizeof name, "%s", launch);
-        setenv("POET_RUN", name, 1);
+        environment_set("POET_RUN", name);
     } else {
         snprintf(name, sizeof name, "%.200s@%016llx", program_invocation_short_name,
                  (unsigned long long)instance);
-        setenv("POET_RUN", name, 1);
+        environment_set("POET_RUN", name);
     }
     return name;
 }
 
 static void put_hello(struct out *out)
 {
-    char host[256] = "", path[PATH_MAX] = "";
-    gethostname(host, sizeof host - 1);
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[n > 0 ? n : 0] = 0;
     struct timespec wall;
     clock_gettime(CLOCK_REALTIME, &wall);
     out_begin(out, MESSAGE_HELLO);
@@ -74,8 +73,12 @@ static void put_hello(struct out *out)
     put_u8(out, ROLE_PROGRAM);
     put_string(out, run_name());
     put_string(out, environment);
-    put_string(out, path);
-    put_string(out, host);
+    ssize_t n = readlink("/proc/self/exe", text, PATH_MAX - 1);
+    text[n > 0 ? n : 0] = 0;
+    put_text(out, text, LIMIT_TEXT_BYTES - 1);
+    *text = 0;
+    gethostname(text, NAME_BYTES);
+    put_string(out, text);
     put_u32(out, (uint32_t)getpid());
     put_u64(out, instance);
     put_u64(out, clock_now());
@@ -101,20 +104,20 @@ static ssize_t receive(int fd, void *data, size_t size, int *descriptor)
 /* Reads the server's WELCOME or ERROR.  Where it is refused: why, in words of the server or ours. */
 static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *counters)
 {
-    uint8_t data[1024];
+    uint8_t *data = answer;
     size_t size = 0, length = 0;
     unsigned type = 0;
-    const char *error = "no answer";
+    const char *wrong = "no answer";
     for (uint64_t begin = clock_now(); clock_now() - begin < patience_ms * 1000000ull;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         poll(&p, 1, 100);
-        ssize_t n = receive(fd, data + size, sizeof data - size, counters);
+        ssize_t n = receive(fd, data + size, sizeof answer - size, counters);
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-            error = n ? strerror(errno) : "it hung up";
+            wrong = n ? strerror(errno) : "it hung up";
             break;
         }
         size += n > 0 ? (size_t)n : 0;
-        int got = frame_read(data, size, sizeof data, &type, &length, &error);
+        int got = frame_read(data, size, sizeof answer, &type, &length, &wrong);
         if (got < 0)
             break;
         if (got == 0)
@@ -123,12 +126,12 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             return true;
         struct in in = in_from(data + MESSAGE_FRAME_BYTES, length);
         uint32_t n_text = get_u32(&in);
-        const uint8_t *text = get_bytes(&in, n_text);
-        snprintf(why->text, sizeof why->text, "%.*s", (int)(text ? n_text : 0),
-                 text ? (const char *)text : "");
+        const uint8_t *words = get_bytes(&in, n_text);
+        snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
+                 words ? (const char *)words : "");
         return false;
     }
-    snprintf(why->text, sizeof why->text, "%s", error);
+    snprintf(why->text, sizeof why->text, "%s", wrong);
     return false;
 }
 
@@ -137,11 +140,8 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
 {
     if (getrandom(&instance, sizeof instance, GRND_NONBLOCK) != sizeof instance)
         instance = clock_now() ^ ((uint64_t)getpid() << 40);
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, 512); /* out of the way of programs that count on low numbers */
-    if (high >= 0) {
-        close(fd);
-        fd = high;
-    }
+    fd = descriptor_away(fd, 3);
+    fd = descriptor_away(fd, 512); /* out of the way of programs that count on low numbers */
     lines_begin();
     struct out out = {0};
     put_hello(&out);
@@ -165,12 +165,10 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
 
 static void attach(void)
 {
-    const char *named = getenv("POET_SERVER"), *chosen = getenv("POET_ENVIRONMENT");
-    const char *output = getenv("POET_OUTPUT"); /* asks for a server of its own */
-    char file[PATH_MAX] = "";
-    struct error error;
+    const char *named = environment_get("POET_SERVER"), *chosen = environment_get("POET_ENVIRONMENT");
+    const char *output = environment_get("POET_OUTPUT"); /* asks for a server of its own */
     bool absent = true;
-    if (named && strcmp(named, "none") == 0)
+    if (environment_is_unsafe() || (named && strcmp(named, "none") == 0))
         return;
     if (chosen && *chosen)
         snprintf(environment, sizeof environment, "%s", chosen);
@@ -180,14 +178,14 @@ static void attach(void)
         say("%s", error.text);
         return;
     }
-    server_remote = strncmp(endpoint, "unix:", 5) != 0;
+    server_remote = strncmp(endpoint, "unix:", 5) != 0 || !server_may_share();
     clock_ticks = clock_ticks && !server_remote; /* whose server could not convert them */
     int fd = output && *output ? -1 : endpoint_connect(endpoint, 1000, &absent, &error);
     if (fd < 0 && (!absent || (named && *named))) {
         say("%s: the program runs untraced", error.text);
         return;
     }
-    const char *launch = getenv("POET_RUN") ? NULL : launch_name();
+    const char *launch = environment_get("POET_RUN") ? NULL : launch_name();
     if (fd < 0)
         fd = launch ? launch_shared(launch, file, sizeof file, endpoint, sizeof endpoint)
                     : launch_server(file, sizeof file, endpoint, sizeof endpoint);
@@ -201,11 +199,11 @@ static void attach(void)
     }
     if (!*file)
         return;
-    setenv("POET_SERVER", endpoint, 1); /* for those that this program starts */
-    unsetenv("POET_OUTPUT");
+    environment_set("POET_SERVER", endpoint); /* for those that this program starts */
+    environment_unset("POET_OUTPUT");
     say("%stracing into %s (its newest %s); see it with: poet view %s",
         output && *output ? "" : "no server was running: ", file,
-        getenv("POET_KEEP") ? getenv("POET_KEEP") : "1 GB", file);
+        environment_get("POET_KEEP") ? environment_get("POET_KEEP") : "1 GB", file);
 }
 
 /* ---- again ---- */
@@ -213,7 +211,6 @@ static void attach(void)
 /* A server that answers where the last one was; never one of our own.  Quiet where there is none. */
 static bool attach_again(unsigned patience_ms)
 {
-    struct error error;
     bool absent;
     int cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
@@ -225,10 +222,11 @@ static bool attach_again(unsigned patience_ms)
 
 #define AGAIN_NS 1000000000u
 
+static _Atomic uint64_t last;
+static _Atomic bool trying;
+
 uint32_t attach_retry(void)
 {
-    static _Atomic uint64_t last;
-    static _Atomic bool trying;
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
     uint64_t now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
@@ -238,7 +236,7 @@ uint32_t attach_retry(void)
     if (before == 0 || now - before < AGAIN_NS || atomic_exchange(&trying, true))
         return 0;
     int saved = errno;
-    if (attach_again(server_wait_ms()))
+    if (!atomic_load(&live) && attach_again(server_wait_ms()))
         say("%s: a server is there again: traced from here on", endpoint);
     atomic_store(&last, now);
     atomic_store(&trying, false);
@@ -260,7 +258,11 @@ void attach_forking(uint64_t high, uint64_t low) { forked = (struct attach_fork)
 static void after_fork(void)
 {
     bool was_traced = thread_base != NULL && atomic_load(&live);
-    server_forget();
+    if (thread_mine && thread_mine->busy)
+        server_queue_forked(thread_mine); /* forked by a signal handler: what it came between goes on */
+    server_forked();
+    lost_forked();
+    atomic_store(&trying, false);
     objects_forked();
     barriers_forked();
     codes_forked();
@@ -294,6 +296,7 @@ static void start(void)
 {
     int saved = errno;
     real_find();
+    say_begin();
     modules_begin();
     clock_begin();
     server_begin();

@@ -23,9 +23,9 @@ static void acted(void *unused)
     if (!t)
         return;
     int saved = errno;
-    spin_take(&task->binding);
+    latch_take(&task->binding);
     struct cancel cancel = task->cancel;
-    spin_give(&task->binding);
+    latch_give(&task->binding);
     bool certain = cancel.by && !cancel.several && cancel.life == t->life && cancel.at.line;
     record_write(t, &(struct record){
         .shape = TYPE_CANCELLED,
@@ -84,9 +84,7 @@ static void note(struct thread *t, struct task *task, uintptr_t site)
     uint64_t number = !t ? 0 : record_write(t, &(struct record){
         .shape = TYPE_CANCEL, .flags = RELATION_SEND, .a = place, .take_a = 1,
         .about = line_index(&task->line), .site = site}, NULL);
-    if (t)
-        t->busy = true; /* no handler may come here */
-    spin_take(&task->binding);
+    latch_take(&task->binding);
     struct cancel *c = &task->cancel;
     const void *by = t ? (const void *)t->own : (const void *)task;
     if (c->by && c->by != by)
@@ -94,11 +92,9 @@ static void note(struct thread *t, struct task *task, uintptr_t site)
     else if (!c->by)
         *c = (struct cancel){.by = by, .at = {number ? line_index(place) : 0, number},
                              .life = t ? t->life : NO_LIFE};
-    spin_give(&task->binding);
-    if (t) {
-        t->busy = false;
+    latch_give(&task->binding);
+    if (t)
         note_recorded();
-    }
     pthread_setcancelstate(cancelling, NULL);
 }
 

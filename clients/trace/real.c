@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "clients/trace/inside.h"
 
 #include <dlfcn.h>
@@ -63,6 +62,7 @@ void real_look_up(void)
     REAL_WORDS(R)
     REAL_SHARED(R)
 #undef R
+    libc_find();
     looking = false;
     atomic_store_explicit(&real_found, true, memory_order_release);
 }

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#undef signal /* libc.h */
 #undef UNTRACED_SITE
 #define UNTRACED_SITE site_of_program
 
@@ -85,24 +86,15 @@ static struct origin receive(siginfo_t *info)
 
 /* ---- recording ---- */
 
-static uint64_t record_received(struct thread *t, uint16_t type, struct origin from, const char *text,
-                                unsigned doubt, uintptr_t site)
+static void record_received(struct thread *t, uint16_t type, struct origin from, const char *text,
+                            uintptr_t site)
 {
-    return record_write(t, &(struct record){
+    record_write(t, &(struct record){
         .shape = type,
         .flags = (uint16_t)((from.at.number ? RELATION_RECEIVE | (from.key ? SLOT_KEYED : 0u) : RELATION_NONE) |
-                            (text ? SLOT_TEXT : 0u) |
-                            SLOT_DOUBT(doubt ? doubt : from.doubt)),
+                            (text ? SLOT_TEXT : 0u) | SLOT_DOUBT(from.doubt)),
         .a = thread_place(t), .take_a = 1, .site = site, .partner = from.at, .key = from.key,
         .count = from.key != 0, .payload = text, .payload_bytes = text ? (uint32_t)strlen(text) : 0}, NULL);
-}
-
-void signal_pay(struct thread *t)
-{
-    struct origin from = t->owed.from;
-    t->owed.any = false;
-    record_received(t, TYPE_HANDLER, from, "ran while its thread was recording: what it did is not seen",
-                    UNSEEN_HANDLER, 0);
 }
 
 static const char *name_of(int sig)
@@ -118,12 +110,11 @@ static void handled(int sig, siginfo_t *info)
     struct thread *t = thread_self();
     if (!t || t->off || (!from.at.number && !from.doubt))
         return;
-    if (t->busy) { /* several that are owed become one */
-        t->owed.from = from;
-        t->owed.any = true;
+    if (t->busy) {
+        thread_missed(t, UNSEEN_HANDLER);
         return;
     }
-    record_received(t, TYPE_HANDLER, from, name_of(sig), 0, 0);
+    record_received(t, TYPE_HANDLER, from, name_of(sig), 0);
     note_recorded();
 }
 
@@ -338,7 +329,7 @@ static bool send_with(const struct sending *s, struct token token, pid_t self)
 }
 
 /* True if it is sent. */
-static bool send(uintptr_t site, const struct sending *s)
+static bool send_signal(uintptr_t site, const struct sending *s)
 {
     struct thread *t = site && may_follow(s->sig) && !thread_runtime() ? thread_self() : NULL;
     if (!t || t->off || t->busy)
@@ -354,13 +345,13 @@ static bool send(uintptr_t site, const struct sending *s)
 ENTRY(int, kill, (pid_t pid, int sig), pid, sig)
 {
     real_find();
-    return send(site, &(struct sending){.pid = pid, .sig = sig, .code = SI_USER}) ? 0 : real.kill(pid, sig);
+    return send_signal(site, &(struct sending){.pid = pid, .sig = sig, .code = SI_USER}) ? 0 : real.kill(pid, sig);
 }
 
 ENTRY(int, killpg, (pid_t group, int sig), group, sig)
 {
     real_find();
-    send(site, &(struct sending){.pid = -1, .sig = sig});
+    send_signal(site, &(struct sending){.pid = -1, .sig = sig});
     return real.killpg(group, sig);
 }
 
@@ -368,14 +359,14 @@ ENTRY(int, sigqueue, (pid_t pid, int sig, const union sigval value), pid, sig, v
 {
     real_find();
     struct sending s = {.pid = pid, .sig = sig, .code = SI_QUEUE, .value = &value};
-    return send(site, &s) ? 0 : real.sigqueue(pid, sig, value);
+    return send_signal(site, &s) ? 0 : real.sigqueue(pid, sig, value);
 }
 
 static bool send_to_thread(uintptr_t site, pthread_t id, int sig, int code, const union sigval *value)
 {
     struct task *task = site ? life_task(id) : NULL;
     pid_t tid = task && !(atomic_load(&task->flags) & TASK_ENDED) ? task->tid : 0;
-    return send(site, &(struct sending){.pid = tid ? getpid() : -1, .tid = tid, .sig = sig, .code = code,
+    return send_signal(site, &(struct sending){.pid = tid ? getpid() : -1, .tid = tid, .sig = sig, .code = code,
                                         .value = value, .about = task ? line_index(&task->line) : 0});
 }
 
@@ -395,14 +386,14 @@ ENTRY(int, tgkill, (pid_t pid, pid_t tid, int sig), pid, tid, sig)
 {
     real_find();
     struct sending s = {.pid = pid, .tid = tid, .sig = sig, .code = SI_TKILL};
-    return tid > 0 && send(site, &s) ? 0 : real.tgkill(pid, tid, sig);
+    return tid > 0 && send_signal(site, &s) ? 0 : real.tgkill(pid, tid, sig);
 }
 
 ENTRY(int, raise, (int sig), sig)
 {
     real_find();
     struct sending s = {.pid = getpid(), .tid = (pid_t)syscall(SYS_gettid), .sig = sig, .code = SI_TKILL};
-    return send(site, &s) ? 0 : real.raise(sig);
+    return send_signal(site, &s) ? 0 : real.raise(sig);
 }
 
 /* ---- waiting ---- */
@@ -416,7 +407,7 @@ static void leave_wait(void *t)
 static void record_waited(struct thread *t, int result, struct origin from, int error, uintptr_t site)
 {
     if (result > 0)
-        record_received(t, TYPE_SIGNALLED, from, name_of(result), 0, site);
+        record_received(t, TYPE_SIGNALLED, from, name_of(result), site);
     else
         record_event(t, error == EAGAIN ? TYPE_TIMEOUT : TYPE_REFUSED, thread_place(t), 0, site);
     note_recorded();

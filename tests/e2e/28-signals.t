@@ -162,11 +162,24 @@ static void full(int sig, siginfo_t *i, void *context)
     errno = 77;
     sem_post(&handled);
 }
-static void *waits(void *a) { while (sem_wait(&up)) ; return a; }
+static volatile int tids[2];
+static void asleep(int *which) /* until that thread blocks */
+{
+    char path[64], state = 0;
+    while (!tids[*which]) usleep(1000);
+    for (sprintf(path, "/proc/self/task/%d/stat", tids[*which]); state != 'S';) {
+        FILE *f = fopen(path, "r");
+        if (fscanf(f, "%*d %*s %c", &state) != 1) abort();
+        fclose(f);
+    }
+}
+static int T = 0, U = 1;
+static void *waits(void *a) { tids[T] = gettid(); while (sem_wait(&up)) ; return a; }
 static void *awaits(void *a)
 {
     int sig;
     siginfo_t info;
+    tids[U] = gettid();
     sigwait(a, &sig);
     poet_text("awaited %d", sig == SIGHUP);
     sem_post(&handled);
@@ -198,18 +211,18 @@ int main(void)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     pthread_create(&t, NULL, waits, NULL);
     pthread_create(&u, NULL, awaits, &set);
-    poet_text("sends plain"), pthread_kill(t, SIGUSR1), own();
+    asleep(&T), asleep(&U), poet_text("sends plain"), pthread_kill(t, SIGUSR1), own();
     poet_text("sends full"), kill(getpid(), SIGUSR2), own();
     printf("%d %d %d\n", code == SI_USER, value, mine);
-    poet_text("sends to a thread"), pthread_kill(t, SIGUSR2), own();
+    asleep(&T), poet_text("sends to a thread"), pthread_kill(t, SIGUSR2), own();
     printf("%d %d %d\n", code == SI_TKILL, value, mine);
     poet_text("queues"), sigqueue(getpid(), SIGUSR2, (union sigval){.sival_int = 42}), own();
     printf("%d %d %d\n", code == SI_QUEUE, value, mine);
     errno = 0, raise(SIGUSR2), own();
     printf("%d\n", code == SI_TKILL);
-    poet_text("wakes"), pthread_kill(u, SIGHUP), own();
-    poet_text("wakes again"), kill(getpid(), SIGHUP);
-    usleep(20000), sigqueue(getpid(), SIGWINCH, (union sigval){.sival_int = 43});
+    asleep(&U), poet_text("wakes"), pthread_kill(u, SIGHUP), own();
+    asleep(&U), poet_text("wakes again"), kill(getpid(), SIGHUP);
+    sigqueue(getpid(), SIGWINCH, (union sigval){.sival_int = 43});
     pthread_join(u, NULL);
     sem_post(&up);
     pthread_join(t, NULL);
