@@ -181,6 +181,17 @@ static int connect_within(int fd, const struct sockaddr *sa, socklen_t size, int
     return e ? -1 : 0;
 }
 
+/* Whoever listens on a Unix socket takes all that it is told: it must be the user, or root. */
+static bool is_own_server(int fd, const char *endpoint, struct error *error)
+{
+    struct ucred other = {0};
+    socklen_t size = sizeof other;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 && (other.uid == geteuid() || other.uid == 0))
+        return true;
+    error_set(error, "%s: the server there is another user's (%u): not used", endpoint, (unsigned)other.uid);
+    return false;
+}
+
 int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct error *error)
 {
     struct sockaddr_un sun;
@@ -196,6 +207,10 @@ int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct 
                                     local ? (socklen_t)sizeof sun : tcp->ai_addrlen, timeout_ms);
     if (e == 0 && !local && !send_token(fd, tcp->ai_addr))
         e = -1;
+    if (e == 0 && local && !is_own_server(fd, endpoint, error)) {
+        close(fd);
+        return -1;
+    }
     if (e < 0) {
         *absent = errno == ENOENT || errno == ECONNREFUSED;
         if (*absent)

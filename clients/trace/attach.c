@@ -18,9 +18,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* One at a time makes itself known; what that needs is not on a stack, which may be small. */
+static char text[16384];
+static char file[PATH_MAX];
+static uint8_t answer[1024];
+static struct error error;
+
 static void put_arguments(struct out *out)
 {
-    char text[16384];
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
     if (fd >= 0)
@@ -30,11 +35,8 @@ static void put_arguments(struct out *out)
     for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
         count++;
     put_u32(out, count);
-    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1) {
-        char argument[LIMIT_TEXT_BYTES];
-        snprintf(argument, sizeof argument, "%s", text + i);
-        put_string(out, argument);
-    }
+    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
+        put_text(out, text + i, LIMIT_TEXT_BYTES - 1);
 }
 
 static char environment[64] = "pthread";
@@ -69,10 +71,6 @@ static const char *run_name(void)
 
 static void put_hello(struct out *out)
 {
-    char host[256] = "", path[PATH_MAX] = "";
-    gethostname(host, sizeof host - 1);
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[n > 0 ? n : 0] = 0;
     struct timespec wall;
     clock_gettime(CLOCK_REALTIME, &wall);
     out_begin(out, MESSAGE_HELLO);
@@ -81,8 +79,12 @@ static void put_hello(struct out *out)
     put_u8(out, ROLE_PROGRAM);
     put_string(out, run_name());
     put_string(out, environment);
-    put_string(out, path);
-    put_string(out, host);
+    ssize_t n = readlink("/proc/self/exe", text, PATH_MAX - 1);
+    text[n > 0 ? n : 0] = 0;
+    put_text(out, text, LIMIT_TEXT_BYTES - 1);
+    *text = 0;
+    gethostname(text, NAME_BYTES);
+    put_string(out, text);
     put_u32(out, (uint32_t)getpid());
     put_u64(out, instance);
     put_u64(out, clock_now());
@@ -108,20 +110,20 @@ static ssize_t receive(int fd, void *data, size_t size, int *descriptor)
 /* Reads the server's WELCOME or ERROR.  Where it is refused: why, in words of the server or ours. */
 static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *counters)
 {
-    uint8_t data[1024];
+    uint8_t *data = answer;
     size_t size = 0, length = 0;
     unsigned type = 0;
-    const char *error = "no answer";
+    const char *wrong = "no answer";
     for (uint64_t begin = clock_now(); clock_now() - begin < patience_ms * 1000000ull;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         poll(&p, 1, 100);
-        ssize_t n = receive(fd, data + size, sizeof data - size, counters);
+        ssize_t n = receive(fd, data + size, sizeof answer - size, counters);
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-            error = n ? strerror(errno) : "it hung up";
+            wrong = n ? strerror(errno) : "it hung up";
             break;
         }
         size += n > 0 ? (size_t)n : 0;
-        int got = frame_read(data, size, sizeof data, &type, &length, &error);
+        int got = frame_read(data, size, sizeof answer, &type, &length, &wrong);
         if (got < 0)
             break;
         if (got == 0)
@@ -130,12 +132,12 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             return true;
         struct in in = in_from(data + MESSAGE_FRAME_BYTES, length);
         uint32_t n_text = get_u32(&in);
-        const uint8_t *text = get_bytes(&in, n_text);
-        snprintf(why->text, sizeof why->text, "%.*s", (int)(text ? n_text : 0),
-                 text ? (const char *)text : "");
+        const uint8_t *words = get_bytes(&in, n_text);
+        snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
+                 words ? (const char *)words : "");
         return false;
     }
-    snprintf(why->text, sizeof why->text, "%s", error);
+    snprintf(why->text, sizeof why->text, "%s", wrong);
     return false;
 }
 
@@ -144,11 +146,8 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
 {
     if (getrandom(&instance, sizeof instance, GRND_NONBLOCK) != sizeof instance)
         instance = clock_now() ^ ((uint64_t)getpid() << 40);
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, 512); /* out of the way of programs that count on low numbers */
-    if (high >= 0) {
-        close(fd);
-        fd = high;
-    }
+    fd = descriptor_away(fd, 3);
+    fd = descriptor_away(fd, 512); /* out of the way of programs that count on low numbers */
     lines_begin();
     struct out out = {0};
     put_hello(&out);
@@ -174,8 +173,6 @@ static void attach(void)
 {
     const char *named = environment_get("POET_SERVER"), *chosen = environment_get("POET_ENVIRONMENT");
     const char *output = environment_get("POET_OUTPUT"); /* asks for a server of its own */
-    char file[PATH_MAX] = "";
-    struct error error;
     bool absent = true;
     if (environment_is_unsafe() || (named && strcmp(named, "none") == 0))
         return;
@@ -187,7 +184,7 @@ static void attach(void)
         say("%s", error.text);
         return;
     }
-    server_remote = strncmp(endpoint, "unix:", 5) != 0;
+    server_remote = strncmp(endpoint, "unix:", 5) != 0 || !server_may_share();
     clock_ticks = clock_ticks && !server_remote; /* whose server could not convert them */
     int fd = output && *output ? -1 : endpoint_connect(endpoint, 1000, &absent, &error);
     if (fd < 0 && (!absent || (named && *named))) {
@@ -220,7 +217,6 @@ static void attach(void)
 /* A server that answers where the last one was; never one of our own.  Quiet where there is none. */
 static bool attach_again(unsigned patience_ms)
 {
-    struct error error;
     bool absent;
     int cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
@@ -232,10 +228,11 @@ static bool attach_again(unsigned patience_ms)
 
 #define AGAIN_NS 1000000000u
 
+static _Atomic uint64_t last;
+static _Atomic bool trying;
+
 uint32_t attach_retry(void)
 {
-    static _Atomic uint64_t last;
-    static _Atomic bool trying;
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
     uint64_t now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
@@ -245,7 +242,7 @@ uint32_t attach_retry(void)
     if (before == 0 || now - before < AGAIN_NS || atomic_exchange(&trying, true))
         return 0;
     int saved = errno;
-    if (attach_again(server_wait_ms()))
+    if (!atomic_load(&live) && attach_again(server_wait_ms()))
         say("%s: a server is there again: traced from here on", endpoint);
     atomic_store(&last, now);
     atomic_store(&trying, false);
@@ -267,14 +264,21 @@ void attach_forking(uint64_t high, uint64_t low) { forked = (struct attach_fork)
 static void after_fork(void)
 {
     bool was_traced = thread_base != NULL && atomic_load(&live);
-    server_forget();
+    if (thread_mine && thread_mine->busy)
+        server_queue_forked(thread_mine); /* forked by a signal handler: what it came between goes on */
+    server_forked();
+    lost_forked();
+    atomic_store(&trying, false);
     objects_forked();
     barriers_forked();
     codes_forked();
     sender_forked();
     modules_forked();
     life_forked(was_traced);
+    child_born(forked.high == CHILD_KEYS ? forked.low : 0);
 }
+
+void attach_forked(void) { after_fork(); }
 
 struct thread *attach_child(void)
 {
@@ -283,6 +287,8 @@ struct thread *attach_child(void)
     attach_forking(0, 0); /* its own children are others */
     objects_begin_child();
     struct thread *t = attach_again(server_wait_ms()) ? life_begin_child(key.high, key.low) : NULL;
+    if (t)
+        child_records();
     errno = saved;
     return t;
 }
@@ -297,6 +303,7 @@ static void start(void)
     int saved = errno;
     stranger_shut(true);
     real_find();
+    say_begin();
     modules_begin();
     clock_begin();
     server_begin();
@@ -321,6 +328,7 @@ static void stop(void)
     bool any = atomic_load(&recorded), libraries = atomic_load(&library_threads);
     if (!any && libraries && modules_under_record())
         unseen_tell(UNSEEN_RUNTIME, "threads that libraries start: see them with poet record --libraries");
+    child_ends(0);
     life_end_main();
     if (server_remote)
         sender_flush(FLUSH_MS);

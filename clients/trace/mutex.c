@@ -25,12 +25,14 @@ static void mend(struct thread *t, struct line *line, uintptr_t site, const char
 static void entered(struct thread *t, struct object *o, struct line *line, bool petitioned, bool died,
                     uintptr_t site)
 {
+    busy_begin(t); /* a handler finds the thread before it or in it, not in between */
     if (o->held)
         mend(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
     o->held = true;
     o->visit++;
     record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line, site);
     thread_push(t, o, line);
+    busy_end(t);
     note_recorded();
 }
 
@@ -236,9 +238,11 @@ static void leave(uintptr_t site, const void *lock, enum object_kind kind)
         record_event(t, TYPE_LEAVE, hold->line, 0, site);
     } else if (hold) {
         struct line *line = hold->line;
+        busy_begin(t);
         thread_pop(t, hold);
         o->held = false;
         record_pair(t, SHAPE_LEAVE, thread_place(t), 1, line, site);
+        busy_end(t);
     } else if (o && t && site && o->held && line_index(&o->line) &&
                may_be_unlocked_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that took it is stale now */

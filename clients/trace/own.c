@@ -3,6 +3,7 @@
 #include "clients/trace/inside.h"
 #include "wire/limits.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,15 +50,12 @@ static struct own *open_line_as(struct thread *t, const char *kind, const char *
                                 const void *object, unsigned flags, const uint64_t *identity,
                                 uintptr_t site)
 {
-    char short_kind[256], short_name[LIMIT_TEXT_BYTES];
-    snprintf(short_kind, sizeof short_kind, "%s", kind);
-    snprintf(short_name, sizeof short_name, "%s", name ? name : "");
-    t->busy = true;
-    uint32_t index = line_announce(t, short_kind, short_name, object, site, flags, identity);
+    busy_begin(t);
+    uint32_t index = line_announce(t, kind, name ? name : "", object, site, flags, identity);
     struct own *own = index ? own_make(index) : NULL;
     if (own)
         line_opened(&own->line, t, index);
-    t->busy = false;
+    busy_end(t);
     return own;
 }
 
@@ -159,10 +157,9 @@ poet_line_t poet_here(void)
 static const poet_event_t none = {0, 0};
 
 /* Fills in the line and writes; every single event of the program's own. */
-static poet_event_t single(poet_line_t index, struct record r)
+static poet_event_t single_by(struct thread *t, poet_line_t index, struct record r)
 {
-    struct thread *t = thread_recording();
-    struct line *line = t ? line_by_code(t, index) : NULL;
+    struct line *line = line_by_code(t, index);
     if (!line || !r.shape)
         return none;
     int saved = errno;
@@ -176,27 +173,46 @@ static poet_event_t single(poet_line_t index, struct record r)
     return number ? (poet_event_t){atomic_load(&line->index), number} : none;
 }
 
+static poet_event_t single(poet_line_t index, struct record r)
+{
+    struct thread *t = thread_recording();
+    return t ? single_by(t, index, r) : none;
+}
+
 poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, unsigned flags)
 {
     return single(line, (struct record){.shape = type, .about = about, .site = SITE,
                                         .flags = flags & POET_CLOSES ? SLOT_CLOSES : 0});
 }
 
+/* What is said, in `room`, as far as it fits; its size, 0 if it cannot be said. */
+static size_t format_text(char room[LIMIT_TEXT_BYTES], const char *format, va_list ap)
+{
+    int n = room ? vsnprintf(room, LIMIT_TEXT_BYTES, format, ap) : -1;
+    if (n >= (int)LIMIT_TEXT_BYTES) {
+        n = (int)text_whole(room, LIMIT_TEXT_BYTES - 1);
+        room[n] = 0;
+    }
+    return n < 0 ? 0 : (size_t)n;
+}
+
 poet_event_t poet_text(const char *format, ...)
 {
-    if (!thread_recording())
+    struct thread *t = thread_recording();
+    if (!t)
         return none;
     int saved = errno;
-    char text[LIMIT_TEXT_BYTES];
     va_list ap;
     va_start(ap, format);
-    int n = vsnprintf(text, sizeof text, format, ap);
+    busy_begin(t);
+    size_t size = format_text(thread_scratch(t), format, ap);
     va_end(ap);
+    poet_event_t event = single_by(t, 0, (struct record){.shape = TYPE_NOTE, .flags = SLOT_TEXT, .site = SITE,
+                                                         .payload = t->scratch,
+                                                         .payload_bytes = (uint32_t)size});
+    busy_end(t);
     errno = saved;
-    if (n < 0)
-        return none;
-    return single(0, (struct record){.shape = TYPE_NOTE, .flags = SLOT_TEXT, .site = SITE,
-                                     .payload = text, .payload_bytes = (uint32_t)strlen(text)});
+    return event;
 }
 
 void poet_annotate(poet_event_t event, const char *format, ...)
@@ -205,19 +221,21 @@ void poet_annotate(poet_event_t event, const char *format, ...)
     if (!t || !event.line)
         return;
     int saved = errno;
-    char text[LIMIT_TEXT_BYTES];
     va_list ap;
     va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
-    va_end(ap);
-    uint8_t bytes[32 + LIMIT_TEXT_BYTES];
-    struct out body = {.data = bytes, .room = sizeof bytes};
+    busy_begin(t);
+    struct out body = message_room(t, NULL, 0, SCRATCH_BYTES);
     put_u32(&body, event.line);
     put_u64(&body, event.number);
-    put_string(&body, text);
-    t->busy = true;
+    put_u32(&body, 0); /* the size of the text, which follows */
+    if (!body.failed) {
+        size_t size = format_text(t->scratch + body.size, format, ap);
+        memcpy(t->scratch + body.size - 4, &(uint32_t){htole32((uint32_t)size)}, 4);
+        body.size += size;
+    }
     record_control(t, MESSAGE_TEXT, &body);
-    t->busy = false;
+    busy_end(t);
+    va_end(ap);
     errno = saved;
 }
 
@@ -347,14 +365,15 @@ poet_event_t poet_receive(poet_line_t line, poet_type_t type, const poet_event_t
     uint32_t n = 0;
     if (!t || !more)
         return none;
+    busy_begin(t);
     for (size_t i = 1; i < count && n < MOST_PARTNERS; i++)
         more[n++] = (struct wire_partner){sends[i].line, 0, sends[i].number};
-    return single(line, (struct record){.shape = type,
-                                        .flags = RELATION_RECEIVE | (n ? SLOT_PARTNERS : 0),
-                                        .site = SITE,
-                                        .partner = {sends[0].line, sends[0].number},
-                                        .payload = more,
-                                        .payload_bytes = n * (uint32_t)sizeof *more});
+    poet_event_t event = single_by(t, line, (struct record){
+        .shape = type, .flags = RELATION_RECEIVE | (n ? SLOT_PARTNERS : 0), .site = SITE,
+        .partner = {sends[0].line, sends[0].number}, .payload = more,
+        .payload_bytes = n * (uint32_t)sizeof *more});
+    busy_end(t);
+    return event;
 }
 
 static poet_event_t keyed(poet_line_t line, poet_type_t type, unsigned relation, uint64_t high,
@@ -409,9 +428,11 @@ poet_event_t poet_record(const poet_record_t *record)
     uint32_t n = 0;
     if (!more)
         return none;
+    busy_begin(t);
     for (size_t i = 1; i < keys && n < MOST_PARTNERS; i++)
         more[n++] = (struct wire_partner){0, 0, record->low[i]};
-    return single(record->line,
+    poet_event_t event =
+        single_by(t, record->line,
                   (struct record){.shape = record->type,
                                   .flags = (uint16_t)(relation | (n ? SLOT_PARTNERS : 0) |
                                                       (record->flags & POET_STREAM ? SLOT_STREAM : 0) |
@@ -423,6 +444,8 @@ poet_event_t poet_record(const poet_record_t *record)
                                   .count = record->count,
                                   .payload = more,
                                   .payload_bytes = n * (uint32_t)sizeof *more});
+    busy_end(t);
+    return event;
 }
 
 int poet_identity(poet_line_t line, uint64_t identity[2])
@@ -447,12 +470,8 @@ void poet_environment(const char *name)
         return;
     uint8_t bytes[512];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    char cut[256];
-    snprintf(cut, sizeof cut, "%s", name);
-    put_string(&body, cut);
-    t->busy = true;
+    put_text(&body, name, NAME_BYTES);
     record_control(t, MESSAGE_DESCRIBE, &body);
-    t->busy = false;
 }
 
 uint64_t poet_lost(void) { return atomic_load(&dropped); }

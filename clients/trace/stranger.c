@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 /* Of the calling thread, as long as it has no line. */
 static __thread struct {
@@ -16,7 +17,7 @@ static __thread struct {
     bool missed;       /* more than is told is before its next event */
 } mine __attribute__((tls_model("initial-exec")));
 
-static _Atomic bool open; /* threads may get lines */
+static _Atomic bool begun; /* threads may get lines */
 
 bool stranger_shut(bool shut)
 {
@@ -71,7 +72,7 @@ static struct task *new_task(bool detached)
 {
     int saved = errno;
     thread_present(); /* a child that creates threads begins its life */
-    bool wanted = atomic_load(&open) && server_alive() && !thread_runtime();
+    bool wanted = atomic_load(&begun) && server_alive() && !thread_runtime();
     bool shut = stranger_shut(true);
     struct task *task = wanted ? task_new(2) : NULL;
     if (task)
@@ -133,8 +134,7 @@ static void tell_library(const struct task *task)
 /* A name that the thread has got, other than the program's, which all threads have at first. */
 static void get_name(char name[16])
 {
-    if (pthread_getname_np(pthread_self(), name, 16) != 0 ||
-        strncmp(name, program_invocation_short_name, 15) == 0)
+    if (prctl(PR_GET_NAME, name) != 0 || strncmp(name, program_invocation_short_name, 15) == 0)
         *name = 0;
 }
 
@@ -156,6 +156,7 @@ static struct thread *adopt(void)
     }
     t->rounds = mine.rounds;
     tell_start(t, task);
+    busy_end(t);
     tell_library(task);
     mine.task = task;
     return t;
@@ -163,7 +164,7 @@ static struct thread *adopt(void)
 
 struct thread *thread_adopt(void)
 {
-    if (mine.shut || !atomic_load(&open) || thread_runtime())
+    if (mine.shut || !atomic_load(&begun) || thread_runtime())
         return NULL;
     int saved = errno;
     mine.shut = true;
@@ -188,7 +189,7 @@ void stranger_end(void *p)
     life_ended((struct task *)((uintptr_t)p & ~STRANGER));
 }
 
-void strangers_begin(void) { atomic_store(&open, true); }
+void strangers_begin(void) { atomic_store(&begun, true); }
 
 /* In the child, whose task is another. */
 void strangers_forked(void)

@@ -10,7 +10,7 @@ static struct {
     char about[120];
 } unseen[UNSEEN_MOST];
 static _Atomic unsigned unseen_count;
-static _Atomic bool adding;
+static latch adding;
 
 static void put_unseen(struct out *out, unsigned i)
 {
@@ -37,12 +37,12 @@ static bool known(enum unseen reason, const char *about)
 void unseen_tell(enum unseen reason, const char *what)
 {
     char about[sizeof unseen[0].about];
-    size_t size = strnlen(what, sizeof about - 1);
+    size_t size = text_size(what, sizeof about - 1);
     memcpy(about, what, size);
     about[size] = 0;
     if (known(reason, about))
         return;
-    spin_take(&adding);
+    latch_take(&adding);
     unsigned at = atomic_load(&unseen_count);
     bool add = at < UNSEEN_MOST && !known(reason, about);
     if (add) {
@@ -50,11 +50,11 @@ void unseen_tell(enum unseen reason, const char *what)
         memcpy(unseen[at].about, about, sizeof about);
         atomic_store_explicit(&unseen_count, at + 1, memory_order_release);
     }
-    spin_give(&adding);
+    latch_give(&adding);
     uint32_t life = atomic_load(&live);
     if (!add || !life)
         return; /* the next life tells it */
-    uint8_t bytes[sizeof about + 64];
+    uint8_t bytes[sizeof about + 32];
     struct out out = {.data = bytes, .room = sizeof bytes};
     put_unseen(&out, at);
     server_send(&out, life);
