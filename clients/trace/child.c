@@ -83,6 +83,8 @@ uint64_t child_serial(void)
     return serials ? (atomic_fetch_add(serials, 1) + 1) & SERIAL_MASK : 0;
 }
 
+bool child_known(pid_t pid) { return known_of(pid) != 0; }
+
 bool child_lives(pid_t pid)
 {
     uint64_t value = known_of(pid);

@@ -439,6 +439,7 @@ void child_born(uint64_t serial); /* in a child after its fork, by the message `
 struct origin child_begins(void); /* a program begins to record: after what */
 void child_records(void);         /* so does a child of a fork, which knows after what */
 void child_ends(uintptr_t site);  /* the process is about to end: its last event */
+bool child_known(pid_t pid);      /* it is of the run */
 bool child_lives(pid_t pid);      /* it is of the run, records, and its signals all come to us */
 void child_is_foreign(void);      /* some of its own do not */
 /* The end of a child that its parent has seen; last: it will not be asked for again. */

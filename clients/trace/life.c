@@ -260,6 +260,7 @@ static void start_put(struct start *start)
 void life_forked(bool was_traced)
 {
     start_pool = NULL;
+    atomic_store(&threads, 0);
     latch_reset(&start_lock);
     if (was_traced)
         pthread_setspecific(end_key, NULL); /* or the child's end would be told in the parent's queue */

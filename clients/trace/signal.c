@@ -76,7 +76,8 @@ static struct origin receive(siginfo_t *info)
             memset(&info->si_value, 0, sizeof info->si_value);
         info->si_code = code;
     } else if (info->si_code == SI_USER || info->si_code == SI_TKILL || info->si_code == SI_QUEUE) {
-        from.doubt = UNSEEN_SIGNAL; /* somebody whom we do not see */
+        if (info->si_pid == getpid() || child_known(info->si_pid))
+            from.doubt = UNSEEN_SIGNAL; /* somebody in the run whom we did not see */
     } else if (info->si_signo == SIGCHLD &&
                (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)) {
         from = child_ended(info->si_pid, false);
