@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
+#include "clients/trace/runtime.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
 
@@ -46,13 +47,18 @@ static char endpoint[400];
 #pragma weak poet_launch
 static const char *launch_name(void) { return poet_launch ? poet_launch() : NULL; }
 
-/* The run that this process belongs to: inherited, or of its launch, or begun here. */
+/* The run that this process belongs to: inherited, or of its launch, or begun here.  It stays so in a
+ * child after fork, whatever became of the environment (setproctitle() writes over it). */
+static bool begun_here = true;
 static const char *run_name(void)
 {
     static char name[256];
+    if (*name)
+        return name;
     const char *inherited = environment_get("POET_RUN"), *launch = launch_name();
     if (inherited && *inherited) {
         snprintf(name, sizeof name, "%s", inherited);
+        begun_here = false;
     } else if (launch) {
         snprintf(name, sizeof name, "%s", launch);
         environment_set("POET_RUN", name);
@@ -270,7 +276,10 @@ static void after_fork(void)
     sender_forked();
     modules_forked();
     life_forked(was_traced);
+    child_born(forked.high == CHILD_KEYS ? forked.low : 0);
 }
+
+void attach_forked(void) { after_fork(); }
 
 struct thread *attach_child(void)
 {
@@ -279,6 +288,8 @@ struct thread *attach_child(void)
     attach_forking(0, 0); /* its own children are others */
     objects_begin_child();
     struct thread *t = attach_again(server_wait_ms()) ? life_begin_child(key.high, key.low) : NULL;
+    if (t)
+        child_records();
     errno = saved;
     return t;
 }
@@ -291,14 +302,19 @@ static void start(void) __attribute__((constructor(200)));
 static void start(void)
 {
     int saved = errno;
+    stranger_shut(true);
     real_find();
     say_begin();
     modules_begin();
     clock_begin();
     server_begin();
     attach();
-    if (atomic_load(&live))
+    if (atomic_load(&live)) {
         life_begin_main();
+        runtimes_tell();
+        runtime_look_at_program(modules_under_record() && begun_here);
+    }
+    stranger_shut(false);
     pthread_atfork(NULL, NULL, after_fork);
     errno = saved;
 }
@@ -309,13 +325,18 @@ static void stop(void)
     launch_end();
     if (!atomic_load(&live))
         return;
+    modules_look_again();
+    bool any = atomic_load(&recorded), libraries = atomic_load(&library_threads);
+    if (!any && libraries && modules_under_record())
+        unseen_tell(UNSEEN_RUNTIME, "threads that libraries start: see them with poet record --libraries");
+    child_ends(0);
     life_end_main();
     if (server_remote)
         sender_flush(FLUSH_MS);
-    if (!atomic_load(&recorded) && !modules_under_record())
-        say("no event was recorded: no file of this program that uses threads was compiled with "
-            "-trace; compile each with: poetcc -trace");
-    else if (!atomic_load(&recorded) && atomic_load(&library_threads))
+    if (!any && !modules_under_record())
+        say("no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
+            "each with: poetcc -trace", libraries ? ", though libraries start threads" : "");
+    else if (!any && libraries)
         say("no call of the program itself was recorded, but its libraries start threads: see them "
             "with: poet record --libraries");
 }

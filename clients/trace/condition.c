@@ -138,9 +138,13 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
                 const struct timespec *ts)
 {
     real_find();
-    struct thread *t = thread_recording();
+    struct thread *t = thread_at(site);
     struct object *o = t ? object_find(m, OBJECT_MONITOR) : NULL;
     struct hold *hold = o ? thread_hold(t, o) : NULL;
+    if (!hold && t && site) {
+        hold = follow_held(site, t, m);
+        o = hold ? hold->object : NULL;
+    }
     struct object *condition = hold ? object_get(c, OBJECT_CONDITION) : NULL;
     if (!condition)
         return unrecorded_wait(c, m, clock, ts);

@@ -139,7 +139,7 @@ ENTRY(int, setcontext, (const ucontext_t *target), target)
 
 static void ended(struct coroutine *c)
 {
-    struct thread *t = thread_recording();
+    struct thread *t = thread_present();
     if (!t || t->strand != c || !line_index(&c->context->line))
         return;
     int saved = errno;
@@ -168,7 +168,7 @@ static void run(unsigned high, unsigned low)
 /* The one that was made in the same place before is used again. */
 static struct coroutine *coroutine_at(ucontext_t *context, void (*function)(void), uintptr_t site)
 {
-    struct thread *t = !thread_runtime() ? thread_recording() : NULL;
+    struct thread *t = !thread_runtime() ? thread_at(site) : NULL;
     struct object *o = t ? object_get(context, OBJECT_COROUTINE) : NULL;
     if (!o)
         return NULL;

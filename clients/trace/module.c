@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
+#include "clients/trace/runtime.h"
 #include "wire/limits.h"
 
 #include <dlfcn.h>
@@ -225,6 +226,8 @@ static int list(struct dl_phdr_info *info, size_t size, void *context)
         return 0;
     seen_adds = info->dlpi_adds;
     const struct module *new = note(&m);
+    if (new)
+        runtime_look(info, m.path, new->whose == WHOSE_PROGRAM, new->records);
     if (new && context) {
         struct out body = {.data = (uint8_t *)(uintptr_t)new->announcement, .size = new->announcement_bytes};
         record_control(context, MESSAGE_MODULE, &body);
@@ -286,7 +289,15 @@ static const struct module *find_new(struct thread *t, uintptr_t address)
     if (adds != seen_adds)
         dl_iterate_phdr(list, t);
     latch_give(&lock);
+    runtimes_tell();
     return find(address);
+}
+
+void modules_look_again(void)
+{
+    int saved = errno;
+    find_new(NULL, 0);
+    errno = saved;
 }
 
 void modules_meet(struct thread *t, uintptr_t site)
@@ -360,7 +371,7 @@ uintptr_t modules_user_site(uintptr_t site)
 uintptr_t modules_site(uintptr_t site)
 {
     const struct module *m = find(site);
-    struct thread *t = !m && under_record ? thread_recording() : NULL;
+    struct thread *t = !m && under_record ? thread_present() : NULL;
     if (t) {
         busy_begin(t);
         m = find_new(t, site);
@@ -372,4 +383,14 @@ uintptr_t modules_site(uintptr_t site)
         return caller_of_runtime();
     bool records = m->records || (m->whose == WHOSE_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
     return records ? site_of_traced(site) : 0;
+}
+
+/* In the units that poetcc -trace compiles, by redirect.h. */
+#pragma weak poet_traced_unit
+extern const char poet_traced_unit[];
+
+uintptr_t modules_program_site(uintptr_t site)
+{
+    const struct module *m = poet_traced_unit ? find(site) : NULL;
+    return m && m->whose == WHOSE_PROGRAM ? site_of_traced(site) : 0;
 }

@@ -47,10 +47,11 @@ static struct own *own_make(uint32_t index)
 
 /* Announces a line of the program's own through a thread; NULL if it does not fit. */
 static struct own *open_line_as(struct thread *t, const char *kind, const char *name,
-                                const void *object, unsigned flags, const uint64_t *identity)
+                                const void *object, unsigned flags, const uint64_t *identity,
+                                uintptr_t site)
 {
     busy_begin(t);
-    uint32_t index = line_announce(t, kind, name ? name : "", object, 0, flags, identity);
+    uint32_t index = line_announce(t, kind, name ? name : "", object, site, flags, identity);
     struct own *own = index ? own_make(index) : NULL;
     if (own)
         line_opened(&own->line, t, index);
@@ -58,31 +59,32 @@ static struct own *open_line_as(struct thread *t, const char *kind, const char *
     return own;
 }
 
-static struct own *open_line(struct thread *t, const char *kind, const char *name, const void *object,
-                             unsigned flags)
-{
-    return open_line_as(t, kind, name, object, flags, NULL);
-}
-
-poet_line_t poet_line(const char *kind, const char *name, const void *object, unsigned flags)
+poet_line_t poet_line_at(const char *kind, const char *name, const void *object, unsigned flags,
+                         const void *site)
 {
     struct thread *t = thread_recording();
     if (!t || !kind)
         return 0;
-    struct own *own = open_line(t, kind, name, object,
-                                (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS);
+    struct own *own = open_line_as(t, kind, name, object,
+                                   (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS, NULL,
+                                   (uintptr_t)site);
     return own ? line_index(&own->line) : 0;
+}
+
+poet_line_t poet_line(const char *kind, const char *name, const void *object, unsigned flags)
+{
+    return poet_line_at(kind, name, object, flags, NULL);
 }
 
 /* ---- tasks ---- */
 
 /* One that nobody creates announces itself. */
 static struct own *open_by_itself(const char *kind, const char *name, const void *object,
-                                  struct thread **thread)
+                                  uintptr_t site, struct thread **thread)
 {
     static struct line none;
     struct thread *t = *thread = atomic_load(&live) ? thread_make_own(&none) : NULL;
-    struct own *own = t ? open_line(t, kind, name, object, 0) : NULL;
+    struct own *own = t ? open_line_as(t, kind, name, object, 0, NULL, site) : NULL;
     if (own) {
         t->own = &own->line;
         t->queue->thread = line_index(&own->line);
@@ -92,20 +94,25 @@ static struct own *open_by_itself(const char *kind, const char *name, const void
     return own;
 }
 
-poet_line_t poet_task(const char *kind, const char *name, const void *object)
+poet_line_t poet_task_at(const char *kind, const char *name, const void *object, const void *site)
 {
     struct thread *by = thread_recording(), *t = NULL;
     if (!kind || (!by && !thread_runtime()))
         return 0;
     int saved = errno;
-    struct own *own = by ? open_line(by, kind, name, object, LINE_FOLLOWS)
-                         : open_by_itself(kind, name, object, &t);
+    struct own *own = by ? open_line_as(by, kind, name, object, LINE_FOLLOWS, NULL, (uintptr_t)site)
+                         : open_by_itself(kind, name, object, (uintptr_t)site, &t);
     if (own && !t)
         t = thread_make_own(&own->line);
     if (own)
         atomic_store(&own->thread, t);
     errno = saved;
     return own && t ? line_index(&own->line) : 0;
+}
+
+poet_line_t poet_task(const char *kind, const char *name, const void *object)
+{
+    return poet_task_at(kind, name, object, NULL);
 }
 
 void poet_become(poet_line_t task)
@@ -249,28 +256,28 @@ static poet_event_t pair(struct thread *t, struct line *a, poet_type_t type_a, s
     return (poet_event_t){atomic_load(&a->index), number_a};
 }
 
-poet_event_t poet_pair(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
-                       poet_event_t *on_b)
+static poet_event_t pair_on(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                            poet_event_t *on_b, uintptr_t site)
 {
     struct thread *t = thread_recording();
     if (on_b)
         *on_b = none;
-    return t ? pair(t, line_by_code(t, a), type_a, line_by_code(t, b), type_b, SITE, on_b) : none;
+    return t ? pair(t, line_by_code(t, a), type_a, line_by_code(t, b), type_b, site, on_b) : none;
 }
 
-poet_event_t poet_enter(poet_line_t to, poet_type_t enter, poet_type_t entered)
+static poet_event_t enter(poet_line_t to, poet_type_t type, poet_type_t entered, uintptr_t site)
 {
     struct thread *t = thread_recording();
     struct line *line = t ? own_line(to) : NULL;
     if (!line)
         return none;
-    poet_event_t event = pair(t, thread_place(t), enter, line, entered, SITE, NULL);
+    poet_event_t event = pair(t, thread_place(t), type, line, entered, site, NULL);
     if (event.line)
         thread_push(t, NULL, line);
     return event;
 }
 
-poet_event_t poet_leave(poet_line_t from, poet_type_t leave, poet_type_t left)
+static poet_event_t leave(poet_line_t from, poet_type_t type, poet_type_t left, uintptr_t site)
 {
     struct thread *t = thread_recording();
     struct line *line = t ? own_line(from) : NULL;
@@ -278,11 +285,43 @@ poet_event_t poet_leave(poet_line_t from, poet_type_t leave, poet_type_t left)
         if (t->holds[i].line != line || t->holds[i].object)
             continue;
         thread_pop(t, &t->holds[i]);
-        poet_event_t event;
-        pair(t, thread_place(t), left, line, leave, SITE, &event);
+        poet_event_t event = none;
+        pair(t, thread_place(t), left, line, type, site, &event);
         return event;
     }
     return none;
+}
+
+poet_event_t poet_pair(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                       poet_event_t *on_b)
+{
+    return pair_on(a, type_a, b, type_b, on_b, SITE);
+}
+
+poet_event_t poet_pair_at(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                          poet_event_t *on_b, const void *site)
+{
+    return pair_on(a, type_a, b, type_b, on_b, site ? (uintptr_t)site : SITE);
+}
+
+poet_event_t poet_enter(poet_line_t to, poet_type_t type, poet_type_t entered)
+{
+    return enter(to, type, entered, SITE);
+}
+
+poet_event_t poet_enter_at(poet_line_t to, poet_type_t type, poet_type_t entered, const void *site)
+{
+    return enter(to, type, entered, site ? (uintptr_t)site : SITE);
+}
+
+poet_event_t poet_leave(poet_line_t from, poet_type_t type, poet_type_t left)
+{
+    return leave(from, type, left, SITE);
+}
+
+poet_event_t poet_leave_at(poet_line_t from, poet_type_t type, poet_type_t left, const void *site)
+{
+    return leave(from, type, left, site ? (uintptr_t)site : SITE);
 }
 
 void poet_stand(poet_line_t index)
@@ -420,7 +459,7 @@ int poet_identity(poet_line_t line, uint64_t identity[2])
 poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2])
 {
     struct thread *t = thread_recording();
-    struct own *own = t && kind ? open_line_as(t, kind, name, NULL, 0, identity) : NULL;
+    struct own *own = t && kind ? open_line_as(t, kind, name, NULL, 0, identity, 0) : NULL;
     return own ? line_index(&own->line) : 0;
 }
 

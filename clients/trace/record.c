@@ -188,6 +188,17 @@ static void note_lost(struct thread *t, uint32_t line, uint64_t first, uint64_t 
     t->lost[t->lost_count++] = (struct lost_range){line, first, count};
 }
 
+/* The hot path leaves it in its slot, which is the newest one then: a pair, the last on line b. */
+struct ref record_last(struct thread *t)
+{
+    if (t->last_head != t->head) {
+        const struct slot *slot = slot_at(t, t->head - 1);
+        t->last = (struct ref){slot->line_b, slot->number_b};
+        t->last_head = t->head;
+    }
+    return t->last;
+}
+
 /* The numbers that a thread took for what it dropped, on their way into the trace.  Those of threads that
  * have ended before there was room are told by others. */
 static latch left_lock;
@@ -245,10 +256,12 @@ static bool control(struct thread *t, enum message type, const struct out *body)
     uint64_t slots = 1 + slot_follow((uint32_t)body->size);
     if (body->failed || (!fits(t, slots) && !wait_for_room(t, slots)))
         return false;
+    record_last(t);
     *slot_at(t, t->head) = (struct slot){
         .shape = SHAPE_CONTROL, .flags = (uint16_t)type, .payload_bytes = (uint32_t)body->size};
     write_payload(t, body->data, (uint32_t)body->size);
     publish(t, slots);
+    t->last_head = t->head;
     return true;
 }
 
@@ -387,6 +400,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
         if (r->b)
             note_lost(t, line_b, b, r->take_b);
     }
+    t->last = r->b ? (struct ref){line_b, b + r->take_b - 1} : (struct ref){line_a, a + r->take_a - 1};
+    t->last_head = t->head;
     if (first_b)
         *first_b = b;
     if (now >= t->look_at)

@@ -121,7 +121,7 @@ ENTRY(int, pthread_rwlock_unlock, (pthread_rwlock_t * l), l)
 {
     real_find();
     struct object *o = object_find(l, OBJECT_RWLOCK);
-    struct thread *t = o ? thread_recording() : NULL;
+    struct thread *t = o ? thread_at(site) : NULL;
     struct hold *hold = t ? thread_hold(t, o) : NULL;
     int saved = errno;
     if (hold && --hold->depth) {

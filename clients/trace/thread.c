@@ -125,7 +125,10 @@ struct thread *thread_otherwise(struct thread *t)
 {
     if (t == &unborn) {
         thread_mine = thread_base = NULL; /* what we call now is not recorded */
-        return attach_child();
+        bool shut = stranger_shut(true);
+        struct thread *child = attach_child();
+        stranger_shut(shut);
+        return child;
     }
     if (t->busy) {
         if (!t->off) /* a signal handler came in between */
@@ -277,7 +280,7 @@ static uint16_t leaving(const struct hold *hold)
 
 void poet_trace_off(void)
 {
-    struct thread *t = thread_self();
+    struct thread *t = thread_mine ? thread_self() : thread_recording();
     if (!t || t->off++ || t->busy)
         return;
     int saved = errno;
