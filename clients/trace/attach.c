@@ -266,6 +266,7 @@ static void after_fork(void)
     codes_forked();
     sender_forked();
     modules_forked();
+    unseen_forked();
     life_forked(was_traced);
 }
 

@@ -178,6 +178,7 @@ void life_forked(bool was_traced);
  * and not while busy. */
 void unseen_tell(enum unseen reason, const char *what);
 void unseen_announce(struct out *out); /* an UNSEEN for each that was told before */
+void unseen_forked(void);
 
 /* ---- shared.c: objects that several processes share ---- */
 
