@@ -1,0 +1,65 @@
+/* Which calls are looked at, and what they are stood before. */
+#define _GNU_SOURCE
+#include "clients/process/inside.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+__thread bool inside __attribute__((tls_model("initial-exec")));
+static uintptr_t ours_start, ours_end; /* libpoet's code: its calls are none of the program's */
+static pid_t process;
+
+static int find_ours(struct dl_phdr_info *info, size_t size, void *context)
+{
+    uintptr_t wanted = (uintptr_t)context;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + h->p_vaddr;
+        if (h->p_type == PT_LOAD && wanted >= start && wanted < start + h->p_memsz) {
+            ours_start = start;
+            STORE(&ours_end, start + h->p_memsz);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void *next(const char *name)
+{
+    bool was = inside;
+    inside = true;
+    void *call = dlsym(RTLD_NEXT, name);
+    inside = was;
+    return call;
+}
+
+bool looks(const void *site)
+{
+    if (inside)
+        return false;
+    if (!LOAD(&ours_end)) {
+        inside = true;
+        dl_iterate_phdr(find_ours, (void *)(uintptr_t)poet_record);
+        inside = false;
+    }
+    return !((uintptr_t)site >= ours_start && (uintptr_t)site < ours_end);
+}
+
+bool is_own_process(void) { return !process || getpid() == process; }
+
+static void forked(void)
+{
+    process = getpid();
+    inside = false;
+    events_forked();
+    locks_forked();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    process = getpid();
+    pthread_atfork(NULL, NULL, forked);
+}
