@@ -56,7 +56,7 @@ static void enter_stream(struct transfer *t, bool writes, size_t bytes)
     }
     if (t->followed && writes) {
         STORE(s->claimed, LOAD(s->written) + bytes);
-        STORE(s->writer, (uint64_t)getpid());
+        stream_written_by(s, (uint32_t)getpid());
     }
 }
 
@@ -144,8 +144,10 @@ static void has_read(struct transfer *t, int fd, size_t bytes)
         return;
     }
     tell_bytes(s, t->peeks ? READABLE : READ, from, bytes, t->site);
-    if (!t->peeks)
-        STORE(s->read, from + bytes);
+    if (t->peeks)
+        return;
+    STORE(s->changed, now_ns());
+    STORE(s->read, from + bytes);
 }
 
 static void end_stream(struct transfer *t, int fd, ssize_t bytes)

@@ -52,7 +52,7 @@ API int close(int fd)
 /* A pipe that becomes standard input is read by C's stdio perhaps, which nobody sees. */
 static void becomes(int from, int to)
 {
-    if (to == STDIN_FILENO && stream_find(end_find(from, false).key).state != STREAM_UNKNOWN)
+    if (to == STDIN_FILENO && poet_recorded() && stream_find(end_find(from, false).key).state != STREAM_UNKNOWN)
         poet_unseen("what C's stdio reads from a pipe or socket");
 }
 

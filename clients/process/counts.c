@@ -56,3 +56,8 @@ void count_took(uint64_t key, const void *site)
 {
     event_pair(TAKE, DRAINED, event_line(LINE_EVENTFD, key, ""), 0, site);
 }
+
+void count_seen(uint64_t key, const void *site)
+{
+    event_pair(SEE, SEEN, event_line(LINE_EVENTFD, key, ""), 0, site);
+}

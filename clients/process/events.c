@@ -21,6 +21,8 @@ static const struct {
     [ADDED] = {"added", {0}},
     [TAKE] = {"take", {0}},
     [DRAINED] = {"drained", {"added"}},
+    [SEE] = {"see", {0}},
+    [SEEN] = {"seen", {"added"}},
     [SENT] = {"sent", {0}},
     [RECEIVED] = {"received", {0}},
     [ASK] = {"ask", {0}},

@@ -60,7 +60,7 @@ void *next(const char *name); /* the call that we stand before */
 
 enum event {
     WRITE, READ, FULL, EMPTY, WOKEN, READABLE, SHUT, ENDED, /* streams */
-    ADD, ADDED, TAKE, DRAINED,                              /* eventfds: of the thread, on the line */
+    ADD, ADDED, TAKE, DRAINED, SEE, SEEN,                   /* eventfds: of the thread, on the line */
     SENT, RECEIVED,                                         /* message queues */
     ASK, DENIED, LOCK, LOCKED, LOCKED_SHARED, UNLOCK, UNLOCKED, UNLOCKED_SHARED, /* file locks */
     EVENTS
@@ -81,8 +81,9 @@ struct stream {
     uint64_t key;     /* the same in all processes; 0: unknown */
     uint64_t *flags;  /* STREAM_..., writers << 8, readers << 16, generation << 32 */
     uint64_t *written, *claimed, *read; /* bytes; claimed: written, or being written */
-    uint64_t *shut;   /* how often an end was closed that writes */
-    uint64_t *writer; /* the process that wrote last and did not close */
+    uint64_t *changed; /* when `read` last did: nanoseconds of the monotonic clock */
+    uint64_t *ends;    /* how often an end was closed that writes; << 32: the process that wrote last, and did
+                        * not close */
 };
 #define STREAM_BORN 1u
 #define STREAM_BROKEN 2u
@@ -98,6 +99,8 @@ bool stream_enter(struct stream *stream, uint64_t side); /* a call is under way;
 void stream_leave(struct stream *stream, uint64_t side);
 void stream_break(struct stream *stream, const char *why);
 poet_line_t stream_line(const struct stream *stream);
+void stream_written_by(const struct stream *stream, uint32_t process);
+uint64_t now_ns(void);
 void stream_shut(const struct stream *stream, const void *site);  /* an end that writes is about to close */
 void stream_ended(const struct stream *stream, const void *site); /* a read found the end */
 
@@ -136,6 +139,7 @@ uint64_t count_key(int fd); /* 0: none that was seen from its beginning */
 void count_made(int fd);
 void count_add(uint64_t key, const void *site);  /* before, */
 void count_took(uint64_t key, const void *site); /* and after the call */
+void count_seen(uint64_t key, const void *site); /* there is something to be taken */
 
 /* ---- locks.c ---- */
 

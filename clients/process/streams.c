@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/process/inside.h"
 
+#include <time.h>
 #include <unistd.h>
 
 uint64_t mix(uint64_t a, uint64_t b) /* splitmix64 (Steele, Lea and Flood, 2014) over both */
@@ -23,9 +24,9 @@ static struct stream numbers(uint64_t key, bool make)
     s.written = poet_counter(mix(key, 2), true);
     s.claimed = poet_counter(mix(key, 3), true);
     s.read = poet_counter(mix(key, 4), true);
-    s.shut = poet_counter(mix(key, 5), true);
-    s.writer = poet_counter(mix(key, 6), true);
-    if (s.written && s.claimed && s.read && s.shut && s.writer) /* another one may have had the same name */
+    s.changed = poet_counter(mix(key, 5), true);
+    s.ends = poet_counter(mix(key, 6), true);
+    if (s.written && s.claimed && s.read && s.changed && s.ends) /* another one may have had the same name */
         s.key = mix(key, LOAD(s.flags) / STREAM_GENERATION);
     else
         poet_unseen("pipes and sockets for which there is no room in memory that processes share");
@@ -50,8 +51,8 @@ void stream_make(uint64_t key)
     STORE(s.written, 0);
     STORE(s.claimed, 0);
     STORE(s.read, 0);
-    STORE(s.shut, 0);
-    STORE(s.writer, 0);
+    STORE(s.changed, 0);
+    STORE(s.ends, 0);
     STORE(s.flags, (LOAD(s.flags) / STREAM_GENERATION + 1) * STREAM_GENERATION | STREAM_BORN);
 }
 
@@ -105,32 +106,47 @@ poet_line_t stream_line(const struct stream *s) { return event_line(LINE_STREAM,
 #define SHUT_KEY 5u
 #define MOST_SHUT 64u
 
+void stream_written_by(const struct stream *s, uint32_t process)
+{
+    uint64_t ends = LOAD(s->ends);
+    while (ends >> 32 != process && !__atomic_compare_exchange_n(s->ends, &ends, (uint64_t)process << 32 | (uint32_t)ends,
+                                                                 false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        ;
+}
+
 /* A message to whoever finds the end, which nobody can before all who may write have closed. */
 void stream_shut(const struct stream *s, const void *site)
 {
-    uint64_t mine = (uint64_t)getpid();
     if (s->state == STREAM_UNKNOWN || !poet_recorded())
         return;
     poet_line_t line = stream_line(s);
     if (!line)
         return;
-    uint64_t low = __atomic_add_fetch(s->shut, 1, __ATOMIC_SEQ_CST);
+    uint64_t ends = __atomic_add_fetch(s->ends, 1, __ATOMIC_SEQ_CST), low = (uint32_t)ends;
     poet_record(&(poet_record_t){.type = event_type(SHUT), .about = line, .site = site, .flags = POET_SEND,
                                  .high = mix(s->key, SHUT_KEY), .low = &low, .keys = 1});
-    __atomic_compare_exchange_n(s->writer, &mine, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    if (ends >> 32 == (uint32_t)getpid())
+        stream_written_by(s, 0);
 }
 
 /* Every closing that was told by now is before it: none of them can still be to come. */
 void stream_ended(const struct stream *s, const void *site)
 {
-    uint64_t low[MOST_SHUT], count = LOAD(s->shut);
+    uint64_t low[MOST_SHUT], ends = LOAD(s->ends), count = (uint32_t)ends;
     size_t keys = count < MOST_SHUT ? (size_t)count : MOST_SHUT;
     unsigned doubt = count == 0 || count > MOST_SHUT || s->state == STREAM_LOST ? POET_DOUBT_STREAM
-                     : LOAD(s->writer)                                       ? POET_DOUBT_PROCESS
+                     : ends >> 32                                            ? POET_DOUBT_PROCESS
                                                                              : 0;
     for (size_t i = 0; i < keys; i++)
         low[i] = count - i;
     poet_record(&(poet_record_t){.type = event_type(ENDED), .about = stream_line(s), .site = site,
                                  .flags = (keys ? POET_RECEIVE : 0u) | doubt,
                                  .high = mix(s->key, SHUT_KEY), .low = low, .keys = keys});
+}
+
+uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }

@@ -294,8 +294,10 @@ static void start(void)
     clock_begin();
     server_begin();
     attach();
-    if (atomic_load(&live))
+    if (atomic_load(&live)) {
         life_begin_main();
+        imports_tell();
+    }
     pthread_atfork(NULL, NULL, after_fork);
     errno = saved;
 }

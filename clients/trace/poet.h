@@ -144,6 +144,10 @@ int poet_recorded(void);
 /* Says that the program synchronises by `what` (at most 119 bytes), which nobody follows: told once. */
 void poet_unseen(const char *what);
 
+/* Whether the program itself, not its libraries, calls any of these functions (ended by NULL) of
+ * others.  0 in a static program. */
+int poet_imports(const char *const *names);
+
 /* A number that all processes of the run on this machine share, 0 at first, found by its key; to be used
  * with atomic operations.  It stays valid; after a fork, or under another server, the same key
  * may be another number.  NULL: there is none, unless `make` is set; or too many (65 536), or none can be
