@@ -20,6 +20,11 @@ REAL(int, close_range, (unsigned, unsigned, int))
 REAL(void, closefrom, (int))
 REAL(int, fclose, (FILE *))
 REAL(int, pclose, (FILE *))
+REAL(int, execve, (const char *, char *const *, char *const *))
+REAL(int, execv, (const char *, char *const *))
+REAL(int, execvp, (const char *, char *const *))
+REAL(int, execvpe, (const char *, char *const *, char *const *))
+REAL(int, fexecve, (int, char *const *, char *const *))
 REAL(void, _exit, (int))
 REAL(void, _Exit, (int))
 
@@ -135,7 +140,7 @@ struct entry { /* getdents64(2) */
 };
 
 /* Without opendir, which allocates: _exit may be called by a signal handler. */
-static void closing_all(unsigned first, unsigned last, const void *site)
+static void closing_all(unsigned first, unsigned last, bool executing, const void *site)
 {
     _Alignas(struct entry) char buffer[1024];
     int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -144,7 +149,8 @@ static void closing_all(unsigned first, unsigned last, const void *site)
             const struct entry *e = (const void *)(buffer + at);
             at += e->bytes;
             int fd = atoi(e->name);
-            if (*e->name != '.' && fd != directory && (unsigned)fd >= first && (unsigned)fd <= last)
+            if (*e->name != '.' && fd != directory && (unsigned)fd >= first && (unsigned)fd <= last &&
+                (!executing || fcntl(fd, F_GETFD) & FD_CLOEXEC))
                 closing(fd, site);
         }
     if (directory >= 0)
@@ -155,7 +161,7 @@ API int close_range(unsigned first, unsigned last, int flags)
 {
     find_close_range();
     if (!(flags & 4 /* CLOSE_RANGE_CLOEXEC */) && looks(SITE) && is_own_process())
-        QUIETLY(closing_all(first, last, SITE));
+        QUIETLY(closing_all(first, last, false, SITE));
     return real_close_range(first, last, flags);
 }
 
@@ -163,23 +169,71 @@ API void closefrom(int first)
 {
     find_closefrom();
     if (looks(SITE) && is_own_process())
-        QUIETLY(closing_all(first > 0 ? (unsigned)first : 0, ~0u, SITE));
+        QUIETLY(closing_all(first > 0 ? (unsigned)first : 0, ~0u, false, SITE));
     real_closefrom(first);
 }
 
-/* ---- the end of the process ---- */
+/* ---- another program, and the end ----
+ *
+ * libpoet stands before these calls, too, and before us. */
 
-static void ending(const void *site)
+static const void *entry(void) { return (const void *)getauxval(AT_ENTRY); }
+
+static bool is_told(void) { return !inside && is_own_process() && poet_recorded(); }
+
+static void ending(void)
 {
-    closing_all(0, ~0u, site);
-    locks_end(site);
+    closing_all(0, ~0u, false, entry());
+    locks_end(entry());
+}
+
+/* What it does not hand on; where it fails they stay open, and are told again. */
+static void executing(void)
+{
+    if (is_told())
+        QUIETLY(closing_all(0, ~0u, true, entry()));
+}
+
+API int execve(const char *path, char *const *arguments, char *const *environment)
+{
+    find_execve();
+    executing();
+    return real_execve(path, arguments, environment);
+}
+
+API int execv(const char *path, char *const *arguments)
+{
+    find_execv();
+    executing();
+    return real_execv(path, arguments);
+}
+
+API int execvp(const char *file, char *const *arguments)
+{
+    find_execvp();
+    executing();
+    return real_execvp(file, arguments);
+}
+
+API int execvpe(const char *file, char *const *arguments, char *const *environment)
+{
+    find_execvpe();
+    executing();
+    return real_execvpe(file, arguments, environment);
+}
+
+API int fexecve(int fd, char *const *arguments, char *const *environment)
+{
+    find_fexecve();
+    executing();
+    return real_fexecve(fd, arguments, environment);
 }
 
 API _Noreturn void _exit(int status)
 {
     find__exit();
-    if (looks(SITE) && is_own_process())
-        QUIETLY(ending(SITE));
+    if (is_told())
+        QUIETLY(ending());
     real__exit(status);
     __builtin_unreachable();
 }
@@ -187,8 +241,8 @@ API _Noreturn void _exit(int status)
 API _Noreturn void _Exit(int status)
 {
     find__Exit();
-    if (looks(SITE) && is_own_process())
-        QUIETLY(ending(SITE));
+    if (is_told())
+        QUIETLY(ending());
     real__Exit(status);
     __builtin_unreachable();
 }
@@ -196,6 +250,6 @@ API _Noreturn void _Exit(int status)
 /* Before libpoet's, which this one needs. */
 __attribute__((destructor)) static void stop(void)
 {
-    if (is_own_process())
-        QUIETLY(ending((const void *)getauxval(AT_ENTRY)));
+    if (is_told())
+        QUIETLY(ending());
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EVENTFD = 0x65766664 };
+enum { EVENTFD = 0x65766664, UNTOLD };
 
 /* The id as /proc says it; false: it is none. */
 static bool id_of(int fd, uint64_t *id)
@@ -47,17 +47,23 @@ void count_made(int fd)
         poet_unseen("eventfds");
 }
 
+/* A thread that is not recorded: what it gives is before what is taken all the same. */
 void count_add(uint64_t key, const void *site)
 {
-    event_pair(ADD, ADDED, event_line(LINE_EVENTFD, key, ""), 0, site);
+    if (poet_here())
+        event_pair(ADD, ADDED, event_line(LINE_EVENTFD, key, ""), 0, site);
+    else
+        poet_counter(mix(key, UNTOLD), true);
 }
+
+static unsigned doubt(uint64_t key) { return poet_counter(mix(key, UNTOLD), false) ? POET_DOUBT_THREAD : 0; }
 
 void count_took(uint64_t key, const void *site)
 {
-    event_pair(TAKE, DRAINED, event_line(LINE_EVENTFD, key, ""), 0, site);
+    event_pair(TAKE, DRAINED, event_line(LINE_EVENTFD, key, ""), doubt(key), site);
 }
 
 void count_seen(uint64_t key, const void *site)
 {
-    event_pair(SEE, SEEN, event_line(LINE_EVENTFD, key, ""), 0, site);
+    event_pair(SEE, SEEN, event_line(LINE_EVENTFD, key, ""), doubt(key), site);
 }

@@ -27,9 +27,11 @@ struct lock {
     uint64_t device, inode, start, end; /* end: the first byte that is not locked */
     bool exclusive;
     uint64_t group; /* the same for all descriptors of an open file */
+    uint64_t taken; /* how often the lock had been taken then, by anybody */
+    bool inherited; /* from before a fork: its parent may give it back */
 };
 
-enum { LOCK_KEY = 0x6c6f636b, STATE_KEY, RANGES_KEY };
+enum { LOCK_KEY = 0x6c6f636b, STATE_KEY, RANGES_KEY, TAKEN_KEY };
 #define WHOLE_END UINT64_MAX
 #define EXCLUSIVE (1ull << 63)
 
@@ -146,22 +148,34 @@ static unsigned doubt_of_holder(const struct lock *l)
         return POET_DOUBT_OBJECT;
     if (l->exclusive) {
         before = __atomic_exchange_n(state, EXCLUSIVE, __ATOMIC_SEQ_CST);
-        return before ? POET_DOUBT_PROCESS : 0;
+        return before ? POET_DOUBT_THREAD : 0;
     }
     before = __atomic_fetch_add(state, 1, __ATOMIC_SEQ_CST);
     if (before & EXCLUSIVE)
         __atomic_fetch_and(state, ~EXCLUSIVE, __ATOMIC_SEQ_CST);
-    return before & EXCLUSIVE ? POET_DOUBT_PROCESS : 0;
+    return before & EXCLUSIVE ? POET_DOUBT_THREAD : 0;
 }
 
-static void tell_taken(const struct lock *l, const void *site)
+static uint64_t *takings(const struct lock *l) { return poet_counter(mix(TAKEN_KEY, key_of(l)), true); }
+
+static void tell_taken(struct lock *l, const void *site)
 {
+    uint64_t *taken = takings(l);
+    l->taken = taken ? __atomic_add_fetch(taken, 1, __ATOMIC_SEQ_CST) : 0;
     unsigned doubt = doubt_of_ranges(l) | doubt_of_holder(l);
     event_pair(LOCK, l->exclusive ? LOCKED : LOCKED_SHARED, line_of(l, l->fd), doubt, site);
 }
 
+/* By a thread that is not recorded it is not told: whoever locks next finds that. */
 static void tell_given(const struct lock *l, const void *site)
 {
+    const uint64_t *taken = l->inherited ? takings(l) : NULL;
+    if (!poet_here())
+        return;
+    if (taken && LOAD(taken) != l->taken) { /* given back long ago, or shared with others */
+        poet_unseen("a file lock that a child has from its parent");
+        return;
+    }
     uint64_t *state = poet_counter(mix(STATE_KEY, key_of(l)), true);
     event_pair(UNLOCK, l->exclusive ? UNLOCKED : UNLOCKED_SHARED, line_of(l, l->fd), 0, site);
     uint64_t now = state ? LOAD(state) : 0;
@@ -205,6 +219,8 @@ void locks_forked(void)
     give();
     for (unsigned at = 0; pick(&at, of_process, &(struct lock){0}, &found, true);)
         ;
+    for (unsigned i = 0; i < held_count; i++)
+        held[i].inherited = true;
 }
 
 /* ---- taking and giving ---- */
@@ -245,8 +261,8 @@ static void asked_for(struct asked *a, int result)
             ;
     }
     if (result == 0) {
-        hold(a->lock);
         tell_taken(&a->lock, a->site);
+        hold(a->lock);
     } else if (a->asks) {
         event_about(DENIED, line_of(&a->lock, a->lock.fd), 0, a->site);
     }

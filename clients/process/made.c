@@ -16,6 +16,8 @@ REAL(int, connect, (int, const struct sockaddr *, socklen_t))
 REAL(int, accept, (int, struct sockaddr *, socklen_t *))
 REAL(int, accept4, (int, struct sockaddr *, socklen_t *, int))
 REAL(int, eventfd, (unsigned, int))
+REAL(FILE *, fopen, (const char *, const char *))
+REAL(FILE *, fopen64, (const char *, const char *))
 REAL(int, open, (const char *, int, ...))
 REAL(int, open64, (const char *, int, ...))
 REAL(int, openat, (int, const char *, int, ...))
@@ -160,4 +162,31 @@ API int __open64_2(const char *path, int flags)
 {
     find_open64();
     return opened(real_open64(path, flags), looks(SITE));
+}
+
+/* What stdio does with them is not seen. */
+static FILE *opened_file(FILE *f, bool look)
+{
+    struct stat st;
+    if (!f || !look)
+        return f;
+    QUIETLY({
+        if (fileno(f) >= 0 && fstat(fileno(f), &st) == 0 && S_ISFIFO(st.st_mode)) {
+            ends_fifo(fileno(f));
+            poet_unseen("what C's stdio reads from a FIFO");
+        }
+    });
+    return f;
+}
+
+API FILE *fopen(const char *path, const char *mode)
+{
+    find_fopen();
+    return opened_file(real_fopen(path, mode), looks(SITE));
+}
+
+API FILE *fopen64(const char *path, const char *mode)
+{
+    find_fopen64();
+    return opened_file(real_fopen64(path, mode), looks(SITE));
 }

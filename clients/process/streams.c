@@ -135,7 +135,7 @@ void stream_ended(const struct stream *s, const void *site)
     uint64_t low[MOST_SHUT], ends = LOAD(s->ends), count = (uint32_t)ends;
     size_t keys = count < MOST_SHUT ? (size_t)count : MOST_SHUT;
     unsigned doubt = count == 0 || count > MOST_SHUT || s->state == STREAM_LOST ? POET_DOUBT_STREAM
-                     : ends >> 32                                            ? POET_DOUBT_PROCESS
+                     : ends >> 32                                            ? POET_DOUBT_THREAD
                                                                              : 0;
     for (size_t i = 0; i < keys; i++)
         low[i] = count - i;

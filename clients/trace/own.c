@@ -373,7 +373,7 @@ static unsigned relation_of(unsigned flags)
 static uint16_t doubt_of(unsigned flags)
 {
     return flags & POET_DOUBT_STREAM    ? SLOT_DOUBT(UNSEEN_STREAM)
-           : flags & POET_DOUBT_PROCESS ? SLOT_DOUBT(UNSEEN_THREAD)
+           : flags & POET_DOUBT_THREAD ? SLOT_DOUBT(UNSEEN_THREAD)
            : flags & POET_DOUBT_OBJECT  ? SLOT_DOUBT(UNSEEN_OBJECT)
                                         : 0;
 }

@@ -108,10 +108,10 @@ poet_event_t poet_meet(poet_line_t line, poet_type_t type, uint64_t high, uint64
 #define POET_MEET 0x40u    /* `count` events with this key are one point */
 #define POET_STREAM 0x80u  /* with SEND or RECEIVE: high is a stream of bytes, *low the first byte and
                             * count how many; a receive is after the sends of all its bytes */
-/* More may be before this event than is told, because a stream is not followed any more; a process was
- * not seen to its end; or it is not known which of several objects this is. */
+/* More may be before this event than is told, because a stream is not followed any more; a thread or a
+ * process is not recorded, or not to its end; or it is not known which of several objects this is. */
 #define POET_DOUBT_STREAM 0x100u
-#define POET_DOUBT_PROCESS 0x200u
+#define POET_DOUBT_THREAD 0x200u
 #define POET_DOUBT_OBJECT 0x400u
 typedef struct {
     poet_line_t line; /* 0: where the thread is */
