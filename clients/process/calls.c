@@ -34,6 +34,7 @@ struct transfer {
     poet_line_t line;    /* what the call waits for */
     bool followed, waits;
     bool peeks;      /* what is there stays there */
+    uint64_t began;  /*   nanoseconds */
     bool adds_after; /* to an eventfd: it may fail */
 };
 
@@ -78,6 +79,7 @@ static void begin(struct transfer *t, int fd, bool writes, const void *given, si
 {
     *t = (struct transfer){.side = writes ? STREAM_WRITER : STREAM_READER, .site = site,
                            .peeks = !writes && (flags & MSG_PEEK)};
+    t->began = t->peeks ? now_ns() : 0;
     if (!looks(site) || bytes == 0 || bytes > MOST_BYTES || (flags & MSG_OOB))
         return;
     int saved = errno;
@@ -103,20 +105,21 @@ static void begin(struct transfer *t, int fd, bool writes, const void *given, si
     errno = saved;
 }
 
-static void tell_bytes(const struct stream *s, enum event event, uint64_t from, size_t bytes, const void *site)
+static poet_event_t tell_bytes(const struct stream *s, enum event event, uint64_t from, size_t bytes,
+                               const void *site)
 {
-    poet_record(&(poet_record_t){.type = event_type(event), .about = stream_line(s), .site = site,
-                                 .flags = (event == WRITE ? POET_SEND : POET_RECEIVE) | POET_STREAM,
-                                 .high = s->key, .low = &from, .keys = 1, .count = (uint32_t)bytes});
+    return poet_record(&(poet_record_t){.type = event_type(event), .about = stream_line(s), .site = site,
+                                        .flags = (event == WRITE ? POET_SEND : POET_RECEIVE) | POET_STREAM,
+                                        .high = s->key, .low = &from, .keys = 1, .count = (uint32_t)bytes});
 }
 
 static void wrote(struct transfer *t, size_t bytes)
 {
     uint64_t from = LOAD(t->stream.written);
     if (bytes)
-        tell_bytes(&t->stream, WRITE, from, bytes, t->site);
-    STORE(t->stream.written, from + bytes);
-    STORE(t->stream.claimed, from + bytes);
+        stream_wrote(&t->stream, tell_bytes(&t->stream, WRITE, from, bytes, t->site), from, bytes);
+    else
+        STORE(t->stream.claimed, from);
 }
 
 /* More bytes there than were written, while nobody writes: somebody unseen did. */
@@ -137,15 +140,16 @@ static void has_read(struct transfer *t, int fd, size_t bytes)
     uint64_t from = LOAD(s->read);
     if (LOAD(s->flags) & STREAM_BROKEN)
         s->state = STREAM_LOST;
-    else if (from + bytes > LOAD(s->claimed) || (!t->peeks && !adds_up(s, fd, from + bytes)))
+    else if (t->peeks) {
+        stream_looked(fd, s, t->began, t->site);
+        return;
+    } else if (from + bytes > LOAD(s->claimed) || !adds_up(s, fd, from + bytes))
         stream_break(s, "there were bytes that no call wrote which is seen (stdio, splice, ...)");
     if (s->state == STREAM_LOST) {
         event_about(t->peeks ? READABLE : READ, stream_line(s), POET_DOUBT_STREAM, t->site);
         return;
     }
-    tell_bytes(s, t->peeks ? READABLE : READ, from, bytes, t->site);
-    if (t->peeks)
-        return;
+    tell_bytes(s, READ, from, bytes, t->site);
     STORE(s->changed, now_ns());
     STORE(s->read, from + bytes);
 }

@@ -80,16 +80,19 @@ static poet_line_t announce(enum line_kind kind, uint64_t key, const char *name)
 }
 
 /* A signal handler does not come here while its thread is here (`inside`), so a short lock will do. */
-poet_line_t event_line(enum line_kind kind, uint64_t key, const char *name)
+static poet_line_t find(uint64_t key)
 {
     uint64_t here[2];
     take();
     poet_line_t line = known[key % KNOWN].key == key ? known[key % KNOWN].line : 0;
     uint64_t instance = known[key % KNOWN].instance;
     __atomic_clear(&busy, __ATOMIC_RELEASE);
-    if (line && poet_identity(line, here) && here[0] == instance)
-        return line;
-    line = announce(kind, key, name);
+    return line && poet_identity(line, here) && here[0] == instance ? line : 0;
+}
+
+static poet_line_t keep(uint64_t key, poet_line_t line)
+{
+    uint64_t here[2];
     if (!line || !poet_identity(line, here))
         return 0;
     take();
@@ -98,6 +101,21 @@ poet_line_t event_line(enum line_kind kind, uint64_t key, const char *name)
     known[key % KNOWN].line = line;
     __atomic_clear(&busy, __ATOMIC_RELEASE);
     return line;
+}
+
+poet_line_t event_line(enum line_kind kind, uint64_t key, const char *name)
+{
+    poet_line_t line = find(key);
+    return line ? line : keep(key, announce(kind, key, name));
+}
+
+poet_line_t event_line_elsewhere(const uint64_t identity[2])
+{
+    uint64_t here[2], key = mix(identity[0], identity[1]);
+    if (poet_identity((poet_line_t)identity[1], here) && here[0] == identity[0])
+        return (poet_line_t)identity[1];
+    poet_line_t line = find(key);
+    return line ? line : keep(key, poet_line_of("task", "", identity));
 }
 
 /* ---- events ---- */

@@ -69,6 +69,7 @@ enum line_kind { LINE_STREAM, LINE_QUEUE, LINE_EVENTFD, LINE_FILELOCK };
 
 poet_type_t event_type(enum event event);
 poet_line_t event_line(enum line_kind kind, uint64_t key, const char *name); /* 0: not recorded */
+poet_line_t event_line_elsewhere(const uint64_t identity[2]); /* of a thread, perhaps of another process */
 void event_about(enum event event, poet_line_t about, unsigned doubt, const void *site);
 void event_pair(enum event here, enum event there, poet_line_t line, unsigned doubt, const void *site);
 void events_forked(void);
@@ -82,6 +83,9 @@ struct stream {
     uint64_t *flags;  /* STREAM_..., writers << 8, readers << 16, generation << 32 */
     uint64_t *written, *claimed, *read; /* bytes; claimed: written, or being written */
     uint64_t *changed; /* when `read` last did: nanoseconds of the monotonic clock */
+    uint64_t *event;   /* of the last write: its number << 24 and its line, */
+    uint64_t *life;    /*   in the process with this identity, */
+    uint64_t *begun;   /*   and its first byte */
     uint64_t *ends;    /* how often an end was closed that writes; << 32: the process that wrote last, and did
                         * not close */
 };
@@ -99,6 +103,8 @@ bool stream_enter(struct stream *stream, uint64_t side); /* a call is under way;
 void stream_leave(struct stream *stream, uint64_t side);
 void stream_break(struct stream *stream, const char *why);
 poet_line_t stream_line(const struct stream *stream);
+void stream_wrote(const struct stream *stream, poet_event_t event, uint64_t from, size_t bytes);
+bool stream_last_write(const struct stream *stream, uint64_t byte, poet_event_t *event); /* if that wrote it */
 void stream_written_by(const struct stream *stream, uint32_t process);
 uint64_t now_ns(void);
 void stream_shut(const struct stream *stream, const void *site);  /* an end that writes is about to close */
@@ -140,6 +146,11 @@ void count_made(int fd);
 void count_add(uint64_t key, const void *site);  /* before, */
 void count_took(uint64_t key, const void *site); /* and after the call */
 void count_seen(uint64_t key, const void *site); /* there is something to be taken */
+
+/* ---- ready.c ---- */
+
+/* A call that began then (now_ns) has found that there is something to be read, or the end. */
+void stream_looked(int fd, const struct stream *stream, uint64_t began, const void *site);
 
 /* ---- locks.c ---- */
 

@@ -3,7 +3,7 @@
 #include "clients/process/inside.h"
 
 #include <poll.h>
-#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -21,23 +21,34 @@ static bool has_ended(int fd)
     return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLRDHUP);
 }
 
-/* The first byte that is there: it is the one that the call found if nobody has read since that began. */
-static void stream_ready(int fd, const struct stream *s, uint64_t began, const void *site)
+#define PATIENCE_NS 2000000u
+
+/* The event of who wrote the first byte that is there, if nobody has read since the call began.  Who writes
+ * tells it just after. */
+static bool find_write(const struct stream *s, uint64_t began, poet_event_t *event)
+{
+    uint64_t from = LOAD(s->read), begin = now_ns();
+    while (LOAD(s->written) <= from && LOAD(s->flags) / STREAM_WRITER & 0xff && now_ns() - begin < PATIENCE_NS)
+        sched_yield();
+    return s->state == STREAM_FOLLOWED && stream_last_write(s, from, event) &&
+           !(LOAD(s->flags) / STREAM_READER & 0xff) && LOAD(s->changed) < began && from == LOAD(s->read) &&
+           !(LOAD(s->flags) & STREAM_BROKEN);
+}
+
+void stream_looked(int fd, const struct stream *s, uint64_t began, const void *site)
 {
     int there = 0;
-    uint64_t from = LOAD(s->read);
+    poet_event_t event;
     if (ioctl(fd, FIONREAD, &there) != 0)
         return;
     if (there == 0 && has_ended(fd)) {
         stream_ended(s, site);
-        return;
+    } else if (there > 0 && find_write(s, began, &event)) {
+        poet_record(&(poet_record_t){.type = event_type(READABLE), .about = stream_line(s), .site = site,
+                                     .flags = POET_AFTER, .high = event.line, .low = &event.number, .keys = 1});
+    } else {
+        poet_unseen("what poll, select and MSG_PEEK say of a stream before it is read");
     }
-    bool sure = there > 0 && s->state == STREAM_FOLLOWED && from < LOAD(s->claimed) &&
-                !(LOAD(s->flags) / STREAM_READER & 0xff) && LOAD(s->changed) < began && from == LOAD(s->read) &&
-                !(LOAD(s->flags) & STREAM_BROKEN);
-    poet_record(&(poet_record_t){.type = event_type(READABLE), .about = stream_line(s), .site = site,
-                                 .flags = sure ? POET_RECEIVE | POET_STREAM : POET_DOUBT_STREAM,
-                                 .high = s->key, .low = &from, .keys = sure ? 1 : 0, .count = 1});
 }
 
 static void ready(int fd, uint64_t began, const void *site)
@@ -46,7 +57,7 @@ static void ready(int fd, uint64_t began, const void *site)
     if (end.kind == END_STREAM) {
         struct stream s = stream_find(end.key);
         if (s.state != STREAM_UNKNOWN)
-            stream_ready(fd, &s, began, site);
+            stream_looked(fd, &s, began, site);
     } else if (end.kind == END_EVENTFD) {
         count_seen(end.key, site);
     }

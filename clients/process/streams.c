@@ -26,7 +26,10 @@ static struct stream numbers(uint64_t key, bool make)
     s.read = poet_counter(mix(key, 4), true);
     s.changed = poet_counter(mix(key, 5), true);
     s.ends = poet_counter(mix(key, 6), true);
-    if (s.written && s.claimed && s.read && s.changed && s.ends) /* another one may have had the same name */
+    s.event = poet_counter(mix(key, 7), true);
+    s.life = poet_counter(mix(key, 8), true);
+    s.begun = poet_counter(mix(key, 9), true);
+    if (s.written && s.claimed && s.read && s.changed && s.ends && s.event && s.life && s.begun) /* another one may have had the same name */
         s.key = mix(key, LOAD(s.flags) / STREAM_GENERATION);
     else
         poet_unseen("pipes and sockets for which there is no room in memory that processes share");
@@ -53,6 +56,7 @@ void stream_make(uint64_t key)
     STORE(s.read, 0);
     STORE(s.changed, 0);
     STORE(s.ends, 0);
+    STORE(s.event, 0);
     STORE(s.flags, (LOAD(s.flags) / STREAM_GENERATION + 1) * STREAM_GENERATION | STREAM_BORN);
 }
 
@@ -101,10 +105,37 @@ void stream_leave(struct stream *s, uint64_t side) { __atomic_fetch_sub(s->flags
 
 poet_line_t stream_line(const struct stream *s) { return event_line(LINE_STREAM, s->key, ""); }
 
-/* ---- its end ---- */
-
 #define SHUT_KEY 5u
 #define MOST_SHUT 64u
+
+/* ---- the last write, for who looks without reading ---- */
+
+#define LINE_BITS 24
+
+/* The one writer that there is. */
+void stream_wrote(const struct stream *s, poet_event_t event, uint64_t from, size_t bytes)
+{
+    uint64_t identity[2];
+    bool told = event.line && poet_identity(event.line, identity);
+    STORE(s->event, 0);
+    STORE(s->life, told ? identity[0] : 0);
+    STORE(s->begun, from);
+    STORE(s->event, told ? event.number << LINE_BITS | event.line : 0);
+    STORE(s->written, from + bytes);
+    STORE(s->claimed, from + bytes);
+}
+
+bool stream_last_write(const struct stream *s, uint64_t byte, poet_event_t *event)
+{
+    uint64_t end = LOAD(s->written), is = LOAD(s->event), life = LOAD(s->life), begun = LOAD(s->begun);
+    if (!is || byte < begun || byte >= end || is != LOAD(s->event) || end != LOAD(s->written))
+        return false;
+    uint64_t identity[2] = {life, is & ((1u << LINE_BITS) - 1)};
+    *event = (poet_event_t){event_line_elsewhere(identity), is >> LINE_BITS};
+    return event->line != 0;
+}
+
+/* ---- its end ---- */
 
 void stream_written_by(const struct stream *s, uint32_t process)
 {

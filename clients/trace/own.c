@@ -367,6 +367,7 @@ static unsigned relation_of(unsigned flags)
     return flags & POET_SEND      ? RELATION_SEND | SLOT_KEYED
            : flags & POET_RECEIVE ? RELATION_RECEIVE | SLOT_KEYED
            : flags & POET_MEET    ? RELATION_GROUP | SLOT_KEYED
+           : flags & POET_AFTER   ? RELATION_ORDER
                                   : RELATION_NONE;
 }
 
@@ -401,8 +402,9 @@ poet_event_t poet_record(const poet_record_t *record)
                                                       doubt_of(record->flags)),
                                   .about = record->about,
                                   .site = record->site ? (uintptr_t)record->site : SITE,
-                                  .partner = {0, relation ? record->low[0] : 0},
-                                  .key = record->high,
+                                  .partner = {relation == RELATION_ORDER ? (uint32_t)record->high : 0,
+                                              relation ? record->low[0] : 0},
+                                  .key = relation == RELATION_ORDER ? 0 : record->high,
                                   .count = record->count,
                                   .payload = more,
                                   .payload_bytes = n * (uint32_t)sizeof *more});
@@ -411,9 +413,11 @@ poet_event_t poet_record(const poet_record_t *record)
 int poet_identity(poet_line_t line, uint64_t identity[2])
 {
     struct thread *t = thread_recording();
+    const struct line *place = t ? thread_place(t) : NULL;
+    bool of_all = place && line_index(place) == line && atomic_load(&place->far);
     identity[0] = instance;
     identity[1] = line;
-    return t && line_current(line);
+    return t && line_current(line) && !of_all;
 }
 
 poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2])

@@ -113,6 +113,7 @@ poet_event_t poet_meet(poet_line_t line, poet_type_t type, uint64_t high, uint64
 #define POET_DOUBT_STREAM 0x100u
 #define POET_DOUBT_THREAD 0x200u
 #define POET_DOUBT_OBJECT 0x400u
+#define POET_AFTER 0x800u /* comes after event number *low of the line `high`, without an arrow */
 typedef struct {
     poet_line_t line; /* 0: where the thread is */
     poet_line_t about;
@@ -130,7 +131,7 @@ poet_event_t poet_record(const poet_record_t *record);
 
 /* The identity of a line among those of all processes, and a line of another process by its
  * identity, for events to be about.  The kind and name are shown until that process names them. */
-int poet_identity(poet_line_t line, uint64_t identity[2]); /* 0: it is not traced */
+int poet_identity(poet_line_t line, uint64_t identity[2]); /* 0: it is not traced, or an object of several */
 poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2]);
 
 /* A line that all processes of the run have, found by its key, for what they meet at: each may report
