@@ -97,6 +97,8 @@ static void begin(struct transfer *t, int fd, bool writes, const void *given, si
         t->waits = would_block(fd, writes ? POLLOUT : POLLIN, flags);
         t->line = t->waits ? event_line(LINE_EVENTFD, end.key, "") : 0;
     }
+    if (t->waits && writes)
+        poet_unseen("a write that had to wait for room until somebody read");
     if (t->waits)
         event_about(writes ? FULL : EMPTY, t->line, 0, site);
     if (t->count)

@@ -221,6 +221,8 @@ void ends_accepted(int listener, int fd)
     if (at.ss_family == AF_UNIX)
         named_accepted((const struct sockaddr *)&at, size, fd);
     uint64_t *count = connecting((const struct sockaddr *)&at, false);
+    if (count || at.ss_family == AF_UNIX)
+        poet_unseen("a connection that is accepted, before it brings bytes");
     clock_gettime(CLOCK_MONOTONIC, &begin);
     while (count && __atomic_load_n(count, __ATOMIC_SEQ_CST) && stream_find(end_out(fd)).state == STREAM_UNKNOWN) {
         sched_yield();

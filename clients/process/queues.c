@@ -52,6 +52,8 @@ static void begin(struct queue *q, mqd_t mqd, short events, const void *site)
     }
     struct pollfd p = {.fd = mqd, .events = events};
     q->waits = q->sent && !(fcntl(mqd, F_GETFL) & O_NONBLOCK) && poll(&p, 1, 0) == 0;
+    if (q->waits && events == POLLOUT)
+        poet_unseen("a write that had to wait for room until somebody read");
     if (q->waits)
         event_about(events == POLLOUT ? FULL : EMPTY, event_line(LINE_QUEUE, q->key, ""), 0, site);
     inside = false;
