@@ -2,121 +2,27 @@
 #define _GNU_SOURCE
 #include "clients/process/inside.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <link.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define API __attribute__((visibility("default")))
-#define SITE __builtin_extract_return_addr(__builtin_return_address(0))
-
-struct real real;
-static __thread bool inside __attribute__((tls_model("initial-exec")));
-static uintptr_t ours_start, ours_end; /* libpoet's code: its calls are none of the program's */
-
-/* ---- beginning ---- */
-
-static int find_ours(struct dl_phdr_info *info, size_t size, void *context)
-{
-    uintptr_t wanted = (uintptr_t)context;
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + h->p_vaddr;
-        if (h->p_type == PT_LOAD && wanted >= start && wanted < start + h->p_memsz) {
-            ours_start = start;
-            ours_end = start + h->p_memsz;
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static void look_up(void)
-{
-#define FIND(name) *(void **)(&real.name) = dlsym(RTLD_NEXT, #name)
-    FIND(read), FIND(write), FIND(readv), FIND(writev), FIND(recv), FIND(send), FIND(recvfrom);
-    FIND(sendto), FIND(recvmsg), FIND(sendmsg), FIND(pipe), FIND(pipe2), FIND(socketpair);
-    FIND(listen), FIND(connect), FIND(accept), FIND(accept4);
-    FIND(poll), FIND(dl_iterate_phdr); /* a runtime may define its own */
-    real.dl_iterate_phdr(find_ours, (void *)(uintptr_t)poet_record);
-}
-
-static void find(void)
-{
-    if (!__atomic_load_n(&ours_end, __ATOMIC_ACQUIRE))
-        look_up();
-}
-
-/* Whether a call is to be looked at; our own are not. */
-static bool looks(const void *site)
-{
-    find();
-    return !inside && !((uintptr_t)site >= ours_start && (uintptr_t)site < ours_end);
-}
-
-/* ---- events ---- */
-
-enum event { WRITE, READ, FULL, EMPTY, WOKEN, EVENTS };
-
-static poet_type_t type_of(enum event event)
-{
-    static const char *const names[EVENTS] = {"write", "read", "full", "empty", "woken"};
-    static poet_type_t types[EVENTS];
-    static bool described;
-    if (!types[event]) {
-        if (!described)
-            poet_environment("process");
-        described = true;
-        types[event] = poet_type(names[event], NULL);
-    }
-    return types[event];
-}
-
-/* The stream as a line, for events to be about: listed, not drawn. */
-static poet_line_t line_of(const struct stream *s)
-{
-    static struct {
-        uint64_t key;
-        poet_line_t line;
-    } known[64];
-    static char busy; /* nobody waits for it: who finds it taken does without */
-    size_t at = s->key % 64;
-    uint64_t identity[2];
-    poet_line_t line = 0;
-    if (!__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) {
-        line = known[at].key == s->key ? known[at].line : 0;
-        __atomic_clear(&busy, __ATOMIC_RELEASE);
-    }
-    if (line && poet_identity(line, identity)) /* not one of the process that forked this one */
-        return line;
-    line = poet_line_of("stream", "", (const uint64_t[]){s->key, 0x706f65742e707273u});
-    if (!__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) {
-        known[at].key = s->key;
-        known[at].line = line;
-        __atomic_clear(&busy, __ATOMIC_RELEASE);
-    }
-    return line;
-}
-
-static void tell(const struct stream *s, enum event event, const void *site)
-{
-    poet_record(&(poet_record_t){.type = type_of(event), .about = line_of(s), .site = site});
-}
-
-static void tell_bytes(const struct stream *s, enum event event, uint64_t from, size_t bytes, const void *site)
-{
-    poet_record(&(poet_record_t){.type = type_of(event), .about = line_of(s), .site = site,
-                                 .flags = (event == WRITE ? POET_SEND : POET_RECEIVE) | POET_STREAM,
-                                 .high = s->key, .low = &from, .keys = 1, .count = (uint32_t)bytes});
-}
+REAL(ssize_t, read, (int, void *, size_t))
+REAL(ssize_t, write, (int, const void *, size_t))
+REAL(ssize_t, readv, (int, const struct iovec *, int))
+REAL(ssize_t, writev, (int, const struct iovec *, int))
+REAL(ssize_t, recv, (int, void *, size_t, int))
+REAL(ssize_t, send, (int, const void *, size_t, int))
+REAL(ssize_t, recvfrom, (int, void *, size_t, int, struct sockaddr *, socklen_t *))
+REAL(ssize_t, sendto, (int, const void *, size_t, int, const struct sockaddr *, socklen_t))
+REAL(ssize_t, recvmsg, (int, struct msghdr *, int))
+REAL(ssize_t, sendmsg, (int, const struct msghdr *, int))
+REAL(int, eventfd_read, (int, eventfd_t *))
+REAL(int, eventfd_write, (int, eventfd_t))
 
 /* ---- a call under way ---- */
 
@@ -124,49 +30,98 @@ struct transfer {
     struct stream stream;
     uint64_t side;
     const void *site;
+    uint64_t count;      /* the key of an eventfd */
+    poet_line_t line;    /* what the call waits for */
     bool followed, waits;
+    bool peeks;      /* what is there stays there */
+    uint64_t began;  /*   nanoseconds */
+    bool adds_after; /* to an eventfd: it may fail */
 };
 
-#define LOAD(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
-#define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 #define MOST_BYTES (1u << 30)
 
 static bool would_block(int fd, short events, int flags)
 {
     struct pollfd p = {.fd = fd, .events = events};
-    return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK) && real.poll(&p, 1, 0) == 0;
+    return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK) && poll_now(&p, 1) == 0;
 }
 
-static void begin(struct transfer *t, int fd, bool writes, size_t bytes, int flags, const void *site)
+static void enter_stream(struct transfer *t, bool writes, size_t bytes)
 {
-    *t = (struct transfer){.side = writes ? STREAM_WRITER : STREAM_READER, .site = site};
-    if (!looks(site) || bytes == 0 || bytes > MOST_BYTES || (flags & (MSG_PEEK | MSG_OOB)))
+    struct stream *s = &t->stream;
+    t->followed = s->state == STREAM_FOLLOWED && (t->peeks || stream_enter(s, t->side));
+    if (t->followed && writes && !poet_here()) { /* a thread that is not recorded: nobody could tell who wrote */
+        stream_break(s, "");
+        stream_leave(s, t->side);
+        t->followed = false;
+    }
+    if (t->followed && writes) {
+        STORE(s->claimed, LOAD(s->written) + bytes);
+        stream_written_by(s, (uint32_t)getpid());
+    }
+}
+
+#define MUCH (1ull << 32)
+
+/* What is given is told before it is, unless it may be refused. */
+static void begin_count(struct transfer *t, int fd, bool writes, const void *given)
+{
+    uint64_t value = MUCH;
+    if (given)
+        memcpy(&value, given, sizeof value);
+    t->adds_after = writes && (value >= MUCH || poll_now(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1) <= 0);
+    if (writes && !t->adds_after)
+        count_add(t->count, t->site);
+}
+
+static void begin(struct transfer *t, int fd, bool writes, const void *given, size_t bytes, int flags,
+                  const void *site)
+{
+    *t = (struct transfer){.side = writes ? STREAM_WRITER : STREAM_READER, .site = site,
+                           .peeks = !writes && (flags & MSG_PEEK)};
+    t->began = t->peeks ? now_ns() : 0;
+    if (!looks(site) || bytes == 0 || bytes > MOST_BYTES || (flags & MSG_OOB))
         return;
     int saved = errno;
     inside = true;
-    t->stream = stream_find(writes ? end_out(fd) : end_in(fd));
-    t->followed = t->stream.key && stream_enter(&t->stream, t->side);
-    if (t->followed && writes && !poet_here()) { /* a thread that is not recorded: nobody could tell who wrote */
-        stream_break(&t->stream, "");
-        stream_leave(&t->stream, t->side);
-        t->followed = false;
+    struct end end = end_find(fd, writes);
+    if (end.kind == END_STREAM) {
+        t->stream = stream_find(end.key);
+        if (t->stream.state == STREAM_UNKNOWN && writes)
+            stream_never(end.key);
+        enter_stream(t, writes, bytes);
+        t->waits = t->followed && would_block(fd, writes ? POLLOUT : POLLIN, flags);
+        t->line = t->waits ? stream_line(&t->stream) : 0;
+    } else if (end.kind == END_EVENTFD && bytes >= sizeof(uint64_t)) {
+        t->count = end.key;
+        t->waits = would_block(fd, writes ? POLLOUT : POLLIN, flags);
+        t->line = t->waits ? event_line(LINE_EVENTFD, end.key, "") : 0;
     }
-    if (t->followed && writes)
-        STORE(t->stream.claimed, LOAD(t->stream.written) + bytes);
-    t->waits = t->followed && would_block(fd, writes ? POLLOUT : POLLIN, flags);
+    if (t->waits && writes)
+        poet_unseen("a write that had to wait for room until somebody read");
     if (t->waits)
-        tell(&t->stream, writes ? FULL : EMPTY, site);
+        event_about(writes ? FULL : EMPTY, t->line, 0, site);
+    if (t->count)
+        begin_count(t, fd, writes, given);
     inside = false;
     errno = saved;
+}
+
+static poet_event_t tell_bytes(const struct stream *s, enum event event, uint64_t from, size_t bytes,
+                               const void *site)
+{
+    return poet_record(&(poet_record_t){.type = event_type(event), .about = stream_line(s), .site = site,
+                                        .flags = (event == WRITE ? POET_SEND : POET_RECEIVE) | POET_STREAM,
+                                        .high = s->key, .low = &from, .keys = 1, .count = (uint32_t)bytes});
 }
 
 static void wrote(struct transfer *t, size_t bytes)
 {
     uint64_t from = LOAD(t->stream.written);
     if (bytes)
-        tell_bytes(&t->stream, WRITE, from, bytes, t->site);
-    STORE(t->stream.written, from + bytes);
-    STORE(t->stream.claimed, from + bytes);
+        stream_wrote(&t->stream, tell_bytes(&t->stream, WRITE, from, bytes, t->site), from, bytes);
+    else
+        STORE(t->stream.claimed, from);
 }
 
 /* More bytes there than were written, while nobody writes: somebody unseen did. */
@@ -183,31 +138,52 @@ static bool adds_up(const struct stream *s, int fd, uint64_t read)
 
 static void has_read(struct transfer *t, int fd, size_t bytes)
 {
-    uint64_t from = LOAD(t->stream.read);
     struct stream *s = &t->stream;
-    if (from + bytes > LOAD(s->claimed) || !adds_up(s, fd, from + bytes)) {
+    uint64_t from = LOAD(s->read);
+    if (LOAD(s->flags) & STREAM_BROKEN)
+        s->state = STREAM_LOST;
+    else if (t->peeks) {
+        stream_looked(fd, s, t->began, t->site);
+        return;
+    } else if (from + bytes > LOAD(s->claimed) || !adds_up(s, fd, from + bytes))
         stream_break(s, "there were bytes that no call wrote which is seen (stdio, splice, ...)");
+    if (s->state == STREAM_LOST) {
+        event_about(t->peeks ? READABLE : READ, stream_line(s), POET_DOUBT_STREAM, t->site);
         return;
     }
-    if (bytes)
-        tell_bytes(s, READ, from, bytes, t->site);
+    tell_bytes(s, READ, from, bytes, t->site);
+    STORE(s->changed, now_ns());
     STORE(s->read, from + bytes);
+}
+
+static void end_stream(struct transfer *t, int fd, ssize_t bytes)
+{
+    if (t->side == STREAM_WRITER && t->followed)
+        wrote(t, bytes > 0 ? (size_t)bytes : 0);
+    else if (t->side == STREAM_READER && bytes > 0)
+        has_read(t, fd, (size_t)bytes);
+    else if (t->side == STREAM_READER && bytes == 0)
+        stream_ended(&t->stream, t->site);
+    if (t->followed && !t->peeks)
+        stream_leave(&t->stream, t->side);
 }
 
 static void end(struct transfer *t, int fd, ssize_t bytes)
 {
-    if (!t->followed)
+    bool looked = t->count || t->stream.state == STREAM_FOLLOWED ||
+                  (t->stream.state == STREAM_LOST && t->side == STREAM_READER);
+    if (!looked)
         return;
     int saved = errno;
     inside = true;
-    size_t n = bytes > 0 ? (size_t)bytes : 0;
-    if (t->side == STREAM_WRITER)
-        wrote(t, n);
-    else
-        has_read(t, fd, n);
-    if (t->waits && (n == 0 || !t->stream.key))
-        tell(&t->stream, WOKEN, t->site);
-    stream_leave(&t->stream, t->side);
+    if (t->waits && bytes < 0)
+        event_about(WOKEN, t->line, 0, t->site);
+    if (!t->count)
+        end_stream(t, fd, bytes);
+    else if (t->side == STREAM_READER && bytes > 0)
+        count_took(t->count, t->site);
+    else if (t->adds_after && bytes > 0)
+        count_add(t->count, t->site);
     inside = false;
     errno = saved;
 }
@@ -215,14 +191,15 @@ static void end(struct transfer *t, int fd, ssize_t bytes)
 static void cancelled(void *p)
 {
     struct transfer *t = p;
-    if (t->followed)
+    if (t->followed && !t->peeks)
         stream_leave(&t->stream, t->side);
 }
 
-#define TRANSFER(fd, writes, bytes, flags, call)                \
+#define TRANSFER(find, fd, writes, given, bytes, flags, call)                \
     struct transfer t;                                          \
     ssize_t n;                                                  \
-    begin(&t, fd, writes, bytes, flags, SITE);                  \
+    find();                                                     \
+    begin(&t, fd, writes, given, bytes, flags, SITE);                  \
     pthread_cleanup_push(cancelled, &t);                        \
     n = call;                                                   \
     pthread_cleanup_pop(0);                                     \
@@ -239,43 +216,43 @@ static size_t all(const struct iovec *iov, int count)
 
 API ssize_t read(int fd, void *data, size_t bytes)
 {
-    TRANSFER(fd, false, bytes, 0, real.read(fd, data, bytes));
+    TRANSFER(find_read, fd, false, NULL, bytes, 0, real_read(fd, data, bytes));
 }
 API ssize_t write(int fd, const void *data, size_t bytes)
 {
-    TRANSFER(fd, true, bytes, 0, real.write(fd, data, bytes));
+    TRANSFER(find_write, fd, true, bytes >= 8 ? data : NULL, bytes, 0, real_write(fd, data, bytes));
 }
 API ssize_t readv(int fd, const struct iovec *iov, int count)
 {
-    TRANSFER(fd, false, all(iov, count), 0, real.readv(fd, iov, count));
+    TRANSFER(find_readv, fd, false, NULL, all(iov, count), 0, real_readv(fd, iov, count));
 }
 API ssize_t writev(int fd, const struct iovec *iov, int count)
 {
-    TRANSFER(fd, true, all(iov, count), 0, real.writev(fd, iov, count));
+    TRANSFER(find_writev, fd, true, count && iov->iov_len >= 8 ? iov->iov_base : NULL, all(iov, count), 0, real_writev(fd, iov, count));
 }
 API ssize_t recv(int fd, void *data, size_t bytes, int flags)
 {
-    TRANSFER(fd, false, bytes, flags, real.recv(fd, data, bytes, flags));
+    TRANSFER(find_recv, fd, false, NULL, bytes, flags, real_recv(fd, data, bytes, flags));
 }
 API ssize_t send(int fd, const void *data, size_t bytes, int flags)
 {
-    TRANSFER(fd, true, bytes, flags, real.send(fd, data, bytes, flags));
+    TRANSFER(find_send, fd, true, NULL, bytes, flags, real_send(fd, data, bytes, flags));
 }
 API ssize_t recvfrom(int fd, void *data, size_t bytes, int flags, struct sockaddr *from, socklen_t *size)
 {
-    TRANSFER(fd, false, bytes, flags, real.recvfrom(fd, data, bytes, flags, from, size));
+    TRANSFER(find_recvfrom, fd, false, NULL, bytes, flags, real_recvfrom(fd, data, bytes, flags, from, size));
 }
 API ssize_t sendto(int fd, const void *data, size_t bytes, int flags, const struct sockaddr *to, socklen_t size)
 {
-    TRANSFER(fd, true, bytes, flags, real.sendto(fd, data, bytes, flags, to, size));
+    TRANSFER(find_sendto, fd, true, NULL, bytes, flags, real_sendto(fd, data, bytes, flags, to, size));
 }
 API ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
-    TRANSFER(fd, false, all(m->msg_iov, (int)m->msg_iovlen), flags, real.recvmsg(fd, m, flags));
+    TRANSFER(find_recvmsg, fd, false, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags, real_recvmsg(fd, m, flags));
 }
 API ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
-    TRANSFER(fd, true, all(m->msg_iov, (int)m->msg_iovlen), flags, real.sendmsg(fd, m, flags));
+    TRANSFER(find_sendmsg, fd, true, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags, real_sendmsg(fd, m, flags));
 }
 
 /* As compilers with -D_FORTIFY_SOURCE call them. */
@@ -284,88 +261,39 @@ API ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room)
 {
     if (bytes > room)
         abort();
-    TRANSFER(fd, false, bytes, 0, real.read(fd, data, bytes));
+    TRANSFER(find_read, fd, false, NULL, bytes, 0, real_read(fd, data, bytes));
 }
 API ssize_t __recv_chk(int fd, void *data, size_t bytes, size_t room, int flags);
 API ssize_t __recv_chk(int fd, void *data, size_t bytes, size_t room, int flags)
 {
     if (bytes > room)
         abort();
-    TRANSFER(fd, false, bytes, flags, real.recv(fd, data, bytes, flags));
+    TRANSFER(find_recv, fd, false, NULL, bytes, flags, real_recv(fd, data, bytes, flags));
 }
 
-/* ---- where streams are made ---- */
-
-#define QUIETLY(what)                   \
-    do {                                \
-        int saved = errno;              \
-        inside = true;                  \
-        what;                           \
-        inside = false;                 \
-        errno = saved;                  \
-    } while (0)
-
-API int pipe2(int fds[2], int flags)
+/* The C library's own calls are not seen: what these two do is done here. */
+API int eventfd_read(int fd, eventfd_t *value)
 {
-    bool look = looks(SITE);
-    int e = real.pipe2(fds, flags);
-    if (e == 0 && look)
-        QUIETLY(ends_pipe(fds));
+    struct transfer t;
+    int e;
+    find_eventfd_read();
+    begin(&t, fd, false, NULL, sizeof *value, 0, SITE);
+    pthread_cleanup_push(cancelled, &t);
+    e = real_eventfd_read(fd, value);
+    pthread_cleanup_pop(0);
+    end(&t, fd, e == 0 ? (ssize_t)sizeof *value : -1);
     return e;
 }
 
-API int pipe(int fds[2])
+API int eventfd_write(int fd, eventfd_t value)
 {
-    bool look = looks(SITE);
-    int e = real.pipe(fds);
-    if (e == 0 && look)
-        QUIETLY(ends_pipe(fds));
-    return e;
-}
-
-API int socketpair(int domain, int type, int protocol, int fds[2])
-{
-    bool look = looks(SITE) && domain == AF_UNIX && (type & 0xf) == SOCK_STREAM;
-    int e = real.socketpair(domain, type, protocol, fds);
-    if (e == 0 && look)
-        QUIETLY(ends_socketpair(fds));
-    return e;
-}
-
-API int listen(int fd, int backlog)
-{
-    bool look = looks(SITE);
-    int e = real.listen(fd, backlog);
-    if (e == 0 && look)
-        QUIETLY(ends_listen(fd));
-    return e;
-}
-
-API int connect(int fd, const struct sockaddr *to, socklen_t size)
-{
-    bool look = looks(SITE) && to && size >= sizeof(struct sockaddr_in);
-    if (look)
-        QUIETLY(ends_connecting(to));
-    int e = real.connect(fd, to, size);
-    if (look)
-        QUIETLY(ends_connected(fd, to, e == 0 || saved == EINPROGRESS));
-    return e;
-}
-
-API int accept4(int fd, struct sockaddr *from, socklen_t *size, int flags)
-{
-    bool look = looks(SITE);
-    int e = real.accept4(fd, from, size, flags);
-    if (e >= 0 && look)
-        QUIETLY(ends_accepted(fd, e));
-    return e;
-}
-
-API int accept(int fd, struct sockaddr *from, socklen_t *size)
-{
-    bool look = looks(SITE);
-    int e = real.accept(fd, from, size);
-    if (e >= 0 && look)
-        QUIETLY(ends_accepted(fd, e));
+    struct transfer t;
+    int e;
+    find_eventfd_write();
+    begin(&t, fd, true, &value, sizeof value, 0, SITE);
+    pthread_cleanup_push(cancelled, &t);
+    e = real_eventfd_write(fd, value);
+    pthread_cleanup_pop(0);
+    end(&t, fd, e == 0 ? (ssize_t)sizeof value : -1);
     return e;
 }

@@ -3,11 +3,11 @@
 #define _GNU_SOURCE
 #include "clients/process/inside.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 enum { PIPE = 1, PAIR, PEER, CONNECTION, LISTENER, CONNECTING };
@@ -22,7 +22,7 @@ static uint64_t network(void)
     return known;
 }
 
-static bool cookie_of(int fd, uint64_t *cookie)
+bool cookie_of(int fd, uint64_t *cookie)
 {
     socklen_t size = sizeof *cookie;
     return getsockopt(fd, SOL_SOCKET, SO_COOKIE, cookie, &size) == 0;
@@ -87,33 +87,59 @@ static uint64_t socket_end(int fd, bool out)
     uint64_t cookie;
     struct place here, there;
     if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 ||
-        getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM)
+        getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
+        (domain != AF_UNIX && domain != AF_INET && domain != AF_INET6))
         return 0;
+    if (type != SOCK_STREAM) {
+        poet_unseen("datagrams and packets");
+        return 0;
+    }
     if (domain == AF_UNIX && cookie_of(fd, &cookie)) {
         const uint64_t *peer = poet_counter(mix(PEER, cookie), false);
-        return !peer ? 0 : mix(PAIR, out ? cookie : __atomic_load_n(peer, __ATOMIC_SEQ_CST));
+        return peer ? mix(PAIR, out ? cookie : LOAD(peer)) : named_end(cookie, out);
     }
-    if ((domain != AF_INET && domain != AF_INET6) || !tcp_ends(fd, &here, &there))
+    if (domain == AF_UNIX || !tcp_ends(fd, &here, &there))
         return 0;
     return out ? way(&here, &there) : way(&there, &here);
 }
 
-static uint64_t end_of(int fd, bool out)
+uint64_t end_of_status(int fd, const struct stat *st, bool out)
+{
+    return S_ISFIFO(st->st_mode)   ? mix(mix(PIPE, st->st_dev), st->st_ino)
+           : S_ISSOCK(st->st_mode) ? socket_end(fd, out)
+                                   : 0;
+}
+
+struct end end_find(int fd, bool out)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
-        return 0;
-    return S_ISFIFO(st.st_mode)   ? mix(mix(PIPE, st.st_dev), st.st_ino)
-           : S_ISSOCK(st.st_mode) ? socket_end(fd, out)
-                                  : 0;
+        return (struct end){END_NONE, 0};
+    bool nameless = (st.st_mode & S_IFMT) == 0; /* what the kernel calls an anonymous inode */
+    uint64_t key = nameless ? count_key(fd) : end_of_status(fd, &st, out);
+    return (struct end){!key ? END_NONE : nameless ? END_EVENTFD : END_STREAM, key};
 }
 
-uint64_t end_out(int fd) { return end_of(fd, true); }
-uint64_t end_in(int fd) { return end_of(fd, false); }
+bool end_writes(int fd, const struct stat *st)
+{
+    return S_ISSOCK(st->st_mode) || (S_ISFIFO(st->st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY);
+}
+
+static uint64_t end_out(int fd) { return end_find(fd, true).key; }
 
 /* ---- where they are made ---- */
 
 void ends_pipe(const int fds[2]) { stream_make(end_out(fds[1])); }
+
+void ends_fifo(int fd)
+{
+    struct stat st;
+    int there = 0;
+    if (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode) || ioctl(fd, FIONREAD, &there) != 0)
+        return;
+    stream_open(end_of_status(fd, &st, false), there == 0);
+    poet_unseen("the opening of both ends of a FIFO, which waits for each other");
+}
 
 void ends_socketpair(const int fds[2])
 {
@@ -130,13 +156,18 @@ void ends_socketpair(const int fds[2])
         stream_make(mix(PAIR, cookies[i]));
 }
 
-/* Only connections between two traced processes are followed: who listens says so by its port. */
+/* Only connections between two traced processes are followed: who listens says so by its port, or by the
+ * file that stands for it. */
 void ends_listen(int fd)
 {
     struct sockaddr_storage at;
     socklen_t size = sizeof at;
     struct place p;
-    if (getsockname(fd, (struct sockaddr *)&at, &size) != 0 || !read_place(&at, &p))
+    if (getsockname(fd, (struct sockaddr *)&at, &size) != 0)
+        return;
+    if (at.ss_family == AF_UNIX)
+        named_listen((const struct sockaddr *)&at, size);
+    if (!read_place(&at, &p))
         return;
     uint64_t *there = poet_counter(mix(mix(LISTENER, network()), p.port), true);
     if (there)
@@ -155,9 +186,11 @@ static uint64_t *connecting(const struct sockaddr *to, bool make)
     return poet_counter(mix(mix(CONNECTING, network()), p.port), make);
 }
 
-void ends_connecting(const struct sockaddr *to)
+void ends_connecting(int fd, const struct sockaddr *to, socklen_t size)
 {
     uint64_t *count = connecting(to, true);
+    if (to->sa_family == AF_UNIX)
+        named_connecting(fd, to, size);
     if (count)
         __atomic_fetch_add(count, 1, __ATOMIC_SEQ_CST);
 }
@@ -183,11 +216,15 @@ void ends_accepted(int listener, int fd)
     struct sockaddr_storage at;
     socklen_t size = sizeof at;
     struct timespec begin, now;
-    uint64_t *count = getsockname(listener, (struct sockaddr *)&at, &size) == 0
-                          ? connecting((const struct sockaddr *)&at, false)
-                          : NULL;
+    if (getsockname(listener, (struct sockaddr *)&at, &size) != 0)
+        return;
+    if (at.ss_family == AF_UNIX)
+        named_accepted((const struct sockaddr *)&at, size, fd);
+    uint64_t *count = connecting((const struct sockaddr *)&at, false);
+    if (count || at.ss_family == AF_UNIX)
+        poet_unseen("a connection that is accepted, before it brings bytes");
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    while (count && __atomic_load_n(count, __ATOMIC_SEQ_CST) && !stream_find(end_out(fd)).key) {
+    while (count && __atomic_load_n(count, __ATOMIC_SEQ_CST) && stream_find(end_out(fd)).state == STREAM_UNKNOWN) {
         sched_yield();
         clock_gettime(CLOCK_MONOTONIC, &now);
         if ((uint64_t)(now.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec - (uint64_t)begin.tv_nsec >

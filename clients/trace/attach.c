@@ -275,6 +275,7 @@ static void after_fork(void)
     codes_forked();
     sender_forked();
     modules_forked();
+    unseen_forked();
     life_forked(was_traced);
     child_born(forked.high == CHILD_KEYS ? forked.low : 0);
 }
@@ -313,6 +314,7 @@ static void start(void)
         life_begin_main();
         runtimes_tell();
         runtime_look_at_program(modules_under_record() && begun_here);
+        imports_tell();
     }
     stranger_shut(false);
     pthread_atfork(NULL, NULL, after_fork);

@@ -53,8 +53,11 @@ static struct own *open_line_as(struct thread *t, const char *kind, const char *
     busy_begin(t);
     uint32_t index = line_announce(t, kind, name ? name : "", object, site, flags, identity);
     struct own *own = index ? own_make(index) : NULL;
-    if (own)
+    if (own) { /* it may have been another line in an earlier life */
+        atomic_store(&own->line.number, 0);
+        atomic_store(&own->line.far, NULL);
         line_opened(&own->line, t, index);
+    }
     busy_end(t);
     return own;
 }
@@ -239,21 +242,27 @@ void poet_annotate(poet_event_t event, const char *format, ...)
     errno = saved;
 }
 
-static poet_event_t pair(struct thread *t, struct line *a, poet_type_t type_a, struct line *b,
-                         poet_type_t type_b, uintptr_t site, poet_event_t *on_b)
+static poet_event_t pair_flagged(struct thread *t, struct line *a, poet_type_t type_a, struct line *b,
+                                 poet_type_t type_b, uintptr_t site, uint16_t flags, poet_event_t *on_b)
 {
     uint16_t shape = type_a && type_b && a && b && a != b ? codes_pair(type_a, type_b) : 0;
     if (!shape)
         return none;
     uint64_t number_b, number_a = record_write(t, &(struct record){.shape = shape, .a = a, .b = b,
                                                                    .take_a = 1, .take_b = 1,
-                                                                   .site = site}, &number_b);
+                                                                   .site = site, .flags = flags}, &number_b);
     note_recorded();
     if (!number_a)
         return none;
     if (on_b)
         *on_b = (poet_event_t){atomic_load(&b->index), number_b};
     return (poet_event_t){atomic_load(&a->index), number_a};
+}
+
+static poet_event_t pair(struct thread *t, struct line *a, poet_type_t type_a, struct line *b,
+                         poet_type_t type_b, uintptr_t site, poet_event_t *on_b)
+{
+    return pair_flagged(t, a, type_a, b, type_b, site, 0, on_b);
 }
 
 static poet_event_t pair_on(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
@@ -416,12 +425,25 @@ static unsigned relation_of(unsigned flags)
     return flags & POET_SEND      ? RELATION_SEND | SLOT_KEYED
            : flags & POET_RECEIVE ? RELATION_RECEIVE | SLOT_KEYED
            : flags & POET_MEET    ? RELATION_GROUP | SLOT_KEYED
+           : flags & POET_AFTER   ? RELATION_ORDER
                                   : RELATION_NONE;
+}
+
+static uint16_t doubt_of(unsigned flags)
+{
+    return flags & POET_DOUBT_STREAM    ? SLOT_DOUBT(UNSEEN_STREAM)
+           : flags & POET_DOUBT_THREAD ? SLOT_DOUBT(UNSEEN_THREAD)
+           : flags & POET_DOUBT_OBJECT  ? SLOT_DOUBT(UNSEEN_OBJECT)
+                                        : 0;
 }
 
 poet_event_t poet_record(const poet_record_t *record)
 {
     struct thread *t = thread_recording();
+    if (t && record->other)
+        return pair_flagged(t, line_by_code(t, record->line), record->type, line_by_code(t, record->other),
+                            record->other_type, record->site ? (uintptr_t)record->site : SITE,
+                            doubt_of(record->flags), NULL);
     unsigned relation = relation_of(record->flags);
     size_t keys = relation ? record->keys : 1;
     struct wire_partner *more = t && keys ? partners_room(t, keys - 1) : NULL;
@@ -436,11 +458,13 @@ poet_event_t poet_record(const poet_record_t *record)
                   (struct record){.shape = record->type,
                                   .flags = (uint16_t)(relation | (n ? SLOT_PARTNERS : 0) |
                                                       (record->flags & POET_STREAM ? SLOT_STREAM : 0) |
-                                                      (record->flags & POET_CLOSES ? SLOT_CLOSES : 0)),
+                                                      (record->flags & POET_CLOSES ? SLOT_CLOSES : 0) |
+                                                      doubt_of(record->flags)),
                                   .about = record->about,
                                   .site = record->site ? (uintptr_t)record->site : SITE,
-                                  .partner = {0, relation ? record->low[0] : 0},
-                                  .key = record->high,
+                                  .partner = {relation == RELATION_ORDER ? (uint32_t)record->high : 0,
+                                              relation ? record->low[0] : 0},
+                                  .key = relation == RELATION_ORDER ? 0 : record->high,
                                   .count = record->count,
                                   .payload = more,
                                   .payload_bytes = n * (uint32_t)sizeof *more});
@@ -451,9 +475,11 @@ poet_event_t poet_record(const poet_record_t *record)
 int poet_identity(poet_line_t line, uint64_t identity[2])
 {
     struct thread *t = thread_recording();
+    const struct line *place = t ? thread_place(t) : NULL;
+    bool of_all = place && line_index(place) == line && atomic_load(&place->far);
     identity[0] = instance;
     identity[1] = line;
-    return t && line_current(line);
+    return t && line_current(line) && !of_all;
 }
 
 poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2])
@@ -462,6 +488,21 @@ poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t iden
     struct own *own = t && kind ? open_line_as(t, kind, name, NULL, 0, identity, 0) : NULL;
     return own ? line_index(&own->line) : 0;
 }
+
+poet_line_t poet_line_shared(const char *kind, const char *name, uint64_t key)
+{
+    struct thread *t = thread_recording();
+    uint64_t *far = t && kind ? poet_counter(key ^ SHARED_KEYS, 1) : NULL;
+    struct own *own = far ? open_line_as(t, kind, name, NULL, LINE_SHARED, (const uint64_t[]){key, SHARED_KEYS},
+                                         0)
+                          : NULL;
+    if (!own)
+        return 0;
+    atomic_store(&own->line.far, (_Atomic uint64_t *)far);
+    return line_index(&own->line);
+}
+
+int poet_recorded(void) { return thread_self() != NULL; }
 
 void poet_environment(const char *name)
 {

@@ -109,6 +109,12 @@ poet_event_t poet_meet(poet_line_t line, poet_type_t type, uint64_t high, uint64
 #define POET_MEET 0x40u    /* `count` events with this key are one point */
 #define POET_STREAM 0x80u  /* with SEND or RECEIVE: high is a stream of bytes, *low the first byte and
                             * count how many; a receive is after the sends of all its bytes */
+/* More may be before this event than is told, because a stream is not followed any more; a thread or a
+ * process is not recorded, or not to its end; or it is not known which of several objects this is. */
+#define POET_DOUBT_STREAM 0x100u
+#define POET_DOUBT_THREAD 0x200u
+#define POET_DOUBT_OBJECT 0x400u
+#define POET_AFTER 0x800u /* comes after event number *low of the line `high`, without an arrow */
 typedef struct {
     poet_line_t line; /* 0: where the thread is */
     poet_line_t about;
@@ -119,6 +125,8 @@ typedef struct {
     const uint64_t *low; /*   and each its second one */
     size_t keys;         /* SEND, MEET: 1; RECEIVE: at most 4096, more are ignored */
     uint32_t count;      /* MEET: members; SEND: its receives, 0 unknown; RECEIVE: 1 if no other has its keys */
+    poet_line_t other;      /* no message: the other side of a pair, */
+    poet_type_t other_type; /*   and its type; what is given back is the event on `line` */
 } poet_record_t;
 poet_event_t poet_record(const poet_record_t *record);
 
@@ -134,8 +142,23 @@ poet_event_t poet_leave_at(poet_line_t from, poet_type_t leave, poet_type_t left
 
 /* The identity of a line among those of all processes, and a line of another process by its
  * identity, for events to be about.  The kind and name are shown until that process names them. */
-int poet_identity(poet_line_t line, uint64_t identity[2]); /* 0: it is not traced */
+int poet_identity(poet_line_t line, uint64_t identity[2]); /* 0: it is not traced, or an object of several */
 poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2]);
+
+/* A line that all processes of the run have, found by its key, for what they meet at: each may report
+ * events on it, and its visits overlap (POET_SHARED).  0: nothing can be shared. */
+poet_line_t poet_line_shared(const char *kind, const char *name, uint64_t key);
+
+/* Whether the calling thread is recorded as things are: a child after fork begins to be with its first
+ * event.  Also in a signal handler. */
+int poet_recorded(void);
+
+/* Says that the program synchronises by `what` (at most 119 bytes), which nobody follows: told once. */
+void poet_unseen(const char *what);
+
+/* Whether the program itself, not its libraries, calls any of these functions (ended by NULL) of
+ * others.  0 in a static program. */
+int poet_imports(const char *const *names);
 
 /* A number that all processes of the run on this machine share, 0 at first, found by its key; to be used
  * with atomic operations.  It stays valid; after a fork, or under another server, the same key

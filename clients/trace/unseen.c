@@ -1,6 +1,7 @@
 /* What the program does that is not followed, told once for each reason and what it is about. */
 #include "clients/trace/inside.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define UNSEEN_MOST 32u
@@ -34,27 +35,56 @@ static bool known(enum unseen reason, const char *about)
     return false;
 }
 
-void unseen_tell(enum unseen reason, const char *what)
+/* Its place, or UNSEEN_MOST if it was known or there are too many. */
+static unsigned add(enum unseen reason, const char *what)
 {
     char about[sizeof unseen[0].about];
     size_t size = text_size(what, sizeof about - 1);
     memcpy(about, what, size);
     about[size] = 0;
     if (known(reason, about))
-        return;
+        return UNSEEN_MOST;
     latch_take(&adding);
-    unsigned at = atomic_load(&unseen_count);
-    bool add = at < UNSEEN_MOST && !known(reason, about);
-    if (add) {
+    unsigned at = known(reason, about) ? UNSEEN_MOST : atomic_load(&unseen_count);
+    if (at < UNSEEN_MOST) {
         unseen[at].reason = (uint8_t)reason;
         memcpy(unseen[at].about, about, sizeof about);
         atomic_store_explicit(&unseen_count, at + 1, memory_order_release);
     }
     latch_give(&adding);
+    return at;
+}
+
+/* In a child after fork: who was adding is not there. */
+void unseen_forked(void) { latch_reset(&adding); }
+
+/* Through the thread's queue, with the order of its events: no lock is taken on the way. */
+void poet_unseen(const char *what)
+{
+    struct thread *t = what ? thread_recording() : NULL;
+    if (!t)
+        return;
+    uint8_t bytes[160];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    int saved = errno;
+    busy_begin(t);
+    unsigned at = add(UNSEEN_RUNTIME, what);
+    if (at < UNSEEN_MOST) {
+        put_u8(&body, unseen[at].reason);
+        put_string(&body, unseen[at].about);
+        record_control(t, MESSAGE_UNSEEN, &body);
+    }
+    busy_end(t);
+    errno = saved;
+}
+
+void unseen_tell(enum unseen reason, const char *what)
+{
+    unsigned at = add(reason, what);
     uint32_t life = atomic_load(&live);
-    if (!add || !life)
+    if (at >= UNSEEN_MOST || !life)
         return; /* the next life tells it */
-    uint8_t bytes[sizeof about + 32];
+    uint8_t bytes[sizeof unseen[0].about + 32];
     struct out out = {.data = bytes, .room = sizeof bytes};
     put_unseen(&out, at);
     server_send(&out, life);

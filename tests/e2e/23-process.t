@@ -237,7 +237,7 @@ for kind in mixed 2writers; do
     check "$kind: nothing is left pending" sound "$kind.poet"
     like "$kind: said so" "$(poet dump --json "$kind.poet")" "a stream is not followed any more"
 done
-printf 'a\nb\n' | timeout 60 poet record -o outside.poet -- python3 -c '
+printf 'a\nb\n' | timeout 60 poet record -o outside.poet -- "$(python3 -c 'import sys; print(sys.executable)')" -c '
 import sys, os
 os.write(1, os.read(0, 100))' >out
 is "streams from and to outside pass through" "$(cat out)" "a
