@@ -145,6 +145,7 @@ struct object {
     _Atomic bool opening;     /* a spin lock: one thread announces the line */
     uint64_t visit;           /* monitors: counts outermost visits; under the mutex */
     bool held;                /* monitors: a recorded visit goes on; under the mutex */
+    bool marked;              /* its memory has borne the mark; under `opening` */
     struct task *_Atomic task; /* OBJECT_TASK */
     struct signals *_Atomic signals; /* OBJECT_CONDITION */
     struct rounds *_Atomic rounds;   /* OBJECT_BARRIER */
@@ -155,6 +156,43 @@ struct object {
     struct coroutine *made;           /*   the one that was made there, for the next */
     uintptr_t entry; /* OBJECT_COROUTINE: its function; else where it was made, 0 unknown */
 };
+
+/* A mutex or read-write lock may be made without a call (PTHREAD_MUTEX_INITIALIZER, every std::mutex) where
+ * a dead one was: on the next frame, the next thread's stack, in memory that was given back.  So the first
+ * recorded thread that holds it marks it, in a field that the C library leaves to other kinds of locks; what
+ * makes another one there wipes the mark out.  NULL: such a one is made by calls only, or has no such field. */
+static inline uint64_t *object_mark(const void *address, enum object_kind kind)
+{
+#if defined(__GLIBC__) && __WORDSIZE == 64
+    void *p = (void *)(uintptr_t)address;
+    if (kind == OBJECT_MONITOR) /* not robust, of a priority protocol, or shared: their lists are in use */
+        return (((const pthread_mutex_t *)address)->__data.__kind & 0xf0) == 0
+                   ? (uint64_t *)(void *)&((pthread_mutex_t *)p)->__data.__list.__prev
+                   : NULL;
+    if (kind == OBJECT_RWLOCK)
+        return !((const pthread_rwlock_t *)address)->__data.__shared
+                   ? (uint64_t *)&((pthread_rwlock_t *)p)->__data.__pad2
+                   : NULL;
+#endif
+    return NULL;
+}
+
+/* Another one at another address, a copy, is not marked. */
+static inline uint64_t object_mark_of(const void *address)
+{
+    return (uint64_t)(uintptr_t)address ^ 0xb5c0f1a39e3779b9u;
+}
+
+/* Whether a thread that holds the object now finds it marked. */
+static inline bool object_is_marked(const struct object *o)
+{
+    const uint64_t *mark = object_mark(o->address, o->kind);
+    return !mark || LIKELY(__atomic_load_n(mark, __ATOMIC_RELAXED) == object_mark_of(o->address));
+}
+
+/* It holds one that is not marked: the object is another one, under a new line, if it was marked before.
+ * NULL: the line cannot be announced. */
+struct line *object_meet(struct thread *thread, struct object *object);
 
 struct object *object_find(const void *address, enum object_kind kind); /* or NULL */
 struct object *object_get(const void *address, enum object_kind kind);  /* NULL: table full */

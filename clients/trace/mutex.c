@@ -116,11 +116,16 @@ static int lock(uintptr_t site, const struct call *c)
             result = really(c);
         t->waiting--;
     }
-    if (result != 0 && result != EOWNERDEAD)
+    bool got = result == 0 || result == EOWNERDEAD;
+    if (got && !object_is_marked(o)) {
+        line = object_meet(t, o);
+        hold = thread_hold(t, o);
+    }
+    if (!got)
         record_refused(t, line, petitioned, site);
     else if (hold)
         again(t, hold, site);
-    else
+    else if (line)
         entered(t, o, line, petitioned, result == EOWNERDEAD, site);
     return result;
 }
@@ -191,7 +196,7 @@ static void leave(uintptr_t site, const void *lock, enum object_kind kind)
         thread_pop(t, hold);
         o->held = false;
         record_pair(t, SHAPE_LEAVE, thread_place(t), 1, line, site);
-    } else if (o && t && site && o->held && line_index(&o->line) &&
+    } else if (o && t && site && o->held && line_index(&o->line) && object_is_marked(o) &&
                may_be_unlocked_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that took it is stale now */
         o->held = false;

@@ -123,16 +123,40 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
     return line_index(&o->line) ? &o->line : NULL;
 }
 
-void object_destroy(const void *address, enum object_kind kind)
+/* What comes at that address is another one. */
+static void end_life(struct object *o)
 {
-    struct object *o = object_find(address, kind);
-    if (!o)
-        return;
     atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
     atomic_store_explicit(&o->line.index, 0, memory_order_release);
     o->visit++;
     o->held = false;
+    o->marked = false;
     o->entry = 0;
+}
+
+void object_destroy(const void *address, enum object_kind kind)
+{
+    struct object *o = object_find(address, kind);
+    if (o)
+        end_life(o);
+}
+
+struct line *object_meet(struct thread *t, struct object *o)
+{
+    int saved = errno;
+    t->busy = true; /* a handler may want the same one */
+    spin_take(&o->opening);
+    if (!object_is_marked(o)) { /* else another reader was faster */
+        if (o->marked)
+            end_life(o);
+        o->marked = true;
+        __atomic_store_n(object_mark(o->address, o->kind), object_mark_of(o->address), __ATOMIC_RELAXED);
+    }
+    spin_give(&o->opening);
+    t->busy = false;
+    struct line *line = object_line(t, o, false);
+    errno = saved;
+    return line;
 }
 
 void object_made(const void *address, enum object_kind kind, uintptr_t site)
