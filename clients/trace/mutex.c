@@ -24,7 +24,8 @@ static void mend(struct thread *t, struct line *line, uintptr_t site, const char
 static void entered(struct thread *t, struct object *o, struct line *line, bool petitioned, bool died,
                     uintptr_t site)
 {
-    if (o->held)
+    bool elsewhere = died && atomic_load_explicit(&line->far, memory_order_relaxed); /* its process's books say */
+    if (o->held || elsewhere)
         mend(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
     o->held = true;
     o->visit++;
