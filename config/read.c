@@ -81,6 +81,7 @@ static void read_rules(struct reader *reader, const config_setting_t *s, struct 
     get_bool(reader, s, "closes", &event->closes);
     get_bool(reader, s, "waits", &event->waits);
     get_bool(reader, s, "releases", &event->releases);
+    get_bool(reader, s, "handlers", &event->handlers);
     event->has_presence |= config_setting_get_member(s, "thread") != NULL;
     event->presence = (enum presence)get_word(reader, s, "thread", presences, event->presence);
     event->own = get_word(reader, s, "whose", whose, event->own) == 1;
@@ -173,7 +174,7 @@ static void read_event(struct reader *reader, const config_setting_t *s, struct 
     static const char *const keys[] = {
         "name",  "on",     "label",   "text",  "shape",      "filled",       "colour", "relation",
         "after", "arrow",  "partner", "opens", "line_after", "thread_after", "closes", "thread",
-        "whose", "waits",  "releases", NULL};
+        "whose", "waits",  "releases", "handlers", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};

@@ -50,6 +50,7 @@ struct target_event {
     bool line_any;                   /* no such rule */
     struct target_names thread_after; /* types that its thread's previous event may have */
     bool thread_first, thread_any;
+    bool handlers; /* signal handlers may come between the event by which its thread waited and it */
     bool opens, closes;
     bool waits;    /* its thread cannot go on until a later event */
     bool releases; /* and lets others into its line meanwhile */
