@@ -135,15 +135,15 @@ enum object_kind {
 
 struct thread;
 
-/* Something at an address that threads meet at.  Never freed; a destroyed one is
- * used again for the next object at that address, under a new line. */
+/* Something at an address that threads meet at.  Never freed; a destroyed one has no address, and is used
+ * again for another object whose address belongs into the same bucket. */
 struct object {
     struct object *_Atomic next;
     const void *address;
     enum object_kind kind;
     struct line line;
     _Atomic bool opening;     /* a spin lock: one thread announces the line */
-    uint64_t visit;           /* monitors: counts outermost visits; under the mutex */
+    uint64_t visit;           /* counts lives and, of monitors, outermost visits; under the mutex */
     bool held;                /* monitors: a recorded visit goes on; under the mutex */
     bool marked;              /* its memory has borne the mark; under `opening` */
     struct task *_Atomic task; /* OBJECT_TASK */
@@ -200,6 +200,7 @@ struct object *object_get(const void *address, enum object_kind kind);  /* NULL:
  * event comes after what the thread did last.  NULL if it cannot be announced. */
 struct line *object_line(struct thread *thread, struct object *object, bool created);
 void object_destroy(const void *address, enum object_kind kind);
+void object_renew(struct object *object); /* what is at its address is another one from now on */
 /* A new object, made by a call at `site`: with a line if that is recorded. */
 void object_made(const void *address, enum object_kind kind, uintptr_t site);
 void objects_begin_child(void);

@@ -11,6 +11,7 @@
 
 static struct object *_Atomic buckets[BUCKETS];
 static _Atomic unsigned object_count;
+static _Atomic bool adding;
 
 static _Atomic bool arena_lock;
 static char *arena;
@@ -56,8 +57,22 @@ struct object *object_find(const void *address, enum object_kind kind)
     if (!atomic_load_explicit(&object_count, memory_order_relaxed))
         return NULL; /* as where nothing is recorded */
     struct object *o = atomic_load_explicit(bucket_of(address), memory_order_acquire);
-    while (o && (o->address != address || o->kind != kind))
+    while (o && (__atomic_load_n(&o->address, __ATOMIC_ACQUIRE) != address || o->kind != kind))
         o = atomic_load_explicit(&o->next, memory_order_relaxed);
+    return o;
+}
+
+/* One that was destroyed, or a new one in front.  Under the lock. */
+static struct object *take_entry(struct object *_Atomic *bucket)
+{
+    struct object *first = atomic_load_explicit(bucket, memory_order_relaxed), *o = first;
+    while (o && __atomic_load_n(&o->address, __ATOMIC_ACQUIRE))
+        o = atomic_load_explicit(&o->next, memory_order_relaxed);
+    if (o || atomic_load(&object_count) >= OBJECTS_MAX || (o = arena_take(sizeof *o)) == NULL)
+        return o;
+    *o = (struct object){.next = first};
+    atomic_fetch_add(&object_count, 1);
+    atomic_store_explicit(bucket, o, memory_order_release);
     return o;
 }
 
@@ -66,23 +81,19 @@ struct object *object_get(const void *address, enum object_kind kind)
     struct object *o = object_find(address, kind);
     if (LIKELY(o != NULL))
         return o;
-    if (atomic_fetch_add(&object_count, 1) >= OBJECTS_MAX) {
-        atomic_fetch_sub(&object_count, 1);
-        return NULL;
+    struct thread *t = thread_mine;
+    bool busy = t && t->busy;
+    if (t)
+        t->busy = true; /* a handler may want one, too */
+    spin_take(&adding);
+    o = object_find(address, kind); /* another thread may have been faster */
+    if (!o && (o = take_entry(bucket_of(address))) != NULL) {
+        o->kind = kind;
+        __atomic_store_n(&o->address, address, __ATOMIC_RELEASE);
     }
-    o = arena_take(sizeof *o);
-    if (!o)
-        return NULL;
-    *o = (struct object){.address = address, .kind = kind};
-    struct object *_Atomic *bucket = bucket_of(address);
-    struct object *first = atomic_load_explicit(bucket, memory_order_acquire);
-    do {
-        for (struct object *other = first; other; other = atomic_load(&other->next))
-            if (other->address == address && other->kind == kind)
-                return other; /* another thread was faster; ours stays unused */
-        atomic_store_explicit(&o->next, first, memory_order_relaxed);
-    } while (!atomic_compare_exchange_weak_explicit(bucket, &first, o, memory_order_acq_rel,
-                                                    memory_order_acquire));
+    spin_give(&adding);
+    if (t)
+        t->busy = busy;
     return o;
 }
 
@@ -134,12 +145,24 @@ static void end_life(struct object *o)
     o->entry = 0;
 }
 
+/* Of the others somebody may still think: waiters on a condition, threads that found something initialised. */
+static bool is_used_again(enum object_kind kind)
+{
+    return kind == OBJECT_MONITOR || kind == OBJECT_SPIN || kind == OBJECT_RWLOCK ||
+           kind == OBJECT_SEMAPHORE || kind == OBJECT_BARRIER;
+}
+
 void object_destroy(const void *address, enum object_kind kind)
 {
     struct object *o = object_find(address, kind);
-    if (o)
-        end_life(o);
+    if (!o)
+        return;
+    end_life(o);
+    if (is_used_again(kind))
+        __atomic_store_n(&o->address, NULL, __ATOMIC_RELEASE);
 }
+
+void object_renew(struct object *o) { end_life(o); }
 
 struct line *object_meet(struct thread *t, struct object *o)
 {
@@ -215,6 +238,7 @@ void objects_begin_child(void)
 void objects_forked(void)
 {
     spin_give(&arena_lock);
+    spin_give(&adding);
     arena_left = 0;
     spin_give(&task_lock);
     task_pool = NULL;

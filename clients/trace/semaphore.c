@@ -174,7 +174,7 @@ static void opened(uintptr_t site, sem_t *s, const char *name)
     struct object *o = object_get(s, OBJECT_SEMAPHORE);
     if (!o || atomic_fetch_add(&o->opened, 1) > 0)
         return;
-    object_destroy(s, OBJECT_SEMAPHORE);
+    object_renew(o);
     struct thread *t = site ? thread_recording() : NULL;
     struct line *line = t ? object_line(t, o, true) : NULL;
     if (line)
