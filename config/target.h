@@ -56,6 +56,8 @@ struct target_event {
     bool releases; /* and lets others into its line meanwhile */
     bool has_presence, own;
     enum presence presence;
+    bool has_about;
+    enum presence about; /* of the acting thread, on the line that the event is about */
     const char *source; /* the file that spoke of it last, and the line */
     int source_line;
     int part;

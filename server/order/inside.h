@@ -109,7 +109,7 @@ struct set {
     size_t count, room;
 };
 
-struct effects { /* per kind: by 2 * type + paired, 0 none, else 1 + presence, + 8 if own */
+struct effects { /* per kind: by 2 * type + paired, 0 none, else 1 + presence, + 8 if own; + 16 * (1 + presence) about */
     uint8_t *of;
     size_t room;
 };

@@ -100,6 +100,8 @@ void order_after(struct order *order, uint32_t type, uint32_t earlier);
  * of `kind`; own: the line's own thread rather than the acting one. */
 void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
                   enum presence presence, bool own);
+/* And where the acting one is on the line that the event is about; since when is not kept there (number 0). */
+void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired, enum presence presence);
 
 /* Accepts an event; false if it was a duplicate and dropped. */
 bool order_accept(struct order *order, const struct arrival *arrival);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #define EFFECT_OWN 8u
+#define EFFECT_HERE 15u /* the bits of the line itself; above them, of the line that it is about */
 
-void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
-                  enum presence presence, bool own)
+static uint8_t *effect_of(struct order *order, uint32_t kind, uint32_t type, bool paired)
 {
     size_t before = order->effects_room;
     order->effects = grow(order->effects, &order->effects_room, kind + 1, sizeof *order->effects);
@@ -18,7 +18,20 @@ void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired
     effects->of = grow(effects->of, &effects->room, 2 * type + 2, 1);
     if (effects->room > before)
         memset(effects->of + before, 0, effects->room - before);
-    effects->of[2 * type + paired] = (uint8_t)((unsigned)presence + 1 + (own ? EFFECT_OWN : 0));
+    return &effects->of[2 * type + paired];
+}
+
+void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
+                  enum presence presence, bool own)
+{
+    uint8_t *of = effect_of(order, kind, type, paired);
+    *of = (uint8_t)((*of & ~EFFECT_HERE) | ((unsigned)presence + 1 + (own ? EFFECT_OWN : 0)));
+}
+
+void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired, enum presence presence)
+{
+    uint8_t *of = effect_of(order, kind, type, paired);
+    *of = (uint8_t)((*of & EFFECT_HERE) | ((unsigned)presence + 1) << 4);
 }
 
 /* Somebody ends the visit of another, who was not seen leaving: only those who wait stay. */
@@ -63,10 +76,13 @@ void presence_apply(struct order *order, struct event *event)
     if (line->kind < order->effects_room && 2 * event->type + 1 < order->effects[line->kind].room)
         effect = order->effects[line->kind].of[2 * event->type +
                                                (event->relation == RELATION_SYNC)];
-    if (effect && event->state == EVENT_ORDERED) {
+    if (effect & EFFECT_HERE && event->state == EVENT_ORDERED) {
         uint32_t thread = effect & EFFECT_OWN ? event->line : event->thread;
         sit(line, thread, (enum presence)((effect & (EFFECT_OWN - 1)) - 1), event->number);
     }
+    if (effect > EFFECT_HERE && event->state == EVENT_ORDERED && event->about &&
+        event->about <= order->line_count)
+        sit(order_get(order, event->about), event->thread, (enum presence)((effect >> 4) - 1), 0);
     event->in = (struct presences){0};
     for (size_t i = 0; i < line->sits_count; i++) {
         count_in(&event->in.active, line->sits[i].presence == PRESENCE_ACTIVE);

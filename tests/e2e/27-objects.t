@@ -377,5 +377,36 @@ check "a post in the last round of destructors, with a key of the program's as s
 check "the trace is sound" sound latest
 is "it is there" "$(poet dump latest | grep -c ' post ')" 1
 
+# ---- who runs an initialiser holds up those who wait for it ----
+cat >stuck.c <<'C'
+#include <pthread.h>
+static pthread_once_t flag = PTHREAD_ONCE_INIT;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t b;
+static void init(void) { pthread_barrier_wait(&b); pthread_mutex_lock(&m); }
+static void *runs(void *a) { pthread_once(&flag, init); return a; }
+int main(void)
+{
+    pthread_t t;
+    pthread_barrier_init(&b, 0, 2);
+    pthread_mutex_lock(&m);
+    pthread_create(&t, 0, runs, 0);
+    pthread_barrier_wait(&b);
+    pthread_once(&flag, init);
+    return 0;
+}
+C
+poetcc -trace -g stuck.c -o stuck
+./stuck &
+stuck=$!
+pids="$pids $stuck"
+disown "$stuck"
+all_wait() { poet blocked latest | grep -q '^cycle: '; }
+check "they wait for each other" until_true all_wait
+like "the one who runs the initialiser is the holder" "$(poet blocked latest | grep -A2 '^T:main.*asks for O:flag')" \
+    'held by T:runs \('
+like "and the cycle goes through it" "$(poet blocked latest)" '^cycle: T:main .* waits for O:flag .*, held by T:runs .* waits for M:m .*, held by T:main'
+kill -KILL "$stuck"
+
 stop_server
 done_testing
