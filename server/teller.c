@@ -287,6 +287,7 @@ static bool control_announced(const struct teller *teller, const struct slot *sl
     case MESSAGE_LOST:
     case MESSAGE_OBJECT:
     case MESSAGE_KIND:
+    case MESSAGE_CLOSE:
         return line_of(teller, get_u32(&in)) != 0;
     case MESSAGE_TYPE:
     case MESSAGE_SHAPE:

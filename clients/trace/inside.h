@@ -231,6 +231,8 @@ uint32_t line_announce(struct thread *thread, const char *kind, const char *name
                        const uint64_t identity[2]);
 #define SHARED_KEYS 0x706f65742e736864u /* second half of identities: no serial of a process */
 #define LINE_SHARED 1u
+/* Its object is gone.  Not of a line that other processes have, too. */
+void line_close(struct thread *thread, const struct line *line);
 void lines_begin(void);           /* a new life begins */
 bool line_current(uint32_t code); /* announced in this life */
 #define LINE_FOLLOWS 2u /* its first event comes after the thread's last */

@@ -135,14 +135,23 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
 }
 
 /* What comes at that address is another one. */
-static void end_life(struct object *o)
+static void end_life(struct thread *t, struct object *o)
 {
+    if (t && o->kind != OBJECT_COROUTINE) /* whose last event says it */
+        line_close(t, &o->line);
     atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
     atomic_store_explicit(&o->line.index, 0, memory_order_release);
     o->visit++;
     o->held = false;
     o->marked = false;
     o->entry = 0;
+}
+
+/* Who can tell of the end: a child after fork does not begin to record for that. */
+static struct thread *recorder(void)
+{
+    struct thread *t = thread_self();
+    return t && !t->busy && !t->off ? t : NULL;
 }
 
 /* Of the others somebody may still think: waiters on a condition, threads that found something initialised. */
@@ -157,12 +166,12 @@ void object_destroy(const void *address, enum object_kind kind)
     struct object *o = object_find(address, kind);
     if (!o)
         return;
-    end_life(o);
+    end_life(recorder(), o);
     if (is_used_again(kind))
         __atomic_store_n(&o->address, NULL, __ATOMIC_RELEASE);
 }
 
-void object_renew(struct object *o) { end_life(o); }
+void object_renew(struct object *o) { end_life(recorder(), o); }
 
 struct line *object_meet(struct thread *t, struct object *o)
 {
@@ -171,7 +180,7 @@ struct line *object_meet(struct thread *t, struct object *o)
     spin_take(&o->opening);
     if (!object_is_marked(o)) { /* else another reader was faster */
         if (o->marked)
-            end_life(o);
+            end_life(t, o);
         o->marked = true;
         __atomic_store_n(object_mark(o->address, o->kind), object_mark_of(o->address), __ATOMIC_RELAXED);
     }

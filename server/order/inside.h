@@ -64,13 +64,17 @@ struct collector {
     uint64_t ordinal; /* events of the shared line looked at */
 };
 
+enum closed { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
+
 struct line {
     /* what every event needs, in one cache line */
     _Alignas(64) uint64_t delivered; /* last number delivered or lost */
     uint64_t last;           /* position of the newest event, NO_POSITION none */
     uint64_t acted;          /* 1 + position of the last event whose thread is this line's */
     uint32_t sits_count, waiter_count;
-    bool shared, closed, gone, queued;
+    bool shared;
+    uint8_t closed;          /* an enum closed */
+    bool gone, queued;
     bool dense;              /* more neighbours than are listed, or some that cannot be */
     bool after_gap;          /* the next event follows lost numbers */
     bool has_gaps;
@@ -78,6 +82,7 @@ struct line {
     uint32_t kind, pending;  /* pending: arrivals that wait */
     struct series positions; /* by ordinal */
     uint64_t tied;           /* position of the newest event with edges or a partner, or NO_POSITION */
+    uint64_t end;            /* CLOSING: with this number */
     uint64_t base;           /* ordinals before it are forgotten */
     uint64_t highest;        /* greatest number that came out of turn */
     struct ref wait;         /* what the head waits for, line 0: nothing */

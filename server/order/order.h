@@ -93,6 +93,8 @@ void order_free(struct order *order);
 
 /* Makes a line; numbers count from 1, hidden ones from HIDDEN_LINE + 1. */
 uint32_t order_line(struct order *order, bool shared, uint32_t kind);
+/* The line ends with the event of this number, or has ended: nothing comes after it.  0: it has none. */
+void order_close(struct order *order, uint32_t line, uint64_t last);
 void order_opened_by(struct order *order, uint32_t line, struct ref by);
 /* Events of `type` on shared lines come after all earlier ones of `earlier`. */
 void order_after(struct order *order, uint32_t type, uint32_t earlier);
