@@ -81,7 +81,7 @@ static bool open_path(struct opened *o, const char *path)
     int e = errno;
     fclose(f);
     errno = e;
-    o->path = o->text ? copy(path) : NULL;
+    o->path = o->text ? must(strdup(path)) : NULL;
     return o->text != NULL;
 }
 

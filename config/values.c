@@ -1,6 +1,7 @@
 /* Values of a description, each checked; every mistake with its line. */
 #define _GNU_SOURCE
 #include "config/reader.h"
+#include "wire/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,11 +13,12 @@ void complain(struct reader *reader, const char *file, int line, const char *for
     reader->mistakes++;
     if (!reader->complaints)
         return;
-    fprintf(reader->complaints, "%s:%d: ", file, line);
+    char text[1024];
     va_start(ap, format);
-    vfprintf(reader->complaints, format, ap);
+    vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    fputc('\n', reader->complaints);
+    text_mask(text); /* words of the file are in it */
+    fprintf(reader->complaints, "%s:%d: %s\n", file, line, text);
 }
 
 int line_of_setting(const config_setting_t *s) { return (int)config_setting_source_line(s); }
@@ -28,7 +30,7 @@ void *must(void *p)
     return p;
 }
 
-char *copy(const char *s) { return must(strdup(s)); }
+char *copy(const char *s) { return must(text_readable(s, SIZE_MAX, true)); }
 
 /* ---- words ---- */
 

@@ -2,6 +2,7 @@
 #include "render/book.h"
 
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -21,8 +22,10 @@ void book_free(struct book *book)
         shown_line_free(&book->lines[i].is);
         free(book->lines[i].label);
     }
-    for (uint32_t i = 0; i < book->hidden_count; i++)
+    for (uint32_t i = 0; i < book->hidden_count; i++) {
         shown_line_free(&book->hidden[i].is);
+        free(book->hidden[i].label);
+    }
     for (uint32_t i = 0; i < book->type_count; i++)
         free(book->types[i]);
     for (size_t i = 0; i < book->target_count; i++)
@@ -35,6 +38,7 @@ void book_free(struct book *book)
     free(book->types);
     free(book->targets);
     free(book->processes);
+    free(book->damage);
     *book = (struct book){0};
 }
 
@@ -132,7 +136,7 @@ static void take_target(struct book *book, struct in *in)
 static void take_type(struct book *book, struct in *in)
 {
     uint32_t code = get_u32(in);
-    char *name = get_string(in, LIMIT_TEXT_BYTES);
+    char *name = get_name(in, LIMIT_TEXT_BYTES * 4);
     if (!in_done(in) || code != book->type_count + 1) {
         in_fail(in, "a type out of order");
         free(name);
@@ -140,6 +144,13 @@ static void take_type(struct book *book, struct in *in)
     }
     book->types = widen(book->types, book->type_count, sizeof *book->types);
     book->types[book->type_count++] = name;
+}
+
+static void take_damage(struct book *book, struct in *in)
+{
+    book->unreadable = get_u64(in);
+    free(book->damage);
+    book->damage = get_string(in, 2 * LIMIT_TEXT_BYTES);
 }
 
 bool book_take(struct book *book, unsigned type, struct in *in)
@@ -160,6 +171,9 @@ bool book_take(struct book *book, unsigned type, struct in *in)
         break;
     case MESSAGE_TYPE_NAME:
         take_type(book, in);
+        break;
+    case MESSAGE_DAMAGE:
+        take_damage(book, in);
         break;
     default:
         return false;

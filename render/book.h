@@ -23,6 +23,8 @@ struct book {
     struct shown_process *processes;
     uint32_t process_count;
     uint64_t generation; /* grows with every change */
+    char *damage;        /* what of the trace could not be read so far, one line; NULL nothing */
+    uint64_t unreadable; /* events of it */
 };
 
 void book_free(struct book *book); /* empties it */

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "render/text.h"
 
+#include "wire/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,8 +153,11 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
         const struct target_event *look = book_look(book, e);
         char at[48], other[48];
         ref_print(at, sizeof at, e->at);
-        for (uint32_t k = 0; k < e->text_count; k++)
-            fprintf(f, "%-8s %s: %s\n", at, book_label(book, e->at.line), e->texts[k]);
+        for (uint32_t k = 0; k < e->text_count; k++) {
+            fprintf(f, "%-8s %s: ", at, book_label(book, e->at.line));
+            text_print(f, e->texts[k]);
+            fputc('\n', f);
+        }
         if (e->fold)
             fprintf(f, "%-8s stands for %u visits like it\n", at, e->fold);
         for (uint32_t k = 0; e->relation == RELATION_SEND && k < e->partner_count; k++) {

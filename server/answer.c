@@ -166,7 +166,8 @@ void answer_run(struct out *out, const struct run *run, enum message type)
     struct shown_run r = {.name = run->name,
                           .file = run->file,
                           .number = run->number,
-                          .events = order_figures(run->order).events,
+                          .events = run->resting ? run->rest_events : order_figures(run->order).events,
+                          .lost = run->resting ? run->rest_lost : run_lost(run),
                           .wall_ns = run->wall_ns,
                           .connected = run->connected};
     out_begin(out, type);
@@ -258,18 +259,39 @@ void answer_news(struct out *out, const struct run *run, struct known *known)
     known->generation = run->generation;
 }
 
-/* What the file has lost, and how many of its parts turned out to be unreadable since; NULL nothing.
+/* What the file has lost, and what of it turned out to be unreadable since; NULL nothing.
  * Caller frees. */
 static char *damage_of(const struct run *run, uint64_t parts)
 {
     char *text = NULL;
+    uint64_t events = order_unreadable_events(run->order);
+    const char *before = run->damage ? run->damage : "", *between = run->damage ? "; " : "";
+    const char *file = run->file ? run->file : run->name;
+    unsigned long long place = order_first_damage(run->order);
     if (!parts)
         return run->damage ? strdup(run->damage) : NULL;
-    if (asprintf(&text, "%s%s%llu damaged part%s: the events in %s cannot be read",
-                 run->damage ? run->damage : "", run->damage ? "; " : "",
-                 (unsigned long long)parts, parts == 1 ? "" : "s", parts == 1 ? "it" : "them") < 0)
+    int n = events ? asprintf(&text, "%s%s%llu events of %llu could not be read (%s: part at byte %llu)",
+                              before, between, (unsigned long long)events,
+                              (unsigned long long)order_figures(run->order).events, file, place)
+                   : asprintf(&text, "%s%ssome of what comes before what could not be read (%s: part at "
+                              "byte %llu)", before, between, file, place);
+    if (n < 0)
         abort();
     return text;
+}
+
+void answer_damage(struct out *out, const struct run *run, struct known *known)
+{
+    uint64_t parts = order_figures(run->order).damaged;
+    if (known->damaged == parts + 1 || (!parts && !run->damage))
+        return;
+    char *text = damage_of(run, parts);
+    out_begin(out, MESSAGE_DAMAGE);
+    put_u64(out, order_unreadable_events(run->order));
+    put_string(out, text);
+    out_end(out);
+    free(text);
+    known->damaged = parts + 1;
 }
 
 static int by_time(const void *a, const void *b)
@@ -289,11 +311,12 @@ void answer_stat(struct out *out, const struct run *run)
 {
     struct order_figures f = order_figures(run->order);
     char *damage = damage_of(run, f.damaged);
+    uint64_t unreadable = order_unreadable_events(run->order);
     struct shown_stat s = {.lines = order_lines(run->order),
                            .hidden_lines = order_hidden_lines(run->order),
-                           .events = f.events,
+                           .events = f.events - unreadable,
                            .pending = f.pending,
-                           .lost = f.lost,
+                           .lost = run_lost(run) + unreadable,
                            .contradictions = f.contradictions,
                            .duplicates = f.duplicates,
                            .texts = run->text_count,
@@ -301,13 +324,10 @@ void answer_stat(struct out *out, const struct run *run)
                            .connected = run->connected,
                            .unfinished = run->unfinished,
                            .damage = damage};
-    uint64_t dropped = 0;
     for (size_t i = 0; i < run->process_count; i++) {
         s.waited_ns += run->processes[i].waited_ns;
         s.untraced += run->processes[i].unfollowed;
-        dropped += run->processes[i].dropped;
     }
-    s.lost = s.lost > dropped ? s.lost : dropped; /* not all of them were numbered */
     out_begin(out, MESSAGE_STAT_IS);
     put_stat(out, &s);
     out_end(out);
@@ -385,6 +405,20 @@ void answer_tails(struct out *out, const struct run *run)
 
 /* ---- dump ---- */
 
+struct telling {
+    struct out *out;
+    uint32_t line;
+};
+
+static void tell_unreadable(void *context, uint64_t first, uint64_t count)
+{
+    const struct telling *telling = context;
+    out_begin(telling->out, MESSAGE_LOST_IS);
+    put_ref(telling->out, (struct ref){telling->line, first});
+    put_u64(telling->out, count);
+    out_end(telling->out);
+}
+
 static void tell_leftovers(struct out *out, const struct run *run)
 {
     struct waiting pending = pending_of(run);
@@ -407,6 +441,7 @@ static void tell_leftovers(struct out *out, const struct run *run)
             put_u64(out, gap.count);
             out_end(out);
         }
+        order_unreadable(run->order, line, tell_unreadable, &(struct telling){out, line});
     }
     out_begin(out, MESSAGE_DUMP_END);
     out_end(out);

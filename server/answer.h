@@ -12,11 +12,14 @@ struct known {
     size_t modules; /* of the last process sent */
     uint64_t generation;
     uint32_t lines;
+    uint64_t damaged; /* 1 + parts that were told to be unreadable, 0 nothing told */
 };
 
 /* type: RUN in a list, SELECTED for the one that is spoken of from now on. */
 void answer_run(struct out *out, const struct run *run, enum message type);
 void answer_news(struct out *out, const struct run *run, struct known *known);
+/* What of the trace cannot be read, as far as it was found out: whenever that is more. */
+void answer_damage(struct out *out, const struct run *run, struct known *known);
 /* A part of the trace file, from a byte on. */
 void answer_bytes(struct out *out, const struct run *run, uint64_t offset);
 void answer_sites(struct out *out, const struct run *run);

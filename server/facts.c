@@ -1,6 +1,7 @@
 /* Messages that teach a teller what later ones rely on. */
 #define _GNU_SOURCE
 #include "server/facts.h"
+#include "wire/text.h"
 
 #include "server/saving.h"
 
@@ -14,6 +15,7 @@ struct books *books_of(struct teller *teller, uint32_t thread)
         books = calloc(1, sizeof *books);
         if (!books)
             abort();
+        books->thread = thread;
         map_put(&teller->threads, thread, 0, books);
     }
     return books;
@@ -26,8 +28,21 @@ uint32_t line_of(const struct teller *teller, uint32_t code)
     return (uint32_t)(uintptr_t)map_get(&teller->far_lines, code, 0);
 }
 
+void announce(struct teller *teller, enum announced what, uint32_t code)
+{
+    struct books *first = map_take(&teller->waiting, what, code), *last = first;
+    if (!first)
+        return;
+    while (last->next)
+        last = last->next;
+    last->next = teller->ready;
+    teller->ready = first;
+    run_busy(teller->run, teller);
+}
+
 static void set_line(struct teller *teller, uint32_t code, uint32_t line)
 {
+    announce(teller, ANNOUNCED_LINE, code);
     if (code >= NEAR_LINES) {
         map_put(&teller->far_lines, code, 0, (void *)(uintptr_t)line);
         return;
@@ -41,19 +56,22 @@ static void set_line(struct teller *teller, uint32_t code, uint32_t line)
 static bool read_type(struct teller *teller, struct in *in)
 {
     uint16_t code = get_u16(in);
-    char *name = get_string(in, LIMIT_TEXT_BYTES);
+    char *name = get_name(in, LIMIT_TEXT_BYTES);
     uint16_t count = get_u16(in);
     if (!in->error && (code == 0 || code >= LIMIT_TYPES || !*name))
         in_fail(in, "a type has no code or no name");
+    if (!in->error && count > AFTER_MOST)
+        in_fail(in, "a type comes after too many others");
     if (!in->error) {
         uint32_t type = teller->types[code] = run_type(teller->run, name);
         for (unsigned i = 0; i < count && !in->error; i++) {
             uint16_t earlier = get_u16(in);
             if (in->error || earlier >= LIMIT_TYPES || !teller->types[earlier])
                 in_fail(in, "a type comes after one that was not announced");
-            else
-                order_after(teller->run->order, type, teller->types[earlier]);
+            else if (!order_after(teller->run->order, type, teller->types[earlier]))
+                in_fail(in, "a type comes after too many others");
         }
+        announce(teller, ANNOUNCED_TYPE, code);
     }
     free(name);
     return in_done(in);
@@ -85,6 +103,7 @@ static bool read_shape(struct teller *teller, struct in *in)
     if (!*at)
         abort();
     **at = shape;
+    announce(teller, ANNOUNCED_SHAPE, code);
     return true;
 }
 
@@ -96,23 +115,27 @@ static bool read_line(struct teller *teller, struct in *in, uint32_t thread)
     struct run_line facts = {.process = teller->process};
     facts.object = get_u64(in);
     facts.entry = get_u64(in);
-    char *kind = get_string(in, LIMIT_TEXT_BYTES);
-    facts.name = get_string(in, LIMIT_TEXT_BYTES);
+    char *kind = get_name(in, LIMIT_TEXT_BYTES);
+    facts.name = get_name(in, LIMIT_TEXT_BYTES);
     if (!in->error && (code == 0 || !*kind))
         in_fail(in, "a line has no code or no kind");
     bool known = !in->error && line_of(teller, code);
     if (known && teller->run->live)
         in_fail(in, "a line was announced twice"); /* in a file: by its checkpoint, too */
     if (in_done(in) && !known) {
-        uint32_t line = run_line(teller->run, high, low, kind, flags & 1, facts);
-        if (!line) {
+        bool good = run_kind(teller->run, kind) != 0;
+        uint32_t line = good ? run_line(teller->run, high, low, kind, flags & 1, facts) : 0;
+        if (!good) {
+            in_fail(in, "there are too many kinds of lines");
+        } else if (!line) {
             in_fail(in, "there are too many lines");
         } else {
             set_line(teller, code, line);
             teller->own =
                 grow(teller->own, &teller->own_room, teller->own_count + 1, sizeof *teller->own);
             teller->own[teller->own_count++] = line;
-            teller->run->lines[line - 1].programs++;
+            if (teller->run->lines[line - 1].programs++ == 0)
+                order_back(teller->run->order, line);
             struct ref by = books_of(teller, thread)->last[0];
             if ((flags & 2) && by.line)
                 order_opened_by(teller->run->order, line, by);
@@ -132,7 +155,7 @@ static bool read_named(struct teller *teller, struct in *in, unsigned type)
         if (in_done(in) && line)
             order_lost(teller->run->order, line, number, count);
     } else {
-        char *text = get_string(in, LIMIT_TEXT_BYTES);
+        char *text = type == MESSAGE_NAME ? get_name(in, LIMIT_TEXT_BYTES) : get_note(in, LIMIT_TEXT_BYTES);
         uint64_t since = type == MESSAGE_NAME && in_left(in) ? get_u64(in) : 0;
         if (in_done(in) && line && type == MESSAGE_NAME)
             run_rename(teller->run, line, text, teller->stale ? 0 : since);
@@ -172,7 +195,7 @@ static bool read_close(struct teller *teller, struct in *in)
 static bool read_kind(struct teller *teller, struct in *in)
 {
     uint32_t line = line_of(teller, get_u32(in));
-    char *kind = get_string(in, LIMIT_TEXT_BYTES), *name = get_string(in, LIMIT_TEXT_BYTES);
+    char *kind = get_name(in, LIMIT_TEXT_BYTES), *name = get_name(in, LIMIT_TEXT_BYTES);
     if (in_done(in) && (!line || !*kind))
         in_fail(in, "speaks of a line that was not announced, or of no kind");
     if (!in->error)
@@ -214,13 +237,15 @@ static bool read_gap(struct teller *teller, struct in *in)
     process->waited_ns = get_u64(in);
     process->dropped = get_u64(in);
     process->unfollowed = get_u64(in);
+    process->left = in_left(in) ? get_u64(in) : 0;
+    process->left_told = in_left(in) ? get_u64(in) : 0;
     return in_done(in);
 }
 
 static bool read_unseen(struct in *in)
 {
     uint8_t reason = get_u8(in);
-    free(get_string(in, LIMIT_TEXT_BYTES));
+    free(get_name(in, LIMIT_TEXT_BYTES));
     if (in_done(in) && (reason == UNSEEN_NONE || reason >= UNSEEN_COUNT))
         in_fail(in, "gives no reason that is known");
     return !in->error;
@@ -228,7 +253,7 @@ static bool read_unseen(struct in *in)
 
 static bool read_describe(struct teller *teller, struct in *in)
 {
-    char *name = get_string(in, 256), *path = NULL;
+    char *name = get_name(in, 256), *path = NULL;
     /* a trace file brings its own descriptions */
     bool plain = in_done(in) && *name && !strchr(name, '/');
     if (!in->error && !plain)

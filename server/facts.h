@@ -1,5 +1,5 @@
 /* What a teller knows, and the messages that teach it: types, shapes, lines, names.
- * Shared by teller.c and facts.c alone. */
+ * Shared by teller.c, facts.c and losses.c alone. */
 #ifndef SERVER_FACTS_H
 #define SERVER_FACTS_H
 
@@ -17,10 +17,15 @@ struct shape {
  * an announcement by another thread. */
 struct books {
     struct ref last[2];
-    struct slot *held;
-    size_t held_count, held_room;
+    uint32_t thread;     /* code of its own line */
+    struct slot *held;   /* from held_begin on */
+    size_t held_begin, held_count, held_room;
     uint32_t held_epoch; /* region of the oldest */
+    struct books *next;  /* of those that wait for the same announcement, or need not wait any more */
 };
+
+/* What a slot may name before it is announced: the code of one of these. */
+enum announced { ANNOUNCED_LINE, ANNOUNCED_TYPE, ANNOUNCED_SHAPE };
 
 #define NEAR_LINES 65536u
 #define SITE_CACHE 256u
@@ -42,12 +47,23 @@ struct teller {
     uint32_t *own;      /* lines of the run that this program opened */
     size_t own_count, own_room;
     size_t held_total;
-    bool releasing; /* held slots are being gone through */
+    struct map waiting;  /* what is not announced yet -> struct books that wait for it */
+    struct books *ready; /* they may go on */
+    struct teller *next_busy; /* of the run's tellers that have some */
+    bool busy;
     uint32_t batch; /* region of the journal that slots come from */
     bool stale;     /* a part of the journal that is read again: all but its events is known */
 };
 
 struct books *books_of(struct teller *teller, uint32_t thread);
+/* announced.c: true if all that the slot names was announced; else *missing is what it waits for. */
+struct missing {
+    enum announced what;
+    uint32_t code;
+};
+bool announced(const struct teller *teller, const struct slot *slot, struct missing *missing);
+/* Those who wait for it may go on. */
+void announce(struct teller *teller, enum announced what, uint32_t code);
 uint32_t line_of(const struct teller *teller, uint32_t code); /* 0: not announced */
 
 /* Takes one message body, of a thread if it is not 0.  False with in->error. */

@@ -2,6 +2,7 @@
 #include "server/teller.h"
 
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <stdlib.h>
 
@@ -18,10 +19,10 @@ bool hello_read(struct in *in, struct hello *hello)
         return in_done(in);
     if (hello->role != ROLE_PROGRAM)
         in_fail(in, "is neither a program nor a viewer");
-    hello->run = get_string(in, 256);
-    hello->environment = get_string(in, 256);
-    hello->path = get_string(in, LIMIT_TEXT_BYTES);
-    hello->host = get_string(in, 256);
+    hello->run = get_name(in, 256);
+    hello->environment = get_name(in, 256);
+    hello->path = get_name(in, LIMIT_TEXT_BYTES);
+    hello->host = get_name(in, 256);
     hello->pid = get_u32(in);
     hello->instance = get_u64(in);
     hello->clock_ns = get_u64(in);
@@ -31,7 +32,7 @@ bool hello_read(struct in *in, struct hello *hello)
         in_fail(in, "more arguments than bytes");
     hello->arguments = in->error ? NULL : calloc(count + 1, sizeof *hello->arguments);
     for (; hello->arguments && hello->argument_count < count; hello->argument_count++)
-        hello->arguments[hello->argument_count] = get_string(in, LIMIT_TEXT_BYTES);
+        hello->arguments[hello->argument_count] = get_name(in, LIMIT_TEXT_BYTES);
     if (!in->error && !*hello->run)
         in_fail(in, "names no run");
     return in_done(in);

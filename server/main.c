@@ -1,6 +1,7 @@
 /* poet server: takes events from programs, keeps their order, answers viewers. */
 #define _GNU_SOURCE
 #include "server/replay.h"
+#include "server/rest.h"
 #include "server/server.h"
 #include "server/stdio.h"
 #include "wire/endpoint.h"
@@ -23,6 +24,8 @@
 #define SILENCE_SECONDS 10  /* a peer must have said HELLO by then */
 #define REST_SECONDS 30       /* after the last request what was read of files is let go */
 #define LINGER_SECONDS 1.0  /* --once: a late member may still come */
+#define LAST_NS 300000000u  /* after SIGTERM: for what programs have told already */
+#define OWN_MAPPINGS 2048u  /* the server's own: its program, its memory */
 
 static const char usage[] =
     "Usage: poet server [-l ENDPOINT]... [-o FILE|DIR/] [--keep SIZE]\n"
@@ -47,11 +50,16 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct server *server = timer->data;
     (void)events;
+    peer_try_secrets(server);
+    peer_retry(server);
+    peer_go_on(server);
     program_poll(server);
+    if (server->behind) /* then nobody is idle, and viewers have their turn here */
+        viewer_work(server);
     double now = ev_now(loop);
     for (struct peer *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
-        if (!peer->role && !peer->ending && now - peer->since > SILENCE_SECONDS)
+        if (!peer->role && !peer->ending && !peer->unread && now - peer->since > SILENCE_SECONDS)
             peer_refuse(peer, "said no HELLO for %d seconds", SILENCE_SECONDS);
         else if (peer->ending && now - peer->since > 2 * SILENCE_SECONDS)
             peer_drop(peer, NULL);
@@ -63,6 +71,11 @@ static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
     struct server *server = timer->data;
     (void)events;
     viewer_feed(server);
+    rest_finished(server);
+    if (ev_now(loop) - server->looked > 1) {
+        server->looked = ev_now(loop);
+        rest_look(server);
+    }
     if (server->asked > 0 && ev_now(loop) - server->asked > REST_SECONDS) {
         for (size_t i = 0; i < server->run_count; i++)
             order_rest(server->runs[i]->order);
@@ -73,8 +86,11 @@ static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
 
 static void on_work(struct ev_loop *loop, ev_idle *idle, int events)
 {
+    struct server *server = idle->data;
     (void)events;
-    if (!viewer_work(idle->data))
+    if (server->behind)
+        program_poll(server);
+    if (!viewer_work(server) && !server->behind)
         ev_idle_stop(loop, idle);
 }
 
@@ -82,6 +98,8 @@ static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct server *server = timer->data;
     (void)events;
+    if (server->behind)
+        return; /* what those who hung up left is worked off first */
     if (!server->peers && server->options.once && server->had_peer)
         ev_break(loop, EVBREAK_ALL);
     ev_timer_stop(loop, timer);
@@ -98,34 +116,15 @@ static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
     struct server *server = signal->data;
     (void)events;
     server->stopping = true;
+    server->last = share_of(LAST_NS);
     ev_break(loop, EVBREAK_ALL);
 }
 
 static void on_accept(struct ev_loop *loop, ev_io *io, int events)
 {
-    struct server *server = io->data;
     (void)loop;
     (void)events;
-    int fd = accept4(io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
-        return; /* weather: it hung up, or there are too many descriptors just now */
-    struct ucred who = {0};
-    socklen_t size = sizeof who;
-    bool local = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid > 0;
-    char name[64];
-    snprintf(name, sizeof name, local ? "peer %d" : "a peer over TCP", (int)who.pid);
-    size_t count = 0;
-    for (struct peer *p = server->peers; p; p = p->next)
-        count++;
-    struct sockaddr_storage here = {0};
-    socklen_t here_size = sizeof here;
-    getsockname(fd, (struct sockaddr *)&here, &here_size);
-    bool far = !local && !endpoint_is_loopback((struct sockaddr *)&here);
-    if ((local && who.uid != getuid()) || count >= LIMIT_SESSIONS || !peer_new(server, fd, name, far)) {
-        log_line("%s: %s: dropped", name,
-                 local && who.uid != getuid() ? "belongs to another user" : "too many peers");
-        close(fd);
-    }
+    admit(io->data, io->fd);
 }
 
 static int fail(const char *what, const char *why)
@@ -190,10 +189,24 @@ static bool clear_output(const char *output)
     return true;
 }
 
+/* How many mappings the system lets this process have, less what it needs itself. */
+static size_t mappings(void)
+{
+    unsigned long most = 65530;
+    FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
+    if (f && fscanf(f, "%lu", &most) != 1)
+        most = 65530;
+    if (f)
+        fclose(f);
+    return most > 2 * OWN_MAPPINGS ? most - OWN_MAPPINGS : most / 2;
+}
+
 static void start_loop(struct server *server)
 {
     static ev_signal interrupt, terminate;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file as long as it may be is a disk that is full */
+    server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     ev_timer_init(&server->poll, on_poll, POLL_SECONDS, POLL_SECONDS);
     ev_timer_init(&server->feed, on_feed, FEED_SECONDS, FEED_SECONDS);
     ev_timer_init(&server->idle, on_idle, 0, LINGER_SECONDS);
@@ -207,12 +220,15 @@ static void start_loop(struct server *server)
     ev_timer_start(server->loop, &server->feed);
     ev_signal_start(server->loop, &interrupt);
     ev_signal_start(server->loop, &terminate);
+    turn_watch(server->loop);
+    server->mappings = mappings();
 }
 
 static void finish(struct server *server)
 {
-    while (server->peers)
-        peer_drop(server->peers, NULL);
+    if (!server->stopping)
+        server->last = share_of(UINT64_MAX / 2);
+    program_finish(server);
     for (size_t i = 0; i < server->listener_count; i++) {
         ev_io_stop(server->loop, &server->listeners[i]);
         close(server->listeners[i].fd);
@@ -240,6 +256,7 @@ static bool load(struct server *server, const char *path)
         fail(path, why);
         return false;
     }
+    run->verify = true;
     server->runs = grow(server->runs, &server->run_room, 1, sizeof *server->runs);
     server->runs[server->run_count++] = run;
     return true;
@@ -336,6 +353,7 @@ int main(int argc, char **argv)
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
+    server.spare = -1;
     server.loop = ev_loop_new(EVFLAG_AUTO);
     server.listeners = calloc(sizeof listens / sizeof *listens, sizeof *server.listeners);
     server.endpoints = calloc(sizeof listens / sizeof *listens, sizeof *server.endpoints);
@@ -343,6 +361,7 @@ int main(int argc, char **argv)
         return fail("start", "out of memory");
     if (optind < argc) { /* private: one file for one client */
         server.options.once = server.options.quiet = true;
+        replay_tell(stderr);
         if (!load(&server, argv[optind]))
             return 1;
     } else if (!clear_output(server.options.output)) {
@@ -365,6 +384,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < server.listener_count; i++)
             log_line("listening on %s", server.endpoints[i]);
     if (client >= 0) {
+        ev_now_update(server.loop); /* a file may have taken long; a peer's time begins now */
         fcntl(client, F_SETFL, O_NONBLOCK);
         fcntl(client, F_SETFD, FD_CLOEXEC);
         peer_new(&server, client, "the client that started it", false);
@@ -372,5 +392,6 @@ int main(int argc, char **argv)
     server.idle.repeat = linger(&server);
     ev_run(server.loop, 0);
     finish(&server);
+    turn_report();
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "wire/limits.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,10 @@ void peer_drop(struct peer *peer, const char *why)
     if (peer->teller)
         program_gone(peer);
     viewer_gone(peer);
+    if (server->turn_of == peer)
+        server->turn_of = peer->next;
+    if (server->reader == peer)
+        server->reader = peer->next;
     if (peer->previous)
         peer->previous->next = peer->next;
     else
@@ -106,6 +111,12 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
     if (peer->out.size) {
         ssize_t n = send(peer->fd, peer->out.data, peer->out.size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
+            if (peer->teller && !peer->ending) { /* what it left behind is read in turn */
+                peer->closed += !peer->closed;
+                peer->out.size = 0;
+                ev_io_stop(loop, io);
+                return;
+            }
             peer_drop(peer, peer->role == ROLE_VIEWER || peer->ending ? NULL : strerror(errno));
             return;
         }
@@ -161,17 +172,26 @@ static bool same_token(const char *said, const char *wanted)
     return !differ;
 }
 
-/* From other machines the secret comes first. */
+#define GUESS_SECONDS 0.1 /* after a wrong secret, until any other is looked at */
+
+/* Where there is a secret, it comes first.  Who has none to tell tells it all the same. */
 static bool token_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     struct in in = in_from(body, size);
     char *said = type == MESSAGE_TOKEN ? get_string(&in, 256) : NULL;
-    bool good = said && in_done(&in) && same_token(said, endpoint_token());
+    bool good = said && in_done(&in) && (!peer->owes_token || same_token(said, endpoint_token()));
     free(said);
-    peer->owes_token = false;
-    if (!good)
+    if (!good) {
+        peer->server->guess = ev_now(peer->server->loop) + GUESS_SECONDS;
         peer_refuse(peer, "POET_TOKEN is not the server's");
+    }
+    peer->owes_token = false;
     return good;
+}
+
+static bool must_wait(const struct peer *peer)
+{
+    return peer->owes_token && ev_now(peer->server->loop) < peer->server->guess;
 }
 
 /* The first message says who it is.  False: dropped or refused. */
@@ -179,7 +199,7 @@ static bool first_message(struct peer *peer, unsigned type, const uint8_t *body,
 {
     struct hello hello = {0};
     struct in in = in_from(body, size);
-    if (peer->owes_token)
+    if (peer->owes_token || type == MESSAGE_TOKEN)
         return token_message(peer, type, body, size);
     if (type != MESSAGE_HELLO) {
         peer_refuse(peer, "the first message is %s, not HELLO", message_name(type));
@@ -210,12 +230,21 @@ static bool first_message(struct peer *peer, unsigned type, const uint8_t *body,
     return ok;
 }
 
-/* Uses up whole messages; false if the peer is gone or going. */
+/* What is left of its messages is read in the next turn; nothing more is taken from it until then. */
+static void put_off(struct peer *peer)
+{
+    peer->unread = true;
+    peer->server->behind = true;
+    ev_io_stop(peer->server->loop, &peer->readable);
+}
+
+/* Uses up whole messages, as many as the turn has time for; false if the peer is gone or going. */
 static bool use_messages(struct peer *peer)
 {
     size_t used = 0;
     bool alive = true;
-    while (alive && !peer->ending) {
+    peer->unread = false;
+    while (alive && !peer->ending && !must_wait(peer)) {
         unsigned type;
         size_t length;
         const char *error;
@@ -225,6 +254,10 @@ static bool use_messages(struct peer *peer)
             peer_refuse(peer, "%s", error);
         if (got <= 0)
             break;
+        if (!turn_may_read() && used) {
+            put_off(peer);
+            break;
+        }
         const uint8_t *body = at + MESSAGE_FRAME_BYTES;
         if (!peer->role)
             first_message(peer, type, body, length);
@@ -232,6 +265,10 @@ static bool use_messages(struct peer *peer)
             alive = program_message(peer, type, body, length);
         else
             alive = viewer_message(peer, type, body, length);
+        if (peer->stalled) {
+            ev_io_stop(peer->server->loop, &peer->readable);
+            break;
+        }
         used += MESSAGE_FRAME_BYTES + length;
         peer->in_bytes += MESSAGE_FRAME_BYTES + length;
     }
@@ -240,9 +277,49 @@ static bool use_messages(struct peer *peer)
     return alive;
 }
 
+void peer_read_rest(struct peer *peer)
+{
+    static uint8_t bytes[READ_BYTES];
+    ssize_t n;
+    while (!peer->in.failed && peer->in.size < LIMIT_VIEWER_BYTES &&
+           (n = recv(peer->fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+        put_bytes(&peer->in, bytes, (size_t)n);
+}
+
+static bool is_gone(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+    return poll(&p, 1, 0) > 0;
+}
+
+void peer_retry(struct server *server)
+{
+    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (!peer->stalled || peer->closed)
+            continue;
+        peer->stalled = false;
+        if (!use_messages(peer))
+            continue;
+        if (!peer->stalled)
+            ev_io_start(server->loop, &peer->readable);
+        else if (is_gone(peer->fd))
+            peer->closed = 1;
+    }
+}
+
+void peer_try_secrets(struct server *server)
+{
+    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (peer->owes_token && peer->in.size && !must_wait(peer))
+            use_messages(peer);
+    }
+}
+
 void peer_hung_up(struct peer *peer)
 {
-    bool half = peer->in.size > 0 && !peer->ending;
+    bool half = peer->in.size > 0 && !peer->ending && !peer->stalled;
     peer_drop(peer, half ? "hung up in the middle of a message" : NULL);
 }
 
@@ -280,14 +357,46 @@ static bool read_some(struct peer *peer)
  * what another did before.  So all that it has sent is read first. */
 #define READS 256
 
+/* Reads on, beginning with what is there already; as much as the turn has time for. */
+static void read_peer(struct peer *peer)
+{
+    bool program = peer->teller != NULL, more = true;
+    if (peer->unread && !use_messages(peer))
+        return;
+    for (int i = 0; more && i < READS && !peer->unread && turn_may_read(); i++) {
+        more = read_some(peer);
+        program |= more;
+    }
+    if (program && more && !peer->unread)
+        put_off(peer);
+    if (program && peer->woken && !peer->ending)
+        program_woken(peer);
+}
+
 static void on_readable(struct ev_loop *loop, ev_io *io, int events)
 {
     struct peer *peer = io->data;
     (void)loop;
     (void)events;
-    bool program = peer->teller != NULL;
-    for (int i = 0; i < READS && read_some(peer); i++)
-        program = true;
-    if (program && peer->woken && !peer->ending)
-        program_woken(peer);
+    turn_doing(peer->teller ? "messages of programs" : "messages of viewers");
+    if (turn_may_read())
+        read_peer(peer);
+    else
+        put_off(peer);
+}
+
+void peer_go_on(struct server *server)
+{
+    size_t count = 0;
+    for (struct peer *peer = server->peers; peer; peer = peer->next)
+        count++;
+    turn_doing("messages that were put off");
+    for (; count && server->peers && turn_may_read(); count--) {
+        struct peer *peer = server->reader ? server->reader : server->peers;
+        server->reader = peer->next;
+        if (peer->unread) {
+            ev_io_start(server->loop, &peer->readable);
+            read_peer(peer);
+        }
+    }
 }

@@ -1,8 +1,11 @@
 /* Programs: their shared queues, and what goes to the journal before it is believed. */
 #define _GNU_SOURCE
+#include "server/losses.h"
+#include "server/rest.h"
 #include "server/saving.h"
 #include "server/queue.h"
 #include "server/server.h"
+#include "server/turn.h"
 #include "wire/counters.h"
 #include "wire/limits.h"
 
@@ -68,6 +71,7 @@ static char *file_for(const struct server *server, const char *key)
 static struct run *begin_run(struct peer *peer, const char *key)
 {
     struct server *server = peer->server;
+    rest_finished(server);
     char *path = file_for(server, key), *used = NULL;
     struct tracefile *trace = path ? tracefile_create(path, key, &used) : NULL;
     if (!trace) {
@@ -79,6 +83,7 @@ static struct run *begin_run(struct peer *peer, const char *key)
     struct run *run = run_new(key, (unsigned)server->run_count + 1, trace);
     run->file = used;
     run->live = true;
+    run_patient(run);
     run->saving = saving_new(server->options.keep_bytes);
     server->runs = grow(server->runs, &server->run_room, server->run_count + 1,
                         sizeof *server->runs);
@@ -91,7 +96,7 @@ static struct run *begin_run(struct peer *peer, const char *key)
 static struct run *find_run(struct peer *peer, const char *key)
 {
     for (size_t i = 0; i < peer->server->run_count; i++)
-        if (strcmp(peer->server->runs[i]->key, key) == 0)
+        if (!peer->server->runs[i]->resting && strcmp(peer->server->runs[i]->key, key) == 0)
             return peer->server->runs[i];
     return begin_run(peer, key);
 }
@@ -104,6 +109,22 @@ static void journal(struct peer *peer, unsigned kind, uint32_t thread, const voi
                                   .thread = thread,
                                   .data = data,
                                   .size = (uint32_t)size});
+}
+
+/* What says how it ends.  It fits on a full disk, too. */
+static void journal_last(struct peer *peer, unsigned kind, const void *data, size_t size)
+{
+    tracefile_append_last(teller_run(peer->teller)->trace,
+                          (struct chunk){.kind = (uint16_t)kind,
+                                         .session = teller_session(peer->teller),
+                                         .data = data,
+                                         .size = (uint32_t)size});
+}
+
+static void flush_last(struct run *run)
+{
+    if (!tracefile_flush_last(run->trace))
+        log_line("%s: %s: how a program ended is not in it", run->file, strerror(errno));
 }
 
 static bool flush(struct run *run)
@@ -145,6 +166,8 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
     char environment[256];
     snprintf(environment, sizeof environment, "%s", hello->environment);
     peer->run = run;
+    run->finished = false;
+    run->asked = ++peer->server->askings;
     peer->teller = teller_new(run, (uint32_t)run->process_count, hello);
     if (!peer->teller) {
         peer_refuse(peer, "out of memory");
@@ -195,20 +218,11 @@ void program_welcome(struct peer *peer)
 
 /* ---- emptying queues ---- */
 
-/* Tells what was journalled and gives the room back.  Returns an error or NULL. */
-static const char *tell_batches(struct peer *peer, size_t *told)
+/* What the threads count themselves. */
+static void note_figures(const struct peer *peer)
 {
-    teller_batch(peer->teller, tracefile_epoch(teller_run(peer->teller)->trace), false);
-    const char *error = NULL;
     uint64_t waited = peer->waited_ns, dropped = peer->dropped, unfollowed = peer->unfollowed;
-    for (struct queue *q = peer->queues; q; q = q->next) {
-        if (q->batch_count && !error)
-            teller_slots(peer->teller, q->thread, q->batch, q->batch_count, &error);
-        *told += q->batch_count;
-        q->tail += q->batch_count;
-        if (q->batch_count)
-            queue_give_room(q);
-        q->batch_count = 0;
+    for (const struct queue *q = peer->queues; q; q = q->next) {
         waited += q->waited_ns;
         dropped += q->dropped;
         unfollowed += q->unfollowed;
@@ -217,6 +231,23 @@ static const char *tell_batches(struct peer *peer, size_t *told)
     process->waited_ns = waited > process->waited_ns ? waited : process->waited_ns;
     process->dropped = dropped > process->dropped ? dropped : process->dropped;
     process->unfollowed = unfollowed > process->unfollowed ? unfollowed : process->unfollowed;
+}
+
+/* Tells what was journalled and gives the room back.  Returns an error or NULL. */
+static const char *tell_batches(struct peer *peer, size_t *told)
+{
+    teller_batch(peer->teller, tracefile_epoch(teller_run(peer->teller)->trace), false);
+    const char *error = NULL;
+    for (struct queue *q = peer->queues; q; q = q->next) {
+        if (q->batch_count && !error)
+            teller_slots(peer->teller, q->thread, q->batch, q->batch_count, &error);
+        *told += q->batch_count;
+        q->tail += q->batch_count;
+        if (q->batch_count)
+            queue_give_room(q);
+        q->batch_count = 0;
+    }
+    note_figures(peer);
     return error;
 }
 
@@ -225,6 +256,8 @@ static void drop_done(struct peer *peer)
     for (struct queue **at = &peer->queues, *q; (q = *at) != NULL;) {
         if (q->done && q->tail == atomic_load(&q->head->head)) {
             *at = q->next;
+            peer->queue_count--;
+            peer->server->queue_count--;
             peer->waited_ns += q->waited_ns;
             peer->dropped += q->dropped;
             peer->unfollowed += q->unfollowed;
@@ -239,14 +272,26 @@ static void drop_done(struct peer *peer)
  * them by then. */
 static void describe_first(struct peer *peer, const struct slot *slots, size_t count)
 {
-    for (size_t i = 0; i < count;) {
-        size_t follow = slot_follow(slots[i].payload_bytes);
-        const char *error; /* said when its turn comes */
-        if (slots[i].shape == SHAPE_CONTROL && slots[i].flags == MESSAGE_DESCRIBE && follow < count - i)
+    const char *error; /* said when its turn comes */
+    for (size_t i = 0, size; (size = slots_next(slots + i, count - i)) != 0; i += size)
+        if (slots[i].shape == SHAPE_CONTROL && slots[i].flags == MESSAGE_DESCRIBE)
             teller_message(peer->teller, MESSAGE_DESCRIBE, 0, (const uint8_t *)&slots[i + 1],
                            slots[i].payload_bytes, &error);
-        i += 1 + follow;
-    }
+}
+
+#define ROUND_SLOTS 16384u /* of all queues of a program together: some milliseconds */
+#define ROUND_LEAST 64u    /* of one of them */
+#define LOOKS 1000u        /* of an order, between two looks at the clock */
+
+/* Works off what telling has set going; true if all of it is done before the time is over. */
+static bool go_on(struct run *run, struct share share)
+{
+    bool left = run->leaving > 0, all;
+    while (!(all = run_go_on(run, LOOKS)) && share_left(share))
+        ;
+    if (all && left && run->connected == 0)
+        run_finished(run);
+    return all;
 }
 
 /* One round over the queues of one program: copy, journal, tell. */
@@ -254,8 +299,9 @@ static const char *drain(struct peer *peer, size_t *told)
 {
     struct run *run = teller_run(peer->teller);
     bool any = false;
+    size_t most = ROUND_SLOTS / (peer->queue_count ? peer->queue_count : 1);
     for (struct queue *q = peer->queues; q; q = q->next) {
-        if (!queue_copy(q, &peer->server->ticks))
+        if (!queue_copy(q, &peer->server->ticks, most > ROUND_LEAST ? most : ROUND_LEAST))
             return "a queue that contradicts itself";
         if (q->batch_count) {
             describe_first(peer, q->batch, q->batch_count);
@@ -274,17 +320,6 @@ static const char *drain(struct peer *peer, size_t *told)
     return error;
 }
 
-/* A program that hung up stays until all that the others had said by then has been told: lines that
- * it has with them must not look as if nobody numbered them any more. */
-static void drop_closed(struct server *server)
-{
-    for (struct peer *peer = server->peers, *next; peer; peer = next) {
-        next = peer->next;
-        if (peer->teller && peer->closed && peer->closed++ >= 2)
-            peer_hung_up(peer);
-    }
-}
-
 static bool is_behind(const struct peer *peer)
 {
     const struct queue *q = peer->queues;
@@ -293,36 +328,60 @@ static bool is_behind(const struct peer *peer)
     return q && !peer->ending;
 }
 
-/* One round over all programs; true if there is more. */
-static bool poll_round(struct server *server)
+/* A program that hung up stays until all that the others had said by then has been told: lines that
+ * it has with them must not look as if nobody numbered them any more. */
+static void drop_closed(struct server *server)
 {
-    bool behind = false;
     for (struct peer *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
-        if (!peer->teller || peer->ending)
-            continue;
-        size_t told = 0;
-        const char *error = drain(peer, &told);
-        if (error)
-            peer_refuse(peer, "%s", error);
-        else
-            behind |= is_behind(peer);
+        if (peer->teller && peer->closed && !is_behind(peer) && !peer->run->busy && peer->closed++ >= 2)
+            peer_hung_up(peer);
     }
-    return behind;
 }
 
-#define POLL_NS 50000000u /* then viewers have their turn */
+/* The next round of one program; true if there is more. */
+static bool poll_one(struct peer *peer, struct share share)
+{
+    size_t told = 0;
+    struct run *run = teller_run(peer->teller);
+    const char *error = drain(peer, &told);
+    if (error)
+        peer_refuse(peer, "%s", error);
+    go_on(run, share);
+    return !error && is_behind(peer);
+}
+
+static struct peer *after(const struct server *server, const struct peer *peer)
+{
+    return peer && peer->next ? peer->next : server->peers;
+}
+
+/* Rounds over all programs, from the one whose turn it is, until nothing is left or the time is over. */
+static bool poll_rounds(struct server *server, struct share share)
+{
+    size_t quiet = 0, count = 0; /* quiet: so many had no more, one after the other */
+    for (struct peer *peer = server->peers; peer; peer = peer->next)
+        count++;
+    struct peer *peer = server->turn_of ? server->turn_of : server->peers;
+    for (; quiet < count && share_left(share); peer = after(server, peer)) {
+        bool reads = peer->teller && !peer->ending && !peer->unread;
+        quiet = reads && poll_one(peer, share) ? 0 : quiet + 1;
+    }
+    server->turn_of = peer;
+    return quiet >= count;
+}
 
 void program_poll(struct server *server)
 {
-    struct timespec begin, now;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    do
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    while (poll_round(server) &&
-           (uint64_t)(now.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec -
-                   (uint64_t)begin.tv_nsec < POLL_NS);
+    struct share share = share_of(TURN_POLL_NS);
+    turn_doing("queues");
+    bool all = poll_rounds(server, share);
+    turn_doing("what was put off");
+    for (size_t i = 0; i < server->run_count; i++)
+        all &= !server->runs[i]->live || go_on(server->runs[i], share);
+    turn_doing("hang-ups");
     drop_closed(server);
+    server->behind = !all;
 }
 
 static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, const char **error)
@@ -341,15 +400,30 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
     describe_first(peer, slots, bytes / SLOT_BYTES);
     journal(peer, MESSAGE_SLOTS, thread, slots, bytes);
     teller_batch(peer->teller, tracefile_epoch(peer->run->trace), false);
-    bool ok = flush(peer->run) &&
-              teller_slots(peer->teller, thread, slots, bytes / SLOT_BYTES, error);
+    peer->stalled = !flush(peer->run);
+    bool ok = peer->stalled || teller_slots(peer->teller, thread, slots, bytes / SLOT_BYTES, error);
     free(slots);
     return ok;
 }
 
+/* Each queue is a mapping, of which the system gives the server so many: one program has at most half of
+ * those that others have not. */
+static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
+{
+    struct server *server = peer->server;
+    size_t others = server->queue_count - peer->queue_count,
+           most = server->mappings > others ? (server->mappings - others) / 2 : 0;
+    if (peer->queue_count >= most)
+        return "more threads at once than one program may have here (see /proc/sys/vm/max_map_count)";
+    const char *error = queue_add(&peer->queues, fd, slots);
+    peer->queue_count += !error;
+    server->queue_count += !error;
+    return error;
+}
+
 bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
-    const char *error = "the disk is full";
+    const char *error = NULL;
     bool ok = true;
     struct in in = in_from(body, size);
     if (type == MESSAGE_WAKE) {
@@ -358,7 +432,7 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
         uint32_t slots = get_u32(&in);
         int fd = peer_take_descriptor(peer);
         error = !in_done(&in) ? in.error : fd < 0 ? "a queue without a descriptor"
-                                                  : queue_add(&peer->queues, fd, slots);
+                                                  : add_queue(peer, fd, slots);
         if (fd >= 0)
             close(fd);
         ok = error == NULL;
@@ -366,7 +440,8 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
         ok = socket_slots(peer, body, size, &error);
     } else {
         journal(peer, type, 0, body, size);
-        ok = flush(peer->run) && teller_message(peer->teller, type, 0, body, size, &error);
+        peer->stalled = !flush(peer->run);
+        ok = peer->stalled || teller_message(peer->teller, type, 0, body, size, &error);
     }
     if (!ok)
         peer_refuse(peer, "%s: %s", message_name(type), error);
@@ -375,11 +450,15 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
 
 void program_woken(struct peer *peer)
 {
-    size_t told = 0;
     peer->woken = false;
-    const char *error = drain(peer, &told);
-    if (error)
-        peer_refuse(peer, "%s", error);
+    if (turn_may_read())
+        poll_one(peer, share_of(TURN_READ_NS));
+}
+
+static void end_of(struct run *run)
+{
+    tracefile_append_last(run->trace, (struct chunk){.kind = CHUNK_END});
+    flush_last(run);
 }
 
 void run_finished(struct run *run)
@@ -387,36 +466,140 @@ void run_finished(struct run *run)
     if (!run->live)
         return;
     saving_finish(run);
-    tracefile_append(run->trace, (struct chunk){.kind = CHUNK_END});
-    flush(run);
+    end_of(run);
+    run->finished = true;
+}
+
+/* What it left behind in its queues; not for ever where it was refused, or the server is to end. */
+static void drain_last(struct peer *peer)
+{
+    struct share share = peer->server->stopping ? peer->server->last : share_of(TURN_POLL_NS);
+    size_t told;
+    do
+        told = 0;
+    while (!drain(peer, &told) && told && share_left(share));
+}
+
+/* What it left behind in its queues and there is no room for. */
+static void count_untaken(struct peer *peer, struct losses *losses)
+{
+    for (struct queue *q = peer->queues; q; q = q->next) {
+        uint64_t taken = 0;
+        q->batch_count = 0;
+        while (taken < q->slots && queue_copy(q, &peer->server->ticks, SIZE_MAX) && q->batch_count) {
+            losses_add(losses, peer->teller, q->batch, q->batch_count);
+            q->tail += q->batch_count;
+            taken += q->batch_count;
+        }
+    }
+}
+
+/* What it sent and there is no room for. */
+static void count_unread(struct peer *peer, struct losses *losses)
+{
+    size_t used = 0, length;
+    unsigned type;
+    const char *error;
+    peer_read_rest(peer);
+    while (frame_read(peer->in.data + used, peer->in.size - used, LIMIT_MESSAGE_BYTES, &type, &length,
+                      &error) > 0) {
+        const uint8_t *body = peer->in.data + used + MESSAGE_FRAME_BYTES;
+        used += MESSAGE_FRAME_BYTES + length;
+        struct slot *slots = malloc(length + 1); /* for its alignment */
+        if (!slots)
+            abort();
+        if (type == MESSAGE_SLOTS && length >= 4) {
+            memcpy(slots, body + 4, length - 4);
+            losses_add(losses, peer->teller, slots, (length - 4) / SLOT_BYTES);
+        }
+        free(slots);
+    }
+}
+
+/* Says which numbers will never come, as far as there is room to say it; the others are counted. */
+static void tell_losses(struct peer *peer, struct losses *losses)
+{
+    struct run_process *process = teller_process(peer->teller);
+    uint64_t room = tracefile_last_room(teller_run(peer->teller)->trace) / 2;
+    losses_merge(losses);
+    for (size_t i = 0; i < losses->count; i++) {
+        const struct loss *loss = &losses->items[i];
+        struct out out = {0};
+        const char *error;
+        put_u32(&out, loss->line);
+        put_u64(&out, loss->first);
+        put_u64(&out, loss->count);
+        if (out.size + CHUNK_HEAD_BYTES <= room) {
+            room -= out.size + CHUNK_HEAD_BYTES;
+            process->left_told += loss->dropped ? 0 : loss->count;
+            journal_last(peer, MESSAGE_LOST, out.data, out.size);
+            teller_message(peer->teller, MESSAGE_LOST, 0, out.data, out.size, &error);
+        }
+        out_free(&out);
+    }
+    process->left += losses->events;
+    if (losses->events)
+        log_line("%s: %llu events of %s are lost: there was no room or no time for them", teller_run(peer->teller)->file,
+                 (unsigned long long)losses->events, peer->name);
+}
+
+static void tell_gap(struct peer *peer)
+{
+    struct run *run = teller_run(peer->teller);
+    const struct run_process *process = teller_process(peer->teller);
+    struct out gap = {0};
+    put_u64(&gap, process->waited_ns);
+    put_u64(&gap, process->dropped);
+    put_u64(&gap, process->unfollowed);
+    put_u64(&gap, process->left);
+    put_u64(&gap, process->left_told);
+    journal_last(peer, MESSAGE_GAP, gap.data, gap.size);
+    saving_fact(run, (struct chunk){.kind = MESSAGE_GAP, .session = teller_session(peer->teller),
+                                  .data = gap.data, .size = (uint32_t)gap.size});
+    out_free(&gap);
 }
 
 void program_gone(struct peer *peer)
 {
     struct run *run = teller_run(peer->teller);
-    size_t told = 0;
-    do { /* what it left behind in its queues */
-        told = 0;
-    } while (!drain(peer, &told) && told);
+    struct losses losses = {0};
+    drain_last(peer);
+    count_untaken(peer, &losses);
+    if (peer->stalled)
+        count_unread(peer, &losses);
+    note_figures(peer);
+    if (losses.events)
+        losses_add_held(&losses, peer->teller);
+    tell_losses(peer, &losses);
+    losses_free(&losses);
     while (peer->queues) {
         struct queue *next = peer->queues->next;
         queue_free(peer->queues);
         peer->queues = next;
     }
-    struct out gap = {0};
-    put_u64(&gap, teller_process(peer->teller)->waited_ns);
-    put_u64(&gap, teller_process(peer->teller)->dropped);
-    put_u64(&gap, teller_process(peer->teller)->unfollowed);
-    journal(peer, MESSAGE_GAP, 0, gap.data, gap.size);
-    saving_fact(run, (struct chunk){.kind = MESSAGE_GAP, .session = teller_session(peer->teller),
-                                  .data = gap.data, .size = (uint32_t)gap.size});
-    out_free(&gap);
-    journal(peer, CHUNK_HANGUP, 0, NULL, 0);
-    flush(run);
+    peer->server->queue_count -= peer->queue_count;
+    peer->queue_count = 0;
+    tell_gap(peer);
+    journal_last(peer, CHUNK_HANGUP, NULL, 0);
+    flush_last(run);
     saving_fact(run, (struct chunk){.kind = CHUNK_HANGUP,
                                     .session = teller_session(peer->teller)});
     teller_hangup(peer->teller);
     peer->teller = NULL;
-    if (run->connected == 0)
-        run_finished(run);
+    peer->server->behind = true;
+    ev_idle_start(peer->server->loop, &peer->server->work);
+}
+
+void program_finish(struct server *server)
+{
+    do
+        program_poll(server);
+    while (server->behind && share_left(server->last));
+    while (server->peers)
+        peer_drop(server->peers, NULL);
+    for (size_t i = 0; i < server->run_count; i++) {
+        struct run *run = server->runs[i];
+        if (run->live && run->leaving && !go_on(run, server->last))
+            end_of(run); /* whoever reads the file does the rest */
+    }
 }

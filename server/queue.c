@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/queue.h"
 
+#include "server/order/map.h"
 #include "wire/limits.h"
 
 #include <fcntl.h>
@@ -52,38 +53,31 @@ void queue_free(struct queue *queue)
     free(queue);
 }
 
-/* What a program stamped with the counter, in nanoseconds.  Whoever reads on trusts no size. */
+/* What a program stamped with the counter, in nanoseconds. */
 static void convert_times(struct queue *queue, struct ticks *ticks)
 {
     do
         ticks_read(ticks);
     while (ticks->count < 2); /* a millisecond, once */
-    for (size_t i = 0; i < queue->batch_count;) {
-        struct slot *slot = &queue->batch[i];
-        if (slot->shape != SHAPE_CONTROL)
-            slot->time_ns = ticks_ns(ticks, slot->time_ns);
-        i += 1 + (size_t)slot_follow(slot->payload_bytes);
-    }
+    for (size_t i = 0, size; (size = slots_next(queue->batch + i, queue->batch_count - i)) != 0; i += size)
+        if (queue->batch[i].shape != SHAPE_CONTROL)
+            queue->batch[i].time_ns = ticks_ns(ticks, queue->batch[i].time_ns);
 }
 
-/* The server's loop goes round between batches, however large a queue is. */
-#define BATCH_SLOTS 16384u
-#define BATCH_ROOM (BATCH_SLOTS + 1 + LIMIT_PAYLOAD_BYTES / SLOT_BYTES)
+#define RECORD_SLOTS (1 + LIMIT_PAYLOAD_BYTES / SLOT_BYTES) /* the longest record */
 
-/* How many of the slots that were copied make whole records, at least one. */
-static uint64_t whole_records(const struct slot *slots, uint64_t count)
+/* How many of the slots that were copied make whole records, up to `most` but at least one.  What makes
+ * none is left to be refused by whoever reads it. */
+static uint64_t whole_records(const struct slot *slots, uint64_t count, uint64_t most)
 {
     uint64_t whole = 0;
-    while (whole < count) {
-        uint64_t next = whole + 1 + slot_follow(slots[whole].payload_bytes);
-        if (whole && (next > BATCH_SLOTS || next > count))
+    for (size_t size; (size = slots_next(slots + whole, count - whole)) != 0; whole += size)
+        if (whole && whole + size > most)
             break;
-        whole = next;
-    }
-    return whole < count ? whole : count; /* a record that is too large is refused later */
+    return whole ? whole : count;
 }
 
-bool queue_copy(struct queue *queue, struct ticks *ticks)
+bool queue_copy(struct queue *queue, struct ticks *ticks, size_t most)
 {
     queue->done = atomic_load_explicit(&queue->head->done, memory_order_acquire);
     uint64_t head = atomic_load_explicit(&queue->head->head, memory_order_acquire);
@@ -98,19 +92,16 @@ bool queue_copy(struct queue *queue, struct ticks *ticks)
         return false;
     if (count == 0)
         return true;
-    if (!queue->batch)
-        queue->batch = malloc((queue->slots < BATCH_ROOM ? queue->slots : BATCH_ROOM) * SLOT_BYTES);
-    if (!queue->batch)
-        return false;
-    uint64_t there = count;
-    count = count < BATCH_ROOM ? count : BATCH_ROOM;
+    uint64_t there = count, room = most + RECORD_SLOTS;
+    count = count < room ? count : room;
+    queue->batch = grow(queue->batch, &queue->batch_room, count, SLOT_BYTES);
     const struct slot *slots =
         (const struct slot *)((const char *)queue->head + QUEUE_HEAD_BYTES);
     uint64_t first = queue->tail & (queue->slots - 1);
     uint64_t run = queue->slots - first < count ? queue->slots - first : count;
     memcpy(queue->batch, slots + first, run * SLOT_BYTES);
     memcpy(queue->batch + run, slots, (count - run) * SLOT_BYTES);
-    queue->batch_count = count < there ? whole_records(queue->batch, count) : count;
+    queue->batch_count = count < there ? whole_records(queue->batch, count, most) : count;
     queue->behind = queue->batch_count < there;
     if (queue->head->clock == QUEUE_CLOCK_TICKS && ticks_known())
         convert_times(queue, ticks);

@@ -17,7 +17,7 @@ struct queue {
     uint64_t waited_ns, dropped, unfollowed;
     uint32_t thread;
     struct slot *batch; /* copied out, journalled, not told yet */
-    size_t batch_count;
+    size_t batch_count, batch_room;
     bool done, behind; /* the thread has ended; there is more than was copied */
 };
 
@@ -25,8 +25,9 @@ struct queue {
  * wrong with it. */
 const char *queue_add(struct queue **list, int fd, uint32_t slots);
 void queue_free(struct queue *queue);
-/* Copies what is new into `batch`, whole records, up to a batch; false if the queue is nonsense. */
-bool queue_copy(struct queue *queue, struct ticks *ticks);
+/* Copies what is new into `batch`, whole records, about `most` slots; false if the queue is nonsense.
+ * What is copied is looked at only there: the program may write on in the queue. */
+bool queue_copy(struct queue *queue, struct ticks *ticks, size_t most);
 /* Gives back the room of what lies before `tail`, and wakes a thread that waits for it. */
 void queue_give_room(struct queue *queue);
 

@@ -3,6 +3,7 @@
 
 #include "server/saving.h"
 #include "server/teller.h"
+#include "server/turn.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>
@@ -13,7 +14,28 @@ struct player {
     const char *trouble;    /* first thing that could not be read */
     uint32_t saved, oldest; /* regions: the one that began with the state, and the first one read */
     bool ended, lost; /* lost: the state could not be read */
+    uint64_t begin_ns, told_ns, chunks;
 };
+
+#define LOOKS 10000u         /* a few milliseconds */
+#define TELL_NS 500000000u   /* how often whoever waits is told how far it is */
+
+static FILE *telling; /* NULL: nobody waits */
+
+void replay_tell(FILE *where) { telling = where; }
+
+/* For whoever started this server and waits: how much of the file was read. */
+static void tell_progress(struct player *player)
+{
+    uint64_t now = turn_clock_ns();
+    if (!telling || now - player->begin_ns < 2 * TELL_NS || now - player->told_ns < TELL_NS)
+        return;
+    player->told_ns = now;
+    uint64_t at, size;
+    tracefile_progress(player->run->trace, &at, &size);
+    if (size)
+        fprintf(telling, "progress %u\n", (unsigned)(100 * at / size));
+}
 
 static struct teller *teller_of(const struct player *player, uint32_t session)
 {
@@ -127,14 +149,26 @@ static void play(void *context, struct chunk chunk)
     }
 }
 
+/* What a chunk sets going is worked off before the next one. */
+static void play_whole(void *context, struct chunk chunk)
+{
+    struct player *player = context;
+    play(player, chunk);
+    while (!run_go_on(player->run, LOOKS))
+        tell_progress(player);
+    if (player->chunks++ % 64 == 0)
+        tell_progress(player);
+}
+
 struct run *replay(const char *path, const char **why)
 {
     struct tracefile *file = tracefile_open(path, why);
     if (!file)
         return NULL;
-    struct player player = {.run = run_new(tracefile_run(file), 1, file)};
+    struct player player = {.run = run_new(tracefile_run(file), 1, file), .begin_ns = turn_clock_ns()};
+    run_patient(player.run);
     char *damage;
-    tracefile_replay(file, play, &player, &damage);
+    tracefile_replay(file, play_whole, &player, &damage);
     for (size_t i = 0; i < player.run->teller_count; i++) {
         if (player.run->tellers[i])
             player.run->unfinished = true;

@@ -4,7 +4,11 @@
 
 #include "server/run.h"
 
+#include <stdio.h>
+
 /* NULL with *why if it is no trace file.  run->damage says what is missing. */
 struct run *replay(const char *path, const char **why);
+/* If reading takes more than a second, "progress PERCENT" goes there now and then; NULL nowhere. */
+void replay_tell(FILE *where);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "server/order/map.h"
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,12 +23,13 @@ void log_line(const char *format, ...)
     time_t now = time(NULL);
     struct tm tm;
     strftime(stamp, sizeof stamp, "%H:%M:%S", localtime_r(&now, &tm));
+    char text[2048];
     va_list ap;
     va_start(ap, format);
-    fprintf(stderr, "%s poet server: ", stamp);
-    vfprintf(stderr, format, ap);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
+    text_mask(text); /* names of files and peers are in it */
+    fprintf(stderr, "%s poet server: %s\n", stamp, text);
 }
 
 static void *must(void *p)
@@ -92,8 +94,9 @@ static const struct target_event *look_up(const struct run *run, const char *kin
     return found;
 }
 
-static void apply_effect(struct run *run, uint32_t kind, uint32_t type)
+static void apply_effect(void *context, uint32_t kind, uint32_t type)
 {
+    struct run *run = context;
     for (int paired = 0; paired < 2; paired++) {
         const struct target_event *event = look_up(run, run_kind_name(run, kind), run_type_name(run, type),
                                                    paired ? RELATION_SYNC : RELATION_NONE);
@@ -104,33 +107,20 @@ static void apply_effect(struct run *run, uint32_t kind, uint32_t type)
     }
 }
 
-static void apply_effects(struct run *run)
-{
-    for (uint32_t kind = 1; kind <= run->kinds.count; kind++)
-        for (uint32_t type = 1; type <= run->types.count; type++)
-            apply_effect(run, kind, type);
-}
-
 uint32_t run_type(struct run *run, const char *name)
 {
     uint32_t type = names_find(&run->types, name);
     if (type || run->types.count >= LIMIT_TYPES)
         return type;
-    type = names_add(&run->types, name);
-    for (uint32_t kind = 1; kind <= run->kinds.count; kind++)
-        apply_effect(run, kind, type);
-    return type;
+    return names_add(&run->types, name);
 }
 
 uint32_t run_kind(struct run *run, const char *name)
 {
     uint32_t kind = names_find(&run->kinds, name);
-    if (kind || run->kinds.count >= LIMIT_TYPES)
+    if (kind || run->kinds.count >= LIMIT_KINDS)
         return kind;
-    kind = names_add(&run->kinds, name);
-    for (uint32_t type = 1; type <= run->types.count; type++)
-        apply_effect(run, kind, type);
-    return kind;
+    return names_add(&run->kinds, name);
 }
 
 const char *run_type_name(const struct run *run, uint32_t type)
@@ -164,7 +154,7 @@ bool run_describe(struct run *run, const char *name, const char *text)
         realloc(run->target_texts, (run->target_count + 1) * sizeof *run->target_texts));
     run->target_texts[run->target_count] = must(strdup(text));
     run->targets[run->target_count++] = target;
-    apply_effects(run);
+    order_ask_effects(run->order, apply_effect, run);
     run->generation++;
     return true;
 }
@@ -313,18 +303,24 @@ void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since
 
 void run_add_text(struct run *run, struct ref at, const char *text)
 {
-    size_t n = strnlen(text, LIMIT_TEXT_BYTES);
+    struct run_text *first = map_get(&run->texts, at.line, at.number);
+    if (first && first->count >= LIMIT_TEXTS)
+        return;
+    if (first && first->count == LIMIT_TEXTS - 1)
+        text = "further texts of this event are not kept";
+    size_t n = text_cut(text, LIMIT_TEXT_BYTES);
     struct run_text *t = must(malloc(sizeof *t + n + 1));
     memcpy(t->text, text, n);
     t->text[n] = 0;
     t->next = NULL;
-    struct run_text *first = map_get(&run->texts, at.line, at.number);
-    while (first && first->next)
-        first = first->next;
-    if (first)
-        first->next = t;
-    else
+    t->last = t;
+    t->count = 1;
+    if (first) {
+        first->last = first->last->next = t;
+        first->count++;
+    } else {
         map_put(&run->texts, at.line, at.number, t);
+    }
     run->text_count++;
     run->generation++;
     saving_text(run, at.line, at.number, t->text);
@@ -349,6 +345,24 @@ uint32_t run_site(struct run *run, uint32_t process, uint64_t address)
     return (uint32_t)run->site_count;
 }
 
+void run_patient(struct run *run)
+{
+    run->patient = true;
+    order_patient(run->order);
+}
+
+bool run_go_on(struct run *run, uint64_t looks)
+{
+    uint64_t before = order_count(run->order);
+    bool all = tellers_go_on(run, looks) && order_go_on(run->order, looks);
+    if (all)
+        run->connected -= run->leaving;
+    if ((all && run->leaving) || order_count(run->order) != before)
+        run->generation++;
+    run->leaving = all ? 0 : run->leaving;
+    return all;
+}
+
 uint32_t run_process(struct run *run, struct run_process process)
 {
     run->processes = grow(run->processes, &run->process_room, run->process_count + 1,
@@ -360,4 +374,17 @@ uint32_t run_process(struct run *run, struct run_process process)
     }
     run->generation++;
     return (uint32_t)run->process_count++;
+}
+
+/* What a program dropped it tells by its numbers, too, unless it ends before. */
+uint64_t run_lost(const struct run *run)
+{
+    uint64_t dropped = 0, left = 0, left_told = 0, numbered = order_figures(run->order).lost;
+    for (size_t i = 0; i < run->process_count; i++) {
+        dropped += run->processes[i].dropped;
+        left += run->processes[i].left;
+        left_told += run->processes[i].left_told;
+    }
+    numbered -= left_told < numbered ? left_told : numbered;
+    return (numbered > dropped ? numbered : dropped) + left;
 }

@@ -34,12 +34,14 @@ struct run_process {
     struct run_module *modules;
     size_t module_count, module_room;
     uint64_t waited_ns, dropped, unfollowed;
+    uint64_t left, left_told; /* events lost with its end; those of them whose numbers were told */
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
     bool connected;
 };
 
 struct run_text {
-    struct run_text *next;
+    struct run_text *next, *last; /* last, count: of the first one of an event */
+    uint32_t count;
     char text[];
 };
 
@@ -77,14 +79,23 @@ struct run {
     uint64_t wall_ns;
     int64_t last_ns; /* latest event */
     unsigned connected; /* programs */
+    unsigned leaving;   /* how many of them hung up; what that does to the order is still worked off */
     int counters;       /* wire/counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
     struct clocks *clocks; /* times.h; a cache */
     struct saving *saving; /* of a live run */
     struct teller **tellers; /* by session; NULL where it hung up */
     size_t teller_count, teller_room;
+    struct teller *busy; /* those that have slots which need not wait any more */
+    bool patient;        /* they, and much of the order, are left to run_go_on */
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished;    /* the file has no end */
+    bool deleted;       /* its file, while it is written */
+    bool finished;      /* all of its programs hung up, and its file has its end */
+    bool resting;       /* put to rest (rest.h): nothing of it is here but these figures */
+    uint64_t rest_events, rest_lost;
+    uint64_t asked;     /* grows; when it began, was finished or asked for last */
+    bool verify;        /* a viewer of its own: all of it is read before its figures are told */
     uint64_t unwritten; /* bytes that the disk had no room for; 0 none */
 };
 
@@ -114,8 +125,19 @@ bool run_described(const struct run *run, const char *name);
 bool run_describe(struct run *run, const char *name, const char *text);
 const struct target_kind *run_target_kind(const struct run *run, const char *kind);
 
+struct teller;
+void run_busy(struct run *run, struct teller *teller); /* it has something to go on with: teller.c */
+/* From now on what may take long is left to run_go_on. */
+void run_patient(struct run *run);
+/* Works off what was put off, about `looks` events of it.  True when nothing is left; then those who were
+ * leaving are gone. */
+bool run_go_on(struct run *run, uint64_t looks);
+
 /* Programs come and go. */
 uint32_t run_process(struct run *run, struct run_process process);
+
+/* Events that will never be shown, for whatever reason. */
+uint64_t run_lost(const struct run *run);
 
 /* A line of the server's log: standard error, with a time. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

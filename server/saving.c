@@ -4,6 +4,7 @@
 #include "server/order/map.h"
 #include "server/run.h"
 #include "wire/shown.h"
+#include "wire/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -229,7 +230,7 @@ bool saving_read_news(struct run *run, struct chunk news, void (*play)(void *, s
     }
     while (in_left(&in)) {
         struct ref at = get_ref(&in);
-        char *text = get_string(&in, LIMIT_TEXT_BYTES);
+        char *text = get_note(&in, LIMIT_TEXT_BYTES * 3);
         if (!in.error && at.line && at.line <= order_lines(run->order))
             run_add_text(run, at, text);
         free(text);

@@ -8,6 +8,7 @@
 #include "server/finding.h"
 #include "server/teller.h"
 #include "server/ticks.h"
+#include "server/turn.h"
 #include "server/window.h"
 #include "wire/limits.h"
 
@@ -36,11 +37,14 @@ struct peer {
     size_t descriptor_count;
     double since;
     bool owes_token; /* it must say the secret before HELLO */
+    bool stalled; /* there is no room for its next message: it is tried again */
     bool ending; /* answer what is in out, then drop */
+    bool unread; /* messages were left for the next turn */
     unsigned closed; /* the other side hung up; counts how often all queues were emptied since */
     /* a program */
     struct teller *teller;
     struct queue *queues;
+    size_t queue_count;
     bool woken; /* a queue fills up */
     uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
     /* a viewer */
@@ -58,6 +62,10 @@ struct server {
     struct ev_loop *loop;
     struct options options;
     struct peer *peers, *last_peer;
+    struct peer *turn_of; /* its queues are read first; NULL the first peer's */
+    struct peer *reader;  /* likewise its messages */
+    size_t queue_count, mappings; /* of all programs; how many there may be */
+    bool behind; /* there is more to do than fits into a turn */
     struct run **runs;
     size_t run_count, run_room;
     ev_timer poll, feed, idle;
@@ -67,23 +75,39 @@ struct server {
     char **endpoints;
     size_t listener_count;
     bool had_peer, stopping;
+    struct share last; /* stopping: what may still be done */
+    double looked;    /* when files were looked for that are deleted */
+    uint64_t askings; /* for runs, so far */
+    int spare; /* a descriptor in reserve, to refuse with */
+    bool out_of_descriptors;
+    double guess; /* a secret that is wrong: from then on the next one is looked at */
 };
 
+/* admit.c: takes or refuses whoever waits at a listener */
+void admit(struct server *server, int listener);
+
 /* peer.c */
-/* far: from another machine, so it must say the secret first. */
+/* far: it must say the secret first. */
 struct peer *peer_new(struct server *server, int fd, const char *name, bool far);
+void peer_try_secrets(struct server *server); /* of those who wait until theirs is looked at */
 void peer_hung_up(struct peer *peer);
 void peer_drop(struct peer *peer, const char *why); /* why NULL: it left */
 void peer_refuse(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void peer_send(struct peer *peer); /* what is in out */
+void peer_go_on(struct server *server); /* messages that were put off */
 int peer_take_descriptor(struct peer *peer); /* the oldest one, or -1 */
+
+void peer_retry(struct server *server); /* those who are stalled */
+void peer_read_rest(struct peer *peer); /* what it has sent, without looking at it */
 
 /* program.c: returns false if the peer was dropped */
 bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello);
 void program_woken(struct peer *peer);
 void program_welcome(struct peer *peer);
 bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
-void program_poll(struct server *server); /* reads all queues */
+void program_poll(struct server *server); /* reads all queues, for a share of a turn */
+/* Takes what there is, for a while, and drops all peers. */
+void program_finish(struct server *server); /* until server->last is over */
 void program_gone(struct peer *peer);
 void run_finished(struct run *run);
 

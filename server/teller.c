@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/facts.h"
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -204,7 +205,7 @@ static bool accept_single(struct teller *teller, struct books *books, const stru
 
 static void add_payload_text(struct teller *teller, const struct slot *slot, struct ref at)
 {
-    char *text = strndup((const char *)(slot + 1), slot->payload_bytes);
+    char *text = text_readable((const char *)(slot + 1), slot->payload_bytes, true);
     if (text)
         run_add_text(teller->run, at, text);
     free(text);
@@ -236,8 +237,6 @@ static bool accept_record(struct teller *teller, struct books *books, uint32_t t
     return accept_single(teller, books, slot, base, error);
 }
 
-static void release_held(struct teller *teller);
-
 bool teller_message(struct teller *teller, unsigned type, uint32_t thread, const uint8_t *body,
                     size_t size, const char **error)
 {
@@ -245,118 +244,53 @@ bool teller_message(struct teller *teller, unsigned type, uint32_t thread, const
     bool ok = facts_tell(teller, type, &in, thread);
     if (!ok)
         *error = in.error;
-    else
-        release_held(teller);
+    else if (!teller->run->patient)
+        tellers_go_on(teller->run, UINT64_MAX);
     return ok;
 }
 
 /* ---- slots ---- */
 
-static bool type_announced(const struct teller *teller, uint16_t type)
+/* Takes slots, about `most`, until one must wait, for *missing; how many were taken, or SIZE_MAX with
+ * error. */
+static size_t take_slots(struct teller *teller, struct books *books, const struct slot *slots, size_t count,
+                         uint64_t most, struct missing *missing, const char **error)
 {
-    return type >= LIMIT_TYPES || type == 0 || teller->types[type]; /* the impossible is refused later */
-}
-
-/* Another thread may have announced them, through its own queue. */
-static bool types_announced(const struct teller *teller, unsigned message, struct in in)
-{
-    uint16_t code = get_u16(&in);
-    if (message == MESSAGE_TYPE) {
-        uint32_t name = get_u32(&in);
-        get_bytes(&in, name);
-    }
-    uint16_t count = get_u16(&in);
-    for (unsigned i = 0; i < count && !in.error; i++) {
-        uint16_t a = get_u16(&in), b = message == MESSAGE_SHAPE ? get_u16(&in) : 0;
-        if (message == MESSAGE_SHAPE)
-            get_u32(&in);
-        if (!in.error && !((a == code && message == MESSAGE_TYPE) || type_announced(teller, a)))
-            return false;
-        if (!in.error && !type_announced(teller, b))
-            return false;
-    }
-    return true;
-}
-
-static bool control_announced(const struct teller *teller, const struct slot *slot)
-{
-    struct in in = in_from(slot + 1, slot->payload_bytes);
-    switch (slot->flags) {
-    case MESSAGE_NAME:
-    case MESSAGE_TEXT:
-    case MESSAGE_LOST:
-    case MESSAGE_OBJECT:
-    case MESSAGE_KIND:
-    case MESSAGE_CLOSE:
-        return line_of(teller, get_u32(&in)) != 0;
-    case MESSAGE_TYPE:
-    case MESSAGE_SHAPE:
-        return types_announced(teller, slot->flags, in);
-    default:
-        return true;
-    }
-}
-
-/* True if all that the slot names was announced. */
-static bool announced(const struct teller *teller, const struct slot *slot)
-{
-    if (slot->shape == SHAPE_CONTROL)
-        return control_announced(teller, slot);
-    bool keyed = (slot->flags & SLOT_KEYED) || (slot->flags & SLOT_RELATION) == RELATION_GROUP;
-    if (!line_of(teller, slot->line_a) ||
-        (slot->line_b && !keyed && !line_of(teller, slot->line_b)) ||
-        (slot->about && !line_of(teller, slot->about)))
-        return false;
-    if (slot->shape >= SHAPE_COMPOUND) {
-        unsigned i = slot->shape - SHAPE_COMPOUND;
-        const struct shape *shape = i < LIMIT_SHAPES ? teller->shapes[i] : NULL;
-        return shape && (slot->line_b || !shape->two_lines);
-    }
-    if (slot->flags & SLOT_PARTNERS && !keyed) {
-        struct in in = in_from(slot + 1, slot->payload_bytes);
-        while (in_left(&in) >= 16) {
-            if (!line_of(teller, get_u32(&in)))
-                return false;
-            get_bytes(&in, 12);
-        }
-    }
-    return slot->shape < LIMIT_TYPES && teller->types[slot->shape];
-}
-
-/* Takes slots until one must wait; how many were taken, or SIZE_MAX with error. */
-static size_t take_slots(struct teller *teller, uint32_t thread, const struct slot *slots,
-                         size_t count, const char **error)
-{
-    struct books *books = books_of(teller, thread);
     size_t i = 0;
-    while (i < count) {
+    while (i < count && i < most) {
         const struct slot *slot = &slots[i];
-        size_t follow = slot_follow(slot->payload_bytes);
-        if (slot->payload_bytes > LIMIT_PAYLOAD_BYTES || follow > count - i - 1) {
+        size_t size = slots_next(slot, count - i);
+        if (!size) {
             *error = "a slot says that more follows than there is";
             return SIZE_MAX;
         }
-        if (!announced(teller, slot))
+        if (!announced(teller, slot, missing))
             break;
         if (slot->shape == SHAPE_CONTROL) {
             struct in in = in_from(slot + 1, slot->payload_bytes);
-            if (!facts_tell(teller, slot->flags, &in, thread)) {
+            if (!facts_tell(teller, slot->flags, &in, books->thread)) {
                 *error = in.error;
                 return SIZE_MAX;
             }
-        } else if (!accept_record(teller, books, thread, slot, error)) {
+        } else if (!accept_record(teller, books, books->thread, slot, error)) {
             return SIZE_MAX;
         }
-        i += 1 + follow;
+        i += size;
     }
     return i;
 }
+
+/* ---- slots that wait for an announcement by another thread ---- */
 
 static void hold(struct teller *teller, struct books *books, const struct slot *slots,
                  size_t count)
 {
     if (!books->held_count)
         books->held_epoch = teller->batch;
+    if (books->held_begin) { /* what was taken makes room */
+        memmove(books->held, books->held + books->held_begin, books->held_count * sizeof *slots);
+        books->held_begin = 0;
+    }
     books->held = grow(books->held, &books->held_room, books->held_count + count,
                        sizeof *books->held);
     memcpy(books->held + books->held_count, slots, count * sizeof *slots);
@@ -364,40 +298,67 @@ static void hold(struct teller *teller, struct books *books, const struct slot *
     teller->held_total += count;
 }
 
-/* Whatever was announced may let other threads' slots go on. */
-static void release_held(struct teller *teller)
+static void wait_for(struct teller *teller, struct books *books, struct missing missing)
 {
-    if (teller->releasing)
-        return;
-    teller->releasing = true;
-    for (bool again = teller->held_total > 0; again;) {
-        again = false;
-        for (size_t i = 0; i < teller->threads.room; i++) {
-            struct books *books = teller->threads.entries[i].value;
-            if (!books || !books->held_count)
-                continue;
-            const char *error;
-            size_t n = books->held_count,
-                   taken = take_slots(teller, (uint32_t)teller->threads.entries[i].a, books->held,
-                                      n, &error);
-            if (taken == SIZE_MAX)
-                taken = n; /* a bad slot: what follows it cannot be read */
-            if (!taken)
-                continue;
-            memmove(books->held, books->held + taken, (n - taken) * sizeof *books->held);
-            books->held_count -= taken;
-            teller->held_total -= taken;
-            again = teller->held_total > 0;
-        }
+    books->next = map_get(&teller->waiting, missing.what, missing.code);
+    map_put(&teller->waiting, missing.what, missing.code, books);
+}
+
+/* Goes on with one thread; how many slots that took. */
+static size_t release_one(struct teller *teller, struct books *books, uint64_t most)
+{
+    const char *error;
+    struct missing missing;
+    size_t n = books->held_count, taken = take_slots(teller, books, books->held + books->held_begin, n, most,
+                                                     &missing, &error);
+    if (taken == SIZE_MAX)
+        taken = n; /* a bad slot: what follows it cannot be read */
+    books->held_begin = taken < n ? books->held_begin + taken : 0;
+    books->held_count -= taken;
+    teller->held_total -= taken;
+    if (taken >= most && taken < n) { /* this was its share */
+        books->next = teller->ready;
+        teller->ready = books;
+    } else if (taken < n) {
+        wait_for(teller, books, missing);
     }
-    teller->releasing = false;
+    return taken;
+}
+
+void run_busy(struct run *run, struct teller *teller)
+{
+    if (!teller->busy) {
+        teller->next_busy = run->busy;
+        run->busy = teller;
+    }
+    teller->busy = true;
+}
+
+bool tellers_go_on(struct run *run, uint64_t slots)
+{
+    for (struct teller *teller; (teller = run->busy) != NULL && slots;) {
+        struct books *books = teller->ready;
+        if (!books) {
+            run->busy = teller->next_busy;
+            teller->busy = false;
+            continue;
+        }
+        teller->ready = books->next;
+        books->next = NULL;
+        size_t taken = release_one(teller, books, slots);
+        slots -= taken < slots ? taken : slots - 1;
+        slots--;
+    }
+    return !run->busy;
 }
 
 static bool take_or_hold(struct teller *teller, uint32_t thread, const struct slot *slots,
                          size_t count, const char **error)
 {
     struct books *books = books_of(teller, thread);
-    size_t taken = books->held_count ? 0 : take_slots(teller, thread, slots, count, error);
+    struct missing missing;
+    bool waits = books->held_count > 0;
+    size_t taken = waits ? 0 : take_slots(teller, books, slots, count, UINT64_MAX, &missing, error);
     if (taken == SIZE_MAX)
         return false;
     if (taken < count) {
@@ -406,9 +367,9 @@ static bool take_or_hold(struct teller *teller, uint32_t thread, const struct sl
             return false;
         }
         hold(teller, books, slots + taken, count - taken);
+        if (!waits)
+            wait_for(teller, books, missing);
     }
-    if (teller->held_total)
-        release_held(teller);
     return true;
 }
 
@@ -417,6 +378,8 @@ bool teller_slots(struct teller *teller, uint32_t thread, const struct slot *slo
 {
     order_hold(teller->run->order);
     bool ok = take_or_hold(teller, thread, slots, count, error);
+    if (!teller->run->patient)
+        tellers_go_on(teller->run, UINT64_MAX);
     order_release(teller->run->order);
     return ok;
 }
@@ -434,6 +397,11 @@ void teller_free(struct teller *teller)
     if (!teller)
         return;
     teller->run->tellers[teller->session] = NULL;
+    for (struct teller **at = &teller->run->busy; teller->busy && *at; at = &(*at)->next_busy)
+        if (*at == teller) {
+            *at = teller->next_busy;
+            break;
+        }
     for (size_t i = 0; i < teller->threads.room; i++) {
         struct books *books = teller->threads.entries[i].value;
         if (books)
@@ -444,6 +412,7 @@ void teller_free(struct teller *teller)
         free(teller->shapes[i]);
     map_free(&teller->threads);
     map_free(&teller->far_lines);
+    map_free(&teller->waiting);
     free(teller->lines);
     free(teller->own);
     free(teller);
@@ -452,9 +421,11 @@ void teller_free(struct teller *teller)
 void teller_hangup(struct teller *teller)
 {
     struct run *run = teller->run;
+    while (teller->busy)
+        tellers_go_on(run, UINT64_MAX);
     for (size_t i = 0; i < teller->threads.room; i++) {
         const struct books *books = teller->threads.entries[i].value;
-        if (books && books->held_count)
+        if (books && books->held_count && !teller_process(teller)->left)
             order_report(run->order, (struct ref){line_of(teller, (uint32_t)teller->threads.entries[i].a), 0},
                          (struct ref){0, 0},
                          "names lines or types that were never announced");
@@ -465,7 +436,7 @@ void teller_hangup(struct teller *teller)
             teller->own[gone++] = teller->own[i];
     order_gone(run->order, teller->own, gone);
     teller_process(teller)->connected = false;
-    run->connected--;
+    run->leaving++;
     run->generation++;
     teller_free(teller);
 }

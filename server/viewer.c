@@ -1,30 +1,28 @@
 /* Viewers: requests and their answers.  A slow one is not waited for. */
 #define _GNU_SOURCE
+#include "server/rest.h"
 #include "server/server.h"
 
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define DUMP_BYTES (256u << 10)
 
-static struct run *newest(const struct server *server)
-{
-    return server->run_count ? server->runs[server->run_count - 1] : NULL;
-}
-
-static struct run *choose(const struct server *server, const char *which)
+/* Index of the run that is meant; SIZE_MAX: there is none. */
+static size_t choose(const struct server *server, const char *which)
 {
     char *end;
     unsigned long number = strtoul(which, &end, 10);
     if (!*which)
-        return newest(server);
+        return server->run_count - 1;
     for (size_t i = server->run_count; i-- > 0;)
         if ((*end == 0 && server->runs[i]->number == number) ||
             strcmp(server->runs[i]->name, which) == 0)
-            return server->runs[i];
-    return NULL;
+            return i;
+    return SIZE_MAX;
 }
 
 static void tell_error(struct peer *peer, const char *text)
@@ -32,6 +30,14 @@ static void tell_error(struct peer *peer, const char *text)
     out_begin(&peer->out, MESSAGE_ERROR);
     put_string(&peer->out, text);
     out_end(&peer->out);
+}
+
+static void cannot_wake(struct peer *peer, size_t index, const char *why)
+{
+    char text[LIMIT_TEXT_BYTES];
+    snprintf(text, sizeof text, "run %u: %s: %s", peer->server->runs[index]->number,
+             peer->server->runs[index]->file, why);
+    tell_error(peer, text);
 }
 
 static void select_run(struct peer *peer, struct run *run)
@@ -46,11 +52,15 @@ static void select_run(struct peer *peer, struct run *run)
 
 static void on_select(struct peer *peer, struct in *in)
 {
-    char *which = get_string(in, 256);
-    struct run *run = in_done(in) ? choose(peer->server, which) : NULL;
+    char *which = get_name(in, 256);
+    size_t index = in_done(in) ? choose(peer->server, which) : SIZE_MAX;
+    const char *why = NULL;
+    struct run *run = index == SIZE_MAX ? NULL : rest_wake(peer->server, index, &why);
     peer->follows_newest = !*which;
     if (run)
         select_run(peer, run);
+    else if (why)
+        cannot_wake(peer, index, why);
     else
         tell_error(peer, *which ? "there is no such run: see poet runs" : "there is no run yet");
     free(which);
@@ -214,6 +224,8 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
     }
     if (needs_run)
         answer_news(&peer->out, peer->run, &peer->known);
+    if (peer->run)
+        answer_damage(&peer->out, peer->run, &peer->known);
     switch (type) {
     case MESSAGE_RUNS:
         on_runs(peer);
@@ -237,6 +249,8 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         on_question(peer, type, &in);
         break;
     case MESSAGE_STAT:
+        if (peer->run->verify)
+            order_verify(peer->run->order);
         answer_stat(&peer->out, peer->run);
         break;
     case MESSAGE_TAILS:
@@ -288,8 +302,11 @@ void viewer_feed(struct server *server)
         if (peer->role != ROLE_VIEWER || !peer->feeding || peer->ending ||
             peer->out.size > (1u << 20))
             continue;
-        struct run *latest = newest(server);
-        bool another = peer->follows_newest && latest && latest != peer->run;
+        const char *why;
+        bool newer = peer->follows_newest && server->run_count &&
+                     server->runs[server->run_count - 1] != peer->run;
+        struct run *latest = newer ? rest_wake(server, server->run_count - 1, &why) : NULL;
+        bool another = latest != NULL;
         if (another)
             select_run(peer, latest);
         if (peer->run && (another || peer->run->generation != peer->fed_generation ||

@@ -22,7 +22,7 @@ struct making {
 static void edge(struct execution *x, uint32_t from, uint32_t to)
 {
     if (x->point[from] != x->point[to])
-        x->before[x->point[from]][x->point[to]] = 1;
+        x->direct[x->point[from]][x->point[to]]++;
 }
 
 /* One event on a line, done by a thread; tied to what the model ties it to. */
@@ -109,6 +109,9 @@ static void add_single(struct making *m, uint32_t thread)
 
 static void close_transitively(struct execution *x)
 {
+    for (uint32_t i = 0; i < x->points; i++)
+        for (uint32_t j = 0; j < x->points; j++)
+            x->before[i][j] = x->direct[i][j] > 0;
     for (uint32_t k = 0; k < x->points; k++)
         for (uint32_t i = 0; i < x->points; i++)
             if (x->before[i][k])
@@ -137,6 +140,53 @@ void execution_make(struct execution *x, unsigned seed)
     }
     close_transitively(x);
 }
+
+static void hide(struct execution *x, struct ref from, uint32_t to, unsigned reason)
+{
+    for (uint32_t i = 0; i < x->count; i++)
+        if (ref_equal(x->arrivals[i].at, from) && x->point[i] != x->point[to])
+            x->direct[x->point[i]][x->point[to]]--;
+    x->arrivals[to].doubt = (uint8_t)reason;
+}
+
+void execution_hide(struct execution *x, unsigned seed)
+{
+    unsigned state = seed * 747796405u + 1;
+    for (uint32_t i = 0; i < x->count; i++) {
+        struct arrival *a = &x->arrivals[i];
+        if ((a->relation != RELATION_RECEIVE && a->relation != RELATION_ORDER) ||
+            execution_random(&state, 3) == 0)
+            continue;
+        unsigned reason = UNSEEN_LOST + execution_random(&state, 3);
+        hide(x, a->relation == RELATION_RECEIVE ? x->partners[i] : a->after[1], i, reason);
+        a->relation = RELATION_NONE;
+        a->after[1] = (struct ref){0, 0};
+    }
+    close_transitively(x);
+}
+
+bool execution_doubts_differ(const struct execution *x, uint32_t a, uint32_t b)
+{
+    uint32_t p = x->point[a], q = x->point[b];
+    for (uint32_t i = 0; i < x->count; i++) {
+        uint32_t d = x->point[i];
+        if (x->arrivals[i].doubt && (d == p || x->before[d][p]) != (d == q || x->before[d][q]))
+            return true;
+    }
+    return false;
+}
+
+void execution_lose(struct execution *x, unsigned seed)
+{
+    unsigned state = seed * 747796405u + 1, rate = 3 + execution_random(&state, 60);
+    for (uint32_t i = 0; i < x->count; i++)
+        x->lost[i] = execution_random(&state, rate) == 0;
+    for (uint32_t i = 0; i + 1 < x->count; i++) /* a pair is one record */
+        if (x->arrivals[i].relation == RELATION_SYNC && x->point[i] == x->point[i + 1])
+            x->lost[i + 1] = x->lost[i];
+}
+
+static bool is_told(const struct execution *x, uint32_t i) { return execution_random(&(unsigned){i * 77u + x->count}, 2); }
 
 enum precedence execution_compare(const struct execution *x, uint32_t a, uint32_t b)
 {
@@ -174,6 +224,11 @@ void execution_feed_part(const struct execution *x, struct order *order, unsigne
         shuffled[k] = t;
     }
     for (uint32_t i = first; i < end; i++) {
+        if (x->lost[shuffled[i]]) { /* some numbers are told to be lost, others only missed at the end */
+            if (is_told(x, shuffled[i]))
+                order_lost(order, x->arrivals[shuffled[i]].at.line, x->arrivals[shuffled[i]].at.number, 1);
+            continue;
+        }
         struct arrival a = x->arrivals[shuffled[i]];
         if (a.relation == RELATION_SYNC || a.relation == RELATION_RECEIVE) {
             a.partners = &x->partners[shuffled[i]];

@@ -14,6 +14,8 @@ struct execution { /* points: events with one id share everything */
     uint32_t count, points, lines;
     bool shared[EXECUTION_LINES + 1];
     uint8_t before[EXECUTION_EVENTS][EXECUTION_EVENTS]; /* by point: transitive */
+    uint8_t direct[EXECUTION_EVENTS][EXECUTION_EVENTS]; /* how many edges say it at once */
+    bool lost[EXECUTION_EVENTS]; /* by event: it is not fed */
 };
 
 /* Types used: 1 plain, 2 release (collected), 3 taken (after release), 4 read, 5 write. */
@@ -26,6 +28,12 @@ void execution_feed(const struct execution *x, struct order *order, unsigned see
 /* Only the first .. end - 1 of them, in the order that the seed makes. */
 void execution_feed_part(const struct execution *x, struct order *order, unsigned seed,
                          uint32_t first, uint32_t end);
+/* Makes as if some edges had not been seen: the events they lead to are doubtful.  x->before is then what is known. */
+void execution_hide(struct execution *x, unsigned seed);
+/* Is there a doubtful event before (or at) one of the two and not the other? */
+bool execution_doubts_differ(const struct execution *x, uint32_t a, uint32_t b);
+/* Loses some events; x->before stays what was. */
+void execution_lose(struct execution *x, unsigned seed);
 uint32_t execution_random(unsigned *state, uint32_t below);
 
 #endif

@@ -15,7 +15,7 @@ done
 for replay in "$1"/replay_*; do
     [ -x "$replay" ] || continue
     name=$(basename "$replay" | sed 's/^replay_fuzz_//')
-    if "$replay" tests/fuzz/corpus/"$name"/* >"$replay.log" 2>&1; then
+    if LSAN_OPTIONS=suppressions=tests/fuzz/leaks.txt "$replay" tests/fuzz/corpus/"$name"/* >"$replay.log" 2>&1; then
         echo "ok   corpus of $name: $(ls tests/fuzz/corpus/"$name" | wc -l) inputs"
     else
         echo "FAIL corpus of $name"

@@ -145,12 +145,12 @@ static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
 }
 #endif
 
-/* Over the network the first message is the secret. */
-static bool send_token(int fd, const struct sockaddr *sa)
+/* Over TCP the first message is the secret, where there is one. */
+static bool send_token(int fd)
 {
     uint8_t bytes[300];
     struct out out = {.data = bytes, .room = sizeof bytes};
-    if (endpoint_is_loopback(sa))
+    if (!endpoint_token())
         return true;
     out_begin(&out, MESSAGE_TOKEN);
     put_string(&out, endpoint_token());
@@ -194,7 +194,7 @@ int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct 
     int e = fd < 0 ? -1
                    : connect_within(fd, local ? (void *)&sun : (void *)tcp->ai_addr,
                                     local ? (socklen_t)sizeof sun : tcp->ai_addrlen, timeout_ms);
-    if (e == 0 && !local && !send_token(fd, tcp->ai_addr))
+    if (e == 0 && !local && !send_token(fd))
         e = -1;
     if (e < 0) {
         *absent = errno == ENOENT || errno == ECONNREFUSED;

@@ -76,6 +76,27 @@ enum unseen {
 };
 #define UNSEEN_BIT(reason) (1u << (reason))
 
+/* Why there is no answer to a question about two events, beside those. */
+#define UNANSWERED_REASONS(R)                                                                       \
+    R(16, PENDING, "an event waits for others and has no place in the order yet")                   \
+    R(17, CONTRADICTORY, "an event contradicts the others")                                         \
+    R(18, FORGOTTEN, "an event is forgotten")                                                       \
+    R(19, GONE, "an event is lost")                                                                 \
+    R(20, DAMAGED, "a part of the trace file cannot be read")
+
+enum unanswered {
+#define R(number, name, text) UNANSWERED_##name = number,
+    UNANSWERED_REASONS(R)
+#undef R
+    UNANSWERED_COUNT
+};
+
+/* The words for a reason of either kind, "" if it is none; its name in lower case, NULL if it is none; and
+ * whether it hides. */
+const char *unseen_text(unsigned reason);
+const char *unseen_name(unsigned reason);
+bool unseen_hides(unsigned reason);
+
 /* Where a thread is, seen from one line: not there, running there, blocked
  * there, or in it but running on another line now. */
 enum presence { PRESENCE_OUT, PRESENCE_ACTIVE, PRESENCE_BLOCKED, PRESENCE_AWAY };

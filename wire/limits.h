@@ -7,11 +7,13 @@
 #define LIMIT_TEXT_BYTES 4096u          /* one name, text or path */
 #define LIMIT_PAYLOAD_BYTES 65536u      /* what follows one slot */
 #define LIMIT_TYPES 16384u              /* type codes of one session, types of a run */
+#define LIMIT_KINDS 2048u               /* kinds of lines of a run */
 #define LIMIT_SHAPES 4096u              /* compound records of one session */
 #define LIMIT_STEPS 8u                  /* events of a compound record, per side */
 #define LIMIT_PARTNERS 4096u            /* partners of one event */
 #define LIMIT_GROUP 65536u              /* members of a group */
 #define LIMIT_MODULES 4096u             /* modules of one program */
+#define LIMIT_TEXTS 10000u              /* texts of one event */
 #define LIMIT_LINES (1u << 24)          /* lines of a session, of a run */
 #define LIMIT_SESSIONS 4096u            /* connections at once */
 #define LIMIT_QUEUE_BYTES (64u << 20)   /* one shared queue */

@@ -63,7 +63,7 @@
     M(76, WINDOW_IS) M(77, ORDER_IS)  M(78, STAT_IS)  M(79, TAIL)                \
     M(80, TAILS_END) M(81, FOUND)     M(82, TROUBLE)   M(83, SELECTED)          \
     M(84, DENSITY_IS) M(85, WHY_IS)   M(86, COUNT_IS) M(87, LIST_END)  M(88, SITES_ARE)\
-    M(89, BYTES)
+    M(89, BYTES)    M(96, DAMAGE)
 
 enum message {
 #define M(number, name) MESSAGE_##name = number,

@@ -1,11 +1,14 @@
 #include "wire/shown.h"
 
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static char *get_name(struct in *in) { return get_string(in, LIMIT_TEXT_BYTES * 4); }
+/* What was mended may have grown. */
+#define NAME_BYTES (LIMIT_TEXT_BYTES * 4)
+static char *get_one(struct in *in) { return get_name(in, NAME_BYTES); }
 
 void put_ref(struct out *out, struct ref ref)
 {
@@ -79,8 +82,8 @@ void get_line_is(struct in *in, struct shown_line *line)
     line->events = get_u64(in);
     line->first = get_u64(in);
     line->last = get_u64(in);
-    line->kind = get_name(in);
-    line->name = get_name(in);
+    line->kind = get_one(in);
+    line->name = get_one(in);
 }
 
 void shown_line_free(struct shown_line *line)
@@ -142,7 +145,7 @@ void get_event(struct in *in, struct shown_event *event)
     uint32_t n = get_count(in, 4);
     event->texts = get_room(in, n, sizeof *event->texts);
     for (; event->texts && event->text_count < n; event->text_count++)
-        event->texts[event->text_count] = get_name(in);
+        event->texts[event->text_count] = get_note(in, NAME_BYTES);
 }
 
 void shown_event_free(struct shown_event *event)
@@ -176,12 +179,12 @@ void put_process(struct out *out, const struct shown_process *process)
 void get_process(struct in *in, struct shown_process *process)
 {
     *process = (struct shown_process){.pid = get_u32(in)};
-    process->path = get_name(in);
-    process->host = get_name(in);
+    process->path = get_one(in);
+    process->host = get_one(in);
     uint32_t n = get_count(in, 4);
     process->arguments = get_room(in, n, sizeof *process->arguments);
     for (; process->arguments && process->argument_count < n; process->argument_count++)
-        process->arguments[process->argument_count] = get_name(in);
+        process->arguments[process->argument_count] = get_one(in);
     n = get_count(in, 32);
     process->modules = get_room(in, n, sizeof *process->modules);
     for (; process->modules && process->module_count < n; process->module_count++) {
@@ -193,7 +196,7 @@ void get_process(struct in *in, struct shown_process *process)
         if (id)
             memcpy(m->build_id, id, strlen(id) + 1);
         free(id);
-        m->path = get_name(in);
+        m->path = get_string(in, NAME_BYTES); /* a file's name: bytes */
     }
 }
 
@@ -218,6 +221,7 @@ void put_run(struct out *out, const struct shown_run *run)
     put_u64(out, run->wall_ns);
     put_string(out, run->name);
     put_string(out, run->file);
+    put_u64(out, run->lost);
 }
 
 void get_run(struct in *in, struct shown_run *run)
@@ -226,8 +230,9 @@ void get_run(struct in *in, struct shown_run *run)
     run->connected = get_u32(in);
     run->events = get_u64(in);
     run->wall_ns = get_u64(in);
-    run->name = get_name(in);
-    run->file = get_name(in);
+    run->name = get_one(in);
+    run->file = get_string(in, NAME_BYTES);
+    run->lost = in_left(in) ? get_u64(in) : 0;
 }
 
 void shown_run_free(struct shown_run *run)
@@ -259,7 +264,7 @@ void get_stat(struct in *in, struct shown_stat *s)
     s->duration_ns = (int64_t)get_u64(in);
     s->connected = get_u32(in);
     s->unfinished = get_u8(in);
-    s->damage = get_name(in);
+    s->damage = get_one(in);
 }
 
 void put_density(struct out *out, const struct shown_density *d)
@@ -372,6 +377,16 @@ void put_window(struct out *out, const struct shown_window *w)
     }
 }
 
+/* Whoever draws it counts columns from the first that holds something to the last. */
+static void check_columns(struct in *in, const struct shown_window *w)
+{
+    if (w->event_count && (w->first > w->last || (int64_t)w->last - w->first >= LIMIT_COLUMNS))
+        in_fail(in, "a window has impossible columns");
+    for (uint32_t i = 0; i < w->event_count; i++)
+        if (w->events[i].column < w->first || w->events[i].column > w->last)
+            in_fail(in, "an event lies outside of its window's columns");
+}
+
 void get_window(struct in *in, struct shown_window *w)
 {
     *w = (struct shown_window){.id = get_u32(in)};
@@ -404,6 +419,7 @@ void get_window(struct in *in, struct shown_window *w)
         row->open = get_u8(in);
     }
     w->events = get_events(in, &w->event_count);
+    check_columns(in, w);
     w->pending = get_events(in, &w->pending_count);
     n = get_count(in, 20);
     w->gaps = get_room(in, n, sizeof *w->gaps);
@@ -525,7 +541,7 @@ void get_found(struct in *in, struct shown_found *f)
     f->done = get_u8(in);
     f->looked = get_u64(in);
     f->count = get_u64(in);
-    f->problem = get_name(in);
+    f->problem = get_one(in);
     uint32_t n = get_count(in, 20);
     f->hits = get_room(in, n, sizeof *f->hits);
     for (; f->hits && f->hit_count < n; f->hit_count++) {

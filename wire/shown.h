@@ -78,7 +78,7 @@ struct shown_process {
 struct shown_run {
     char *name, *file;
     uint32_t number;
-    uint64_t events;
+    uint64_t events, lost;
     uint64_t wall_ns;
     uint32_t connected;
 };

@@ -14,8 +14,11 @@
 #ifndef WIRE_SLOT_H
 #define WIRE_SLOT_H
 
+#include "wire/limits.h"
+
 #include <assert.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SLOT_BYTES 64u
@@ -62,9 +65,18 @@ struct step {
     uint32_t flags;
 };
 
-static inline uint32_t slot_follow(uint32_t payload_bytes)
+static inline uint64_t slot_follow(uint32_t payload_bytes)
 {
-    return (payload_bytes + SLOT_BYTES - 1) / SLOT_BYTES;
+    return ((uint64_t)payload_bytes + SLOT_BYTES - 1) / SLOT_BYTES;
+}
+
+/* How many of `count` slots the first record takes, with its payload; 0: there is none, or it claims a
+ * payload that is longer than allowed or goes beyond the last slot.  Whoever walks over slots that came
+ * from outside goes by this alone. */
+static inline size_t slots_next(const struct slot *slots, size_t count)
+{
+    uint64_t size = count ? 1 + slot_follow(slots->payload_bytes) : 0;
+    return size <= count && size && slots->payload_bytes <= LIMIT_PAYLOAD_BYTES ? (size_t)size : 0;
 }
 
 /* The shared queue of one thread: a page with this head, then `slots` slots.

@@ -191,10 +191,16 @@ static int check_trace(const struct command *command, const char *file)
     unsigned type;
     struct in in;
     int got;
+    source_ask(&out, MESSAGE_STAT); /* reads all of the file */
     source_ask(&out, MESSAGE_DUMP);
     source_send(&subject.source, &out);
+    bool figures = true; /* come first, and end like the dump */
     while ((got = source_next(&subject.source, true, &type, &in, &error)) > 0 &&
-           type != MESSAGE_DUMP_END) {
+           (figures || type != MESSAGE_DUMP_END)) {
+        if (type == MESSAGE_DUMP_END)
+            figures = false;
+        if (figures)
+            continue;
         if (type == MESSAGE_LOST_IS) {
             struct ref at = get_ref(&in);
             say(&c, at, "%llu events were lost", (unsigned long long)get_u64(&in));
@@ -208,7 +214,7 @@ static int check_trace(const struct command *command, const char *file)
     int status = got <= 0 ? command_fail(command, "%s", error.text)
                  : c.breaks ? EXIT_FAILED
                             : EXIT_DONE;
-    if (got > 0 && !c.breaks)
+    if (got > 0 && !c.breaks && !c.book->damage)
         printf("%s: %llu events: good\n", file, (unsigned long long)c.events);
     shown_event_free(&c.previous);
     free(c.lines);

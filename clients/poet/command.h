@@ -20,6 +20,7 @@ struct subject {
     struct source source;
     struct sites *sites;
     uint32_t known;
+    const struct command *command; /* for what is said at its end */
 };
 
 int command_fail(const struct command *command, const char *format, ...)

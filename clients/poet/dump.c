@@ -3,6 +3,7 @@
 #include "clients/poet/command.h"
 
 #include "clients/poet/json.h"
+#include "wire/text.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -91,8 +92,11 @@ static void event_to_text(struct subject *subject, const struct shown_event *e)
         printf(" about %s", book_label(book, e->about));
     if (e->site)
         printf(" at %s", subject_site(subject, e));
-    for (uint32_t i = 0; i < e->text_count; i++)
-        printf(" \"%s\"", e->texts[i]);
+    for (uint32_t i = 0; i < e->text_count; i++) {
+        fputs(" \"", stdout);
+        text_print(stdout, e->texts[i]);
+        putchar('"');
+    }
     printf("%s\n", e->state == EVENT_ORDERED ? "" : e->state == EVENT_PENDING ? " PENDING" : " CONTRADICTORY");
 }
 

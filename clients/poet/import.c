@@ -4,6 +4,7 @@
 #include "clients/poet/command.h"
 #include "clients/poet/shiviz.h"
 #include "wire/limits.h"
+#include "wire/text.h"
 #include "wire/slot.h"
 
 #include <errno.h>
@@ -212,7 +213,7 @@ static int finish(const struct command *command, struct sending *s, int child)
             break;
         struct in in = in_from(answer.data + at + MESSAGE_FRAME_BYTES, length);
         if (type == MESSAGE_ERROR) {
-            char *why = get_string(&in, LIMIT_TEXT_BYTES);
+            char *why = get_name(&in, LIMIT_TEXT_BYTES);
             result = command_fail(command, "%s", why);
             free(why);
         }

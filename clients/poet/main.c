@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 #include "clients/poet/version.h"
+#include "wire/limits.h"
+#include "wire/text.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -82,6 +84,8 @@ static int help(int argc, char **argv)
     return dispatch(2, arguments);
 }
 
+static bool damaged; /* some of what was asked about could not be read */
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -102,7 +106,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "poet %s: standard output: %s\n", argv[1], strerror(errno));
         return EXIT_FAILED;
     }
-    return status;
+    return status == EXIT_DONE && damaged ? EXIT_FAILED : status;
 }
 
 /* ---- what the commands share ---- */
@@ -191,11 +195,34 @@ bool subject_open(const struct command *command, struct subject *subject, const 
         return false;
     }
     label_lines(&subject->source.book, subject->sites, &subject->known, labels);
+    subject->command = command;
     return true;
+}
+
+/* Whatever the command was about: what could not be read of it is said. */
+static void tell_damage(const struct command *command, struct subject *subject)
+{
+    struct out out = {0};
+    struct in in;
+    struct error error;
+    unsigned type;
+    source_ask(&out, MESSAGE_RUNS); /* brings what was found out since */
+    if (source_send(&subject->source, &out))
+        while (source_next(&subject->source, true, &type, &in, &error) > 0 &&
+               type != MESSAGE_RUNS_END)
+            ;
+    const struct book *book = &subject->source.book;
+    if (!book->damage)
+        return;
+    fflush(stdout);
+    command_fail(command, "%s: %s", subject->source.name, book->damage);
+    damaged = true;
 }
 
 void subject_close(struct subject *subject)
 {
+    if (subject->command)
+        tell_damage(subject->command, subject);
     source_close(&subject->source);
     sites_free(subject->sites);
 }
@@ -209,7 +236,7 @@ bool subject_expect(const struct command *command, struct subject *subject, unsi
         if (type == wanted)
             return true;
         if (type == MESSAGE_ERROR) {
-            char *text = get_string(in, 4096);
+            char *text = get_name(in, LIMIT_TEXT_BYTES);
             error_set(&error, "%s: %s", subject->source.name, text);
             free(text);
             break;

@@ -99,12 +99,33 @@ static int by_host(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Logs that were strings of something else have \" for each ". */
+static void unescape_quotes(char *s)
+{
+    char *to = s;
+    for (; *s; s++)
+        if (!(s[0] == '\\' && s[1] == '"'))
+            *to++ = *s;
+    *to = 0;
+}
+
+static struct json_object *parse_clock(const char *s, size_t size, enum json_tokener_error *error)
+{
+    enum json_tokener_error ignored;
+    char *copy = strndup(s, size);
+    struct json_object *clock = json_tokener_parse_verbose(copy, error);
+    if (!clock) {
+        unescape_quotes(copy);
+        clock = json_tokener_parse_verbose(copy, &ignored);
+    }
+    free(copy);
+    return clock;
+}
+
 static bool read_clock(struct reader *r, struct shiviz_event *e, const char *s, size_t size)
 {
-    enum json_tokener_error error;
-    char *copy = strndup(s, size);
-    struct json_object *clock = json_tokener_parse_verbose(copy, &error);
-    free(copy);
+    enum json_tokener_error error = json_tokener_success;
+    struct json_object *clock = parse_clock(s, size, &error);
     if (!clock || !json_object_is_type(clock, json_type_object)) {
         json_object_put(clock);
         return fail(r, e->line, "the clock is no JSON object: %s",

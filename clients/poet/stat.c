@@ -3,6 +3,8 @@
 #include "clients/poet/command.h"
 
 #include "clients/poet/json.h"
+#include "wire/limits.h"
+#include "wire/text.h"
 
 #include <getopt.h>
 #include <json-c/json.h>
@@ -29,7 +31,7 @@ static bool receive(const struct command *command, struct subject *subject, stru
     get_stat(&in, stat);
     while (source_next(&subject->source, true, &type, &in, &error) > 0 && type == MESSAGE_TROUBLE) {
         struct shown_trouble t = {.at = get_ref(&in), .with = get_ref(&in)};
-        t.why = get_string(&in, 4096);
+        t.why = get_name(&in, LIMIT_TEXT_BYTES);
         troubles->items = realloc(troubles->items, (troubles->count + 1) * sizeof t);
         if (!troubles->items)
             abort();
@@ -162,12 +164,14 @@ static int run_runs(const struct command *command, int argc, char **argv)
     while (source_next(&source, true, &type, &in, &error) > 0 && type == MESSAGE_RUN) {
         struct shown_run run, *r = &run;
         get_run(&in, r);
-        char when[32];
+        char when[32], lost[40] = "";
         time_t begin = (time_t)(r->wall_ns / 1000000000u);
         struct tm tm;
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
-        printf("%-4u %s  %-24s %12llu events  %s  %s\n", r->number, when, r->name,
-               (unsigned long long)r->events, r->connected ? "running " : "finished", r->file);
+        if (r->lost)
+            snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)r->lost);
+        printf("%-4u %s  %-24s %12llu events%s  %s  %s\n", r->number, when, r->name,
+               (unsigned long long)r->events, lost, r->connected ? "running " : "finished", r->file);
         shown_run_free(r);
     }
     source_close(&source);

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "clients/site/site.h"
 #include "clients/site/name.h"
+#include "clients/site/regular.h"
+#include "wire/text.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -68,10 +70,10 @@ static bool same_build(Dwfl_Module *module, const char *build_id)
 
 static void report(Dwfl *dwfl, const struct shown_module *m)
 {
-    if (m->path[0] != '/' || access(m->path, R_OK) < 0)
-        return;
+    int fd = m->path[0] == '/' ? regular_open(m->path) : -1;
     /* An offline Dwfl places ET_DYN files where it is told: at the load address. */
-    dwfl_report_elf(dwfl, m->path, m->path, -1, m->bias, false);
+    if (fd >= 0 && !dwfl_report_elf(dwfl, m->path, m->path, fd, m->bias, false))
+        close(fd); /* else it is the Dwfl's */
 }
 
 static int check_module(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start,
@@ -188,7 +190,7 @@ static const char *outside_system(Dwarf_Die *unit, uint64_t address, int *line)
     return path;
 }
 
-struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address)
+static struct site_is find_call(struct sites *sites, uint32_t process, uint64_t address)
 {
     struct site_is site = {"", sites->text, "", 0};
     Dwfl_Module *module = module_at(sites, process, address);
@@ -229,7 +231,16 @@ struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t addres
     return site;
 }
 
-const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address)
+/* Symbols and file names are whatever the file says. */
+struct site_is sites_call(struct sites *sites, uint32_t process, uint64_t address)
+{
+    struct site_is site = find_call(sites, process, address);
+    text_mask(sites->text);
+    text_mask(sites->symbol);
+    return site;
+}
+
+static const char *find_symbol(struct sites *sites, uint32_t process, uint64_t address)
 {
     Dwfl_Module *module = module_at(sites, process, address);
     GElf_Off offset = 0;
@@ -246,4 +257,11 @@ const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address
     if (offset)
         snprintf(sites->symbol + used, left, "+%llu", (unsigned long long)offset);
     return sites->symbol;
+}
+
+const char *sites_symbol(struct sites *sites, uint32_t process, uint64_t address)
+{
+    const char *symbol = find_symbol(sites, process, address);
+    text_mask(sites->symbol);
+    return symbol;
 }

@@ -2,6 +2,7 @@
 #include "clients/source/source.h"
 
 #include "wire/limits.h"
+#include "wire/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -286,7 +287,7 @@ static bool expect(struct source *source, unsigned wanted, struct error *error)
         if (type == wanted)
             return true;
         if (type == MESSAGE_ERROR) {
-            char *text = get_string(&in, LIMIT_TEXT_BYTES);
+            char *text = get_name(&in, LIMIT_TEXT_BYTES);
             error_set(error, "%s: %s", source->name, text);
             free(text);
             return false;
@@ -309,6 +310,7 @@ bool source_select(struct source *source, const char *run, struct error *error)
 struct latest {
     char path[PATH_MAX]; /* file, or endpoint */
     struct timespec when;
+    struct error why; /* what a server says that has a run but cannot show it */
 };
 
 static void consider(struct latest *latest, const char *path, struct timespec when)
@@ -342,7 +344,7 @@ static void consider_files(struct latest *latest, const char *directory)
 static void consider_server(struct latest *latest, const char *endpoint)
 {
     struct source source = {.fd = -1};
-    struct error ignored;
+    struct error ignored, why = {""};
     bool absent;
     source.fd = endpoint_connect(endpoint, 500, &absent, &ignored);
     if (source.fd < 0)
@@ -350,11 +352,15 @@ static void consider_server(struct latest *latest, const char *endpoint)
     source.name = strdup(endpoint);
     struct stat st;
     if (say_hello(&source) && expect(&source, MESSAGE_WELCOME, &ignored) &&
-        source_select(&source, "", &ignored) && source.book.run.file &&
-        stat(source.book.run.file, &st) == 0) {
+        source_select(&source, "", &why) && source.book.run.file) {
+        uint64_t begin = source.book.run.wall_ns;
+        if (stat(source.book.run.file, &st) < 0) /* deleted: the server still has it */
+            st.st_mtim = (struct timespec){(time_t)(begin / 1000000000u), (long)(begin % 1000000000u)};
         st.st_mtim.tv_nsec += st.st_mtim.tv_nsec < 999999999; /* before its own file */
         consider(latest, endpoint, st.st_mtim);
     }
+    if (strstr(why.text, "run ") && !strstr(why.text, "no run"))
+        latest->why = why;
     source_close(&source);
 }
 
@@ -389,6 +395,10 @@ static bool find_latest(char *path, size_t size, struct error *error)
     consider_files(&latest, ".");
     consider_files(&latest, state);
     consider_servers(&latest);
+    if (!*latest.path && *latest.why.text) {
+        error_set(error, "latest: %.500s", latest.why.text);
+        return false;
+    }
     if (!*latest.path) {
         error_set(error, "latest: there is no trace here yet: compile a program with poetcc -trace "
                          "and run it");

@@ -1,5 +1,6 @@
 /* Views in files, in libconfig's syntax. */
 #include "clients/source/place.h"
+#include "clients/site/regular.h"
 
 #include <errno.h>
 #include <libconfig.h>
@@ -219,21 +220,35 @@ static void read_look(struct look *look, const config_setting_t *root)
     look->threshold_ns = get_int(root, "threshold_ns", 0);
 }
 
+#define VIEW_BYTES (1u << 20)
+
+/* A view stands alone: it includes nothing. */
+static bool read_config(config_t *config, const char *file, struct error *error)
+{
+    char *text = regular_read(file, VIEW_BYTES, NULL);
+    bool ok = false;
+    if (!text)
+        error_set(error, "%s: %s", file, errno == EINVAL ? "this is no regular file" : strerror(errno));
+    else if (strstr(text, "@include"))
+        error_set(error, "%s: a view includes no other file", file);
+    else if (!(ok = config_read_string(config, text)))
+        error_set(error, "%s:%d: %s", file, config_error_line(config), config_error_text(config));
+    free(text);
+    return ok;
+}
+
 bool place_read(struct place *place, struct look *look, const struct book *book, struct sites *sites,
                 const char *file, struct error *error)
 {
     config_t config;
     struct place p = {.zoom = 1};
     config_init(&config);
-    bool ok = config_read_file(&config, file);
+    bool ok = read_config(&config, file, error);
     const config_setting_t *root = ok ? config_root_setting(&config) : NULL;
-    if (!ok && config_error_type(&config) == CONFIG_ERR_FILE_IO)
-        error_set(error, "%s: %s", file, strerror(errno));
-    else if (!ok)
-        error_set(error, "%s:%d: %s", file, config_error_line(&config), config_error_text(&config));
-    else if (get_int(root, "view", 0) != 1)
+    if (ok && get_int(root, "view", 0) != 1) {
         error_set(error, "%s: this is no view of Poet", file);
-    ok = ok && get_int(root, "view", 0) == 1;
+        ok = false;
+    }
     if (ok) {
         const char *run = "";
         const config_setting_t *where = config_setting_get_member(root, "where");

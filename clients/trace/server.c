@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -147,6 +148,14 @@ static bool make_sent_queue(struct thread *t, size_t bytes, uint32_t slots)
     return false;
 }
 
+/* Under `ulimit -f`: a file in memory that is made longer costs the program its life. */
+static bool may_be_as_long(size_t bytes)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+           bytes <= limit.rlim_cur;
+}
+
 static bool make_queue(struct thread *t, uint32_t slots)
 {
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
@@ -154,7 +163,7 @@ static bool make_queue(struct thread *t, uint32_t slots)
         return make_sent_queue(t, bytes, slots);
     int fd = memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *p = MAP_FAILED;
-    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 &&
+    if (fd >= 0 && may_be_as_long(bytes) && ftruncate(fd, (off_t)bytes) == 0 &&
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
         p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {

@@ -1,6 +1,9 @@
 /* The panel of the selected event: what it is, how all others stand to it, and the way to a second one. */
 #include "clients/view/view.h"
 
+#include "clients/site/regular.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- words ---- */
@@ -146,26 +149,25 @@ char *details_hover_stretch(struct view *view, uint32_t row, double x_pt)
 /* ---- its source ---- */
 
 #define LINES_AROUND 3
+#define SOURCE_BYTES (8u << 20)
 
 static char *source_path(const struct site_is *site)
 {
     if (*site->path && g_file_test(site->path, G_FILE_TEST_IS_REGULAR))
-        return g_strdup(site->path);
+        return g_canonicalize_filename(site->path, NULL); /* "-x" would be an option of the editor's */
     char *name = g_path_get_basename(site->path);
     bool here = *site->path && g_file_test(name, G_FILE_TEST_IS_REGULAR);
-    if (here)
-        return name;
+    char *path = here ? g_canonicalize_filename(name, NULL) : NULL;
     g_free(name);
-    return NULL;
+    return path;
 }
 
 static void add_source(GString *s, const struct site_is *site)
 {
-    char *path = source_path(site), *text = NULL;
-    gsize size;
-    if (!path || site->line <= 0 || !g_file_get_contents(path, &text, &size, NULL) || size > 8 << 20) {
+    char *path = source_path(site);
+    char *text = path && site->line > 0 ? regular_read(path, SOURCE_BYTES, NULL) : NULL;
+    if (!text) {
         g_free(path);
-        g_free(text);
         return;
     }
     char **lines = g_strsplit(text, "\n", site->line + LINES_AROUND + 1);
@@ -179,7 +181,7 @@ static void add_source(GString *s, const struct site_is *site)
     }
     g_string_append(s, "</small></tt>\n");
     g_strfreev(lines);
-    g_free(text);
+    free(text);
     g_free(path);
 }
 

@@ -1,6 +1,9 @@
 /* Lists beside the picture: who waits, what went wrong, bookmarks; and the picture in words. */
 #include "clients/view/view.h"
 
+#include "wire/limits.h"
+#include "wire/text.h"
+
 #include <stdlib.h>
 
 #define TOLD_MOST 500
@@ -136,7 +139,7 @@ void troubles_trouble(struct view *view, struct in *in)
     struct shown_trouble t = {.at = get_ref(in)};
     char at[48], with[48];
     t.with = get_ref(in);
-    t.why = get_string(in, 4096);
+    t.why = get_name(in, LIMIT_TEXT_BYTES);
     ref_print(at, sizeof at, t.at);
     ref_print(with, sizeof with, t.with);
     char *text = g_markup_printf_escaped("<b>contradiction</b> %s: %s%s%s", at, t.why ? t.why : "",

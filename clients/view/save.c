@@ -4,6 +4,8 @@
 #include "clients/view/view.h"
 
 #include "render/text.h"
+#include "wire/limits.h"
+#include "wire/text.h"
 
 #include <glib/gstdio.h>
 #include <limits.h>
@@ -228,7 +230,7 @@ static void end_trace(struct view *view, const char *why)
 void save_trace_bytes(struct view *view, struct in *in)
 {
     uint64_t offset = get_u64(in), size = get_u64(in);
-    char *why = get_string(in, 4096);
+    char *why = get_name(in, LIMIT_TEXT_BYTES);
     uint32_t n = get_count(in, 1);
     const uint8_t *bytes = get_bytes(in, n);
     if (view->trace && offset == 0)

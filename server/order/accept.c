@@ -4,12 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Nothing more comes on the line: what lies before its first pending event is lost. */
+static void close_gap(struct order *order, uint32_t number)
+{
+    struct line *line = order_get(order, number);
+    uint64_t least = pending_least(order, number);
+    if (least <= line->delivered + 1)
+        return;
+    log_gap(order, number, least - line->delivered - 1);
+    line_wake(order, number);
+    line_enqueue(order, number);
+}
+
 /* Looks at the head of a line; whoever may go on after it is enqueued. */
 static void look(struct order *order, uint32_t number, struct point *point)
 {
     struct line *line = order_get(order, number);
     struct pending *head = line->pending ? pending_head(order, number) : NULL;
     line->queued = false;
+    if (!head && line->pending && line->settled)
+        close_gap(order, number);
     if (!head)
         return;
     if (head->lost) {
@@ -33,7 +47,8 @@ static void drain(struct order *order)
 {
     struct point point = {0};
     const struct queue *work = &order->work;
-    while (work->count && !order->held) {
+    while (work->count && !order->held && (!order->patient || order->looks)) {
+        order->looks -= order->patient;
         for (unsigned stage = 0; stage < STAGES && 2 * (STAGES - stage) < work->count; stage++)
             pending_expect(order,
                            work->items[(work->begin + 2 * (STAGES - stage)) & (work->room - 1)], stage);
@@ -51,6 +66,15 @@ void order_release(struct order *order)
 }
 
 /* ---- coming in ---- */
+
+/* What is missing on its line may still come, too, until somebody else is gone. */
+static void note_straggler(struct order *order, uint32_t number)
+{
+    struct set *s = &order->stragglers;
+    order_get(order, number)->settled = false;
+    s->items = grow(s->items, &s->room, s->count + 1, sizeof *s->items);
+    s->items[s->count++] = number;
+}
 
 static void meet_by(struct order *order, const struct arrival *a, uint64_t second)
 {
@@ -180,6 +204,8 @@ bool order_accept(struct order *order, const struct arrival *arrival)
     if (arrival->at.number > line->highest)
         line->highest = arrival->at.number;
     pending_put(order, arrival, 0);
+    if (line->settled)
+        note_straggler(order, arrival->at.line);
     if (arrival->keyed || arrival->relation == RELATION_GROUP)
         meet(order, arrival);
     if (arrival->at.number == line->delivered + 1 || line->gone)
@@ -208,39 +234,110 @@ void order_lost(struct order *order, uint32_t number, uint64_t first, uint64_t c
     drain(order);
 }
 
-/* Declares lost what lies before the first pending event of each gone line. */
-static bool close_gaps(struct order *order)
+/* Whoever waits for what never comes looks again. */
+static void mark_gone(struct order *order)
 {
-    bool any = false;
-    for (uint32_t i = 1; i <= order->line_count; i++) {
-        struct line *line = &order->lines[i - 1];
-        uint64_t least = line->gone && line->pending ? pending_least(order, i) : 0;
-        if (least <= line->delivered + 1)
+    struct going *going = &order->going;
+    while ((going->waiters || going->next < going->count) && (!order->patient || order->looks)) {
+        order->looks -= order->patient;
+        if (going->waiters) {
+            line_wake_one(order, going->lines[going->next - 1]);
+            going->waiters--;
             continue;
-        log_gap(order, i, least - line->delivered - 1);
-        line_wake(order, i);
-        line_enqueue(order, i);
-        any = true;
+        }
+        uint32_t number = going->lines[going->next++];
+        struct line *line = order_get(order, number);
+        line->gone = line->settled = line->leaving;
+        line->leaving = false;
+        going->waiters = line->gone ? line->waiter_count : 0;
+        if (line->gone && line->pending)
+            line_enqueue(order, number);
     }
-    return any;
+    if (going->next == going->count && !going->waiters)
+        going->next = going->count = 0;
+}
+
+static void leave(struct order *order, const uint32_t *lines, size_t count)
+{
+    struct going *going = &order->going;
+    if (!count)
+        return;
+    going->lines = grow(going->lines, &going->room, going->count + count, sizeof *going->lines);
+    memcpy(going->lines + going->count, lines, count * sizeof *lines);
+    going->count += count;
+    for (size_t i = 0; i < count; i++)
+        order_get(order, lines[i])->leaving = true;
 }
 
 void order_gone(struct order *order, const uint32_t *lines, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        order_get(order, lines[i])->gone = true;
-    do { /* whoever waits for what never comes looks again */
-        for (uint32_t i = 1; i <= order->line_count; i++)
-            if (order->lines[i - 1].pending)
-                line_enqueue(order, i);
+    leave(order, lines, count);
+    size_t gone = 0; /* not those that came back */
+    for (size_t i = 0; i < order->stragglers.count; i++)
+        if (order_get(order, order->stragglers.items[i])->gone)
+            order->stragglers.items[gone++] = order->stragglers.items[i];
+    leave(order, order->stragglers.items, gone);
+    order->stragglers.count = 0;
+    if (order->patient)
+        return;
+    mark_gone(order);
+    drain(order);
+}
+
+void order_back(struct order *order, uint32_t line)
+{
+    struct line *l = order_get(order, line);
+    l->gone = l->settled = l->leaving = false;
+}
+
+void order_patient(struct order *order) { order->patient = true; }
+
+/* All that is still pending looks once more. */
+static void leave_pending(struct order *order)
+{
+    for (uint32_t i = 1; i <= order->line_count; i++)
+        if (order->lines[i - 1].pending)
+            leave(order, &i, 1);
+}
+
+/* Goes from the last looks to the letting go, and from there to the end. */
+static bool is_finished(struct order *order)
+{
+    if (order->work.count || order->going.count)
+        return false;
+    if (order->last && !order->finishing) {
+        order->finishing = true;
+        leave_pending(order);
+        if (order->going.count)
+            return false;
+    }
+    order->last = order->finishing = false;
+    return true;
+}
+
+bool order_go_on(struct order *order, uint64_t looks)
+{
+    order->looks = looks;
+    mark_gone(order);
+    drain(order);
+    order->looks = 0;
+    return is_finished(order);
+}
+
+void order_finish(struct order *order)
+{
+    order->last = true;
+    while (!order->patient && !is_finished(order)) {
+        mark_gone(order);
         drain(order);
-    } while (close_gaps(order));
+    }
 }
 
 struct order_figures order_figures(const struct order *order)
 {
     struct order_figures figures = order->figures;
-    figures.damaged += order->damaged_blocks;
+    figures.damaged += order->damaged_blocks + order->nodes.damaged;
+    figures.doubtful = order->doubts;
     return figures;
 }
 

@@ -45,22 +45,33 @@ static struct found find_new(struct order *order, uint32_t number_of_line,
     return found;
 }
 
+/* Were numbers lost on the line since it looked last?  Some of them may have been of its type. */
+static bool has_new_gap(const struct line *line, const struct collector *collector)
+{
+    if (!line->gap_count)
+        return false;
+    uint64_t last = line->gaps[line->gap_count - 1].ordinal;
+    return last > collector->ordinal || (last == collector->ordinal && !collector->hidden);
+}
+
 /* Brings one collector up to date; its newest hidden event or NO_POSITION. */
 static uint64_t collect(struct order *order, uint32_t number_of_line, uint32_t type)
 {
     struct collector *collector = collector_for(order, number_of_line, type);
+    bool gap = has_new_gap(order_get(order, number_of_line), collector);
     struct found found = find_new(order, number_of_line, collector);
-    if (found.count) {
+    if (found.count || gap) {
         uint32_t kind = order_get(order, number_of_line)->kind;
         if (!collector->hidden)
             line_new_hidden(order, kind, &collector->hidden);
         struct event event = {.line = collector->hidden,
                               .number = order_get(order, collector->hidden)->delivered + 1,
-                              .time_ns = found.time_ns,
+                              .time_ns = found.count ? found.time_ns : 0,
                               .point = order->count,
                               .type = type,
                               .relation = RELATION_ORDER,
-                              .edge_count = (uint32_t)found.count};
+                              .edge_count = (uint32_t)found.count,
+                              .doubt = gap ? UNSEEN_LOST : UNSEEN_NONE};
         log_append(order, &event, found.positions);
         free(found.positions);
     }

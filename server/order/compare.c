@@ -15,16 +15,14 @@ struct comparison {
     struct search search;
     uint64_t from, to; /* positions, the earlier first */
     unsigned turn;
-    bool swapped, done;
+    bool swapped, searched, done;
     enum precedence answer;
+    uint32_t reasons;
 };
 
-/* The walk leaves out what cannot lead anywhere new; where events are lost that may be what
+/* The walk leaves out what cannot lead anywhere new; where parts are damaged that may be what
  * forbids an answer. */
-static bool nothing_is_missing(const struct order *order)
-{
-    return order->figures.lost == 0 && order->partners_lost == 0 && order->damaged_blocks == 0;
-}
+static bool nothing_is_missing(const struct order *order) { return order->damaged_blocks == 0; }
 
 /* One turn of each search, about as long for each; true when the answer is known. */
 static bool take_turns(struct comparison *c)
@@ -43,18 +41,36 @@ static bool take_turns(struct comparison *c)
            (turn > TURNS_BEFORE_SCAN && search_scan(search, SCAN_TURN)) || search->found;
 }
 
-static enum precedence answer_of(const struct comparison *c)
+static enum precedence answer_of(struct comparison *c)
 {
     if (c->search.found)
         return c->swapped ? ORDER_AFTER : ORDER_BEFORE;
-    return c->search.doubt ? ORDER_UNKNOWN : ORDER_CONCURRENT;
+    c->reasons = c->search.doubt ? UNSEEN_BIT(UNANSWERED_DAMAGED)
+                                 : order_doubts_between(c->order, c->from, c->to);
+    return c->reasons ? ORDER_UNKNOWN : ORDER_CONCURRENT;
+}
+
+/* Why an event has no place in the order; 0 if it has one. */
+static uint32_t why_none(const struct order *order, struct ref at, uint64_t position)
+{
+    const struct line *line = order_get(order, at.line);
+    if (position != NO_POSITION && log_get(order, position, ROW_LINE) == 0)
+        return UNSEEN_BIT(UNANSWERED_DAMAGED);
+    if (position != NO_POSITION)
+        return log_get(order, position, ROW_FLAGS) & ROW_CONTRADICTORY ? UNSEEN_BIT(UNANSWERED_CONTRADICTORY)
+                                                                       : 0;
+    return order_is_forgotten(order, at)                  ? UNSEEN_BIT(UNANSWERED_FORGOTTEN)
+           : line && at.number > line->delivered ? UNSEEN_BIT(UNANSWERED_PENDING)
+                                                 : UNSEEN_BIT(UNANSWERED_GONE);
 }
 
 /* Answers that need no search. */
-static bool is_plain(const struct order *order, struct ref a, struct ref b, enum precedence *answer)
+static bool is_plain(const struct order *order, struct ref a, struct ref b, enum precedence *answer,
+                     uint32_t *reasons)
 {
     uint64_t pa = order_position(order, a), pb = order_position(order, b);
     *answer = ORDER_UNKNOWN;
+    *reasons = ref_equal(a, b) ? 0 : why_none(order, a, pa) | why_none(order, b, pb);
     if (pa == NO_POSITION || pb == NO_POSITION || pa == pb) {
         *answer = ref_equal(a, b) ? ORDER_SAME : ORDER_UNKNOWN;
         return true;
@@ -71,7 +87,8 @@ static bool is_plain(const struct order *order, struct ref a, struct ref b, enum
 static void begin(struct comparison *c, struct ref a, struct ref b)
 {
     c->turn = 0;
-    c->done = is_plain(c->order, a, b, &c->answer);
+    c->searched = false;
+    c->done = is_plain(c->order, a, b, &c->answer, &c->reasons);
     if (c->done)
         return;
     uint64_t pa = order_position(c->order, a), pb = order_position(c->order, b);
@@ -87,8 +104,9 @@ static void begin(struct comparison *c, struct ref a, struct ref b)
 static bool go_on(struct comparison *c, uint64_t budget)
 {
     for (uint64_t spent = 0; !c->done && spent <= budget;) {
-        spent += c->turn > TURNS_BEFORE_SCAN ? SCAN_TURN : TURN_EVENTS;
-        if (take_turns(c)) {
+        spent += c->searched || c->turn > TURNS_BEFORE_SCAN ? SCAN_TURN : TURN_EVENTS;
+        c->searched = c->searched || take_turns(c);
+        if (c->searched && (c->search.found || order_doubts_step(c->order, c->to + 1, SCAN_TURN))) {
             c->done = true;
             c->answer = answer_of(c);
         }
@@ -113,6 +131,11 @@ void comparison_begin(struct comparison *c, struct ref a, struct ref b)
 bool comparison_step(struct comparison *c, uint64_t budget) { return go_on(c, budget); }
 
 enum precedence comparison_answer(const struct comparison *c) { return c->answer; }
+
+uint32_t comparison_reasons(const struct comparison *c)
+{
+    return c->answer == ORDER_UNKNOWN ? c->reasons : 0;
+}
 
 void comparison_free(struct comparison *c)
 {

@@ -16,7 +16,8 @@ static struct event event_of(const struct arrival *a, uint64_t point)
                           .site = a->site,
                           .type = a->type,
                           .relation = (uint8_t)a->relation,
-                          .sends = a->sends};
+                          .sends = a->sends,
+                          .doubt = a->doubt};
 }
 
 struct incoming { /* edges of one event */
@@ -30,10 +31,25 @@ static void add_edge(struct incoming *in, uint64_t from)
         in->items[in->count++] = from;
 }
 
+/* The last events of a line that is gone are lost if somebody names one of them. */
+static void close_end(struct order *order, struct ref named)
+{
+    const struct line *line = order_get(order, named.line);
+    if (line && line->gone && !line->pending && named.number > line->delivered)
+        log_gap(order, named.line, named.number - line->delivered);
+}
+
+static void add_after(struct order *order, struct ref from, struct incoming *in, bool *lost)
+{
+    close_end(order, from);
+    add_edge(in, log_standing(order, from, lost));
+}
+
 static void add_sends(struct order *order, const struct pending *pending, struct event *event,
                       struct incoming *in)
 {
     for (uint32_t i = 0; i < pending->arrival.partner_count; i++) {
+        close_end(order, pending->arrival.partners[i]);
         uint64_t send = order_position(order, pending->arrival.partners[i]);
         if (send == NO_POSITION)
             event->partner_lost |= !order_is_forgotten(order, pending->arrival.partners[i]);
@@ -44,7 +60,8 @@ static void add_sends(struct order *order, const struct pending *pending, struct
 }
 
 static void deliver_one(struct order *order, const struct pending *pending, uint64_t point,
-                        const uint64_t *collected, size_t collected_count, bool partner_lost)
+                        const uint64_t *collected, size_t collected_count, bool partner_lost,
+                        uint8_t doubt)
 {
     const struct arrival *a = &pending->arrival;
     struct line *line = order_get(order, a->at.line);
@@ -55,7 +72,8 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     size_t room = 0, need = a->partner_count + collected_count + 3;
     if (need > sizeof in.few / sizeof *in.few)
         in.items = grow(NULL, &room, need, sizeof *in.items);
-    event.partner_lost = partner_lost;
+    event.partner_lost = partner_lost || (doubt && a->relation == RELATION_RECEIVE && !a->partner_count);
+    bool lost = false;
     if (a->relation == RELATION_RECEIVE)
         add_sends(order, pending, &event, &in);
     for (size_t i = 0; i < collected_count; i++)
@@ -63,14 +81,17 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     struct ref opener = line->positions.count == 0 ? line->opened_by : (struct ref){0, 0};
     for (size_t i = 0; i < 2; i++)
         if (a->after[i].line && !(opener.line && ref_equal(a->after[i], opener)))
-            add_edge(&in, log_standing(order, a->after[i]));
+            add_after(order, a->after[i], &in, &lost);
     if (opener.line) {
         uint32_t before = in.count;
-        add_edge(&in, log_standing(order, opener));
+        add_after(order, opener, &in, &lost);
         event.opened = in.count > before;
     }
     event.edge_count = in.count;
     event.send_count = in.sends;
+    lost |= event.partner_lost || (line->after_gap && !line->shared);
+    if (!event.doubt)
+        event.doubt = doubt ? doubt : lost ? UNSEEN_LOST : UNSEEN_NONE;
     presence_apply(order, &event);
     uint64_t position = order->count;
     log_append(order, &event, in.items);
@@ -96,14 +117,18 @@ void point_append(struct order *order, const struct point *point, bool partner_l
     for (size_t i = 0; i < point->count; i++)
         deliver_one(order, point->members[i], first, collected + 8 * (i & 1), i < 2 ? counts[i] : 0,
                     i == 0 && partner_lost &&
-                        !order_is_forgotten(order, point->members[i]->arrival.partners[0]));
+                        !order_is_forgotten(order, point->members[i]->arrival.partners[0]),
+                    point->doubt);
 }
 
 /* Who waited for it by a key, or was waited for, counts it. */
-static void met(struct order *order, const struct pending *member)
+static void met(struct order *order, const struct pending *member, uint8_t doubt)
 {
     const struct arrival *a = &member->arrival;
     bool receives = a->relation == RELATION_RECEIVE;
+    struct meeting *meeting = doubt && !receives ? meeting_of(order, a) : NULL;
+    if (meeting)
+        meeting->released = true;
     if (a->stream && receives)
         stream_received(order, a);
     else if (!a->stream && (!receives || a->partners == &member->one))
@@ -117,7 +142,7 @@ void point_deliver(struct order *order, const struct point *point, bool partner_
     point_append(order, point, partner_lost);
     for (size_t i = 0; i < point->count; i++)
         if (point->members[i]->arrival.keyed)
-            met(order, point->members[i]);
+            met(order, point->members[i], point->doubt);
     for (size_t i = 0; i < point->count; i++) {
         uint32_t line = point->members[i]->arrival.at.line;
         pending_forget(order, point->members[i]);

@@ -43,6 +43,9 @@ void order_forget(struct order *order, uint64_t position)
     for (size_t i = 0; i < order->hidden_count; i++)
         forget_line(order, HIDDEN_LINE | (uint32_t)(i + 1), first);
     order->first = first;
+    if (order->doubts && order->first_doubt < first)
+        order->forgotten_doubts = order->doubt_reasons;
+    doubts_drop(order);
     while (order->packed < to)
         log_pack(order);
     order_rest(order);

@@ -26,7 +26,12 @@ struct pending {
 
 struct ring { /* what is pending on a line, by number & (room - 1) */
     struct pending **items;
-    uint32_t room;
+    uint32_t room, count;
+};
+
+struct far { /* the numbers of a line that were put far ahead of it: a heap, least first; some are gone */
+    size_t count, room;
+    uint64_t *numbers;
 };
 
 struct spill { /* what is pending on a line and lies on the shelf: numbers begin .. end - 1 */
@@ -75,6 +80,8 @@ struct line {
     bool shared;
     uint8_t closed;          /* an enum closed */
     bool gone, queued;
+    bool leaving;            /* it is about to be gone */
+    bool settled;            /* gone, and nothing came since: what is missing now is lost */
     bool dense;              /* more neighbours than are listed, or some that cannot be */
     bool after_gap;          /* the next event follows lost numbers */
     bool has_gaps;
@@ -90,6 +97,7 @@ struct line {
     size_t waiter_room;
     struct ring ring;
     struct spill *spill;     /* NULL: nothing is spilled */
+    struct far *far;         /* NULL: none was put there */
     struct ref opened_by;
     uint32_t *neighbours;    /* lines from which order comes in */
     struct gap *gaps;
@@ -105,6 +113,7 @@ struct meeting { /* those who meet by one key */
     size_t count, room;
     uint32_t receives, expected; /* of a SEND: delivered so far; how many it has, 0 any number */
     bool done; /* all that can be expected has met; forgotten after a while */
+    bool released; /* not all came, and nobody waits for them any more */
     uint32_t *waiting; /* lines */
     size_t waiting_count, waiting_room;
 };
@@ -114,7 +123,8 @@ struct set {
     size_t count, room;
 };
 
-struct effects { /* per kind: by 2 * type + paired, 0 none, else 1 + presence, + 8 if own; + 16 * (1 + presence) about */
+struct effects { /* per kind: by 2 * type + paired, 0 not known, else 1 + presence, + 8 if own; + 16 * (1 + presence)
+                  * on the line that it is about */
     uint8_t *of;
     size_t room;
 };
@@ -138,6 +148,8 @@ struct order {
     struct rows *spare;      /* a block that was open */
     struct rows *damaged;    /* stands for blocks that cannot be read */
     uint64_t damaged_blocks, partners_lost;
+    uint64_t *unreadable, first_damage; /* which blocks; the place of the first */
+    size_t unreadable_room;
     bool has_shared; /* some line is shared */
     struct map late;         /* send -> struct late: receives its row has no room for */
     struct scratch *scratch; /* of questions, see past.c */
@@ -153,11 +165,26 @@ struct order {
     size_t after_room;
     struct effects *effects; /* by kind */
     size_t effects_room;
+    void (*ask_effect)(void *context, uint32_t kind, uint32_t type); /* NULL: nobody knows more */
+    void *effect_asked;
     struct queue { /* lines whose heads are to be looked at, first come first */
         uint32_t *items;
         size_t begin, count, room; /* room: a power of two */
     } work;
     bool held; /* looking is put off */
+    bool patient; /* likewise, until somebody calls order_go_on */
+    uint64_t looks; /* left in this step */
+    struct going { /* lines on which nothing more comes, not marked yet */
+        uint32_t *lines;
+        size_t next, count, room;
+        size_t waiters; /* of the line before the next one that are to look again */
+    } going;
+    struct set stragglers; /* gone lines on which something came all the same */
+    bool last;      /* nobody is there any more who could tell something */
+    bool finishing; /* then, and nothing else is left: who waits by a key for somebody is let go */
+    uint64_t doubts, first_doubt; /* events before which more may be; position of the first */
+    uint32_t doubt_reasons, forgotten_doubts; /* bits: of them all; of those that are forgotten */
+    struct doubts *doubtful; /* doubt.c; NULL: nobody asked yet */
     struct trouble *troubles;
     size_t trouble_count, trouble_room;
     char **reasons; /* read from a saved order */
@@ -200,14 +227,16 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
 void log_set(struct order *order, uint64_t position, enum row_field field, uint64_t value);
 void log_gap(struct order *order, uint32_t line, uint64_t count);
 /* The event that stands for `at` in the order: itself, or where it is lost or
- * contradictory the one before it on its exclusive line; else NO_POSITION. */
-uint64_t log_standing(const struct order *order, struct ref at);
+ * contradictory the one before it on its exclusive line; else NO_POSITION.  *lost is set if it is lost. */
+uint64_t log_standing(const struct order *order, struct ref at, bool *lost);
 void log_pack(struct order *order); /* every full block */
 
 /* collect.c: the edges that the `after` set of a type asks for on a shared line.  Call
  * before the event is appended; fills edges, returns how many. */
 size_t log_collect(struct order *order, uint32_t line, uint32_t type, uint64_t *edges,
                    size_t room);
+
+void damage_note(struct order *order, uint64_t block); /* damage.c: it cannot be read */
 
 /* receives.c */
 struct late {
@@ -220,6 +249,9 @@ void late_add(struct order *order, uint64_t send, uint64_t receive);
 
 /* past.c */
 void scratch_free(struct order *order);
+
+/* doubt.c */
+void doubts_drop(struct order *order); /* what was found out about them */
 
 /* save.c and life.c share this */
 struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
@@ -241,11 +273,13 @@ void pending_free_all(struct order *order);
 struct point { /* events that are delivered together; the first is the head that was looked at */
     struct pending **members;
     size_t count, room;
+    uint8_t doubt; /* an enum unseen: some that belong to it are missing */
 };
 
 void line_enqueue(struct order *order, uint32_t number); /* its head is to be looked at */
 uint32_t line_dequeue(struct order *order);              /* call only if work is left */
 void line_wake(struct order *order, uint32_t number);    /* those who waited for what it delivered */
+void line_wake_one(struct order *order, uint32_t number); /* the first who waits, for whatever */
 bool point_has(const struct point *point, uint32_t line);
 /* Lets the point wait for `need`; false if that closes a cycle of waiting lines. */
 bool point_wait(struct order *order, const struct point *point, struct ref need);

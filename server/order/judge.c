@@ -39,6 +39,14 @@ static const char *refusal(const struct order *order, struct ref partner, struct
     return "names a partner that does not name it back";
 }
 
+/* Who waits for somebody by a key is let go when the run is over: what the other did is not known. */
+static bool is_let_go(const struct order *order, struct point *point)
+{
+    if (order->finishing)
+        point->doubt = order->figures.lost ? UNSEEN_LOST : UNSEEN_THREAD;
+    return order->finishing;
+}
+
 /* A SYNC head: its partner must be a head that names it back. */
 static enum verdict join_partner(struct order *order, struct point *point, struct ref partner)
 {
@@ -78,7 +86,13 @@ static enum verdict join_meeting(struct order *order, struct point *point)
     const struct arrival *a = &head->arrival;
     struct meeting *meeting = meeting_of(order, a);
     size_t size = a->relation == RELATION_GROUP ? a->group_size : 2;
-    if (meeting->count < size) {
+    if (meeting->released) {
+        point->doubt = UNSEEN_LOST;
+        return READY;
+    }
+    if (meeting->count < size && is_let_go(order, point)) {
+        size = meeting->count;
+    } else if (meeting->count < size) {
         struct line *line = order_get(order, a->at.line);
         if (line->wait.line == 0) {
             meeting->waiting = grow(meeting->waiting, &meeting->waiting_room,
@@ -131,29 +145,35 @@ static struct ref send_by(const struct order *order, const struct arrival *a, ui
 }
 
 /* A keyed RECEIVE: finds its send, or waits to be woken by it. */
-static enum verdict find_send(struct order *order, struct pending *head)
+static enum verdict find_send(struct order *order, struct point *point)
 {
+    struct pending *head = point->members[0];
     struct arrival *a = &head->arrival;
     struct ref send = send_by(order, a, a->key[1]);
     if (!send.line)
-        return WAITING;
+        return is_let_go(order, point) ? READY : WAITING;
     head->one = send;
     a->partners = &head->one;
     a->partner_count = 1;
     return READY;
 }
 
+/* Stands for a send that never came. */
+static const struct ref nobody = {UINT32_MAX, 1};
+
 /* With many keys: finds all its sends; the keys go behind them. */
-static enum verdict find_sends(struct order *order, struct pending *head)
+static enum verdict find_sends(struct order *order, struct point *point)
 {
+    struct pending *head = point->members[0];
     struct arrival *a = &head->arrival;
     for (uint32_t i = 0; i < a->partner_count; i++)
-        if (!send_by(order, a, a->partners[i].number).line)
+        if (!send_by(order, a, a->partners[i].number).line && !is_let_go(order, point))
             return WAITING;
     size_t n = a->partner_count, room = 0;
     struct ref *partners = grow(NULL, &room, 2 * n, sizeof *partners);
     for (size_t i = 0; i < n; i++) {
         partners[i] = send_by(order, a, a->partners[i].number);
+        partners[i] = partners[i].line ? partners[i] : nobody;
         partners[n + i] = a->partners[i];
     }
     if (a->partners != &head->one)
@@ -162,16 +182,17 @@ static enum verdict find_sends(struct order *order, struct pending *head)
     return READY;
 }
 
-static enum verdict find_partners(struct order *order, struct pending *head)
+static enum verdict find_partners(struct order *order, struct point *point)
 {
+    struct pending *head = point->members[0];
     const struct arrival *a = &head->arrival;
     if (a->stream && a->partner_count)
         return READY;
     if (a->stream)
-        return stream_find(order, head) ? READY : WAITING;
+        return stream_find(order, head) || is_let_go(order, point) ? READY : WAITING;
     if (a->partner_count == 0)
-        return find_send(order, head);
-    return a->partners[0].line == 0 ? find_sends(order, head) : READY;
+        return find_send(order, point);
+    return a->partners[0].line == 0 ? find_sends(order, point) : READY;
 }
 
 static enum verdict wait_for_edges(struct order *order, const struct point *point,
@@ -195,6 +216,8 @@ static enum verdict wait_for_sends(struct order *order, const struct point *poin
     struct pending *head = point->members[0];
     for (size_t i = 0; i < head->arrival.partner_count; i++) {
         struct ref send = head->arrival.partners[i];
+        if (ref_equal(send, nobody))
+            continue;
         const struct line *line = order_get(order, send.line);
         bool there = line && line->delivered >= send.number;
         uint64_t position = there ? order_position(order, send) : NO_POSITION;
@@ -215,6 +238,7 @@ enum verdict point_judge(struct order *order, struct point *point)
     struct pending *head = point->members[0];
     const struct arrival *a = &head->arrival;
     bool alone = false;
+    point->doubt = UNSEEN_NONE;
     if (order_get(order, a->at.line)->closed == LINE_CLOSED) {
         point_contradict(order, head, (struct ref){0, 0}, "comes after the end of its line");
         return DONE;
@@ -229,7 +253,7 @@ enum verdict point_judge(struct order *order, struct point *point)
     else if (a->relation == RELATION_SYNC)
         verdict = join_partner(order, point, a->partners[0]);
     else if (a->relation == RELATION_RECEIVE && a->keyed)
-        verdict = find_partners(order, head);
+        verdict = find_partners(order, point);
     if (verdict == READY_ALONE)
         alone = true;
     else if (verdict != READY)

@@ -40,12 +40,14 @@ void order_free(struct order *order)
         if (order->blocks[i].rows != order->damaged)
             rows_free(order->blocks[i].rows);
     rows_free(order->damaged);
+    free(order->unreadable);
     rows_free(order->spare);
     free(order->blocks);
     free(order->cache.list);
     nodes_free(&order->nodes);
     late_free(order);
     scratch_free(order);
+    doubts_drop(order);
     if (order->shelf.free)
         order->shelf.free(order->shelf.context);
     meetings_free(order);
@@ -59,6 +61,8 @@ void order_free(struct order *order)
     free(order->after);
     free(order->effects);
     free(order->work.items);
+    free(order->going.lines);
+    free(order->stragglers.items);
     free(order->troubles);
     for (size_t i = 0; i < order->reason_count; i++)
         free(order->reasons[i]);
@@ -118,7 +122,7 @@ void order_close(struct order *order, uint32_t number, uint64_t last)
     line->closed = line->delivered >= last ? LINE_CLOSED : LINE_CLOSING;
 }
 
-void order_after(struct order *order, uint32_t type, uint32_t earlier)
+bool order_after(struct order *order, uint32_t type, uint32_t earlier)
 {
     size_t before = order->after_room;
     order->after = grow(order->after, &order->after_room, type + 1, sizeof *order->after);
@@ -127,9 +131,12 @@ void order_after(struct order *order, uint32_t type, uint32_t earlier)
     struct set *set = &order->after[type];
     for (size_t i = 0; i < set->count; i++)
         if (set->items[i] == earlier)
-            return;
+            return true;
+    if (set->count >= AFTER_MOST)
+        return false;
     set->items = grow(set->items, &set->room, set->count + 1, sizeof *set->items);
     set->items[set->count++] = earlier;
+    return true;
 }
 
 void order_report(struct order *order, struct ref at, struct ref with, const char *why)

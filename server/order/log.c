@@ -33,7 +33,7 @@ static void evict(struct order *order)
     }
 }
 
-static struct rows *damaged_rows(struct order *order)
+static struct rows *damaged_rows(struct order *order, uint64_t block)
 {
     if (!order->damaged) { /* every field is 0: on line 0 */
         order->damaged = rows_open();
@@ -41,7 +41,7 @@ static struct rows *damaged_rows(struct order *order)
         order->damaged->row_bytes = 0;
         memset(order->damaged->bytes, 0, 80);
     }
-    order->damaged_blocks++;
+    damage_note(order, block);
     return order->damaged;
 }
 
@@ -68,7 +68,7 @@ const struct rows *log_load(const struct order *constant, uint64_t number)
         rows = NULL;
     }
     if (!rows)
-        return block->rows = damaged_rows(order);
+        return block->rows = damaged_rows(order, number);
     struct cache *cache = &order->cache;
     evict(order);
     cache->list = grow(cache->list, &cache->room, cache->count + 1, sizeof *cache->list);
@@ -197,7 +197,8 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
     rows_set(rows, i, ROW_FLAGS,
              (uint64_t)event->relation | (event->state ? ROW_CONTRADICTORY : 0) |
                  (event->partner_lost ? ROW_PARTNER_LOST : 0) | (event->opened ? ROW_OPENED : 0) |
-                 (line->after_gap ? ROW_AFTER_GAP : 0) | (event->sends ? ROW_SENDS : 0));
+                 (line->after_gap ? ROW_AFTER_GAP : 0) | (event->sends ? ROW_SENDS : 0) |
+                 (uint64_t)event->doubt << ROW_DOUBT_SHIFT);
     rows_set(rows, i, ROW_ACTIVE, most(event->in.active));
     rows_set(rows, i, ROW_BLOCKED, most(event->in.blocked));
     rows_set(rows, i, ROW_AWAY, most(event->in.away));
@@ -220,6 +221,10 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
     line->delivered = event->number;
     line->after_gap = false;
     order->partners_lost += event->partner_lost;
+    if (event->doubt) {
+        order->first_doubt = order->doubts++ ? order->first_doubt : position;
+        order->doubt_reasons |= UNSEEN_BIT(event->doubt);
+    }
     order->count++;
     if (event->line & HIDDEN_LINE)
         order->figures.hidden_events++;
@@ -297,13 +302,15 @@ uint64_t order_position(const struct order *order, struct ref ref)
     return line_at(order, line, ordinal);
 }
 
-uint64_t log_standing(const struct order *order, struct ref ref)
+uint64_t log_standing(const struct order *order, struct ref ref, bool *lost)
 {
     const struct line *line = order_get(order, ref.line);
+    *lost |= line && ref.number > line->delivered;
     if (!line || ref.number == 0 || ref.number > line->delivered)
         return NO_POSITION;
     bool exact;
     uint64_t ordinal = ordinal_of(line, ref.number, &exact);
+    *lost |= !exact;
     if (line->shared && !exact)
         return NO_POSITION;
     for (; ordinal >= line->base && ordinal < line->positions.count; ordinal--) {
@@ -345,6 +352,7 @@ struct event order_event(const struct order *order, uint64_t position)
         .opened = (flags & ROW_OPENED) != 0,
         .after_gap = (flags & ROW_AFTER_GAP) != 0,
         .sends = (flags & ROW_SENDS) || (flags & ROW_RELATION) == RELATION_SEND,
+        .doubt = (uint8_t)(flags >> ROW_DOUBT_SHIFT),
         .in = {.active = (uint16_t)row_get(rows, i, ROW_ACTIVE),
                .blocked = (uint16_t)row_get(rows, i, ROW_BLOCKED),
                .away = (uint16_t)row_get(rows, i, ROW_AWAY)}};

@@ -29,6 +29,7 @@
 #include "wire/event.h"
 
 #define NO_POSITION UINT64_MAX
+#define AFTER_MOST 8u /* types that the events of one type come after, see order_after */
 
 struct order;
 
@@ -55,6 +56,7 @@ struct arrival {
     uint32_t partner_count;
     struct ref after[2]; /* line 0: none */
     uint32_t batch; /* where it came from, see order_oldest_batch */
+    uint8_t doubt;  /* an enum unseen: why more may be before it than is told */
 };
 
 /* One delivered event.  line 0: it cannot be read, the trace file is damaged there. */
@@ -71,6 +73,7 @@ struct event {
     bool opened;           /* its last edge is what its line was opened by */
     bool after_gap;        /* numbers before it on its line were lost */
     bool sends;            /* it may have receives */
+    uint8_t doubt;         /* an enum unseen: why more may be before it than is told */
     struct presences in;   /* on its line, after it; at most 255 each */
 };
 
@@ -81,7 +84,8 @@ struct trouble {
 
 struct order_figures {
     uint64_t events, hidden_events, pending, lost, contradictions, duplicates;
-    uint64_t damaged; /* blocks found unreadable so far */
+    uint64_t damaged; /* parts found unreadable so far */
+    uint64_t doubtful; /* events before which more may be than is told */
 };
 
 struct order *order_new(void); /* everything in memory */
@@ -96,14 +100,19 @@ uint32_t order_line(struct order *order, bool shared, uint32_t kind);
 /* The line ends with the event of this number, or has ended: nothing comes after it.  0: it has none. */
 void order_close(struct order *order, uint32_t line, uint64_t last);
 void order_opened_by(struct order *order, uint32_t line, struct ref by);
-/* Events of `type` on shared lines come after all earlier ones of `earlier`. */
-void order_after(struct order *order, uint32_t type, uint32_t earlier);
+/* Events of `type` on shared lines come after all earlier ones of `earlier`; false: of too many. */
+bool order_after(struct order *order, uint32_t type, uint32_t earlier);
 /* Where a thread is after an event of `type`, with a partner or without, on a line
  * of `kind`; own: the line's own thread rather than the acting one. */
 void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
                   enum presence presence, bool own);
 /* And where the acting one is on the line that the event is about; since when is not kept there (number 0). */
 void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired, enum presence presence);
+
+/* Who is asked for the effects of a kind and a type when they occur together first, and tells by
+ * order_effect those there are.  What was told before is forgotten. */
+void order_ask_effects(struct order *order, void (*ask)(void *context, uint32_t kind, uint32_t type),
+                       void *context);
 
 /* Accepts an event; false if it was a duplicate and dropped. */
 bool order_accept(struct order *order, const struct arrival *arrival);
@@ -122,6 +131,16 @@ void order_expect(const struct order *order, const struct arrival *arrival, enum
 void order_lost(struct order *order, uint32_t line, uint64_t first, uint64_t count);
 /* Nothing more comes on these lines: gaps before pending events are lost. */
 void order_gone(struct order *order, const uint32_t *lines, size_t count);
+/* Something may come on this line again. */
+void order_back(struct order *order, uint32_t line);
+/* From now on what may have to look at many events (an arrival that others wait for, lines that are
+ * gone) is put off, and order_go_on does it, in steps of about `looks` events.  True when nothing is
+ * left. */
+void order_patient(struct order *order);
+bool order_go_on(struct order *order, uint64_t looks);
+/* Nobody is there any more who could tell something: who waits by a key for somebody that never came is let
+ * go, as doubtful.  All lines are gone. */
+void order_finish(struct order *order);
 /* Reports a contradiction that was seen outside. */
 void order_report(struct order *order, struct ref at, struct ref with, const char *why);
 
@@ -166,6 +185,13 @@ uint64_t order_line_from(const struct order *order, uint32_t line, uint64_t posi
 /* Gaps of a line, oldest first; false past the last. */
 bool order_line_gap(const struct order *order, uint32_t line, size_t i, uint64_t *first,
                     uint64_t *count);
+/* Reads all that is on the shelf, to find out what cannot be read. */
+void order_verify(struct order *order);
+/* Stretches of a line's numbers that are known to lie in parts that cannot be read. */
+void order_unreadable(const struct order *order, uint32_t line,
+                      void (*visit)(void *context, uint64_t first, uint64_t count), void *context);
+uint64_t order_unreadable_events(const struct order *order); /* of all lines but the hidden ones */
+uint64_t order_first_damage(const struct order *order); /* place on the shelf, 0 none */
 /* Who is in a line at its end; since: number of the event by which it came in.  False
  * past the last. */
 bool order_line_inside(const struct order *order, uint32_t line, size_t i, uint32_t *thread,
@@ -192,7 +218,22 @@ struct comparison *comparison_new(const struct order *order);
 void comparison_begin(struct comparison *comparison, struct ref a, struct ref b);
 bool comparison_step(struct comparison *comparison, uint64_t budget); /* true when it is done */
 enum precedence comparison_answer(const struct comparison *comparison);
+/* Why it is UNKNOWN: bits of enum unseen and enum unanswered; else 0. */
+uint32_t comparison_reasons(const struct comparison *comparison);
 void comparison_free(struct comparison *comparison);
+
+/* Doubts: events before which more may be than is told.  If two events are not ordered, and a doubtful one is
+ * before (or is) one of them and not the other, that one may come after the other.  Which doubtful events are
+ * before each event is found in one pass over the log, when first asked. */
+/* Goes on with it for about `budget` events; true once all before position `end` is known. */
+bool order_doubts_step(const struct order *order, uint64_t end, uint64_t budget);
+/* Of two events that are not ordered by what is known, once that is known of both: bits of enum unseen, why they
+ * may be ordered all the same; 0: they are concurrent. */
+uint32_t order_doubts_between(const struct order *order, uint64_t a, uint64_t b);
+/* How many of the events of an exclusive line, ordinals from .. end - 1, have the same doubts as the event at a
+ * position. */
+uint64_t order_doubts_alike(const struct order *order, uint32_t line, uint64_t from, uint64_t end,
+                            uint64_t position);
 
 /* How far the past or the future of an event reaches on every line. */
 struct reach;

@@ -268,13 +268,7 @@ static void scan_back(struct search *search, uint64_t position)
 {
     const struct rows *rows = log_rows(search->order, position);
     uint32_t i = position % BLOCK_EVENTS;
-    uint64_t flags = row_get(rows, i, ROW_FLAGS);
     struct row_edges edges = rows_edges(rows, i);
-    if (flags & (ROW_PARTNER_LOST | ROW_AFTER_GAP)) {
-        const struct line *line =
-            order_get(search->order, row_line_of(row_get(rows, i, ROW_LINE)));
-        search->doubt |= (flags & ROW_PARTNER_LOST) || (line && !line->shared);
-    }
     if (!is_past(&search->scratch->scanned, rows, position))
         scan_to(search, position); /* the other end of its pair is */
     for (uint32_t k = 0; k < edges.count; k++) {
@@ -340,12 +334,13 @@ bool search_scan(struct search *search, uint64_t events)
 /* ---- a search ---- */
 
 /* An event on a shared line comes before the next one that its thread does on its own line, so that
- * the past has reached it once it has reached that. */
+ * the past has reached it once it has reached that.  Where something is lost it need not have waited for what
+ * its thread did before it. */
 static uint64_t next_of_thread(const struct order *order, uint64_t position, uint32_t *number)
 {
     uint32_t thread = (uint32_t)log_get(order, position, ROW_THREAD);
     const struct line *line = thread ? order_get(order, thread) : NULL;
-    if (!line || line->shared || thread & HIDDEN_LINE || order->figures.contradictions)
+    if (!line || line->shared || thread & HIDDEN_LINE || order->figures.contradictions || order->doubts)
         return NO_POSITION;
     uint64_t ordinal = order_line_from(order, thread, position + 1);
     uint64_t next = ordinal < line->positions.count ? order_line_at(order, thread, ordinal) : NO_POSITION;

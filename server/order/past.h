@@ -60,7 +60,7 @@ struct search {
         uint32_t line;
         uint64_t end;
     } goals[2];
-    bool found, doubt, scanning;  /* doubt: the way leads through lost or damaged events */
+    bool found, doubt, scanning;  /* doubt: the way leads through damaged events */
 };
 
 /* Begins at an event; search->scratch NULL: with that of the order. */

@@ -60,15 +60,63 @@ static void ring_widen(struct line *line, uint64_t offset)
     free(old.items);
 }
 
+/* ---- far ahead: a heap of numbers says which is the least ---- */
+
+static void far_push(struct line *line, uint64_t number)
+{
+    size_t room = 0;
+    if (!line->far) {
+        line->far = grow(NULL, &room, 1, sizeof *line->far);
+        *line->far = (struct far){0};
+    }
+    struct far *far = line->far;
+    far->numbers = grow(far->numbers, &far->room, far->count + 1, sizeof *far->numbers);
+    size_t i = far->count++;
+    for (; i && far->numbers[(i - 1) / 2] > number; i = (i - 1) / 2)
+        far->numbers[i] = far->numbers[(i - 1) / 2];
+    far->numbers[i] = number;
+}
+
+static void far_pop(struct far *far)
+{
+    uint64_t last = far->numbers[--far->count];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < far->count; i = child) {
+        child += child + 1 < far->count && far->numbers[child + 1] < far->numbers[child];
+        if (far->numbers[child] >= last)
+            break;
+        far->numbers[i] = far->numbers[child];
+    }
+    far->numbers[i] = last;
+}
+
+/* Least number beyond the line's head; what was delivered since it was put there goes now. */
+static uint64_t far_least(struct line *line)
+{
+    struct far *far = line->far;
+    while (far && far->count && far->numbers[0] <= line->delivered)
+        far_pop(far);
+    return far && far->count ? far->numbers[0] : 0;
+}
+
+static void far_free(struct far *far)
+{
+    if (far)
+        free(far->numbers);
+    free(far);
+}
+
 static void place_piece(struct order *order, struct line *line, struct pending *piece)
 {
     uint64_t number = piece->arrival.at.number, offset = number - line->delivered;
     if (offset > RING_MAX) {
         map_put(&order->far, piece->arrival.at.line, number, piece);
+        far_push(line, number);
     } else {
         if (offset >= line->ring.room)
             ring_widen(line, offset);
         line->ring.items[number & (line->ring.room - 1)] = piece;
+        line->ring.count++;
     }
     line->pending++;
     order->in_memory++;
@@ -244,10 +292,12 @@ void pending_forget(struct order *order, struct pending *piece)
     struct line *line = order_get(order, at.line);
     struct pending **in_ring =
         line->ring.room ? &line->ring.items[at.number & (line->ring.room - 1)] : NULL;
-    if (in_ring && *in_ring == piece)
+    if (in_ring && *in_ring == piece) {
         *in_ring = NULL;
-    else
+        line->ring.count--;
+    } else {
         map_take(&order->far, at.line, at.number);
+    }
     line->pending--;
     order->in_memory--;
     order->figures.pending--;
@@ -270,15 +320,15 @@ void pending_each(const struct order *order, void (*visit)(void *context, const 
 
 uint64_t pending_least(const struct order *order, uint32_t number)
 {
-    const struct line *line = order_get(order, number);
-    uint64_t least = line->spill ? line->spill->begin : 0;
-    for (uint32_t i = 0; i < line->ring.room; i++)
-        if (line->ring.items[i] && (!least || line->ring.items[i]->arrival.at.number < least))
-            least = line->ring.items[i]->arrival.at.number;
-    for (size_t i = 0; i < order->far.room; i++)
-        if (order->far.entries[i].value && order->far.entries[i].a == number &&
-            (!least || order->far.entries[i].b < least))
-            least = order->far.entries[i].b;
+    struct line *line = order_get(order, number);
+    uint64_t least = line->spill ? line->spill->begin : 0, far = far_least(line);
+    if (far && (!least || far < least))
+        least = far;
+    /* What is in the ring lies within its length of the head: what is looked through once is behind the
+     * head when the gap before it is closed. */
+    for (uint64_t n = line->delivered + 1; line->ring.count && (!least || n < least); n++)
+        if (line->ring.items[n & (line->ring.room - 1)])
+            least = n;
     return least;
 }
 
@@ -317,6 +367,7 @@ void pending_free_all(struct order *order)
     for (size_t l = 0; l < order->line_count; l++) {
         free(order->lines[l].ring.items);
         spill_free(order->lines[l].spill);
+        far_free(order->lines[l].far);
     }
     for (struct pool *pool = order->pools, *next; pool; pool = next) {
         next = pool->next;

@@ -1,12 +1,37 @@
 /* Who is in a line, and doing what: from it follows the style it is drawn in. */
 #include "server/order/inside.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define EFFECT_OWN 8u
 #define EFFECT_HERE 15u /* the bits of the line itself; above them, of the line that it is about */
+#define EFFECT_NONE 0x80u /* it was asked for, and there is none */
 
-static uint8_t *effect_of(struct order *order, uint32_t kind, uint32_t type, bool paired)
+void order_ask_effects(struct order *order, void (*ask)(void *context, uint32_t kind, uint32_t type),
+                       void *context)
+{
+    order->ask_effect = ask;
+    order->effect_asked = context;
+    for (size_t i = 0; i < order->effects_room; i++) {
+        free(order->effects[i].of);
+        order->effects[i] = (struct effects){0};
+    }
+}
+
+static uint8_t *effect_at(struct order *order, uint32_t kind, uint32_t type, bool paired)
+{
+    bool there = kind < order->effects_room && 2 * type + 1 < order->effects[kind].room;
+    return there ? &order->effects[kind].of[2 * type + paired] : NULL;
+}
+
+static uint8_t known_effect(struct order *order, uint32_t kind, uint32_t type, bool paired)
+{
+    const uint8_t *at = effect_at(order, kind, type, paired);
+    return at && *at != EFFECT_NONE ? *at : 0;
+}
+
+static void set_effect(struct order *order, uint32_t kind, uint32_t type, bool paired, uint8_t effect)
 {
     size_t before = order->effects_room;
     order->effects = grow(order->effects, &order->effects_room, kind + 1, sizeof *order->effects);
@@ -18,20 +43,33 @@ static uint8_t *effect_of(struct order *order, uint32_t kind, uint32_t type, boo
     effects->of = grow(effects->of, &effects->room, 2 * type + 2, 1);
     if (effects->room > before)
         memset(effects->of + before, 0, effects->room - before);
-    return &effects->of[2 * type + paired];
+    effects->of[2 * type + paired] = effect;
 }
 
 void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
                   enum presence presence, bool own)
 {
-    uint8_t *of = effect_of(order, kind, type, paired);
-    *of = (uint8_t)((*of & ~EFFECT_HERE) | ((unsigned)presence + 1 + (own ? EFFECT_OWN : 0)));
+    uint8_t about = known_effect(order, kind, type, paired) & ~EFFECT_HERE;
+    set_effect(order, kind, type, paired, (uint8_t)(about | ((unsigned)presence + 1 + (own ? EFFECT_OWN : 0))));
 }
 
 void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired, enum presence presence)
 {
-    uint8_t *of = effect_of(order, kind, type, paired);
-    *of = (uint8_t)((*of & EFFECT_HERE) | ((unsigned)presence + 1) << 4);
+    uint8_t here = known_effect(order, kind, type, paired) & EFFECT_HERE;
+    set_effect(order, kind, type, paired, (uint8_t)(here | ((unsigned)presence + 1) << 4));
+}
+
+/* Of what was never asked before, somebody else may know it. */
+static uint8_t effect_of(struct order *order, uint32_t kind, uint32_t type, bool paired)
+{
+    uint8_t *at = effect_at(order, kind, type, paired);
+    if ((!at || !*at) && order->ask_effect) {
+        set_effect(order, kind, type, false, EFFECT_NONE);
+        set_effect(order, kind, type, true, EFFECT_NONE);
+        order->ask_effect(order->effect_asked, kind, type);
+        at = effect_at(order, kind, type, paired);
+    }
+    return at && *at != EFFECT_NONE ? *at : 0;
 }
 
 /* Somebody ends the visit of another, who was not seen leaving: only those who wait stay. */
@@ -72,10 +110,7 @@ static void count_in(uint16_t *counter, bool one)
 void presence_apply(struct order *order, struct event *event)
 {
     struct line *line = order_get(order, event->line);
-    uint8_t effect = 0;
-    if (line->kind < order->effects_room && 2 * event->type + 1 < order->effects[line->kind].room)
-        effect = order->effects[line->kind].of[2 * event->type +
-                                               (event->relation == RELATION_SYNC)];
+    uint8_t effect = effect_of(order, line->kind, event->type, event->relation == RELATION_SYNC);
     if (effect & EFFECT_HERE && event->state == EVENT_ORDERED) {
         uint32_t thread = effect & EFFECT_OWN ? event->line : event->thread;
         sit(line, thread, (enum presence)((effect & (EFFECT_OWN - 1)) - 1), event->number);

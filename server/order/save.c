@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAVE_VERSION 2u
+#define SAVE_VERSION 3u
+#define SAVE_WITHOUT_DOUBTS 2u /* an older one */
 
 /* ---- bytes ---- */
 
@@ -410,6 +411,16 @@ static bool open_lines_fit(const struct order *order)
 
 /* ---- all of it ---- */
 
+/* Older ones tell only by the rows what followed lost events. */
+static void load_doubts(struct reading *in, struct order *order, uint64_t version)
+{
+    bool told = version != SAVE_WITHOUT_DOUBTS, lost = order->figures.lost || order->partners_lost;
+    order->doubts = told ? get(in) : lost;
+    order->first_doubt = told ? get(in) : 0;
+    order->doubt_reasons = told ? (uint32_t)get(in) : lost ? UNSEEN_BIT(UNSEEN_LOST) : 0;
+    order->forgotten_doubts = told ? (uint32_t)get(in) : order->first ? order->doubt_reasons : 0;
+}
+
 uint8_t *order_save(struct order *order, size_t *size)
 {
     struct bytes out = {0};
@@ -424,6 +435,10 @@ uint8_t *order_save(struct order *order, size_t *size)
     put(&out, f->lost);
     put(&out, f->contradictions);
     put(&out, f->duplicates);
+    put(&out, order->doubts);
+    put(&out, order->first_doubt);
+    put(&out, order->doubt_reasons);
+    put(&out, order->forgotten_doubts);
     save_blocks(&out, order);
     put(&out, order->hidden_count);
     put(&out, order->line_count);
@@ -443,7 +458,8 @@ bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
 {
     struct reading in = {.data = bytes, .size = size};
     struct order_figures *f = &order->figures;
-    if (order->count || order->hidden_count || get(&in) != SAVE_VERSION)
+    uint64_t version = get(&in);
+    if (order->count || order->hidden_count || (version != SAVE_VERSION && version != SAVE_WITHOUT_DOUBTS))
         return false;
     order->count = get(&in);
     order->first = get(&in);
@@ -453,6 +469,7 @@ bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
     f->lost = get(&in);
     f->contradictions = get(&in);
     f->duplicates = get(&in);
+    load_doubts(&in, order, version);
     load_blocks(&in, order);
     size_t hidden = get_count(&in);
     in.bad |= get_count(&in) != order->line_count || order->first > order->count;

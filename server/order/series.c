@@ -74,6 +74,15 @@ static void evict(struct nodes *nodes)
     }
 }
 
+static void note_damage(struct nodes *nodes, uint64_t place)
+{
+    if (map_get(&nodes->bad, place, 0))
+        return;
+    map_put(&nodes->bad, place, 0, nodes);
+    if (nodes->damaged++ == 0)
+        nodes->first_damage = place;
+}
+
 static struct node *node_load(struct nodes *nodes, uint64_t place)
 {
     size_t size = 0, room = 0;
@@ -82,6 +91,7 @@ static struct node *node_load(struct nodes *nodes, uint64_t place)
         size != NODE_HEAD + ((size_t)SERIES_NODE * bytes[8] + 7) / 8 ||
         (bytes[8] > 57 && bytes[8] != 64)) {
         free(bytes);
+        note_damage(nodes, place);
         return NULL;
     }
     struct node *node = grow(NULL, &room, 1, sizeof *node);
@@ -121,6 +131,7 @@ void nodes_drop(struct nodes *nodes)
 void nodes_free(struct nodes *nodes)
 {
     nodes_drop(nodes);
+    map_free(&nodes->bad);
     free(nodes->list);
     nodes->list = NULL;
 }

@@ -32,6 +32,8 @@ struct nodes {
     size_t limit; /* nodes in the cache */
     uint64_t recent_place; /* the node looked at last */
     struct node *recent;
+    struct map bad;                 /* their places */
+    uint64_t damaged, first_damage; /* nodes that could not be read; the place of the first */
 };
 
 void nodes_free(struct nodes *nodes);

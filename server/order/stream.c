@@ -110,6 +110,10 @@ bool stream_find(struct order *order, struct pending *receive)
     struct stream *stream = stream_of(order, a->key[0]);
     uint64_t begin = a->key[1], end = begin + a->group_size;
     size_t at = first_behind(stream, begin), n = covers(stream, at, begin, end), room = 0;
+    for (size_t i = at; !n && order->finishing && i < stream->count && stream->sent[i].begin < end; i++)
+        n = i + 1 - at; /* as many as there are */
+    if (n && covers(stream, at, begin, end) == 0)
+        receive->arrival.doubt = UNSEEN_LOST;
     if (!n) {
         wait_here(stream, a->at.line);
         return false;

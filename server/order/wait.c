@@ -69,6 +69,16 @@ void line_wake(struct order *order, uint32_t number)
     }
 }
 
+void line_wake_one(struct order *order, uint32_t number)
+{
+    struct line *line = order_get(order, number);
+    if (!line->waiter_count)
+        return;
+    uint32_t who = waiter_pop(line).line;
+    order_get(order, who)->wait = (struct ref){0, 0};
+    line_enqueue(order, who);
+}
+
 bool point_has(const struct point *point, uint32_t line)
 {
     for (size_t i = 0; i < point->count; i++)

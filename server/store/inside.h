@@ -28,6 +28,7 @@ struct tracefile {
     uint64_t at;        /* in it, complete on disk */
     struct out journal; /* not yet */
     bool torn;          /* an open-ended region: bytes beyond `at` must be cut off first */
+    uint64_t reserved;  /* in the region, where the room ends that was taken ahead */
     struct region *old; /* regions left, oldest first */
     size_t old_count, old_room;
     struct region *free;
@@ -44,9 +45,16 @@ struct tracefile {
     size_t kept_count, kept_room;
     uint64_t forgotten, given_back;
     /* reading: parts that are put stay in memory, at places that no file has */
-    uint64_t size;
+    uint64_t size, looked; /* looked: how far the journal was read */
     bool reading;
 };
+
+/* reserve.c: room for so many bytes of the journal, and behind them for last words, up to `end`; false
+ * with errno: the disk is full */
+bool reserve_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t end);
+bool reserve(struct tracefile *file, uint64_t bytes); /* where the journal goes on */
+uint64_t reserve_bytes(const struct tracefile *file); /* of last words */
+void reserve_give_back(struct tracefile *file);
 
 /* tracefile.c */
 bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial);

@@ -82,7 +82,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     uint8_t head[TRACEFILE_HEAD_BYTES];
     struct stat st;
     struct tracefile *file = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for ever */
     *why = NULL;
     if (fd < 0 || fstat(fd, &st) < 0)
         *why = strerror(errno);
@@ -104,6 +104,12 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     file->reading = true;
     file->end = file->parts_at = PARTS_IN_MEMORY;
     return file;
+}
+
+bool tracefile_is_there(const struct tracefile *file)
+{
+    struct stat st;
+    return file && fstat(file->fd, &st) == 0 && st.st_nlink > 0;
 }
 
 const char *tracefile_run(const struct tracefile *file) { return file->name; }
@@ -144,7 +150,7 @@ static const uint8_t *look(struct replaying *r, uint64_t at, size_t size)
         r->bytes = bytes;
         r->room = wanted;
     }
-    r->at = at;
+    r->at = r->file->looked = at;
     r->count = read_at(r->file->fd, r->bytes, wanted, at);
     return r->count >= size ? r->bytes : NULL;
 }
@@ -187,6 +193,31 @@ static uint64_t next_chunk(struct replaying *r, const struct region *region, uin
     return end;
 }
 
+/* Does the file end within what may be a chunk?  It is being written, or was cut off. */
+static bool is_cut(struct replaying *r, const struct region *region, uint64_t at)
+{
+    struct chunk chunk;
+    if (r->file->size - at < CHUNK_HEAD_BYTES)
+        return true;
+    const uint8_t *head = look(r, at, CHUNK_HEAD_BYTES);
+    return head && chunk_read_head(head, &chunk) && chunk.epoch == region->epoch &&
+           chunk.size > r->file->size - at - CHUNK_HEAD_BYTES;
+}
+
+/* Room that was kept for last words: zeros, up to the end of the file or to what is not of the journal. */
+static bool is_spare(struct replaying *r, uint64_t at)
+{
+    struct chunk chunk;
+    for (; at < r->file->size; at++) {
+        const uint8_t *p = look(r, at, 1);
+        if (p && *p == 0)
+            continue;
+        p = look(r, at, CHUNK_HEAD_BYTES);
+        return p && chunk_read_head(p, &chunk) && chunk.epoch == 0 && chunk.kind >= CHUNK_NEWS;
+    }
+    return true;
+}
+
 /* Visits a region's chunks; true if it leads on, into *region. */
 static bool read_region(struct replaying *r, struct region *region)
 {
@@ -196,7 +227,7 @@ static bool read_region(struct replaying *r, struct region *region)
         if (!chunk_at(r, region, at, &chunk)) {
             uint64_t next = next_chunk(r, region, at);
             uint64_t end = region->end < r->file->size ? region->end : r->file->size;
-            if (open || next < end)
+            if (next < end || (open && !is_cut(r, region, at) && !is_spare(r, at)))
                 note_damage(r, at, next - at);
             at = next;
             continue;
@@ -324,6 +355,12 @@ static uint64_t find_state(struct replaying *r)
         note_damage(r, places[newest], CHUNK_HEAD_BYTES);
     }
     return 0;
+}
+
+void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size)
+{
+    *at = file->looked;
+    *size = file->size;
 }
 
 void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struct chunk),

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -54,7 +53,7 @@ static int create_numbered(const char *path, char **used)
                        : asprintf(used, "%.*s-%u%s", (int)(dot - path), path, i, dot);
         if (n < 0)
             return -1;
-        int fd = open(*used, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        int fd = open(*used, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0 || errno != EEXIST)
             return fd;
         free(*used);
@@ -78,7 +77,7 @@ struct tracefile *tracefile_create(const char *path, const char *run, char **use
         file->region = (struct region){TRACEFILE_HEAD_BYTES, NO_END, 1};
         file->at = file->end = TRACEFILE_HEAD_BYTES;
         file->region_bytes = REGION_BYTES;
-        if (write_at(fd, head, sizeof head, 0))
+        if (write_at(fd, head, sizeof head, 0) && reserve(file, 0))
             return file;
     }
     int e = errno;
@@ -97,6 +96,7 @@ void tracefile_close(struct tracefile *file)
 {
     if (!file)
         return;
+    reserve_give_back(file);
     out_free(&file->journal);
     out_free(&file->parts);
     free(file->old);
@@ -140,7 +140,7 @@ static void close_first_region(struct tracefile *file)
 {
     if (file->region.end != NO_END)
         return;
-    file->region.end = file->at + file->journal.size + NEXT_BYTES;
+    file->region.end = file->at + file->journal.size + reserve_bytes(file) + NEXT_BYTES;
     file->end = file->region.end;
 }
 
@@ -148,7 +148,10 @@ static void close_first_region(struct tracefile *file)
 static void go_on(struct tracefile *file, uint64_t bytes)
 {
     close_first_region(file);
-    struct region next = take_region(file, bytes + NEXT_BYTES);
+    struct region next = take_region(file, bytes + reserve_bytes(file) + NEXT_BYTES);
+    uint64_t reserved = file->reserved;
+    file->reserved = 0;
+    bool room = reserve_at(file, next.begin, bytes, next.end);
     uint8_t data[24];
     set_u64(data, next.begin);
     set_u64(data + 8, next.end);
@@ -159,7 +162,8 @@ static void go_on(struct tracefile *file, uint64_t bytes)
     file->old[file->old_count++] = file->region;
     /* What is in memory goes to where it belongs now; if there is no room, it is tried again. */
     struct out rest = file->journal;
-    if (!write_at(file->fd, rest.data, rest.size, file->at)) {
+    if (!room || !write_at(file->fd, rest.data, rest.size, file->at)) {
+        file->reserved = reserved;
         file->old_count--;
         file->free = more(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
         file->free[file->free_count++] = next;
@@ -173,15 +177,22 @@ static void go_on(struct tracefile *file, uint64_t bytes)
     file->at = next.begin;
 }
 
-void tracefile_append(struct tracefile *file, struct chunk chunk)
+static void append(struct tracefile *file, struct chunk chunk, uint64_t spare)
 {
     uint64_t need = CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
     if (file->region.end != NO_END &&
-        file->at + file->journal.size + need + NEXT_BYTES > file->region.end)
+        file->at + file->journal.size + need + spare + NEXT_BYTES > file->region.end)
         go_on(file, need);
     chunk.epoch = file->region.epoch;
     put_chunk(&file->journal, chunk);
 }
+
+void tracefile_append(struct tracefile *file, struct chunk chunk)
+{
+    append(file, chunk, reserve_bytes(file));
+}
+
+void tracefile_append_last(struct tracefile *file, struct chunk chunk) { append(file, chunk, 0); }
 
 /* Parts are written when they can be; what is not written is still in memory. */
 static bool flush_parts(struct tracefile *file)
@@ -196,23 +207,27 @@ static bool flush_parts(struct tracefile *file)
     return true;
 }
 
-bool tracefile_flush(struct tracefile *file)
+static bool flush_journal(struct tracefile *file, bool failed)
 {
     size_t size = file->journal.size;
-    bool failed = file->journal.failed || !flush_parts(file);
+    failed |= file->journal.failed;
     if (file->torn && ftruncate(file->fd, (off_t)file->at) < 0)
         failed = true;
     else
         file->torn = false;
+    bool written = !failed;
     if (!failed)
         failed = !write_at(file->fd, file->journal.data, size, file->at);
     file->journal.size = 0;
     file->journal.failed = false;
     if (failed) {
         int e = errno;
-        file->torn = file->region.end == NO_END;
-        if (file->torn && ftruncate(file->fd, (off_t)file->at) == 0)
+        file->torn = file->region.end == NO_END && written;
+        if (file->torn && ftruncate(file->fd, (off_t)file->at) == 0) {
             file->torn = false;
+            file->reserved = 0;
+            reserve(file, 0);
+        }
         errno = e;
         return false;
     }
@@ -221,13 +236,15 @@ bool tracefile_flush(struct tracefile *file)
     return true;
 }
 
-uint64_t tracefile_unflushed(const struct tracefile *file) { return file->journal.size; }
-
-uint64_t tracefile_room(const struct tracefile *file)
+bool tracefile_flush(struct tracefile *file)
 {
-    struct statvfs fs;
-    return fstatvfs(file->fd, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
+    bool room = !file->journal.size || reserve(file, file->journal.size);
+    return flush_journal(file, !flush_parts(file) || !room);
 }
+
+bool tracefile_flush_last(struct tracefile *file) { return flush_journal(file, false); }
+
+uint64_t tracefile_unflushed(const struct tracefile *file) { return file->journal.size; }
 
 uint32_t tracefile_epoch(const struct tracefile *file) { return file->region.epoch; }
 uint64_t tracefile_unsaved(const struct tracefile *file) { return file->unsaved; }

@@ -26,11 +26,15 @@ struct tracefile *tracefile_create(const char *path, const char *run, char **use
 void tracefile_close(struct tracefile *file);
 
 /* Appends to the journal in memory; flush hands it to the system.  False with errno when the disk
- * is full: the journal then ends with the last complete flush. */
+ * is full: the journal then ends with the last complete flush, and there is room for last words. */
 void tracefile_append(struct tracefile *file, struct chunk chunk);
 bool tracefile_flush(struct tracefile *file);
 uint64_t tracefile_unflushed(const struct tracefile *file); /* bytes of the journal in memory */
 uint64_t tracefile_room(const struct tracefile *file);      /* bytes free where the file lies */
+/* The same for few bytes that say how it ends: they may use up the room that is kept for them. */
+void tracefile_append_last(struct tracefile *file, struct chunk chunk);
+bool tracefile_flush_last(struct tracefile *file);
+uint64_t tracefile_last_room(const struct tracefile *file); /* bytes of it that are left */
 /* Number of the region that is written now, from 1; bytes in the journal since the last state. */
 uint32_t tracefile_epoch(const struct tracefile *file);
 uint64_t tracefile_unsaved(const struct tracefile *file);
@@ -58,6 +62,9 @@ struct tracefile *tracefile_open(const char *path, const char **why);
  * *damage: NULL, or what was lost, one line (caller frees). */
 void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struct chunk),
                       void *context, char **damage);
+/* How far tracefile_replay is, in bytes of the file. */
+void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size);
+bool tracefile_is_there(const struct tracefile *file); /* it was not deleted meanwhile */
 const char *tracefile_run(const struct tracefile *file); /* its name */
 
 #endif

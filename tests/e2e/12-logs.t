@@ -50,6 +50,9 @@ fails "another rule" 1 'bad\.log:12: rule: a clock includes the clock of every e
 sed 's/"b":2, "a":2}/"b":2, "a":9}/' two.log >bad.log
 fails "and another" 1 'bad\.log:8: rule: a clock names events that are there' poet import shiviz bad.log -o bad.poet
 [ -e bad.poet ] && not_ok "nothing is written then" || ok "nothing is written then"
+sed '/{/s/"/\\"/g' two.log >escaped.log
+check "clocks with escaped quotes" poet import shiviz escaped.log -o escaped.poet
+is "have the same order" "$(printf '1:1 3:2\n1:3 3:2\n' | poet order escaped.poet - | tr '\n' ' ')" "before concurrent "
 fails "an expression that is none" 1 'parser, at character' poet import shiviz two.log -o x.poet --parser '(?<host>'
 fails "an unknown format" 2 'only format' poet import otf two.log -o x.poet
 

@@ -1,0 +1,96 @@
+/* Runs that have ended are put to rest: of most of them only the name, the file and two figures stay, and
+ * whoever asks for one has it read again from its file. */
+#define _GNU_SOURCE
+#include "server/rest.h"
+
+#include "server/replay.h"
+#include "server/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AWAKE_MOST 8u /* runs that have ended and stay in memory */
+
+/* Could a program still join it?  Then what it knows must stay.  A name with @ is of one program and its
+ * descendants, and all of them are gone. */
+static bool may_rest(const struct server *server, const struct run *run)
+{
+    if (run->resting || !run->finished || run->connected || !strchr(run->key, '@') ||
+        !tracefile_is_there(run->trace))
+        return false;
+    for (const struct peer *p = server->peers; p; p = p->next)
+        if (p->run == run)
+            return false;
+    return true;
+}
+
+static struct run *shell_of(const struct run *run)
+{
+    struct run *shell = run_new(run->key, run->number, NULL);
+    shell->file = strdup(run->file);
+    shell->wall_ns = run->wall_ns;
+    shell->resting = true;
+    shell->rest_events = order_figures(run->order).events;
+    shell->rest_lost = run_lost(run);
+    return shell;
+}
+
+void rest_finished(struct server *server)
+{
+    for (;;) {
+        size_t count = 0, oldest = 0;
+        for (size_t i = 0; i < server->run_count; i++) {
+            if (!may_rest(server, server->runs[i]))
+                continue;
+            if (!count || server->runs[i]->asked < server->runs[oldest]->asked)
+                oldest = i;
+            count++;
+        }
+        if (count <= AWAKE_MOST)
+            return;
+        struct run *shell = shell_of(server->runs[oldest]);
+        run_free(server->runs[oldest]);
+        server->runs[oldest] = shell;
+    }
+}
+
+struct run *rest_wake(struct server *server, size_t index, const char **why)
+{
+    struct run *shell = server->runs[index];
+    shell->asked = ++server->askings;
+    if (!shell->resting)
+        return shell;
+    struct run *run = replay(shell->file, why);
+    if (!run)
+        return NULL;
+    if (strncmp(run->key, shell->key, TRACEFILE_NAME_BYTES - 1) != 0) {
+        run_free(run);
+        *why = "the file is of another run now";
+        return NULL;
+    }
+    run->number = shell->number;
+    run->finished = true;
+    run->asked = shell->asked;
+    free(run->key);
+    free(run->name);
+    run->key = shell->key;
+    run->name = shell->name;
+    shell->key = shell->name = NULL;
+    run_free(shell);
+    return server->runs[index] = run;
+}
+
+void rest_look(struct server *server)
+{
+    for (size_t i = 0; i < server->run_count; i++) {
+        struct run *run = server->runs[i];
+        if (!run->live || run->deleted || tracefile_is_there(run->trace))
+            continue;
+        run->deleted = true;
+        log_line("%s was deleted: what is recorded is gone when the server ends", run->file);
+        free(run->damage);
+        if (asprintf(&run->damage, "the file was deleted: what is recorded is gone when the server ends") < 0)
+            run->damage = NULL;
+    }
+}

@@ -1,0 +1,18 @@
+/* What has ended and nobody asks for takes no memory and no descriptors. */
+#ifndef SERVER_REST_H
+#define SERVER_REST_H
+
+#include <stddef.h>
+
+struct run;
+struct server;
+
+/* Puts runs to rest, apart from those asked for last. */
+void rest_finished(struct server *server);
+/* A run of the server, read again if it was put to rest; NULL with a reason. */
+struct run *rest_wake(struct server *server, size_t index, const char **why);
+
+/* Says which files were deleted while they are written. */
+void rest_look(struct server *server);
+
+#endif

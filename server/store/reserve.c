@@ -1,0 +1,87 @@
+/* Room of a trace file that is taken ahead, so that the last words of a run, which say what was lost,
+ * fit on a disk that is full. */
+#define _GNU_SOURCE
+#include "server/store/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define LAST_WORDS (64u << 10)
+#define AHEAD (256u << 10) /* asked for at once, where there is as much */
+
+uint64_t reserve_bytes(const struct tracefile *file)
+{
+    return file->region_bytes / 8 < LAST_WORDS ? file->region_bytes / 8 : LAST_WORDS;
+}
+
+/* How long a file of this process may become. */
+static uint64_t longest(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
+                                                                                  : INT64_MAX;
+}
+
+/* Not every file system can take room ahead; then what does not fit is found out by writing. */
+static bool take(const struct tracefile *file, uint64_t from, uint64_t to)
+{
+    return fallocate(file->fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from)) == 0 ||
+           (errno != ENOSPC && errno != EDQUOT && errno != EFBIG);
+}
+
+bool reserve_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t end)
+{
+    uint64_t need = begin + bytes + reserve_bytes(file), limit = longest();
+    need = need < end ? need : end;
+    if (need <= file->reserved)
+        return true;
+    if (need > limit) {
+        errno = EFBIG;
+        return false;
+    }
+    uint64_t more = need + AHEAD;
+    more = more < end ? more : end;
+    more = more < limit ? more : limit;
+    if (take(file, begin, more)) {
+        file->reserved = more;
+        return true;
+    }
+    if (!take(file, begin, need))
+        return false;
+    file->reserved = need;
+    return true;
+}
+
+bool reserve(struct tracefile *file, uint64_t bytes)
+{
+    return reserve_at(file, file->at, bytes, file->region.end);
+}
+
+/* What was taken ahead and not used. */
+void reserve_give_back(struct tracefile *file)
+{
+    struct stat st;
+    if (!file->reading && fstat(file->fd, &st) == 0 && ftruncate(file->fd, st.st_size) < 0)
+        return;
+    file->reserved = 0;
+}
+
+uint64_t tracefile_last_room(const struct tracefile *file)
+{
+    uint64_t end = file->reserved < file->region.end ? file->reserved : file->region.end;
+    uint64_t used = file->at + file->journal.size + NEXT_BYTES;
+    return end > used ? end - used : 0;
+}
+
+uint64_t tracefile_room(const struct tracefile *file)
+{
+    struct statvfs fs;
+    uint64_t limit = longest(), used = file->at + reserve_bytes(file);
+    uint64_t room = fstatvfs(file->fd, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
+    limit = limit > used ? limit - used : 0;
+    return room < limit ? room : limit;
+}

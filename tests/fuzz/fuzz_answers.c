@@ -1,0 +1,168 @@
+/* What a server may tell its viewers: tables, windows, tails, findings of any content.  A picture is made of
+ * each window, in words and in pixels.  The first byte says how. */
+#include "clients/source/waits.h"
+#include "render/lettering.h"
+#include "render/page.h"
+#include "render/text.h"
+#include "wire/limits.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { LEGEND = 1, VERTICAL = 2, BY_TIME = 4, SQUEEZED = 8, MARKED = 16, WIDE = 32, ASCII = 64, PAINTED = 128 };
+
+/* Larger pictures only take longer. */
+#define MARKS_MOST 2000
+#define SIDE_MOST_PT 5000
+
+struct viewer {
+    struct book book;
+    struct waits waits;
+    unsigned how;
+};
+
+static FILE *nowhere(void)
+{
+    static FILE *f;
+    if (!f && !(f = fopen("/dev/null", "w")))
+        abort();
+    return f;
+}
+
+static void paint(const struct scene *scene)
+{
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 64, 64);
+    cairo_t *cr = cairo_create(surface);
+    struct page_options options = {.format = PAGE_PNG, .theme = {.names = true, .tint = true}};
+    page_paint(cr, scene, &options, 0);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+}
+
+static void draw(const struct viewer *viewer, const struct shown_window *window)
+{
+    unsigned how = viewer->how;
+    struct scene_options options = {.title = "fuzz",
+                                    .legend = how & LEGEND,
+                                    .vertical = how & VERTICAL,
+                                    .column_ns = how & BY_TIME ? 1000 : 0,
+                                    .squeeze = how & SQUEEZED,
+                                    .threshold_ns = how & MARKED ? 5 : 0,
+                                    .minimum_width_pt = how & WIDE ? 900 : 0};
+    struct scene *scene = scene_build(window, &viewer->book, &options);
+    if (!scene)
+        return;
+    if (scene->mark_count < MARKS_MOST && scene->width_pt < SIDE_MOST_PT && scene->height_pt < SIDE_MOST_PT) {
+        struct text_options text = {.ascii = how & ASCII, .width = 80};
+        text_write(scene, &viewer->book, &text, nowhere());
+        scene_print(scene, nowhere());
+        scene_hit(scene, 100, 100, 20);
+        scene_hit_link(scene, 100, 100, 20);
+        if (how & PAINTED)
+            paint(scene);
+    }
+    scene_free(scene);
+}
+
+static void take_window(struct viewer *viewer, struct in *in)
+{
+    struct shown_window window;
+    get_window(in, &window);
+    if (in_done(in) && window.event_count < 2 * MARKS_MOST && window.row_count < 1000)
+        draw(viewer, &window);
+    shown_window_free(&window);
+}
+
+static void take_tail(struct viewer *viewer, unsigned type, struct in *in)
+{
+    struct waits *waits = &viewer->waits;
+    if (waits->tail_count >= 1000 || !waits_take(waits, &viewer->book, type, in))
+        return;
+    for (uint32_t i = 0; i < waits->count; i++) {
+        struct ref since;
+        for (uint32_t k = 0; k < 50 && waits_holder(waits, &viewer->book, &waits->items[i], k, &since); k++)
+            book_label(&viewer->book, waits->items[i].about);
+        waits_of(waits, waits->items[i].thread);
+    }
+    waits_free(waits);
+}
+
+static void take_event(struct viewer *viewer, struct in *in)
+{
+    struct shown_event event;
+    get_event(in, &event);
+    if (!in->error) {
+        book_look(&viewer->book, &event);
+        book_label(&viewer->book, event.at.line);
+        book_label(&viewer->book, event.about);
+    }
+    shown_event_free(&event);
+}
+
+static void take_other(unsigned type, struct in *in)
+{
+    struct shown_density density;
+    struct shown_found found;
+    struct shown_stat stat;
+    struct shown_count count;
+    switch (type) {
+    case MESSAGE_DENSITY_IS:
+        get_density(in, &density);
+        shown_density_free(&density);
+        break;
+    case MESSAGE_FOUND:
+        get_found(in, &found);
+        shown_found_free(&found);
+        break;
+    case MESSAGE_STAT_IS:
+        get_stat(in, &stat);
+        free(stat.damage);
+        break;
+    case MESSAGE_COUNT_IS:
+        get_count_is(in, &count);
+        break;
+    default:
+        break;
+    }
+}
+
+static void take(struct viewer *viewer, unsigned type, struct in *in)
+{
+    if (book_take(&viewer->book, type, in) || in->error)
+        return;
+    if (type == MESSAGE_WINDOW_IS)
+        take_window(viewer, in);
+    else if (type == MESSAGE_TAIL || type == MESSAGE_TAILS_END)
+        take_tail(viewer, type, in);
+    else if (type == MESSAGE_EVENT)
+        take_event(viewer, in);
+    else
+        take_other(type, in);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct viewer viewer = {0};
+    if (size) {
+        viewer.how = *data++;
+        size--;
+    }
+    while (size) {
+        unsigned type;
+        size_t length;
+        const char *why;
+        if (frame_read(data, size, LIMIT_ANSWER_BYTES, &type, &length, &why) <= 0)
+            break;
+        struct in in = in_from(data + MESSAGE_FRAME_BYTES, length);
+        take(&viewer, type, &in);
+        if (in.error) /* a real client hangs up */
+            break;
+        data += MESSAGE_FRAME_BYTES + length;
+        size -= MESSAGE_FRAME_BYTES + length;
+    }
+    waits_free(&viewer.waits);
+    book_free(&viewer.book);
+    lettering_forget();
+    return 0;
+}

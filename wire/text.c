@@ -1,0 +1,112 @@
+#include "wire/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Decodes one character; how many bytes it has, 0: this is no UTF-8 (RFC 3629: no surrogates, nothing
+ * longer than it need be, nothing above U+10FFFF). */
+static size_t decode(const unsigned char *s, size_t size, uint32_t *character)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+    if (n == 0 || n > size)
+        return 0;
+    uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if (s[i] >> 6 != 2)
+            return 0;
+        c = c << 6 | (s[i] & 0x3f);
+    }
+    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        return 0;
+    *character = c;
+    return n;
+}
+
+static bool is_control(uint32_t c) { return c < 0x20 || c == 0x7f; }
+
+/* C1, line and paragraph separators, marks and overrides of direction. */
+static bool is_harmful(uint32_t c)
+{
+    return (c >= 0x80 && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
+           c == 0x200e || c == 0x200f || c == 0x061c || c == 0xfeff;
+}
+
+#define REPLACEMENT 0xfffdu
+#define PICTURES 0x2400u
+#define PICTURE_OF_DELETE 0x2421u
+
+static size_t put_three(char *to, uint32_t c) /* U+0800 to U+FFFF */
+{
+    to[0] = (char)(0xe0 | c >> 12);
+    to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+    to[2] = (char)(0x80 | (c & 0x3f));
+    return 3;
+}
+
+char *text_readable(const char *bytes, size_t size, bool lines)
+{
+    size = strnlen(bytes, size);
+    char *text = malloc(3 * size + 1), *to = text;
+    if (!text)
+        return NULL;
+    for (size_t i = 0; i < size;) {
+        uint32_t c = 0;
+        size_t n = decode((const unsigned char *)bytes + i, size - i, &c);
+        if (n == 0 || is_harmful(c)) {
+            to += put_three(to, REPLACEMENT);
+        } else if (is_control(c) && !(lines && (c == '\n' || c == '\t'))) {
+            to += put_three(to, c == 0x7f ? PICTURE_OF_DELETE : PICTURES + c);
+        } else {
+            memcpy(to, bytes + i, n);
+            to += n;
+        }
+        i += n ? n : 1;
+    }
+    *to++ = 0;
+    char *fitted = realloc(text, (size_t)(to - text));
+    return fitted ? fitted : text;
+}
+
+void text_mask(char *s)
+{
+    for (size_t left = strlen(s), n; left; s += n, left -= n) {
+        uint32_t c = 0;
+        n = decode((const unsigned char *)s, left, &c);
+        if (n && !is_control(c) && !is_harmful(c))
+            continue;
+        n = n ? n : 1;
+        memset(s, '?', n);
+    }
+}
+
+size_t text_cut(const char *s, size_t most)
+{
+    size_t n = strnlen(s, most + 1);
+    if (n <= most)
+        return n;
+    for (n = most; n && ((unsigned char)s[n] & 0xc0) == 0x80; n--)
+        ;
+    return n;
+}
+
+void text_print(FILE *f, const char *s)
+{
+    for (; *s; s++)
+        if (*s == '\n' || *s == '\t')
+            fputs(*s == '\n' ? "\\n" : "\\t", f);
+        else
+            fputc(*s, f);
+}
+
+static char *get_readable(struct in *in, size_t limit, bool lines)
+{
+    char *raw = get_string(in, limit);
+    char *text = raw ? text_readable(raw, SIZE_MAX, lines) : NULL;
+    free(raw);
+    return text;
+}
+
+char *get_name(struct in *in, size_t limit) { return get_readable(in, limit, false); }
+
+char *get_note(struct in *in, size_t limit) { return get_readable(in, limit, true); }
