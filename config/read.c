@@ -81,9 +81,12 @@ static void read_rules(struct reader *reader, const config_setting_t *s, struct 
     get_bool(reader, s, "closes", &event->closes);
     get_bool(reader, s, "waits", &event->waits);
     get_bool(reader, s, "releases", &event->releases);
+    get_bool(reader, s, "handlers", &event->handlers);
     event->has_presence |= config_setting_get_member(s, "thread") != NULL;
     event->presence = (enum presence)get_word(reader, s, "thread", presences, event->presence);
     event->own = get_word(reader, s, "whose", whose, event->own) == 1;
+    event->has_about |= config_setting_get_member(s, "about") != NULL;
+    event->about = (enum presence)get_word(reader, s, "about", presences, event->about);
     get_name_or_names(reader, s, "partner", &event->partners);
     get_names(reader, s, "after", &event->after, NULL);
     if (get_names(reader, s, "line_after", &event->line_after, &event->line_first))
@@ -173,7 +176,7 @@ static void read_event(struct reader *reader, const config_setting_t *s, struct 
     static const char *const keys[] = {
         "name",  "on",     "label",   "text",  "shape",      "filled",       "colour", "relation",
         "after", "arrow",  "partner", "opens", "line_after", "thread_after", "closes", "thread",
-        "whose", "waits",  "releases", NULL};
+        "whose", "waits",  "releases", "handlers", "about", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};

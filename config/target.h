@@ -50,11 +50,14 @@ struct target_event {
     bool line_any;                   /* no such rule */
     struct target_names thread_after; /* types that its thread's previous event may have */
     bool thread_first, thread_any;
+    bool handlers; /* signal handlers may come between the event by which its thread waited and it */
     bool opens, closes;
     bool waits;    /* its thread cannot go on until a later event */
     bool releases; /* and lets others into its line meanwhile */
     bool has_presence, own;
     enum presence presence;
+    bool has_about;
+    enum presence about; /* of the acting thread, on the line that the event is about */
     const char *source; /* the file that spoke of it last, and the line */
     int source_line;
     int part;

@@ -43,6 +43,7 @@ static bool has_control(const struct teller *teller, const struct slot *slot, st
     case MESSAGE_LOST:
     case MESSAGE_OBJECT:
     case MESSAGE_KIND:
+    case MESSAGE_CLOSE:
         return has_line(teller, get_u32(&in), missing);
     case MESSAGE_TYPE:
     case MESSAGE_SHAPE:

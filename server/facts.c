@@ -181,6 +181,17 @@ static bool read_object(struct teller *teller, struct in *in)
     return !in->error;
 }
 
+static bool read_close(struct teller *teller, struct in *in)
+{
+    uint32_t line = line_of(teller, get_u32(in));
+    uint64_t last = get_u64(in);
+    if (in_done(in) && !line)
+        in_fail(in, "speaks of a line that was not announced");
+    if (!in->error)
+        order_close(teller->run->order, line, last);
+    return !in->error;
+}
+
 static bool read_kind(struct teller *teller, struct in *in)
 {
     uint32_t line = line_of(teller, get_u32(in));
@@ -307,6 +318,8 @@ bool facts_tell(struct teller *teller, unsigned type, struct in *in, uint32_t th
         return read_object(teller, in);
     case MESSAGE_KIND:
         return read_kind(teller, in);
+    case MESSAGE_CLOSE:
+        return read_close(teller, in);
     case MESSAGE_GAP:
         return read_gap(teller, in);
     case MESSAGE_DESCRIBE:

@@ -102,6 +102,8 @@ static void apply_effect(void *context, uint32_t kind, uint32_t type)
                                                    paired ? RELATION_SYNC : RELATION_NONE);
         if (event && event->has_presence)
             order_effect(run->order, kind, type, paired, event->presence, event->own);
+        if (event && event->has_about)
+            order_effect_about(run->order, kind, type, paired, event->about);
     }
 }
 

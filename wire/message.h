@@ -39,6 +39,7 @@
     M(15, TOKEN)  /* from another machine: the secret, before HELLO */           \
     M(16, KIND)   /* a line is of another kind than it was opened as */          \
     M(17, UNSEEN) /* why an order may be there that is not told */               \
+    M(20, CLOSE)  /* a line's object is gone: which number is its last */         \
     M(32, RUNS)   /* which runs are there? */                                    \
     M(33, SELECT) /* speak of this run from now on */                            \
     M(34, FEED)   /* tell me when the run grows */                               \

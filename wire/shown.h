@@ -149,7 +149,7 @@ struct shown_tail {
     struct shown_inside {
         uint32_t thread;  /* its own line */
         uint8_t presence; /* enum presence */
-        struct ref since; /* the event by which it came in */
+        struct ref since; /* the event by which it came in; number 0: not kept */
     } *inside;
     uint32_t inside_count;
 };

@@ -42,7 +42,8 @@ static void one_text(const struct report *r, const struct wait *w)
            (double)(r->waits->now_ns - w->event->time_ns) / 1e9, at);
     for (uint32_t i = 0, holder; (holder = waits_holder(r->waits, r->book, w, i, &since)) != 0; i++) {
         ref_print(at, sizeof at, since);
-        printf("    held by %s since event %s\n", book_label(r->book, holder), at);
+        printf("    held by %s%s%s\n", book_label(r->book, holder), since.number ? " since event " : "",
+               since.number ? at : "");
     }
 }
 
@@ -88,7 +89,7 @@ static struct json_object *one_json(const struct report *r, const struct wait *w
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     for (uint32_t i = 0, holder; (holder = waits_holder(r->waits, r->book, w, i, &since)) != 0; i++) {
         struct json_object *h = line_json(r, holder);
-        json_object_object_add(h, "since_event", json_ref(since));
+        json_object_object_add(h, "since_event", since.number ? json_ref(since) : NULL);
         json_object_array_add(holders, h);
     }
     json_object_object_add(o, "held_by", holders);

@@ -29,6 +29,7 @@ struct last { /* of a line, or of a thread */
     struct ref at;
     uint32_t type;
     uint32_t other; /* a thread's: the type of the other end of the pair, 0 none */
+    uint32_t waits; /* a thread's: the type by which it waited last, 0 none */
     bool broken; /* said so already: only the first break counts */
 };
 
@@ -72,17 +73,24 @@ static void make_room(struct checker *c)
     c->room = need;
 }
 
+/* Signal handlers may come between a thread's wait and the end of it. */
+static bool may_follow(const struct checker *c, const struct last *last, const struct target_names *allowed,
+                       bool handlers)
+{
+    return target_has(allowed, book_type(c->book, last->type)) ||
+           (last->other && target_has(allowed, book_type(c->book, last->other))) ||
+           (handlers && last->waits && target_has(allowed, book_type(c->book, last->waits)));
+}
+
 static void check_succession(struct checker *c, const struct shown_event *e, struct last *last,
-                             const struct target_names *allowed, bool first, const char *whose)
+                             const struct target_names *allowed, bool first, bool handlers, const char *whose)
 {
     const char *type = book_type(c->book, e->type), *before = book_type(c->book, last->type);
     const struct book_line *own = book_line(c->book, last == &c->lines[e->at.line - 1] ? e->at.line
                                                                                       : e->thread);
     bool begin = !own || own->is.first <= 1; /* else its begin is forgotten */
     if (last->broken ||
-        (last->at.line ? target_has(allowed, before) ||
-                             (last->other && target_has(allowed, book_type(c->book, last->other)))
-                       : first || !begin))
+        (last->at.line ? may_follow(c, last, allowed, handlers) : first || !begin))
         return;
     char s[48];
     ref_print(s, sizeof s, last->at);
@@ -155,9 +163,9 @@ static void check_event(struct checker *c, struct shown_event *e)
             say(c, e->at, "%s has another relation than in the description",
                 book_type(c->book, e->type));
         if (!look->line_any)
-            check_succession(c, e, line, &look->line_after, look->line_first, "on its line");
+            check_succession(c, e, line, &look->line_after, look->line_first, false, "on its line");
         if (!look->thread_any && thread)
-            check_succession(c, e, thread, &look->thread_after, look->thread_first,
+            check_succession(c, e, thread, &look->thread_after, look->thread_first, look->handlers,
                              "in its thread");
         check_pair(c, e, look);
     }
@@ -165,7 +173,8 @@ static void check_event(struct checker *c, struct shown_event *e)
     line->type = e->type;
     if (thread)
         *thread = (struct last){.at = e->at, .type = e->type, .broken = thread->broken,
-                                .other = second ? c->previous.type : 0};
+                                .other = second ? c->previous.type : 0,
+                                .waits = look && look->waits ? e->type : thread->waits};
     shown_event_free(&c->previous);
     c->previous = *e;
     *e = (struct shown_event){0};

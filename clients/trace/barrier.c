@@ -1,9 +1,11 @@
 /* Barriers.  Each thread arrives before the call and passes after it; those who pass one round
  * are one point of the order.
  *
- * The rounds are counted by arrivals, which is exact as long as no more threads use the barrier
- * than it waits for: nobody can then arrive for a round before all have passed the one before.
- * With more users, or one that is not recorded, the rounds cannot be told from outside. */
+ * The rounds are counted by arrivals.  Who arrives in our books before another may still arrive after it in
+ * the real barrier, and change rounds with it; but not once somebody has come back from the round before.
+ * So a round is known if nobody had arrived for the next one when the first of it came back; always so
+ * where no more threads use the barrier than it waits for.  After one that is not known none is, until nobody
+ * is in the barrier any more. */
 #define _GNU_SOURCE
 #include "clients/trace/inside.h"
 #include "wire/limits.h"
@@ -17,11 +19,10 @@ struct rounds {
     struct rounds *next_free;
     uint64_t serial;
     pid_t owner;
-    uint64_t arrivals;
-    uint64_t sure; /* rounds below it were passed while all was well */
-    bool crowded;
-    unsigned size, user_count, room;
-    const struct task *users[];
+    uint64_t arrivals, returns;
+    uint64_t from, sure; /* of the rounds from `from` on, those below `sure` are known */
+    bool crowded; /* a round is not known */
+    unsigned size;
 };
 
 static latch pool_lock;
@@ -30,22 +31,18 @@ static _Atomic uint64_t next_serial;
 
 static struct rounds *rounds_new(unsigned size)
 {
-    if (size < 2 || size > LIMIT_GROUP)
+    if (size < 1 || size > LIMIT_GROUP)
         return NULL;
     latch_take(&pool_lock);
-    struct rounds **at = &pool;
-    while (*at && (*at)->room < size)
-        at = &(*at)->next_free;
-    struct rounds *r = *at;
+    struct rounds *r = pool;
     if (r)
-        *at = r->next_free;
+        pool = r->next_free;
     latch_give(&pool_lock);
-    unsigned room = r ? r->room : size;
     if (!r)
-        r = arena_take(sizeof *r + size * sizeof *r->users);
+        r = arena_take(sizeof *r);
     if (r)
-        *r = (struct rounds){.keepers = 1, .size = size, .room = room,
-                             .owner = getpid(), .serial = atomic_fetch_add(&next_serial, 1)};
+        *r = (struct rounds){.keepers = 1, .size = size, .owner = getpid(),
+                             .serial = atomic_fetch_add(&next_serial, 1)};
     return r;
 }
 
@@ -65,35 +62,31 @@ void barriers_forked(void)
     latch_reset(&pool_lock);
 }
 
-static bool is_user(const struct rounds *r, const struct task *task)
-{
-    for (unsigned i = 0; i < r->user_count; i++)
-        if (r->users[i] == task)
-            return true;
-    return false;
-}
-
-/* The round that a thread arrives for.  task NULL: one that is not recorded. */
-static uint64_t arrive(struct rounds *r, const struct task *task)
+/* The round that a thread arrives for. */
+static uint64_t arrive(struct rounds *r, bool by_recorded)
 {
     latch_take(&r->lock);
-    if (task && !is_user(r, task) && r->user_count < r->size)
-        r->users[r->user_count++] = task;
-    else if (!task || !is_user(r, task))
-        r->crowded = true;
+    if (r->arrivals == r->returns && r->crowded) { /* all are out: known again */
+        r->crowded = false;
+        r->from = r->sure = r->arrivals / r->size;
+    }
     uint64_t round = r->arrivals++ / r->size;
+    if (!by_recorded)
+        r->crowded = true;
     latch_give(&r->lock);
     return round;
 }
 
-/* Whether all who pass the round will say so.  If one of them finds all well, then nobody else
- * had arrived before the round was complete, and so the others may say so, too. */
-static bool is_sure(struct rounds *r, uint64_t round)
+/* A thread is back from a round: whether all who pass it will say so. */
+static bool come_back(struct rounds *r, uint64_t round)
 {
     latch_take(&r->lock);
-    if (!r->crowded && r->sure <= round)
-        r->sure = round + 1;
-    bool sure = round < r->sure;
+    r->returns++;
+    if (!r->crowded && round >= r->sure) { /* the first of it */
+        r->crowded = round > r->sure || r->arrivals > (round + 1) * r->size;
+        r->sure = r->crowded ? r->sure : round + 1;
+    }
+    bool sure = r->size == 1 || (round >= r->from && round < r->sure);
     latch_give(&r->lock);
     return sure;
 }
@@ -106,21 +99,23 @@ static struct line *own_place(struct thread *t)
     return top && top->object && top->object->kind == OBJECT_RWLOCK ? t->own : place;
 }
 
-static void passed(struct thread *t, struct line *barrier, struct rounds *r, uint64_t round,
+static void passed(struct thread *t, struct line *barrier, struct rounds *r, uint64_t round, bool sure,
                    uintptr_t site)
 {
     static const char text[] = "who else passed with it is not known: other threads use the barrier, too";
-    bool sure = r && is_sure(r, round);
+    bool group = sure && r->size > 1;
     record_write(t, &(struct record){
         .shape = TYPE_PASSED,
-        .flags = sure ? RELATION_GROUP | SLOT_KEYED : SLOT_TEXT,
+        .flags = (uint16_t)(group ? RELATION_GROUP | SLOT_KEYED
+                            : sure ? 0
+                                   : SLOT_TEXT | SLOT_DOUBT(UNSEEN_BARRIER)),
         .a = own_place(t),
         .take_a = 1,
         .about = atomic_load(&barrier->index),
         .site = site,
-        .key = sure ? instance ^ 0xba77135ba77135 : 0,
-        .partner = {0, sure ? r->serial << 40 | (round & 0xffffffffffu) : 0},
-        .count = sure ? r->size : 0,
+        .key = group ? instance ^ 0xba77135ba77135 : 0,
+        .partner = {0, group ? r->serial << 40 | (round & 0xffffffffffu) : 0},
+        .count = group ? r->size : 0,
         .payload = text,
         .payload_bytes = sure ? 0 : sizeof text - 1}, NULL);
     note_recorded();
@@ -144,7 +139,7 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     int saved = errno;
     struct line *line = t && o ? object_line(t, o, false) : NULL;
     struct rounds *r = rounds_of(o);
-    uint64_t round = r ? arrive(r, line ? t->task : NULL) : 0;
+    uint64_t round = r ? arrive(r, line != NULL) : 0;
     struct line about = {.index = line ? atomic_load(&line->index) : 0};
     if (line) {
         record_event(t, TYPE_ARRIVE, own_place(t), about.index, site);
@@ -153,9 +148,10 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     errno = saved;
     int result = real.barrier_wait(b); /* and now b may be gone */
     saved = errno;
+    bool sure = r && come_back(r, round);
     if (line) {
         t->waiting--;
-        passed(t, &about, r, round, site);
+        passed(t, &about, r, round, sure, site);
     }
     rounds_release(r);
     errno = saved;

@@ -7,13 +7,17 @@
 
 #define RECENT 8
 
+static const char SEVERAL[] = "several threads signalled meanwhile: any of them may have woken it";
+static const char NOT_RECORDED[] = "who signalled is not recorded";
+static const char OTHER_PROCESS[] = "another process may have signalled";
+
 /* The last signals of one condition, for the edge to a wake. */
 struct signals {
     latch lock;
     uint64_t count;
     uint32_t life; /* the one that `recent` speaks of */
     struct {
-        struct task *by;
+        uint32_t by;   /* own line of the thread, 0 one that is not recorded */
         struct ref at;
     } recent[RECENT];
 };
@@ -48,25 +52,26 @@ static uint64_t signals_count(struct object *c)
     return count;
 }
 
-/* The first signal since `since` if one thread made all of them. */
-static struct ref signals_cause(struct object *c, uint64_t since, bool *several)
+/* The first signal since `since` if one thread made all of them.  *doubt: why that is not known. */
+static struct ref signals_cause(struct object *c, uint64_t since, const char **doubt)
 {
     struct signals *s = signals_of(c);
     struct ref cause = {0, 0};
-    *several = false;
     if (!s)
         return cause;
     latch_take(&s->lock);
     if (s->count - since > RECENT) {
-        *several = true;
+        *doubt = SEVERAL;
     } else if (s->count > since && s->life == atomic_load(&live)) {
+        uint32_t by = s->recent[since % RECENT].by;
         cause = s->recent[since % RECENT].at;
+        *doubt = by ? NULL : NOT_RECORDED;
         for (uint64_t i = since + 1; i < s->count; i++)
-            if (s->recent[i % RECENT].by != s->recent[since % RECENT].by)
-                *several = true;
+            if (s->recent[i % RECENT].by != by)
+                *doubt = SEVERAL;
     }
     latch_give(&s->lock);
-    return *several ? (struct ref){0, 0} : cause;
+    return *doubt ? (struct ref){0, 0} : cause;
 }
 
 struct wait {
@@ -74,6 +79,7 @@ struct wait {
     struct object *monitor, *condition;
     struct hold hold;
     uint64_t since;
+    bool shared; /* with other processes */
     uintptr_t site;
     int result;
 };
@@ -96,21 +102,24 @@ static void wake(void *p)
         hold->visit = w->monitor->visit;
     else
         hold = thread_push(t, w->monitor, w->hold.line);
-    bool several;
-    struct ref cause = signals_cause(w->condition, w->since, &several);
+    const char *doubt = NULL;
     bool timeout = w->result == ETIMEDOUT;
-    static const char text[] = "several threads signalled meanwhile: any of them may have woken it";
+    struct ref cause = timeout ? (struct ref){0, 0} : signals_cause(w->condition, w->since, &doubt);
+    if (w->shared && !timeout) { /* whose signals are not all seen here */
+        doubt = OTHER_PROCESS;
+        cause = (struct ref){0, 0};
+    }
     record_write(t, &(struct record){
         .shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,
-        .flags = (uint16_t)((cause.line && !timeout ? RELATION_ORDER : RELATION_NONE) |
-                            (several && !timeout ? SLOT_TEXT : 0)),
+        .flags = (uint16_t)((cause.line ? RELATION_ORDER : RELATION_NONE) |
+                            (doubt ? SLOT_TEXT | SLOT_DOUBT(UNSEEN_SIGNAL) : 0)),
         .a = w->hold.line,
         .take_a = 1,
         .about = atomic_load(&w->condition->line.index),
         .site = w->site,
-        .partner = timeout ? (struct ref){0, 0} : cause,
-        .payload = text,
-        .payload_bytes = several && !timeout ? sizeof text - 1 : 0}, NULL);
+        .partner = cause,
+        .payload = doubt,
+        .payload_bytes = doubt ? (uint32_t)strlen(doubt) : 0}, NULL);
     busy_end(t);
     errno = saved;
 }
@@ -134,6 +143,15 @@ static int unrecorded_wait(pthread_cond_t *c, pthread_mutex_t *m, const clockid_
     return result;
 }
 
+static bool is_shared(const pthread_cond_t *c)
+{
+#ifdef __GLIBC__
+    return (__atomic_load_n(&c->__data.__wrefs, __ATOMIC_RELAXED) & 1) != 0;
+#else
+    return false;
+#endif
+}
+
 int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                 const struct timespec *ts)
 {
@@ -155,6 +173,7 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
                      .condition = condition,
                      .hold = *hold,
                      .since = signals_count(condition),
+                     .shared = is_shared(c),
                      .site = site};
     record_event(t, TYPE_WAIT, hold->line, about ? atomic_load(&about->index) : 0, site);
     t->waiting++;
@@ -184,10 +203,24 @@ ENTRY(int, pthread_cond_clockwait,
     return follow_wait(site, c, m, &clock, ts);
 }
 
-static void record_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
+static void signals_add(struct object *c, uint32_t life, uint32_t by, struct ref at)
 {
-    struct thread *t = site ? thread_recording() : NULL;
-    struct object *o = t ? object_get(c, OBJECT_CONDITION) : NULL;
+    struct signals *s = signals_of(c);
+    if (!s)
+        return;
+    latch_take(&s->lock);
+    if (s->life != life)
+        memset(s->recent, 0, sizeof s->recent);
+    s->life = life;
+    s->recent[s->count % RECENT].by = by;
+    s->recent[s->count % RECENT].at = at;
+    s->count++;
+    latch_give(&s->lock);
+}
+
+static void record_signal(struct thread *t, uintptr_t site, pthread_cond_t *c, bool broadcast)
+{
+    struct object *o = object_get(c, OBJECT_CONDITION);
     if (!o)
         return;
     int saved = errno;
@@ -201,26 +234,31 @@ static void record_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
         .site = site,
         .payload = "broadcast",
         .payload_bytes = broadcast ? 9 : 0}, NULL);
-    struct signals *s = signals_of(o);
-    if (s) {
-        latch_take(&s->lock);
-        if (s->life != t->life)
-            memset(s->recent, 0, sizeof s->recent);
-        s->life = t->life;
-        s->recent[s->count % RECENT].by = t->task;
-        s->recent[s->count % RECENT].at =
-            number ? (struct ref){line_index(place), number} : (struct ref){0, 0};
-        s->count++;
-        latch_give(&s->lock);
-    }
+    signals_add(o, t->life, line_index(t->own),
+                number ? (struct ref){line_index(place), number} : (struct ref){0, 0});
     note_recorded();
     errno = saved;
+}
+
+/* It may have woken a thread that is recorded, all the same. */
+static void count_signal(pthread_cond_t *c)
+{
+    struct object *o = object_find(c, OBJECT_CONDITION);
+    struct thread *t = thread_mine;
+    bool busy = t && t->busy; /* a handler within a call of ours: it is counted as not followed */
+    if (!o || busy || !atomic_load_explicit(&o->signals, memory_order_relaxed))
+        return;
+    signals_add(o, atomic_load(&live), 0, (struct ref){0, 0});
 }
 
 int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
 {
     real_find();
-    record_signal(site, c, broadcast);
+    struct thread *t = site ? thread_recording() : NULL;
+    if (t)
+        record_signal(t, site, c, broadcast);
+    else
+        count_signal(c);
     return broadcast ? real.cond_broadcast(c) : real.cond_signal(c);
 }
 

@@ -26,7 +26,8 @@ static void entered(struct thread *t, struct object *o, struct line *line, bool 
                     uintptr_t site)
 {
     busy_begin(t); /* a handler finds the thread before it or in it, not in between */
-    if (o->held)
+    bool elsewhere = died && atomic_load_explicit(&line->far, memory_order_relaxed); /* its process's books say */
+    if (o->held || elsewhere)
         mend(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
     o->held = true;
     o->visit++;
@@ -119,11 +120,16 @@ static int lock(uintptr_t site, const struct call *c)
             result = really(c);
         t->waiting--;
     }
-    if (result != 0 && result != EOWNERDEAD)
+    bool got = result == 0 || result == EOWNERDEAD;
+    if (got && !object_is_marked(o)) {
+        line = object_meet(t, o);
+        hold = thread_hold(t, o);
+    }
+    if (!got)
         record_refused(t, line, petitioned, site);
     else if (hold)
         again(t, hold, site);
-    else
+    else if (line)
         entered(t, o, line, petitioned, result == EOWNERDEAD, site);
     return result;
 }
@@ -204,6 +210,8 @@ struct hold *follow_held(uintptr_t site, struct thread *t, pthread_mutex_t *m)
     static const char text[] = "its lock was not recorded";
     struct object *o = is_mine(m) ? object_get(m, OBJECT_MONITOR) : NULL;
     struct line *line = o ? object_line(t, o, false) : NULL;
+    if (line && !object_is_marked(o))
+        line = object_meet(t, o);
     if (!line)
         return NULL;
     if (o->held)
@@ -243,7 +251,7 @@ static void leave(uintptr_t site, const void *lock, enum object_kind kind)
         o->held = false;
         record_pair(t, SHAPE_LEAVE, thread_place(t), 1, line, site);
         busy_end(t);
-    } else if (o && t && site && o->held && line_index(&o->line) &&
+    } else if (o && t && site && o->held && line_index(&o->line) && object_is_marked(o) &&
                may_be_unlocked_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that took it is stale now */
         o->held = false;

@@ -14,6 +14,7 @@
 
 static struct object *_Atomic buckets[BUCKETS];
 static _Atomic unsigned object_count;
+static latch adding;
 
 static latch arena_lock;
 static char *arena;
@@ -52,7 +53,7 @@ struct object *object_find(const void *address, enum object_kind kind)
     if (!atomic_load_explicit(&object_count, memory_order_relaxed))
         return NULL; /* as where nothing is recorded */
     struct object *o = atomic_load_explicit(bucket_of(address), memory_order_acquire);
-    while (o && (o->address != address || o->kind != kind))
+    while (o && (__atomic_load_n(&o->address, __ATOMIC_ACQUIRE) != address || o->kind != kind))
         o = atomic_load_explicit(&o->next, memory_order_relaxed);
     return o;
 }
@@ -67,28 +68,34 @@ static void *none_left(struct thread *t, const char *what)
     return NULL;
 }
 
+/* One that was destroyed, or a new one in front.  Under the lock. */
+static struct object *take_entry(struct object *_Atomic *bucket)
+{
+    struct object *first = atomic_load_explicit(bucket, memory_order_relaxed), *o = first;
+    while (o && __atomic_load_n(&o->address, __ATOMIC_ACQUIRE))
+        o = atomic_load_explicit(&o->next, memory_order_relaxed);
+    if (o || atomic_load(&object_count) >= OBJECTS_MAX || (o = arena_take(sizeof *o)) == NULL)
+        return o;
+    *o = (struct object){.next = first};
+    atomic_fetch_add(&object_count, 1);
+    atomic_store_explicit(bucket, o, memory_order_release);
+    return o;
+}
+
 struct object *object_get(const void *address, enum object_kind kind)
 {
     struct object *o = object_find(address, kind);
     if (LIKELY(o != NULL))
         return o;
-    if (atomic_fetch_add(&object_count, 1) >= OBJECTS_MAX) {
-        atomic_fetch_sub(&object_count, 1);
-        return none_left(thread_self(), "there are more objects than can be followed");
+    latch_take(&adding);
+    o = object_find(address, kind); /* another thread may have been faster */
+    if (!o && (o = take_entry(bucket_of(address))) != NULL) {
+        o->kind = kind;
+        __atomic_store_n(&o->address, address, __ATOMIC_RELEASE);
     }
-    o = arena_take(sizeof *o);
+    latch_give(&adding);
     if (!o)
-        return none_left(thread_self(), "there was no memory for an object");
-    *o = (struct object){.address = address, .kind = kind};
-    struct object *_Atomic *bucket = bucket_of(address);
-    struct object *first = atomic_load_explicit(bucket, memory_order_acquire);
-    do {
-        for (struct object *other = first; other; other = atomic_load(&other->next))
-            if (other->address == address && other->kind == kind)
-                return other; /* another thread was faster; ours stays unused */
-        atomic_store_explicit(&o->next, first, memory_order_relaxed);
-    } while (!atomic_compare_exchange_weak_explicit(bucket, &first, o, memory_order_acq_rel,
-                                                    memory_order_acquire));
+        none_left(thread_mine, "there are more objects than can be followed, or there is no memory");
     return o;
 }
 
@@ -129,16 +136,59 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
     return line_index(&o->line) ? &o->line : none_left(thread, "the line of an object could not be announced");
 }
 
+/* What comes at that address is another one. */
+static void end_life(struct thread *t, struct object *o)
+{
+    if (t && o->kind != OBJECT_COROUTINE) /* whose last event says it */
+        line_close(t, &o->line);
+    atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
+    atomic_store_explicit(&o->line.index, 0, memory_order_release);
+    o->visit++;
+    o->held = false;
+    o->marked = false;
+    o->entry = 0;
+}
+
+/* Who can tell of the end: a child after fork does not begin to record for that. */
+static struct thread *recorder(void)
+{
+    struct thread *t = thread_self();
+    return t && !t->busy && !t->off ? t : NULL;
+}
+
+/* Of the others somebody may still think: waiters on a condition, threads that found something initialised. */
+static bool is_used_again(enum object_kind kind)
+{
+    return kind == OBJECT_MONITOR || kind == OBJECT_SPIN || kind == OBJECT_RWLOCK ||
+           kind == OBJECT_SEMAPHORE || kind == OBJECT_BARRIER;
+}
+
 void object_destroy(const void *address, enum object_kind kind)
 {
     struct object *o = object_find(address, kind);
     if (!o)
         return;
-    atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
-    atomic_store_explicit(&o->line.index, 0, memory_order_release);
-    o->visit++;
-    o->held = false;
-    o->entry = 0;
+    end_life(recorder(), o);
+    if (is_used_again(kind))
+        __atomic_store_n(&o->address, NULL, __ATOMIC_RELEASE);
+}
+
+void object_renew(struct object *o) { end_life(recorder(), o); }
+
+struct line *object_meet(struct thread *t, struct object *o)
+{
+    int saved = errno;
+    latch_take(&o->opening);
+    if (!object_is_marked(o)) { /* else another reader was faster */
+        if (o->marked)
+            end_life(t, o);
+        o->marked = true;
+        __atomic_store_n(object_mark(o->address, o->kind), object_mark_of(o->address), __ATOMIC_RELAXED);
+    }
+    latch_give(&o->opening);
+    struct line *line = object_line(t, o, false);
+    errno = saved;
+    return line;
 }
 
 void object_made(const void *address, enum object_kind kind, uintptr_t site)
@@ -197,6 +247,7 @@ void objects_begin_child(void)
 void objects_forked(void)
 {
     latch_reset(&arena_lock);
+    latch_reset(&adding);
     arena_left = 0;
     latch_reset(&task_lock);
     task_pool = NULL;

@@ -90,11 +90,15 @@ static int lock(uintptr_t site, const struct call *c)
         result = really(c, c->how);
         t->waiting--;
     }
+    if (result == 0 && !object_is_marked(o)) {
+        line = object_meet(t, o);
+        hold = thread_hold(t, o);
+    }
     if (result != 0)
         record_refused(t, line, petitioned, site);
-    else if (hold)
+    else if (line && hold)
         again(t, hold, petitioned, site);
-    else
+    else if (line)
         entered(t, o, c, petitioned, site);
     errno = saved;
     return result;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 
 /* The whole visit, or a part of it: take_a numbers on the thread's line, take_b on
@@ -111,6 +112,25 @@ ENTRY(int, sem_trywait, (sem_t * s), s)
     return result;
 }
 
+/* A post is recorded before it is made, but one that finds no room for it gives nothing.  So where the
+ * semaphore is near its greatest value, it is recorded after it: nobody waits for it there. */
+static bool may_overflow(sem_t *s)
+{
+    int value;
+    return sem_getvalue(s, &value) == 0 && value > SEM_VALUE_MAX / 2;
+}
+
+static int post_late(struct thread *t, sem_t *s, struct line *line, uintptr_t site)
+{
+    int result = real.sem_post(s), saved = errno;
+    if (result == 0)
+        visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
+    else
+        record_refused(t, line, true, site);
+    errno = saved;
+    return result;
+}
+
 ENTRY(int, sem_post, (sem_t * s), s)
 {
     real_find();
@@ -118,6 +138,9 @@ ENTRY(int, sem_post, (sem_t * s), s)
     struct object *o = t ? object_get(s, OBJECT_SEMAPHORE) : NULL;
     int saved = errno;
     struct line *line = o ? object_line(t, o, false) : NULL;
+    errno = saved;
+    if (line && may_overflow(s))
+        return post_late(t, s, line, site);
     if (line)
         visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
     errno = saved;
@@ -151,7 +174,7 @@ static void opened(uintptr_t site, sem_t *s, const char *name)
     struct object *o = object_get(s, OBJECT_SEMAPHORE);
     if (!o || atomic_fetch_add(&o->opened, 1) > 0)
         return;
-    object_destroy(s, OBJECT_SEMAPHORE);
+    object_renew(o);
     struct thread *t = site ? thread_recording() : NULL;
     struct line *line = t ? object_line(t, o, true) : NULL;
     if (line)

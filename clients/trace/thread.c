@@ -228,6 +228,17 @@ uint32_t line_announce(struct thread *t, const char *kind, const char *name, con
     return told ? index : 0;
 }
 
+void line_close(struct thread *t, const struct line *line)
+{
+    uint8_t bytes[12];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    if (!line_index(line) || atomic_load_explicit(&line->far, memory_order_relaxed))
+        return;
+    put_u32(&body, line_index(line));
+    put_u64(&body, atomic_load_explicit(&line->number, memory_order_relaxed));
+    record_control(t, MESSAGE_CLOSE, &body);
+}
+
 void line_rename(struct thread *t, const struct line *line, const char *name)
 {
     uint8_t small[512];

@@ -99,8 +99,8 @@ static void tell_wait(struct view *view, const struct wait *w)
     for (uint32_t i = 0, holder; (holder = waits_holder(&view->waits, book, w, i, &at)) != 0; i++) {
         char text[48];
         ref_print(text, sizeof text, at);
-        char *held = g_markup_printf_escaped("\n<small>held by %s since event %s</small>",
-                                             book_label(book, holder), text);
+        char *held = g_markup_printf_escaped("\n<small>held by %s%s%s</small>", book_label(book, holder),
+                                             at.number ? " since event " : "", at.number ? text : "");
         g_string_append(s, held);
         g_free(held);
     }

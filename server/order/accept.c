@@ -120,7 +120,8 @@ static bool has_all(const struct order *order, const struct arrival *a)
 static bool may_pass(const struct order *order, const struct arrival *a)
 {
     const struct line *line = order_get(order, a->at.line);
-    if (!line || a->at.number != line->delivered + 1 || line->pending || line->closed ||
+    if (!line || a->at.number != line->delivered + 1 || line->pending ||
+        line->closed == LINE_CLOSED ||
         !has_all(order, a))
         return false;
     const struct line *opener = line->positions.count == 0 && line->opened_by.line

@@ -97,8 +97,9 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     log_append(order, &event, in.items);
     for (uint32_t i = 0; i < in.sends; i++)
         log_receive(order, in.items[i], position, in.sends == 1);
-    if (a->closes)
-        order_get(order, a->at.line)->closed = true;
+    line = order_get(order, a->at.line);
+    if (a->closes || (line->closed == LINE_CLOSING && a->at.number >= line->end))
+        line->closed = LINE_CLOSED;
     if (a->thread && order_get(order, a->thread))
         order_get(order, a->thread)->acted = order->count;
     if (in.items != in.few)

@@ -69,13 +69,17 @@ struct collector {
     uint64_t ordinal; /* events of the shared line looked at */
 };
 
+enum closed { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
+
 struct line {
     /* what every event needs, in one cache line */
     _Alignas(64) uint64_t delivered; /* last number delivered or lost */
     uint64_t last;           /* position of the newest event, NO_POSITION none */
     uint64_t acted;          /* 1 + position of the last event whose thread is this line's */
     uint32_t sits_count, waiter_count;
-    bool shared, closed, gone, queued;
+    bool shared;
+    uint8_t closed;          /* an enum closed */
+    bool gone, queued;
     bool leaving;            /* it is about to be gone */
     bool settled;            /* gone, and nothing came since: what is missing now is lost */
     bool dense;              /* more neighbours than are listed, or some that cannot be */
@@ -85,6 +89,7 @@ struct line {
     uint32_t kind, pending;  /* pending: arrivals that wait */
     struct series positions; /* by ordinal */
     uint64_t tied;           /* position of the newest event with edges or a partner, or NO_POSITION */
+    uint64_t end;            /* CLOSING: with this number */
     uint64_t base;           /* ordinals before it are forgotten */
     uint64_t highest;        /* greatest number that came out of turn */
     struct ref wait;         /* what the head waits for, line 0: nothing */
@@ -118,7 +123,8 @@ struct set {
     size_t count, room;
 };
 
-struct effects { /* per kind: by 2 * type + paired, 0 not known, else 1 + presence, + 8 if own */
+struct effects { /* per kind: by 2 * type + paired, 0 not known, else 1 + presence, + 8 if own; + 16 * (1 + presence)
+                  * on the line that it is about */
     uint8_t *of;
     size_t room;
 };

@@ -239,7 +239,7 @@ enum verdict point_judge(struct order *order, struct point *point)
     const struct arrival *a = &head->arrival;
     bool alone = false;
     point->doubt = UNSEEN_NONE;
-    if (order_get(order, a->at.line)->closed) {
+    if (order_get(order, a->at.line)->closed == LINE_CLOSED) {
         point_contradict(order, head, (struct ref){0, 0}, "comes after the end of its line");
         return DONE;
     }

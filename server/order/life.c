@@ -113,6 +113,15 @@ void order_opened_by(struct order *order, uint32_t line, struct ref by)
         l->opened_by = by;
 }
 
+void order_close(struct order *order, uint32_t number, uint64_t last)
+{
+    struct line *line = order_get(order, number);
+    if (line->closed != LINE_OPEN)
+        return;
+    line->end = last;
+    line->closed = line->delivered >= last ? LINE_CLOSED : LINE_CLOSING;
+}
+
 bool order_after(struct order *order, uint32_t type, uint32_t earlier)
 {
     size_t before = order->after_room;

@@ -380,7 +380,7 @@ bool order_line_shared(const struct order *order, uint32_t line)
 
 bool order_line_closed(const struct order *order, uint32_t line)
 {
-    return order_get(order, line)->closed;
+    return order_get(order, line)->closed == LINE_CLOSED;
 }
 
 void order_line_becomes(struct order *order, uint32_t line, uint32_t kind)

@@ -97,6 +97,8 @@ void order_free(struct order *order);
 
 /* Makes a line; numbers count from 1, hidden ones from HIDDEN_LINE + 1. */
 uint32_t order_line(struct order *order, bool shared, uint32_t kind);
+/* The line ends with the event of this number, or has ended: nothing comes after it.  0: it has none. */
+void order_close(struct order *order, uint32_t line, uint64_t last);
 void order_opened_by(struct order *order, uint32_t line, struct ref by);
 /* Events of `type` on shared lines come after all earlier ones of `earlier`; false: of too many. */
 bool order_after(struct order *order, uint32_t type, uint32_t earlier);
@@ -104,6 +106,8 @@ bool order_after(struct order *order, uint32_t type, uint32_t earlier);
  * of `kind`; own: the line's own thread rather than the acting one. */
 void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
                   enum presence presence, bool own);
+/* And where the acting one is on the line that the event is about; since when is not kept there (number 0). */
+void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired, enum presence presence);
 
 /* Who is asked for the effects of a kind and a type when they occur together first, and tells by
  * order_effect those there are.  What was told before is forgotten. */

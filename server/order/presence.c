@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define EFFECT_OWN 8u
+#define EFFECT_HERE 15u /* the bits of the line itself; above them, of the line that it is about */
 #define EFFECT_NONE 0x80u /* it was asked for, and there is none */
 
 void order_ask_effects(struct order *order, void (*ask)(void *context, uint32_t kind, uint32_t type),
@@ -22,6 +23,12 @@ static uint8_t *effect_at(struct order *order, uint32_t kind, uint32_t type, boo
 {
     bool there = kind < order->effects_room && 2 * type + 1 < order->effects[kind].room;
     return there ? &order->effects[kind].of[2 * type + paired] : NULL;
+}
+
+static uint8_t known_effect(struct order *order, uint32_t kind, uint32_t type, bool paired)
+{
+    const uint8_t *at = effect_at(order, kind, type, paired);
+    return at && *at != EFFECT_NONE ? *at : 0;
 }
 
 static void set_effect(struct order *order, uint32_t kind, uint32_t type, bool paired, uint8_t effect)
@@ -42,7 +49,14 @@ static void set_effect(struct order *order, uint32_t kind, uint32_t type, bool p
 void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
                   enum presence presence, bool own)
 {
-    set_effect(order, kind, type, paired, (uint8_t)((unsigned)presence + 1 + (own ? EFFECT_OWN : 0)));
+    uint8_t about = known_effect(order, kind, type, paired) & ~EFFECT_HERE;
+    set_effect(order, kind, type, paired, (uint8_t)(about | ((unsigned)presence + 1 + (own ? EFFECT_OWN : 0))));
+}
+
+void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired, enum presence presence)
+{
+    uint8_t here = known_effect(order, kind, type, paired) & EFFECT_HERE;
+    set_effect(order, kind, type, paired, (uint8_t)(here | ((unsigned)presence + 1) << 4));
 }
 
 /* Of what was never asked before, somebody else may know it. */
@@ -97,10 +111,13 @@ void presence_apply(struct order *order, struct event *event)
 {
     struct line *line = order_get(order, event->line);
     uint8_t effect = effect_of(order, line->kind, event->type, event->relation == RELATION_SYNC);
-    if (effect && event->state == EVENT_ORDERED) {
+    if (effect & EFFECT_HERE && event->state == EVENT_ORDERED) {
         uint32_t thread = effect & EFFECT_OWN ? event->line : event->thread;
         sit(line, thread, (enum presence)((effect & (EFFECT_OWN - 1)) - 1), event->number);
     }
+    if (effect > EFFECT_HERE && event->state == EVENT_ORDERED && event->about &&
+        event->about <= order->line_count)
+        sit(order_get(order, event->about), event->thread, (enum presence)((effect >> 4) - 1), 0);
     event->in = (struct presences){0};
     for (size_t i = 0; i < line->sits_count; i++) {
         count_in(&event->in.active, line->sits[i].presence == PRESENCE_ACTIVE);

@@ -130,7 +130,7 @@ enum { SHARED = 1, CLOSED = 2, GONE = 4, DENSE = 8, AFTER_GAP = 16 };
 
 static void save_line(struct bytes *out, const struct line *line)
 {
-    put(out, (line->shared ? SHARED : 0) | (line->closed ? CLOSED : 0) | (line->gone ? GONE : 0) |
+    put(out, (line->shared ? SHARED : 0) | (line->closed == LINE_CLOSED ? CLOSED : 0) | (line->gone ? GONE : 0) |
                  (line->dense ? DENSE : 0) | (line->after_gap ? AFTER_GAP : 0));
     put(out, line->kind);
     put(out, line->delivered);
@@ -184,7 +184,7 @@ static void load_line(struct reading *in, struct order *order, struct line *line
     uint64_t flags = get(in);
     line->shared = flags & SHARED;
     order->has_shared |= line->shared;
-    line->closed = flags & CLOSED;
+    line->closed = flags & CLOSED ? LINE_CLOSED : LINE_OPEN;
     line->gone = flags & GONE;
     line->dense = flags & DENSE;
     line->after_gap = flags & AFTER_GAP;

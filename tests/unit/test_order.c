@@ -227,6 +227,25 @@ static void a_saved_order_goes_on_as_if_it_had_not_stopped(void **state)
     }
 }
 
+/* What is still under way on other ways may come after the word that a line is closed. */
+static void a_line_is_closed_after_its_last_number(void **state)
+{
+    (void)state;
+    struct order *order = order_new();
+    uint32_t line = order_line(order, false, 1), empty = order_line(order, false, 1);
+    order_accept(order, &(struct arrival){.at = {line, 1}, .type = 1});
+    order_close(order, line, 2);
+    order_close(order, empty, 0);
+    assert_false(order_line_closed(order, line));
+    assert_true(order_line_closed(order, empty));
+    order_accept(order, &(struct arrival){.at = {line, 2}, .type = 1});
+    assert_true(order_line_closed(order, line));
+    assert_int_equal(order_figures(order).contradictions, 0);
+    order_accept(order, &(struct arrival){.at = {line, 3}, .type = 1});
+    assert_int_equal(order_figures(order).contradictions, 1);
+    order_free(order);
+}
+
 static void a_saved_order_that_is_damaged_is_refused(void **state)
 {
     (void)state;
@@ -574,6 +593,7 @@ int main(void)
         cmocka_unit_test(past_and_future_reach_as_far_as_they_do),
         cmocka_unit_test(a_witness_is_a_chain),
         cmocka_unit_test(a_saved_order_goes_on_as_if_it_had_not_stopped),
+        cmocka_unit_test(a_line_is_closed_after_its_last_number),
         cmocka_unit_test(a_saved_order_that_is_damaged_is_refused),
         cmocka_unit_test(bytes_come_after_those_who_sent_them),
         cmocka_unit_test(a_receive_of_many_keys_is_after_all_of_them),
