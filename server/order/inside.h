@@ -221,6 +221,8 @@ void late_add(struct order *order, uint64_t send, uint64_t receive);
 void scratch_free(struct order *order);
 
 /* save.c and life.c share this */
+/* Gives back what an idle line has no use for: most are of objects that are long gone. */
+void line_trim(struct line *line);
 struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
 
 /* pending.c */
