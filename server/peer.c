@@ -301,10 +301,15 @@ void peer_retry(struct server *server)
         peer->stalled = false;
         if (!use_messages(peer))
             continue;
-        if (!peer->stalled)
+        if (!peer->stalled) {
             ev_io_start(server->loop, &peer->readable);
-        else if (is_gone(peer->fd))
+            continue;
+        }
+        peer_read_rest(peer); /* else its end would never come in */
+        if (is_gone(peer->fd))
             peer->closed = 1;
+        else if (peer->in.size >= LIMIT_VIEWER_BYTES)
+            peer_refuse(peer, "the disk is full");
     }
 }
 
@@ -348,7 +353,7 @@ static bool read_some(struct peer *peer)
         return false; /* it was refused: what it says does not matter any more */
     put_bytes(&peer->in, bytes, (size_t)n);
     if (!peer->in.failed)
-        return use_messages(peer) && peer->teller && !peer->ending;
+        return use_messages(peer) && peer->teller && !peer->ending && !peer->stalled;
     peer_refuse(peer, "no memory for its message");
     return false;
 }

@@ -2,6 +2,7 @@
 
 #include "server/facts.h"
 #include "server/order/map.h"
+#include "server/order/rows.h"
 #include "server/run.h"
 #include "wire/shown.h"
 #include "wire/text.h"
@@ -162,15 +163,20 @@ static uint64_t enough(const struct run *run)
                : tracefile_region_bytes(run->trace);
 }
 
-static void forget(struct run *run)
+/* Whole blocks are forgotten; of what is kept nothing may lie before the place: false where that is not so. */
+static bool forget(struct run *run)
 {
     struct saving *s = run->saving;
     struct moment moment = s->moments[0];
+    uint64_t blocks = (moment.position + BLOCK_EVENTS - 1) / BLOCK_EVENTS;
+    order_forget(run->order, blocks * BLOCK_EVENTS);
+    if (order_first(run->order) < moment.position)
+        return false;
     memmove(s->moments, s->moments + 1, --s->moment_count * sizeof *s->moments);
-    order_forget(run->order, moment.position);
     if (save(run))
         tracefile_forget(run->trace, moment.place);
     run->generation++;
+    return true;
 }
 
 static void note_moment(struct run *run)
@@ -193,8 +199,8 @@ void saving_poll(struct run *run)
     if (!s->keep_bytes)
         return;
     note_moment(run);
-    while (s->moment_count > 1 && tracefile_kept(run->trace) > s->keep_bytes)
-        forget(run);
+    while (s->moment_count > 1 && tracefile_kept(run->trace) > s->keep_bytes && forget(run))
+        ;
 }
 
 void saving_finish(struct run *run)

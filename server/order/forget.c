@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line of which nothing is left: most are threads and objects that are long gone. */
-static void rest_line(struct line *line)
+void line_trim(struct line *line)
 {
-    series_release(&line->positions);
+    if (line->sits_count == 0) {
+        free(line->sits);
+        line->sits = NULL;
+        line->sits_room = 0;
+    }
     if (line->pending == 0) {
         free(line->ring.items);
         line->ring = (struct ring){0};
@@ -17,6 +20,13 @@ static void rest_line(struct line *line)
         line->waiters = NULL;
         line->waiter_room = 0;
     }
+}
+
+/* A line of which nothing is left: most are threads and objects that are long gone. */
+static void rest_line(struct line *line)
+{
+    series_release(&line->positions);
+    line_trim(line);
 }
 
 static void forget_line(struct order *order, uint32_t number, uint64_t first)

@@ -254,6 +254,8 @@ void scratch_free(struct order *order);
 void doubts_drop(struct order *order); /* what was found out about them */
 
 /* save.c and life.c share this */
+/* Gives back what an idle line has no use for: most are of objects that are long gone. */
+void line_trim(struct line *line);
 struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
 
 /* pending.c */

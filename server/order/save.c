@@ -444,8 +444,10 @@ uint8_t *order_save(struct order *order, size_t *size)
     put(&out, order->line_count);
     for (size_t i = 0; i < order->hidden_count; i++)
         save_line(&out, &order->hidden[i]);
-    for (size_t i = 0; i < order->line_count; i++)
+    for (size_t i = 0; i < order->line_count; i++) {
         save_line(&out, &order->lines[i]);
+        line_trim(&order->lines[i]);
+    }
     save_late(&out, order);
     save_meetings(&out, order);
     save_streams(&out, order);

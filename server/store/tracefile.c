@@ -147,6 +147,8 @@ static void close_first_region(struct tracefile *file)
 /* Goes on in another region, with room for so many bytes. */
 static void go_on(struct tracefile *file, uint64_t bytes)
 {
+    if (file->journal.failed)
+        return; /* what lies before did not fit: it is not left behind */
     close_first_region(file);
     struct region next = take_region(file, bytes + reserve_bytes(file) + NEXT_BYTES);
     uint64_t reserved = file->reserved;

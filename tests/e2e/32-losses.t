@@ -1,0 +1,222 @@
+#!/bin/bash
+# Every loss is told: a counter that a program keeps is what is there plus what is said to be lost.
+. "$(dirname "$0")/lib.sh"
+cat >work.c <<'C'
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+/* Four detached threads: each locks and unlocks so often, and counts that in a shared file. */
+static pthread_mutex_t m[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+                               PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static _Atomic long *done;
+static long often;
+static void *work(void *a)
+{
+    unsigned s = (unsigned)(long)a;
+    for (long i = 0; i < often; i++) {
+        s = s * 1103515245 + 12345;
+        pthread_mutex_lock(&m[s >> 16 & 3]);
+        pthread_mutex_unlock(&m[s >> 16 & 3]);
+        atomic_fetch_add(&done[0], 1);
+    }
+    return NULL;
+}
+static void ignore(int s) { (void)s; }
+static int threads(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/task");
+    while (readdir(d)) n++;
+    closedir(d);
+    return n;
+}
+int main(int argc, char **argv)
+{
+    pthread_attr_t detached;
+    struct sigaction act = {.sa_handler = ignore};
+    int fd = open(argv[1], O_RDWR | O_CREAT, 0600);
+    often = atol(argv[2]) / 4;
+    if (argc != 3 || ftruncate(fd, 4096) < 0) return 1;
+    done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    sigaction(SIGUSR1, &act, NULL);
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    int before = threads();
+    for (long i = 0; i < 4; i++) {
+        pthread_t t;
+        pthread_create(&t, &detached, work, (void *)i);
+    }
+    while (threads() > before) usleep(1000);
+    return 0;
+}
+C
+poetcc -trace -O2 -g work.c -o work
+N=20000
+ENDPOINT=unix:$XDG_RUNTIME_DIR/poet.sock
+counter() { od -An -td8 -N8 counts | tr -d ' '; }
+told() { poet stat --json "${1:-latest}" 2>/dev/null | perl -ne '$s += $1 while /"(?:events|lost)":"?(\d+)/g; END { print $s }'; }
+# limited KIB ARG...: a server whose files may be so long, which is a disk that is full
+limited() {
+    kib=$1
+    shift
+    bash -c "ulimit -f $kib; exec poet server $* 2>server.log" &
+    server=$!
+    pids="$pids $server"
+    until_true poet runs "$ENDPOINT"
+}
+
+start_server -o whole/ -q
+./work counts $N
+until_true finished latest
+ALL=$(figure latest events)
+is "without trouble: all there, nothing lost" "$(figure latest lost)" 0
+is "a trace is its user's own" "$(stat -c %a whole/*)" 600
+stop_server
+
+# ---- a full disk ----
+
+for way in "$ENDPOINT" tcp:127.0.0.1:7835; do
+    limited 600 -o full/ -l "$ENDPOINT" -l tcp:127.0.0.1:7835
+    POET_SERVER=$way POET_WAIT_MS=50 ./work counts $N
+    until_true finished "$ENDPOINT"
+    is "a full disk (${way%%:*}): what is there and what is lost are all" "$(told "$ENDPOINT")" "$ALL"
+    like "something is lost" "$(figure "$ENDPOINT" lost)" '^[1-9]'
+    like "poet runs says so" "$(poet runs)" 'events, [0-9]+ lost  finished'
+    like "poet check says so" "$(poet check "$ENDPOINT" 2>&1; echo "exit $?")" 'events were lost'
+    like "the log says so" "$(cat server.log)" 'events of work.* are lost: they did not fit'
+    is "and nothing contradicts" "$(figure "$ENDPOINT" contradictions)$(figure "$ENDPOINT" pending)" 00
+    stop_server
+    is "in the file, too" "$(told full/*.poet)" "$ALL"
+    is "which is not called damaged" "$(figure "$(ls full/*.poet)" damage)" null
+    rm -r full
+done
+
+# ---- damage that is met while reading ----
+
+cat >flip.pl <<'P'
+local $/; open F, "<", $ARGV[0]; binmode F; my $d = <F>; my ($at, $best, $size) = (0, 0, 0);
+while (($at = index $d, "OCHK", $at) >= 0) {
+    my ($n, $kind) = (unpack("V", substr $d, $at + 4, 4), unpack("V", substr $d, $at + 16, 4));
+    ($best, $size) = ($at, $n) if $kind == 72 && $n > $size;
+    $at += 4;
+}
+substr($d, $best + 32 + $size / 2, 1) ^= "\x04"; open G, ">", $ARGV[1]; binmode G; print G $d; print $best
+P
+start_server -o big.poet -q
+./work counts 48000
+until_true finished latest
+BIG=$(figure latest events)
+stop_server
+place=$(perl flip.pl big.poet flipped.poet)
+says="events of $BIG could not be read \(flipped.poet: part at byte $place\)"
+for command in "dump flipped.poet" "dump --json flipped.poet" "stat flipped.poet" "check flipped.poet" \
+    "export flipped.poet -f chrome -o f.json"; do
+    said=$(poet $command 2>&1 >out)
+    is "poet $command fails where a part cannot be read" $? 1
+    like "and says so" "$said" "$says"
+done
+is "what cannot be read is lost" "$(told flipped.poet)" "$BIG"
+is "and in the dump, where it is missing" "$(poet dump --json flipped.poet 2>/dev/null |
+    perl -ne '$n++ if /^\{"event":"\d/; $n += $1 if /^\{"lost".*"count":(\d+)/; END { print $n }')" "$BIG"
+
+# ---- what has ended, and what was deleted ----
+
+start_server -o rest/
+for _ in $(seq 24); do ./work counts 40; done
+all_done() { [ "$(poet runs | grep -c finished)" = 24 ]; }
+until_true all_done
+few() { [ "$(ls "/proc/$server/fd" | wc -l)" -lt 40 ]; }
+check "runs that have ended hold no descriptors" until_true few
+like "one of them can be looked at again" "$(poet stat "$ENDPOINT#1")" '^events +[1-9]'
+first=$(poet runs | awk '$1 == 2 {print $NF}')
+rm "$first"
+like "one whose file was deleted: which, and why" "$(poet stat "$ENDPOINT#2" 2>&1)" "run 2: $first: No such file"
+./work counts 2000000000 &
+program=$!
+pids="$pids $program"
+live() { [ "$(figure "$ENDPOINT" connected)" = 1 ]; }
+until_true live
+file=$(poet runs | awk '/running/ {print $NF}')
+rm "$file"
+deleted() { grep -q "$file was deleted" server.log; }
+check "a file that is deleted while it is written: the log says so" until_true deleted
+like "and poet stat" "$(poet stat latest 2>&1)" "the file was deleted"
+kill -KILL $program
+stop_server
+
+# ---- who may connect ----
+
+bash -c 'ulimit -n 24; exec poet server -o few/ 2>few.log' &
+server=$!
+pids="$pids $server"
+until_true poet runs
+cat >many.pl <<'P'
+use IO::Socket::UNIX; my @s;
+push @s, IO::Socket::UNIX->new(Peer => "$ENV{XDG_RUNTIME_DIR}/poet.sock") for 1 .. 40;
+sysread $s[-1], my $answer, 200; print $answer
+P
+like "without a descriptor left: refused in words" "$(perl many.pl | tr -d '\0')" 'no descriptor left'
+is "said once" "$(grep -c 'until a descriptor is free' few.log)" 1
+check "and it goes on" until_true poet runs
+stop_server
+POET_TOKEN="a secret of the test" start_server -o token/ -l "$ENDPOINT" -l tcp:127.0.0.1:7836
+like "where there is a secret it is asked for, on this machine, too" "$(poet runs tcp:127.0.0.1:7836 2>&1)" \
+    "POET_TOKEN is not the server's"
+check "and whoever knows it is let in" env POET_TOKEN="a secret of the test" poet runs tcp:127.0.0.1:7836
+stop_server
+start_server -o token/ -l "$ENDPOINT" -l tcp:127.0.0.1:7836
+check "without one: the server's user" env POET_TOKEN="a secret of the test" poet runs tcp:127.0.0.1:7836
+cat >other.pl <<'P'
+use IO::Socket::INET; $( = $) = "65534 65534"; $< = $> = 65534; $> == 65534 or exit 77;
+my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1:7836"); sysread $s, my $answer, 200; print $answer
+P
+said=$(perl other.pl | tr -d '\0'; exit "${PIPESTATUS[0]}")
+if [ $? = 77 ]; then skip "another user is refused: this needs root"
+else like "another user is refused" "$said" 'belongs to another user'; fi
+stop_server
+
+# ---- pairs of faults ----
+
+RANDOM=${POET_TEST_SEED:-1}
+faults=${POET_TEST_FAULTS:-6}
+echo "# seed ${POET_TEST_SEED:-1}"
+fault() { # one of them, while the program runs
+    case $1 in
+    stop) kill -STOP "$server"; perl -e 'select undef, undef, undef, 0.2'; kill -CONT "$server" ;;
+    pause) kill -STOP $program; perl -e 'select undef, undef, undef, 0.05'; kill -CONT $program ;;
+    kill) killed=1; kill -KILL $program ;;
+    signals) for _ in $(seq 50); do kill -USR1 $program; done ;;
+    esac 2>/dev/null
+}
+names=(stop pause kill signals disk narrow)
+bad=
+for i in $(seq "$faults"); do
+    one=${names[RANDOM % 6]} two=${names[RANDOM % 6]} kib=unlimited queue=256 killed=
+    case $one$two in *disk*) kib=$((300 + RANDOM % 3000)) ;; esac
+    case $one$two in *narrow*) queue=16 ;; esac
+    limited $kib -q -o pair/
+    rm -f counts
+    POET_QUEUE_KIB=$queue POET_WAIT_MS=$((RANDOM % 20)) ./work counts $((2 * N)) &
+    program=$!
+    until_true test -s counts
+    perl -e 'select undef, undef, undef, $ARGV[0] / 300000' $((RANDOM))
+    fault "$one"
+    fault "$two"
+    wait $program 2>/dev/null
+    until_true finished "$ENDPOINT" || bad="$bad $i:$one+$two:unfinished"
+    sum=$(told "$ENDPOINT") least=$((5 * $(counter))) most=$((5 * $(counter) + 40))
+    [ -n "$killed" ] || least=$((5 * $((2 * N)) + ALL - 5 * N)) most=$((5 * 2 * N + ALL - 5 * N))
+    [ "$sum" -ge "$least" ] && [ "$sum" -le "$most" ] || bad="$bad $i:$one+$two:$sum not in $least..$most"
+    stop_server
+    again=$(told "$(ls pair/*.poet)")
+    [ "$again" = "$sum" ] || bad="$bad $i:$one+$two:the file tells $again of $sum"
+    rm -r pair
+done 2>/dev/null
+is "$faults random pairs of faults: the counter is what is there and what is lost" "$bad" ""
+done_testing
