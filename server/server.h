@@ -64,6 +64,7 @@ struct server {
     struct peer *turn_of; /* its queues are read first; NULL the first peer's */
     struct peer *reader;  /* likewise its messages */
     size_t queue_count, mappings; /* of all programs; how many there may be */
+    struct queue *retired; /* of programs that are gone, not unmapped yet */
     bool behind; /* there is more to do than fits into a turn */
     struct run **runs;
     size_t run_count, run_room;

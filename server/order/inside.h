@@ -148,6 +148,11 @@ struct order {
     struct pool *pools;  /* pending.c */
     struct pending *unused;
     uint64_t in_memory, pending_limit; /* arrivals; with more, some are spilled */
+    struct from {
+        uint32_t batch;
+        uint64_t count;
+    } *batches; /* of all that is pending, oldest first */
+    size_t batch_count, batch_room;
     struct map meetings; /* key -> struct meeting */
     struct map streams;  /* key, 0 -> struct stream */
     struct key { uint64_t a, b; } *done; /* a ring of meetings that are done */
