@@ -242,6 +242,7 @@ void run_free(struct run *run)
     free(run->target_texts);
     free(run->site_list);
     free(run->lines);
+    free(run->changes);
     free(run->processes);
     free(run->key);
     free(run->name);
@@ -258,7 +259,7 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
     uint32_t line = (uint32_t)(uintptr_t)map_get(&run->identities, high, low);
     if (line || order_lines(run->order) >= LIMIT_LINES)
         return line;
-    facts.generation = ++run->generation;
+    run->generation++;
     facts.kind = run_kind(run, kind);
     facts.name = must(strdup(facts.name ? facts.name : ""));
     line = order_line(run->order, shared, facts.kind);
@@ -268,6 +269,13 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
     return line;
 }
 
+void run_line_changed(struct run *run, uint32_t line)
+{
+    run->changes = grow(run->changes, &run->change_room, run->change_count + 1, sizeof *run->changes);
+    run->changes[run->change_count++] = line;
+    run->generation++;
+}
+
 void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name)
 {
     struct run_line *l = &run->lines[line - 1];
@@ -275,7 +283,7 @@ void run_line_kind(struct run *run, uint32_t line, const char *kind, const char 
     order_line_becomes(run->order, line, l->kind);
     free(l->name);
     l->name = must(strdup(name));
-    l->generation = ++run->generation;
+    run_line_changed(run, line);
 }
 
 /* Since which event it is called so, and how it was called before, so that the old name is still found. */
@@ -294,7 +302,7 @@ void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since
     note_rename(run, (struct ref){line, since}, run->lines[line - 1].name, name);
     free(run->lines[line - 1].name);
     run->lines[line - 1].name = must(strdup(name));
-    run->lines[line - 1].generation = ++run->generation;
+    run_line_changed(run, line);
 }
 
 void run_add_text(struct run *run, struct ref at, const char *text)

@@ -49,10 +49,12 @@ struct peer {
     /* a viewer */
     struct run *run;
     struct known known;
-    bool feeding, dumping, follows_newest;
+    bool feeding, follows_newest;
+    bool telling; /* not all that is new was told */
+    struct dump *dump; /* NULL: none is under way */
     struct jobs windows, densities, questions, searches;
     struct window_job *kept; /* the last one answered: scrolling goes on from it */
-    uint64_t dump_cursor, fed_generation;
+    uint64_t fed_generation;
     unsigned fed_connected;
 };
 
@@ -100,6 +102,7 @@ void program_gone(struct peer *peer);
 void run_finished(struct run *run);
 
 /* viewer.c */
+bool viewer_ready(struct peer *peer); /* false: it must read first; its next message waits */
 bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
 void viewer_refill(struct peer *peer);
 void viewer_feed(struct server *server);

@@ -120,6 +120,28 @@ static void place_piece(struct order *order, struct line *line, struct pending *
     }
     line->pending++;
     order->in_memory++;
+    piece->next = NULL;
+    piece->previous = order->newest;
+    if (order->newest)
+        order->newest->next = piece;
+    else
+        order->oldest = piece;
+    order->newest = piece;
+}
+
+static void unlink_piece(struct order *order, struct pending *piece)
+{
+    for (struct pending_walk *walk = order->walks; walk; walk = walk->others)
+        if (walk->at == piece)
+            walk->at = piece->next;
+    if (piece->previous)
+        piece->previous->next = piece->next;
+    else
+        order->oldest = piece->next;
+    if (piece->next)
+        piece->next->previous = piece->previous;
+    else
+        order->newest = piece->previous;
 }
 
 static struct pending *in_memory(const struct order *order, const struct line *line, struct ref at)
@@ -351,21 +373,8 @@ void pending_forget(struct order *order, struct pending *piece)
     line->pending--;
     order->in_memory--;
     order->figures.pending--;
+    unlink_piece(order, piece);
     piece_free(order, piece);
-}
-
-void pending_each(const struct order *order, void (*visit)(void *context, const struct pending *),
-                  void *context)
-{
-    for (size_t l = 0; l < order->line_count; l++) {
-        const struct line *line = &order->lines[l];
-        for (uint32_t i = 0; line->pending && i < line->ring.room; i++)
-            if (line->ring.items[i])
-                visit(context, line->ring.items[i]);
-    }
-    for (size_t i = 0; i < order->far.room; i++)
-        if (order->far.entries[i].value)
-            visit(context, order->far.entries[i].value);
 }
 
 uint64_t pending_least(const struct order *order, uint32_t number)
@@ -390,16 +399,56 @@ uint32_t pending_batch(const struct order *order)
     return UINT32_MAX;
 }
 
-static void free_partners(void *context, const struct pending *piece)
+/* ---- all of them ---- */
+
+void pending_walk_begin(struct order *order, struct pending_walk *walk)
 {
-    (void)context;
-    if (piece->arrival.partners != &piece->one)
-        free((void *)(uintptr_t)piece->arrival.partners);
+    *walk = (struct pending_walk){order, order->oldest, order->walks};
+    order->walks = walk;
+}
+
+void pending_walk_end(struct pending_walk *walk)
+{
+    struct pending_walk **at = walk->order ? &walk->order->walks : NULL;
+    while (at && *at && *at != walk)
+        at = &(*at)->others;
+    if (at && *at)
+        *at = walk->others;
+    walk->order = NULL;
+}
+
+bool pending_walk_next(struct pending_walk *walk, struct ref *at)
+{
+    for (; walk->at; walk->at = walk->at->next)
+        if (!walk->at->lost) {
+            *at = walk->at->arrival.at;
+            walk->at = walk->at->next;
+            return true;
+        }
+    return false;
+}
+
+const struct arrival *order_pending_at(const struct order *order, struct ref at)
+{
+    const struct pending *piece = pending_at(order, at);
+    return piece && !piece->lost ? &piece->arrival : NULL;
+}
+
+void order_pending(const struct order *order, uint64_t most,
+                   void (*visit)(void *context, const struct arrival *), void *context)
+{
+    for (const struct pending *piece = order->oldest; piece && most; piece = piece->next)
+        if (!piece->lost) {
+            visit(context, &piece->arrival);
+            most--;
+        }
 }
 
 void pending_free_all(struct order *order)
 {
-    pending_each(order, free_partners, NULL);
+    for (const struct pending *piece = order->oldest; piece; piece = piece->next)
+        if (piece->arrival.partners != &piece->one)
+            free((void *)(uintptr_t)piece->arrival.partners);
     for (size_t l = 0; l < order->line_count; l++) {
         free(order->lines[l].ring.items);
         spill_free(order->lines[l].spill);
