@@ -190,6 +190,7 @@ struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
     run->name = must(strndup(key, strcspn(key, "@")));
     run->number = number;
     run->trace = trace;
+    run->identities.gradual = run->texts.gradual = run->sites.gradual = true;
     run->order = trace ? order_new_on((struct shelf){trace, part_put, part_get, NULL}) : order_new();
     order_cache(run->order, cache_bytes());
     return run;
@@ -217,6 +218,7 @@ void run_free(struct run *run)
         free(run->lines[i].name);
     for (size_t i = 0; i < run->process_count; i++)
         process_free(&run->processes[i]);
+    map_settle(&run->texts);
     for (size_t i = 0; i < run->texts.room; i++)
         for (struct run_text *t = run->texts.entries[i].value, *next; t; t = next) {
             next = t->next;

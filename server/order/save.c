@@ -412,6 +412,7 @@ static bool open_lines_fit(const struct order *order)
 
 uint8_t *order_save(struct order *order, size_t *size)
 {
+    map_settle(&order->meetings);
     struct bytes out = {0};
     const struct order_figures *f = &order->figures;
     log_pack(order);
