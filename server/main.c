@@ -81,8 +81,10 @@ static void on_work(struct ev_loop *loop, ev_idle *idle, int events)
 {
     struct server *server = idle->data;
     (void)events;
-    if (server->behind)
+    if (server->behind) {
+        peer_go_on(server);
         program_poll(server);
+    }
     if (!viewer_work(server) && !server->behind)
         ev_idle_stop(loop, idle);
 }

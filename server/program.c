@@ -364,6 +364,8 @@ void program_poll(struct server *server)
         all &= !server->runs[i]->live || go_on(server->runs[i], share);
     turn_doing("hang-ups");
     drop_closed(server);
+    for (struct peer *peer = server->peers; peer && all; peer = peer->next)
+        all = !peer->unread;
     all &= free_retired(server, RETIRED_IN_A_TURN);
     server->behind = !all;
 }
