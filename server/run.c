@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define CACHE_LEAST ((uint64_t)256 << 20)
+#define LINE_BYTES 1024u
 
 void log_line(const char *format, ...)
 {
@@ -163,6 +164,18 @@ const struct target_kind *run_target_kind(const struct run *run, const char *kin
     return found;
 }
 
+static size_t live_lines; /* of all live runs */
+
+/* A line takes about a kilobyte: those of live runs have half of the machine's memory. */
+static bool has_room(const struct run *run)
+{
+    static size_t most;
+    long pages = most ? 0 : sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (!most)
+        most = pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 / LINE_BYTES : LIMIT_LINES;
+    return order_lines(run->order) < LIMIT_LINES && (!run->live || live_lines < most);
+}
+
 /* ---- life ---- */
 
 static uint64_t part_put(void *context, const void *bytes, size_t size)
@@ -214,6 +227,7 @@ void run_free(struct run *run)
         return;
     if (run->counters > 0)
         close(run->counters);
+    live_lines -= run->live ? order_lines(run->order) : 0;
     for (uint32_t i = 0; i < order_lines(run->order); i++)
         free(run->lines[i].name);
     for (size_t i = 0; i < run->process_count; i++)
@@ -259,8 +273,9 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
                   struct run_line facts)
 {
     uint32_t line = (uint32_t)(uintptr_t)map_get(&run->identities, high, low);
-    if (line || order_lines(run->order) >= LIMIT_LINES)
+    if (line || !has_room(run))
         return line;
+    live_lines += run->live;
     run->generation++;
     facts.kind = run_kind(run, kind);
     facts.name = must(strdup(facts.name ? facts.name : ""));
