@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/answer.h"
 
+#include "server/turn.h"
 #include "wire/limits.h"
 
 #include <errno.h>
@@ -110,29 +111,34 @@ void show_free(struct shown_event *s)
     free(s->texts);
 }
 
-static void add_pending(void *context, const struct arrival *a)
+struct shown_event show_pending(const struct run *run, const struct arrival *a)
 {
-    struct waiting *w = context;
-    w->events = grow(w->events, &w->room, w->count + 1, sizeof *w->events);
-    struct shown_event *s = &w->events[w->count++];
-    *s = (struct shown_event){.at = a->at,
-                              .position = NO_PLACE,
-                              .type = a->type,
-                              .relation = (uint8_t)a->relation,
-                              .state = EVENT_PENDING,
-                              .time_ns = a->time_ns,
-                              .about = a->about,
-                              .thread = a->thread};
+    struct shown_event s = {.at = a->at,
+                            .position = NO_PLACE,
+                            .type = a->type,
+                            .relation = (uint8_t)a->relation,
+                            .state = EVENT_PENDING,
+                            .time_ns = a->time_ns,
+                            .about = a->about,
+                            .thread = a->thread};
     if (a->site) {
-        s->process = w->run->site_list[a->site - 1].process;
-        s->site = w->run->site_list[a->site - 1].address;
+        s.process = run->site_list[a->site - 1].process;
+        s.site = run->site_list[a->site - 1].address;
     }
     struct list partners = {0};
     for (uint32_t i = 0; i < a->partner_count && a->relation != RELATION_ORDER; i++)
         list_add(&partners, a->partners[i]);
-    s->partners = partners.items;
-    s->partner_count = (uint32_t)partners.count;
-    add_texts(w->run, s);
+    s.partners = partners.items;
+    s.partner_count = (uint32_t)partners.count;
+    add_texts(run, &s);
+    return s;
+}
+
+static void add_pending(void *context, const struct arrival *a)
+{
+    struct waiting *w = context;
+    w->events = grow(w->events, &w->room, w->count + 1, sizeof *w->events);
+    w->events[w->count++] = show_pending(w->run, a);
 }
 
 static int by_line(const void *a, const void *b)
@@ -143,10 +149,10 @@ static int by_line(const void *a, const void *b)
     return x.number < y.number ? -1 : x.number > y.number;
 }
 
-struct waiting pending_of(const struct run *run)
+struct waiting pending_of(const struct run *run, uint64_t most)
 {
     struct waiting w = {.run = run};
-    order_pending(run->order, add_pending, &w);
+    order_pending(run->order, most, add_pending, &w);
     if (w.count)
         qsort(w.events, w.count, sizeof *w.events, by_line);
     return w;
@@ -181,7 +187,7 @@ static uint64_t number_at(const struct order *order, uint32_t line, uint64_t ord
     return position == NO_POSITION ? 0 : order_event(order, position).number;
 }
 
-static void tell_line(struct out *out, const struct run *run, uint32_t line)
+void tell_line(struct out *out, const struct run *run, uint32_t line)
 {
     const struct order *order = run->order;
     struct shown_line s = {.line = line, .kind = (char *)(uintptr_t) "order", .name = NULL};
@@ -230,7 +236,9 @@ static void tell_process(struct out *out, uint32_t index, const struct run_proce
     free(s.modules);
 }
 
-void answer_news(struct out *out, const struct run *run, struct known *known)
+#define NEWS_NS 3000000u
+
+bool answer_some_news(struct out *out, const struct run *run, struct known *known, size_t enough)
 {
     for (; known->targets < run->target_count; known->targets++) {
         out_begin(out, MESSAGE_TARGET);
@@ -252,11 +260,26 @@ void answer_news(struct out *out, const struct run *run, struct known *known)
         put_string(out, run->types.items[known->types]);
         out_end(out);
     }
-    for (uint32_t i = 1; i <= order_lines(run->order); i++)
-        if (i > known->lines || run->lines[i - 1].generation > known->generation)
-            tell_line(out, run, i);
-    known->lines = order_lines(run->order);
-    known->generation = run->generation;
+    if (!known->lines) /* what changed before is told with the line */
+        known->changes = run->change_count;
+    struct share share = share_of(NEWS_NS);
+    for (unsigned n = 1; known->lines < order_lines(run->order); n++) {
+        if (out->size >= enough || (n % 64 == 0 && !share_left(share)))
+            return false;
+        tell_line(out, run, ++known->lines);
+    }
+    for (unsigned n = 1; known->changes < run->change_count; n++) {
+        if (out->size >= enough || (n % 64 == 0 && !share_left(share)))
+            return false;
+        tell_line(out, run, run->changes[known->changes++]);
+    }
+    return true;
+}
+
+void answer_news(struct out *out, const struct run *run, struct known *known)
+{
+    while (!answer_some_news(out, run, known, SIZE_MAX))
+        ;
 }
 
 /* What the file has lost, and what of it turned out to be unreadable since; NULL nothing.
@@ -300,7 +323,7 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void tell_event(struct out *out, struct shown_event *s)
+void answer_shown(struct out *out, struct shown_event *s)
 {
     out_begin(out, MESSAGE_EVENT);
     put_event(out, s);
@@ -341,11 +364,11 @@ void answer_stat(struct out *out, const struct run *run)
         put_string(out, troubles[i].why);
         out_end(out);
     }
-    struct waiting pending = pending_of(run);
+    struct waiting pending = pending_of(run, LIMIT_TOLD);
     if (pending.count)
         qsort(pending.events, pending.count, sizeof *pending.events, by_time);
-    for (size_t i = 0; i < pending.count && i < LIMIT_TOLD; i++)
-        tell_event(out, &pending.events[i]);
+    for (size_t i = 0; i < pending.count; i++)
+        answer_shown(out, &pending.events[i]);
     waiting_free(&pending);
     out_begin(out, MESSAGE_DUMP_END);
     out_end(out);
@@ -357,7 +380,7 @@ void answer_event(struct out *out, const struct run *run, struct ref at)
     struct shown_event s = {.at = at, .position = NO_PLACE};
     if (position != NO_POSITION)
         s = show(run, position);
-    tell_event(out, &s);
+    answer_shown(out, &s);
     show_free(&s);
 }
 
@@ -394,80 +417,19 @@ static void tell_tail(struct out *out, const struct run *run, uint32_t line)
     free(tail.inside);
 }
 
-void answer_tails(struct out *out, const struct run *run)
+bool answer_tails(struct out *out, const struct run *run, uint32_t *line, unsigned most)
 {
-    for (uint32_t line = 1; line <= order_lines(run->order); line++)
-        tell_tail(out, run, line);
+    for (; *line < order_lines(run->order) && most; most--)
+        tell_tail(out, run, ++*line);
+    if (*line < order_lines(run->order))
+        return false;
     out_begin(out, MESSAGE_TAILS_END);
     put_u64(out, (uint64_t)run->last_ns);
     out_end(out);
-}
-
-/* ---- dump ---- */
-
-struct telling {
-    struct out *out;
-    uint32_t line;
-};
-
-static void tell_unreadable(void *context, uint64_t first, uint64_t count)
-{
-    const struct telling *telling = context;
-    out_begin(telling->out, MESSAGE_LOST_IS);
-    put_ref(telling->out, (struct ref){telling->line, first});
-    put_u64(telling->out, count);
-    out_end(telling->out);
-}
-
-static void tell_leftovers(struct out *out, const struct run *run)
-{
-    struct waiting pending = pending_of(run);
-    for (size_t i = 0; i < pending.count; i++)
-        tell_event(out, &pending.events[i]);
-    waiting_free(&pending);
-    for (uint64_t p = order_first(run->order); order_figures(run->order).contradictions && p < order_count(run->order);
-         p++) {
-        if (order_event(run->order, p).state != EVENT_CONTRADICTORY)
-            continue;
-        struct shown_event s = show(run, p);
-        tell_event(out, &s);
-        show_free(&s);
-    }
-    for (uint32_t line = 1; line <= order_lines(run->order); line++) {
-        struct shown_gap gap = {.line = line};
-        for (size_t i = 0; order_line_gap(run->order, line, i, &gap.first, &gap.count); i++) {
-            out_begin(out, MESSAGE_LOST_IS);
-            put_ref(out, (struct ref){line, gap.first});
-            put_u64(out, gap.count);
-            out_end(out);
-        }
-        order_unreadable(run->order, line, tell_unreadable, &(struct telling){out, line});
-    }
-    out_begin(out, MESSAGE_DUMP_END);
-    out_end(out);
-}
-
-bool answer_dump(struct out *out, const struct run *run, uint64_t *cursor, size_t enough)
-{
-    if (*cursor == 0)
-        for (uint32_t i = 1; i <= order_hidden_lines(run->order); i++)
-            tell_line(out, run, HIDDEN_LINE | i);
-    if (*cursor < order_first(run->order))
-        *cursor = order_first(run->order);
-    while (*cursor < order_count(run->order)) {
-        if (out->size >= enough)
-            return false;
-        uint64_t position = (*cursor)++;
-        struct event e = order_event(run->order, position);
-        if (e.state == EVENT_CONTRADICTORY || !e.line) /* told last; cannot be read */
-            continue;
-        struct shown_event s = show(run, position);
-        tell_event(out, &s);
-        show_free(&s);
-    }
-    tell_leftovers(out, run);
     return true;
 }
+
+/* ---- sites, and the file ---- */
 
 void answer_sites(struct out *out, const struct run *run)
 {

@@ -176,7 +176,7 @@ static bool read_object(struct teller *teller, struct in *in)
         in_fail(in, "speaks of a line that was not announced");
     if (!in->error) {
         teller->run->lines[line - 1].object = object;
-        teller->run->lines[line - 1].generation = ++teller->run->generation;
+        run_line_changed(teller->run, line);
     }
     return !in->error;
 }

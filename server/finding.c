@@ -3,14 +3,17 @@
 #define _GNU_SOURCE
 #include "server/finding.h"
 
+#include "server/turn.h"
 #include "wire/shown.h"
 
 #include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MATCH_STEPS 100000u
+#define MATCH_STEPS 10000u /* in one text: a millisecond at most */
+#define MATCH_DEPTH 1000u
 #define MATCH_KIB 1024u
+#define STEP_NS 3000000u /* of one step, however costly the expression is */
 #define TELL_EVERY 2000000u /* events looked at, for those who watch a search go on */
 
 struct finding_job {
@@ -27,6 +30,10 @@ struct finding_job {
     struct shown_found found;
     size_t hit_room;
     bool finished;
+    uint64_t costly; /* texts at which the expression ran into its limits */
+    struct share share;
+    const struct run_text *resume; /* the text of the event at which the last step ended; NULL the first */
+    bool later;                    /* it did not come to an end with that event */
 };
 
 /* ---- the conditions ---- */
@@ -75,23 +82,37 @@ static bool compile(struct finding_job *job)
     if (!job->match || !job->limits)
         abort();
     pcre2_set_match_limit(job->limits, MATCH_STEPS);
+    pcre2_set_depth_limit(job->limits, MATCH_DEPTH);
     pcre2_set_heap_limit(job->limits, MATCH_KIB);
     return true;
 }
 
-static bool text_matches(const struct finding_job *job, const char *text)
+static bool text_matches(struct finding_job *job, const char *text)
 {
     if (!job->expression)
         return strcasestr(text, job->request.text) != NULL;
-    return pcre2_match(job->expression, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0, job->match,
-                       job->limits) >= 0;
+    int found = pcre2_match(job->expression, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0, job->match,
+                            job->limits);
+    job->costly += found == PCRE2_ERROR_MATCHLIMIT || found == PCRE2_ERROR_DEPTHLIMIT ||
+                   found == PCRE2_ERROR_HEAPLIMIT;
+    return found >= 0;
 }
 
-static bool has_text(const struct finding_job *job, struct ref at)
+/* Each text may cost much, and an event may have many. */
+static bool has_text(struct finding_job *job, struct ref at)
 {
-    for (const struct run_text *t = job->run->text_count ? run_texts(job->run, at) : NULL; t; t = t->next)
+    const struct run_text *t = job->resume ? job->resume
+                               : job->run->text_count ? run_texts(job->run, at) : NULL;
+    job->resume = NULL;
+    for (; t; t = t->next) {
         if (text_matches(job, t->text))
             return true;
+        if (t->next && !share_left(job->share)) {
+            job->resume = t->next;
+            job->later = true;
+            return false;
+        }
+    }
     return false;
 }
 
@@ -105,7 +126,7 @@ static bool has_site(const struct finding_job *job, const struct event *e)
 }
 
 /* Does it hold that each condition (or, with any, one of them) is met? */
-static bool matches(const struct finding_job *job, const struct event *e)
+static bool matches(struct finding_job *job, const struct event *e)
 {
     const struct search_request *r = &job->request;
     bool any = r->any;
@@ -159,13 +180,21 @@ static bool finding_step(void *p, uint64_t budget)
     struct finding_job *job = p;
     bool backwards = job->request.backwards;
     uint64_t first = order_first(job->run->order);
-    if (job->at < first) /* forgotten meanwhile */
+    if (job->at < first) { /* forgotten meanwhile */
         job->at = backwards ? job->end : first;
-    for (; budget && job->at != job->end && !job->finished; budget--) {
-        uint64_t position = backwards ? --job->at : job->at++;
-        job->found.looked++;
+        job->resume = NULL;
+    }
+    job->share = share_of(STEP_NS);
+    for (; budget && job->at != job->end && !job->finished && share_left(job->share); budget--) {
+        uint64_t position = backwards ? job->at - 1 : job->at;
         struct event e = order_event(job->run->order, position);
-        if (!e.line || e.line & HIDDEN_LINE || !matches(job, &e))
+        job->later = false;
+        bool good = e.line && !(e.line & HIDDEN_LINE) && matches(job, &e);
+        if (job->later) /* the rest of its texts in the next step */
+            break;
+        job->at = backwards ? job->at - 1 : job->at + 1;
+        job->found.looked++;
+        if (!good)
             continue;
         hit(job, &e, position);
         job->finished = job->told >= job->request.limit && !job->request.count;
@@ -179,6 +208,10 @@ static bool finding_put(void *p, struct out *out)
 {
     struct finding_job *job = p;
     job->found.done = job->finished;
+    if (job->finished && job->costly && !job->found.problem &&
+        asprintf(&job->found.problem, "the expression is too costly for %llu text%s, which may match or not",
+                 (unsigned long long)job->costly, job->costly == 1 ? "" : "s") < 0)
+        abort();
     job->told_at = job->found.looked;
     out_begin(out, MESSAGE_FOUND);
     put_found(out, &job->found);

@@ -2,7 +2,7 @@
 #include "server/answer.h"
 #include "server/finding.h"
 
-#define LOOKED_MOST 65536u /* positions, where many lines are hidden */
+#define LOOKED_MOST 16384u /* positions, where many lines are hidden */
 #define STEPS_MOST 20000u  /* along one line, to find where it meets another */
 
 void answer_list(struct out *out, const struct run *run, uint64_t position, uint32_t count)

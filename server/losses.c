@@ -81,15 +81,11 @@ static void add_record(struct losses *losses, const struct teller *teller, const
 void losses_add(struct losses *losses, const struct teller *teller, const struct slot *slots,
                 size_t count)
 {
-    for (size_t i = 0; i < count;) {
-        size_t follow = slot_follow(slots[i].payload_bytes);
-        if (slots[i].payload_bytes > LIMIT_PAYLOAD_BYTES || follow > count - i - 1)
-            return; /* nonsense */
+    for (size_t i = 0, size; (size = slots_next(slots + i, count - i)) != 0; i += size) {
         if (slots[i].shape == SHAPE_CONTROL)
             add_control(losses, teller, &slots[i]);
         else
             add_record(losses, teller, &slots[i]);
-        i += 1 + follow;
     }
 }
 

@@ -24,6 +24,7 @@
 #define SILENCE_SECONDS 10  /* a peer must have said HELLO by then */
 #define REST_SECONDS 30       /* after the last request what was read of files is let go */
 #define LINGER_SECONDS 1.0  /* --once: a late member may still come */
+#define QUICK_EVENTS 1000000u
 #define LAST_NS 300000000u  /* after SIGTERM: for what programs have told already */
 #define OWN_MAPPINGS 2048u  /* the server's own: its program, its memory */
 
@@ -88,8 +89,10 @@ static void on_work(struct ev_loop *loop, ev_idle *idle, int events)
 {
     struct server *server = idle->data;
     (void)events;
-    if (server->behind)
+    if (server->behind) {
+        peer_go_on(server);
         program_poll(server);
+    }
     if (!viewer_work(server) && !server->behind)
         ev_idle_stop(loop, idle);
 }
@@ -240,9 +243,11 @@ static void finish(struct server *server)
         if (!server->options.quiet && server->runs[i]->live)
             log_line("run %u: %s: %llu events", server->runs[i]->number, server->runs[i]->file,
                      (unsigned long long)order_figures(server->runs[i]->order).events);
-        run_free(server->runs[i]);
+        if (server->stopping && order_count(server->runs[i]->order) > QUICK_EVENTS)
+            tracefile_close(server->runs[i]->trace); /* the system is quicker with the memory */
+        else
+            run_free(server->runs[i]);
     }
-    free(server->runs);
     free(server->listeners);
     free(server->endpoints);
     ev_loop_destroy(server->loop);
@@ -393,5 +398,6 @@ int main(int argc, char **argv)
     ev_run(server.loop, 0);
     finish(&server);
     turn_report();
+    free(server.runs);
     return 0;
 }

@@ -122,7 +122,7 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
         }
         out_drop(&peer->out, n > 0 ? (size_t)n : 0);
     }
-    if (peer->out.size || peer->dumping)
+    if (peer->out.size || peer->dump || peer->telling)
         return;
     ev_io_stop(loop, io);
     if (peer->ending)
@@ -257,6 +257,10 @@ static bool use_messages(struct peer *peer)
         if (!turn_may_read() && used) {
             put_off(peer);
             break;
+        }
+        if (peer->role == ROLE_VIEWER && !viewer_ready(peer)) {
+            ev_io_stop(peer->server->loop, &peer->readable);
+            break; /* until viewer_refill has told it everything */
         }
         const uint8_t *body = at + MESSAGE_FRAME_BYTES;
         if (!peer->role)

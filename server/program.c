@@ -328,6 +328,18 @@ static bool is_behind(const struct peer *peer)
     return q && !peer->ending;
 }
 
+#define RETIRED_IN_A_TURN 1000u /* unmapping takes microseconds */
+
+static bool free_retired(struct server *server, size_t most)
+{
+    for (; server->retired && most--; server->queue_count--) {
+        struct queue *queue = server->retired;
+        server->retired = queue->next;
+        queue_free(queue);
+    }
+    return !server->retired;
+}
+
 /* A program that hung up stays until all that the others had said by then has been told: lines that
  * it has with them must not look as if nobody numbered them any more. */
 static void drop_closed(struct server *server)
@@ -381,6 +393,9 @@ void program_poll(struct server *server)
         all &= !server->runs[i]->live || go_on(server->runs[i], share);
     turn_doing("hang-ups");
     drop_closed(server);
+    for (struct peer *peer = server->peers; peer && all; peer = peer->next)
+        all = !peer->unread;
+    all &= free_retired(server, RETIRED_IN_A_TURN);
     server->behind = !all;
 }
 
@@ -573,11 +588,11 @@ void program_gone(struct peer *peer)
     tell_losses(peer, &losses);
     losses_free(&losses);
     while (peer->queues) {
-        struct queue *next = peer->queues->next;
-        queue_free(peer->queues);
-        peer->queues = next;
+        struct queue *queue = peer->queues;
+        peer->queues = queue->next;
+        queue->next = peer->server->retired;
+        peer->server->retired = queue;
     }
-    peer->server->queue_count -= peer->queue_count;
     peer->queue_count = 0;
     tell_gap(peer);
     journal_last(peer, CHUNK_HANGUP, NULL, 0);
@@ -597,6 +612,7 @@ void program_finish(struct server *server)
     while (server->behind && share_left(server->last));
     while (server->peers)
         peer_drop(server->peers, NULL);
+    free_retired(server, SIZE_MAX);
     for (size_t i = 0; i < server->run_count; i++) {
         struct run *run = server->runs[i];
         if (run->live && run->leaving && !go_on(run, server->last))

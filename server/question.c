@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#define TAILS_AT_ONCE 500u
+
 struct question {
     const struct run *run;
     uint64_t first; /* of the order, when the pair was begun: what is forgotten since is not there */
@@ -18,6 +20,7 @@ struct question {
     struct comparison *comparison;
     struct witness *witness;
     struct count_job *counting; /* of a COUNT */
+    uint32_t line; /* of a TAILS: the last one that was told */
 };
 
 struct question *question_new(const struct run *run, unsigned type, struct in *in)
@@ -85,6 +88,8 @@ static bool question_step(void *p, uint64_t budget)
 {
     struct question *q = p;
     uint64_t spent = 0;
+    if (q->type == MESSAGE_TAILS)
+        return true;
     if (q->counting)
         return count_step(q->counting, budget);
     for (; q->at < q->count && spent < budget; spent += 1000) {
@@ -115,6 +120,8 @@ static void put_why(struct question *q, struct out *out)
 static bool question_put(void *p, struct out *out)
 {
     struct question *q = p;
+    if (q->type == MESSAGE_TAILS)
+        return answer_tails(out, q->run, &q->line, TAILS_AT_ONCE);
     if (q->counting) {
         count_put(q->counting, out);
         return true;

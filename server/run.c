@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define CACHE_LEAST ((uint64_t)256 << 20)
+#define LINE_BYTES 1024u
 
 void log_line(const char *format, ...)
 {
@@ -167,6 +168,18 @@ const struct target_kind *run_target_kind(const struct run *run, const char *kin
     return found;
 }
 
+static size_t live_lines; /* of all live runs */
+
+/* A line takes about a kilobyte: those of live runs have half of the machine's memory. */
+static bool has_room(const struct run *run)
+{
+    static size_t most;
+    long pages = most ? 0 : sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (!most)
+        most = pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 / LINE_BYTES : LIMIT_LINES;
+    return order_lines(run->order) < LIMIT_LINES && (!run->live || live_lines < most);
+}
+
 /* ---- life ---- */
 
 static uint64_t part_put(void *context, const void *bytes, size_t size)
@@ -194,6 +207,7 @@ struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
     run->name = must(strndup(key, strcspn(key, "@")));
     run->number = number;
     run->trace = trace;
+    run->identities.gradual = run->texts.gradual = run->sites.gradual = true;
     run->order = trace ? order_new_on((struct shelf){trace, part_put, part_get, NULL}) : order_new();
     order_cache(run->order, cache_bytes());
     return run;
@@ -217,10 +231,12 @@ void run_free(struct run *run)
         return;
     if (run->counters > 0)
         close(run->counters);
+    live_lines -= run->live ? order_lines(run->order) : 0;
     for (uint32_t i = 0; i < order_lines(run->order); i++)
         free(run->lines[i].name);
     for (size_t i = 0; i < run->process_count; i++)
         process_free(&run->processes[i]);
+    map_settle(&run->texts);
     for (size_t i = 0; i < run->texts.room; i++)
         for (struct run_text *t = run->texts.entries[i].value, *next; t; t = next) {
             next = t->next;
@@ -246,6 +262,7 @@ void run_free(struct run *run)
     free(run->target_texts);
     free(run->site_list);
     free(run->lines);
+    free(run->changes);
     free(run->processes);
     free(run->key);
     free(run->name);
@@ -260,9 +277,10 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
                   struct run_line facts)
 {
     uint32_t line = (uint32_t)(uintptr_t)map_get(&run->identities, high, low);
-    if (line || order_lines(run->order) >= LIMIT_LINES)
+    if (line || !has_room(run))
         return line;
-    facts.generation = ++run->generation;
+    live_lines += run->live;
+    run->generation++;
     facts.kind = run_kind(run, kind);
     facts.name = must(strdup(facts.name ? facts.name : ""));
     line = order_line(run->order, shared, facts.kind);
@@ -272,6 +290,13 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
     return line;
 }
 
+void run_line_changed(struct run *run, uint32_t line)
+{
+    run->changes = grow(run->changes, &run->change_room, run->change_count + 1, sizeof *run->changes);
+    run->changes[run->change_count++] = line;
+    run->generation++;
+}
+
 void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name)
 {
     struct run_line *l = &run->lines[line - 1];
@@ -279,7 +304,7 @@ void run_line_kind(struct run *run, uint32_t line, const char *kind, const char 
     order_line_becomes(run->order, line, l->kind);
     free(l->name);
     l->name = must(strdup(name));
-    l->generation = ++run->generation;
+    run_line_changed(run, line);
 }
 
 /* Since which event it is called so, and how it was called before, so that the old name is still found. */
@@ -298,7 +323,7 @@ void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since
     note_rename(run, (struct ref){line, since}, run->lines[line - 1].name, name);
     free(run->lines[line - 1].name);
     run->lines[line - 1].name = must(strdup(name));
-    run->lines[line - 1].generation = ++run->generation;
+    run_line_changed(run, line);
 }
 
 void run_add_text(struct run *run, struct ref at, const char *text)

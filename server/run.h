@@ -15,7 +15,6 @@ struct run_line {
     uint32_t process; /* that opened it, an index into processes */
     char *name;
     uint64_t object, entry;
-    uint64_t generation; /* of the run when this was last changed */
     uint32_t programs;   /* that announced it and are connected */
 };
 
@@ -61,6 +60,8 @@ struct run {
     struct names types, kinds;
     struct run_line *lines; /* by line - 1 */
     size_t line_room;
+    uint32_t *changes; /* lines that changed after they were made, as it happened */
+    size_t change_count, change_room;
     struct run_process *processes;
     size_t process_count, process_room;
     struct map identities; /* of lines */
@@ -112,6 +113,7 @@ const char *run_kind_name(const struct run *run, uint32_t kind);
 /* The line of an identity, made on first use; the name is copied. */
 uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
                   struct run_line facts);
+void run_line_changed(struct run *run, uint32_t line); /* viewers are to hear of it again */
 /* It turns out to be of another kind, and is called so. */
 void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name);
 /* since: number of the line's last event then; 0: not known, or a fact that is known */

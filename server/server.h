@@ -50,10 +50,12 @@ struct peer {
     /* a viewer */
     struct run *run;
     struct known known;
-    bool feeding, dumping, follows_newest;
+    bool feeding, follows_newest;
+    bool telling; /* not all that is new was told */
+    struct dump *dump; /* NULL: none is under way */
     struct jobs windows, densities, questions, searches;
     struct window_job *kept; /* the last one answered: scrolling goes on from it */
-    uint64_t dump_cursor, fed_generation;
+    uint64_t fed_generation;
     unsigned fed_connected;
 };
 
@@ -65,6 +67,7 @@ struct server {
     struct peer *turn_of; /* its queues are read first; NULL the first peer's */
     struct peer *reader;  /* likewise its messages */
     size_t queue_count, mappings; /* of all programs; how many there may be */
+    struct queue *retired; /* of programs that are gone, not unmapped yet */
     bool behind; /* there is more to do than fits into a turn */
     struct run **runs;
     size_t run_count, run_room;
@@ -112,6 +115,7 @@ void program_gone(struct peer *peer);
 void run_finished(struct run *run);
 
 /* viewer.c */
+bool viewer_ready(struct peer *peer); /* false: it must read first; its next message waits */
 bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
 void viewer_refill(struct peer *peer);
 void viewer_feed(struct server *server);

@@ -40,6 +40,27 @@ static void cannot_wake(struct peer *peer, size_t index, const char *why)
     tell_error(peer, text);
 }
 
+/* What is new goes before every answer.  False: not all of it is told; the rest goes out as the viewer
+ * reads, and until then nothing else is answered. */
+static bool tell_news(struct peer *peer)
+{
+    bool before = peer->telling;
+    if (!before || peer->out.size < DUMP_BYTES)
+        peer->telling = !answer_some_news(&peer->out, peer->run, &peer->known, DUMP_BYTES);
+    if (before && !peer->telling)
+        peer->unread = true; /* its next question is answered now */
+    if (peer->telling)
+        peer_send(peer);
+    return !peer->telling;
+}
+
+bool viewer_ready(struct peer *peer)
+{
+    program_poll(peer->server); /* what happened before the question is in the answer */
+    turn_doing("messages of viewers");
+    return !peer->run || tell_news(peer);
+}
+
 static void select_run(struct peer *peer, struct run *run)
 {
     viewer_gone(peer); /* what it waited for was of another run */
@@ -47,7 +68,7 @@ static void select_run(struct peer *peer, struct run *run)
     peer->known = (struct known){0};
     peer->fed_generation = 0;
     answer_run(&peer->out, run, MESSAGE_SELECTED);
-    answer_news(&peer->out, run, &peer->known);
+    tell_news(peer);
 }
 
 static void on_select(struct peer *peer, struct in *in)
@@ -171,16 +192,16 @@ static bool work_for(struct peer *peer)
         any |= others[i]->count > 0;
     if (!any || peer->out.size > LIMIT_VIEWER_BYTES)
         return any; /* it must read first */
+    if (!tell_news(peer))
+        return true;
     size_t before = peer->out.size;
     if (jobs_step(&peer->windows, STEP_EVENTS)) {
-        answer_news(&peer->out, peer->run, &peer->known);
         window_free(peer->kept);
         peer->kept = jobs_put(&peer->windows, &peer->out);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others && !peer->windows.count; i++) {
         if (!jobs_step(others[i], STEP_OTHERS))
             continue;
-        answer_news(&peer->out, peer->run, &peer->known);
         void *done = jobs_put(others[i], &peer->out);
         if (done)
             others[i]->sort->free(done);
@@ -209,12 +230,13 @@ void viewer_gone(struct peer *peer)
     jobs_drop_all(&peer->searches);
     window_free(peer->kept);
     peer->kept = NULL;
+    dump_free(peer->dump);
+    peer->dump = NULL;
 }
 
 bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     struct in in = in_from(body, size);
-    program_poll(peer->server); /* what happened before the question is in the answer */
     peer->server->asked = ev_now(peer->server->loop);
     bool needs_run = type >= MESSAGE_WINDOW && type <= MESSAGE_FETCH;
     if (needs_run && !peer->run) {
@@ -222,8 +244,6 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         peer_send(peer);
         return true;
     }
-    if (needs_run)
-        answer_news(&peer->out, peer->run, &peer->known);
     if (peer->run)
         answer_damage(&peer->out, peer->run, &peer->known);
     switch (type) {
@@ -240,8 +260,8 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         on_window(peer, &in);
         break;
     case MESSAGE_DUMP:
-        peer->dumping = true;
-        peer->dump_cursor = 0;
+        dump_free(peer->dump);
+        peer->dump = dump_new(peer->run);
         break;
     case MESSAGE_ORDER:
     case MESSAGE_WHY:
@@ -254,7 +274,7 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         answer_stat(&peer->out, peer->run);
         break;
     case MESSAGE_TAILS:
-        answer_tails(&peer->out, peer->run);
+        on_question(peer, type, &in);
         break;
     case MESSAGE_SEARCH:
         on_search(peer, &in);
@@ -290,10 +310,12 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
 
 void viewer_refill(struct peer *peer)
 {
-    if (!peer->dumping || peer->out.size >= DUMP_BYTES)
+    if (peer->telling && peer->out.size < DUMP_BYTES)
+        tell_news(peer);
+    if (!peer->dump || peer->out.size >= DUMP_BYTES || !dump_step(peer->dump, &peer->out, DUMP_BYTES))
         return;
-    if (answer_dump(&peer->out, peer->run, &peer->dump_cursor, DUMP_BYTES))
-        peer->dumping = false;
+    dump_free(peer->dump);
+    peer->dump = NULL;
 }
 
 void viewer_feed(struct server *server)
@@ -311,9 +333,10 @@ void viewer_feed(struct server *server)
             select_run(peer, latest);
         if (peer->run && (another || peer->run->generation != peer->fed_generation ||
                           peer->run->connected != peer->fed_connected)) {
+            if (!tell_news(peer))
+                continue;
             peer->fed_generation = peer->run->generation;
             peer->fed_connected = peer->run->connected;
-            answer_news(&peer->out, peer->run, &peer->known);
             out_begin(&peer->out, MESSAGE_GROWN);
             put_u64(&peer->out, peer->run->generation);
             put_u64(&peer->out, order_count(peer->run->order));

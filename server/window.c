@@ -397,7 +397,7 @@ void window_put(struct window_job *job, struct out *out)
         fill_event(job, &p->events[i], &w.events[w.event_count++]);
     struct waiting pending = {.run = job->run};
     if (!w.more_right)
-        pending = pending_of(job->run);
+        pending = pending_of(job->run, LIMIT_PENDING);
     w.pending = pending.events;
     w.pending_count = (uint32_t)pending.count;
     out_begin(out, MESSAGE_WINDOW_IS);

@@ -25,6 +25,7 @@
 #define LIMIT_QUESTIONS 8u              /* questions about pairs, likewise */
 #define LIMIT_SEARCHES 4u               /* searches, likewise */
 #define LIMIT_HITS 100000u              /* hits that one search tells */
+#define LIMIT_PENDING 10000u            /* pending events in one window */
 #define LIMIT_TOLD 1000u                /* contradictions, pending events in one answer */
 #define LIMIT_SITES 1000000u            /* call sites, likewise */
 #define LIMIT_LIST 4096u                /* events of one list */

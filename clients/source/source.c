@@ -97,12 +97,24 @@ static bool start_process(struct source *source, const char *const *arguments, b
     return child > 0;
 }
 
+/* What the process says of its progress is shown on a terminal; what else it says stays in the text. */
+static void take_progress(char *text, const char *what, bool *shown)
+{
+    unsigned percent;
+    for (char *end; sscanf(text, "progress %u", &percent) == 1 && (end = strchr(text, '\n')) != NULL;
+         memmove(text, end + 1, strlen(end + 1) + 1))
+        if (isatty(STDERR_FILENO)) {
+            fprintf(stderr, "\rreading %s: %u %%", what, percent);
+            *shown = true;
+        }
+}
+
 /* Waits for the first answer.  Ends: what the process said last is the reason. */
 static bool wait_for_process(struct source *source, int errors, const char *what, struct error *error)
 {
     struct pollfd p[2] = {{.fd = errors, .events = POLLIN}, {.fd = source->fd, .events = POLLIN}};
     char text[400] = "";
-    bool told = !isatty(STDERR_FILENO), heard = false;
+    bool told = !isatty(STDERR_FILENO), heard = false, shown = false;
     say_hello(source);
     while (!(p[1].revents & POLLIN) || !heard) {
         int n = poll(p, 2, 1000);
@@ -111,10 +123,12 @@ static bool wait_for_process(struct source *source, int errors, const char *what
         told |= n == 0;
         if (n > 0 && p[0].revents) {
             ssize_t got = read(errors, text, sizeof text - 1);
-            if (got > 0)
+            if (got > 0) {
                 text[got] = 0;
-            else
+                take_progress(text, what, &shown);
+            } else {
                 p[0].fd = -1;
+            }
         }
         char byte;
         if (n > 0 && p[1].revents) {
@@ -127,6 +141,9 @@ static bool wait_for_process(struct source *source, int errors, const char *what
         }
     }
     close(errors);
+    take_progress(text, what, &shown);
+    if (shown)
+        fputs("\r\033[K", stderr);
     text[strcspn(text, "\r\n")] = 0;
     if (!heard) {
         const char *said = strncmp(text, "poet server: ", 13) == 0 ? text + 13 : text;

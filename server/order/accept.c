@@ -347,23 +347,4 @@ const struct trouble *order_troubles(const struct order *order, size_t *count)
     return order->troubles;
 }
 
-struct visiting {
-    void (*visit)(void *context, const struct arrival *);
-    void *context;
-};
-
-static void visit_pending(void *context, const struct pending *pending)
-{
-    const struct visiting *visiting = context;
-    if (!pending->lost)
-        visiting->visit(visiting->context, &pending->arrival);
-}
-
-void order_pending(const struct order *order,
-                   void (*visit)(void *context, const struct arrival *), void *context)
-{
-    struct visiting visiting = {visit, context};
-    pending_each(order, visit_pending, &visiting);
-}
-
 uint32_t order_oldest_batch(const struct order *order) { return pending_batch(order); }

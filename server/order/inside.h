@@ -21,7 +21,7 @@ struct pending {
     struct ref one;
     uint64_t lost;        /* not an event: this many lost numbers */
     bool condemned;       /* its partner was contradictory and named it */
-    struct pending *next; /* while it is unused */
+    struct pending *next, *previous; /* of all that is pending, oldest first; next alone: unused */
 };
 
 struct ring { /* what is pending on a line, by number & (room - 1) */
@@ -155,8 +155,14 @@ struct order {
     struct scratch *scratch; /* of questions, see past.c */
     struct map far;      /* (line, number) -> struct pending: numbers far ahead of their line */
     struct pool *pools;  /* pending.c */
-    struct pending *unused;
+    struct pending *unused, *oldest, *newest;
+    struct pending_walk *walks; /* under way */
     uint64_t in_memory, pending_limit; /* arrivals; with more, some are spilled */
+    struct from {
+        uint32_t batch;
+        uint64_t count;
+    } *batches; /* of all that is pending, oldest first */
+    size_t batch_count, batch_room;
     struct map meetings; /* key -> struct meeting */
     struct map streams;  /* key, 0 -> struct stream */
     struct key { uint64_t a, b; } *done; /* a ring of meetings that are done */
@@ -265,8 +271,6 @@ struct pending *pending_at(const struct order *order, struct ref at); /* NULL if
 struct pending *pending_head(struct order *order, uint32_t line);     /* next to be delivered */
 void pending_expect(const struct order *order, uint32_t line, unsigned stage); /* fetches its head */
 void pending_forget(struct order *order, struct pending *pending);
-void pending_each(const struct order *order, void (*visit)(void *context, const struct pending *),
-                  void *context); /* not the spilled ones */
 uint64_t pending_least(const struct order *order, uint32_t line); /* least number, 0 none */
 uint32_t pending_batch(const struct order *order);
 void pending_free_all(struct order *order);

@@ -4,6 +4,7 @@
 #ifndef SERVER_ORDER_MAP_H
 #define SERVER_ORDER_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,12 +16,16 @@ struct map_entry {
 struct map {
     struct map_entry *entries;
     size_t count, room; /* room is 0 or a power of two */
+    bool gradual;       /* it grows bit by bit: then `old` has what was not moved yet, from `moved` on */
+    struct map_entry *old;
+    size_t old_room, moved;
 };
 
 void *map_get(const struct map *map, uint64_t a, uint64_t b); /* NULL if absent */
 void map_put(struct map *map, uint64_t a, uint64_t b, void *value); /* value not NULL */
 void *map_take(struct map *map, uint64_t a, uint64_t b); /* removes; NULL if absent */
 void map_free(struct map *map); /* not the values */
+void map_settle(struct map *map); /* before its entries are gone through: all are in `entries` then */
 
 /* Grows an array to hold at least need elements; aborts when memory runs out. */
 void *grow(void *array, size_t *room, size_t need, size_t element_bytes);

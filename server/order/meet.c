@@ -66,6 +66,7 @@ void meeting_done(struct order *order, const struct arrival *a, uint64_t second)
 
 void meetings_free(struct order *order)
 {
+    map_settle(&order->meetings);
     for (size_t i = 0; i < order->meetings.room; i++)
         meeting_free(order->meetings.entries[i].value);
     map_free(&order->meetings);

@@ -202,9 +202,20 @@ uint64_t order_thread_last(const struct order *order, uint32_t line);
 uint64_t order_point_end(const struct order *order, uint64_t position);
 struct order_figures order_figures(const struct order *order);
 const struct trouble *order_troubles(const struct order *order, size_t *count);
-/* Calls visit for every arrival that waits and is not spilled, in no particular order. */
-void order_pending(const struct order *order,
+/* Calls visit for arrivals that wait and are not spilled, at most so many, those that came first. */
+void order_pending(const struct order *order, uint64_t most,
                    void (*visit)(void *context, const struct arrival *), void *context);
+const struct arrival *order_pending_at(const struct order *order, struct ref at); /* NULL: it does not wait */
+/* The same one by one, in the order of their coming; what comes meanwhile is met, too, and nothing is met
+ * that does not wait any more.  A walk is to be ended before the order is freed. */
+struct pending_walk {
+    struct order *order; /* NULL: not begun */
+    struct pending *at;
+    struct pending_walk *others;
+};
+void pending_walk_begin(struct order *order, struct pending_walk *walk);
+bool pending_walk_next(struct pending_walk *walk, struct ref *at); /* false at the end */
+void pending_walk_end(struct pending_walk *walk);
 
 /* How A stands to B.  Searches take turns: one from the earlier event, ahead to where it meets (Pohl
  * 1971) the first of two from the later event; that follows the order back line by line and is quick where

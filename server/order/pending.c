@@ -120,6 +120,28 @@ static void place_piece(struct order *order, struct line *line, struct pending *
     }
     line->pending++;
     order->in_memory++;
+    piece->next = NULL;
+    piece->previous = order->newest;
+    if (order->newest)
+        order->newest->next = piece;
+    else
+        order->oldest = piece;
+    order->newest = piece;
+}
+
+static void unlink_piece(struct order *order, struct pending *piece)
+{
+    for (struct pending_walk *walk = order->walks; walk; walk = walk->others)
+        if (walk->at == piece)
+            walk->at = piece->next;
+    if (piece->previous)
+        piece->previous->next = piece->next;
+    else
+        order->oldest = piece->next;
+    if (piece->next)
+        piece->next->previous = piece->previous;
+    else
+        order->newest = piece->previous;
 }
 
 static struct pending *in_memory(const struct order *order, const struct line *line, struct ref at)
@@ -129,6 +151,51 @@ static struct pending *in_memory(const struct order *order, const struct line *l
         line->ring.items[at.number & (line->ring.room - 1)])
         return line->ring.items[at.number & (line->ring.room - 1)];
     return order->far.count ? map_get(&order->far, at.line, at.number) : NULL;
+}
+
+/* ---- where it came from: how many of each batch, oldest first ---- */
+
+static size_t batch_place(const struct order *order, uint32_t batch)
+{
+    size_t low = 0, high = order->batch_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (order->batches[middle].batch < batch)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void batch_more(struct order *order, uint32_t batch)
+{
+    struct from *last = order->batch_count ? &order->batches[order->batch_count - 1] : NULL;
+    if (last && last->batch == batch) {
+        last->count++;
+        return;
+    }
+    size_t i = batch_place(order, batch);
+    if (i == order->batch_count || order->batches[i].batch != batch) {
+        size_t kept = 0; /* those of which nothing is left go */
+        for (size_t k = 0; k < order->batch_count; k++)
+            if (order->batches[k].count)
+                order->batches[kept++] = order->batches[k];
+        order->batch_count = kept;
+        i = batch_place(order, batch);
+        order->batches = grow(order->batches, &order->batch_room, kept + 1, sizeof *order->batches);
+        memmove(order->batches + i + 1, order->batches + i, (kept - i) * sizeof *order->batches);
+        order->batches[i] = (struct from){.batch = batch};
+        order->batch_count++;
+    }
+    order->batches[i].count++;
+}
+
+static void batch_less(struct order *order, uint32_t batch, uint64_t count)
+{
+    size_t i = batch_place(order, batch);
+    if (i < order->batch_count && order->batches[i].batch == batch)
+        order->batches[i].count -= order->batches[i].count < count ? order->batches[i].count : count;
 }
 
 /* ---- the shelf: a line's spilled arrivals have consecutive numbers ---- */
@@ -189,8 +256,10 @@ static void unspill(struct order *order, struct line *line, uint32_t number)
     const struct spilled *from = s->buffer;
     uint8_t *part = NULL;
     size_t count = s->buffered, size = 0;
+    uint32_t batch = s->batch;
     if (s->part_next < s->part_count) {
         count = SPILL_EVENTS;
+        batch = s->parts[s->part_next].batch;
         part = order->shelf.get(order->shelf.context, s->parts[s->part_next++].place, &size);
         from = (const struct spilled *)(const void *)part;
     } else {
@@ -202,6 +271,7 @@ static void unspill(struct order *order, struct line *line, uint32_t number)
     line->pending -= (uint32_t)count;
     if (bad) { /* the disk did not keep it: these numbers are lost, the line goes on */
         order->figures.pending -= count;
+        batch_less(order, batch, count);
         order->figures.damaged++;
         pending_put(order, &gap, count);
         count = 0;
@@ -225,6 +295,7 @@ void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
 {
     struct line *line = order_get(order, a->at.line);
     order->figures.pending++;
+    batch_more(order, a->batch);
     if (!lost && may_spill(order, line, a)) {
         spill(order, line, a);
         return;
@@ -298,24 +369,12 @@ void pending_forget(struct order *order, struct pending *piece)
     } else {
         map_take(&order->far, at.line, at.number);
     }
+    batch_less(order, piece->arrival.batch, 1);
     line->pending--;
     order->in_memory--;
     order->figures.pending--;
+    unlink_piece(order, piece);
     piece_free(order, piece);
-}
-
-void pending_each(const struct order *order, void (*visit)(void *context, const struct pending *),
-                  void *context)
-{
-    for (size_t l = 0; l < order->line_count; l++) {
-        const struct line *line = &order->lines[l];
-        for (uint32_t i = 0; line->pending && i < line->ring.room; i++)
-            if (line->ring.items[i])
-                visit(context, line->ring.items[i]);
-    }
-    for (size_t i = 0; i < order->far.room; i++)
-        if (order->far.entries[i].value)
-            visit(context, order->far.entries[i].value);
 }
 
 uint64_t pending_least(const struct order *order, uint32_t number)
@@ -334,36 +393,62 @@ uint64_t pending_least(const struct order *order, uint32_t number)
 
 uint32_t pending_batch(const struct order *order)
 {
-    uint32_t oldest = UINT32_MAX;
-    for (size_t l = 0; l < order->line_count; l++) {
-        const struct line *line = &order->lines[l];
-        for (uint32_t i = 0; line->pending && i < line->ring.room; i++)
-            if (line->ring.items[i] && line->ring.items[i]->arrival.batch < oldest)
-                oldest = line->ring.items[i]->arrival.batch;
-        const struct spill *s = line->spill;
-        for (size_t i = s ? s->part_next : 0; s && i < s->part_count; i++)
-            oldest = s->parts[i].batch < oldest ? s->parts[i].batch : oldest;
-        if (s && s->buffered && s->batch < oldest)
-            oldest = s->batch;
-    }
-    for (size_t i = 0; i < order->far.room; i++) {
-        const struct pending *piece = order->far.entries[i].value;
-        if (piece && piece->arrival.batch < oldest)
-            oldest = piece->arrival.batch;
-    }
-    return oldest;
+    for (size_t i = 0; i < order->batch_count; i++)
+        if (order->batches[i].count)
+            return order->batches[i].batch;
+    return UINT32_MAX;
 }
 
-static void free_partners(void *context, const struct pending *piece)
+/* ---- all of them ---- */
+
+void pending_walk_begin(struct order *order, struct pending_walk *walk)
 {
-    (void)context;
-    if (piece->arrival.partners != &piece->one)
-        free((void *)(uintptr_t)piece->arrival.partners);
+    *walk = (struct pending_walk){order, order->oldest, order->walks};
+    order->walks = walk;
+}
+
+void pending_walk_end(struct pending_walk *walk)
+{
+    struct pending_walk **at = walk->order ? &walk->order->walks : NULL;
+    while (at && *at && *at != walk)
+        at = &(*at)->others;
+    if (at && *at)
+        *at = walk->others;
+    walk->order = NULL;
+}
+
+bool pending_walk_next(struct pending_walk *walk, struct ref *at)
+{
+    for (; walk->at; walk->at = walk->at->next)
+        if (!walk->at->lost) {
+            *at = walk->at->arrival.at;
+            walk->at = walk->at->next;
+            return true;
+        }
+    return false;
+}
+
+const struct arrival *order_pending_at(const struct order *order, struct ref at)
+{
+    const struct pending *piece = pending_at(order, at);
+    return piece && !piece->lost ? &piece->arrival : NULL;
+}
+
+void order_pending(const struct order *order, uint64_t most,
+                   void (*visit)(void *context, const struct arrival *), void *context)
+{
+    for (const struct pending *piece = order->oldest; piece && most; piece = piece->next)
+        if (!piece->lost) {
+            visit(context, &piece->arrival);
+            most--;
+        }
 }
 
 void pending_free_all(struct order *order)
 {
-    pending_each(order, free_partners, NULL);
+    for (const struct pending *piece = order->oldest; piece; piece = piece->next)
+        if (piece->arrival.partners != &piece->one)
+            free((void *)(uintptr_t)piece->arrival.partners);
     for (size_t l = 0; l < order->line_count; l++) {
         free(order->lines[l].ring.items);
         spill_free(order->lines[l].spill);
@@ -373,5 +458,6 @@ void pending_free_all(struct order *order)
         next = pool->next;
         free(pool);
     }
+    free(order->batches);
     map_free(&order->far);
 }

@@ -423,6 +423,7 @@ static void load_doubts(struct reading *in, struct order *order, uint64_t versio
 
 uint8_t *order_save(struct order *order, size_t *size)
 {
+    map_settle(&order->meetings);
     struct bytes out = {0};
     const struct order_figures *f = &order->figures;
     log_pack(order);

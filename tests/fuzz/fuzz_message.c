@@ -72,10 +72,12 @@ static void view(const struct run *run, unsigned type, const uint8_t *body, size
         struct ref from = get_ref(&in);
         answer_step(&out, run, from, (enum asked_step)(get_u8(&in) % STEPS));
     } else if (type == MESSAGE_DUMP) {
-        uint64_t cursor = 0;
-        answer_dump(&out, run, &cursor, SIZE_MAX);
+        struct dump *dump = dump_new(run);
+        while (!dump_step(dump, &out, SIZE_MAX))
+            ;
+        dump_free(dump);
     } else if (type == MESSAGE_TAILS) {
-        answer_tails(&out, run);
+        finish(&question_jobs, question_new(run, type, &in), &out);
     }
     out_free(&out);
 }

@@ -319,6 +319,38 @@ static void densities_count_every_event_once(void **state)
     }
 }
 
+/* An expression that costs too much is given up text by text, and that is told. */
+static void a_costly_expression_is_told(void **state)
+{
+    (void)state;
+    struct run *run = run_of(3);
+    struct ref at = {0, 0};
+    for (uint64_t p = 0; p < order_count(run->order) && !at.line; p++) {
+        struct event e = order_event(run->order, p);
+        if (!(e.line & HIDDEN_LINE))
+            at = (struct ref){e.line, e.number};
+    }
+    for (unsigned i = 0; i < 30; i++)
+        run_add_text(run, at, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!");
+    struct search_request request = {.id = 1, .expression = true, .limit = 10, .text = strdup("(a+)+$")};
+    struct finding_job *job = finding_begin(run, &request);
+    struct out out = {0};
+    struct shown_found found;
+    do {
+        while (!finding_jobs.step(job, 1000))
+            ;
+        out.size = 0;
+    } while (!finding_jobs.put(job, &out));
+    struct in in = body_of(&out, MESSAGE_FOUND);
+    get_found(&in, &found);
+    assert_true(found.done && found.count == 0);
+    assert_string_equal(found.problem, "the expression is too costly for 30 texts, which may match or not");
+    shown_found_free(&found);
+    finding_jobs.free(job);
+    out_free(&out);
+    run_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +361,7 @@ int main(void)
         cmocka_unit_test(steps_follow_the_line_and_the_order),
         cmocka_unit_test(a_list_holds_every_event_once),
         cmocka_unit_test(densities_count_every_event_once),
+        cmocka_unit_test(a_costly_expression_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

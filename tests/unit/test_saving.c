@@ -263,10 +263,13 @@ static void write_file(const char *file, const uint8_t *bytes, size_t size)
 static void look_at_all(const struct run *run, const struct run *whole)
 {
     struct out out = {0};
-    uint64_t cursor = 0;
-    while (!answer_dump(&out, run, &cursor, SIZE_MAX))
+    struct dump *dump = dump_new(run);
+    while (!dump_step(dump, &out, SIZE_MAX))
         ;
-    answer_tails(&out, run);
+    dump_free(dump);
+    uint32_t line = 0;
+    while (!answer_tails(&out, run, &line, 3))
+        ;
     answer_stat(&out, run);
     struct window_request request = {.anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -20,
                                      .columns = 40, .fold = true};

@@ -158,6 +158,56 @@ static void nonsense_is_refused_and_what_came_before_stays(void **state)
     }
 }
 
+/* Slots that wait for announcements are gone through once for each that comes, in steps. */
+static void slots_that_wait_are_taken_as_they_can_be(void **state)
+{
+    (void)state;
+    enum { THREADS = 40, EVENTS = 30 };
+    struct run *run = begin();
+    struct out out = {0};
+    const char *error;
+    run_patient(run);
+    put_test_type(&out, 1, "note");
+    assert_true(teller_message(teller, MESSAGE_TYPE, 0, out.data, out.size, &error));
+    for (uint32_t t = 1; t <= THREADS; t++) {
+        struct slot slots[EVENTS];
+        for (uint32_t i = 0; i < EVENTS; i++)
+            slots[i] = (struct slot){.shape = 1, .line_a = t, .number_a = i + 1, .about = i % 2 ? 1000 + t : 0};
+        assert_true(teller_slots(teller, t, slots, EVENTS, &error));
+    }
+    for (uint32_t t = 1; t <= 2 * THREADS; t++) { /* its own line, then the one that its events are about */
+        out.size = 0;
+        put_test_line(&out, t <= THREADS ? t : 1000 + t - THREADS, "task", "");
+        assert_true(teller_message(teller, MESSAGE_LINE, 0, out.data, out.size, &error));
+        uint64_t before = order_figures(run->order).events;
+        run_go_on(run, 10);
+        assert_true(order_figures(run->order).events <= before + 11);
+    }
+    while (!run_go_on(run, 10))
+        ;
+    assert_int_equal(order_figures(run->order).events, THREADS * EVENTS);
+    teller_hangup(teller);
+    assert_int_equal(run->connected, 1);
+    assert_true(run_go_on(run, 10000));
+    assert_int_equal(run->connected, 0);
+    out_free(&out);
+    run_free(run);
+}
+
+static void a_payload_is_never_longer_than_what_there_is(void **state)
+{
+    (void)state;
+    struct slot slots[3] = {{.payload_bytes = 64}};
+    static const uint32_t wrong[] = {UINT32_MAX, UINT32_MAX - 62, UINT32_MAX - 63, 129, LIMIT_PAYLOAD_BYTES + 1};
+    assert_int_equal(slots_next(slots, 3), 2);
+    assert_int_equal(slots_next(slots, 1), 0);
+    assert_int_equal(slots_next(slots, 0), 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        slots[0].payload_bytes = wrong[i];
+        assert_int_equal(slots_next(slots, 3), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +216,8 @@ int main(void)
         cmocka_unit_test(shapes_and_types_wait_for_the_types_that_they_name),
         cmocka_unit_test(what_is_never_announced_is_reported_at_the_hang_up),
         cmocka_unit_test(nonsense_is_refused_and_what_came_before_stays),
+        cmocka_unit_test(slots_that_wait_are_taken_as_they_can_be),
+        cmocka_unit_test(a_payload_is_never_longer_than_what_there_is),
     };
     return cmocka_run_group_tests_name("teller", tests, NULL, NULL);
 }
