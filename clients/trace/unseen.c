@@ -34,6 +34,8 @@ static bool known(enum unseen reason, const char *about)
     return false;
 }
 
+void unseen_forked(void) { latch_reset(&adding); }
+
 void unseen_tell(enum unseen reason, const char *what)
 {
     char about[sizeof unseen[0].about];
