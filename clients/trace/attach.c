@@ -269,6 +269,7 @@ static void after_fork(void)
         server_queue_forked(thread_mine); /* forked by a signal handler: what it came between goes on */
     server_forked();
     lost_forked();
+    unseen_forked();
     atomic_store(&trying, false);
     objects_forked();
     barriers_forked();

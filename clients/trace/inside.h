@@ -232,6 +232,7 @@ void life_forked(bool was_traced);
 
 /* Tells the server of it, once for each `what`, by the connection. */
 void unseen_tell(enum unseen reason, const char *what);
+void unseen_forked(void);
 void unseen_announce(struct out *out); /* an UNSEEN for each that was told before */
 void unseen_forked(void);
 /* ---- imports.c ---- */

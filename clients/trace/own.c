@@ -189,7 +189,8 @@ poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, u
 }
 
 /* What is said, in `room`, as far as it fits; its size, 0 if it cannot be said. */
-static size_t format_text(char room[LIMIT_TEXT_BYTES], const char *format, va_list ap)
+__attribute__((format(printf, 2, 0))) static size_t format_text(char room[LIMIT_TEXT_BYTES],
+                                                                const char *format, va_list ap)
 {
     int n = room ? vsnprintf(room, LIMIT_TEXT_BYTES, format, ap) : -1;
     if (n >= (int)LIMIT_TEXT_BYTES) {
