@@ -64,10 +64,12 @@ $(B)/o/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS_ROOM) -c $< -o $@
 
+# (futex.c defines syscall(), which that header declares in another way)
+OWN_LIBC = $(if $(filter %/futex.c,$<),,-include clients/trace/libc.h)
 # libpoet is position-independent, hides everything, and unwinds through cancelled waits.
 $(B)/pic/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+	$(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 
 $(B)/lib/libpoet.so: $(patsubst %.c,$(B)/pic/%.o,$(TRACE)) clients/trace/exports.map
 	@mkdir -p $(@D)
@@ -102,7 +104,7 @@ $(B)/lib/libpoet-mpi-%.so: $(MPI) clients/mpi/inside.h $(B)/include/poet.h
 # For static programs, where the linker lets us stand before the calls.
 $(B)/static/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) -DPOET_STATIC -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+	$(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -DPOET_STATIC -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 
 $(B)/lib/libpoet.a: $(patsubst %.c,$(B)/static/%.o,$(TRACE))
 	@mkdir -p $(@D)

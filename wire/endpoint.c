@@ -32,7 +32,7 @@ bool endpoint_is(const char *s)
 
 bool endpoint_directory(char *path, size_t size, struct error *error)
 {
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
     if (runtime && *runtime == '/') {
         if ((size_t)snprintf(path, size, "%s", runtime) < size)
             return true;
@@ -55,7 +55,7 @@ bool endpoint_directory(char *path, size_t size, struct error *error)
 
 bool endpoint_default(char *endpoint, size_t size, struct error *error)
 {
-    const char *named = getenv("POET_SERVER");
+    const char *named = secure_getenv("POET_SERVER");
     if (named && endpoint_is(named)) {
         if ((size_t)snprintf(endpoint, size, "%s", named) < size)
             return true;
@@ -90,7 +90,7 @@ static bool unix_address(const char *endpoint, struct sockaddr_un *sun, struct e
 
 const char *endpoint_token(void)
 {
-    const char *token = getenv("POET_TOKEN");
+    const char *token = secure_getenv("POET_TOKEN");
     size_t n = token ? strlen(token) : 0;
     return n >= 8 && n <= 255 ? token : NULL;
 }
@@ -181,6 +181,17 @@ static int connect_within(int fd, const struct sockaddr *sa, socklen_t size, int
     return e ? -1 : 0;
 }
 
+/* Whoever listens on a Unix socket takes all that it is told: it must be the user, or root. */
+static bool is_own_server(int fd, const char *endpoint, struct error *error)
+{
+    struct ucred other = {0};
+    socklen_t size = sizeof other;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 && (other.uid == geteuid() || other.uid == 0))
+        return true;
+    error_set(error, "%s: the server there is another user's (%u): not used", endpoint, (unsigned)other.uid);
+    return false;
+}
+
 int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct error *error)
 {
     struct sockaddr_un sun;
@@ -196,6 +207,10 @@ int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct 
                                     local ? (socklen_t)sizeof sun : tcp->ai_addrlen, timeout_ms);
     if (e == 0 && !local && !send_token(fd))
         e = -1;
+    if (e == 0 && local && !is_own_server(fd, endpoint, error)) {
+        close(fd);
+        return -1;
+    }
     if (e < 0) {
         *absent = errno == ENOENT || errno == ECONNREFUSED;
         if (*absent)

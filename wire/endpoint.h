@@ -29,7 +29,7 @@ bool endpoint_directory(char *path, size_t size, struct error *error);
 bool endpoint_default(char *endpoint, size_t size, struct error *error);
 
 /* Connects, waiting at most timeout_ms.  *absent tells whether simply nobody
- * listens there. */
+ * listens there.  A Unix socket of another user's server, unless that is root, is refused. */
 int endpoint_connect(const char *endpoint, int timeout_ms, bool *absent, struct error *error);
 
 /* Listens.  A socket file that nobody answers is replaced; a live one is not. */

@@ -41,8 +41,10 @@ bool looks(const void *site)
     if (inside)
         return false;
     if (!LOAD(&ours_end)) {
+        int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
         inside = true;
-        dl_iterate_phdr(find_ours, (void *)(uintptr_t)poet_record);
+        *(void **)&iterate = next("dl_iterate_phdr"); /* a runtime may define its own */
+        iterate(find_ours, (void *)(uintptr_t)poet_record);
         inside = false;
     }
     return !((uintptr_t)site >= ours_start && (uintptr_t)site < ours_end);

@@ -16,6 +16,7 @@
 #include "poet.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -148,6 +149,8 @@ void count_took(uint64_t key, const void *site); /* and after the call */
 void count_seen(uint64_t key, const void *site); /* there is something to be taken */
 
 /* ---- ready.c ---- */
+
+int ask_poll(struct pollfd *fds, nfds_t count, int timeout);
 
 /* A call that began then (now_ns) has found that there is something to be read, or the end. */
 void stream_looked(int fd, const struct stream *stream, uint64_t began, const void *site);

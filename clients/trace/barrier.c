@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct rounds {
-    _Atomic bool lock;
+    latch lock;
     _Atomic unsigned keepers; /* the barrier, and all who wait */
     struct rounds *next_free;
     uint64_t serial;
@@ -24,7 +24,7 @@ struct rounds {
     const struct task *users[];
 };
 
-static _Atomic bool pool_lock;
+static latch pool_lock;
 static struct rounds *pool;
 static _Atomic uint64_t next_serial;
 
@@ -32,14 +32,14 @@ static struct rounds *rounds_new(unsigned size)
 {
     if (size < 2 || size > LIMIT_GROUP)
         return NULL;
-    spin_take(&pool_lock);
+    latch_take(&pool_lock);
     struct rounds **at = &pool;
     while (*at && (*at)->room < size)
         at = &(*at)->next_free;
     struct rounds *r = *at;
     if (r)
         *at = r->next_free;
-    spin_give(&pool_lock);
+    latch_give(&pool_lock);
     unsigned room = r ? r->room : size;
     if (!r)
         r = arena_take(sizeof *r + size * sizeof *r->users);
@@ -53,16 +53,16 @@ static void rounds_release(struct rounds *r)
 {
     if (!r || atomic_fetch_sub(&r->keepers, 1) != 1)
         return;
-    spin_take(&pool_lock);
+    latch_take(&pool_lock);
     r->next_free = pool;
     pool = r;
-    spin_give(&pool_lock);
+    latch_give(&pool_lock);
 }
 
 void barriers_forked(void)
 {
     pool = NULL;
-    spin_give(&pool_lock);
+    latch_reset(&pool_lock);
 }
 
 static bool is_user(const struct rounds *r, const struct task *task)
@@ -76,13 +76,13 @@ static bool is_user(const struct rounds *r, const struct task *task)
 /* The round that a thread arrives for.  task NULL: one that is not recorded. */
 static uint64_t arrive(struct rounds *r, const struct task *task)
 {
-    spin_take(&r->lock);
+    latch_take(&r->lock);
     if (task && !is_user(r, task) && r->user_count < r->size)
         r->users[r->user_count++] = task;
     else if (!task || !is_user(r, task))
         r->crowded = true;
     uint64_t round = r->arrivals++ / r->size;
-    spin_give(&r->lock);
+    latch_give(&r->lock);
     return round;
 }
 
@@ -90,11 +90,11 @@ static uint64_t arrive(struct rounds *r, const struct task *task)
  * had arrived before the round was complete, and so the others may say so, too. */
 static bool is_sure(struct rounds *r, uint64_t round)
 {
-    spin_take(&r->lock);
+    latch_take(&r->lock);
     if (!r->crowded && r->sure <= round)
         r->sure = round + 1;
     bool sure = round < r->sure;
-    spin_give(&r->lock);
+    latch_give(&r->lock);
     return sure;
 }
 

@@ -46,6 +46,16 @@ static const struct {
 #undef SHAPE
 };
 
+unsigned codes_events(uint16_t shape)
+{
+    unsigned events = shape >= SHAPE_END ? 2 : shape < SHAPE_COMPOUND;
+    for (unsigned i = 0; shape >= SHAPE_COMPOUND && shape < SHAPE_END && i < shapes[shape - SHAPE_COMPOUND].count; i++) {
+        const struct step *step = &shapes[shape - SHAPE_COMPOUND].steps[i];
+        events += (step->type_a != 0) + (step->type_b != 0);
+    }
+    return events;
+}
+
 /* On shared lines: comes after all earlier events of these types. */
 static const struct {
     unsigned count;
@@ -108,7 +118,7 @@ struct own_pair {
     uint16_t a, b, code;
 };
 
-static _Atomic bool lock;
+static latch lock;
 static struct own_type *own_types;
 static struct own_pair *own_pairs;
 static unsigned next_type = TYPE_COUNT, next_shape = SHAPE_END;
@@ -138,22 +148,20 @@ static void announce_own(struct out *out)
     }
 }
 
-void codes_forked(void) { spin_give(&lock); }
+void codes_forked(void) { latch_reset(&lock); }
 
 static struct thread *begin(void)
 {
     struct thread *t = thread_recording();
     if (!t)
         return NULL;
-    t->busy = true;
-    spin_take(&lock);
+    latch_take(&lock);
     return t;
 }
 
-static void end(struct thread *t)
+static void end(void)
 {
-    spin_give(&lock);
-    t->busy = false;
+    latch_give(&lock);
 }
 
 static poet_type_t known_type(const char *name)
@@ -187,10 +195,10 @@ static poet_type_t make_type(struct thread *t, const char *name, const char *con
     for (unsigned i = 0; i < count; i++)
         type->after[i] = codes[i] ? codes[i] : type->code;
     type->after_count = count;
-    struct out body = {0};
+    uint8_t small[256];
+    struct out body = message_room(t, small, sizeof small, strlen(name) + 16 + count * sizeof *codes);
     put_type(&body, type->code, name, type->after, count);
     bool told = record_control(t, MESSAGE_TYPE, &body);
-    out_free(&body);
     if (!told)
         own_types = type->next; /* nobody knows it: asked for again, it is told again */
     return told ? type->code : 0;
@@ -202,7 +210,7 @@ poet_type_t codes_type(const char *name, const char *const *after)
     if (!t)
         return 0;
     poet_type_t code = make_type(t, name, after);
-    end(t);
+    end();
     return code;
 }
 
@@ -218,14 +226,14 @@ uint16_t codes_pair(poet_type_t a, poet_type_t b)
         (pair = arena_take(sizeof *pair)) != NULL) {
         *pair = (struct own_pair){own_pairs, a, b, (uint16_t)next_shape++};
         own_pairs = pair;
-        struct out body = {0};
+        uint8_t small[32];
+        struct out body = {.data = small, .room = sizeof small};
         put_shape(&body, pair->code, &(struct step){a, b, 0}, 1);
         if (!record_control(t, MESSAGE_SHAPE, &body)) {
             own_pairs = pair->next;
             pair = NULL;
         }
-        out_free(&body);
     }
-    end(t);
+    end();
     return pair ? pair->code : 0;
 }

@@ -9,7 +9,7 @@
 
 /* The last signals of one condition, for the edge to a wake. */
 struct signals {
-    _Atomic bool lock;
+    latch lock;
     uint64_t count;
     uint32_t life; /* the one that `recent` speaks of */
     struct {
@@ -34,7 +34,7 @@ void signals_begin_child(struct object *c)
 {
     struct signals *s = atomic_load(&c->signals);
     if (s)
-        spin_give(&s->lock);
+        latch_reset(&s->lock);
 }
 
 static uint64_t signals_count(struct object *c)
@@ -42,9 +42,9 @@ static uint64_t signals_count(struct object *c)
     struct signals *s = signals_of(c);
     if (!s)
         return 0;
-    spin_take(&s->lock);
+    latch_take(&s->lock);
     uint64_t count = s->count;
-    spin_give(&s->lock);
+    latch_give(&s->lock);
     return count;
 }
 
@@ -56,7 +56,7 @@ static struct ref signals_cause(struct object *c, uint64_t since, bool *several)
     *several = false;
     if (!s)
         return cause;
-    spin_take(&s->lock);
+    latch_take(&s->lock);
     if (s->count - since > RECENT) {
         *several = true;
     } else if (s->count > since && s->life == atomic_load(&live)) {
@@ -65,7 +65,7 @@ static struct ref signals_cause(struct object *c, uint64_t since, bool *several)
             if (s->recent[i % RECENT].by != s->recent[since % RECENT].by)
                 *several = true;
     }
-    spin_give(&s->lock);
+    latch_give(&s->lock);
     return *several ? (struct ref){0, 0} : cause;
 }
 
@@ -84,6 +84,7 @@ static void wake(void *p)
     struct wait *w = p;
     struct thread *t = w->thread;
     int saved = errno;
+    busy_begin(t);
     t->waiting--;
     w->monitor->visit++;
     w->monitor->held = true;
@@ -110,6 +111,7 @@ static void wake(void *p)
         .partner = timeout ? (struct ref){0, 0} : cause,
         .payload = text,
         .payload_bytes = several && !timeout ? sizeof text - 1 : 0}, NULL);
+    busy_end(t);
     errno = saved;
 }
 
@@ -136,9 +138,13 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
                 const struct timespec *ts)
 {
     real_find();
-    struct thread *t = thread_recording();
+    struct thread *t = thread_at(site);
     struct object *o = t ? object_find(m, OBJECT_MONITOR) : NULL;
     struct hold *hold = o ? thread_hold(t, o) : NULL;
+    if (!hold && t && site) {
+        hold = follow_held(site, t, m);
+        o = hold ? hold->object : NULL;
+    }
     struct object *condition = hold ? object_get(c, OBJECT_CONDITION) : NULL;
     if (!condition)
         return unrecorded_wait(c, m, clock, ts);
@@ -197,8 +203,7 @@ static void record_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
         .payload_bytes = broadcast ? 9 : 0}, NULL);
     struct signals *s = signals_of(o);
     if (s) {
-        t->busy = true;
-        spin_take(&s->lock);
+        latch_take(&s->lock);
         if (s->life != t->life)
             memset(s->recent, 0, sizeof s->recent);
         s->life = t->life;
@@ -206,8 +211,7 @@ static void record_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
         s->recent[s->count % RECENT].at =
             number ? (struct ref){line_index(place), number} : (struct ref){0, 0};
         s->count++;
-        spin_give(&s->lock);
-        t->busy = false;
+        latch_give(&s->lock);
     }
     note_recorded();
     errno = saved;

@@ -80,6 +80,7 @@ static void go(struct thread *t, uint16_t shape, struct line *a, struct line *b,
 /* The calling thread leaves one strand for another. */
 static void switch_strand(struct thread *t, struct coroutine *from, struct coroutine *to, uintptr_t site)
 {
+    busy_begin(t);
     struct line *here = thread_place(t);
     if (from && from->waited_for && from->resumer == to) {
         from->waited_for = false;
@@ -97,6 +98,7 @@ static void switch_strand(struct thread *t, struct coroutine *from, struct corou
         go(t, SHAPE_TRANSFER, here, thread_place(t), site);
     }
     t->strand = to;
+    busy_end(t);
 }
 
 static bool is_followed(struct thread *t, struct coroutine *c)
@@ -137,10 +139,11 @@ ENTRY(int, setcontext, (const ucontext_t *target), target)
 
 static void ended(struct coroutine *c)
 {
-    struct thread *t = thread_recording();
+    struct thread *t = thread_present();
     if (!t || t->strand != c || !line_index(&c->context->line))
         return;
     int saved = errno;
+    busy_begin(t);
     leave_line(t, c);
     record_write(t, &(struct record){.shape = SHAPE_FINISH, .flags = SLOT_CLOSES, .a = &c->context->line,
                                      .b = thread_place(t), .take_a = 1, .take_b = 1,
@@ -148,6 +151,7 @@ static void ended(struct coroutine *c)
     t->strand = c->waited_for ? c->resumer : NULL;
     c->waited_for = false;
     object_destroy(c->context->address, OBJECT_COROUTINE);
+    busy_end(t);
     errno = saved;
 }
 
@@ -164,7 +168,7 @@ static void run(unsigned high, unsigned low)
 /* The one that was made in the same place before is used again. */
 static struct coroutine *coroutine_at(ucontext_t *context, void (*function)(void), uintptr_t site)
 {
-    struct thread *t = !thread_runtime() ? thread_recording() : NULL;
+    struct thread *t = !thread_runtime() ? thread_at(site) : NULL;
     struct object *o = t ? object_get(context, OBJECT_COROUTINE) : NULL;
     if (!o)
         return NULL;

@@ -4,9 +4,12 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <threads.h>
 #include <time.h>
@@ -14,6 +17,9 @@
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #pragma GCC visibility push(hidden)
+
+typedef void (*handler_function)(int);
+union sigval;
 
 /* Result, member, symbol, parameters. */
 #define REAL_CALLS(R)                                                                              \
@@ -26,6 +32,9 @@
     R(int, clockjoin, pthread_clockjoin_np,                                                        \
       (pthread_t, void **, clockid_t, const struct timespec *))                                    \
     R(int, detach, pthread_detach, (pthread_t))                                                    \
+    R(int, cancel, pthread_cancel, (pthread_t))                                                    \
+    R(void, exit, pthread_exit, (void *))                                                          \
+    R(void, thrd_exit, thrd_exit, (int))                                                           \
     R(int, setname, pthread_setname_np, (pthread_t, const char *))                                 \
     R(int, mutex_init, pthread_mutex_init, (pthread_mutex_t *, const pthread_mutexattr_t *))       \
     R(int, mutex_destroy, pthread_mutex_destroy, (pthread_mutex_t *))                              \
@@ -76,6 +85,34 @@
     R(int, setcontext, setcontext, (const ucontext_t *))                                           \
     R(long, syscall, syscall, (long, ...))                                                         \
     R(pid_t, fork, fork, (void))                                                                   \
+    R(pid_t, _Fork, _Fork, (void))                                                                 \
+    R(int, execve, execve, (const char *, char *const *, char *const *))                           \
+    R(int, execv, execv, (const char *, char *const *))                                            \
+    R(int, execvp, execvp, (const char *, char *const *))                                          \
+    R(int, execvpe, execvpe, (const char *, char *const *, char *const *))                         \
+    R(int, fexecve, fexecve, (int, char *const *, char *const *))                                  \
+    R(int, spawn, posix_spawn,                                                                     \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
+       char *const *, char *const *))                                                              \
+    R(int, spawnp, posix_spawnp,                                                                   \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
+       char *const *, char *const *))                                                              \
+    R(void, _exit, _exit, (int))                                                                   \
+    R(void, _Exit, _Exit, (int))                                                                   \
+    R(pid_t, waitpid, waitpid, (pid_t, int *, int))                                                \
+    R(pid_t, wait4, wait4, (pid_t, int *, int, struct rusage *))                                   \
+    R(int, waitid, waitid, (int, id_t, siginfo_t *, int))                                     \
+    R(int, pthread_kill, pthread_kill, (pthread_t, int))                                           \
+    R(int, tgkill, tgkill, (pid_t, pid_t, int))                                                    \
+    R(int, sigqueue, sigqueue, (pid_t, int, const union sigval))                                   \
+    R(int, pthread_sigqueue, pthread_sigqueue, (pthread_t, int, const union sigval))               \
+    R(int, sigaction, sigaction, (int, const struct sigaction *, struct sigaction *))              \
+    R(int, siginterrupt, siginterrupt, (int, int))                                                 \
+    R(handler_function, sysv_signal, __sysv_signal, (int, handler_function))                               \
+    R(int, sigwait, sigwait, (const sigset_t *, int *))                                            \
+    R(int, sigwaitinfo, sigwaitinfo, (const sigset_t *, siginfo_t *))                              \
+    R(int, sigtimedwait, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *))   \
+    R(int, signalfd, signalfd, (int, const sigset_t *, int))                                       \
     R(int, sem_init, sem_init, (sem_t *, int, unsigned))                                           \
     R(int, sem_destroy, sem_destroy, (sem_t *))                                                    \
     R(sem_t *, sem_open, sem_open, (const char *, int, ...))                                       \
@@ -86,9 +123,30 @@
     R(int, sem_clockwait, sem_clockwait, (sem_t *, clockid_t, const struct timespec *))            \
     R(int, sem_post, sem_post, (sem_t *))
 
+/* Words that a program may use for something of its own: they are neither redirected nor wrapped. */
+#define REAL_WORDS(R)                                                                              \
+    R(int, kill, kill, (pid_t, int))                                                               \
+    R(int, killpg, killpg, (pid_t, int))                                                           \
+    R(int, raise, raise, (int))                                                                    \
+    R(handler_function, signal, signal, (int, handler_function))                                           \
+    R(int, system, system, (const char *))
+/* Not in static programs: NULL there. */
+#define REAL_SHARED(R)                                                                             \
+    R(void, register_cancel, __pthread_register_cancel, (void *))                                  \
+    R(void, register_cancel_defer, __pthread_register_cancel_defer, (void *))                      \
+    R(void, cleanup_push, _pthread_cleanup_push,                                                   \
+      (struct _pthread_cleanup_buffer *, void (*)(void *), void *))                                \
+    R(void, cleanup_pop, _pthread_cleanup_pop, (struct _pthread_cleanup_buffer *, int))            \
+    R(handler_function, ssignal, ssignal, (int, handler_function))                                         \
+    R(handler_function, bsd_signal, bsd_signal, (int, handler_function))                                   \
+    R(handler_function, other_sysv_signal, sysv_signal, (int, handler_function))                           \
+    R(handler_function, sigset, sigset, (int, handler_function))
+
 struct real {
 #define R(result, member, symbol, parameters) result(*member) parameters;
     REAL_CALLS(R)
+    REAL_WORDS(R)
+    REAL_SHARED(R)
 #undef R
 };
 extern struct real real;
@@ -111,12 +169,13 @@ static inline void real_find(void) /* called before the first use */
  * -trace, and the redirected one.  Both land in trace_NAME with the call's site, 0 if it is not
  * to be recorded. */
 #define SITE ((uintptr_t)__builtin_return_address(0) - 1)
+#define UNTRACED_SITE site_of_untraced
 #define ENTRIES(result, give, name, parameters, ...)                                    \
     static result trace_##name(uintptr_t site, POET_UNWRAP parameters);                 \
     __attribute__((visibility("default"))) result PLAIN(name) parameters;               \
     __attribute__((visibility("default"))) result PLAIN(name) parameters                \
     {                                                                                   \
-        give trace_##name(site_of_untraced(SITE), __VA_ARGS__);                         \
+        give trace_##name(UNTRACED_SITE(SITE), __VA_ARGS__);                         \
     }                                                                                   \
     __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name parameters; \
     __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name parameters  \
@@ -131,7 +190,7 @@ static inline void real_find(void) /* called before the first use */
     __attribute__((visibility("default"))) result PLAIN(name)(void);                    \
     __attribute__((visibility("default"))) result PLAIN(name)(void)                     \
     {                                                                                   \
-        return trace_##name(site_of_untraced(SITE));                                    \
+        return trace_##name(UNTRACED_SITE(SITE));                                    \
     }                                                                                   \
     __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name(void); \
     __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name(void)  \
@@ -140,6 +199,20 @@ static inline void real_find(void) /* called before the first use */
     }                                                                                   \
     static result trace_##name(uintptr_t site)
 #define ENTRY_VOID(name, parameters, ...) ENTRIES(void, , name, parameters, __VA_ARGS__)
+/* The same for calls that do not return. */
+#define ENTRY_LAST(name, parameters, ...)                                               \
+    __attribute__((noreturn)) static void trace_##name(uintptr_t site, POET_UNWRAP parameters); \
+    __attribute__((visibility("default"), noreturn)) void PLAIN(name) parameters;       \
+    __attribute__((visibility("default"))) void PLAIN(name) parameters                  \
+    {                                                                                   \
+        trace_##name(UNTRACED_SITE(SITE), __VA_ARGS__);                              \
+    }                                                                                   \
+    __attribute__((visibility("default"), noreturn)) void poet_link_with_poetcc_trace__##name parameters; \
+    __attribute__((visibility("default"))) void poet_link_with_poetcc_trace__##name parameters \
+    {                                                                                   \
+        trace_##name(site_of_traced(SITE), __VA_ARGS__);                                \
+    }                                                                                   \
+    static void trace_##name(uintptr_t site, POET_UNWRAP parameters)
 #define POET_UNWRAP(...) __VA_ARGS__
 
 #pragma GCC visibility pop

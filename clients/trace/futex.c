@@ -13,11 +13,13 @@ static bool synchronises(long number, long operation)
                                    operation == FUTEX_WAIT_BITSET || operation == FUTEX_WAKE_BITSET);
 }
 
-/* All others only pass through; the last thing that happens here is the jump. */
+/* All others only pass through; the last thing that happens here is the jump.  (unistd.h declares it
+ * with an ellipsis, hence the other names.) */
 #define PASS(...) PASS_AS(__VA_ARGS__)
-#define PASS_AS(name, its_site)                                                                    \
-    __attribute__((visibility("default"))) long name(long, long, long, long, long, long, long);    \
-    long name(long number, long a, long b, long c, long d, long e, long f)                         \
+#define PASS_AS(as, name, its_site)                                                                \
+    __attribute__((visibility("default"))) long as(long, long, long, long, long, long, long)       \
+        __asm__(#name);                                                                            \
+    long as(long number, long a, long b, long c, long d, long e, long f)                         \
     {                                                                                              \
         real_find();                                                                               \
         if (synchronises(number, b) && its_site) {                                                 \
@@ -27,5 +29,5 @@ static bool synchronises(long number, long operation)
         }                                                                                          \
         return real.syscall(number, a, b, c, d, e, f);                                             \
     }
-PASS(PLAIN(syscall), site_of_untraced(SITE))
-PASS(poet_link_with_poetcc_trace__syscall, site_of_traced(SITE))
+PASS(pass, PLAIN(syscall), site_of_untraced(SITE))
+PASS(pass_traced, poet_link_with_poetcc_trace__syscall, site_of_traced(SITE))

@@ -37,7 +37,7 @@ static const struct way {
 #pragma weak epoll_wait
 #pragma weak semop
 #pragma weak shmget
-extern int pipe(int *), pipe2(int *, int), eventfd(unsigned, int), mq_open(const char *, int, ...), epoll_wait(int, void *, int, int);
+extern int pipe(int[2]), pipe2(int[2], int), eventfd(unsigned, int), mq_open(const char *, int, ...), epoll_wait(int, void *, int, int);
 extern int semop(int, void *, size_t), shmget(int, size_t, int);
 
 void imports_tell(void)

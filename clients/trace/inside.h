@@ -3,11 +3,15 @@
 #define TRACE_INSIDE_H
 
 #include "clients/trace/entry.h"
+#include "clients/trace/lock.h"
 #include "clients/trace/poet.h"
+#include "clients/trace/stranger.h"
 #include "wire/event.h"
+#include "wire/limits.h"
 #include "wire/message.h"
 #include "wire/slot.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -33,6 +37,7 @@ static inline uintptr_t site_of_untraced(uintptr_t site)
 }
 void modules_begin(void);               /* before any other */
 bool modules_under_record(void);
+void modules_look_again(void); /* for what was loaded meanwhile */
 void modules_announce(struct out *out); /* a MODULE for each */
 /* A record comes from a module that is not the thread's last one; announces what is new. */
 void modules_meet(struct thread *thread, uintptr_t site);
@@ -47,6 +52,14 @@ extern bool modules_cxx; /* a C++ runtime is loaded */
 static inline uintptr_t site_of_traced(uintptr_t site)
 {
     return LIKELY(!modules_cxx) ? site : modules_user_site(site);
+}
+
+/* The same for calls whose names are words, which programs use for their own things, so that they are not
+ * redirected: those of the program itself are recorded, as if it were compiled with -trace. */
+uintptr_t modules_program_site(uintptr_t site);
+static inline uintptr_t site_of_program(uintptr_t site)
+{
+    return modules_record ? modules_site(site) : modules_program_site(site);
 }
 
 /* ---- cxx.c ---- */
@@ -71,7 +84,10 @@ bool cxx_in_library(uintptr_t site); /* in a function of the C++ library that li
     T(PASSED, "passed") T(INITIALISE, "initialise") T(INITIALISED, "initialised")       \
     T(READY, "ready") T(FORK, "fork") T(RESUME, "resume")                               \
     T(RESUMED, "resumed") T(SUSPEND, "suspend") T(SUSPENDED, "suspended")               \
-    T(TRANSFER, "transfer") T(TRANSFERRED, "transferred")
+    T(TRANSFER, "transfer") T(TRANSFERRED, "transferred")                               \
+    T(CANCEL, "cancel") T(CANCELLED, "cancelled") T(KILL, "kill")                       \
+    T(HANDLER, "handler") T(SIGWAIT, "sigwait") T(SIGNALLED, "signalled")               \
+    T(EXEC, "exec") T(EXIT, "exit") T(REAP, "reap") T(REAPED, "reaped")
 
 enum trace_type {
     TYPE_NONE,
@@ -111,6 +127,7 @@ void codes_announce(struct out *out);
 poet_type_t codes_type(const char *name, const char *const *after);
 /* A compound shape for a pair of types. */
 uint16_t codes_pair(poet_type_t a, poet_type_t b);
+unsigned codes_events(uint16_t shape); /* of one record */
 
 /* ---- lines and objects ---- */
 
@@ -142,7 +159,7 @@ struct object {
     const void *address;
     enum object_kind kind;
     struct line line;
-    _Atomic bool opening;     /* a spin lock: one thread announces the line */
+    latch opening;            /* one thread announces the line */
     uint64_t visit;           /* monitors: counts outermost visits; under the mutex */
     bool held;                /* monitors: a recorded visit goes on; under the mutex */
     struct task *_Atomic task; /* OBJECT_TASK */
@@ -174,13 +191,23 @@ void life_forked(bool was_traced);
 
 /* ---- unseen.c: what is not followed ---- */
 
-/* Tells the server of it, once for each `what`: by the calling thread's connection, so not in a signal handler
- * and not while busy. */
+/* Tells the server of it, once for each `what`, by the connection. */
 void unseen_tell(enum unseen reason, const char *what);
 void unseen_announce(struct out *out); /* an UNSEEN for each that was told before */
 void unseen_forked(void);
 /* ---- imports.c ---- */
 void imports_tell(void); /* what the program's files say that it calls, and nobody follows */
+
+/* ---- text.c ---- */
+
+/* The size without a character that is not whole at its end. */
+size_t text_whole(const char *text, size_t size);
+size_t text_size(const char *text, size_t most); /* of a string as far as it is kept */
+void put_text(struct out *out, const char *text, size_t most); /* NULL is "" */
+#define NAME_BYTES 255u /* of kinds and descriptions */
+/* Where a message of so many bytes is put together: in `small`, or in the thread's scratch.  Call while busy
+ * until it is told.  It has failed if it does not fit. */
+struct out message_room(struct thread *thread, void *small, size_t small_bytes, size_t needed);
 
 /* ---- shared.c: objects that several processes share ---- */
 
@@ -201,6 +228,21 @@ bool line_current(uint32_t code); /* announced in this life */
 
 extern _Atomic uint32_t live; /* see attach.c, below */
 
+/* ThreadSanitizer's own state of a thread is gone in the last round of thread-specific destructors. */
+#if defined(__SANITIZE_THREAD__)
+#define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+#else
+#define LAST_ROUND PTHREAD_DESTRUCTOR_ITERATIONS
+#endif
+
+/* Who cancelled a thread: one, or several, or one who was not recorded. */
+struct cancel {
+    const void *by; /* NULL: nobody yet */
+    struct ref at;  /* the first time; line 0: not known */
+    uint32_t life;
+    bool several;
+};
+
 /* A thread as others see it: what joins and detaches it. */
 struct task {
     struct line line;
@@ -208,8 +250,17 @@ struct task {
     uint64_t end; /* number of its end event, 0 none */
     uintptr_t entry; /* its function: the site of its start and end */
     _Atomic unsigned flags;
-    _Atomic bool binding; /* a spin lock */
+    latch binding;
+    struct cancel cancel; /* under it */
+    pid_t tid; /* set by the thread itself; 0 not yet */
     _Atomic unsigned keepers; /* who still look at it: its creator, and its life until it is joined */
+    /* Created by a call that is not recorded: */
+    void *(*function)(void *); /* what it runs */
+    thrd_start_t function_c11; /*   or this */
+    void *argument;
+    struct ref after; /* the last event of who created it, */
+    uint32_t after_life; /* and in which life */
+    bool doubtful;       /* more than that is before its first event */
 };
 #define TASK_ENDED 1u
 #define TASK_DETACHED 2u
@@ -247,11 +298,14 @@ struct thread {
     struct task *task;  /* NULL: a task of the program's own */
     struct hold *holds;
     size_t hold_count, hold_room;
-    volatile bool busy; /* recording now: a signal handler must not */
+    volatile unsigned busy; /* more than 0: recording, or in a lock of ours; see lock.c */
+    volatile uint8_t doubt; /* an enum unseen: of the calls since the last record one is not in the trace */
     unsigned waiting;   /* inside a wait: handlers' events go to the own line */
     unsigned off;       /* nesting of poet_trace_off */
     int rounds;         /* of thread-specific data at its end */
     bool stalled;       /* waited once in vain: drop until there is room */
+    uint64_t untaken;   /* events that an earlier server had not taken from the queue when it went */
+    uint64_t look_at;   /* the time, as slots bear it, of the next look at the server */
     struct lost_range {
         uint32_t line;
         uint64_t first, count;
@@ -261,7 +315,13 @@ struct thread {
     struct once_call *once;                       /* the initialiser about to run */
     const struct object *ready[ONCE_REMEMBERED];  /* found initialised before */
     unsigned ready_next;
+    struct ref last;      /* its last event, once it had written as much as `last_head` */
+    uint64_t last_head;
+    bool exiting;                  /* by pthread_exit */
+    bool cancelled;                /* its first event after that was recorded */
+    struct _pthread_cleanup_buffer cleanup; /* cancel.c */
     struct wire_partner *partners; /* where those of one event are put together */
+    char *scratch;                 /* SCRATCH_BYTES for one text or message, while busy */
     struct thread *next_free;
 };
 
@@ -269,6 +329,20 @@ static inline void line_opened(struct line *line, const struct thread *thread, u
 {
     atomic_store_explicit(&line->life, thread->life, memory_order_relaxed);
     atomic_store_explicit(&line->index, index, memory_order_release);
+}
+
+/* The calling thread records, or changes what it records from: a signal handler that comes in between must
+ * not.  Nested as often as need be. */
+static inline void busy_begin(struct thread *thread)
+{
+    thread->busy++;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void busy_end(struct thread *thread)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    thread->busy--;
 }
 
 /* The calling thread, or NULL if it is none of ours. */
@@ -285,13 +359,27 @@ static inline struct thread *thread_self(void)
 struct thread *thread_otherwise(struct thread *thread);
 
 /* The same as far as it may record now. */
-static inline struct thread *thread_recording(void)
+static inline struct thread *thread_present(void)
 {
     struct thread *t = thread_mine;
     if (!t || LIKELY(t->life == atomic_load_explicit(&live, memory_order_relaxed) &&
                      !t->off && !t->busy))
         return t;
     return thread_otherwise(t);
+}
+
+/* The same for a call that is to be recorded: a thread that has no line yet gets one. */
+static inline struct thread *thread_recording(void)
+{
+    if (LIKELY(thread_mine != NULL))
+        return thread_present();
+    return atomic_load_explicit(&live, memory_order_relaxed) ? thread_adopt() : NULL;
+}
+
+/* For a call that matters to the books even where it is not to be recorded: `site` 0. */
+static inline struct thread *thread_at(uintptr_t site)
+{
+    return site ? thread_recording() : thread_present();
 }
 
 /* Of the system's thread itself, whichever task it acts as. */
@@ -303,6 +391,10 @@ struct thread *thread_make(struct task *task); /* for the calling thread; NULL: 
 struct thread *thread_make_own(struct line *line); /* for a task of the program's own */
 void thread_end(struct thread *thread);
 void thread_unfollowed(struct thread *thread); /* a synchronising call was seen but cannot be followed */
+/* A call that would have been recorded is not: it is counted, and the thread's next record bears the reason. */
+void thread_missed(struct thread *thread, enum unseen why);
+#define SCRATCH_BYTES (LIMIT_TEXT_BYTES + 512u)
+char *thread_scratch(struct thread *thread); /* call while busy; NULL: no memory */
 void thread_forget(bool unborn); /* in a child after fork; unborn: it may begin a life */
 struct line *thread_place(struct thread *thread); /* where it stands */
 struct hold *thread_hold(struct thread *thread, const struct object *object);
@@ -316,8 +408,45 @@ struct line *line_by_code(struct thread *thread, uint32_t code);
 
 void life_begin_main(void);
 void life_end_main(void);
-struct thread *life_renew(struct thread *thread); /* under another server; NULL: in vain */
+/* Gives the calling thread a line, and leaves it busy until its start is told; NULL: it gets none. */
+struct thread *life_begin_thread(struct task *task, const char *name);
+void life_at_end(void *p); /* what the thread's end is told by, in each round of its specific data */
+void life_bind(struct task *task, const pthread_t *id); /* it is found by its id from here on */
+/* It has ended without a line; nothing of it is looked at here any more. */
+void life_ended(struct task *task);
+struct task *life_task(pthread_t id); /* NULL: none that is known */
+bool life_renew(struct thread *thread); /* under another server; call while busy */
 struct thread *life_begin_child(uint64_t high, uint64_t low); /* after the message with this key */
+
+unsigned life_threads(void); /* how many are recorded now */
+
+/* ---- cancel.c ---- */
+
+void cancel_watch(struct thread *thread); /* the calling one: it is seen when it is cancelled */
+
+/* What an event of another thread or process was, for the event that comes after it. */
+struct origin {
+    struct ref at;  /* number 0: it is not known */
+    uint64_t key;   /* 0: at is an event of this process; else its number is the second half of a key */
+    unsigned doubt; /* enum unseen: more may be before it */
+};
+
+/* ---- child.c: processes of the run that wait for each other ----
+ *
+ * What a process says to its next program and to its parent it puts beside its process id into the numbers
+ * that all processes of the run share. */
+
+uint64_t child_serial(void);      /* of a message between processes of the run; 0: there are none */
+#define CHILD_KEYS 0x706f65742e6c6966u /* first half of the keys of such messages */
+void child_born(uint64_t serial); /* in a child after its fork, by the message `serial` */
+struct origin child_begins(void); /* a program begins to record: after what */
+void child_records(void);         /* so does a child of a fork, which knows after what */
+void child_ends(uintptr_t site);  /* the process is about to end: its last event */
+bool child_known(pid_t pid);      /* it is of the run */
+bool child_lives(pid_t pid);      /* it is of the run, records, and its signals all come to us */
+void child_is_foreign(void);      /* some of its own do not */
+/* The end of a child that its parent has seen; last: it will not be asked for again. */
+struct origin child_ended(pid_t pid, bool last);
 
 /* ---- what the names of C11 stand for: life.c, mutex.c, condition.c, once.c ---- */
 
@@ -328,6 +457,8 @@ int follow_detach(uintptr_t site, pthread_t id);
 int follow_lock(uintptr_t site, enum how how, pthread_mutex_t *m, clockid_t clock,
                 const struct timespec *ts);
 int follow_unlock(uintptr_t site, pthread_mutex_t *m);
+/* A mutex that the thread holds though its lock was not recorded: from here on it is; NULL: it does not. */
+struct hold *follow_held(uintptr_t site, struct thread *thread, pthread_mutex_t *m);
 void follow_mutex_made(uintptr_t site, pthread_mutex_t *m);
 int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                 const struct timespec *ts);
@@ -361,8 +492,17 @@ void record_refused(struct thread *thread, const struct line *line, bool petitio
 /* A single event without partners; its number. */
 uint64_t record_event(struct thread *thread, uint16_t type, struct line *line, uint32_t about,
                       uintptr_t site);
+/* The thread's last event; line 0: none. */
+struct ref record_last(struct thread *thread);
 /* Writes a control: a message body of that type. */
 bool record_control(struct thread *thread, enum message type, const struct out *body);
+/* Tells what was dropped, also by threads that have ended, as far as there is room. */
+void lost_pass_on(struct thread *thread);
+void lost_leave(struct thread *thread); /* it ends: others tell the rest */
+void lost_send(void);                   /* the process ends */
+void lost_forked(void);
+/* Of what lies in the queue, how many events the server has not taken. */
+uint64_t record_untaken(struct thread *thread);
 uint64_t clock_now(void);
 extern bool clock_ticks; /* slots bear the time-stamp counter */
 void clock_begin(void);
@@ -376,6 +516,7 @@ void clock_begin(void);
 
 uint32_t attach_retry(void);  /* looks for a server, at most once a second; the new life or 0 */
 struct thread *attach_child(void); /* begins the life of a child; NULL: in vain */
+void attach_forked(void); /* in a child whose fork ran no handlers */
 void attach_forking(uint64_t high, uint64_t low); /* the key of the message to the child; 0, 0 none */
 
 /* A line's code as far as it belongs to this life, else 0. */
@@ -418,25 +559,22 @@ bool server_queue(struct thread *thread, uint32_t most_slots); /* makes the queu
 #define QUEUE_WHOLE UINT32_MAX
 #define QUEUE_SMALL 1024u
 void server_queue_done(struct thread *thread);
+void server_queue_forked(struct thread *thread); /* in a child: it is not the child's to write to */
 void server_wake(void);
+void server_look(void); /* gives up if the server has gone; does not wait */
 bool server_alive(void);
 bool server_send(const struct out *out, uint32_t life); /* false: that life is over */
-extern bool server_remote; /* over TCP: queues are sent, not shared */
+extern bool server_remote; /* over TCP, or where no memory can be shared: queues are sent */
+bool server_may_share(void);
+/* The same descriptor under a number of at least `least`: 0 to 2 are the program's, also where it has closed
+ * them. */
+int descriptor_away(int fd, int least);
 void server_forget(void); /* the life ends here, quietly */
+void server_forked(void); /* the same, in the child */
 unsigned server_wait_ms(void);
+void say_begin(void); /* before any other: what standard error is */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Nothing that we wait for is held across a call of the program's. */
-static inline void spin_take(_Atomic bool *lock)
-{
-    while (atomic_exchange_explicit(lock, true, memory_order_acquire))
-        sched_yield();
-}
-
-static inline void spin_give(_Atomic bool *lock)
-{
-    atomic_store_explicit(lock, false, memory_order_release);
-}
 
 static inline void note_recorded(void)
 {

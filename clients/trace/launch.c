@@ -1,5 +1,6 @@
 /* Starting a server of our own, where none is running. */
 #define _GNU_SOURCE
+#include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
 #include "wire/endpoint.h"
 
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +24,7 @@ static bool executable(const char *path) { return access(path, X_OK) == 0; }
 
 static bool find_server(char *path, size_t size)
 {
-    const char *named = getenv("POET_SERVER_PROGRAM");
+    const char *named = environment_get("POET_SERVER_PROGRAM");
     if (named && *named) {
         snprintf(path, size, "%s", named);
         return executable(path);
@@ -39,7 +42,7 @@ static bool find_server(char *path, size_t size)
             return true;
     }
 #endif
-    const char *search = getenv("PATH");
+    const char *search = environment_get("PATH");
     for (const char *at = search; at && *at; at += strcspn(at, ":"), at += *at == ':') {
         int n = (int)strcspn(at, ":");
         snprintf(path, size, "%.*s/poet-server", n, at);
@@ -60,14 +63,22 @@ static void become_server(const char *program, const char *file, const char *end
     for (int i = 0; i < 3; i++)
         dup2(null, i);
     dup2(fd, 3);
+    fcntl(3, F_SETFD, 0); /* where it was the same number already */
+    struct rlimit most; /* of a file: the trace is none of the program's */
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){most.rlim_max, most.rlim_max});
+#if defined(PR_SET_TSC)
+    prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+#endif
+    signal(SIGXFSZ, SIG_IGN); /* a disk that is full, then */
     syscall(SYS_close_range, 4u, ~0u, 0u);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGINT, SIG_IGN);
-    unsetenv("LD_PRELOAD");
-    if (!getenv("POET_KEEP"))
-        setenv("POET_KEEP", "1G", 1);
+    environment_unset("LD_PRELOAD");
+    if (!environment_get("POET_KEEP"))
+        environment_set("POET_KEEP", "1G");
     execl(program, program, "--client", "3", "--once", "-o", file, "-l", endpoint, (char *)NULL);
     _exit(127);
 }
@@ -75,8 +86,8 @@ static void become_server(const char *program, const char *file, const char *end
 /* A server of our own, that no wait() of the program can see. */
 int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_size)
 {
-    char program[PATH_MAX], directory[256];
-    struct error error;
+    static char program[PATH_MAX], directory[256]; /* once in the life of a process */
+    static struct error error;
     int pair[2];
     if (!find_server(program, sizeof program)) {
         say("no server is running and poet-server was not found: the program runs untraced "
@@ -87,7 +98,7 @@ int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_
         say("%s", error.text);
         return -1;
     }
-    const char *wanted = getenv("POET_OUTPUT");
+    const char *wanted = environment_get("POET_OUTPUT");
     if (wanted && *wanted)
         snprintf(file, file_size, "%s", wanted);
     else
@@ -95,6 +106,8 @@ int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_
     snprintf(endpoint, endpoint_size, "unix:%s/poet-%d.sock", directory, (int)getpid());
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return -1;
+    pair[0] = descriptor_away(pair[0], 4);
+    pair[1] = descriptor_away(pair[1], 4);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     long child = syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL); /* a fork without SIGCHLD */
     if (child == 0) {
@@ -124,15 +137,15 @@ static pid_t starter; /* of the server that it names */
 /* By the name of the launch; FNV-1a (Fowler, Noll and Vo). */
 static bool lock_launch(const char *launch)
 {
-    char directory[256];
-    struct error error;
+    static char directory[256];
+    static struct error error;
     uint64_t hash = 0xcbf29ce484222325u;
     for (const char *c = launch; *c; c++)
         hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
     if (!endpoint_directory(directory, sizeof directory, &error))
         return false;
     snprintf(lock_path, sizeof lock_path, "%s/launch-%016llx", directory, (unsigned long long)hash);
-    lock_file = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    lock_file = descriptor_away(open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), 3);
     for (int waited = 0; lock_file >= 0 && waited < PATIENCE_MS; waited += 10) {
         if (flock(lock_file, LOCK_EX | LOCK_NB) == 0)
             return true;
@@ -143,8 +156,8 @@ static bool lock_launch(const char *launch)
 
 int launch_shared(const char *launch, char *file, size_t file_size, char *endpoint, size_t endpoint_size)
 {
-    char known[400] = "";
-    struct error error;
+    static char known[400];
+    static struct error error;
     bool absent;
     ssize_t n = lock_launch(launch) ? pread(lock_file, known, sizeof known - 1, 0) : 0;
     int fd = n > 0 ? endpoint_connect(known, 1000, &absent, &error) : -1;

@@ -6,11 +6,13 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FORK_KEYS 0xf0f0f0f0f0f0f0f0u /* apart from other keys of this process */
 
 static pthread_key_t end_key;
+static _Atomic unsigned threads;
 _Atomic bool library_threads;
 
 /* ---- threads by id ---- */
@@ -19,13 +21,13 @@ _Atomic bool library_threads;
  * program's code: *id is valid and its own.  An entry left by a thread that is gone is overwritten. */
 static void bind_id(struct task *task, const pthread_t *id)
 {
-    spin_take(&task->binding);
+    latch_take(&task->binding);
     if (!(atomic_fetch_or(&task->flags, TASK_BOUND) & TASK_BOUND)) {
         struct object *entry = object_get((void *)*id, OBJECT_TASK);
         if (entry)
             atomic_store(&entry->task, task);
     }
-    spin_give(&task->binding);
+    latch_give(&task->binding);
 }
 
 static void bind_self(struct task *task)
@@ -48,23 +50,30 @@ static struct task *task_of(pthread_t id)
     return entry ? atomic_load(&entry->task) : NULL;
 }
 
+struct task *life_task(pthread_t id) { return task_of(id); }
+unsigned life_threads(void) { return atomic_load(&threads); }
+
 /* ---- birth and end ---- */
 
 static struct thread *begin(struct task *task)
 {
     struct thread *t = thread_make(task);
-    if (t)
+    if (t) {
         pthread_setspecific(end_key, t);
+        cancel_watch(t);
+        task->tid = (pid_t)syscall(SYS_gettid);
+        atomic_fetch_add(&threads, 1);
+    } else if (atomic_load(&live)) {
+        unseen_tell(UNSEEN_THREAD, "a thread for whose queue there was no memory");
+    }
     return t;
 }
 
-/* The line of the thread itself, through its own queue. */
+/* The line of the thread itself, through its own queue.  Call while busy. */
 static void announce(struct thread *t, const char *name, const void *object, uintptr_t entry)
 {
-    t->busy = true;
     line_opened(&t->task->line, t, line_announce(t, "task", name, object, entry, 0, NULL));
     t->queue->thread = line_index(&t->task->line);
-    t->busy = false;
 }
 
 static void task_close(struct thread *t, struct task *task, unsigned type, uintptr_t site)
@@ -78,10 +87,13 @@ static void task_close(struct thread *t, struct task *task, unsigned type, uintp
 static void finish(struct thread *t)
 {
     struct task *task = t->task;
+    stranger_shut(true);
     bool recorded_here = t->life == atomic_load_explicit(&live, memory_order_relaxed);
+    busy_begin(t); /* what a handler does from here on comes after its end */
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
     bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
+    atomic_fetch_sub(&threads, 1);
     if (closed && recorded_here)
         task_close(t, task, TYPE_CLOSE, task->entry);
     thread_end(t);
@@ -91,18 +103,37 @@ static void finish(struct thread *t)
     }
 }
 
-/* ThreadSanitizer's own state of a thread is gone in the last round. */
-#if defined(__SANITIZE_THREAD__)
-#define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
-#else
-#define LAST_ROUND PTHREAD_DESTRUCTOR_ITERATIONS
-#endif
+void life_at_end(void *p) { pthread_setspecific(end_key, p); }
+
+void life_bind(struct task *task, const pthread_t *id) { bind_id(task, id); }
+
+void life_ended(struct task *task)
+{
+    if (!(atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED))
+        return;
+    unbind_id(task, pthread_self());
+    task_release(task);
+}
+
+struct thread *life_begin_thread(struct task *task, const char *name)
+{
+    struct thread *t = begin(task);
+    if (!t)
+        return NULL;
+    bind_self(task);
+    announce(t, name, (void *)pthread_self(), task->entry);
+    return t;
+}
 
 /* Runs in the rounds of thread-specific destructors; acts in the last one, so that
  * what the program's own destructors do is still seen. */
 static void at_end(void *p)
 {
     struct thread *t = p;
+    if ((uintptr_t)p & STRANGER) {
+        stranger_end(p);
+        return;
+    }
     if (++t->rounds < LAST_ROUND) {
         pthread_setspecific(end_key, t);
         return;
@@ -113,6 +144,7 @@ static void at_end(void *p)
 void life_begin_main(void)
 {
     pthread_key_create(&end_key, at_end);
+    strangers_begin();
     if (thread_runtime())
         return;
     struct task *task = task_new(1);
@@ -124,7 +156,13 @@ void life_begin_main(void)
     bind_self(task);
     task->entry = getauxval(AT_ENTRY);
     announce(t, "main", (void *)pthread_self(), 0);
-    record_event(t, TYPE_START, &task->line, 0, task->entry);
+    struct origin from = child_begins();
+    record_write(t, &(struct record){
+        .shape = TYPE_START,
+        .flags = (uint16_t)((from.key ? RELATION_RECEIVE | SLOT_KEYED : RELATION_NONE) | SLOT_DOUBT(from.doubt)),
+        .a = &task->line, .take_a = 1, .site = task->entry, .key = from.key, .partner = from.at,
+        .count = from.key != 0}, NULL);
+    busy_end(t);
 }
 
 struct thread *life_begin_child(uint64_t high, uint64_t low)
@@ -143,30 +181,42 @@ struct thread *life_begin_child(uint64_t high, uint64_t low)
         .flags = high || low ? RELATION_RECEIVE | SLOT_KEYED : RELATION_NONE,
         .a = &task->line, .take_a = 1, .site = task->entry, .key = high, .partner = {0, low}}, NULL);
     note_recorded();
+    busy_end(t);
     return t;
 }
 
+/* Traced again; what an earlier server did not take any more is in no trace, and said in this one. */
+static void tell_on(struct thread *t)
+{
+    char text[80];
+    int n = t->untaken ? snprintf(text, sizeof text, "%llu events before it were lost with the server",
+                                  (unsigned long long)t->untaken)
+                       : 0;
+    record_write(t, &(struct record){.shape = TYPE_ON, .flags = SLOT_DOUBT(UNSEEN_THREAD) | (n ? SLOT_TEXT : 0),
+                                     .a = &t->task->line, .take_a = 1, .payload = text,
+                                     .payload_bytes = (uint32_t)n}, NULL);
+    t->untaken = 0;
+}
+
 /* What the thread held and lost was another server's. */
-struct thread *life_renew(struct thread *t)
+bool life_renew(struct thread *t)
 {
     if (!t->task)
-        return NULL; /* the program's own tasks were another server's, too */
-    t->busy = true;
+        return false; /* the program's own tasks were another server's, too */
+    t->untaken += record_untaken(t);
     server_queue_done(t);
-    if (!server_queue(t, QUEUE_WHOLE)) {
-        t->busy = false;
-        return NULL; /* the next call tries again, once there is a server */
-    }
-    t->head = t->tail = 0;
+    if (!server_queue(t, QUEUE_WHOLE))
+        return false; /* the next call tries again, once there is a server */
+    t->head = t->tail = t->look_at = t->last_head = 0;
+    t->last = (struct ref){0, 0};
     t->hold_count = t->lost_count = 0;
     t->strand = NULL;
     t->stalled = false;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
     announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "", (void *)pthread_self(), t->task->entry);
-    t->busy = false;
-    record_event(t, TYPE_ON, &t->task->line, 0, 0);
-    return t->off ? NULL : t;
+    tell_on(t);
+    return true;
 }
 
 void life_end_main(void)
@@ -176,6 +226,7 @@ void life_end_main(void)
         return;
     atomic_fetch_or(&t->task->flags, TASK_DETACHED);
     finish(t);
+    lost_send();
 }
 
 struct start {
@@ -185,33 +236,35 @@ struct start {
     struct task *task;
     struct start *next;
 };
-static _Atomic bool start_lock;
+static latch start_lock;
 static struct start *start_pool;
 
 static struct start *start_take(void)
 {
-    spin_take(&start_lock);
+    latch_take(&start_lock);
     struct start *start = start_pool;
     if (start)
         start_pool = start->next;
-    spin_give(&start_lock);
+    latch_give(&start_lock);
     return start ? start : arena_take(sizeof *start);
 }
 
 static void start_put(struct start *start)
 {
-    spin_take(&start_lock);
+    latch_take(&start_lock);
     start->next = start_pool;
     start_pool = start;
-    spin_give(&start_lock);
+    latch_give(&start_lock);
 }
 
 void life_forked(bool was_traced)
 {
     start_pool = NULL;
-    spin_give(&start_lock);
+    atomic_store(&threads, 0);
+    latch_reset(&start_lock);
     if (was_traced)
         pthread_setspecific(end_key, NULL); /* or the child's end would be told in the parent's queue */
+    strangers_forked();
     thread_forget(was_traced);
 }
 
@@ -222,20 +275,21 @@ static void announce_object(struct thread *t, uint64_t object)
     struct out body = {.data = bytes, .room = sizeof bytes};
     put_u32(&body, line_index(&t->task->line));
     put_u64(&body, object);
-    t->busy = true;
     record_control(t, MESSAGE_OBJECT, &body);
-    t->busy = false;
 }
 
 static struct start begin_run(void *p)
 {
     struct start start = *(struct start *)p;
+    stranger_shut(true);
     start_put(p);
     bind_self(start.task);
     struct thread *t = line_index(&start.task->line) ? begin(start.task) : NULL;
+    stranger_shut(false);
     if (t) {
         announce_object(t, (uint64_t)pthread_self());
         record_event(t, TYPE_START, &start.task->line, 0, start.task->entry);
+        busy_end(t);
     }
     return start;
 }
@@ -270,19 +324,20 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
                   const struct start *wanted)
 {
     real_find();
-    struct thread *t = site && !thread_runtime() ? thread_recording() : NULL;
+    if (!site) {
+        atomic_store(&library_threads, true);
+        return stranger_create(id, attributes, made_detached(attributes), wanted->function,
+                               wanted->function_c11, wanted->argument);
+    }
+    struct thread *t = !thread_runtime() ? thread_recording() : NULL;
     struct task *task = t ? task_new(2) : NULL;
     struct start *start = task ? start_take() : NULL;
-    if (!site)
-        atomic_store(&library_threads, true);
     if (!start)
         return really_create(id, attributes, wanted);
     int saved = errno;
     task->entry = wanted->function ? cxx_callable((uintptr_t)wanted->function, wanted->argument)
                                    : (uintptr_t)wanted->function_c11;
-    t->busy = true;
     uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, NULL);
-    t->busy = false;
     if (!index) { /* it did not fit: a thread that is not recorded */
         task_release(task);
         task_release(task);
@@ -346,12 +401,25 @@ static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t 
     task_release(task);
 }
 
-static void leave_wait(void *t) { ((struct thread *)t)->waiting--; }
-
 static void petition_join(struct thread *t, struct task *task, uintptr_t site)
 {
     record_event(t, TYPE_JOIN, thread_place(t), task ? line_index(&task->line) : 0, site);
 }
+
+/* By a call that is not recorded, of a thread that may have none. */
+static void joined_unrecorded(pthread_t id, struct task *task, uintptr_t site)
+{
+    int saved = errno;
+    struct thread *t = line_index(&task->line) ? thread_present() : NULL;
+    if (t)
+        petition_join(t, task, site);
+    else if (line_index(&task->line))
+        stranger_missed();
+    joined(t, id, task, site);
+    errno = saved;
+}
+
+static void leave_wait(void *t) { ((struct thread *)t)->waiting--; }
 
 static int really_join(pthread_t id, void **result, const clockid_t *clock,
                        const struct timespec *deadline)
@@ -369,13 +437,8 @@ int follow_join(uintptr_t site, pthread_t id, void **result, const clockid_t *cl
     struct task *task = task_of(id);
     if (!t) {
         int e = really_join(id, result, clock, deadline);
-        if (e == 0 && task) {
-            int saved = errno;
-            if ((t = thread_recording()) != NULL)
-                petition_join(t, task, site);
-            joined(t, id, task, site);
-            errno = saved;
-        }
+        if (e == 0 && task)
+            joined_unrecorded(id, task, site);
         return e;
     }
     int saved = errno, e;
@@ -418,12 +481,13 @@ ENTRY(int, pthread_tryjoin_np, (pthread_t id, void **result), id, result)
     struct thread *t = site ? thread_recording() : NULL;
     struct task *task = task_of(id);
     int e = real.tryjoin(id, result);
-    if (e == 0) {
+    if (e == 0 && t) {
         int saved = errno;
-        if (t)
-            petition_join(t, task, site);
-        joined(t ? t : thread_recording(), id, task, site);
+        petition_join(t, task, site);
+        joined(t, id, task, site);
         errno = saved;
+    } else if (e == 0 && task) {
+        joined_unrecorded(id, task, site);
     }
     return e;
 }
@@ -434,7 +498,7 @@ int follow_detach(uintptr_t site, pthread_t id)
     struct thread *t = site ? thread_recording() : NULL;
     struct task *task = task_of(id);
     int saved = errno;
-    if (t && task)
+    if (t && task && line_index(&task->line))
         record_event(t, TYPE_DETACH, thread_place(t), line_index(&task->line), site);
     if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {
         if (t && task->end)
@@ -452,7 +516,7 @@ ENTRY(int, pthread_setname_np, (pthread_t id, const char *name), id, name)
 {
     real_find();
     int e = real.setname(id, name);
-    struct thread *t = thread_recording();
+    struct thread *t = thread_present();
     struct task *task = t ? task_of(id) : NULL;
     int saved = errno;
     if (e == 0 && task && line_index(&task->line))
@@ -466,24 +530,40 @@ ENTRY(int, pthread_setname_np, (pthread_t id, const char *name), id, name)
 
 /* A message to the child, which receives it when it begins to record.  Where it does not fit
  * there is none, or the child would wait for it. */
-ENTRY_NONE(pid_t, fork)
+static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers)
 {
-    real_find();
     struct thread *t = site ? thread_recording() : NULL;
     static _Atomic uint64_t serial;
-    uint64_t low = t ? atomic_fetch_add(&serial, 1) + 1 : 0;
     int saved = errno;
+    uint64_t low = t ? child_serial() : 0, high = low ? CHILD_KEYS : instance ^ FORK_KEYS;
+    if (t && !low)
+        low = atomic_fetch_add(&serial, 1) + 1;
     uint64_t number =
         t ? record_write(t, &(struct record){.shape = TYPE_FORK, .flags = RELATION_SEND | SLOT_KEYED,
                                              .a = thread_place(t), .take_a = 1, .site = site,
-                                             .key = instance ^ FORK_KEYS, .partner = {0, low}, .count = 1},
-                         NULL)
+                                             .key = high, .partner = {0, low}, .count = 1}, NULL)
           : 0;
     bool told = number && !t->lost_count;
-    attach_forking(told ? instance ^ FORK_KEYS : 0, told ? low : 0);
+    attach_forking(told ? high : 0, told ? low : 0);
     errno = saved;
-    pid_t child = real.fork();
+    pid_t child = call();
+    saved = errno;
+    if (child == 0 && !runs_handlers)
+        attach_forked();
     if (child != 0)
         attach_forking(0, 0); /* the next one may come from where we do not see it */
+    errno = saved;
     return child;
+}
+
+ENTRY_NONE(pid_t, fork)
+{
+    real_find();
+    return follow_fork(site, real.fork, true);
+}
+
+ENTRY_NONE(pid_t, _Fork)
+{
+    real_find();
+    return follow_fork(site, real._Fork, false);
 }

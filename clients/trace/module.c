@@ -4,7 +4,9 @@
  * Under poet record POET_RECORD is `program` (calls of the program itself) or `all`;
  * POET_INCLUDE and POET_EXCLUDE are patterns (fnmatch, separated by colons) on paths or names. */
 #define _GNU_SOURCE
+#include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
+#include "clients/trace/runtime.h"
 #include "wire/limits.h"
 
 #include <dlfcn.h>
@@ -42,7 +44,7 @@ static struct module {
     size_t announcement_bytes;
 } modules[MODULES];
 static _Atomic unsigned module_count;
-static _Atomic bool lock;
+static latch lock;
 static unsigned long long seen_adds;
 
 bool modules_record, modules_cxx;
@@ -84,8 +86,12 @@ static void extend(uintptr_t *start, uintptr_t *end, uintptr_t from, uintptr_t t
 /* What was opened by a relative path is looked up later from elsewhere. */
 static void absolute(char path[PATH_MAX], const char *name)
 {
-    if (*name == '/' || !strchr(name, '/') || !realpath(name, path))
-        snprintf(path, PATH_MAX, "%s", name);
+    *path = 0;
+    if (*name != '/' && strchr(name, '/') && getcwd(path, PATH_MAX - 1))
+        strcat(path, "/");
+    size_t size = strlen(path);
+    name += size && strncmp(name, "./", 2) == 0 ? 2 : 0;
+    snprintf(path + size, PATH_MAX - size, "%s", name);
 }
 
 static bool read_loaded(struct loaded *m, const struct dl_phdr_info *info)
@@ -173,12 +179,10 @@ static bool is_recorded(const struct loaded *m, enum whose whose)
 /* Kept for a child after fork, which must not ask the loader. */
 static void keep_announcement(struct module *new, const struct loaded *m)
 {
-    uint8_t bytes[PATH_MAX + 128];
-    struct out body = {.data = bytes, .room = sizeof bytes};
+    size_t room = strlen(m->path) + sizeof m->build_id + 64;
+    void *kept = arena_take(room);
+    struct out body = {.data = kept, .room = room, .failed = !kept};
     put_module(&body, m);
-    void *kept = arena_take(body.size);
-    if (kept)
-        memcpy(kept, bytes, body.size);
     char *path = arena_take(strlen(m->path) + 1);
     if (path)
         memcpy(path, m->path, strlen(m->path) + 1);
@@ -217,11 +221,13 @@ static const struct module *note(const struct loaded *m)
 static int list(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    struct loaded m;
+    static struct loaded m; /* under the lock */
     if (!read_loaded(&m, info))
         return 0;
     seen_adds = info->dlpi_adds;
     const struct module *new = note(&m);
+    if (new)
+        runtime_look(info, m.path, new->whose == WHOSE_PROGRAM, new->records);
     if (new && context) {
         struct out body = {.data = (uint8_t *)(uintptr_t)new->announcement, .size = new->announcement_bytes};
         record_control(context, MESSAGE_MODULE, &body);
@@ -240,15 +246,15 @@ void modules_announce(struct out *out)
     }
 }
 
-void modules_forked(void) { spin_give(&lock); }
+void modules_forked(void) { latch_reset(&lock); }
 
 void modules_begin(void)
 {
-    const char *record = getenv("POET_RECORD");
+    const char *record = environment_get("POET_RECORD");
     under_record = record && *record;
     record_all = under_record && strcmp(record, "all") == 0;
-    include = getenv("POET_INCLUDE");
-    exclude = getenv("POET_EXCLUDE");
+    include = environment_get("POET_INCLUDE");
+    exclude = environment_get("POET_EXCLUDE");
     modules_record = under_record;
     dl_iterate_phdr(list, NULL);
 }
@@ -279,11 +285,19 @@ static const struct module *find_new(struct thread *t, uintptr_t address)
 {
     unsigned long long adds = 0;
     dl_iterate_phdr(count_adds, &adds);
-    spin_take(&lock);
+    latch_take(&lock);
     if (adds != seen_adds)
         dl_iterate_phdr(list, t);
-    spin_give(&lock);
+    latch_give(&lock);
+    runtimes_tell();
     return find(address);
+}
+
+void modules_look_again(void)
+{
+    int saved = errno;
+    find_new(NULL, 0);
+    errno = saved;
 }
 
 void modules_meet(struct thread *t, uintptr_t site)
@@ -357,11 +371,11 @@ uintptr_t modules_user_site(uintptr_t site)
 uintptr_t modules_site(uintptr_t site)
 {
     const struct module *m = find(site);
-    struct thread *t = !m && under_record ? thread_recording() : NULL;
+    struct thread *t = !m && under_record ? thread_present() : NULL;
     if (t) {
-        t->busy = true;
+        busy_begin(t);
         m = find_new(t, site);
-        t->busy = false;
+        busy_end(t);
     }
     if (!m)
         return 0;
@@ -369,4 +383,14 @@ uintptr_t modules_site(uintptr_t site)
         return caller_of_runtime();
     bool records = m->records || (m->whose == WHOSE_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
     return records ? site_of_traced(site) : 0;
+}
+
+/* In the units that poetcc -trace compiles, by redirect.h. */
+#pragma weak poet_traced_unit
+extern const char poet_traced_unit[];
+
+uintptr_t modules_program_site(uintptr_t site)
+{
+    const struct module *m = poet_traced_unit ? find(site) : NULL;
+    return m && m->whose == WHOSE_PROGRAM ? site_of_traced(site) : 0;
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A leave that the books are mended with: the visit of another thread ends here. */
 static void mend(struct thread *t, struct line *line, uintptr_t site, const char *text)
@@ -24,12 +25,14 @@ static void mend(struct thread *t, struct line *line, uintptr_t site, const char
 static void entered(struct thread *t, struct object *o, struct line *line, bool petitioned, bool died,
                     uintptr_t site)
 {
+    busy_begin(t); /* a handler finds the thread before it or in it, not in between */
     if (o->held)
         mend(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
     o->held = true;
     o->visit++;
     record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line, site);
     thread_push(t, o, line);
+    busy_end(t);
     note_recorded();
 }
 
@@ -174,23 +177,72 @@ static bool may_be_unlocked_by_others(const void *lock, enum object_kind kind)
 #endif
 }
 
+/* Whether the calling thread holds it, whoever locked it. */
+static bool is_mine(const pthread_mutex_t *m)
+{
+#ifdef __GLIBC__
+    return m->__data.__owner == gettid();
+#else
+    return false;
+#endif
+}
+
+static unsigned depth_of(const pthread_mutex_t *m)
+{
+#ifdef __GLIBC__
+    bool recursive = (m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP;
+    return recursive && m->__data.__count ? m->__data.__count : 1;
+#else
+    return 1;
+#endif
+}
+
+/* Locked by code that is not recorded, and now given away by code that is: all who left it before are
+ * before this, too. */
+struct hold *follow_held(uintptr_t site, struct thread *t, pthread_mutex_t *m)
+{
+    static const char text[] = "its lock was not recorded";
+    struct object *o = is_mine(m) ? object_get(m, OBJECT_MONITOR) : NULL;
+    struct line *line = o ? object_line(t, o, false) : NULL;
+    if (!line)
+        return NULL;
+    if (o->held)
+        mend(t, line, site, "its holder was not seen leaving");
+    o->held = true;
+    o->visit++;
+    record_write(t, &(struct record){.shape = SHAPE_ENTER, .flags = SLOT_TEXT, .a = thread_place(t),
+                                     .b = line, .take_a = 1, .take_b = 1, .site = site, .payload = text,
+                                     .payload_bytes = sizeof text - 1}, NULL);
+    note_recorded();
+    struct hold *hold = thread_push(t, o, line);
+    if (hold)
+        hold->depth = depth_of(m);
+    return hold;
+}
+
 /* The leave is recorded before the real unlock, also for code that is not traced
  * if it releases what traced code took. */
 static void leave(uintptr_t site, const void *lock, enum object_kind kind)
 {
-    struct thread *t = thread_recording();
+    struct thread *t = thread_at(site);
     const struct hold *top = t && t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
     struct object *o = top && top->object && top->object->address == lock && top->object->kind == kind
                            ? top->object
                            : object_find(lock, kind);
     struct hold *hold = t && o ? thread_hold(t, o) : NULL;
+    if (!hold && t && site && kind == OBJECT_MONITOR) {
+        hold = follow_held(site, t, (pthread_mutex_t *)(uintptr_t)lock);
+        o = hold ? hold->object : o;
+    }
     if (hold && --hold->depth) {
         record_event(t, TYPE_LEAVE, hold->line, 0, site);
     } else if (hold) {
         struct line *line = hold->line;
+        busy_begin(t);
         thread_pop(t, hold);
         o->held = false;
         record_pair(t, SHAPE_LEAVE, thread_place(t), 1, line, site);
+        busy_end(t);
     } else if (o && t && site && o->held && line_index(&o->line) &&
                may_be_unlocked_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that took it is stale now */

@@ -5,26 +5,24 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#define BUCKETS (1u << 16)
-#define OBJECTS_MAX (1u << 20) /* beyond it objects are not traced */
+#define BUCKET_BITS 18
+#define BUCKETS (1u << BUCKET_BITS)
+#if !defined(OBJECTS_MAX)
+#define OBJECTS_MAX (1u << 23) /* beyond it objects are not traced, and that is told */
+#endif
 #define ARENA_BYTES (256u << 10)
 
 static struct object *_Atomic buckets[BUCKETS];
 static _Atomic unsigned object_count;
 
-static _Atomic bool arena_lock;
+static latch arena_lock;
 static char *arena;
 static size_t arena_left;
 
-/* A signal handler that posts a semaphore must not come here while its own thread is here. */
 void *arena_take(size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
-    struct thread *t = thread_mine;
-    bool busy = t && t->busy;
-    if (t)
-        t->busy = true;
-    spin_take(&arena_lock);
+    latch_take(&arena_lock);
     void *p = NULL;
     if (bytes > arena_left && bytes <= ARENA_BYTES) {
         char *more = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
@@ -39,16 +37,14 @@ void *arena_take(size_t bytes)
         arena += bytes;
         arena_left -= bytes;
     }
-    spin_give(&arena_lock);
-    if (t)
-        t->busy = busy;
+    latch_give(&arena_lock);
     return p;
 }
 
 static struct object *_Atomic *bucket_of(const void *address)
 {
     uint64_t h = (uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u;
-    return &buckets[h >> 48];
+    return &buckets[h >> (64 - BUCKET_BITS)];
 }
 
 struct object *object_find(const void *address, enum object_kind kind)
@@ -61,6 +57,16 @@ struct object *object_find(const void *address, enum object_kind kind)
     return o;
 }
 
+/* The call that wanted it is not recorded, and that is counted and told. */
+static void *none_left(struct thread *t, const char *what)
+{
+    if (t && t->life == atomic_load(&live)) {
+        thread_missed(t, UNSEEN_LOST);
+        unseen_tell(UNSEEN_LOST, what);
+    }
+    return NULL;
+}
+
 struct object *object_get(const void *address, enum object_kind kind)
 {
     struct object *o = object_find(address, kind);
@@ -68,11 +74,11 @@ struct object *object_get(const void *address, enum object_kind kind)
         return o;
     if (atomic_fetch_add(&object_count, 1) >= OBJECTS_MAX) {
         atomic_fetch_sub(&object_count, 1);
-        return NULL;
+        return none_left(thread_self(), "there are more objects than can be followed");
     }
     o = arena_take(sizeof *o);
     if (!o)
-        return NULL;
+        return none_left(thread_self(), "there was no memory for an object");
     *o = (struct object){.address = address, .kind = kind};
     struct object *_Atomic *bucket = bucket_of(address);
     struct object *first = atomic_load_explicit(bucket, memory_order_acquire);
@@ -103,8 +109,8 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
 {
     if (LIKELY(line_index(&o->line)))
         return &o->line;
-    thread->busy = true; /* a handler may want the same one */
-    spin_take(&o->opening);
+    busy_begin(thread); /* a handler may want the same one */
+    latch_take(&o->opening);
     if (!line_index(&o->line)) {
         uint64_t key = shared_key(o), identity[2] = {key, SHARED_KEYS};
         uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
@@ -118,9 +124,9 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
         atomic_store_explicit(&o->line.life, thread->life, memory_order_relaxed);
         atomic_store_explicit(&o->line.index, index, memory_order_release);
     }
-    spin_give(&o->opening);
-    thread->busy = false;
-    return line_index(&o->line) ? &o->line : NULL;
+    latch_give(&o->opening);
+    busy_end(thread);
+    return line_index(&o->line) ? &o->line : none_left(thread, "the line of an object could not be announced");
 }
 
 void object_destroy(const void *address, enum object_kind kind)
@@ -150,16 +156,16 @@ void object_made(const void *address, enum object_kind kind, uintptr_t site)
 
 /* ---- tasks: used again once nobody looks at them ---- */
 
-static _Atomic bool task_lock;
+static latch task_lock;
 static struct task *task_pool;
 
 struct task *task_new(unsigned keepers)
 {
-    spin_take(&task_lock);
+    latch_take(&task_lock);
     struct task *task = task_pool;
     if (task)
         task_pool = task->free_next;
-    spin_give(&task_lock);
+    latch_give(&task_lock);
     if (!task)
         task = arena_take(sizeof *task);
     if (task)
@@ -171,10 +177,10 @@ void task_release(struct task *task)
 {
     if (atomic_fetch_sub(&task->keepers, 1) != 1)
         return;
-    spin_take(&task_lock);
+    latch_take(&task_lock);
     task->free_next = task_pool;
     task_pool = task;
-    spin_give(&task_lock);
+    latch_give(&task_lock);
 }
 
 /* The same for each object, before the child records anything. */
@@ -182,7 +188,7 @@ void objects_begin_child(void)
 {
     for (size_t i = 0; i < BUCKETS; i++)
         for (struct object *o = atomic_load(&buckets[i]); o; o = atomic_load(&o->next)) {
-            spin_give(&o->opening);
+            latch_reset(&o->opening);
             signals_begin_child(o);
         }
 }
@@ -190,8 +196,8 @@ void objects_begin_child(void)
 /* Locks that threads held which are not there any more; half-done changes are left behind. */
 void objects_forked(void)
 {
-    spin_give(&arena_lock);
+    latch_reset(&arena_lock);
     arena_left = 0;
-    spin_give(&task_lock);
+    latch_reset(&task_lock);
     task_pool = NULL;
 }

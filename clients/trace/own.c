@@ -3,6 +3,7 @@
 #include "clients/trace/inside.h"
 #include "wire/limits.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,48 +47,47 @@ static struct own *own_make(uint32_t index)
 
 /* Announces a line of the program's own through a thread; NULL if it does not fit. */
 static struct own *open_line_as(struct thread *t, const char *kind, const char *name,
-                                const void *object, unsigned flags, const uint64_t *identity)
+                                const void *object, unsigned flags, const uint64_t *identity,
+                                uintptr_t site)
 {
-    char short_kind[256], short_name[LIMIT_TEXT_BYTES];
-    snprintf(short_kind, sizeof short_kind, "%s", kind);
-    snprintf(short_name, sizeof short_name, "%s", name ? name : "");
-    t->busy = true;
-    uint32_t index = line_announce(t, short_kind, short_name, object, 0, flags, identity);
+    busy_begin(t);
+    uint32_t index = line_announce(t, kind, name ? name : "", object, site, flags, identity);
     struct own *own = index ? own_make(index) : NULL;
     if (own) { /* it may have been another line in an earlier life */
         atomic_store(&own->line.number, 0);
         atomic_store(&own->line.far, NULL);
         line_opened(&own->line, t, index);
     }
-    t->busy = false;
+    busy_end(t);
     return own;
 }
 
-static struct own *open_line(struct thread *t, const char *kind, const char *name, const void *object,
-                             unsigned flags)
-{
-    return open_line_as(t, kind, name, object, flags, NULL);
-}
-
-poet_line_t poet_line(const char *kind, const char *name, const void *object, unsigned flags)
+poet_line_t poet_line_at(const char *kind, const char *name, const void *object, unsigned flags,
+                         const void *site)
 {
     struct thread *t = thread_recording();
     if (!t || !kind)
         return 0;
-    struct own *own = open_line(t, kind, name, object,
-                                (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS);
+    struct own *own = open_line_as(t, kind, name, object,
+                                   (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS, NULL,
+                                   (uintptr_t)site);
     return own ? line_index(&own->line) : 0;
+}
+
+poet_line_t poet_line(const char *kind, const char *name, const void *object, unsigned flags)
+{
+    return poet_line_at(kind, name, object, flags, NULL);
 }
 
 /* ---- tasks ---- */
 
 /* One that nobody creates announces itself. */
 static struct own *open_by_itself(const char *kind, const char *name, const void *object,
-                                  struct thread **thread)
+                                  uintptr_t site, struct thread **thread)
 {
     static struct line none;
     struct thread *t = *thread = atomic_load(&live) ? thread_make_own(&none) : NULL;
-    struct own *own = t ? open_line(t, kind, name, object, 0) : NULL;
+    struct own *own = t ? open_line_as(t, kind, name, object, 0, NULL, site) : NULL;
     if (own) {
         t->own = &own->line;
         t->queue->thread = line_index(&own->line);
@@ -97,20 +97,25 @@ static struct own *open_by_itself(const char *kind, const char *name, const void
     return own;
 }
 
-poet_line_t poet_task(const char *kind, const char *name, const void *object)
+poet_line_t poet_task_at(const char *kind, const char *name, const void *object, const void *site)
 {
     struct thread *by = thread_recording(), *t = NULL;
     if (!kind || (!by && !thread_runtime()))
         return 0;
     int saved = errno;
-    struct own *own = by ? open_line(by, kind, name, object, LINE_FOLLOWS)
-                         : open_by_itself(kind, name, object, &t);
+    struct own *own = by ? open_line_as(by, kind, name, object, LINE_FOLLOWS, NULL, (uintptr_t)site)
+                         : open_by_itself(kind, name, object, (uintptr_t)site, &t);
     if (own && !t)
         t = thread_make_own(&own->line);
     if (own)
         atomic_store(&own->thread, t);
     errno = saved;
     return own && t ? line_index(&own->line) : 0;
+}
+
+poet_line_t poet_task(const char *kind, const char *name, const void *object)
+{
+    return poet_task_at(kind, name, object, NULL);
 }
 
 void poet_become(poet_line_t task)
@@ -155,10 +160,9 @@ poet_line_t poet_here(void)
 static const poet_event_t none = {0, 0};
 
 /* Fills in the line and writes; every single event of the program's own. */
-static poet_event_t single(poet_line_t index, struct record r)
+static poet_event_t single_by(struct thread *t, poet_line_t index, struct record r)
 {
-    struct thread *t = thread_recording();
-    struct line *line = t ? line_by_code(t, index) : NULL;
+    struct line *line = line_by_code(t, index);
     if (!line || !r.shape)
         return none;
     int saved = errno;
@@ -172,27 +176,46 @@ static poet_event_t single(poet_line_t index, struct record r)
     return number ? (poet_event_t){atomic_load(&line->index), number} : none;
 }
 
+static poet_event_t single(poet_line_t index, struct record r)
+{
+    struct thread *t = thread_recording();
+    return t ? single_by(t, index, r) : none;
+}
+
 poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, unsigned flags)
 {
     return single(line, (struct record){.shape = type, .about = about, .site = SITE,
                                         .flags = flags & POET_CLOSES ? SLOT_CLOSES : 0});
 }
 
+/* What is said, in `room`, as far as it fits; its size, 0 if it cannot be said. */
+static size_t format_text(char room[LIMIT_TEXT_BYTES], const char *format, va_list ap)
+{
+    int n = room ? vsnprintf(room, LIMIT_TEXT_BYTES, format, ap) : -1;
+    if (n >= (int)LIMIT_TEXT_BYTES) {
+        n = (int)text_whole(room, LIMIT_TEXT_BYTES - 1);
+        room[n] = 0;
+    }
+    return n < 0 ? 0 : (size_t)n;
+}
+
 poet_event_t poet_text(const char *format, ...)
 {
-    if (!thread_recording())
+    struct thread *t = thread_recording();
+    if (!t)
         return none;
     int saved = errno;
-    char text[LIMIT_TEXT_BYTES];
     va_list ap;
     va_start(ap, format);
-    int n = vsnprintf(text, sizeof text, format, ap);
+    busy_begin(t);
+    size_t size = format_text(thread_scratch(t), format, ap);
     va_end(ap);
+    poet_event_t event = single_by(t, 0, (struct record){.shape = TYPE_NOTE, .flags = SLOT_TEXT, .site = SITE,
+                                                         .payload = t->scratch,
+                                                         .payload_bytes = (uint32_t)size});
+    busy_end(t);
     errno = saved;
-    if (n < 0)
-        return none;
-    return single(0, (struct record){.shape = TYPE_NOTE, .flags = SLOT_TEXT, .site = SITE,
-                                     .payload = text, .payload_bytes = (uint32_t)strlen(text)});
+    return event;
 }
 
 void poet_annotate(poet_event_t event, const char *format, ...)
@@ -201,19 +224,21 @@ void poet_annotate(poet_event_t event, const char *format, ...)
     if (!t || !event.line)
         return;
     int saved = errno;
-    char text[LIMIT_TEXT_BYTES];
     va_list ap;
     va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
-    va_end(ap);
-    uint8_t bytes[32 + LIMIT_TEXT_BYTES];
-    struct out body = {.data = bytes, .room = sizeof bytes};
+    busy_begin(t);
+    struct out body = message_room(t, NULL, 0, SCRATCH_BYTES);
     put_u32(&body, event.line);
     put_u64(&body, event.number);
-    put_string(&body, text);
-    t->busy = true;
+    put_u32(&body, 0); /* the size of the text, which follows */
+    if (!body.failed) {
+        size_t size = format_text(t->scratch + body.size, format, ap);
+        memcpy(t->scratch + body.size - 4, &(uint32_t){htole32((uint32_t)size)}, 4);
+        body.size += size;
+    }
     record_control(t, MESSAGE_TEXT, &body);
-    t->busy = false;
+    busy_end(t);
+    va_end(ap);
     errno = saved;
 }
 
@@ -240,28 +265,28 @@ static poet_event_t pair(struct thread *t, struct line *a, poet_type_t type_a, s
     return pair_flagged(t, a, type_a, b, type_b, site, 0, on_b);
 }
 
-poet_event_t poet_pair(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
-                       poet_event_t *on_b)
+static poet_event_t pair_on(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                            poet_event_t *on_b, uintptr_t site)
 {
     struct thread *t = thread_recording();
     if (on_b)
         *on_b = none;
-    return t ? pair(t, line_by_code(t, a), type_a, line_by_code(t, b), type_b, SITE, on_b) : none;
+    return t ? pair(t, line_by_code(t, a), type_a, line_by_code(t, b), type_b, site, on_b) : none;
 }
 
-poet_event_t poet_enter(poet_line_t to, poet_type_t enter, poet_type_t entered)
+static poet_event_t enter(poet_line_t to, poet_type_t type, poet_type_t entered, uintptr_t site)
 {
     struct thread *t = thread_recording();
     struct line *line = t ? own_line(to) : NULL;
     if (!line)
         return none;
-    poet_event_t event = pair(t, thread_place(t), enter, line, entered, SITE, NULL);
+    poet_event_t event = pair(t, thread_place(t), type, line, entered, site, NULL);
     if (event.line)
         thread_push(t, NULL, line);
     return event;
 }
 
-poet_event_t poet_leave(poet_line_t from, poet_type_t leave, poet_type_t left)
+static poet_event_t leave(poet_line_t from, poet_type_t type, poet_type_t left, uintptr_t site)
 {
     struct thread *t = thread_recording();
     struct line *line = t ? own_line(from) : NULL;
@@ -269,11 +294,43 @@ poet_event_t poet_leave(poet_line_t from, poet_type_t leave, poet_type_t left)
         if (t->holds[i].line != line || t->holds[i].object)
             continue;
         thread_pop(t, &t->holds[i]);
-        poet_event_t event;
-        pair(t, thread_place(t), left, line, leave, SITE, &event);
+        poet_event_t event = none;
+        pair(t, thread_place(t), left, line, type, site, &event);
         return event;
     }
     return none;
+}
+
+poet_event_t poet_pair(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                       poet_event_t *on_b)
+{
+    return pair_on(a, type_a, b, type_b, on_b, SITE);
+}
+
+poet_event_t poet_pair_at(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                          poet_event_t *on_b, const void *site)
+{
+    return pair_on(a, type_a, b, type_b, on_b, site ? (uintptr_t)site : SITE);
+}
+
+poet_event_t poet_enter(poet_line_t to, poet_type_t type, poet_type_t entered)
+{
+    return enter(to, type, entered, SITE);
+}
+
+poet_event_t poet_enter_at(poet_line_t to, poet_type_t type, poet_type_t entered, const void *site)
+{
+    return enter(to, type, entered, site ? (uintptr_t)site : SITE);
+}
+
+poet_event_t poet_leave(poet_line_t from, poet_type_t type, poet_type_t left)
+{
+    return leave(from, type, left, SITE);
+}
+
+poet_event_t poet_leave_at(poet_line_t from, poet_type_t type, poet_type_t left, const void *site)
+{
+    return leave(from, type, left, site ? (uintptr_t)site : SITE);
 }
 
 void poet_stand(poet_line_t index)
@@ -317,14 +374,15 @@ poet_event_t poet_receive(poet_line_t line, poet_type_t type, const poet_event_t
     uint32_t n = 0;
     if (!t || !more)
         return none;
+    busy_begin(t);
     for (size_t i = 1; i < count && n < MOST_PARTNERS; i++)
         more[n++] = (struct wire_partner){sends[i].line, 0, sends[i].number};
-    return single(line, (struct record){.shape = type,
-                                        .flags = RELATION_RECEIVE | (n ? SLOT_PARTNERS : 0),
-                                        .site = SITE,
-                                        .partner = {sends[0].line, sends[0].number},
-                                        .payload = more,
-                                        .payload_bytes = n * (uint32_t)sizeof *more});
+    poet_event_t event = single_by(t, line, (struct record){
+        .shape = type, .flags = RELATION_RECEIVE | (n ? SLOT_PARTNERS : 0), .site = SITE,
+        .partner = {sends[0].line, sends[0].number}, .payload = more,
+        .payload_bytes = n * (uint32_t)sizeof *more});
+    busy_end(t);
+    return event;
 }
 
 static poet_event_t keyed(poet_line_t line, poet_type_t type, unsigned relation, uint64_t high,
@@ -392,9 +450,11 @@ poet_event_t poet_record(const poet_record_t *record)
     uint32_t n = 0;
     if (!more)
         return none;
+    busy_begin(t);
     for (size_t i = 1; i < keys && n < MOST_PARTNERS; i++)
         more[n++] = (struct wire_partner){0, 0, record->low[i]};
-    return single(record->line,
+    poet_event_t event =
+        single_by(t, record->line,
                   (struct record){.shape = record->type,
                                   .flags = (uint16_t)(relation | (n ? SLOT_PARTNERS : 0) |
                                                       (record->flags & POET_STREAM ? SLOT_STREAM : 0) |
@@ -408,6 +468,8 @@ poet_event_t poet_record(const poet_record_t *record)
                                   .count = record->count,
                                   .payload = more,
                                   .payload_bytes = n * (uint32_t)sizeof *more});
+    busy_end(t);
+    return event;
 }
 
 int poet_identity(poet_line_t line, uint64_t identity[2])
@@ -423,7 +485,7 @@ int poet_identity(poet_line_t line, uint64_t identity[2])
 poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2])
 {
     struct thread *t = thread_recording();
-    struct own *own = t && kind ? open_line_as(t, kind, name, NULL, 0, identity) : NULL;
+    struct own *own = t && kind ? open_line_as(t, kind, name, NULL, 0, identity, 0) : NULL;
     return own ? line_index(&own->line) : 0;
 }
 
@@ -431,7 +493,8 @@ poet_line_t poet_line_shared(const char *kind, const char *name, uint64_t key)
 {
     struct thread *t = thread_recording();
     uint64_t *far = t && kind ? poet_counter(key ^ SHARED_KEYS, 1) : NULL;
-    struct own *own = far ? open_line_as(t, kind, name, NULL, LINE_SHARED, (const uint64_t[]){key, SHARED_KEYS}) : NULL;
+    struct own *own = far ? open_line_as(t, kind, name, NULL, LINE_SHARED,
+                                         (const uint64_t[]){key, SHARED_KEYS}, 0) : NULL;
     if (!own)
         return 0;
     atomic_store(&own->line.far, (_Atomic uint64_t *)far);
@@ -447,12 +510,8 @@ void poet_environment(const char *name)
         return;
     uint8_t bytes[512];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    char cut[256];
-    snprintf(cut, sizeof cut, "%s", name);
-    put_string(&body, cut);
-    t->busy = true;
+    put_text(&body, name, NAME_BYTES);
     record_control(t, MESSAGE_DESCRIBE, &body);
-    t->busy = false;
 }
 
 uint64_t poet_lost(void) { return atomic_load(&dropped); }

@@ -5,7 +5,8 @@
  * events, lines of your own, and how they are ordered.
  *
  * Every function may be called by any thread at any time, but not from a signal
- * handler, unless its comment says otherwise.  None of them changes errno, blocks for
+ * handler, unless its comment says otherwise; a runtime that switches tasks in a signal handler forbids
+ * that around each of these calls.  None of them changes errno, blocks for
  * more than POET_WAIT_MS milliseconds (default 1000) or makes the program end.
  * Where the program runs untraced, they do nothing and return 0.
  *
@@ -129,6 +130,16 @@ typedef struct {
 } poet_record_t;
 poet_event_t poet_record(const poet_record_t *record);
 
+/* The same as without _at, for libraries that record for others.  site: an address within the call of whom
+ * it is done for, such as (char *)__builtin_return_address(0) - 1; of a line, where it was made.  NULL: the
+ * caller's; a line was made nowhere. */
+poet_line_t poet_line_at(const char *kind, const char *name, const void *object, unsigned flags,
+                         const void *site);
+poet_event_t poet_pair_at(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                          poet_event_t *on_b, const void *site);
+poet_event_t poet_enter_at(poet_line_t to, poet_type_t enter, poet_type_t entered, const void *site);
+poet_event_t poet_leave_at(poet_line_t from, poet_type_t leave, poet_type_t left, const void *site);
+
 /* The identity of a line among those of all processes, and a line of another process by its
  * identity, for events to be about.  The kind and name are shown until that process names them. */
 int poet_identity(poet_line_t line, uint64_t identity[2]); /* 0: it is not traced, or an object of several */
@@ -177,6 +188,8 @@ extern const char poet_runtime[];
 
 /* Opens the line of a new task, after what the caller did last.  0 if it is not traced. */
 poet_line_t poet_task(const char *kind, const char *name, const void *object);
+
+poet_line_t poet_task_at(const char *kind, const char *name, const void *object, const void *site);
 
 /* From here on the calling thread of the system acts as that task; 0: as itself.  The runtime
  * calls it at each switch.  A task acts on one thread of the system at a time; what hands it to

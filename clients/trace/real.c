@@ -1,7 +1,8 @@
-#define _GNU_SOURCE
+#include "clients/trace/libc.h"
 #include "clients/trace/inside.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct real real;
@@ -16,6 +17,9 @@ void real_look_up(void)
 {
 #define R(result, member, symbol, parameters) real.member = __real_##symbol;
     REAL_CALLS(R)
+#undef R
+#define R(result, member, symbol, parameters) real.member = symbol;
+    REAL_WORDS(R)
 #undef R
     atomic_store_explicit(&real_found, true, memory_order_release);
 }
@@ -56,7 +60,10 @@ void real_look_up(void)
     if (strncmp(#symbol, "pthread_mutex_", 14) != 0)                                               \
         *(void **)&real.member = find(#symbol);
     REAL_CALLS(R)
+    REAL_WORDS(R)
+    REAL_SHARED(R)
 #undef R
+    libc_find();
     looking = false;
     atomic_store_explicit(&real_found, true, memory_order_release);
 }

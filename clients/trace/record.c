@@ -1,5 +1,6 @@
 /* Writing slots into the calling thread's queue: the only hot path. */
 #define _GNU_SOURCE
+#include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/futex.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -17,8 +19,16 @@ _Atomic bool recorded;
 _Atomic uint64_t dropped;
 
 bool clock_ticks;
+static bool clock_by_call;
 
 #if defined(__x86_64__)
+/* Whoever started the program may have forbidden to read the counter: that is a signal. */
+static bool ticks_forbidden(void)
+{
+    int mode = PR_TSC_ENABLE;
+    return prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE;
+}
+
 static bool ticks_steadily(void)
 {
     unsigned a, b, c, d;
@@ -31,6 +41,7 @@ static bool ticks_steadily(void)
 }
 #define TICKS() __builtin_ia32_rdtsc()
 #else
+static bool ticks_forbidden(void) { return false; }
 static bool ticks_steadily(void) { return false; }
 #define TICKS() 0
 #endif
@@ -38,18 +49,35 @@ static bool ticks_steadily(void) { return false; }
 /* The counter is read in half the time, where it is invariant and the kernel trusts it, too. */
 void clock_begin(void)
 {
-    const char *wanted = getenv("POET_CLOCK");
-    clock_ticks = (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
+    const char *wanted = environment_get("POET_CLOCK");
+    clock_by_call = ticks_forbidden(); /* the C library would read the counter, too */
+    clock_ticks = !clock_by_call && (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
 }
 
 uint64_t clock_now(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
+    if (LIKELY(!clock_by_call))
+        clock_gettime(CLOCK_MONOTONIC, &ts);
+    else
+        syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 static uint64_t stamp(void) { return clock_ticks ? TICKS() : clock_now(); }
+
+/* At least every second a thread looks whether the server is there, though its queue does not fill. */
+#define LOOK_NS (1u << 29)
+#define LOOK_TICKS (1u << 30)
+
+static void look(struct thread *t, uint64_t now)
+{
+    t->look_at = now + (clock_ticks ? LOOK_TICKS : LOOK_NS);
+    int saved = errno;
+    server_look();
+    lost_pass_on(t);
+    errno = saved;
+}
 
 /* Only the thread itself numbers its own line while it runs; other lines may have several. */
 static uint64_t take(struct thread *t, struct line *line, unsigned count)
@@ -133,6 +161,19 @@ static void count_dropped(struct thread *t, uint64_t count)
     atomic_fetch_add_explicit(&dropped, count, memory_order_relaxed);
 }
 
+uint64_t record_untaken(struct thread *t)
+{
+    uint64_t events = 0, tail = t->queue ? atomic_load(&t->queue->tail) : t->head;
+    if (tail > t->head || t->head - tail > t->mask + 1)
+        return 0;
+    while (tail < t->head) {
+        const struct slot *slot = slot_at(t, tail);
+        events += slot->shape == SHAPE_CONTROL ? 0 : codes_events(slot->shape);
+        tail += 1 + slot_follow(slot->payload_bytes);
+    }
+    return events;
+}
+
 static void note_lost(struct thread *t, uint32_t line, uint64_t first, uint64_t count)
 {
     if (!count)
@@ -147,16 +188,88 @@ static void note_lost(struct thread *t, uint32_t line, uint64_t first, uint64_t 
     t->lost[t->lost_count++] = (struct lost_range){line, first, count};
 }
 
+/* The hot path leaves it in its slot, which is the newest one then: a pair, the last on line b. */
+struct ref record_last(struct thread *t)
+{
+    if (t->last_head != t->head) {
+        const struct slot *slot = slot_at(t, t->head - 1);
+        t->last = (struct ref){slot->line_b, slot->number_b};
+        t->last_head = t->head;
+    }
+    return t->last;
+}
+
+/* The numbers that a thread took for what it dropped, on their way into the trace.  Those of threads that
+ * have ended before there was room are told by others. */
+static latch left_lock;
+static _Atomic bool any_left;
+static struct left {
+    struct left *next;
+    uint32_t life;
+    struct lost_range range;
+} *left, *left_free;
+
+void lost_leave(struct thread *t)
+{
+    for (size_t i = 0; i < t->lost_count; i++) {
+        latch_take(&left_lock);
+        struct left *l = left_free;
+        left_free = l ? l->next : NULL;
+        latch_give(&left_lock);
+        if (!l && !(l = arena_take(sizeof *l)))
+            return;
+        latch_take(&left_lock);
+        *l = (struct left){left, t->life, t->lost[i]};
+        left = l;
+        atomic_store_explicit(&any_left, true, memory_order_relaxed);
+        latch_give(&left_lock);
+    }
+    t->lost_count = 0;
+}
+
+/* Takes over what others left behind, as much as it can keep. */
+static void take_left(struct thread *t)
+{
+    latch_take(&left_lock);
+    while (left && t->lost_count + 4 < LOST_RANGES) {
+        struct left *l = left;
+        left = l->next;
+        if (l->life == t->life)
+            t->lost[t->lost_count++] = l->range;
+        l->next = left_free;
+        left_free = l;
+    }
+    if (!left)
+        atomic_store_explicit(&any_left, false, memory_order_relaxed);
+    latch_give(&left_lock);
+}
+
+void lost_forked(void)
+{
+    latch_reset(&left_lock);
+    left = left_free = NULL;
+    atomic_store(&any_left, false);
+}
+
 static bool control(struct thread *t, enum message type, const struct out *body)
 {
     uint64_t slots = 1 + slot_follow((uint32_t)body->size);
     if (body->failed || (!fits(t, slots) && !wait_for_room(t, slots)))
         return false;
+    record_last(t);
     *slot_at(t, t->head) = (struct slot){
         .shape = SHAPE_CONTROL, .flags = (uint16_t)type, .payload_bytes = (uint32_t)body->size};
     write_payload(t, body->data, (uint32_t)body->size);
     publish(t, slots);
+    t->last_head = t->head;
     return true;
+}
+
+static void put_lost(struct out *out, const struct lost_range *range)
+{
+    put_u32(out, range->line);
+    put_u64(out, range->first);
+    put_u64(out, range->count);
 }
 
 /* Announces what was dropped, once there is room again. */
@@ -168,26 +281,83 @@ static void announce_lost(struct thread *t)
     for (size_t i = 0; i < t->lost_count; i++) {
         uint8_t bytes[20];
         struct out body = {.data = bytes, .room = sizeof bytes};
-        put_u32(&body, t->lost[i].line);
-        put_u64(&body, t->lost[i].first);
-        put_u64(&body, t->lost[i].count);
+        put_lost(&body, &t->lost[i]);
         control(t, MESSAGE_LOST, &body);
     }
     t->lost_count = 0;
 }
 
-bool record_control(struct thread *t, enum message type, const struct out *body)
+void lost_pass_on(struct thread *t)
 {
+    busy_begin(t);
     if (t->lost_count)
         announce_lost(t);
-    return control(t, type, body);
+    while (!t->lost_count && atomic_load_explicit(&any_left, memory_order_relaxed) &&
+           fits(t, 2 * LOST_RANGES + 2)) {
+        take_left(t);
+        announce_lost(t);
+    }
+    busy_end(t);
+}
+
+#define LOST_BYTES (MESSAGE_FRAME_BYTES + 20u)
+
+/* At the end of the process nobody else comes: what found no room goes by the connection. */
+void lost_send(void)
+{
+    uint8_t bytes[32 * LOST_BYTES];
+    uint32_t life = atomic_load(&live);
+    bool told = true;
+    latch_take(&left_lock);
+    while (told && left) {
+        struct out out = {.data = bytes, .room = sizeof bytes};
+        for (; left && out.size + LOST_BYTES <= sizeof bytes; left = left->next) {
+            if (left->life != life)
+                continue;
+            out_begin(&out, MESSAGE_LOST);
+            put_lost(&out, &left->range);
+            out_end(&out);
+        }
+        told = server_send(&out, life);
+    }
+    latch_give(&left_lock);
+}
+
+bool record_control(struct thread *t, enum message type, const struct out *body)
+{
+    busy_begin(t);
+    if (t->lost_count)
+        announce_lost(t);
+    bool told = control(t, type, body);
+    busy_end(t);
+    return told;
+}
+
+/* Whether a line's code belongs to the thread's life: a handler may have begun another one since it was
+ * looked up. */
+static inline bool is_of(const struct thread *t, const struct line *line)
+{
+    return atomic_load_explicit(&line->life, memory_order_relaxed) == t->life;
+}
+
+/* What a record that follows calls that are not in the trace says of it. */
+static inline uint16_t take_doubt(struct thread *t)
+{
+    unsigned doubt = t->doubt;
+    if (LIKELY(!doubt))
+        return 0;
+    t->doubt = UNSEEN_NONE;
+    return SLOT_DOUBT(doubt);
 }
 
 uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_b)
 {
-    if (t->life != atomic_load_explicit(&live, memory_order_relaxed))
+    busy_begin(t);
+    if (t->life != atomic_load_explicit(&live, memory_order_relaxed) || !is_of(t, r->a) ||
+        (r->b && !is_of(t, r->b))) {
+        busy_end(t);
         return 0; /* its server went while the call was under way */
-    t->busy = true;
+    }
     if (t->lost_count)
         announce_lost(t);
     if (r->site && r->site - t->module_start >= t->module_bytes)
@@ -196,7 +366,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     bool room = LIKELY(fits(t, slots)) || wait_for_room(t, slots);
     if (!room && t->lost_count + 2 > LOST_RANGES) { /* numbers that nobody could announce are not taken */
         count_dropped(t, r->take_a + (r->b ? r->take_b : 0));
-        t->busy = false;
+        t->doubt = UNSEEN_LOST;
+        busy_end(t);
         return 0;
     }
     uint64_t a = take(t, r->a, r->take_a);
@@ -206,11 +377,13 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     uint32_t line_a = atomic_load_explicit(&r->a->index, memory_order_relaxed);
     uint32_t line_b =
         r->b ? atomic_load_explicit(&r->b->index, memory_order_relaxed) : r->partner.line;
+    uint64_t now = stamp();
     if (LIKELY(room)) {
+        uint16_t doubt = r->flags & SLOT_DOUBT(UINT16_MAX) ? 0 : take_doubt(t);
         *slot_at(t, t->head) = (struct slot){.shape = r->shape,
-                                             .flags = r->flags,
+                                             .flags = r->flags | doubt,
                                              .payload_bytes = r->payload_bytes,
-                                             .time_ns = stamp(),
+                                             .time_ns = now,
                                              .site = r->site,
                                              .line_a = line_a,
                                              .line_b = line_b,
@@ -227,31 +400,36 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
         if (r->b)
             note_lost(t, line_b, b, r->take_b);
     }
+    t->last = r->b ? (struct ref){line_b, b + r->take_b - 1} : (struct ref){line_a, a + r->take_a - 1};
+    t->last_head = t->head;
     if (first_b)
         *first_b = b;
-    t->busy = false;
+    if (now >= t->look_at)
+        look(t, now);
+    busy_end(t);
     return a;
 }
 
 void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
                  uintptr_t site)
 {
+    busy_begin(t);
     if (!LIKELY(fits(t, 1) && !t->lost_count && site - t->module_start < t->module_bytes &&
-                t->life == atomic_load_explicit(&live, memory_order_relaxed))) {
+                t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) && is_of(t, b))) {
         record_write(t, &(struct record){.shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1,
                                          .site = site}, NULL);
+        busy_end(t);
         return;
     }
-    t->busy = true;
     /* What is stored here the server reads on another core: get the line early, and number before
      * storing, since an atomic operation waits for the stores before it. */
     struct slot *slot = slot_at(t, t->head);
     __builtin_prefetch(slot_at(t, t->head + 8), 1);
-    uint64_t number_a = take(t, a, take_a), number_b = take(t, b, 1);
+    uint64_t number_a = take(t, a, take_a), number_b = take(t, b, 1), now = stamp();
     slot->shape = shape;
-    slot->flags = 0;
+    slot->flags = take_doubt(t);
     slot->payload_bytes = 0;
-    slot->time_ns = stamp();
+    slot->time_ns = now;
     slot->site = site;
     slot->line_a = atomic_load_explicit(&a->index, memory_order_relaxed);
     slot->line_b = atomic_load_explicit(&b->index, memory_order_relaxed);
@@ -260,7 +438,9 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
     slot->about = slot->count = 0;
     slot->key = 0;
     publish(t, 1);
-    t->busy = false;
+    if (!LIKELY(now < t->look_at))
+        look(t, now);
+    busy_end(t);
 }
 
 uint64_t record_event(struct thread *t, uint16_t type, struct line *line, uint32_t about,

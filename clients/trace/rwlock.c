@@ -33,6 +33,7 @@ static void entered(struct thread *t, struct object *o, const struct call *c, bo
 {
     static const uint16_t shapes[2][2] = {{SHAPE_READ, SHAPE_READ_ENTER},
                                           {SHAPE_WRITE, SHAPE_WRITE_ENTER}};
+    busy_begin(t);
     record_write(t, &(struct record){.shape = shapes[c->writing][petitioned],
                                      .a = thread_place(t),
                                      .b = &o->line,
@@ -42,6 +43,7 @@ static void entered(struct thread *t, struct object *o, const struct call *c, bo
     struct hold *hold = thread_push(t, o, &o->line);
     if (hold)
         hold->writing = c->writing;
+    busy_end(t);
     note_recorded();
 }
 
@@ -119,7 +121,7 @@ ENTRY(int, pthread_rwlock_unlock, (pthread_rwlock_t * l), l)
 {
     real_find();
     struct object *o = object_find(l, OBJECT_RWLOCK);
-    struct thread *t = o ? thread_recording() : NULL;
+    struct thread *t = o ? thread_at(site) : NULL;
     struct hold *hold = t ? thread_hold(t, o) : NULL;
     int saved = errno;
     if (hold && --hold->depth) {
@@ -127,9 +129,11 @@ ENTRY(int, pthread_rwlock_unlock, (pthread_rwlock_t * l), l)
     } else if (hold) {
         uint16_t shape = hold->writing ? SHAPE_WRITE_LEAVE : SHAPE_READ_LEAVE;
         struct line *line = hold->line;
+        busy_begin(t);
         thread_pop(t, hold);
         record_write(t, &(struct record){.shape = shape, .a = thread_place(t), .b = line,
                                          .take_a = 1, .take_b = 1, .site = site}, NULL);
+        busy_end(t);
     }
     errno = saved;
     return real.rwlock_unlock(l);

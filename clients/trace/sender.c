@@ -23,7 +23,7 @@ struct sent {
     uint32_t life;
 };
 
-static _Atomic bool lock;
+static latch lock;
 static struct sent *_Atomic queues;      /* only ever grows, in front */
 static _Atomic uint32_t life;            /* the one that is sent for */
 static _Atomic uint32_t hurry, rounds;   /* futexes: asked to hurry; how often all was sent */
@@ -82,9 +82,9 @@ static void send_round(struct out *out)
         if (!done)
             continue;
         munmap(q->head, q->bytes);
-        spin_take(&lock);
+        latch_take(&lock);
         q->head = NULL;
-        spin_give(&lock);
+        latch_give(&lock);
     }
 }
 
@@ -121,7 +121,7 @@ bool sender_begin(void)
 
 bool sender_add(struct queue_head *head, size_t bytes)
 {
-    spin_take(&lock);
+    latch_take(&lock);
     struct sent *q = atomic_load(&queues);
     while (q && q->head)
         q = q->next;
@@ -131,16 +131,16 @@ bool sender_add(struct queue_head *head, size_t bytes)
         q->life = atomic_load(&live);
         q->head = head;
     }
-    spin_give(&lock);
+    latch_give(&lock);
     if (q)
         return true;
     q = arena_take(sizeof *q);
     if (!q)
         return false;
-    spin_take(&lock);
+    latch_take(&lock);
     *q = (struct sent){atomic_load(&queues), head, bytes, 0, atomic_load(&live)};
     atomic_store(&queues, q);
-    spin_give(&lock);
+    latch_give(&lock);
     return true;
 }
 
@@ -166,5 +166,5 @@ void sender_forked(void)
 {
     atomic_store(&queues, NULL);
     atomic_store(&life, 0);
-    spin_give(&lock);
+    latch_reset(&lock);
 }

@@ -1,18 +1,19 @@
 /* The connection to the event server, and the queues that are handed over on it.  Used at thread
  * starts, never on an event. */
 #define _GNU_SOURCE
+#include "clients/trace/environ.h"
 #include "clients/trace/inside.h"
 #include "wire/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,20 +23,36 @@ _Atomic uint32_t live;
 
 static int connection = -1;
 static struct stat connection_is; /* a program may close every descriptor, ours too */
-static _Atomic bool sending; /* a spin lock around the connection */
+static latch sending; /* around the connection: messages on it are whole */
+static _Atomic bool wake_wanted;
 static unsigned wait_ms = 1000;
 static uint32_t queue_slots = 4096;
 
 unsigned server_wait_ms(void) { return wait_ms; }
 
+/* What standard error was at the start: later the number may be another file's. */
+static struct stat error_output;
+static bool has_error_output;
+
+void say_begin(void) { has_error_output = fstat(STDERR_FILENO, &error_output) == 0; }
+
+static bool may_say(void)
+{
+    struct stat st;
+    return has_error_output && fstat(STDERR_FILENO, &st) == 0 && st.st_dev == error_output.st_dev &&
+           st.st_ino == error_output.st_ino && !environment_get("POET_QUIET");
+}
+
 void say(const char *format, ...)
 {
-    char text[1024] = "poet: ";
+    if (!may_say())
+        return;
+    char text[768] = "poet: ";
     va_list ap;
     va_start(ap, format);
     int n = vsnprintf(text + 6, sizeof text - 8, format, ap);
     va_end(ap);
-    if (n < 0 || getenv("POET_QUIET"))
+    if (n < 0)
         return;
     size_t size = strlen(text);
     text[size++] = '\n';
@@ -45,7 +62,7 @@ void say(const char *format, ...)
 
 static unsigned number_from(const char *variable, unsigned otherwise, unsigned low, unsigned high)
 {
-    const char *s = getenv(variable);
+    const char *s = environment_get(variable);
     if (!s || !*s)
         return otherwise;
     char *end;
@@ -57,12 +74,6 @@ static unsigned number_from(const char *variable, unsigned otherwise, unsigned l
     return (unsigned)v;
 }
 
-static void lock(void)
-{
-    spin_take(&sending);
-}
-
-static void unlock(void) { spin_give(&sending); }
 
 static bool ours(void)
 {
@@ -117,6 +128,39 @@ static bool send_all(const struct out *out, int descriptor)
     return true;
 }
 
+static void send_wake(void)
+{
+    static const uint8_t wake[MESSAGE_FRAME_BYTES] = {
+        0, 0, 0, 0, MESSAGE_WAKE, 0, MESSAGE_MARK & 0xff, MESSAGE_MARK >> 8};
+    if (!ours())
+        give_up("the program closed the connection");
+    else if (send(connection, wake, sizeof wake, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN &&
+             errno != EINTR)
+        give_up(strerror(errno));
+}
+
+/* Nobody waits for the connection to wake the server: whoever has it now does it when it has done. */
+static void wake_if_wanted(void)
+{
+    while (atomic_load(&wake_wanted) && latch_try(&sending)) {
+        if (atomic_exchange(&wake_wanted, false))
+            send_wake();
+        latch_give(&sending);
+    }
+}
+
+static bool send_whole(const struct out *out, int descriptor, uint32_t life)
+{
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    latch_take(&sending);
+    bool sent = atomic_load(&live) == life && send_all(out, descriptor);
+    latch_give(&sending);
+    wake_if_wanted();
+    pthread_setcancelstate(cancelling, NULL);
+    return sent;
+}
+
 /* ---- queues ---- */
 
 bool server_remote;
@@ -148,12 +192,47 @@ static bool make_sent_queue(struct thread *t, size_t bytes, uint32_t slots)
     return false;
 }
 
-/* Under `ulimit -f`: a file in memory that is made longer costs the program its life. */
-static bool may_be_as_long(size_t bytes)
+int descriptor_away(int fd, int least)
 {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-           bytes <= limit.rlim_cur;
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, least);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+/* The limit on the size of files holds for this memory, too, and to go beyond it is a signal. */
+static bool set_size(int fd, size_t bytes)
+{
+    sigset_t size_exceeded, before;
+    sigemptyset(&size_exceeded);
+    sigaddset(&size_exceeded, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &size_exceeded, &before);
+    bool set = ftruncate(fd, (off_t)bytes) == 0;
+    if (!set && errno == EFBIG)
+        sigtimedwait(&size_exceeded, NULL, &(struct timespec){0, 0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return set;
+}
+
+/* Memory that the server may map, of a size that stays; -1: there is none here. */
+static int shared_memory(size_t bytes)
+{
+    int fd = descriptor_away(memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING), 3);
+    if (fd >= 0 && set_size(fd, bytes) &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool server_may_share(void)
+{
+    int fd = shared_memory(QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 static bool make_queue(struct thread *t, uint32_t slots)
@@ -161,25 +240,20 @@ static bool make_queue(struct thread *t, uint32_t slots)
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
     if (server_remote)
         return make_sent_queue(t, bytes, slots);
-    int fd = memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    void *p = MAP_FAILED;
-    if (fd >= 0 && may_be_as_long(bytes) && ftruncate(fd, (off_t)bytes) == 0 &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-        p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int fd = shared_memory(bytes);
+    void *p = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {
         if (fd >= 0)
             close(fd);
         return false;
     }
     prepare_queue(t, p, slots);
-    struct out out = {0};
+    uint8_t message[MESSAGE_FRAME_BYTES + 4];
+    struct out out = {.data = message, .room = sizeof message};
     out_begin(&out, MESSAGE_THREAD);
     put_u32(&out, slots);
     out_end(&out);
-    lock();
-    bool sent = send_all(&out, fd);
-    unlock();
-    out_free(&out);
+    bool sent = send_whole(&out, fd, t->life);
     close(fd);
     if (!sent) {
         munmap(p, bytes);
@@ -212,30 +286,41 @@ void server_queue_done(struct thread *t)
 
 void server_wake(void)
 {
-    static const uint8_t wake[MESSAGE_FRAME_BYTES] = {
-        0, 0, 0, 0, MESSAGE_WAKE, 0, MESSAGE_MARK & 0xff, MESSAGE_MARK >> 8};
     if (server_remote) {
         sender_wake();
         return;
     }
     int cancelling; /* send() is a cancellation point, a lock is not */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    lock();
-    if (!ours())
-        give_up("the program closed the connection");
-    else if (send(connection, wake, sizeof wake, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN &&
-        errno != EINTR)
-        give_up(strerror(errno));
-    unlock();
+    atomic_store(&wake_wanted, true);
+    wake_if_wanted();
     pthread_setcancelstate(cancelling, NULL);
 }
 
-bool server_send(const struct out *out, uint32_t life)
+void server_look(void)
 {
-    lock();
-    bool sent = atomic_load(&live) == life && send_all(out, -1);
-    unlock();
-    return sent;
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    if (latch_try(&sending)) {
+        struct pollfd p = {.fd = connection, .events = POLLRDHUP};
+        if (!ours())
+            give_up("the program closed the connection");
+        else if (poll(&p, 1, 0) == 1 && p.revents & (POLLRDHUP | POLLHUP | POLLERR))
+            give_up("it hung up");
+        latch_give(&sending);
+        wake_if_wanted();
+    }
+    pthread_setcancelstate(cancelling, NULL);
+}
+
+bool server_send(const struct out *out, uint32_t life) { return send_whole(out, -1, life); }
+
+/* Its memory is the parent's as well: whatever is still written goes nowhere. */
+void server_queue_forked(struct thread *t)
+{
+    if (t->queue)
+        mmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
 bool server_alive(void) { return atomic_load_explicit(&live, memory_order_relaxed) != 0; }
@@ -251,23 +336,35 @@ void server_begin(void)
 bool server_use(int fd, const struct out *first)
 {
     static uint32_t lives;
-    lock();
+    latch_take(&sending);
     if (ours())
         close(connection);
     connection = fd;
     fstat(connection, &connection_is);
     atomic_store(&live, ++lives);
     bool sent = send_all(first, -1);
-    unlock();
+    latch_give(&sending);
     return sent;
 }
 
-void server_forget(void)
+static void forget(void)
 {
     atomic_store(&live, 0);
     if (ours())
         close(connection);
     connection = -1;
-    atomic_store(&sending, false);
+}
+
+void server_forget(void)
+{
+    latch_take(&sending);
+    forget();
+    latch_give(&sending);
+}
+
+void server_forked(void)
+{
+    latch_reset(&sending);
+    forget();
 }
 

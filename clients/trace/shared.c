@@ -64,20 +64,30 @@ static bool read_place(const char *line, struct place *p)
                   &p->major, &p->minor, &p->inode) == 7;
 }
 
-/* The shared mapping that an address lies in.  Reads line by line, without stdio, which locks. */
+/* The shared mapping that an address lies in.  Reads line by line, without stdio, which locks; of a line that
+ * is longer than the room (a path), the beginning says all. */
 static bool find_place(uintptr_t address, struct place *p)
 {
-    char text[8192];
+    char text[512];
     size_t size = 0;
-    bool found = false;
+    bool found = false, skip = false; /* the rest of a line whose beginning is read */
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     for (ssize_t n; fd >= 0 && !found && (n = read(fd, text + size, sizeof text - 1 - size)) > 0;) {
         size += (size_t)n;
         text[size] = 0;
         char *line = text, *end;
-        for (; !found && (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        for (; !found && ((end = strchr(line, '\n')) != NULL || size == sizeof text - 1); line = end + 1) {
+            bool whole = end != NULL;
+            if (!whole && line != text)
+                break;
+            end = whole ? end : text + size - 1;
             *end = 0;
-            found = read_place(line, p) && address >= p->start && address < p->end;
+            found = !skip && read_place(line, p) && address >= p->start && address < p->end;
+            skip = !whole;
+            if (!whole) {
+                line = text + size;
+                break;
+            }
         }
         size -= (size_t)(line - text);
         memmove(text, line, size);

@@ -4,7 +4,6 @@
 #include "wire/limits.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 __thread struct thread *thread_mine;
@@ -21,32 +20,33 @@ bool line_current(uint32_t code)
 
 /* ---- the pool of thread structures ---- */
 
-static _Atomic bool pool_lock;
+static latch pool_lock;
 static struct thread *pool;
 
 static struct thread *take(void)
 {
-    spin_take(&pool_lock);
+    latch_take(&pool_lock);
     struct thread *t = pool;
     if (t)
         pool = t->next_free;
-    spin_give(&pool_lock);
+    latch_give(&pool_lock);
     if (!t) {
         t = arena_take(sizeof *t);
         if (!t)
             return NULL;
         *t = (struct thread){0};
     }
-    *t = (struct thread){.holds = t->holds, .hold_room = t->hold_room, .partners = t->partners};
+    *t = (struct thread){.holds = t->holds, .hold_room = t->hold_room, .partners = t->partners,
+                         .scratch = t->scratch};
     return t;
 }
 
 static void put_back(struct thread *t)
 {
-    spin_take(&pool_lock);
+    latch_take(&pool_lock);
     t->next_free = pool;
     pool = t;
-    spin_give(&pool_lock);
+    latch_give(&pool_lock);
 }
 
 static struct thread *make(struct line *own, uint32_t slots)
@@ -69,6 +69,7 @@ struct thread *thread_make(struct task *task)
     if (t) {
         t->task = task;
         t->alone = &task->line;
+        t->busy = 1; /* until its line is there, and its start is told */
         thread_mine = thread_base = t;
     }
     return t;
@@ -81,6 +82,10 @@ const char *thread_runtime(void) { return poet_runtime && *poet_runtime ? poet_r
 
 void thread_end(struct thread *t)
 {
+    busy_begin(t);
+    if (t->queue && t->life == atomic_load(&live))
+        lost_pass_on(t);
+    lost_leave(t);
     if (t == thread_base)
         thread_mine = thread_base = NULL;
     server_queue_done(t);
@@ -92,7 +97,8 @@ static struct thread unborn = {.life = NO_LIFE}; /* whoever forked, in the child
 void thread_forget(bool may_begin)
 {
     pool = NULL;
-    spin_give(&pool_lock);
+    latch_reset(&pool_lock);
+    latches_forked();
     thread_mine = thread_base = may_begin ? &unborn : NULL;
 }
 
@@ -102,23 +108,40 @@ void thread_unfollowed(struct thread *t)
         atomic_fetch_add_explicit(&t->queue->unfollowed, 1, memory_order_relaxed);
 }
 
+void thread_missed(struct thread *t, enum unseen why)
+{
+    thread_unfollowed(t);
+    t->doubt = (uint8_t)why;
+}
+
+char *thread_scratch(struct thread *t)
+{
+    if (!t->scratch)
+        t->scratch = arena_take(SCRATCH_BYTES);
+    return t->scratch;
+}
+
 struct thread *thread_otherwise(struct thread *t)
 {
     if (t == &unborn) {
         thread_mine = thread_base = NULL; /* what we call now is not recorded */
-        return attach_child();
+        bool shut = stranger_shut(true);
+        struct thread *child = attach_child();
+        stranger_shut(shut);
+        return child;
     }
     if (t->busy) {
-        thread_unfollowed(t); /* a signal handler came in between */
+        if (!t->off) /* a signal handler came in between */
+            thread_missed(t, UNSEEN_HANDLER);
         return NULL;
     }
+    busy_begin(t); /* a handler must not want the connection that we are making */
     uint32_t now = atomic_load_explicit(&live, memory_order_relaxed);
-    if (!now) {
-        t->busy = true; /* a handler must not want the connection that we are making */
+    if (!now)
         now = attach_retry();
-        t->busy = false;
-    }
-    return now && now != t->life ? life_renew(t) : NULL;
+    bool records = now && (now == t->life || life_renew(t));
+    busy_end(t);
+    return records && !t->off ? t : NULL;
 }
 
 /* ---- holds ---- */
@@ -157,9 +180,11 @@ struct hold *thread_push(struct thread *t, struct object *object, struct line *l
         t->holds = more;
         t->hold_room = room;
     }
-    struct hold *hold = &t->holds[t->hold_count++];
+    struct hold *hold = &t->holds[t->hold_count];
     *hold = (struct hold){
         .object = object, .line = line, .visit = object ? object->visit : 0, .depth = 1};
+    atomic_signal_fence(memory_order_seq_cst); /* a handler looks where the thread is */
+    t->hold_count++;
     return hold;
 }
 
@@ -170,8 +195,10 @@ void thread_pop(struct thread *t, struct hold *hold)
         t->hold_count--;
         return;
     }
+    busy_begin(t);
     memmove(hold, hold + 1, (t->hold_count - i - 1) * sizeof *hold);
     t->hold_count--;
+    busy_end(t);
 }
 
 /* ---- lines ---- */
@@ -179,34 +206,38 @@ void thread_pop(struct thread *t, struct hold *hold)
 uint32_t line_announce(struct thread *t, const char *kind, const char *name, const void *object,
                        uintptr_t entry, unsigned flags, const uint64_t identity[2])
 {
+    if (atomic_load_explicit(&next_line, memory_order_relaxed) >= LIMIT_LINES)
+        return 0;
     uint32_t index = atomic_fetch_add_explicit(&next_line, 1, memory_order_relaxed);
     if (index >= LIMIT_LINES)
         return 0;
-    uint8_t bytes[512 + LIMIT_TEXT_BYTES];
-    struct out body = {.data = bytes, .room = sizeof bytes};
+    uint8_t small[512];
+    busy_begin(t);
+    struct out body = message_room(t, small, sizeof small,
+                                   64 + text_size(kind, NAME_BYTES) + text_size(name, LIMIT_TEXT_BYTES - 1));
     put_u32(&body, index);
     put_u64(&body, identity ? identity[0] : instance);
     put_u64(&body, identity ? identity[1] : index);
     put_u8(&body, (uint8_t)flags);
     put_u64(&body, (uint64_t)(uintptr_t)object);
     put_u64(&body, entry);
-    put_string(&body, kind);
-    put_string(&body, name);
-    return record_control(t, MESSAGE_LINE, &body) ? index : 0;
+    put_text(&body, kind, NAME_BYTES);
+    put_text(&body, name, LIMIT_TEXT_BYTES - 1);
+    bool told = record_control(t, MESSAGE_LINE, &body);
+    busy_end(t);
+    return told ? index : 0;
 }
 
 void line_rename(struct thread *t, const struct line *line, const char *name)
 {
-    uint8_t bytes[80 + LIMIT_TEXT_BYTES];
-    struct out body = {.data = bytes, .room = sizeof bytes};
-    char cut[LIMIT_TEXT_BYTES];
-    snprintf(cut, sizeof cut, "%s", name);
+    uint8_t small[512];
+    busy_begin(t);
+    struct out body = message_room(t, small, sizeof small, 16 + text_size(name, LIMIT_TEXT_BYTES - 1));
     put_u32(&body, line_index(line));
-    put_string(&body, cut);
+    put_text(&body, name, LIMIT_TEXT_BYTES - 1);
     put_u64(&body, atomic_load_explicit(&line->number, memory_order_relaxed));
-    t->busy = true;
     record_control(t, MESSAGE_NAME, &body);
-    t->busy = false;
+    busy_end(t);
 }
 
 void poet_line_name(poet_line_t line, const char *name)
@@ -222,17 +253,12 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name)
     struct thread *t = thread_recording();
     uint8_t bytes[600];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    char cut[256];
     if (!t || !line || !kind || !name)
         return;
     put_u32(&body, line);
-    snprintf(cut, sizeof cut, "%s", kind);
-    put_string(&body, cut);
-    snprintf(cut, sizeof cut, "%s", name);
-    put_string(&body, cut);
-    t->busy = true;
+    put_text(&body, kind, NAME_BYTES);
+    put_text(&body, name, NAME_BYTES);
     record_control(t, MESSAGE_KIND, &body);
-    t->busy = false;
 }
 
 void poet_set_name(const char *name)
@@ -254,8 +280,8 @@ static uint16_t leaving(const struct hold *hold)
 
 void poet_trace_off(void)
 {
-    struct thread *t = thread_self();
-    if (!t || t->off++)
+    struct thread *t = thread_mine ? thread_self() : thread_recording();
+    if (!t || t->off++ || t->busy)
         return;
     int saved = errno;
     while (t->hold_count) {
@@ -275,7 +301,7 @@ void poet_trace_off(void)
 void poet_trace_on(void)
 {
     struct thread *t = thread_self();
-    if (!t || t->off == 0 || --t->off)
+    if (!t || t->off == 0 || --t->off || t->busy)
         return;
     int saved = errno;
     record_event(t, TYPE_ON, t->own, 0, SITE);

@@ -11,7 +11,7 @@ static struct {
     char about[120];
 } unseen[UNSEEN_MOST];
 static _Atomic unsigned unseen_count;
-static _Atomic bool adding;
+static latch adding;
 
 static void put_unseen(struct out *out, unsigned i)
 {
@@ -39,24 +39,24 @@ static bool known(enum unseen reason, const char *about)
 static unsigned add(enum unseen reason, const char *what)
 {
     char about[sizeof unseen[0].about];
-    size_t size = strnlen(what, sizeof about - 1);
+    size_t size = text_size(what, sizeof about - 1);
     memcpy(about, what, size);
     about[size] = 0;
     if (known(reason, about))
         return UNSEEN_MOST;
-    spin_take(&adding);
+    latch_take(&adding);
     unsigned at = known(reason, about) ? UNSEEN_MOST : atomic_load(&unseen_count);
     if (at < UNSEEN_MOST) {
         unseen[at].reason = (uint8_t)reason;
         memcpy(unseen[at].about, about, sizeof about);
         atomic_store_explicit(&unseen_count, at + 1, memory_order_release);
     }
-    spin_give(&adding);
+    latch_give(&adding);
     return at;
 }
 
 /* In a child after fork: who was adding is not there. */
-void unseen_forked(void) { spin_give(&adding); }
+void unseen_forked(void) { latch_reset(&adding); }
 
 /* Through the thread's queue, with the order of its events: no lock is taken on the way. */
 void poet_unseen(const char *what)
@@ -67,14 +67,14 @@ void poet_unseen(const char *what)
     uint8_t bytes[160];
     struct out body = {.data = bytes, .room = sizeof bytes};
     int saved = errno;
-    t->busy = true;
+    busy_begin(t);
     unsigned at = add(UNSEEN_RUNTIME, what);
     if (at < UNSEEN_MOST) {
         put_u8(&body, unseen[at].reason);
         put_string(&body, unseen[at].about);
         record_control(t, MESSAGE_UNSEEN, &body);
     }
-    t->busy = false;
+    busy_end(t);
     errno = saved;
 }
 
@@ -84,8 +84,8 @@ void unseen_tell(enum unseen reason, const char *what)
     uint32_t life = atomic_load(&live);
     if (at >= UNSEEN_MOST || !life)
         return; /* the next life tells it */
-    struct out out = {0};
+    uint8_t bytes[sizeof unseen[0].about + 32];
+    struct out out = {.data = bytes, .room = sizeof bytes};
     put_unseen(&out, at);
     server_send(&out, life);
-    out_free(&out);
 }

@@ -291,6 +291,7 @@ bool order_doubts_step(const struct order *constant, uint64_t end, uint64_t budg
 {
     struct order *order = (struct order *)(uintptr_t)constant; /* a cache is nobody's state */
     end = end < order->count ? end : order->count;
+    end = end ? order_point_end(order, end - 1) + 1 : 0; /* the other events of one point count, too */
     if (!order->doubts || (order->first_doubt >= end && !order->forgotten_doubts))
         return true;
     struct doubts *d = begin(order);

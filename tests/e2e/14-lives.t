@@ -49,8 +49,8 @@ POET_SERVER=none ./plain >want
 is "the results are those of an untraced run" "$(cat got err)" "$(cat want)"
 check "the trace is sound" sound latest
 is "six processes recorded something, the one that did nothing is not there" "$(poet stat latest | grep -c ^program)" 6
-is "every fork is a message to its child" \
-    "$(poet dump latest --json | grep '"type":"start"' | grep -c '"relation":"async"')" 4
+is "every fork is a message to its child, and so is the exec to the new program" \
+    "$(poet dump latest --json | grep '"type":"start"' | grep -c '"relation":"async"')" 5
 first=$(poet dump latest --json | sed -n 's/.*"event":"\([^"]*\)","type":"fork".*/\1/p' | head -n 1)
 note=$(poet dump latest --json | sed -n 's/.*"event":"\([^"]*\)","type":"note".*child 0.*/\1/p')
 is "what the child does comes after the fork" "$(poet order latest "$first" "$note")" before

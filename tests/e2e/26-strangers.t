@@ -1,0 +1,454 @@
+#!/bin/bash
+# What others have made: threads, environments, runtimes that the program did not make itself.
+home=$HOME # rustc may live there
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+
+# mark FILE NAME: the one visit to the mutex of that name; marks order nothing
+mark() {
+    poet dump --json "$1" | perl -ne '
+        $line = $1 if /"line":(\d+),.*"name":"'"$2"'"/;
+        if (defined $line && /"event":"($line:\d+)","type":"entered"/) { print $1; exit }'
+}
+order() { poet order "$1" "$(mark "$1" "$2")" "$(mark "$1" "$3")" 2>&1 | head -n 1; }
+said() { grep -aq -- "$2" "$1"; } # what libpoet told the server stands in the file as it is
+cat >marks.h <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#define DECLARE(x) pthread_mutex_t x = PTHREAD_MUTEX_INITIALIZER
+#define MARK(x) (pthread_mutex_lock(&x), pthread_mutex_unlock(&x))
+C
+# both NAME FLAG...: NAME.c twice: compiled with -trace, and for poet record; traces into NAME.t.poet, NAME.r.poet
+both() {
+    local it=$1
+    shift
+    poetcc -trace -g -O1 "$it.c" -o "$it.t" "$@" && cc -g -O1 "$it.c" -o "$it.r" "$@" -pthread &&
+        POET_OUTPUT="$it.t.poet" "./$it.t" >"$it.t.out" && poet record -o "$it.r.poet" -- "./$it.r" >"$it.r.out"
+}
+modes() { # modes WHAT COMMAND FILE ARG...: for both
+    local what=$1 command=$2 it=$3
+    shift 3
+    for m in t r; do check "$what ($m)" "$command" "$it.$m.poet" "$@"; done
+}
+is_order() { [ "$(order "$1" "$2" "$3")" = "$4" ] || { echo "$2 is $(order "$1" "$2" "$3") $3"; return 1; }; }
+
+# ---- a child that has lost its environment ----
+cat >cleared.c <<'C'
+#include "marks.h"
+DECLARE(before_fork); DECLARE(in_child);
+int main(void)
+{
+    MARK(before_fork);
+    clearenv();
+    pid_t child = fork();
+    if (!child) {
+        MARK(in_child);
+        return 0;
+    }
+    return waitpid(child, 0, 0) != child;
+}
+C
+both cleared
+modes "a child is in its parent's run though the environment was cleared" sound cleared
+modes "and comes after its fork" is_order cleared before_fork in_child before
+
+# ---- bash, which has a getenv and setenv of its own ----
+poet record -o script.poet -- bash -c 'seq 1 5 | sort -rn; env | grep -c POET_OUTPUT; echo end' >script.out 2>script.err
+is "a script prints what it prints" "$(tr '\n' ' ' <script.out)" "5 4 3 2 1 0 end "
+is "without a word" "$(cat script.err)" ""
+check "its trace is sound" sound script.poet
+like "what it starts is in it" "$(poet stat script.poet | tr '\n' ' ')" "/seq.*/sort|/sort.*/seq"
+like "but the server" "$(poet stat script.poet | grep -c poet-server)" "^0$"
+(unset POET_QUIET; poet record -- bash -c 'seq 1 5 | sort -rn' 2>own.err >own.out)
+like "without -o as well" "$(cat own.err)" "^poet: no server was running: tracing into bash\.[0-9]*\.poet"
+check "one trace" sound "$(trace_of bash)"
+is "of all of them" "$(ls ./*.[0-9]*.poet | wc -l):$(poet stat "$(trace_of bash)" | grep -c '^program')" 1:3
+rm -f ./*.[0-9]*.poet
+start_server -q -o served.poet
+poet record -- bash -c 'seq 1 5 | sort -rn' >/dev/null
+check "with a server that runs, too" sound served.poet
+is "of all three" "$(poet stat served.poet | grep -c '^program')" 3
+stop_server
+
+# ---- threads that a library makes ----
+cat >pool.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct job { void (*f)(void *); void *a; };
+static void *go(void *p) { struct job j = *(struct job *)p; free(p); j.f(j.a); return 0; }
+static void *outer(void *p) { pthread_t t; pthread_create(&t, 0, go, p); pthread_join(t, 0); return 0; }
+static struct job *job(void (*f)(void *), void *a)
+{ struct job *j = malloc(sizeof *j); j->f = f; j->a = a; return j; }
+unsigned long pool_run(void (*f)(void *), void *a) { pthread_t t; pthread_create(&t, 0, go, job(f, a)); return t; }
+unsigned long pool_nested(void (*f)(void *), void *a)
+{ pthread_t t; pthread_create(&t, 0, outer, job(f, a)); return t; }
+void pool_detached(void (*f)(void *), void *a)
+{ pthread_t t; pthread_create(&t, 0, go, job(f, a)); pthread_detach(t); }
+void pool_wait(unsigned long t) { pthread_join(t, 0); }
+void pool_lock(pthread_mutex_t *m) { pthread_mutex_lock(m); }
+C
+cat >pool.h <<'C'
+unsigned long pool_run(void (*)(void *), void *), pool_nested(void (*)(void *), void *);
+void pool_detached(void (*)(void *), void *), pool_wait(unsigned long), pool_lock(pthread_mutex_t *);
+C
+cc -shared -fPIC -g pool.c -o libpool.so -pthread
+pool="-L. -Wl,-rpath,$work -lpool"
+
+cat >callback.c <<'C'
+#include "marks.h"
+#include "pool.h"
+DECLARE(before_run); DECLARE(in_first); DECLARE(in_second); DECLARE(after_wait); DECLARE(in_nested); DECLARE(m);
+static sem_t given;
+static void first(void *x) { pthread_mutex_lock(&m); MARK(in_first); sem_post(&given); pthread_mutex_unlock(&m); (void)x; }
+static void second(void *x) { sem_wait(&given); pthread_mutex_lock(&m); MARK(in_second); pthread_mutex_unlock(&m); (void)x; }
+static void nested(void *x) { MARK(in_nested); (void)x; }
+static void nothing(void *x) { (void)x; }
+int main(void)
+{
+    sem_init(&given, 0, 0);
+    MARK(before_run);
+    unsigned long a = pool_run(first, 0), b = pool_run(second, 0), c = pool_nested(nested, 0);
+    for (int i = 0; i < 300; i++)
+        i % 2 ? pool_detached(nothing, 0) : pool_wait(pool_run(nothing, 0));
+    pool_wait(a), pool_wait(b), pool_wait(c);
+    MARK(after_wait);
+    puts("done");
+    return 0;
+}
+C
+both callback $pool
+modes "threads of a library: sound" sound callback
+modes "a lock and a semaphore order them" is_order callback in_first in_second before
+modes "they are after what created them" is_order callback before_run in_first before
+modes "also by a thread of the library" is_order callback before_run in_nested before
+modes "whoever joins them is after them" is_order callback in_second after_wait before
+modes "also where it was joined by another first" is_order callback in_nested in_first concurrent
+modes "that the library hands out work is told" said callback "work for threads of libpool.so"
+tasks() { poet dump --json "$1" | grep -c '"kind":"task"'; }
+is "those that do nothing of the program's have no lines" "$(tasks callback.t.poet):$(tasks callback.r.poet)" 4:4
+ends() { poet dump --json "$1" | grep -c '"type":"end"'; }
+is "the others end" "$(ends callback.t.poet):$(ends callback.r.poet)" 4:4
+
+if poetcc -trace -g -fsanitize=address callback.c -o callback.asan $pool 2>/dev/null; then
+    is "AddressSanitizer finds nothing" "$(POET_OUTPUT=asan.poet ./callback.asan 2>&1)" "done"
+    check "and sees the same" sound asan.poet
+    is "threads" "$(tasks asan.poet)" 4
+else
+    skip "there is no AddressSanitizer"
+fi
+
+# A thread whose only calls are made by its own destructor of specific data, and one that forks.
+cat >late.c <<'C'
+#include "marks.h"
+#include "pool.h"
+DECLARE(in_destructor); DECLARE(after_wait); DECLARE(in_child); DECLARE(before_fork);
+static pthread_key_t key;
+static void destroy(void *x) { (void)x; MARK(in_destructor); }
+static void use(void *x) { (void)x; pthread_setspecific(key, &key); }
+static void split(void *x)
+{
+    (void)x;
+    MARK(before_fork);
+    pid_t child = fork();
+    if (!child) { MARK(in_child); exit(0); }
+    waitpid(child, 0, 0);
+}
+int main(void)
+{
+    pthread_key_create(&key, destroy);
+    pool_wait(pool_run(use, 0));
+    MARK(after_wait);
+    pool_wait(pool_run(split, 0));
+    return 0;
+}
+C
+both late $pool
+modes "a call in the last moment of a thread is seen" sound late
+modes "and is before the join" is_order late in_destructor after_wait before
+modes "a fork in such a thread is followed" is_order late before_fork in_child before
+
+# Threads that the C library makes by itself: their creation is not seen.
+cat >timer.c <<'C'
+#include "marks.h"
+DECLARE(in_timer); DECLARE(after_wait);
+static sem_t rung;
+static void ring(union sigval v) { (void)v; MARK(in_timer); sem_post(&rung); }
+int main(void)
+{
+    sem_init(&rung, 0, 0);
+    struct sigevent e = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = ring};
+    struct itimerspec soon = {.it_value = {0, 1000000}};
+    timer_t t;
+    if (timer_create(CLOCK_MONOTONIC, &e, &t))
+        return 1;
+    timer_settime(t, 0, &soon, 0);
+    sem_wait(&rung);
+    MARK(after_wait);
+    return 0;
+}
+C
+both timer -lrt
+modes "a timer's thread has a line" sound timer
+modes "and its post is before who took it" is_order timer in_timer after_wait before
+
+# ---- a mutex that a library locks and the program gives back, or waits with ----
+cat >mixed.c <<'C'
+#include "marks.h"
+#include "pool.h"
+DECLARE(first); DECLARE(second); DECLARE(third); DECLARE(m);
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int turn;
+static void *next(void *x)
+{
+    pthread_mutex_lock(&m);
+    MARK(second);
+    turn = 1;
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    return x;
+}
+int main(void)
+{
+    pthread_t t;
+    pool_lock(&m);
+    pthread_create(&t, 0, next, 0);
+    MARK(first);
+    pthread_mutex_unlock(&m);
+    pthread_join(t, 0);
+    turn = 0;
+    pool_lock(&m);
+    pthread_create(&t, 0, next, 0);
+    while (!turn)
+        pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    MARK(third);
+    pthread_join(t, 0);
+    return 0;
+}
+C
+both mixed $pool
+modes "a lock taken by a library and given back by the program" sound mixed
+modes "orders what follows" is_order mixed first second before
+modes "also by a wait" is_order mixed second third before
+
+# ---- languages and libraries that are known to synchronise unseen ----
+cat >parallel.c <<'C'
+#include "marks.h"
+DECLARE(m);
+int main(void)
+{
+    int sum = 0;
+#pragma omp parallel for num_threads(3)
+    for (int i = 0; i < 30; i++) {
+        pthread_mutex_lock(&m);
+        sum += i;
+        pthread_mutex_unlock(&m);
+    }
+    printf("%d\n", sum);
+    return 0;
+}
+C
+if both parallel -fopenmp 2>/dev/null; then
+    modes "OpenMP: sound" sound parallel
+    is "it computes the same" "$(cat parallel.t.out parallel.r.out | sort -u)" 435
+    modes "it is told" said parallel "OpenMP (lib[gi]*omp"
+    visits() { poet dump --json "$1" | grep -c '"type":"entered"'; }
+    is "what its threads lock is recorded" "$(visits parallel.t.poet):$(visits parallel.r.poet)" 30:30
+else
+    skip "the compiler has no OpenMP"
+fi
+if command -v rustc >/dev/null; then
+    cat >rust.rs <<'R'
+use std::sync::{Arc, Mutex}; use std::thread;
+fn main() {
+    let sum = Arc::new(Mutex::new(0));
+    let all: Vec<_> = (0..3).map(|i| { let s = sum.clone(); thread::spawn(move || *s.lock().unwrap() += i) }).collect();
+    for t in all { t.join().unwrap(); }
+    println!("{}", *sum.lock().unwrap());
+}
+R
+    HOME=$home rustc -O rust.rs -o rust 2>rust.err && strip -s -R .comment rust
+    (unset POET_QUIET; poet record -o rust.poet -- ./rust >rust.out 2>rust.err)
+    is "a Rust program prints what it prints" "$(cat rust.out)" 3
+    is "with one line of warning" "$(grep -c 'this is a Rust program' rust.err):$(wc -l <rust.err)" 1:2
+    check "its trace is sound" sound rust.poet
+    check "and tells why" said rust.poet 'Rust (rust)'
+else
+    skip "rustc is not there"
+fi
+if command -v xz >/dev/null; then
+    head -c 400000 /dev/urandom >noise
+    poet record -o xz.poet -- xz -T4 -c --block-size=50000 noise >noise.xz
+    check "xz: the same bytes" eval 'xz -dc noise.xz | cmp - noise'
+    until_true finished xz.poet
+    check "that its libraries start threads is told, though it closes standard error" \
+        said xz.poet "poet record --libraries"
+else
+    skip "xz is not there"
+fi
+cat >untouched.c <<'C'
+int main(void) { return 0; }
+C
+poetcc -trace untouched.c -o untouched
+like "nothing recorded: that is what is said" "$(unset POET_QUIET; ./untouched 2>&1)" \
+    "no event was recorded: no file compiled with -trace makes a call that is followed; compile each with: poetcc"
+
+# ---- pools of well-known libraries ----
+cat >glib.c <<'C'
+#include "marks.h"
+#include <glib.h>
+DECLARE(m);
+static int sum;
+static void work(gpointer n, gpointer x) { (void)x; pthread_mutex_lock(&m); sum += GPOINTER_TO_INT(n); pthread_mutex_unlock(&m); }
+int main(void)
+{
+    GThreadPool *pool = g_thread_pool_new(work, NULL, 3, TRUE, NULL);
+    for (int i = 1; i <= 20; i++)
+        g_thread_pool_push(pool, GINT_TO_POINTER(i), NULL);
+    g_thread_pool_free(pool, FALSE, TRUE);
+    printf("%d\n", sum);
+    return 0;
+}
+C
+cat >uv.c <<'C'
+#include "marks.h"
+#include <uv.h>
+DECLARE(m);
+static int sum;
+static void work(uv_work_t *w) { pthread_mutex_lock(&m); sum += *(int *)w->data; pthread_mutex_unlock(&m); }
+static void done(uv_work_t *w, int status) { (void)w; (void)status; }
+int main(void)
+{
+    static uv_work_t w[20];
+    static int n[20];
+    for (int i = 0; i < 20; i++) {
+        w[i].data = &n[i], n[i] = i + 1;
+        uv_queue_work(uv_default_loop(), &w[i], work, done);
+    }
+    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+    printf("%d\n", sum);
+    return 0;
+}
+C
+for p in glib:glib-2.0 uv:libuv; do
+    it=${p%:*} package=${p#*:}
+    pkg-config --exists "$package" 2>/dev/null || { skip "$package is not there"; continue; }
+    both "$it" $(pkg-config --cflags --libs "$package")
+    modes "$it: sound" sound "$it"
+    is "$it: the same result" "$(cat "$it.t.out" "$it.r.out" | sort -u)" 210
+    is "$it: every visit" "$(for m in t r; do poet dump --json "$it.$m.poet" | grep -c '"type":"entered"'; done | sort -u)" 20
+done
+
+# ---- nginx writes over its environment, and forks ----
+if command -v nginx >/dev/null; then
+    mkdir -p ng/logs
+    cat >ng/nginx.conf <<C
+daemon off; worker_processes 2; pid $work/ng/pid; error_log $work/ng/logs/error.log;
+events { worker_connections 64; }
+http { access_log off; client_body_temp_path ng/1; proxy_temp_path ng/2; fastcgi_temp_path ng/3; uwsgi_temp_path ng/4;
+  scgi_temp_path ng/5; server { listen unix:$work/ng/socket; root $work; } }
+C
+    [ "$(id -u)" = 0 ] && sed -i "1s/^/user root; /" ng/nginx.conf
+    poet record -o nginx.poet -- nginx -p "$work/" -c "$work/ng/nginx.conf" 2>ng/err & nginx=$!
+    pids="$pids $nginx"
+    until_true test -S ng/socket
+    for i in 1 2 3 4 5 6; do
+        python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX); s.connect("ng/socket"); s.sendall(b"GET /marks.h HTTP/1.0\r\n\r\n")
+data = b""
+while True:
+    more = s.recv(65536)
+    if not more: break
+    data += more
+sys.stdout.buffer.write(data.split(b"\r\n\r\n", 1)[1])' | cmp -s - marks.h && served=$((${served:-0} + 1))
+    done
+    is "nginx answers" "$served" 6
+    kill -TERM $nginx
+    wait $nginx
+    is "and ends by itself" $? 0
+    check "master and workers are in one sound trace" sound nginx.poet
+    is "of three processes" "$(ls nginx*.poet):$(poet stat nginx.poet | grep -c '^program')" nginx.poet:3
+else
+    skip "nginx is not there"
+fi
+
+# ---- poet.h for those who stand before a runtime's calls: the sites are the program's ----
+mkdir -p conf
+export POET_CONFIG="$work/conf"
+cat >conf/fibres.conf <<'C'
+name = "fibres"; title = "fibres"; version = 1;
+kinds = ( { name = "fibre"; letter = "F"; title = "fibre"; colour = "#1b4f8f"; },
+          { name = "gate"; letter = "G"; title = "gate"; colour = "#7a3c00"; } );
+events = (
+    { name = "goes_in"; text = "goes into"; shape = "circle"; filled = true; colour = "#7a3c00"; relation = "sync";
+      partner = "is_entered"; arrow = "to-partner"; thread = "out"; },
+    { name = "is_entered"; text = "is entered by"; shape = "circle"; filled = true; colour = "#7a3c00"; relation = "sync";
+      partner = "goes_in"; arrow = "from-partner"; thread = "active"; },
+    { name = "is_left"; text = "is left by"; shape = "circle"; filled = true; colour = "#7a3c00"; relation = "sync";
+      partner = "is_back"; arrow = "to-partner"; thread = "out"; },
+    { name = "is_back"; text = "is back from"; shape = "circle"; filled = true; colour = "#7a3c00"; relation = "sync";
+      partner = "is_left"; arrow = "from-partner"; thread = "active"; }
+);
+C
+cat >adapter.c <<'C'
+#include <poet.h>
+POET_RUNTIME("fibres");
+#define CALLER ((char *)__builtin_return_address(0) - 1)
+static poet_type_t type(const char *name) { return poet_type(name, 0); }
+poet_line_t fibre_new(const char *name) { return poet_task_at("fibre", name, 0, CALLER); }
+poet_line_t gate_new(poet_line_t self)
+{
+    poet_become(self);
+    poet_line_t gate = poet_line_at("gate", 0, 0, 0, CALLER);
+    poet_become(0);
+    return gate;
+}
+void fibre_enter(poet_line_t self, poet_line_t gate)
+{
+    poet_become(self);
+    poet_enter_at(gate, type("goes_in"), type("is_entered"), CALLER);
+    poet_become(0);
+}
+void fibre_leave(poet_line_t self, poet_line_t gate)
+{
+    poet_become(self);
+    poet_leave_at(gate, type("is_left"), type("is_back"), CALLER);
+    poet_become(0);
+}
+void fibre_touch(poet_line_t self, poet_line_t gate)
+{
+    poet_become(self);
+    poet_pair_at(self, type("goes_in"), gate, type("is_entered"), 0, CALLER);
+    poet_pair_at(self, type("is_back"), gate, type("is_left"), 0, CALLER);
+    poet_become(0);
+}
+C
+cat >fibres.c <<'C'
+unsigned fibre_new(const char *), gate_new(unsigned);
+void fibre_enter(unsigned, unsigned), fibre_leave(unsigned, unsigned), fibre_touch(unsigned, unsigned);
+int main(void)
+{
+    unsigned a = fibre_new("a"), b = fibre_new("b");
+    unsigned gate = gate_new(a);
+    fibre_enter(a, gate); /* line 7 */
+    fibre_leave(a, gate);
+    fibre_touch(b, gate); /* line 9 */
+    return 0;
+}
+C
+cc -c -g -O1 -Wall -Wextra -Werror -I"$B/include" adapter.c && poetcc -trace -g -O1 fibres.c adapter.o -o fibres
+POET_OUTPUT=fibres.poet ./fibres
+check "an adapter's trace is sound" sound fibres.poet
+sites() { poet dump --json fibres.poet | perl -ne 'print "$1 " if /"type":"'"$1"'".*"site":"([^"]*)"/'; }
+is "enter_at and pair_at tell the program's place" "$(sites goes_in)" "fibres.c:7 fibres.c:9 "
+is "leave_at, too" "$(sites is_back)" "fibres.c:8 fibres.c:9 "
+like "a line has the name of where it was made, if no other" "$(poet dump --json fibres.poet)" '"kind":"gate".*"name":"fibres.c:6"'
+is "each task has its own order" "$(poet dump --json fibres.poet | grep -c '"kind":"fibre"')" 2
+done_testing
