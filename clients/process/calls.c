@@ -43,7 +43,7 @@ struct transfer {
 static bool would_block(int fd, short events, int flags)
 {
     struct pollfd p = {.fd = fd, .events = events};
-    return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK) && poll_now(&p, 1) == 0;
+    return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK) && ask_poll(&p, 1, 0) == 0;
 }
 
 static void enter_stream(struct transfer *t, bool writes, size_t bytes)
@@ -69,7 +69,7 @@ static void begin_count(struct transfer *t, int fd, bool writes, const void *giv
     uint64_t value = MUCH;
     if (given)
         memcpy(&value, given, sizeof value);
-    t->adds_after = writes && (value >= MUCH || poll_now(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1) <= 0);
+    t->adds_after = writes && (value >= MUCH || ask_poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 0) <= 0);
     if (writes && !t->adds_after)
         count_add(t->count, t->site);
 }

@@ -36,29 +36,15 @@ void *next(const char *name)
     return call;
 }
 
-int poll_now(struct pollfd *fds, nfds_t count)
-{
-    static int (*real)(struct pollfd *, nfds_t, int);
-    if (!LOAD(&real))
-        STORE(&real, (int (*)(struct pollfd *, nfds_t, int))(uintptr_t)next("poll"));
-    return real(fds, count, 0);
-}
-
-/* A runtime may define its own. */
-static void each_module(int (*visit)(struct dl_phdr_info *, size_t, void *), void *context)
-{
-    void *call = next("dl_iterate_phdr");
-    if (call)
-        ((int (*)(int (*)(struct dl_phdr_info *, size_t, void *), void *))(uintptr_t)call)(visit, context);
-}
-
 bool looks(const void *site)
 {
     if (inside)
         return false;
     if (!LOAD(&ours_end)) {
+        int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
         inside = true;
-        each_module(find_ours, (void *)(uintptr_t)poet_record);
+        *(void **)&iterate = next("dl_iterate_phdr"); /* a runtime may define its own */
+        iterate(find_ours, (void *)(uintptr_t)poet_record);
         inside = false;
     }
     return !((uintptr_t)site >= ours_start && (uintptr_t)site < ours_end);

@@ -1,7 +1,6 @@
 /* What is told through poet.h: the types of events, and the lines that they are on or about. */
 #include "clients/process/inside.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 /* ---- types ---- */
@@ -67,11 +66,8 @@ static char busy;
 
 void events_forked(void) { __atomic_clear(&busy, __ATOMIC_RELEASE); }
 
-static void take(void)
-{
-    while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
-        sched_yield();
-}
+/* Nobody waits for it: who finds it taken does without. */
+static bool take(void) { return !__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE); }
 
 static poet_line_t announce(enum line_kind kind, uint64_t key, const char *name)
 {
@@ -79,11 +75,11 @@ static poet_line_t announce(enum line_kind kind, uint64_t key, const char *name)
                               : poet_line_of(kinds[kind].kind, name, (const uint64_t[]){key, 0x706f65742e707273u});
 }
 
-/* A signal handler does not come here while its thread is here (`inside`), so a short lock will do. */
 static poet_line_t find(uint64_t key)
 {
     uint64_t here[2];
-    take();
+    if (!take())
+        return 0;
     poet_line_t line = known[key % KNOWN].key == key ? known[key % KNOWN].line : 0;
     uint64_t instance = known[key % KNOWN].instance;
     __atomic_clear(&busy, __ATOMIC_RELEASE);
@@ -95,7 +91,8 @@ static poet_line_t keep(uint64_t key, poet_line_t line)
     uint64_t here[2];
     if (!line || !poet_identity(line, here))
         return 0;
-    take();
+    if (!take())
+        return line;
     known[key % KNOWN].key = key;
     known[key % KNOWN].instance = here[0];
     known[key % KNOWN].line = line;

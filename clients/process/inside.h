@@ -37,7 +37,6 @@ extern __thread bool inside __attribute__((tls_model("initial-exec"))); /* the l
 bool looks(const void *site); /* whether a call from there is to be looked at; our own are not */
 bool is_own_process(void);    /* not a child that shares its memory with its parent (vfork) */
 void *next(const char *name); /* the call that we stand before */
-int poll_now(struct pollfd *fds, nfds_t count); /* the C library's, without waiting */
 
 /* Done without the program noticing; `saved` is its errno. */
 #define QUIETLY(what)                   \
@@ -150,6 +149,8 @@ void count_took(uint64_t key, const void *site); /* and after the call */
 void count_seen(uint64_t key, const void *site); /* there is something to be taken */
 
 /* ---- ready.c ---- */
+
+int ask_poll(struct pollfd *fds, nfds_t count, int timeout);
 
 /* A call that began then (now_ns) has found that there is something to be read, or the end. */
 void stream_looked(int fd, const struct stream *stream, uint64_t began, const void *site);

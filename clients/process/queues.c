@@ -51,7 +51,7 @@ static void begin(struct queue *q, mqd_t mqd, short events, const void *site)
         q->sent = poet_counter(mix(q->key, NEXT), true);
     }
     struct pollfd p = {.fd = mqd, .events = events};
-    q->waits = q->sent && !(fcntl(mqd, F_GETFL) & O_NONBLOCK) && poll_now(&p, 1) == 0;
+    q->waits = q->sent && !(fcntl(mqd, F_GETFL) & O_NONBLOCK) && ask_poll(&p, 1, 0) == 0;
     if (q->waits && events == POLLOUT)
         poet_unseen("a write that had to wait for room until somebody read");
     if (q->waits)
