@@ -299,7 +299,7 @@ static void add_name(struct target_names *names, const char *name)
 static void read_parts(struct reader *reader, const char *text, const char *file, struct target *target)
 {
     struct target_names read = {0};
-    char *pieces = copy(text), *rest = pieces;
+    char *pieces = must(strdup(text)), *rest = pieces;
     struct part part;
     while (part_next(&rest, file, &part)) {
         add_name(&target->sources, part.file);
