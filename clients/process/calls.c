@@ -9,7 +9,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -46,7 +45,8 @@ static void look_up(void)
     FIND(read), FIND(write), FIND(readv), FIND(writev), FIND(recv), FIND(send), FIND(recvfrom);
     FIND(sendto), FIND(recvmsg), FIND(sendmsg), FIND(pipe), FIND(pipe2), FIND(socketpair);
     FIND(listen), FIND(connect), FIND(accept), FIND(accept4);
-    dl_iterate_phdr(find_ours, (void *)(uintptr_t)poet_record);
+    FIND(poll), FIND(dl_iterate_phdr); /* a runtime may define its own */
+    real.dl_iterate_phdr(find_ours, (void *)(uintptr_t)poet_record);
 }
 
 static void find(void)
@@ -87,21 +87,22 @@ static poet_line_t line_of(const struct stream *s)
         uint64_t key;
         poet_line_t line;
     } known[64];
-    static char busy;
+    static char busy; /* nobody waits for it: who finds it taken does without */
     size_t at = s->key % 64;
     uint64_t identity[2];
-    while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
-        sched_yield();
-    poet_line_t line = known[at].key == s->key ? known[at].line : 0;
-    __atomic_clear(&busy, __ATOMIC_RELEASE);
+    poet_line_t line = 0;
+    if (!__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) {
+        line = known[at].key == s->key ? known[at].line : 0;
+        __atomic_clear(&busy, __ATOMIC_RELEASE);
+    }
     if (line && poet_identity(line, identity)) /* not one of the process that forked this one */
         return line;
     line = poet_line_of("stream", "", (const uint64_t[]){s->key, 0x706f65742e707273u});
-    while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
-        sched_yield();
-    known[at].key = s->key;
-    known[at].line = line;
-    __atomic_clear(&busy, __ATOMIC_RELEASE);
+    if (!__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) {
+        known[at].key = s->key;
+        known[at].line = line;
+        __atomic_clear(&busy, __ATOMIC_RELEASE);
+    }
     return line;
 }
 
@@ -133,7 +134,7 @@ struct transfer {
 static bool would_block(int fd, short events, int flags)
 {
     struct pollfd p = {.fd = fd, .events = events};
-    return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK) && poll(&p, 1, 0) == 0;
+    return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK) && real.poll(&p, 1, 0) == 0;
 }
 
 static void begin(struct transfer *t, int fd, bool writes, size_t bytes, int flags, const void *site)

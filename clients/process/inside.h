@@ -10,6 +10,7 @@
 
 #include "poet.h"
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -52,6 +53,7 @@ uint64_t mix(uint64_t a, uint64_t b);
 
 /* ---- calls.c ---- */
 
+struct dl_phdr_info;
 struct real {
     ssize_t (*read)(int, void *, size_t);
     ssize_t (*write)(int, const void *, size_t);
@@ -70,6 +72,8 @@ struct real {
     int (*connect)(int, const struct sockaddr *, socklen_t);
     int (*accept)(int, struct sockaddr *, socklen_t *);
     int (*accept4)(int, struct sockaddr *, socklen_t *, int);
+    int (*poll)(struct pollfd *, nfds_t, int);
+    int (*dl_iterate_phdr)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
 };
 extern struct real real;
 

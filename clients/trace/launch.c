@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -66,6 +67,9 @@ static void become_server(const char *program, const char *file, const char *end
     struct rlimit most; /* of a file: the trace is none of the program's */
     if (getrlimit(RLIMIT_FSIZE, &most) == 0)
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){most.rlim_max, most.rlim_max});
+#if defined(PR_SET_TSC)
+    prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+#endif
     signal(SIGXFSZ, SIG_IGN); /* a disk that is full, then */
     syscall(SYS_close_range, 4u, ~0u, 0u);
     sigset_t none;

@@ -38,6 +38,7 @@ static void take_slowly(latch *lock)
             break;
         syscall(SYS_nanosleep, &(struct timespec){0, 50000}, NULL);
     }
+    atomic_fetch_or_explicit(lock, 0, memory_order_acquire); /* the system handed it over, in no order of C's */
     errno = saved;
 }
 
@@ -75,6 +76,7 @@ void latch_give(latch *lock)
                                                         memory_order_relaxed)) &&
         (mine & FUTEX_TID_MASK) == number()) {
         int saved = errno;
+        atomic_fetch_or_explicit(lock, 0, memory_order_release);
         syscall(SYS_futex, lock, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
         errno = saved;
     }

@@ -1,3 +1,4 @@
+#include "clients/trace/libc.h"
 #include "clients/trace/inside.h"
 
 #include <dlfcn.h>

@@ -1,0 +1,414 @@
+#!/bin/bash
+# What a program may do while libpoet is in it: signals at every instruction, small stacks, closed and
+# reused descriptors, limits, refusals, functions of its own.
+. "$(dirname "$0")/lib.sh"
+
+# libpoet again, for few objects, and what stack its functions take.
+make -s -C "$root" B="$work/few" CC="${CC:-cc}" CFLAGS="-DOBJECTS_MAX=16u -fstack-usage" \
+    "$work/few/lib/libpoet.so" "$work/few/lib/libpoet-process.so" >make.log 2>&1 &
+few=$!
+
+# ---- signal handlers ----
+cat >step.c <<'C'
+#define _GNU_SOURCE
+#include <poet.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+/* A handler that posts a semaphore after every instruction of the calls between step() and stop(). */
+static sem_t s, other;
+static long posts;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, fresh[8];
+static void handler(int n) { (void)n; posts += sem_post(&s) == 0; }
+static void step(void) { __asm__ volatile("pushf; orl $0x100, (%%rsp); popf" ::: "memory", "cc"); }
+static void stop(void) { __asm__ volatile("pushf; andl $~0x100, (%%rsp); popf" ::: "memory", "cc"); }
+int main(int argc, char **argv)
+{
+    const char *what = argv[1];
+    (void)argc;
+    sem_init(&s, 0, 0);
+    for (int i = 0; i < 8; i++)
+        fresh[i] = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    sigaction(SIGTRAP, &(struct sigaction){.sa_handler = handler, .sa_flags = SA_NODEFER}, NULL);
+    sem_init(&other, 0, 0);
+    sem_post(&s), sem_wait(&s);
+    if (!strcmp(what, "lock"))
+        for (int i = 0; i < 8; i++) {
+            step();
+            pthread_mutex_lock(&m), pthread_mutex_lock(&fresh[i]);
+            pthread_mutex_unlock(&fresh[i]), pthread_mutex_unlock(&m);
+            stop();
+        }
+    else if (!strcmp(what, "semaphore"))
+        for (int i = 0; i < 8; i++) {
+            step();
+            sem_post(&other), sem_wait(&other), sem_trywait(&other);
+            stop();
+        }
+    else if (!strcmp(what, "tasks"))
+        for (int i = 0; i < 8; i++) {
+            step();
+            poet_line_t line = poet_task("fiber", "f", NULL);
+            poet_task_gone(line);
+            stop();
+        }
+    else
+        for (int i = 0; i < 2; i++) {
+            step();
+            poet_annotate(poet_text("text %d", i), "note %d", i);
+            stop();
+        }
+    int left;
+    sem_getvalue(&s, &left);
+    printf("%s\n", left == posts && posts > 100 ? "adds up" : "wrong");
+    return 0;
+}
+C
+start_server -q -o runs/
+if [ "$(uname -m)" = x86_64 ]; then
+    poetcc -trace -g -O2 step.c -o step
+    for what in lock semaphore tasks text; do
+        POET_QUEUE_KIB=16 timeout 60 ./step $what >out 2>&1
+        is "a handler at every instruction: $what: the program is right" "$(cat out)" "adds up"
+        check "$what: and the trace is sound" sound latest
+    done
+    like "what a handler did while its thread was recording is counted" "$(figure latest untraced)" '^[1-9]'
+else
+    skip "stepping through instructions is written for x86-64"
+fi
+
+# ---- what was dropped is told ----
+cat >losing.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+/* Threads drop events and end; then the program goes on, slowly, until its input ends. */
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static long pairs;
+static void *work(void *a)
+{
+    for (int i = 0; i < 1000; i++)
+        pthread_mutex_lock(&m), pairs++, pthread_mutex_unlock(&m);
+    return a;
+}
+int main(void)
+{
+    char c;
+    pthread_t t[4];
+    if (read(0, &c, 1) != 1)
+        return 1;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&t[i], NULL, work, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(t[i], NULL);
+    puts("gone"), fflush(stdout);
+    if (read(0, &c, 1) != 1)
+        return 1;
+    for (;;) {
+        pthread_mutex_lock(&m), pairs++, pthread_mutex_unlock(&m);
+        usleep(1000);
+        if (access("end", F_OK) == 0)
+            break;
+    }
+    printf("%ld\n", 5 * pairs);
+    return 0;
+}
+C
+poetcc -trace -g losing.c -o losing
+mkfifo in
+POET_QUEUE_KIB=16 POET_WAIT_MS=1 ./losing <in >out 2>&1 & program=$!
+exec 7>in
+until_true sh -c 'poet stat latest | grep losing'
+kill -STOP $server
+echo -n x >&7
+until_true grep -q gone out
+kill -CONT $server
+echo -n x >&7
+grows() { [ "$(figure latest lost)" -gt 0 ] && [ "$(figure latest pending)" = 0 ] && [ "$(figure latest events)" -gt 300 ]; }
+check "what threads dropped before they ended is told while the program lives" until_true grows
+touch end
+exec 7>&-
+wait $program
+until_true finished latest
+told=$(($(figure latest events) + $(figure latest lost)))
+# main: start, 4 create, 4 join, 4 joined, 4 close (+ its own end and close); each thread: start, end
+is "events and losses add up to what the program did" $((told - $(tail -n 1 out))) $((1 + 16 + 2 + 8))
+rm -f end
+
+cat >slow.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    puts("ready"), fflush(stdout);
+    while (access("end", F_OK) != 0) {
+        usleep(50000);
+        pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    }
+    return 0;
+}
+C
+poetcc -trace -g slow.c -o slow
+./slow >out 2>err & program=$!
+until_true grep -q ready out
+kill -KILL "$server"; wait "$server" 2>/dev/null
+check "a program that records little notices that its server has gone" until_true grep -q 'the server is gone' err
+start_server -q -o runs/
+check "and that there is one again" until_true grep -q 'a server is there again' err
+touch end; wait $program; rm -f end
+until_true finished latest
+like "whose trace says what was lost with the first one" "$(poet dump latest)" 'events before it were lost with the server'
+
+cat >many.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+int main(void)
+{
+    pthread_mutex_t *m = calloc(100, sizeof *m);
+    for (int i = 0; i < 100; i++)
+        pthread_mutex_lock(&m[i]), pthread_mutex_unlock(&m[i]);
+    return 0;
+}
+C
+poetcc -trace -g many.c -o many
+wait $few
+LD_LIBRARY_PATH="$work/few/lib" ./many
+until_true finished latest
+is "calls on more objects than can be followed are counted" "$(figure latest untraced)" 85
+
+# ---- little stack ----
+cat >small.c <<'C'
+#define _GNU_SOURCE
+#include <poet.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    int status = 0;
+    if (!strcmp(a, "fork")) {
+        pid_t child = fork();
+        if (child == 0) {
+            pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+            _exit(0);
+        }
+        waitpid(child, &status, 0);
+    } else if (!strcmp(a, "again")) {
+        puts("ready"), fflush(stdout);
+        while (access("end", F_OK) != 0) {
+            usleep(10000);
+            pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+        }
+    } else {
+        pthread_mutexattr_t shared;
+        sem_t *s = sem_open("/poet-test-small", 64, 0600, 1);
+        sem_wait(s), sem_post(s), sem_close(s), sem_unlink("/poet-test-small");
+        pthread_mutexattr_init(&shared);
+        pthread_setname_np(pthread_self(), "small");
+        poet_annotate(poet_text("%0999d", 1), "%0999d", 2);
+        poet_become(poet_task("fiber", "f", NULL));
+        pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    }
+    printf("%d\n", status);
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_attr_t small;
+    pthread_t t;
+    (void)argc;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 16384);
+    pthread_create(&t, &small, work, argv[1]);
+    pthread_join(t, NULL);
+    return 0;
+}
+C
+poetcc -trace -g small.c -o small
+for what in fork calls; do
+    ./small $what >out 2>&1
+    is "16 KB of stack are enough: $what" "$(cat out)" 0
+done
+./small again >out 2>err & program=$!
+until_true grep -q ready out
+kill -KILL "$server"; wait "$server" 2>/dev/null
+until_true grep -q 'the server is gone' err
+start_server -q -o runs/
+until_true grep -q 'a server is there again' err
+touch end; wait $program
+is "and to be traced again" "$(tail -n 1 out)" 0
+rm -f end
+if ls few/pic/clients/*/*.su >/dev/null 2>&1; then
+    is "no function of ours takes more than 1.1 KB" "$(awk '$2 > 1100' few/pic/clients/*/*.su few/pic/wire/*.su)" ""
+else
+    skip "the compiler does not tell what stack functions take"
+fi
+
+# ---- descriptors, limits, refusals ----
+cat >one.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+int main(void)
+{
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    return fcntl(0, 1) < 0 ? 0 : 0;
+}
+C
+sed -i 's/#include <unistd.h>/#include <fcntl.h>\n&/' one.c
+poetcc -trace -g one.c -o one
+has_eight() { finished one.poet && [ "$(figure one.poet events)" = 8 ]; } # start, a pair of 5, end, close
+own_server() { # own_server NAME COMMAND: in a shell of its own
+    rm -f one.poet
+    (export POET_OUTPUT=one.poet; eval "$2") >out 2>&1
+    check "$1" until_true has_eight
+}
+own_server "standard input closed" './one <&-'
+own_server "standard output closed" './one >&-'
+own_server "standard error closed" './one 2>&-'
+own_server "all three closed" './one <&- >&- 2>&-'
+own_server "a limit on the size of files is not the server's" 'ulimit -S -f 1; ./one'
+
+cat >refuse.c <<'C'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    struct sock_filter f[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                              BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+                              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1),
+                              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog p = {4, f};
+    (void)argc;
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
+        return 77;
+    execv(argv[1], argv + 1);
+    return 9;
+}
+C
+poetcc refuse.c -o refuse
+if ./refuse /bin/true; then
+    own_server "without memory to share the queue is sent" './refuse ./one'
+else
+    skip "seccomp is not there"
+fi
+
+cat >reuse.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    close(2);
+    int fd = open("data", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    puts("ready"), fflush(stdout);
+    while (access("end", F_OK) != 0) {
+        usleep(10000);
+        pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    }
+    return write(fd, "data\n", 5) == 5 && fd == 2 ? 0 : 1;
+}
+C
+poetcc -trace -g reuse.c -o reuse
+./reuse >out 2>/dev/null & program=$!
+until_true grep -q ready out
+kill -KILL "$server"; wait "$server" 2>/dev/null
+start_server -q -o new/
+until_true sh -c 'ls new/reuse-*.poet'
+touch end; wait $program; rm -f end
+is "what libpoet says does not go to a file that has the number of standard error" "$(cat data)" data
+
+# ---- functions of the program's own ----
+cat >mine.c <<'C'
+#define _GNU_SOURCE
+#include <link.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+int dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *a) { (void)f, (void)a; abort(); }
+int poll(struct pollfd *p, nfds_t n, int ms) { (void)p, (void)n, (void)ms; abort(); }
+int pthread_setcancelstate(int state, int *old) { (void)state, (void)old; abort(); }
+int main(void)
+{
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    return 0;
+}
+C
+poetcc -trace -g mine.c -o mine
+check "a program may define functions of the C library" ./mine
+check "and is traced" sound latest
+rm -f one.poet
+check "also under poet record" poet record -o one.poet -- ./mine
+
+cat >long.c <<'C'
+#include <poet.h>
+#include <string.h>
+int main(void)
+{
+    static char text[9000];
+    for (int i = 4080; i < 4100; i++) {
+        memset(text, 'a', sizeof text - 1);
+        memcpy(text + i, "\xf0\x9f\x98\x80", 4);
+        poet_annotate(poet_text("%s", text), "%s", text);
+        poet_line("kind", text, NULL, 0);
+    }
+    return 0;
+}
+C
+poetcc -trace -g long.c -o long
+./long
+until_true finished latest
+check "texts are cut between characters" sh -c 'poet dump --json latest | iconv -f UTF-8 -t UTF-8 | grep -q aaaa'
+
+# ---- whose server, whose variables ----
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
+    open=$(mktemp -d "${TMPDIR:-/tmp}/poet-e2e.XXXXXX")
+    chmod 777 "$open"
+    printf '#!/bin/sh\ntouch %s/ran\n' "$open" >"$open/evil"
+    chmod 755 "$open/evil"
+    poetcc -trace one.c -o "$open/trusted"
+    chmod 4755 "$open/trusted"
+    (cd "$open" && setpriv --reuid 65534 --clear-groups env -u POET_SERVER POET_SERVER_PROGRAM="$open/evil" \
+        POET_OUTPUT="$open/written.poet" XDG_RUNTIME_DIR="$open" PATH="$open:$PATH" ./trusted) >out 2>&1
+    is "a setuid program reads no variables and writes no file" "$(cat out; ls "$open")" "$(printf 'evil\ntrusted')"
+    setpriv --reuid 65534 --clear-groups env HOME="$open" "$B/libexec/poet/poet-server" -q -o "$open/" \
+        -l "unix:$open/socket" 2>/dev/null & other=$!
+    pids="$pids $other"
+    until_true test -S "$open/socket"
+    like "another user's server is refused by a program" "$(POET_SERVER=unix:$open/socket ./one 2>&1)" \
+        "^poet: unix:$open/socket: the server there is another user's \(65534\): not used: the program runs untraced$"
+    like "and by the commands" "$(poet runs "unix:$open/socket" 2>&1)" "another user's"
+    kill $other
+    rm -rf "$open"
+else
+    skip "only root can be another user"
+fi
+
+# ---- compilers ----
+echo 'int main(void) { return 0; }' >empty.c
+like "poetcc -trace -m32 says why not" "$(poetcc -trace -m32 empty.c 2>&1)" '^poetcc: -trace: libpoet here is for programs of 64 bits'
+if command -v musl-gcc >/dev/null; then
+    like "and with another C library" "$(CC=musl-gcc poetcc -trace empty.c 2>&1)" '^poetcc: -trace: musl-gcc is for another C library'
+else
+    skip "there is no musl-gcc"
+fi
+stop_server
+done_testing
