@@ -115,7 +115,7 @@ static void handled(int sig, siginfo_t *info)
         thread_missed(t, UNSEEN_HANDLER);
         return;
     }
-    record_received(t, TYPE_HANDLER, from, name_of(sig), 0);
+    record_received(t, TYPE_HANDLER, from, from.at.number ? NULL : name_of(sig), 0);
     note_recorded();
 }
 
