@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/answer.h"
 
+#include "server/unseen.h"
 #include "wire/limits.h"
 
 #include <errno.h>
@@ -79,6 +80,7 @@ struct shown_event show(const struct run *run, uint64_t position)
                             .relation = e.relation,
                             .state = e.state,
                             .partner_lost = e.partner_lost,
+                            .doubt = e.doubt,
                             .time_ns = e.time_ns,
                             .about = e.about,
                             .thread = e.thread,
@@ -168,7 +170,9 @@ void answer_run(struct out *out, const struct run *run, enum message type)
                           .number = run->number,
                           .events = order_figures(run->order).events,
                           .wall_ns = run->wall_ns,
-                          .connected = run->connected};
+                          .connected = run->connected,
+                          .unfinished = run->unfinished,
+                          .written = run->written};
     out_begin(out, type);
     put_run(out, &r);
     out_end(out);
@@ -300,18 +304,20 @@ void answer_stat(struct out *out, const struct run *run)
                            .duration_ns = run->last_ns,
                            .connected = run->connected,
                            .unfinished = run->unfinished,
+                           .written = run->written,
+                           .doubtful = f.doubtful,
                            .damage = damage};
-    uint64_t dropped = 0;
     for (size_t i = 0; i < run->process_count; i++) {
         s.waited_ns += run->processes[i].waited_ns;
         s.untraced += run->processes[i].unfollowed;
-        dropped += run->processes[i].dropped;
     }
-    s.lost = s.lost > dropped ? s.lost : dropped; /* not all of them were numbered */
+    s.lost += unseen_lost(run); /* not all of them were numbered */
+    s.unseen = unseen_list(run, &s.unseen_count);
     out_begin(out, MESSAGE_STAT_IS);
     put_stat(out, &s);
     out_end(out);
     free(damage);
+    free(s.unseen);
     size_t count;
     const struct trouble *troubles = order_troubles(run->order, &count);
     for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {
@@ -407,6 +413,12 @@ static void tell_leftovers(struct out *out, const struct run *run)
             put_u64(out, gap.count);
             out_end(out);
         }
+    }
+    if (unseen_lost(run)) { /* without a number, or on lines that nobody knows */
+        out_begin(out, MESSAGE_LOST_IS);
+        put_ref(out, (struct ref){0, 0});
+        put_u64(out, unseen_lost(run));
+        out_end(out);
     }
     out_begin(out, MESSAGE_DUMP_END);
     out_end(out);

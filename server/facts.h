@@ -17,6 +17,7 @@ struct shape {
  * an announcement by another thread. */
 struct books {
     struct ref last[2];
+    uint8_t doubt; /* an enum unseen: what its next event may follow besides */
     struct slot *held;
     size_t held_count, held_room;
     uint32_t held_epoch; /* region of the oldest */

@@ -145,6 +145,7 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
     char environment[256];
     snprintf(environment, sizeof environment, "%s", hello->environment);
     peer->run = run;
+    tracefile_lock(run->trace, true);
     peer->teller = teller_new(run, (uint32_t)run->process_count, hello);
     if (!peer->teller) {
         peer_refuse(peer, "out of memory");
@@ -249,6 +250,28 @@ static void describe_first(struct peer *peer, const struct slot *slots, size_t c
     }
 }
 
+static void journal_figures(struct peer *peer)
+{
+    const struct run_process *process = teller_process(peer->teller);
+    struct out gap = {0};
+    put_u64(&gap, process->waited_ns);
+    put_u64(&gap, process->dropped);
+    put_u64(&gap, process->unfollowed);
+    journal(peer, MESSAGE_GAP, 0, gap.data, gap.size);
+    out_free(&gap);
+}
+
+/* What was not followed is a reason to doubt answers: it must outlive the server, if roughly. */
+static void note_unfollowed(struct peer *peer)
+{
+    uint64_t now = teller_process(peer->teller)->unfollowed;
+    if (now < 2 * peer->journalled + 1)
+        return;
+    peer->journalled = now;
+    journal_figures(peer);
+    flush(teller_run(peer->teller));
+}
+
 /* One round over the queues of one program: copy, journal, tell. */
 static const char *drain(struct peer *peer, size_t *told)
 {
@@ -269,6 +292,7 @@ static const char *drain(struct peer *peer, size_t *told)
         return NULL;
     }
     const char *error = tell_batches(peer, told);
+    note_unfollowed(peer);
     drop_done(peer);
     saving_poll(run);
     return error;
@@ -389,6 +413,7 @@ void run_finished(struct run *run)
     saving_finish(run);
     tracefile_append(run->trace, (struct chunk){.kind = CHUNK_END});
     flush(run);
+    tracefile_lock(run->trace, false);
 }
 
 void program_gone(struct peer *peer)

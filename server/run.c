@@ -4,6 +4,7 @@
 #include "server/saving.h"
 #include "server/teller.h"
 #include "server/times.h"
+#include "server/unseen.h"
 
 #include "server/order/map.h"
 #include "wire/limits.h"
@@ -247,6 +248,7 @@ void run_free(struct run *run)
         teller_free(run->tellers[i]);
     free(run->tellers);
     saving_free(run->saving);
+    unseen_free(run);
     clocks_free(run->clocks);
     order_free(run->order);
     tracefile_close(run->trace);

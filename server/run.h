@@ -83,8 +83,16 @@ struct run {
     struct saving *saving; /* of a live run */
     struct teller **tellers; /* by session; NULL where it hung up */
     size_t teller_count, teller_room;
+    struct run_unseen { /* what programs say they do that is not followed */
+        uint8_t reason;
+        uint32_t session; /* that said it last */
+        char *about;
+        uint64_t count; /* programs */
+    } *unseen;
+    size_t unseen_count, unseen_room;
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished;    /* the file has no end */
+    bool written;       /* a server was still writing it when it was opened */
     uint64_t unwritten; /* bytes that the disk had no room for; 0 none */
 };
 

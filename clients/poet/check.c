@@ -188,7 +188,8 @@ static int check_trace(const struct command *command, const char *file)
            type != MESSAGE_DUMP_END) {
         if (type == MESSAGE_LOST_IS) {
             struct ref at = get_ref(&in);
-            say(&c, at, "%llu events were lost", (unsigned long long)get_u64(&in));
+            unsigned long long lost = get_u64(&in);
+            say(&c, at, "%llu events were lost%s", lost, at.line ? "" : " on lines that are not known");
         } else if (type == MESSAGE_EVENT) {
             struct shown_event event;
             get_event(&in, &event);

@@ -31,11 +31,12 @@ static void add_edge(struct incoming *in, uint64_t from)
         in->items[in->count++] = from;
 }
 
-/* The last events of a line that is gone are lost if somebody names one of them. */
+/* On a line that is gone, what somebody names and nobody told is lost, with what is before it. */
 static void close_end(struct order *order, struct ref named)
 {
     const struct line *line = order_get(order, named.line);
-    if (line && line->gone && !line->pending && named.number > line->delivered)
+    if (line && line->gone && named.number > line->delivered &&
+        (!line->pending || pending_least(order, named.line) > named.number))
         log_gap(order, named.line, named.number - line->delivered);
 }
 

@@ -46,6 +46,7 @@ struct tracefile {
     /* reading: parts that are put stay in memory, at places that no file has */
     uint64_t size;
     bool reading;
+    bool locked; /* a server was still writing it */
 };
 
 /* tracefile.c */

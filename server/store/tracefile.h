@@ -24,6 +24,8 @@ struct tracefile;
  * (caller frees).  NULL with errno. */
 struct tracefile *tracefile_create(const char *path, const char *run, char **used);
 void tracefile_close(struct tracefile *file);
+/* Says to readers whether more will come: a lock of the whole file, taken when it is created. */
+void tracefile_lock(struct tracefile *file, bool more_comes);
 
 /* Appends to the journal in memory; flush hands it to the system.  False with errno when the disk
  * is full: the journal then ends with the last complete flush. */
@@ -59,5 +61,6 @@ struct tracefile *tracefile_open(const char *path, const char **why);
 void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struct chunk),
                       void *context, char **damage);
 const char *tracefile_run(const struct tracefile *file); /* its name */
+bool tracefile_is_written(const struct tracefile *file); /* when it was opened a server held its lock */
 
 #endif
