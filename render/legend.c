@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #include "render/build.h"
 
-#include "render/paint.h"
-
 #include <string.h>
 
 static const struct target_colour black = {0, 0, 0};
@@ -74,19 +72,6 @@ static void reach(struct scene *scene, double x, double y)
     *down = y > *down ? y : *down;
 }
 
-/* How marks are coloured whose order to the selected one is not known. */
-static void add_standing(struct builder *b, struct legend *at)
-{
-    const struct scene *scene = b->scene;
-    uint32_t i = 0;
-    while (i < scene->mark_count && scene->marks[i].event->stands != 1 + ORDER_UNKNOWN)
-        i++;
-    if (i < scene->mark_count)
-        add_key(b, at, (struct scene_key){.shape = SHAPE_CIRCLE, .filled = true, .state = EVENT_ORDERED,
-                                          .colour = paint_standing(1 + ORDER_UNKNOWN)},
-                "not known how it stands to the selected one");
-}
-
 static void build_legend(struct builder *b)
 {
     static const struct {
@@ -122,7 +107,6 @@ static void build_legend(struct builder *b)
                         styles[s].words);
                 break;
             }
-    add_standing(b, &at);
     if (scene->key_count)
         reach(scene, at.widest, at.y + 18);
 }
