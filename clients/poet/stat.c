@@ -165,7 +165,8 @@ const struct command command_stat = {
     "stat", "print figures: lines, events, pending, lost, contradictions, ...",
     "stat SOURCE [--json]\n"
     "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with its\n"
-    "events), untraced calls, duration, how long programs were made to wait, programs.\n\n"
+    "events), untraced calls, duration, how long programs were made to wait, programs; how many events are\n"
+    "doubtful (they may be after more than is known), and what the run does not follow.\n\n"
     "  -j, --json   as one JSON object\n",
     run};
 
