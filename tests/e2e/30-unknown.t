@@ -103,12 +103,16 @@ if "runtime" in what:
 if "hides" in what:
     poet.send(UNSEEN, struct.pack("<B", 3) + string("a pool of threads"))
 poet.event(a, "note"), poet.event(b, "note")           # 1:1, 2:1
-doubtful(poet, b, "note", 0, doubt=2)                  # 2:2
+if "many" not in what:
+    doubtful(poet, b, "note", 0, doubt=2)              # 2:2
 if "group" in what:
     doubtful(poet, a, "met", GROUP | KEYED, 1, 3)      # 1:2
     doubtful(poet, b, "met", GROUP | KEYED, 1, 3)      # 2:3; the third never comes
     doubtful(poet, c, "receive", RECEIVE | KEYED, 2, 1) # 3:1; nobody sent that
     poet.event(a, "note"), poet.event(c, "note")       # 1:3, 3:2
+if "many" in what:
+    for _ in range(20000):
+        poet.event(a, "note"), poet.event(b, "note")
 if "wait" in what:
     print("told", flush=True)
     sys.stdin.read()
@@ -205,4 +209,25 @@ kill -KILL "$server"
 wait "$server" 2>/dev/null
 exec 5>&-
 is "what was not followed outlives kill -9 of the server" "$(figure futex.poet untraced)" 1
+
+# ---- ... or forgetting ----
+start_server -o keep.poet -q --keep 300K
+tell runtime many
+until_true finished latest
+stop_server
+like "the run is kept in part" "$(poet dump --json keep.poet | grep -m 1 '"event"')" '"event":"[12]:[0-9]{3,}"'
+like "what a program said outlives forgetting" "$(poet order keep.poet 1:19990 2:19990 2>&1)" \
+    "not followed: Rust, OpenMP"
+
+# ---- the viewer: a colour, counts and reasons of their own ----
+. "$root/tests/e2e/display.sh"
+poet dump --json clocks.poet | sed -n 's/^{"event":"\([0-9:]*\)".*"state":"ordered".*/\1/p' >events
+awk 'NR % 97 == 1' events >some
+read -r event < <(sed "s/^/$(sed -n '$p' some) /" events | poet order clocks.poet - 2>/dev/null |
+    paste - events | awk '$1 == "unknown" { print $2 }')
+printf 'goto %s\nsecond %s\nstate asked\nquit\n' "$(sed -n '$p' some)" "$event" >script
+check "it is asked" timeout 100 poet view clocks.poet --script script
+like "the relation is unknown" "$(cat asked)" "related 4 "
+is "as many stand either way as poet order says" "$(sed 's/.* unknown \([0-9]*\) .*/\1/' asked)" \
+    "$(sed "s/^/$(sed -n '$p' some) /" events | poet order clocks.poet - 2>/dev/null | grep -c unknown)"
 done_testing
