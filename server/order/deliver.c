@@ -37,8 +37,11 @@ static bool close_end(struct order *order, struct ref named)
     const struct line *line = order_get(order, named.line);
     bool closes = line && line->gone && named.number > line->delivered &&
                   (!line->pending || pending_least(order, named.line) > named.number);
-    if (closes)
+    if (closes) {
         log_gap(order, named.line, named.number - line->delivered);
+        line_wake(order, named.line);
+        line_enqueue(order, named.line);
+    }
     return closes;
 }
 
