@@ -17,7 +17,7 @@ PKG = $(shell pkg-config --silence-errors $(1) $(2))
 HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 
 # ---- rooms ----
-WIRE    = wire/message.c wire/text.c wire/endpoint.c wire/shown.c wire/asked.c
+WIRE    = wire/message.c wire/text.c wire/endpoint.c wire/shown.c wire/asked.c wire/unseen.c
 CONFIG  = $(wildcard config/*.c)
 TRACE   = $(wildcard clients/trace/*.c) wire/message.c wire/endpoint.c
 ORDER   = $(wildcard server/order/*.c)

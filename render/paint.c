@@ -199,10 +199,12 @@ static void paint_gap(const struct painter *p, const struct scene_gap *gap)
 struct target_colour paint_standing(uint8_t stands)
 {
     static const struct target_colour past = {0, 0.45, 0.7}, future = {0.84, 0.37, 0},
-                                      concurrent = {0.45, 0.45, 0.45}, same = {0.8, 0.47, 0.65};
+                                      concurrent = {0.45, 0.45, 0.45}, same = {0.8, 0.47, 0.65},
+                                      unknown = {0, 0.62, 0.45};
     return stands == 1 + ORDER_BEFORE  ? past
            : stands == 1 + ORDER_AFTER ? future
            : stands == 1 + ORDER_SAME  ? same
+           : stands == 1 + ORDER_UNKNOWN ? unknown
                                        : concurrent;
 }
 
@@ -216,17 +218,18 @@ static void ring(const struct painter *p, const struct scene_mark *m, double rad
     cairo_stroke(p->cr);
 }
 
-/* A bar on the side where the event stands. */
+/* A bar on the side where the event stands, or on both where that is not known. */
 static void paint_side(const struct painter *p, const struct scene_mark *m)
 {
     uint8_t stands = m->event->stands;
-    double side = stands == 1 + ORDER_BEFORE ? -1 : stands == 1 + ORDER_AFTER ? 1 : 0;
-    if (!side)
-        return;
-    set_colour(p, paint_standing(stands));
-    cairo_rectangle(p->cr, m->x_pt + side * (HALF + 2.3) - 0.8, m->y_pt - HALF - 1.5, 1.6,
-                    2 * HALF + 3);
-    cairo_fill(p->cr);
+    for (int side = -1; side <= 1; side += 2) {
+        if (stands != 1 + ORDER_UNKNOWN && stands != 1 + (side < 0 ? ORDER_BEFORE : ORDER_AFTER))
+            continue;
+        set_colour(p, paint_standing(stands));
+        cairo_rectangle(p->cr, m->x_pt + side * (HALF + 2.3) - 0.8, m->y_pt - HALF - 1.5, 1.6,
+                        2 * HALF + 3);
+        cairo_fill(p->cr);
+    }
 }
 
 static bool is_found(const struct paint_selection *s, struct ref at)

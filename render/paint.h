@@ -15,7 +15,7 @@ struct paint_theme {
 };
 
 /* What stands out.  Marks are told apart by shape, too: of the past by a bar on their left, of the future
- * on their right; concurrent ones are faint. */
+ * on their right; concurrent ones are faint; where it is not known, by a bar on either side. */
 struct paint_selection {
     struct ref selected, second; /* line 0: none */
     bool stands;                 /* colour marks by how they stand to the selected one */

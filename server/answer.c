@@ -2,6 +2,7 @@
 #include "server/answer.h"
 
 #include "server/turn.h"
+#include "server/unseen.h"
 #include "wire/limits.h"
 
 #include <errno.h>
@@ -80,6 +81,7 @@ struct shown_event show(const struct run *run, uint64_t position)
                             .relation = e.relation,
                             .state = e.state,
                             .partner_lost = e.partner_lost,
+                            .doubt = e.doubt,
                             .time_ns = e.time_ns,
                             .about = e.about,
                             .thread = e.thread,
@@ -175,7 +177,9 @@ void answer_run(struct out *out, const struct run *run, enum message type)
                           .events = run->resting ? run->rest_events : order_figures(run->order).events,
                           .lost = run->resting ? run->rest_lost : run_lost(run),
                           .wall_ns = run->wall_ns,
-                          .connected = run->connected};
+                          .connected = run->connected,
+                          .unfinished = run->unfinished,
+                          .written = run->written};
     out_begin(out, type);
     put_run(out, &r);
     out_end(out);
@@ -346,15 +350,19 @@ void answer_stat(struct out *out, const struct run *run)
                            .duration_ns = run->last_ns,
                            .connected = run->connected,
                            .unfinished = run->unfinished,
+                           .written = run->written,
+                           .doubtful = f.doubtful,
                            .damage = damage};
     for (size_t i = 0; i < run->process_count; i++) {
         s.waited_ns += run->processes[i].waited_ns;
         s.untraced += run->processes[i].unfollowed;
     }
+    s.unseen = unseen_list(run, &s.unseen_count);
     out_begin(out, MESSAGE_STAT_IS);
     put_stat(out, &s);
     out_end(out);
     free(damage);
+    free(s.unseen);
     size_t count;
     const struct trouble *troubles = order_troubles(run->order, &count);
     for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {

@@ -2,6 +2,7 @@
  * order the past is a prefix and the future a suffix, so that two numbers say it; on a shared line
  * every event is asked. */
 #include "server/finding.h"
+#include "server/unseen.h"
 #include "wire/shown.h"
 
 #include <stdlib.h>
@@ -13,7 +14,9 @@ struct count_job {
     const struct run *run;
     struct shown_count count;
     struct reach *past, *future;
+    bool hidden; /* something that nobody saw may order what is not ordered */
     uint64_t first; /* of the order, when it began */
+    uint64_t position; /* of the event asked about */
     uint64_t ordinal;
     uint32_t line; /* the one that is counted */
 };
@@ -29,6 +32,8 @@ static void begin(struct count_job *job)
     if (position == NO_POSITION || order_event(order, position).state != EVENT_ORDERED)
         return;
     job->count.known = true;
+    job->position = position;
+    job->hidden = unseen_hiding(job->run) != 0;
     job->past = reach_new(order, position, false, 0);
     job->future = reach_new(order, position, true, order_count(order));
 }
@@ -57,6 +62,11 @@ static bool in_order(const struct order *order, uint64_t position)
     return position != NO_POSITION && order_event(order, position).state == EVENT_ORDERED;
 }
 
+static bool is_unknown(const struct count_job *job, uint64_t position)
+{
+    return job->hidden || order_doubts_between(job->run->order, job->position, position);
+}
+
 /* Every event of a line is asked; false when the budget is spent. */
 static bool ask_each(struct count_job *job, uint64_t *budget)
 {
@@ -73,7 +83,9 @@ static bool ask_each(struct count_job *job, uint64_t *budget)
         job->count.same += past && future;
         job->count.before += past && !future;
         job->count.after += future && !past;
-        job->count.concurrent += !past && !future;
+        bool unknown = !past && !future && is_unknown(job, position);
+        job->count.unknown += unknown;
+        job->count.concurrent += !past && !future && !unknown;
     }
     return true;
 }
@@ -90,7 +102,11 @@ static void ask_ends(struct count_job *job)
     job->count.same += same;
     job->count.before += until - base - same;
     job->count.after += n - from - same;
-    job->count.concurrent += n - base - (until - base) - (n - from) + same;
+    uint64_t unordered = n - base - (until - base) - (n - from) + same;
+    uint64_t alike = job->hidden ? 0 : order_doubts_alike(order, job->line, until, from, job->position);
+    alike = alike < unordered ? alike : unordered;
+    job->count.concurrent += alike;
+    job->count.unknown += unordered - alike;
 }
 
 bool count_step(struct count_job *job, uint64_t budget)
@@ -103,7 +119,8 @@ bool count_step(struct count_job *job, uint64_t budget)
         begin(job);
         return !job->count.known;
     }
-    if (!reach_step(job->past, budget) || !reach_step(job->future, budget))
+    if (!reach_step(job->past, budget) || !reach_step(job->future, budget) ||
+        !order_doubts_step(order, order_count(order), budget))
         return false;
     bool each = order_figures(order).contradictions > 0;
     for (; job->line <= order_lines(order); job->line++, job->ordinal = 0) {

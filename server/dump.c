@@ -1,4 +1,5 @@
 /* A dump of a run: every event, what is pending by line and number, contradictions, gaps. */
+#include "server/unseen.h"
 #include "server/answer.h"
 
 #include "wire/limits.h"
@@ -169,7 +170,12 @@ static bool tell_gaps(struct dump *dump, struct out *out, size_t enough)
             tell_missing(&telling, gap.first, gap.count);
         order_unreadable(order, gap.line, tell_missing, &telling);
     }
-    return dump->at >= order_lines(order);
+    if (dump->at < order_lines(order))
+        return false;
+    struct telling unnumbered = {out, 0}; /* without a number, or on lines that nobody knows */
+    if (unseen_lost(dump->run))
+        tell_missing(&unnumbered, 0, unseen_lost(dump->run));
+    return true;
 }
 
 static bool stage_step(struct dump *dump, struct out *out, size_t enough)

@@ -4,6 +4,7 @@
 #include "wire/text.h"
 
 #include "server/saving.h"
+#include "server/unseen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,13 +147,16 @@ static bool read_line(struct teller *teller, struct in *in, uint32_t thread)
     return !in->error;
 }
 
-static bool read_named(struct teller *teller, struct in *in, unsigned type)
+/* Of a thread that lost records the next one comes after those, and after whatever those came after. */
+static bool read_named(struct teller *teller, struct in *in, unsigned type, uint32_t thread)
 {
     uint32_t line = line_of(teller, get_u32(in));
     uint64_t number = type == MESSAGE_NAME ? 0 : get_u64(in);
     if (type == MESSAGE_LOST) {
         uint64_t count = get_u64(in);
-        if (in_done(in) && line)
+        if (in_done(in) && thread)
+            books_of(teller, thread)->doubt = UNSEEN_LOST;
+        if (!in->error && line)
             order_lost(teller->run->order, line, number, count);
     } else {
         char *text = type == MESSAGE_NAME ? get_name(in, LIMIT_TEXT_BYTES) : get_note(in, LIMIT_TEXT_BYTES);
@@ -242,12 +246,15 @@ static bool read_gap(struct teller *teller, struct in *in)
     return in_done(in);
 }
 
-static bool read_unseen(struct in *in)
+static bool read_unseen(struct teller *teller, struct in *in)
 {
     uint8_t reason = get_u8(in);
-    free(get_name(in, LIMIT_TEXT_BYTES));
+    char *about = get_name(in, LIMIT_TEXT_BYTES);
     if (in_done(in) && (reason == UNSEEN_NONE || reason >= UNSEEN_COUNT))
         in_fail(in, "gives no reason that is known");
+    if (!in->error)
+        unseen_add(teller->run, teller->session, reason, about);
+    free(about);
     return !in->error;
 }
 
@@ -290,7 +297,8 @@ static size_t kept_size(unsigned type, struct in in)
 static void keep(struct teller *teller, unsigned type, const struct in *in, uint32_t thread)
 {
     if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
-        type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT || type == MESSAGE_KIND)
+        type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT || type == MESSAGE_KIND ||
+        type == MESSAGE_UNSEEN)
         saving_fact(teller->run, (struct chunk){.kind = (uint16_t)type, .session = teller->session,
                                               .thread = thread, .data = in->data,
                                               .size = (uint32_t)kept_size(type, *in)});
@@ -313,7 +321,7 @@ bool facts_tell(struct teller *teller, unsigned type, struct in *in, uint32_t th
     case MESSAGE_NAME:
     case MESSAGE_TEXT:
     case MESSAGE_LOST:
-        return read_named(teller, in, type);
+        return read_named(teller, in, type, thread);
     case MESSAGE_OBJECT:
         return read_object(teller, in);
     case MESSAGE_KIND:
@@ -325,7 +333,7 @@ bool facts_tell(struct teller *teller, unsigned type, struct in *in, uint32_t th
     case MESSAGE_DESCRIBE:
         return read_describe(teller, in);
     case MESSAGE_UNSEEN:
-        return read_unseen(in);
+        return read_unseen(teller, in);
     default:
         in_fail(in, "is no message of a program");
         return false;

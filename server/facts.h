@@ -17,6 +17,7 @@ struct shape {
  * an announcement by another thread. */
 struct books {
     struct ref last[2];
+    uint8_t doubt;       /* an enum unseen: what its next event may follow besides */
     uint32_t thread;     /* code of its own line */
     struct slot *held;   /* from held_begin on */
     size_t held_begin, held_count, held_room;

@@ -168,6 +168,7 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
     peer->run = run;
     run->finished = false;
     run->asked = ++peer->server->askings;
+    tracefile_lock(run->trace, true);
     peer->teller = teller_new(run, (uint32_t)run->process_count, hello);
     if (!peer->teller) {
         peer_refuse(peer, "out of memory");
@@ -294,6 +295,31 @@ static bool go_on(struct run *run, struct share share)
     return all;
 }
 
+/* What is told of a program beside its events, as a GAP. */
+static struct out figures_of(const struct run_process *process)
+{
+    struct out gap = {0};
+    put_u64(&gap, process->waited_ns);
+    put_u64(&gap, process->dropped);
+    put_u64(&gap, process->unfollowed);
+    put_u64(&gap, process->left);
+    put_u64(&gap, process->left_told);
+    return gap;
+}
+
+/* What was not followed is a reason to doubt answers: it must outlive the server, if roughly. */
+static void note_unfollowed(struct peer *peer)
+{
+    uint64_t now = teller_process(peer->teller)->unfollowed;
+    if (now < 2 * peer->journalled + 1)
+        return;
+    peer->journalled = now;
+    struct out gap = figures_of(teller_process(peer->teller));
+    journal(peer, MESSAGE_GAP, 0, gap.data, gap.size);
+    out_free(&gap);
+    flush(teller_run(peer->teller));
+}
+
 /* One round over the queues of one program: copy, journal, tell. */
 static const char *drain(struct peer *peer, size_t *told)
 {
@@ -315,6 +341,7 @@ static const char *drain(struct peer *peer, size_t *told)
         return NULL;
     }
     const char *error = tell_batches(peer, told);
+    note_unfollowed(peer);
     drop_done(peer);
     saving_poll(run);
     return error;
@@ -474,6 +501,7 @@ static void end_of(struct run *run)
 {
     tracefile_append_last(run->trace, (struct chunk){.kind = CHUNK_END});
     flush_last(run);
+    tracefile_lock(run->trace, false);
 }
 
 void run_finished(struct run *run)
@@ -561,13 +589,7 @@ static void tell_losses(struct peer *peer, struct losses *losses)
 static void tell_gap(struct peer *peer)
 {
     struct run *run = teller_run(peer->teller);
-    const struct run_process *process = teller_process(peer->teller);
-    struct out gap = {0};
-    put_u64(&gap, process->waited_ns);
-    put_u64(&gap, process->dropped);
-    put_u64(&gap, process->unfollowed);
-    put_u64(&gap, process->left);
-    put_u64(&gap, process->left_told);
+    struct out gap = figures_of(teller_process(peer->teller));
     journal_last(peer, MESSAGE_GAP, gap.data, gap.size);
     saving_fact(run, (struct chunk){.kind = MESSAGE_GAP, .session = teller_session(peer->teller),
                                   .data = gap.data, .size = (uint32_t)gap.size});

@@ -2,6 +2,7 @@
 
 #include "server/answer.h"
 #include "server/finding.h"
+#include "server/unseen.h"
 
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@ struct question {
     struct pair {
         struct ref a, b;
         uint8_t answer; /* 1 + a precedence, 0: one of them is not known */
+        uint32_t reasons;
     } *pairs;
     size_t count, room, at;
     bool begun;
@@ -76,6 +78,11 @@ static bool step(struct question *q, struct pair *pair, uint64_t budget)
     if (!q->witness && !comparison_step(q->comparison, budget))
         return false;
     enum precedence answer = comparison_answer(q->comparison);
+    pair->reasons = comparison_reasons(q->comparison);
+    if (answer == ORDER_CONCURRENT && (pair->reasons = unseen_hiding(q->run)) != 0)
+        answer = ORDER_UNKNOWN;
+    else if (answer == ORDER_CONCURRENT)
+        pair->reasons = unseen_mechanisms(q->run);
     pair->answer = (uint8_t)(1 + answer);
     if (q->type == MESSAGE_ORDER || answer != ORDER_BEFORE)
         return true;
@@ -131,8 +138,10 @@ static bool question_put(void *p, struct out *out)
         return true;
     }
     out_begin(out, MESSAGE_ORDER_IS);
-    for (size_t i = 0; i < q->count; i++)
+    for (size_t i = 0; i < q->count; i++) {
         put_u8(out, q->pairs[i].answer);
+        put_u32(out, q->pairs[i].reasons);
+    }
     out_end(out);
     return true;
 }

@@ -183,6 +183,7 @@ struct run *replay(const char *path, const char **why)
     }
     player.run->file = strdup(path);
     player.run->unfinished |= !player.ended;
+    player.run->written = player.run->unfinished && tracefile_is_written(file);
     player.run->damage = damage;
     if (!damage && player.trouble && asprintf(&player.run->damage, "damaged: %s", player.trouble) < 0)
         player.run->damage = NULL;

@@ -4,6 +4,7 @@
 #include "server/saving.h"
 #include "server/teller.h"
 #include "server/times.h"
+#include "server/unseen.h"
 
 #include "server/order/map.h"
 #include "wire/limits.h"
@@ -255,6 +256,7 @@ void run_free(struct run *run)
         teller_free(run->tellers[i]);
     free(run->tellers);
     saving_free(run->saving);
+    unseen_free(run);
     clocks_free(run->clocks);
     order_free(run->order);
     tracefile_close(run->trace);
@@ -380,11 +382,18 @@ bool run_go_on(struct run *run, uint64_t looks)
 {
     uint64_t before = order_count(run->order);
     bool all = tellers_go_on(run, looks) && order_go_on(run->order, looks);
-    if (all)
-        run->connected -= run->leaving;
+    if (all && run->leaving && run->connected == run->leaving && !run->finishing) {
+        run->finishing = true; /* nobody is left who could tell more */
+        order_finish(run->order);
+        all = order_go_on(run->order, looks);
+    }
     if ((all && run->leaving) || order_count(run->order) != before)
         run->generation++;
-    run->leaving = all ? 0 : run->leaving;
+    if (all) {
+        run->connected -= run->leaving;
+        run->leaving = 0;
+        run->finishing = false;
+    }
     return all;
 }
 

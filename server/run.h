@@ -88,6 +88,7 @@ struct run {
     struct teller **tellers; /* by session; NULL where it hung up */
     size_t teller_count, teller_room;
     struct teller *busy; /* those that have slots which need not wait any more */
+    bool finishing;      /* the last of its programs leaves */
     bool patient;        /* they, and much of the order, are left to run_go_on */
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished;    /* the file has no end */
@@ -97,6 +98,14 @@ struct run {
     uint64_t rest_events, rest_lost;
     uint64_t asked;     /* grows; when it began, was finished or asked for last */
     bool verify;        /* a viewer of its own: all of it is read before its figures are told */
+    struct run_unseen { /* what programs say they do that is not followed */
+        uint8_t reason;
+        uint32_t session; /* that said it last */
+        char *about;
+        uint64_t count; /* programs */
+    } *unseen;
+    size_t unseen_count, unseen_room;
+    bool written;       /* a server was still writing it when it was opened */
     uint64_t unwritten; /* bytes that the disk had no room for; 0 none */
 };
 

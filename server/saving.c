@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define EPOCHS_MAX 64
+#define STATE_UNFOLLOWED 0x80000000u /* with the number of processes: of each three figures are told, not two */
+#define THREAD_DOUBT_SHIFT 28        /* with a thread's session: what its next event may follow besides */
 
 struct saving {
     struct out facts, texts; /* since the last news */
@@ -101,10 +103,11 @@ static void put_state(struct run *run, struct out *out)
     size_t size;
     uint8_t *order = order_save(run->order, &size);
     put_u64(out, (uint64_t)run->last_ns);
-    put_u32(out, (uint32_t)run->process_count);
+    put_u32(out, (uint32_t)run->process_count | STATE_UNFOLLOWED);
     for (size_t i = 0; i < run->process_count; i++) {
         put_u64(out, run->processes[i].waited_ns);
         put_u64(out, run->processes[i].dropped);
+        put_u64(out, run->processes[i].unfollowed);
     }
     put_u32(out, (uint32_t)s->hangup_count);
     for (size_t i = 0; i < s->hangup_count; i++) {
@@ -126,9 +129,9 @@ static void put_threads(const struct run *run, struct out *out, uint32_t *oldest
                 continue;
             if (books->held_count && books->held_epoch < *oldest)
                 *oldest = books->held_epoch;
-            if (!books->last[0].line)
+            if (!books->last[0].line && !books->doubt)
                 continue;
-            put_u32(out, teller->session);
+            put_u32(out, teller->session | (uint32_t)books->doubt << THREAD_DOUBT_SHIFT);
             put_u32(out, (uint32_t)teller->threads.entries[k].a);
             put_ref(out, books->last[0]);
             put_ref(out, books->last[1]);
@@ -252,11 +255,14 @@ bool saving_read_state(struct run *run, struct chunk state,
     struct in in = in_from(state.data, state.size);
     run->last_ns = (int64_t)get_u64(&in);
     uint32_t processes = get_u32(&in);
+    bool all = processes & STATE_UNFOLLOWED;
+    processes &= ~STATE_UNFOLLOWED;
     for (uint32_t i = 0; i < processes && !in.error; i++) {
-        uint64_t waited = get_u64(&in), dropped = get_u64(&in);
+        uint64_t waited = get_u64(&in), dropped = get_u64(&in), unfollowed = all ? get_u64(&in) : 0;
         if (i < run->process_count) {
             run->processes[i].waited_ns = waited;
             run->processes[i].dropped = dropped;
+            run->processes[i].unfollowed = unfollowed;
         }
     }
     uint32_t hangups = get_u32(&in);
@@ -280,10 +286,13 @@ void saving_read_threads(struct run *run, struct chunk threads)
         struct ref last = get_ref(&in), other = get_ref(&in);
         if (in.error)
             return;
+        uint8_t doubt = (uint8_t)(session >> THREAD_DOUBT_SHIFT);
+        session &= (1u << THREAD_DOUBT_SHIFT) - 1;
         if (session >= run->teller_count || !run->tellers[session])
             continue;
         struct books *books = books_of(run->tellers[session], code);
         books->last[0] = last;
         books->last[1] = other;
+        books->doubt = doubt < UNSEEN_COUNT ? doubt : UNSEEN_NONE;
     }
 }

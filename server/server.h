@@ -47,6 +47,7 @@ struct peer {
     size_t queue_count;
     bool woken; /* a queue fills up */
     uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
+    uint64_t journalled; /* calls that were not followed, as the journal says it */
     /* a viewer */
     struct run *run;
     struct known known;

@@ -68,6 +68,9 @@ static void accept_point(struct teller *teller, struct books *books, struct arri
                         implied(teller, books->last[1], b->at)));
     if (!known)
         a->after[0] = books->last[0];
+    if (!a->doubt)
+        a->doubt = books->doubt;
+    books->doubt = UNSEEN_NONE;
     books->last[0] = a->at;
     books->last[1] = b ? b->at : (struct ref){0, 0};
     if (a->time_ns > teller->run->last_ns)
@@ -113,6 +116,7 @@ static void accept_compound(struct teller *teller, struct books *books, const st
             on_b.about = step->flags & STEP_ABOUT_A ? a.line : base.about;
             accept_point(teller, books, &on_b, NULL);
         }
+        base.doubt = UNSEEN_NONE; /* what follows is after it */
         a.number += step->type_a != 0;
         b.number += step->type_b != 0;
     }
@@ -220,13 +224,18 @@ static bool accept_record(struct teller *teller, struct books *books, uint32_t t
         .thread = line_of(teller, thread),
         .site = site_of(teller, slot->site),
         .time_ns = (int64_t)(slot->time_ns - teller->run->start_ns),
-        .batch = teller->batch};
+        .batch = teller->batch,
+        .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
     teller->run->generation++;
     if (slot->number_a == 0 || slot->number_a > INT64_MAX || slot->number_b > INT64_MAX) {
         if (!(slot->flags & SLOT_KEYED) && (slot->flags & SLOT_RELATION) != RELATION_GROUP) {
             *error = "a slot has an impossible number";
             return false;
         }
+    }
+    if (base.doubt >= UNSEEN_COUNT) {
+        *error = "a slot gives a reason that is not known";
+        return false;
     }
     if (slot->flags & SLOT_TEXT && !teller->stale)
         add_payload_text(teller, slot, base.at);

@@ -4,6 +4,7 @@
 #include "server/hidden.h"
 #include "server/order/place.h"
 #include "server/times.h"
+#include "server/unseen.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct window_job {
     struct times *times;
     struct reach *past, *future; /* of the event asked about */
     uint64_t about;              /* its position */
+    bool hidden; /* something that nobody saw may order what is not ordered */
     bool placed, done;
 };
 
@@ -266,6 +268,14 @@ static void ask_about(struct window_job *job)
         return;
     job->past = reach_new(job->run->order, job->about, false, p->events[0].position);
     job->future = reach_new(job->run->order, job->about, true, p->events[p->count - 1].position);
+    job->hidden = unseen_hiding(job->run) != 0;
+}
+
+/* The latest event that how they stand is asked of. */
+static uint64_t last_asked(const struct window_job *job)
+{
+    uint64_t last = job->placement.events[job->placement.count - 1].position;
+    return last > job->about ? last : job->about;
 }
 
 bool window_step(struct window_job *job, uint64_t budget)
@@ -280,7 +290,8 @@ bool window_step(struct window_job *job, uint64_t budget)
         ask_about(job);
     }
     return job->done = (!job->past || reach_step(job->past, budget)) &&
-                       (!job->future || reach_step(job->future, budget));
+                       (!job->future || reach_step(job->future, budget)) &&
+                       (!job->past || order_doubts_step(job->run->order, last_asked(job) + 1, budget));
 }
 
 bool window_left(struct window_job *job)
@@ -295,9 +306,10 @@ static uint8_t stands(const struct window_job *job, uint64_t position)
     if (!job->past)
         return 0;
     bool past = reach_has(job->past, position), future = reach_has(job->future, position);
-    return (uint8_t)(1 + (past && future ? ORDER_SAME : past ? ORDER_BEFORE
-                                                   : future  ? ORDER_AFTER
-                                                             : ORDER_CONCURRENT));
+    if (past || future)
+        return 1 + (past && future ? ORDER_SAME : past ? ORDER_BEFORE : ORDER_AFTER);
+    bool unknown = job->hidden || order_doubts_between(job->run->order, job->about, position);
+    return 1 + (unknown ? ORDER_UNKNOWN : ORDER_CONCURRENT);
 }
 
 static void add_presences(struct presences *sum, const struct order *order, uint32_t line, uint64_t left)

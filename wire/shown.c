@@ -109,6 +109,7 @@ void put_event(struct out *out, const struct shown_event *event)
     put_in(out, event->in);
     put_u32(out, (uint32_t)event->column);
     put_u32(out, event->fold);
+    put_u8(out, event->doubt);
     put_u8(out, event->stands);
     put_u64(out, (uint64_t)event->since_ns);
     put_refs(out, event->partners, event->partner_count);
@@ -138,6 +139,7 @@ void get_event(struct in *in, struct shown_event *event)
     event->in = get_in(in);
     event->column = (int32_t)get_u32(in);
     event->fold = get_u32(in);
+    event->doubt = get_u8(in);
     event->stands = get_u8(in);
     event->since_ns = (int64_t)get_u64(in);
     event->partners = get_refs(in, &event->partner_count);
@@ -222,6 +224,7 @@ void put_run(struct out *out, const struct shown_run *run)
     put_string(out, run->name);
     put_string(out, run->file);
     put_u64(out, run->lost);
+    put_u8(out, (uint8_t)(run->unfinished | run->written << 1));
 }
 
 void get_run(struct in *in, struct shown_run *run)
@@ -232,7 +235,10 @@ void get_run(struct in *in, struct shown_run *run)
     run->wall_ns = get_u64(in);
     run->name = get_one(in);
     run->file = get_string(in, NAME_BYTES);
-    run->lost = in_left(in) ? get_u64(in) : 0;
+    run->lost = get_u64(in);
+    uint8_t flags = get_u8(in);
+    run->unfinished = flags & 1;
+    run->written = flags & 2;
 }
 
 void shown_run_free(struct shown_run *run)
@@ -250,8 +256,15 @@ void put_stat(struct out *out, const struct shown_stat *s)
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         put_u64(out, v[i]);
     put_u32(out, s->connected);
-    put_u8(out, s->unfinished);
+    put_u8(out, (uint8_t)(s->unfinished | s->written << 1));
     put_string(out, s->damage);
+    put_u64(out, s->doubtful);
+    put_u32(out, s->unseen_count);
+    for (uint32_t i = 0; i < s->unseen_count; i++) {
+        put_u8(out, s->unseen[i].reason);
+        put_string(out, s->unseen[i].about);
+        put_u64(out, s->unseen[i].count);
+    }
 }
 
 void get_stat(struct in *in, struct shown_stat *s)
@@ -263,8 +276,27 @@ void get_stat(struct in *in, struct shown_stat *s)
         *v[i] = get_u64(in);
     s->duration_ns = (int64_t)get_u64(in);
     s->connected = get_u32(in);
-    s->unfinished = get_u8(in);
+    uint8_t flags = get_u8(in);
+    s->unfinished = flags & 1;
+    s->written = flags & 2;
     s->damage = get_one(in);
+    s->doubtful = get_u64(in);
+    uint32_t n = get_count(in, 13);
+    s->unseen = get_room(in, n, sizeof *s->unseen);
+    for (; s->unseen && s->unseen_count < n; s->unseen_count++) {
+        s->unseen[s->unseen_count].reason = get_u8(in);
+        s->unseen[s->unseen_count].about = get_one(in);
+        s->unseen[s->unseen_count].count = get_u64(in);
+    }
+}
+
+void shown_stat_free(struct shown_stat *s)
+{
+    for (uint32_t i = 0; i < s->unseen_count; i++)
+        free(s->unseen[i].about);
+    free(s->unseen);
+    free(s->damage);
+    *s = (struct shown_stat){0};
 }
 
 void put_density(struct out *out, const struct shown_density *d)
@@ -325,7 +357,7 @@ static void put_events(struct out *out, const struct shown_event *events, uint32
 
 static struct shown_event *get_events(struct in *in, uint32_t *count)
 {
-    uint32_t n = get_count(in, 77);
+    uint32_t n = get_count(in, 78);
     struct shown_event *events = get_room(in, n, sizeof *events);
     for (*count = 0; events && *count < n; ++*count)
         get_event(in, &events[*count]);
@@ -509,6 +541,7 @@ void put_count(struct out *out, const struct shown_count *c)
     put_u64(out, c->after);
     put_u64(out, c->concurrent);
     put_u64(out, c->same);
+    put_u64(out, c->unknown);
 }
 
 void get_count_is(struct in *in, struct shown_count *c)
@@ -519,6 +552,7 @@ void get_count_is(struct in *in, struct shown_count *c)
     c->after = get_u64(in);
     c->concurrent = get_u64(in);
     c->same = get_u64(in);
+    c->unknown = get_u64(in);
 }
 
 void put_found(struct out *out, const struct shown_found *f)

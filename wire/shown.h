@@ -42,6 +42,7 @@ struct shown_event {
     /* in a window only */
     int32_t column;
     uint32_t fold;
+    uint8_t doubt; /* an enum unseen: why more may be before it than is told */
     uint8_t stands;   /* to the event asked about: 0, or 1 + enum precedence */
     int64_t since_ns; /* since the event before it on its line; -1 there is none */
 };
@@ -81,6 +82,15 @@ struct shown_run {
     uint64_t events, lost;
     uint64_t wall_ns;
     uint32_t connected;
+    bool unfinished, written; /* a file: it has no end; a server was still writing it */
+};
+
+/* What a run does not see: a reason, what it is about ("" nothing special), and of how many programs, calls or
+ * events that holds. */
+struct shown_unseen {
+    uint8_t reason;
+    char *about;
+    uint64_t count;
 };
 
 struct shown_stat {
@@ -89,6 +99,10 @@ struct shown_stat {
     int64_t duration_ns;
     uint32_t connected;
     bool unfinished;
+    bool written; /* unfinished, since a server is still writing it */
+    uint64_t doubtful; /* events before which more may be than is told */
+    struct shown_unseen *unseen;
+    uint32_t unseen_count;
     char *damage; /* "" none */
 };
 
@@ -159,6 +173,7 @@ struct shown_count {
     struct ref at;
     bool known; /* there is such an event, and it is ordered */
     uint64_t before, after, concurrent, same; /* same: itself and the others of its point */
+    uint64_t unknown; /* they may be ordered by what was not seen */
 };
 
 /* What a search has found. */
@@ -193,6 +208,7 @@ void get_run(struct in *in, struct shown_run *run);
 void shown_run_free(struct shown_run *run);
 void put_stat(struct out *out, const struct shown_stat *stat);
 void get_stat(struct in *in, struct shown_stat *stat);
+void shown_stat_free(struct shown_stat *stat);
 void put_window(struct out *out, const struct shown_window *window);
 void get_window(struct in *in, struct shown_window *window);
 void shown_window_free(struct shown_window *window);

@@ -203,7 +203,8 @@ static int check_trace(const struct command *command, const char *file)
             continue;
         if (type == MESSAGE_LOST_IS) {
             struct ref at = get_ref(&in);
-            say(&c, at, "%llu events were lost", (unsigned long long)get_u64(&in));
+            unsigned long long lost = get_u64(&in);
+            say(&c, at, "%llu events were lost%s", lost, at.line ? "" : " on lines that are not known");
         } else if (type == MESSAGE_EVENT) {
             struct shown_event event;
             get_event(&in, &event);

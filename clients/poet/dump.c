@@ -70,6 +70,7 @@ static void event_to_json(struct subject *subject, const struct shown_event *e)
     for (uint32_t i = 0; i < e->text_count; i++)
         json_object_array_add(texts, json_object_new_string(e->texts[i]));
     json_object_object_add(o, "texts", texts);
+    json_object_object_add(o, "doubt", unseen_name(e->doubt) ? json_object_new_string(unseen_name(e->doubt)) : NULL);
     json_print(o);
 }
 
@@ -97,6 +98,8 @@ static void event_to_text(struct subject *subject, const struct shown_event *e)
         text_print(stdout, e->texts[i]);
         putchar('"');
     }
+    if (e->doubt)
+        printf(" DOUBTFUL (%s)", unseen_text(e->doubt));
     printf("%s\n", e->state == EVENT_ORDERED ? "" : e->state == EVENT_PENDING ? " PENDING" : " CONTRADICTORY");
 }
 
@@ -133,11 +136,11 @@ static void print_lost(struct in *in, bool json)
     char s[48];
     ref_print(s, sizeof s, at);
     if (!json) {
-        printf("%-10s LOST %llu events\n", s, (unsigned long long)count);
+        printf("%-10s LOST %llu events\n", at.line ? s : "elsewhere", (unsigned long long)count);
         return;
     }
     struct json_object *o = json_object_new_object();
-    json_object_object_add(o, "lost", json_object_new_string(s));
+    json_object_object_add(o, "lost", at.line ? json_object_new_string(s) : NULL);
     json_object_object_add(o, "count", json_object_new_uint64(count));
     json_print(o);
 }

@@ -194,6 +194,9 @@ bool subject_open(const struct command *command, struct subject *subject, const 
         subject_close(subject);
         return false;
     }
+    if (source_warning(&subject->source))
+        fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
+                source_warning(&subject->source));
     label_lines(&subject->source.book, subject->sites, &subject->known, labels);
     subject->command = command;
     return true;

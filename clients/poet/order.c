@@ -2,7 +2,10 @@
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 
+#include "clients/poet/json.h"
+
 #include <getopt.h>
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,29 +18,75 @@ struct pair {
 static const char *const words[] = {"no such event", "before", "after", "concurrent", "same",
                                     "unknown"};
 
-/* Asks for a batch and prints the answers; the first pair that does not exist ends it. */
-static bool some_concurrent;
+/* What the run does not see, asked for when first needed. */
+static struct shown_stat stat;
+static bool stat_known;
+static uint32_t told[2]; /* reasons for UNKNOWN, for CONCURRENT, that were told */
 
-/* What was not seen may order what is concurrent by all that was. */
-static void warn(const struct command *command, struct subject *subject)
+static void ask_stat(const struct command *command, struct subject *subject)
 {
     struct out out = {0};
     struct in in;
-    struct shown_stat stat;
     source_ask(&out, MESSAGE_STAT);
-    if (!source_send(&subject->source, &out) ||
+    if (stat_known || !source_send(&subject->source, &out) ||
         !subject_expect(command, subject, MESSAGE_STAT_IS, &in))
         return;
     get_stat(&in, &stat);
-    if (stat.untraced)
-        fprintf(stderr, "poet order: the program also synchronised %llu times in ways that cannot be "
-                        "followed (futexes of its own): what is concurrent here may be ordered by those\n",
-                (unsigned long long)stat.untraced);
-    free(stat.damage);
+    stat_known = true;
 }
 
+/* "numbers were lost", or with what it is about: "...: Rust, OpenMP (libgomp.so.1)". */
+static void reason_phrase(unsigned reason, char *text, size_t size)
+{
+    size_t n = (size_t)snprintf(text, size, "%s", unseen_text(reason));
+    const char *between = ": ";
+    for (uint32_t i = 0; i < stat.unseen_count && n < size; i++) {
+        if (stat.unseen[i].reason != reason || !*stat.unseen[i].about)
+            continue;
+        n += (size_t)snprintf(text + n, size - n, "%s%s", between, stat.unseen[i].about);
+        between = ", ";
+    }
+}
+
+/* Each reason once, however many pairs are asked about. */
+static void tell_reasons(uint8_t answer, uint32_t reasons)
+{
+    bool unknown = answer == 1 + ORDER_UNKNOWN;
+    char text[2000];
+    for (unsigned reason = 1; reason < 32; reason++) {
+        if (!(reasons & ~told[!unknown] & UNSEEN_BIT(reason)))
+            continue;
+        reason_phrase(reason, text, sizeof text);
+        fprintf(stderr, "poet order: %s: %s\n", unknown ? "unknown" : "concurrent as far as is seen", text);
+    }
+    told[!unknown] |= reasons;
+}
+
+static void print_answer(struct pair pair, uint8_t answer, uint32_t reasons, bool json)
+{
+    if (!json) {
+        puts(words[answer]);
+        tell_reasons(answer, reasons);
+        return;
+    }
+    char text[2000];
+    struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+    json_object_object_add(o, "a", json_ref(pair.a));
+    json_object_object_add(o, "b", json_ref(pair.b));
+    json_object_object_add(o, "order", json_object_new_string(words[answer]));
+    for (unsigned reason = 1; reason < 32; reason++) {
+        if (!(reasons & UNSEEN_BIT(reason)))
+            continue;
+        reason_phrase(reason, text, sizeof text);
+        json_object_array_add(list, json_object_new_string(text));
+    }
+    json_object_object_add(o, "reasons", list);
+    json_print(o);
+}
+
+/* Asks for a batch and prints the answers; the first pair that does not exist ends it. */
 static int ask(const struct command *command, struct subject *subject, const struct pair *pairs,
-               size_t count, size_t first)
+               size_t count, size_t first, bool json)
 {
     struct out out = {0};
     struct in in;
@@ -50,20 +99,33 @@ static int ask(const struct command *command, struct subject *subject, const str
     if (!source_send(&subject->source, &out) ||
         !subject_expect(command, subject, MESSAGE_ORDER_IS, &in))
         return EXIT_FAILED;
-    for (size_t i = 0; i < count; i++) {
-        uint8_t answer = get_u8(&in);
+    struct answered { /* the message is gone once another is asked for */
+        uint8_t answer;
+        uint32_t reasons;
+    } *answers = calloc(count, sizeof *answers);
+    uint32_t any = 0;
+    for (size_t i = 0; answers && i < count; i++) {
+        answers[i].answer = get_u8(&in);
+        any |= answers[i].reasons = get_u32(&in);
+    }
+    if (any)
+        ask_stat(command, subject);
+    int status = answers ? EXIT_DONE : EXIT_FAILED;
+    for (size_t i = 0; answers && i < count && status == EXIT_DONE; i++) {
+        uint8_t answer = answers[i].answer;
         if (answer == 0 || answer > 5) {
             char a[48], b[48];
             ref_print(a, sizeof a, pairs[i].a);
             ref_print(b, sizeof b, pairs[i].b);
             fflush(stdout);
-            return command_fail(command, "pair %zu: there is no event %s or no event %s",
-                                first + i + 1, a, b);
+            status = command_fail(command, "pair %zu: there is no event %s or no event %s",
+                                  first + i + 1, a, b);
+        } else {
+            print_answer(pairs[i], answer, answers[i].reasons, json);
         }
-        puts(words[answer]);
-        some_concurrent |= answer == 1 + ORDER_CONCURRENT;
     }
-    return EXIT_DONE;
+    free(answers);
+    return status;
 }
 
 /* Prints the chain of events that makes one come before the other. */
@@ -114,7 +176,7 @@ static int why(const struct command *command, struct subject *subject, struct pa
     return count >= 2 || count == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int ask_all(const struct command *command, struct subject *subject, FILE *f)
+static int ask_all(const struct command *command, struct subject *subject, FILE *f, bool json)
 {
     static struct pair pairs[BATCH];
     char line[256], a[100], b[100], rest;
@@ -127,23 +189,25 @@ static int ask_all(const struct command *command, struct subject *subject, FILE 
             !ref_parse(b, &pairs[count].b))
             return command_fail(command, "standard input:%lu: write LINE:NUMBER LINE:NUMBER", number);
         if (++count == BATCH) {
-            status = ask(command, subject, pairs, count, total);
+            status = ask(command, subject, pairs, count, total, json);
             total += count;
             count = 0;
         }
     }
-    return status == EXIT_DONE && count ? ask(command, subject, pairs, count, total) : status;
+    return status == EXIT_DONE && count ? ask(command, subject, pairs, count, total, json) : status;
 }
 
 static int run(const struct command *command, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"why", no_argument, 0, 'w'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
+        {"why", no_argument, 0, 'w'}, {"json", no_argument, 0, 'j'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
     int c, status;
-    bool chain = false;
-    while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1)
+    bool chain = false, json = false;
+    while ((c = getopt_long(argc, argv, "+hj", options, NULL)) != -1)
         if (c == 'w')
             chain = true;
+        else if (c == 'j')
+            json = true;
         else if (command_option(command, c, &status))
             return status;
     struct pair pair;
@@ -157,22 +221,23 @@ static int run(const struct command *command, int argc, char **argv)
     if (!subject_open(command, &subject, argv[optind], LABELS_ADDRESS))
         return EXIT_FAILED;
     status = chain && !from_input ? why(command, &subject, pair)
-             : from_input         ? ask_all(command, &subject, stdin) : ask(command, &subject, &pair, 1, 0);
-    fflush(stdout);
-    if (some_concurrent)
-        warn(command, &subject);
+             : from_input         ? ask_all(command, &subject, stdin, json)
+                                  : ask(command, &subject, &pair, 1, 0, json);
+    shown_stat_free(&stat);
     subject_close(&subject);
     return status;
 }
 
 const struct command command_order = {
     "order", "say how two events stand to each other",
-    "order SOURCE A B\n"
-    "       poet order SOURCE -\n"
+    "order [--json] SOURCE A B\n"
+    "       poet order [--json] SOURCE -\n"
     "       poet order --why SOURCE A B\n"
     "Print how event A stands to event B: before, after, concurrent, same (one point of the order),\n"
-    "or unknown where lost events forbid an answer.  Events are written LINE:NUMBER.  With - pairs are\n"
+    "or unknown where something that was not seen may order them.  Why, and what else may order events\n"
+    "that are concurrent, is said on standard error.  Events are written LINE:NUMBER.  With - pairs are\n"
     "read from standard input, one a line.\n\n"
+    "  -j, --json  one JSON object a line: a, b, order, reasons\n"
     "      --why   print a chain of events that makes one come before the other, by the fewest steps\n"
     "              from line to line: one event a line, with its type, its line and its call site\n",
     run};

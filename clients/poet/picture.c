@@ -278,7 +278,7 @@ static bool by_time(const struct command *command, struct picture *p, struct sub
         !subject_expect(command, subject, MESSAGE_STAT_IS, &in))
         return false;
     get_stat(&in, &stat);
-    free(stat.damage);
+    shown_stat_free(&stat);
     unsigned type = 0;
     struct error error;
     while (type != MESSAGE_DUMP_END)

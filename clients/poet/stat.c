@@ -40,6 +40,32 @@ static bool receive(const struct command *command, struct subject *subject, stru
     return true;
 }
 
+static struct json_object *unseen_json(const struct shown_stat *s)
+{
+    struct json_object *list = json_object_new_array();
+    for (uint32_t i = 0; i < s->unseen_count; i++) {
+        const struct shown_unseen *u = &s->unseen[i];
+        struct json_object *o = json_object_new_object();
+        const char *name = unseen_name(u->reason);
+        json_object_object_add(o, "reason", name ? json_object_new_string(name) : NULL);
+        json_object_object_add(o, "about", json_object_new_string(u->about));
+        json_object_object_add(o, "count", json_object_new_uint64(u->count));
+        json_object_array_add(list, o);
+    }
+    return list;
+}
+
+static void print_unseen(const struct shown_stat *s)
+{
+    if (s->doubtful)
+        printf("doubtful        %llu events may be after more than is known\n", (unsigned long long)s->doubtful);
+    for (uint32_t i = 0; i < s->unseen_count; i++) {
+        const struct shown_unseen *u = &s->unseen[i];
+        printf("not followed    %s%s%s", unseen_text(u->reason), *u->about ? ": " : "", u->about);
+        printf(u->count > 1 ? " (%llu)\n" : "\n", (unsigned long long)u->count);
+    }
+}
+
 static void print_json(const struct subject *subject, const struct shown_stat *s,
                        const struct trouble_list *troubles)
 {
@@ -58,6 +84,8 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
         json_object_object_add(o, figures[i].name, json_object_new_uint64(figures[i].value));
     json_object_object_add(o, "duration_ns", json_object_new_int64(s->duration_ns));
     json_object_object_add(o, "connected", json_object_new_int64(s->connected));
+    json_object_object_add(o, "doubtful", json_object_new_uint64(s->doubtful));
+    json_object_object_add(o, "unseen", unseen_json(s));
     json_object_object_add(o, "finished", json_object_new_boolean(!s->unfinished && !s->connected));
     json_object_object_add(o, "damage", *s->damage ? json_object_new_string(s->damage) : NULL);
     for (uint32_t i = 0; i < book->process_count; i++) {
@@ -87,7 +115,9 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
 {
     const struct book *book = &subject->source.book;
     printf("run             %s%s\n", book->run.name,
-           s->connected ? " (running)" : s->unfinished ? " (not finished: still running, or cut off)" : "");
+           s->connected ? " (running)" : s->written    ? " (running: this file is still being written)"
+           : s->unfinished ? " (cut off: its server ended before it)"
+                           : "");
     printf("lines           %llu\nevents          %llu\n", (unsigned long long)s->lines,
            (unsigned long long)s->events);
     printf("texts           %llu\npending         %llu\nlost            %llu\n",
@@ -95,6 +125,7 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
            (unsigned long long)s->lost);
     printf("contradictions  %llu\nuntraced        %llu\n", (unsigned long long)s->contradictions,
            (unsigned long long)s->untraced);
+    print_unseen(s);
     printf("duration        %.6f s\nmade to wait    %.6f s\n", (double)s->duration_ns / 1e9,
            (double)s->waited_ns / 1e9);
     for (uint32_t i = 0; i < book->process_count; i++)
@@ -123,7 +154,7 @@ static int run(const struct command *command, int argc, char **argv)
     bool ok = receive(command, &subject, &stat, &troubles);
     if (ok) {
         (json ? print_json : print_text)(&subject, &stat, &troubles);
-        free(stat.damage);
+        shown_stat_free(&stat);
     }
     for (size_t i = 0; i < troubles.count; i++)
         free(troubles.items[i].why);
@@ -136,7 +167,8 @@ const struct command command_stat = {
     "stat", "print figures: lines, events, pending, lost, contradictions, ...",
     "stat SOURCE [--json]\n"
     "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with its\n"
-    "events), untraced calls, duration, how long programs were made to wait, programs.\n\n"
+    "events), untraced calls, duration, how long programs were made to wait, programs; how many events are\n"
+    "doubtful (they may be after more than is known), and what the run does not follow.\n\n"
     "  -j, --json   as one JSON object\n",
     run};
 

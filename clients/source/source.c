@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -152,6 +153,17 @@ static bool wait_for_process(struct source *source, int errors, const char *what
     return heard;
 }
 
+/* Whoever wrote it may have just ended, and its server be about to write the rest: waits a second at most. */
+static void wait_for_writer(const char *file)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct timespec pause = {0, 10000000};
+    for (int i = 0; fd >= 0 && i < 100 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++)
+        nanosleep(&pause, NULL);
+    if (fd >= 0)
+        close(fd);
+}
+
 /* A server for one file. */
 static bool start_private(struct source *source, const char *file, struct error *error)
 {
@@ -159,6 +171,7 @@ static bool start_private(struct source *source, const char *file, struct error 
     int errors;
     if (!server_program(program, sizeof program, error))
         return false;
+    wait_for_writer(file);
     const char *arguments[] = {program, "--client", "FD", "--", file, NULL};
     if (!start_process(source, arguments, false, &errors)) {
         error_set(error, "%s: %s", file, strerror(errno));
@@ -426,6 +439,14 @@ static bool find_latest(char *path, size_t size, struct error *error)
 }
 
 /* ---- opening ---- */
+
+const char *source_warning(const struct source *source)
+{
+    const struct shown_run *run = &source->book.run;
+    if (run->written)
+        return "this file is still being written: what follows may not be all";
+    return run->unfinished ? "the run was cut off: its server ended before it" : NULL;
+}
 
 static bool connect_to(struct source *source, const char *endpoint, struct error *error)
 {

@@ -36,6 +36,9 @@ bool source_select(struct source *source, const char *run, struct error *error);
 int source_next(struct source *source, bool blocking, unsigned *type, struct in *in,
                 struct error *error);
 
+/* What is to be said of a trace file that is not complete, or NULL. */
+const char *source_warning(const struct source *source);
+
 /* An empty request. */
 void source_ask(struct out *out, enum message type);
 

@@ -352,6 +352,7 @@ struct thread {
         uint32_t line;
         uint64_t first, count;
     } lost[LOST_RANGES];
+    bool unnumbered; /* records were dropped that are not in it */
     size_t lost_count;
     struct coroutine *strand;                     /* the one it runs, NULL its own stack */
     struct once_call *once;                       /* the initialiser about to run */

@@ -272,6 +272,16 @@ static void put_lost(struct out *out, const struct lost_range *range)
     put_u64(out, range->count);
 }
 
+/* Nobody can tell by numbers which events these were, and so which others come after them. */
+static void tell_unnumbered(struct thread *t)
+{
+    uint8_t bytes[SLOT_BYTES];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    put_u8(&body, UNSEEN_LOST);
+    put_string(&body, "more at once than were counted");
+    t->unnumbered = !control(t, MESSAGE_UNSEEN, &body);
+}
+
 /* Announces what was dropped, once there is room again. */
 static void announce_lost(struct thread *t)
 {
@@ -285,6 +295,8 @@ static void announce_lost(struct thread *t)
         control(t, MESSAGE_LOST, &body);
     }
     t->lost_count = 0;
+    if (t->unnumbered)
+        tell_unnumbered(t);
 }
 
 void lost_pass_on(struct thread *t)
@@ -367,6 +379,7 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     if (!room && t->lost_count + 2 > LOST_RANGES) { /* numbers that nobody could announce are not taken */
         count_dropped(t, r->take_a + (r->b ? r->take_b : 0));
         t->doubt = UNSEEN_LOST;
+        t->unnumbered = true;
         busy_end(t);
         return 0;
     }

@@ -290,14 +290,18 @@ static void tell_counts(struct view *view)
 {
     const struct shown_count *c = &view->count;
     bool known = view->place.selected.line && ref_equal(c->at, view->place.selected);
+    char *unknown = c->unknown ? g_strdup_printf("   <span foreground=\"#007E5A\">%'llu not known</span>",
+                                                 (unsigned long long)c->unknown)
+                               : g_strdup("");
     char *text = !view->place.selected.line ? g_strdup("")
                  : !known ? g_strdup("<small>counting…</small>")
                  : !c->known ? g_strdup("<small>not in the order</small>")
                  : g_strdup_printf("<span foreground=\"#0072B2\">◀ %'llu before</span>   "
                                    "<span foreground=\"#D55E00\">%'llu after ▶</span>\n"
-                                   "%'llu concurrent%s", (unsigned long long)c->before,
-                                   (unsigned long long)c->after, (unsigned long long)c->concurrent,
+                                   "%'llu concurrent%s%s", (unsigned long long)c->before,
+                                   (unsigned long long)c->after, (unsigned long long)c->concurrent, unknown,
                                    c->same > 1 ? ", and its partner is the same point" : "");
+    g_free(unknown);
     gtk_label_set_markup(GTK_LABEL(view->counts), text);
     gtk_widget_set_visible(view->counts, *text != 0);
     g_free(text);
@@ -317,10 +321,21 @@ static void tell_chain(struct view *view, GString *s)
     }
 }
 
+/* Why it is not known, or what else may order what is concurrent. */
+static void tell_reasons(const struct view *view, GString *s)
+{
+    bool known = view->stage.related != ORDER_UNKNOWN;
+    if (view->stage.related < 0)
+        return;
+    for (unsigned reason = 1; reason < 32; reason++)
+        if (view->stage.reasons & UNSEEN_BIT(reason))
+            g_string_append_printf(s, "\n<small>%s%s</small>", known ? "as far as is seen: " : "", unseen_text(reason));
+}
+
 void details_relation(struct view *view)
 {
     static const char *const words[] = {"is before", "is after", "is concurrent with",
-                                        "is the same point as", "may stand either way (lost events) to"};
+                                        "is the same point as", "may stand either way to"};
     const struct place *p = &view->place;
     tell_counts(view);
     gtk_widget_set_visible(view->relation, p->second.line != 0);
@@ -331,6 +346,7 @@ void details_relation(struct view *view)
     append_link(s, the_book(view), p->selected);
     g_string_append_printf(s, "\n<b>%s</b>\n", related >= 0 && related < 5 ? words[related] : "…");
     append_link(s, the_book(view), p->second);
+    tell_reasons(view, s);
     tell_chain(view, s);
     gtk_label_set_markup(GTK_LABEL(view->relation), s->str);
     g_string_free(s, TRUE);

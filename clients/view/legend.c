@@ -2,6 +2,7 @@
 #include "clients/view/view.h"
 
 #define SCALE 1.25
+#define STANDING_PX 20
 
 /* From the first line of keys to the last, downwards. */
 static void extent(const struct scene *s, double *least, double *most)
@@ -15,6 +16,19 @@ static void extent(const struct scene *s, double *least, double *most)
     }
 }
 
+/* What colours and bars say of how marks stand to the selected one. */
+static void draw_standing(GtkWidget *area, cairo_t *cr, int height)
+{
+    PangoLayout *layout = gtk_widget_create_pango_layout(area, NULL);
+    pango_layout_set_markup(layout,
+                            "<small>how it stands to the selected one:  <span foreground=\"#0072B2\">◀ before</span>   "
+                            "<span foreground=\"#D55E00\">after ▶</span>   <span foreground=\"#737373\">concurrent</span>   "
+                            "<span foreground=\"#009E73\">◀▶ not known</span></small>", -1);
+    cairo_move_to(cr, 10, height - STANDING_PX);
+    pango_cairo_show_layout(cr, layout);
+    g_object_unref(layout);
+}
+
 static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
     struct view *view = data;
@@ -22,12 +36,14 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
     const struct scene *s = view->stage.scene;
     struct paint_part part = {.notes = true};
     double least, most;
-    (void)area;
     (void)width;
-    (void)height;
     paint_background(cr, &theme);
     if (!s || view->place.far)
         return;
+    double ink = theme.dark ? 0.85 : 0.15;
+    cairo_set_source_rgb(cr, ink, ink, ink);
+    if (view->stage.coloured)
+        draw_standing(GTK_WIDGET(area), cr, height);
     extent(s, &least, &most);
     cairo_scale(cr, SCALE, SCALE);
     cairo_translate(cr, 0, 10 - least);
@@ -47,7 +63,7 @@ void legend_show(struct view *view)
     double least, most;
     if (on && s && s->key_count) {
         extent(s, &least, &most);
-        gtk_widget_set_size_request(view->legend, -1, (int)((most - least + 20) * SCALE));
+        gtk_widget_set_size_request(view->legend, -1, (int)((most - least + 20) * SCALE) + STANDING_PX);
     }
     gtk_widget_queue_draw(view->legend);
 }

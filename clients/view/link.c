@@ -113,6 +113,7 @@ static void take_why(struct view *view, struct in *in)
 static void take_order(struct view *view, struct in *in)
 {
     view->stage.related = (int8_t)(get_u8(in) - 1);
+    view->stage.reasons = get_u32(in);
     stage_chain_free(&view->stage);
     why_answered(view);
 }
@@ -165,6 +166,8 @@ static void begin_run(struct view *view)
     window_titles(view);
     motion_follow(view, true);
     save_offer_arrangement(view);
+    if (source_warning(&l->source))
+        window_say(view, "%s: %s", l->source.name, source_warning(&l->source));
     link_ask(view, MESSAGE_RUNS);
     link_ask(view, MESSAGE_TAILS);
     link_map(view);

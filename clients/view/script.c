@@ -143,10 +143,11 @@ static void write_state(struct view *view, const char *file)
         return;
     write_ref(f, "selected", view->place.selected);
     write_ref(f, "second", view->place.second);
-    fprintf(f, " before %llu after %llu concurrent %llu same %llu related %d hits %llu chain",
+    fprintf(f, " before %llu after %llu concurrent %llu same %llu related %d hits %llu unknown %llu chain",
             (unsigned long long)view->count.before, (unsigned long long)view->count.after,
             (unsigned long long)view->count.concurrent, (unsigned long long)view->count.same,
-            view->stage.related, (unsigned long long)view->finder.count);
+            view->stage.related, (unsigned long long)view->finder.count,
+            (unsigned long long)view->count.unknown);
     for (uint32_t i = 0; i < view->stage.chain_count; i++)
         write_ref(f, "", view->stage.chain[i]);
     fprintf(f, " colours");

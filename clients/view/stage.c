@@ -293,6 +293,7 @@ void stage_colour(struct view *view, struct shown_window *window)
     if (!same)
         return; /* the picture has moved on: another one is under way */
     stage->coloured = true;
+    gtk_widget_queue_draw(view->legend);
     stage->coloured_by = view->place.selected;
     stage_stale(view);
     text_refresh(view);

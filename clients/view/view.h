@@ -76,6 +76,7 @@ struct stage {
     struct shown_event *chain_events;
     uint32_t chain_count;
     int8_t related; /* of the second to the selected one: enum precedence, -1 not known yet */
+    uint32_t reasons; /* why that is unknown, or what else may order them: bits of enum unseen */
 };
 
 /* Where something is to stay on the screen while the picture changes around it. */

@@ -31,29 +31,39 @@ static void add_edge(struct incoming *in, uint64_t from)
         in->items[in->count++] = from;
 }
 
-/* The last events of a line that is gone are lost if somebody names one of them. */
-static void close_end(struct order *order, struct ref named)
+/* On a line that is gone, what somebody names and nobody told is lost, with what is before it. */
+static bool close_end(struct order *order, struct ref named)
 {
     const struct line *line = order_get(order, named.line);
-    if (line && line->gone && !line->pending && named.number > line->delivered)
+    bool closes = line && line->gone && named.number > line->delivered &&
+                  (!line->pending || pending_least(order, named.line) > named.number);
+    if (closes) {
         log_gap(order, named.line, named.number - line->delivered);
+        line_wake(order, named.line);
+        line_enqueue(order, named.line);
+    }
+    return closes;
 }
 
 static void add_after(struct order *order, struct ref from, struct incoming *in, bool *lost)
 {
-    close_end(order, from);
-    add_edge(in, log_standing(order, from, lost));
+    bool missing = false;
+    uint64_t standing = log_standing(order, from, &missing);
+    if (missing && close_end(order, from))
+        standing = log_standing(order, from, &missing);
+    *lost |= missing;
+    add_edge(in, standing);
 }
 
 static void add_sends(struct order *order, const struct pending *pending, struct event *event,
                       struct incoming *in)
 {
     for (uint32_t i = 0; i < pending->arrival.partner_count; i++) {
-        close_end(order, pending->arrival.partners[i]);
         uint64_t send = order_position(order, pending->arrival.partners[i]);
-        if (send == NO_POSITION)
+        if (send == NO_POSITION) {
+            close_end(order, pending->arrival.partners[i]);
             event->partner_lost |= !order_is_forgotten(order, pending->arrival.partners[i]);
-        else if (!(log_get(order, send, ROW_FLAGS) & ROW_CONTRADICTORY))
+        } else if (!(log_get(order, send, ROW_FLAGS) & ROW_CONTRADICTORY))
             add_edge(in, send);
     }
     in->sends = in->count;

@@ -191,6 +191,12 @@ static void set_from(struct doubts *d, uint32_t line, uint64_t position, uint32_
 
 /* ---- the pass ---- */
 
+/* Stands for those that are forgotten, if there are any. */
+static uint32_t forgotten_doubt(const struct order *order)
+{
+    return order->forgotten_doubts ? (uint32_t)__builtin_ctz(order->forgotten_doubts) : UNSEEN_NONE;
+}
+
 /* What an event's own row says.  Those written before there were reasons tell of lost numbers alone. */
 static uint32_t own_doubt(const struct order *order, uint64_t position, const struct line *line)
 {
@@ -201,8 +207,7 @@ static uint32_t own_doubt(const struct order *order, uint64_t position, const st
         return (uint32_t)(flags >> ROW_DOUBT_SHIFT);
     if (flags & ROW_PARTNER_LOST || (flags & ROW_AFTER_GAP && !line->shared))
         return UNSEEN_LOST;
-    bool forgotten = order->forgotten_doubts && !line->shared && back > position - order->first;
-    return forgotten ? UNSEEN_LOST : UNSEEN_NONE;
+    return !line->shared && back > position - order->first ? forgotten_doubt(order) : UNSEEN_NONE;
 }
 
 /* What an event follows, its point apart; *doubt: it follows something with doubts that is forgotten. */
@@ -215,7 +220,7 @@ static uint32_t followed(struct order *order, uint64_t position, uint32_t number
     for (uint32_t k = 0; k < edges.count; k++) {
         uint64_t from = position - row_edge(&edges, k);
         if (from < order->first)
-            *doubt = order->forgotten_doubts && !*doubt ? UNSEEN_LOST : *doubt;
+            *doubt = *doubt ? *doubt : forgotten_doubt(order);
         else
             set = joined(d, set, set_at(d, row_line_of(log_get(order, from, ROW_LINE)), from));
         if (edges.more) /* the block may have left the cache */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define OPEN_ROW_BYTES 74u
+#define OPEN_ROW_BYTES 72u
 #define HEAD_BYTES (12u + 9u * ROW_FIELDS)
 
 /* byte and width of each field in an open row */
@@ -13,8 +13,8 @@ static const struct {
 } open_layout[ROW_FIELDS] = {
     [ROW_NUMBER] = {0, 8}, [ROW_TIME] = {8, 8},    [ROW_PREVIOUS] = {16, 8}, [ROW_EDGE] = {24, 8},
     [ROW_RECEIVE] = {32, 8}, [ROW_LINE] = {40, 4}, [ROW_THREAD] = {44, 4},   [ROW_ABOUT] = {48, 4},
-    [ROW_SITE] = {52, 4},  [ROW_POINT] = {56, 2},  [ROW_TYPE] = {58, 2},     [ROW_FLAGS] = {72, 2},
-    [ROW_ACTIVE] = {61, 1}, [ROW_BLOCKED] = {62, 1}, [ROW_AWAY] = {63, 1},   [ROW_TIED] = {64, 8}};
+    [ROW_SITE] = {52, 4},  [ROW_POINT] = {56, 2},  [ROW_TYPE] = {58, 2},     [ROW_FLAGS] = {70, 2},
+    [ROW_ACTIVE] = {61, 1}, [ROW_BLOCKED] = {62, 1}, [ROW_AWAY] = {63, 1},   [ROW_TIED] = {64, 6}};
 
 static uint64_t ones(unsigned width) { return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1; }
 
@@ -55,6 +55,9 @@ void rows_set(struct rows *rows, uint32_t i, enum row_field field, uint64_t valu
     switch (open_layout[field].bytes) { /* little-endian, as row_get reads */
     case 8:
         memcpy(at, &value, 8);
+        break;
+    case 6:
+        memcpy(at, &value, 6);
         break;
     case 4:
         memcpy(at, &value, 4);

@@ -1,6 +1,6 @@
 /* Rows: how delivered events lie in memory and in the trace file, BLOCK_EVENTS to a block.
  *
- * A row is the same fields for every event.  An open block has 74-byte rows that can still be
+ * A row is the same fields for every event.  An open block has 72-byte rows that can still be
  * changed.  A packed block gives each field as many bits as the block needs for it, counted
  * from the least value in the block (frame of reference, Goldstein, Ramakrishnan and Shaft 1998),
  * so that any row can be read where it lies, without unpacking its neighbours.

@@ -47,6 +47,7 @@ struct tracefile {
     /* reading: parts that are put stay in memory, at places that no file has */
     uint64_t size, looked; /* looked: how far the journal was read */
     bool reading;
+    bool locked; /* a server was still writing it */
 };
 
 /* reserve.c: room for so many bytes of the journal, and behind them for last words, up to `end`; false

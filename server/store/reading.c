@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -102,6 +103,8 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     memcpy(file->name, head + 12, TRACEFILE_NAME_BYTES);
     file->size = (uint64_t)st.st_size;
     file->reading = true;
+    file->locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    flock(fd, LOCK_UN); /* a server may want to go on with it */
     file->end = file->parts_at = PARTS_IN_MEMORY;
     return file;
 }
@@ -111,6 +114,8 @@ bool tracefile_is_there(const struct tracefile *file)
     struct stat st;
     return file && fstat(file->fd, &st) == 0 && st.st_nlink > 0;
 }
+
+bool tracefile_is_written(const struct tracefile *file) { return file->locked; }
 
 const char *tracefile_run(const struct tracefile *file) { return file->name; }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -77,6 +78,7 @@ struct tracefile *tracefile_create(const char *path, const char *run, char **use
         file->region = (struct region){TRACEFILE_HEAD_BYTES, NO_END, 1};
         file->at = file->end = TRACEFILE_HEAD_BYTES;
         file->region_bytes = REGION_BYTES;
+        tracefile_lock(file, true);
         if (write_at(fd, head, sizeof head, 0) && reserve(file, 0))
             return file;
     }
@@ -90,6 +92,11 @@ struct tracefile *tracefile_create(const char *path, const char *run, char **use
     *used = NULL;
     errno = e;
     return NULL;
+}
+
+void tracefile_lock(struct tracefile *file, bool more_comes)
+{
+    flock(file->fd, more_comes ? LOCK_EX | LOCK_NB : LOCK_UN);
 }
 
 void tracefile_close(struct tracefile *file)

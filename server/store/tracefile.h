@@ -24,6 +24,8 @@ struct tracefile;
  * (caller frees).  NULL with errno. */
 struct tracefile *tracefile_create(const char *path, const char *run, char **used);
 void tracefile_close(struct tracefile *file);
+/* Says to readers whether more will come: a lock of the whole file, taken when it is created. */
+void tracefile_lock(struct tracefile *file, bool more_comes);
 
 /* Appends to the journal in memory; flush hands it to the system.  False with errno when the disk
  * is full: the journal then ends with the last complete flush, and there is room for last words. */
@@ -66,5 +68,6 @@ void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struc
 void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size);
 bool tracefile_is_there(const struct tracefile *file); /* it was not deleted meanwhile */
 const char *tracefile_run(const struct tracefile *file); /* its name */
+bool tracefile_is_written(const struct tracefile *file); /* when it was opened a server held its lock */
 
 #endif

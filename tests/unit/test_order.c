@@ -271,6 +271,50 @@ static void a_saved_order_that_is_damaged_is_refused(void **state)
     order_free(order);
 }
 
+/* What is forgotten may have been doubtful: then nothing is claimed that only it could tell. */
+static void doubts_outlive_saving_and_forgetting(void **state)
+{
+    (void)state;
+    static struct execution whole;
+    unsigned known = 0;
+    for (unsigned seed = 1; seed <= 300; seed++) {
+        unsigned random = seed;
+        execution_make(&x, seed);
+        whole = x;
+        execution_hide(&x, seed);
+        struct shelf shelf = shelf_memory(), shared = shelf;
+        shared.free = NULL;
+        struct order *order = order_new_on(shared);
+        for (uint32_t line = 1; line <= x.lines; line++)
+            order_line(order, x.shared[line], 1);
+        order_after(order, 3, 2);
+        execution_feed(&x, order, seed);
+        order_compare(order, x.arrivals[0].at, x.arrivals[x.count - 1].at);
+        if (seed % 4)
+            order_forget(order, order_count(order) / 2);
+        size_t size;
+        uint8_t *bytes = order_save(order, &size);
+        struct order *again = order_new_on(shared);
+        for (uint32_t line = 1; line <= x.lines; line++)
+            order_line(again, x.shared[line], 1);
+        assert_true(order_restore(again, bytes, size));
+        free(bytes);
+        for (int n = 0; n < 200; n++) {
+            uint32_t a = execution_random(&random, x.count), b = execution_random(&random, x.count);
+            enum precedence got = order_compare(order, x.arrivals[a].at, x.arrivals[b].at);
+            assert_int_equal(order_compare(again, x.arrivals[a].at, x.arrivals[b].at), got);
+            if (got != ORDER_UNKNOWN)
+                assert_int_equal(got, execution_compare(&whole, a, b));
+            known += got != ORDER_UNKNOWN;
+        }
+        assert_int_equal(order_figures(again).doubtful, order_figures(order).doubtful);
+        order_free(order);
+        order_free(again);
+        shelf.free(shelf.context);
+    }
+    assert_true(known > 1000);
+}
+
 /* ---- what may go wrong ---- */
 
 static void sync(struct order *order, struct ref at, struct ref with)
@@ -595,6 +639,7 @@ int main(void)
         cmocka_unit_test(a_saved_order_goes_on_as_if_it_had_not_stopped),
         cmocka_unit_test(a_line_is_closed_after_its_last_number),
         cmocka_unit_test(a_saved_order_that_is_damaged_is_refused),
+        cmocka_unit_test(doubts_outlive_saving_and_forgetting),
         cmocka_unit_test(bytes_come_after_those_who_sent_them),
         cmocka_unit_test(a_receive_of_many_keys_is_after_all_of_them),
         cmocka_unit_test(each_mistake_is_reported_once),

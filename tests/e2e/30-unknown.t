@@ -1,0 +1,233 @@
+#!/bin/bash
+# `concurrent` is a claim: where something was lost or is not followed, the answer is `unknown`, or says what else
+# may order the two events.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+event() { poet dump --json "$1" | sed -n 's/^{"event":"\([0-9:]*\)","type":"'"$2"'".*/\1/p' | head -n 1; }
+
+# ---- the end of a thread is lost ----
+cat >lostend.c <<'C'
+#include <poet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void turn(void)
+{
+    char c;
+    puts("your turn");
+    fflush(stdout);
+    if (read(0, &c, 1) != 1) _exit(1);
+}
+static void *work(void *p)
+{
+    poet_text("work");
+    turn();
+    for (int i = 0; i < 5000; i++) {
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+    }
+    return p;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    pthread_join(t, 0);
+    turn();
+    poet_text("done");
+    return 0;
+}
+C
+poetcc -trace -g lostend.c -o lostend
+turns() { [ "$(grep -c turn turns)" = "$1" ]; }
+start_server -o lostend.poet -q
+mkfifo go
+POET_QUEUE_KIB=16 POET_WAIT_MS=1 ./lostend <go >turns &
+exec 3>go
+until_true turns 1
+kill -STOP "$server"
+printf x >&3
+until_true turns 2
+kill -CONT "$server"
+printf x >&3
+exec 3>&-
+check "it ends" until_true finished latest
+stop_server
+worked=$(poet dump --json lostend.poet | grep '"texts":\["work"\]' | grep -o '"event":"[^"]*"' | grep -o '[0-9]\+:[0-9]\+')
+joined=$(event lostend.poet joined)
+like "the thread is not concurrent with its join" "$(poet order lostend.poet "$worked" "$joined" 2>why)" "before|unknown"
+like "of which something is lost" "$(poet dump --json lostend.poet | grep '"joined"')" '"doubt":"lost"'
+like "what nothing is missing before is not doubtful" "$(poet dump --json lostend.poet | grep '"create"')" '"doubt":null'
+is "nothing is pending" "$(figure lostend.poet pending)" 0
+is "the dump tells as many losses as the figures" \
+    "$(poet dump --json lostend.poet | sed -n 's/^{"lost":.*"count":\([0-9]*\)}/\1/p' | paste -sd+ | bc)" \
+    "$(figure lostend.poet lost)"
+like "and some there are" "$(figure lostend.poet lost)" '^[1-9]'
+like "stat counts the doubtful ones" "$(poet stat lostend.poet)" '^doubtful +[1-9]'
+
+# ---- answers about random losses, against the clocks of the program itself ----
+poetcc -trace -g -O1 "$root/tests/e2e/vclock.c" -o vclock
+start_server -o clocks.poet -q
+POET_QUEUE_KIB=16 POET_WAIT_MS=1 ./vclock 6 4500 3 40 &
+clocks=$!
+while kill -0 $clocks 2>/dev/null; do
+    kill -STOP "$server"
+    sleep 0.02
+    kill -CONT "$server"
+    sleep 0.02
+done
+until_true finished latest
+stop_server
+python3 "$root/tests/e2e/vclock.py" clocks.poet 20000 1 >answers
+is "no answer is wrong" "$(tail -n 1 answers)" "wrong 0"
+like "some are known" "$(cat answers)" "before [0-9]"
+is "nothing is pending after losses" "$(figure clocks.poet pending)" 0
+
+# ---- by the protocol: what a program says of itself ----
+cat >tell.py <<'P'
+import sys
+sys.argv, what = ["x"], sys.argv[1:]
+source = open(what[0]).read().split("\npoet = ")[0]
+exec(source)
+UNSEEN, GROUP = 17, 5
+def doubtful(poet, line, name, flags, key=0, count=0, doubt=0):
+    poet.numbers[line] += 1
+    poet.send(SLOTS, struct.pack("<I", line) + struct.pack("<HHIQQIIQQIIQ", poet.type(name), flags | doubt << 12, 0,
+              time.monotonic_ns(), 0, line, 0, poet.numbers[line], key, 0, count, KEY))
+poet = Poet("tell", "actors")
+a, b, c = (poet.line("actor", n) for n in "abc")
+if "runtime" in what:
+    poet.send(UNSEEN, struct.pack("<B", 10) + string("Rust"))
+    poet.send(UNSEEN, struct.pack("<B", 10) + string("OpenMP"))
+if "hides" in what:
+    poet.send(UNSEEN, struct.pack("<B", 3) + string("a pool of threads"))
+poet.event(a, "note"), poet.event(b, "note")           # 1:1, 2:1
+if "many" not in what:
+    doubtful(poet, b, "note", 0, doubt=2)              # 2:2
+if "group" in what:
+    doubtful(poet, a, "met", GROUP | KEYED, 1, 3)      # 1:2
+    doubtful(poet, b, "met", GROUP | KEYED, 1, 3)      # 2:3; the third never comes
+    doubtful(poet, c, "receive", RECEIVE | KEYED, 2, 1) # 3:1; nobody sent that
+    poet.event(a, "note"), poet.event(c, "note")       # 1:3, 3:2
+if "many" in what:
+    for _ in range(20000):
+        poet.event(a, "note"), poet.event(b, "note")
+if "wait" in what:
+    print("told", flush=True)
+    sys.stdin.read()
+P
+tell() { python3 tell.py "$root/examples/python/events.py" "$@"; }
+said() { # said FILE PAIRS...: answers, then what is said on standard error
+    file=$1
+    shift
+    printf '%s\n' "$@" | poet order "$file" - 2>why | tr '\n' ' '
+    cat why
+}
+start_server -o tell.poet -q
+tell runtime
+until_true finished latest
+is "before the doubtful event all is known" "$(said tell.poet "1:1 2:1")" \
+    "concurrent poet order: concurrent as far as is seen: a language or library synchronises by means that are not followed: Rust, OpenMP"
+is "not after it; each reason is said once" "$(said tell.poet "1:1 2:2" "2:2 1:1" "2:1 2:2")" \
+    "unknown unknown before poet order: unknown: a stream of bytes was not followed any more"
+is "with --json, beside the answer" "$(poet order --json tell.poet 1:1 2:2 2>&1)" \
+    '{"a":"1:1","b":"2:2","order":"unknown","reasons":["a stream of bytes was not followed any more"]}'
+like "stat lists them" "$(poet stat tell.poet)" "^not followed +a language or library .*: Rust$"
+like "with --json, too" "$(poet stat --json tell.poet)" '"doubtful":1,"unseen":\[\{"reason":"runtime","about":"Rust","count":1\},'
+stop_server
+
+start_server -o hides.poet -q
+tell hides
+until_true finished latest
+is "what hides makes unknown of all that is not ordered" "$(said hides.poet "1:1 2:1" "2:1 2:2")" \
+    "unknown before poet order: unknown: a thread or process was not seen from its beginning, or not to its end: a pool of threads"
+stop_server
+
+# ---- who waits for somebody who never came ----
+start_server -o group.poet -q
+tell group
+until_true finished latest
+is "nothing is pending when the run is over" "$(figure group.poet pending)$(figure group.poet contradictions)" 00
+is "those of a group who came are one point" "$(poet order group.poet 1:2 2:3)" same
+like "and doubtful" "$(poet dump --json group.poet | grep '"met"')" '"doubt":"thread"'
+is "so is who received from nobody" "$(poet order group.poet 1:1 3:2 2>&1 | tr '\n' ' ')" \
+    "poet order: unknown: a thread or process was not seen from its beginning, or not to its end unknown "
+stop_server
+
+# ---- a file that is not complete says so ----
+start_server -o whole.poet -q
+mkfifo more
+tell runtime wait <more >told 2>/dev/null &
+exec 4>more
+until_true grep told told
+for command in stat show dump "order 1:1 2:1" blocked check "export -f dot -o x.dot"; do
+    set -- $command
+    name=$1
+    shift
+    case $name in order) set -- whole.poet "$@" ;; *) set -- "$@" whole.poet ;; esac
+    like "$name: it is still being written" "$(poet "$name" "$@" 2>&1 >/dev/null)" "this file is still being written"
+done
+like "and so does stat" "$(poet stat whole.poet 2>/dev/null)" "still being written"
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+exec 4>&-
+like "stat: it was cut off" "$(poet stat whole.poet 2>&1 >/dev/null)" "was cut off: its server ended before it"
+is "not finished" "$(figure whole.poet finished)" false
+like "its reasons outlive the server" "$(poet order whole.poet 1:1 2:1 2>&1)" "not followed: Rust"
+is "a whole one says nothing" "$(poet stat tell.poet 2>&1 >/dev/null)" ""
+
+# ---- reasons that a state of the trace file must keep ----
+cat >futex.c <<'C'
+#include <linux/futex.h>
+#include <poet.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int word;
+int main(void)
+{
+    char c;
+    syscall(SYS_futex, &word, FUTEX_WAKE, 1, 0, 0, 0);
+    for (int i = 0; i < 300000; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
+    puts("done");
+    fflush(stdout);
+    return read(0, &c, 1) < 0;
+}
+C
+poetcc -trace -g futex.c -o futex
+start_server -o futex.poet -q
+mkfifo last
+./futex <last >done 2>/dev/null &
+exec 5>last
+until_true grep done done
+seen() { [ "$(figure latest events)" -gt 1500000 ]; }
+until_true seen
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+exec 5>&-
+is "what was not followed outlives kill -9 of the server" "$(figure futex.poet untraced)" 1
+
+# ---- ... or forgetting ----
+start_server -o keep.poet -q --keep 300K
+tell runtime many
+until_true finished latest
+stop_server
+like "the run is kept in part" "$(poet dump --json keep.poet | grep -m 1 '"event"')" '"event":"[12]:[0-9]{3,}"'
+like "what a program said outlives forgetting" "$(poet order keep.poet 1:19990 2:19990 2>&1)" \
+    "not followed: Rust, OpenMP"
+
+# ---- the viewer: a colour, counts and reasons of their own ----
+. "$root/tests/e2e/display.sh"
+poet dump --json clocks.poet | sed -n 's/^{"event":"\([0-9:]*\)".*"state":"ordered".*/\1/p' >events
+awk 'NR % 97 == 1' events >some
+read -r event < <(sed "s/^/$(sed -n '$p' some) /" events | poet order clocks.poet - 2>/dev/null |
+    paste - events | awk '$1 == "unknown" { print $2 }')
+printf 'goto %s\nsecond %s\nstate asked\nquit\n' "$(sed -n '$p' some)" "$event" >script
+check "it is asked" timeout 100 poet view clocks.poet --script script
+like "the relation is unknown" "$(cat asked)" "related 4 "
+is "as many stand either way as poet order says" "$(sed 's/.* unknown \([0-9]*\) .*/\1/' asked)" \
+    "$(sed "s/^/$(sed -n '$p' some) /" events | poet order clocks.poet - 2>/dev/null | grep -c unknown)"
+done_testing
