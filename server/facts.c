@@ -156,6 +156,8 @@ static bool read_named(struct teller *teller, struct in *in, unsigned type, uint
         uint64_t count = get_u64(in);
         if (in_done(in) && thread)
             books_of(teller, thread)->doubt = UNSEEN_LOST;
+        if (!in->error && !line)
+            return true; /* a disk that is full took neither the line nor its events: they are counted */
         if (!in->error && line)
             order_lost(teller->run->order, line, number, count);
     } else {

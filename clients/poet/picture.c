@@ -278,13 +278,13 @@ static bool by_time(const struct command *command, struct picture *p, struct sub
         !subject_expect(command, subject, MESSAGE_STAT_IS, &in))
         return false;
     get_stat(&in, &stat);
+    uint64_t duration = stat.duration_ns > 0 ? (uint64_t)stat.duration_ns : 1;
     shown_stat_free(&stat);
     unsigned type = 0;
     struct error error;
     while (type != MESSAGE_DUMP_END)
         if (source_next(&subject->source, true, &type, &in, &error) < 0)
             return !command_fail(command, "%s", error.text);
-    uint64_t duration = stat.duration_ns > 0 ? (uint64_t)stat.duration_ns : 1;
     request->column_ns = p->column_ns = p->column_ns ? p->column_ns : duration / TIME_COLUMNS + 1;
     uint64_t columns = duration / request->column_ns + 60;
     if (columns > LIMIT_COLUMNS) {

@@ -330,7 +330,7 @@ static void stop(void)
         return;
     modules_look_again();
     bool any = atomic_load(&recorded), libraries = atomic_load(&library_threads);
-    if (!any && libraries && modules_under_record())
+    if (libraries && modules_under_record())
         unseen_tell(UNSEEN_RUNTIME, "threads that libraries start: see them with poet record --libraries");
     child_ends(0);
     life_end_main();

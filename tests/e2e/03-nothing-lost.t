@@ -93,7 +93,7 @@ wait "$server" 2>/dev/null
 check "after kill -9 of the server its file opens" poet stat killed.poet
 if [ "$(figure killed.poet events)" -ge "$seen" ]; then ok "and holds all that it had answered for"
 else not_ok "and holds all that it had answered for" "$(figure killed.poet events) of $seen"; fi
-like "it says that it was cut off" "$(poet stat killed.poet)" "not finished: still running, or cut off"
+like "it says that it was cut off" "$(poet stat killed.poet)" "cut off: its server ended before it"
 before=$(od -An -td8 -N8 counts)
 more() { [ "$(od -An -td8 -N8 counts)" -gt "$((before + 1000))" ]; }
 check "the program goes on" until_true more

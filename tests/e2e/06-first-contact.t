@@ -65,6 +65,8 @@ says "no server, and none can be started" "$(POET_SERVER_PROGRAM=/nonexistent ./
     "no server is running and poet-server was not found: the program runs untraced"
 is "POET_SERVER=none: untraced, and silent" "$(POET_SERVER=none ./prodcons 2>&1)" "sum of 10 items: 45"
 rm -f ./*.poet
+no_server() { ! ls "$XDG_RUNTIME_DIR" | grep -q 'sock$'; } # those of programs that have ended stay a moment
+until_true no_server
 says "latest, where there is nothing" "$(poet show latest 2>&1)" "latest: there is no trace here yet: compile a program with poetcc -trace"
 is "a pipe behind the program is not held open" "$(timeout 5 sh -c './prodcons 2>&1 | cat | tail -n 1')" "sum of 10 items: 45"
 done_testing

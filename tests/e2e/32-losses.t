@@ -89,7 +89,7 @@ for way in "$ENDPOINT" tcp:127.0.0.1:7835; do
     like "something is lost" "$(figure "$ENDPOINT" lost)" '^[1-9]'
     like "poet runs says so" "$(poet runs)" 'events, [0-9]+ lost  finished'
     like "poet check says so" "$(poet check "$ENDPOINT" 2>&1; echo "exit $?")" 'events were lost'
-    like "the log says so" "$(cat server.log)" 'events of work.* are lost: they did not fit'
+    like "the log says so" "$(cat server.log)" 'events of work.* are lost: there was no room or no time for them'
     is "and nothing contradicts" "$(figure "$ENDPOINT" contradictions)$(figure "$ENDPOINT" pending)" 00
     stop_server
     is "in the file, too" "$(told full/*.poet)" "$ALL"
