@@ -5,6 +5,7 @@
 #include "server/order/map.h"
 #include "server/order/rows.h"
 #include "server/run.h"
+#include "server/turn.h"
 #include "wire/shown.h"
 #include "wire/text.h"
 
@@ -13,6 +14,9 @@
 
 #define EPOCHS_MAX 64
 #define STATE_UNFOLLOWED 0x80000000u /* with the number of processes: of each three figures are told, not two */
+#define SHORT_NS 20000000u /* a state that takes less is written whenever there is enough */
+#define SHARE_OF_TIME 50u  /* others take one part of so many of the time */
+#define WAIT_MOST 4u       /* up to so many times what is enough waits for that */
 #define NEWS_BRIEF 0x80000000u       /* with the bytes of facts: they are written as brief.h says */
 #define THREAD_DOUBT_SHIFT 28        /* with a thread's session: what its next event may follow besides */
 
@@ -30,6 +34,7 @@ struct saving {
         uint64_t place, position;
     } moments[EPOCHS_MAX];
     size_t moment_count;
+    uint64_t saved_ns, took_ns; /* the newest state: when it was written, and how long that took */
 };
 
 struct saving *saving_new(uint64_t keep_bytes)
@@ -143,6 +148,7 @@ static void put_threads(const struct run *run, struct out *out, uint32_t *oldest
 
 static bool save(struct run *run)
 {
+    uint64_t begin_ns = turn_clock_ns();
     struct out state = {0}, threads = {0};
     uint32_t oldest = order_oldest_batch(run->order);
     put_threads(run, &threads, &oldest);
@@ -154,6 +160,8 @@ static bool save(struct run *run)
                                             .size = (uint32_t)threads.size});
     out_free(&state);
     out_free(&threads);
+    run->saving->saved_ns = turn_clock_ns();
+    run->saving->took_ns = run->saving->saved_ns - begin_ns;
     return ok;
 }
 
@@ -196,10 +204,21 @@ static void note_moment(struct run *run)
         (struct moment){tracefile_end(run->trace), order_count(run->order)};
 }
 
+/* A state with millions of lines takes long to put together: that is a small part of the time, unless so much
+ * is unsaved that it must be done. */
+static bool is_time(const struct run *run)
+{
+    const struct saving *s = run->saving;
+    uint64_t unsaved = tracefile_unsaved(run->trace), least = enough(run);
+    return unsaved >= least &&
+           (s->took_ns < SHORT_NS || unsaved >= WAIT_MOST * least ||
+            turn_clock_ns() - s->saved_ns >= SHARE_OF_TIME * s->took_ns);
+}
+
 void saving_poll(struct run *run)
 {
     struct saving *s = run->saving;
-    if (!s || tracefile_unsaved(run->trace) < enough(run) || !save(run))
+    if (!s || !is_time(run) || !save(run))
         return;
     if (!s->keep_bytes)
         return;

@@ -166,6 +166,7 @@ struct effects { /* per kind: by 2 * type + paired, 0 not known, else 1 + presen
 struct order {
     struct line *lines, *hidden;
     size_t line_count, line_room, hidden_count, hidden_room;
+    size_t trimmed; /* the next line to be looked at, whether it is at rest */
     struct block {
         struct rows *rows; /* NULL: on the shelf only */
         uint64_t place;    /* 0: open */

@@ -165,6 +165,15 @@ static void note_neighbours(struct order *order, const struct event *event, cons
     add_neighbour(order, order_get(order, other), event->line);
 }
 
+/* With every event one line is looked at, in turn: those at rest give back what they have no use for. */
+static void trim_next(struct order *order)
+{
+    if (order->trimmed >= order->line_count)
+        order->trimmed = 0;
+    if (order->line_count)
+        line_trim(&order->lines[order->trimmed++]);
+}
+
 static uint64_t most(uint16_t v) { return v > 255 ? 255 : v; }
 
 void log_append(struct order *order, const struct event *event, const uint64_t *edges)
@@ -220,6 +229,7 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
         order->doubt_reasons |= UNSEEN_BIT(event->doubt);
     }
     order->count++;
+    trim_next(order);
     if (event->line & HIDDEN_LINE)
         order->figures.hidden_events++;
     else

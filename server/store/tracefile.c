@@ -327,24 +327,24 @@ static bool write_state(struct tracefile *file, const uint8_t *state, size_t siz
     put_u64(&out, file->region.epoch);
     put_u64(&out, file->written);
     put_bytes(&out, state, size);
-    struct out chunk = {0};
-    put_chunk(&chunk, (struct chunk){.kind = CHUNK_STATE, .data = out.data,
-                                     .size = (uint32_t)out.size});
-    struct area *area = area_for(file, chunk.size);
+    uint8_t head[CHUNK_HEAD_BYTES];
+    struct chunk chunk = {.kind = CHUNK_STATE, .data = out.data, .size = (uint32_t)out.size};
+    struct area *area = area_for(file, sizeof head + out.size);
     uint8_t slot[SLOT_BYTES_HEAD];
     set_u64(slot, area->place);
     set_u64(slot + 8, file->states + 1);
     set_u64(slot + 16, slot_check(slot, file->states % 2));
-    bool ok = !out.failed && !chunk.failed &&
-              write_at(file->fd, chunk.data, chunk.size, area->place) &&
+    if (!out.failed)
+        chunk_head(head, &chunk);
+    bool ok = !out.failed && write_at(file->fd, head, sizeof head, area->place) &&
+              write_at(file->fd, out.data, out.size, area->place + sizeof head) &&
               write_at(file->fd, slot, sizeof slot,
                        SLOT_AT + SLOT_BYTES_HEAD * (file->states % 2));
     file->states += ok;
     /* States are written again and again: regions as long as four of them keep that cheap. */
-    if (4 * chunk.size > file->region_bytes)
-        file->region_bytes = 4 * chunk.size;
+    if (4 * out.size > file->region_bytes)
+        file->region_bytes = 4 * out.size;
     out_free(&out);
-    out_free(&chunk);
     return ok;
 }
 

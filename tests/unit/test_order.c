@@ -1,5 +1,6 @@
 /* The order against brute force, and what a client may get wrong. */
 #include "server/order/order.h"
+#include "server/order/rows.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 
@@ -627,6 +628,62 @@ static void a_receive_of_many_keys_is_after_all_of_them(void **state)
     }
 }
 
+/* A thread visits many objects once each, all of which end up forgotten. */
+static struct order *many_lines_on(struct shelf shelf, uint32_t lines, bool events)
+{
+    struct order *order = order_new_on(shelf);
+    order_line(order, false, 1);
+    for (uint32_t i = 0; i < lines; i++)
+        order_line(order, true, 2);
+    for (uint64_t i = 0; events && i < 2 * (uint64_t)lines; i++) {
+        struct ref own = {1, i + 1}, object = {2 + (uint32_t)(i / 2), 1 + i % 2};
+        struct arrival thread = {.at = own, .relation = RELATION_SYNC, .partners = &object, .partner_count = 1};
+        struct arrival visit = {.at = object, .relation = RELATION_SYNC, .partners = &own, .partner_count = 1};
+        order_accept(order, &thread);
+        order_accept(order, &visit);
+    }
+    return order;
+}
+
+static void forgotten_lines_take_next_to_nothing(void **state)
+{
+    (void)state;
+    enum { FEW = 200, MANY = 20000 };
+    size_t sizes[2];
+    for (int i = 0; i < 2; i++) {
+        uint32_t lines = i ? MANY : FEW;
+        struct shelf shelf = shelf_memory();
+        struct shelf theirs = shelf;
+        theirs.free = NULL;
+        struct order *order = many_lines_on(theirs, lines, true);
+        assert_int_equal(order_figures(order).pending, 0);
+        order_forget(order, order_count(order) - 64);
+        uint8_t *bytes = order_save(order, &sizes[i]);
+        struct order *again = many_lines_on(theirs, lines, false);
+        assert_true(order_restore(again, bytes, sizes[i]));
+        free(bytes);
+        for (uint32_t line = 1; line <= lines + 1; line++) {
+            assert_int_equal(order_line_events(again, line), order_line_events(order, line));
+            assert_int_equal(order_line_first(again, line), order_line_first(order, line));
+            assert_int_equal(order_line_highest(again, line), order_line_highest(order, line));
+            struct ref first = {line, 1}, last = {1, 2 * (uint64_t)lines};
+            assert_int_equal(order_is_forgotten(again, first), order_is_forgotten(order, first));
+            assert_int_equal(order_compare(again, first, last), order_compare(order, first, last));
+        }
+        /* a line that rested goes on */
+        for (int k = 0; k < 2; k++) {
+            struct order *o = k ? again : order;
+            order_accept(o, &(struct arrival){.at = {2, 3}, .after = {{1, 2 * (uint64_t)lines}}});
+            assert_int_equal(order_compare(o, (struct ref){2, 3}, (struct ref){1, 2 * (uint64_t)lines}), ORDER_AFTER);
+            assert_int_equal(order_compare(o, (struct ref){2, 1}, (struct ref){2, 3}), ORDER_UNKNOWN);
+            order_free(o);
+        }
+        shelf.free(shelf.context);
+    }
+    /* besides the lines there is the list of blocks */
+    assert_true(sizes[1] < sizes[0] + 3 * 4 * (size_t)MANY / BLOCK_EVENTS + 1024);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -649,6 +706,7 @@ int main(void)
         cmocka_unit_test(a_hang_up_leaves_nothing_pending),
         cmocka_unit_test(a_hang_up_goes_in_steps),
         cmocka_unit_test(a_line_comes_back),
+        cmocka_unit_test(forgotten_lines_take_next_to_nothing),
     };
     return cmocka_run_group_tests_name("order", tests, NULL, NULL);
 }
