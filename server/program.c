@@ -289,7 +289,7 @@ static void drop_closed(struct server *server)
 {
     for (struct peer *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
-        if (peer->teller && peer->closed && !is_behind(peer) && !peer->run->busy && peer->closed++ >= 2)
+        if (peer->teller && peer->closed && !is_behind(peer) && peer->closed++ >= 2)
             peer_hung_up(peer);
     }
 }
