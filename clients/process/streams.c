@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/process/inside.h"
 
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -178,6 +179,6 @@ void stream_ended(const struct stream *s, const void *site)
 uint64_t now_ns(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now); /* (the C library's may read a forbidden counter) */
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }

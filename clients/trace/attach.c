@@ -325,6 +325,8 @@ static void start(void)
 static void stop(void) __attribute__((destructor(200)));
 static void stop(void)
 {
+    if (forbid_quiet())
+        return;
     launch_end();
     if (!atomic_load(&live))
         return;

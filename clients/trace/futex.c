@@ -27,6 +27,12 @@ static bool synchronises(long number, long operation)
             if (t)                                                                                 \
                 thread_unfollowed(t);                                                              \
         }                                                                                          \
+        if ((number == SYS_prctl || number == SYS_seccomp) && forbid_before(number, a, b)) {       \
+            long result = real.syscall(number, a, b, c, d, e, f);                                  \
+            if (result < 0)                                                                        \
+                forbid_failed();                                                                   \
+            return result;                                                                         \
+        }                                                                                          \
         return real.syscall(number, a, b, c, d, e, f);                                             \
     }
 PASS(pass, PLAIN(syscall), site_of_untraced(SITE))

@@ -447,6 +447,13 @@ void line_rename(struct thread *thread, const struct line *line, const char *nam
 /* A line of the program by its code: its own, where the thread is, or one that it opened; NULL. */
 struct line *line_by_code(struct thread *thread, uint32_t code);
 
+/* ---- forbid.c: what the calling thread forbids itself ---- */
+
+/* Before a call of prctl or seccomp, with its first two arguments; whether the thread is quiet for it. */
+bool forbid_before(long number, long what, long how);
+void forbid_failed(void); /* it goes on as before */
+bool forbid_quiet(void);  /* the thread must not make any system call */
+
 /* ---- life.c ---- */
 
 void life_begin_main(void);
@@ -547,8 +554,9 @@ void lost_forked(void);
 /* Of what lies in the queue, how many events the server has not taken. */
 uint64_t record_untaken(struct thread *thread);
 uint64_t clock_now(void);
-extern bool clock_ticks; /* slots bear the time-stamp counter */
+extern _Atomic bool clock_ticks; /* slots of new queues bear the time-stamp counter */
 void clock_begin(void);
+void clock_forbidden(void); /* from here on the counter is not read, nor anything that reads it */
 
 
 /* ---- attach.c: the lives of the process ----

@@ -84,6 +84,9 @@ static void task_close(struct thread *t, struct task *task, unsigned type, uintp
                                      .a = &task->line, .take_a = 1, .site = site}, NULL);
 }
 
+/* It ran, and so its line ends here, though its end may have been dropped. */
+static bool had_life(const struct task *task) { return task->end || task->tid; }
+
 static void finish(struct thread *t)
 {
     struct task *task = t->task;
@@ -411,7 +414,9 @@ static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t 
     uint32_t line = task ? line_index(&task->line) : 0;
     if (t && task)
         record_write(t, &(struct record){.shape = TYPE_JOINED,
-                                         .flags = line && task->end ? RELATION_ORDER : RELATION_NONE,
+                                         .flags = (uint16_t)(line && task->end ? RELATION_ORDER
+                                                             : line ? SLOT_DOUBT(task->tid ? UNSEEN_LOST : UNSEEN_THREAD)
+                                                                    : RELATION_NONE),
                                          .a = thread_place(t),
                                          .take_a = 1,
                                          .about = line,
@@ -419,7 +424,7 @@ static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t 
                                          .partner = {line, line ? task->end : 0}}, NULL);
     if (!task)
         return;
-    if (t && task->end)
+    if (t && had_life(task))
         task_close(t, task, TYPE_CLOSE, site);
     unbind_id(task, id);
     task_release(task);
@@ -525,7 +530,7 @@ int follow_detach(uintptr_t site, pthread_t id)
     if (t && task && line_index(&task->line))
         record_event(t, TYPE_DETACH, thread_place(t), line_index(&task->line), site);
     if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {
-        if (t && task->end)
+        if (t && had_life(task))
             task_close(t, task, TYPE_CLOSE, site);
         unbind_id(task, id);
         task_release(task);

@@ -335,6 +335,59 @@ until_true sh -c 'ls new/reuse-*.poet'
 touch end; wait $program; rm -f end
 is "what libpoet says does not go to a file that has the number of standard error" "$(cat data)" data
 
+# ---- what the program forbids itself ----
+cat >forbids.c <<'C'
+#define _GNU_SOURCE
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void some(void)
+{
+    for (int i = 0; i < 5000; i++)
+        pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+}
+static void *other(void *a) { some(); return a; }
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    some();
+    if (!strcmp(argv[1], "counter"))
+        prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    else if (!strcmp(argv[1], "counter-syscall"))
+        syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    else if (!strcmp(argv[1], "strict"))
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
+    else
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, 0);
+    some();
+    if (argv[1][0] == 's') {
+        ssize_t n = write(1, "fine\n", 5);
+        syscall(SYS_exit, n != 5);
+    }
+    pthread_create(&t, NULL, other, NULL);
+    pthread_join(t, NULL);
+    (void)argc;
+    return write(1, "fine\n", 5) != 5;
+}
+C
+poetcc -trace -processes -g forbids.c -o forbids
+cc forbids.c -o forbids.plain
+for way in counter counter-syscall strict strict-syscall; do
+    ./forbids.plain $way >want 2>&1 || { skip "$way: this machine does not know it"; continue; }
+    ./forbids $way >out 2>&1
+    is "$way: the program runs to its end" "$? $(cat out)" "0 $(cat want)"
+    check "$way: and the trace is sound" sound latest
+    case $way in
+    counter*) is "$way: all is there" "$(figure latest events)" 75009 ;; # main, 2 * 5000 pairs of 5; the other, 5000
+    *) check "$way: and says that a thread is not seen to its end" \
+        sh -c 'grep -qa "forbids itself system calls" "$(ls -t runs/forbids-*.poet | head -n 1)"' ;;
+    esac
+done
+
 # ---- functions of the program's own ----
 cat >mine.c <<'C'
 #define _GNU_SOURCE

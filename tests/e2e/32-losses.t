@@ -97,6 +97,83 @@ for way in "$ENDPOINT" tcp:127.0.0.1:7835; do
     rm -r full
 done
 
+# ---- a program whose main thread leaves first ----
+
+cat >leaves.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    for (int i = 0; i < 100; i++)
+        usleep(100), pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    return a;
+}
+static void at_exit(void)
+{
+    sigset_t now;
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    puts(sigismember(&now, SIGUSR1) ? "signals are blocked" : "the end");
+}
+int main(void)
+{
+    pthread_t t;
+    atexit(at_exit);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&t, NULL, work, NULL), pthread_detach(t);
+    pthread_exit(NULL);
+}
+C
+poetcc -trace -g leaves.c -o leaves
+start_server -o left/ -q -l "$ENDPOINT" -l tcp:127.0.0.1:7835
+for way in "$ENDPOINT" tcp:127.0.0.1:7835; do
+    POET_SERVER=$way timeout 30 ./leaves >out 2>&1
+    is "the main thread leaves first (${way%%:*}): the program ends with its last thread" "$? $(cat out)" "0 the end"
+    check "and the trace is whole" sound latest
+    like "with all that its threads did" "$(poet dump latest | grep -c ' enter ')" '^30[01]$'
+done
+stop_server
+
+# ---- threads that are joined, and for which there is no room ----
+
+cat >joined.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+/* In rounds: creates four threads, which lock and unlock so often, and joins them. */
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    for (long i = (long)a; i > 0; i--)
+        pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[4];
+    for (int round = argc > 1 ? atoi(argv[1]) : 0; round > 0; round--) {
+        for (int i = 0; i < 4; i++)
+            pthread_create(&t[i], NULL, work, (void *)400);
+        for (int i = 0; i < 4; i++)
+            pthread_join(t[i], NULL);
+    }
+    return 0;
+}
+C
+poetcc -trace -g joined.c -o joined
+start_server -o narrow/ -q
+kill -STOP "$server"; { perl -e 'select undef, undef, undef, 0.3'; kill -CONT "$server"; } &
+POET_QUEUE_KIB=16 POET_WAIT_MS=0 ./joined 12
+until_true finished latest
+like "threads that are joined: something is lost" "$(figure latest lost)" '^[1-9]'
+# a round: 4 threads with create, start, 400 pairs of 5, end, join, joined, close; main: start, end, close
+is "what is there and what is lost are all" "$(told)" $((12 * 4 * (1 + 1 + 2000 + 1 + 2 + 1) + 3))
+stop_server
+
 # ---- damage that is met while reading ----
 
 cat >flip.pl <<'P'
