@@ -24,9 +24,9 @@ struct books *books_of(struct teller *teller, uint32_t thread)
 
 uint32_t line_of(const struct teller *teller, uint32_t code)
 {
-    if (code < NEAR_LINES)
-        return code < teller->line_room ? teller->lines[code] : 0;
-    return (uint32_t)(uintptr_t)map_get(&teller->far_lines, code, 0);
+    if (code < teller->line_room && teller->lines[code])
+        return teller->lines[code];
+    return code < NEAR_LINES ? 0 : (uint32_t)(uintptr_t)map_get(&teller->far_lines, code, 0);
 }
 
 void announce(struct teller *teller, enum announced what, uint32_t code)
@@ -42,7 +42,7 @@ void announce(struct teller *teller, enum announced what, uint32_t code)
 static void set_line(struct teller *teller, uint32_t code, uint32_t line)
 {
     announce(teller, ANNOUNCED_LINE, code);
-    if (code >= NEAR_LINES) {
+    if (code >= NEAR_LINES + 2 * teller->own_count) { /* codes are told in any order, but without large gaps */
         map_put(&teller->far_lines, code, 0, (void *)(uintptr_t)line);
         return;
     }

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define CACHE_LEAST ((uint64_t)256 << 20)
-#define LINE_BYTES 1024u
+#define LINE_BYTES 512u /* of memory, with its names; many take less */
 
 void log_line(const char *format, ...)
 {
@@ -171,7 +171,7 @@ const struct target_kind *run_target_kind(const struct run *run, const char *kin
 
 static size_t live_lines; /* of all live runs */
 
-/* A line takes about a kilobyte: those of live runs have half of the machine's memory. */
+/* Those of live runs have half of the machine's memory. */
 static bool has_room(const struct run *run)
 {
     static size_t most;
@@ -179,6 +179,17 @@ static bool has_room(const struct run *run)
     if (!most)
         most = pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 / LINE_BYTES : LIMIT_LINES;
     return order_lines(run->order) < LIMIT_LINES && (!run->live || live_lines < most);
+}
+
+/* Most lines have no name. */
+static char no_name[1];
+
+static char *name_new(const char *name) { return *name ? must(strdup(name)) : no_name; }
+
+static void name_free(char *name)
+{
+    if (name != no_name)
+        free(name);
 }
 
 /* ---- life ---- */
@@ -234,7 +245,7 @@ void run_free(struct run *run)
         close(run->counters);
     live_lines -= run->live ? order_lines(run->order) : 0;
     for (uint32_t i = 0; i < order_lines(run->order); i++)
-        free(run->lines[i].name);
+        name_free(run->lines[i].name);
     for (size_t i = 0; i < run->process_count; i++)
         process_free(&run->processes[i]);
     map_settle(&run->texts);
@@ -284,7 +295,7 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
     live_lines += run->live;
     run->generation++;
     facts.kind = run_kind(run, kind);
-    facts.name = must(strdup(facts.name ? facts.name : ""));
+    facts.name = name_new(facts.name ? facts.name : "");
     line = order_line(run->order, shared, facts.kind);
     run->lines = grow(run->lines, &run->line_room, line, sizeof *run->lines);
     run->lines[line - 1] = facts;
@@ -304,8 +315,8 @@ void run_line_kind(struct run *run, uint32_t line, const char *kind, const char 
     struct run_line *l = &run->lines[line - 1];
     l->kind = run_kind(run, kind);
     order_line_becomes(run->order, line, l->kind);
-    free(l->name);
-    l->name = must(strdup(name));
+    name_free(l->name);
+    l->name = name_new(name);
     run_line_changed(run, line);
 }
 
@@ -323,8 +334,8 @@ static void note_rename(struct run *run, struct ref at, const char *before, cons
 void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since)
 {
     note_rename(run, (struct ref){line, since}, run->lines[line - 1].name, name);
-    free(run->lines[line - 1].name);
-    run->lines[line - 1].name = must(strdup(name));
+    name_free(run->lines[line - 1].name);
+    run->lines[line - 1].name = name_new(name);
     run_line_changed(run, line);
 }
 

@@ -1,5 +1,6 @@
 #include "server/saving.h"
 
+#include "server/brief.h"
 #include "server/facts.h"
 #include "server/order/map.h"
 #include "server/order/rows.h"
@@ -12,10 +13,12 @@
 
 #define EPOCHS_MAX 64
 #define STATE_UNFOLLOWED 0x80000000u /* with the number of processes: of each three figures are told, not two */
+#define NEWS_BRIEF 0x80000000u       /* with the bytes of facts: they are written as brief.h says */
 #define THREAD_DOUBT_SHIFT 28        /* with a thread's session: what its next event may follow besides */
 
 struct saving {
     struct out facts, texts; /* since the last news */
+    struct brief *brief;     /* of the facts */
     size_t sites;            /* written so far */
     uint64_t news;           /* place of the newest */
     struct hangup {
@@ -35,6 +38,7 @@ struct saving *saving_new(uint64_t keep_bytes)
     if (!saving)
         abort();
     saving->keep_bytes = keep_bytes;
+    saving->brief = brief_new();
     return saving;
 }
 
@@ -44,6 +48,7 @@ void saving_free(struct saving *saving)
         return;
     out_free(&saving->facts);
     out_free(&saving->texts);
+    brief_free(saving->brief);
     free(saving->hangups);
     free(saving);
 }
@@ -59,11 +64,7 @@ void saving_fact(struct run *run, struct chunk chunk)
             (struct hangup){chunk.session, tracefile_epoch(run->trace)};
         return;
     }
-    put_u32(&s->facts, chunk.kind);
-    put_u32(&s->facts, chunk.session);
-    put_u32(&s->facts, chunk.thread);
-    put_u32(&s->facts, chunk.size);
-    put_bytes(&s->facts, chunk.data, chunk.size);
+    brief_put(s->brief, &s->facts, chunk);
 }
 
 void saving_text(struct run *run, uint32_t line, uint64_t number, const char *text)
@@ -84,7 +85,7 @@ static void put_news(struct run *run)
     if (!s->facts.size && !s->texts.size && s->sites == run->site_count)
         return;
     put_u64(&out, s->news);
-    put_u32(&out, (uint32_t)s->facts.size);
+    put_u32(&out, (uint32_t)s->facts.size | NEWS_BRIEF);
     put_bytes(&out, s->facts.data, s->facts.size);
     put_u32(&out, (uint32_t)(run->site_count - s->sites));
     for (; s->sites < run->site_count; s->sites++) {
@@ -94,6 +95,7 @@ static void put_news(struct run *run)
     put_bytes(&out, s->texts.data, s->texts.size);
     s->news = tracefile_put(run->trace, CHUNK_NEWS, out.data, out.size);
     s->facts.size = s->texts.size = 0;
+    brief_again(s->brief);
     out_free(&out);
 }
 
@@ -214,23 +216,45 @@ void saving_finish(struct run *run)
 
 /* ---- reading ---- */
 
+/* As it was written before there was brief.h. */
+static void get_fact(struct in *in, struct chunk *fact)
+{
+    *fact = (struct chunk){.kind = (uint16_t)get_u32(in)};
+    fact->session = get_u32(in);
+    fact->thread = get_u32(in);
+    fact->size = get_u32(in);
+    fact->data = get_bytes(in, fact->size);
+}
+
+static bool read_facts(struct in *facts, bool is_brief, void (*play)(void *, struct chunk), void *context)
+{
+    struct brief *brief = is_brief ? brief_new() : NULL;
+    struct chunk chunk;
+    bool good = true;
+    while (good && in_left(facts)) {
+        if (is_brief)
+            brief_get(brief, facts, &chunk);
+        else
+            get_fact(facts, &chunk);
+        good = !facts->error && chunk.kind != CHUNK_NEWS && chunk.kind != CHUNK_STATE;
+        if (good)
+            play(context, chunk);
+    }
+    brief_free(brief);
+    return good;
+}
+
 bool saving_read_news(struct run *run, struct chunk news, void (*play)(void *, struct chunk),
                       void *context)
 {
     struct in in = in_from(news.data, news.size);
     uint32_t size = get_u32(&in);
+    bool is_brief = size & NEWS_BRIEF;
+    size &= ~NEWS_BRIEF;
     const uint8_t *bytes = get_bytes(&in, size);
     struct in facts = in_from(bytes, bytes ? size : 0);
-    while (in_left(&facts)) {
-        struct chunk chunk = {.kind = (uint16_t)get_u32(&facts)};
-        chunk.session = get_u32(&facts);
-        chunk.thread = get_u32(&facts);
-        chunk.size = get_u32(&facts);
-        chunk.data = get_bytes(&facts, chunk.size);
-        if (facts.error || chunk.kind == CHUNK_NEWS || chunk.kind == CHUNK_STATE)
-            return false;
-        play(context, chunk);
-    }
+    if (!read_facts(&facts, is_brief, play, context))
+        return false;
     for (uint32_t n = get_u32(&in); n && !in.error; n--) {
         uint32_t process = get_u32(&in);
         uint64_t address = get_u64(&in);

@@ -124,10 +124,10 @@ static bool may_pass(const struct order *order, const struct arrival *a)
         line->closed == LINE_CLOSED ||
         !has_all(order, a))
         return false;
-    const struct line *opener = line->positions.count == 0 && line->opened_by.line
-                                    ? order_get(order, line->opened_by.line)
+    const struct line *opener = line->positions.count == 0 && line->opened_line
+                                    ? order_get(order, line->opened_line)
                                     : NULL;
-    return !opener || opener->delivered >= line->opened_by.number;
+    return !opener || opener->delivered >= line->opened_number;
 }
 
 static void pass(struct order *order, const struct arrival *const *arrivals, size_t count)
@@ -149,7 +149,7 @@ static const uint64_t *recent(const struct line *line, uint64_t number)
 {
     uint32_t n = series_tail(&line->positions, 0);
     uint64_t back = line->delivered - number;
-    return number <= line->delivered && back < n ? &line->positions.tail[0][n - 1 - back] : NULL;
+    return number <= line->delivered && back < n ? &line->positions.tail[n - 1 - back] : NULL;
 }
 
 void order_expect(const struct order *order, const struct arrival *a, enum expectation stage)
@@ -162,12 +162,12 @@ void order_expect(const struct order *order, const struct arrival *a, enum expec
         __builtin_prefetch(from, 1);
         return;
     }
-    const uint64_t *send = from && a->relation == RELATION_RECEIVE && from->positions.tail[0]
+    const uint64_t *send = from && a->relation == RELATION_RECEIVE && from->positions.tail
                                ? recent(from, a->partners[0].number)
                                : NULL;
     if (stage == EXPECT_POSITIONS) {
-        if (line && line->positions.tail[0])
-            __builtin_prefetch(&line->positions.tail[0][series_tail(&line->positions, 0)], 1);
+        if (line && line->positions.tail)
+            __builtin_prefetch(&line->positions.tail[series_tail(&line->positions, 0)], 1);
         if (send)
             __builtin_prefetch(send);
     } else if (send && *send < order->count && *send / BLOCK_EVENTS >= order->packed) {

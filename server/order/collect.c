@@ -7,12 +7,13 @@
 static struct collector *collector_for(struct order *order, uint32_t number_of_line, uint32_t type)
 {
     struct line *line = order_get(order, number_of_line);
-    for (size_t i = 0; i < line->collector_count; i++)
-        if (line->collectors[i].type == type)
-            return &line->collectors[i];
-    line->collectors = grow(line->collectors, &line->collector_room, line->collector_count + 1,
-                            sizeof *line->collectors);
-    struct collector *collector = &line->collectors[line->collector_count++];
+    for (size_t i = 0; i < line->more->collector_count; i++)
+        if (line->more->collectors[i].type == type)
+            return &line->more->collectors[i];
+    struct more *more = line_more(line);
+    more->collectors = grow(more->collectors, &more->collector_room, more->collector_count + 1,
+                            sizeof *more->collectors);
+    struct collector *collector = &more->collectors[more->collector_count++];
     *collector = (struct collector){.type = type};
     return collector;
 }
@@ -48,9 +49,9 @@ static struct found find_new(struct order *order, uint32_t number_of_line,
 /* Were numbers lost on the line since it looked last?  Some of them may have been of its type. */
 static bool has_new_gap(const struct line *line, const struct collector *collector)
 {
-    if (!line->gap_count)
+    if (!line->more->gap_count)
         return false;
-    uint64_t last = line->gaps[line->gap_count - 1].ordinal;
+    uint64_t last = line->more->gaps[line->more->gap_count - 1].ordinal;
     return last > collector->ordinal || (last == collector->ordinal && !collector->hidden);
 }
 

@@ -17,12 +17,12 @@ static uint64_t number_of(const struct line *line, uint64_t ordinal, uint64_t *u
 {
     uint64_t missing = 0;
     *until = UINT64_MAX; /* the ordinal of the next event that follows a gap */
-    for (size_t i = 0; i < line->gap_count; i++) {
-        if (line->gaps[i].ordinal > ordinal) {
-            *until = line->gaps[i].ordinal;
+    for (size_t i = 0; i < line->more->gap_count; i++) {
+        if (line->more->gaps[i].ordinal > ordinal) {
+            *until = line->more->gaps[i].ordinal;
             break;
         }
-        missing += line->gaps[i].count;
+        missing += line->more->gaps[i].count;
     }
     return ordinal + 1 + missing;
 }

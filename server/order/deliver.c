@@ -88,7 +88,7 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
         add_sends(order, pending, &event, &in);
     for (size_t i = 0; i < collected_count; i++)
         add_edge(&in, collected[i]);
-    struct ref opener = line->positions.count == 0 ? line->opened_by : (struct ref){0, 0};
+    struct ref opener = line->positions.count == 0 ? line_opened_by(line) : (struct ref){0, 0};
     for (size_t i = 0; i < 2; i++)
         if (a->after[i].line && !(opener.line && ref_equal(a->after[i], opener)))
             add_after(order, a->after[i], &in, &lost);
@@ -108,7 +108,7 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     for (uint32_t i = 0; i < in.sends; i++)
         log_receive(order, in.items[i], position, in.sends == 1);
     line = order_get(order, a->at.line);
-    if (a->closes || (line->closed == LINE_CLOSING && a->at.number >= line->end))
+    if (a->closes || (line->closed == LINE_CLOSING && a->at.number >= line->more->end))
         line->closed = LINE_CLOSED;
     if (a->thread && order_get(order, a->thread))
         order_get(order, a->thread)->acted = order->count;
@@ -156,7 +156,7 @@ void point_deliver(struct order *order, const struct point *point, bool partner_
     for (size_t i = 0; i < point->count; i++) {
         uint32_t line = point->members[i]->arrival.at.line;
         pending_forget(order, point->members[i]);
-        order_get(order, line)->wait = (struct ref){0, 0};
+        line_waits_no_more(order_get(order, line));
         line_wake(order, line);
         line_enqueue(order, line);
     }
@@ -180,7 +180,7 @@ void point_contradict(struct order *order, struct pending *pending, struct ref w
     presence_apply(order, &event);
     log_append(order, &event, NULL);
     pending_forget(order, pending);
-    order_get(order, line)->wait = (struct ref){0, 0};
+    line_waits_no_more(order_get(order, line));
     line_wake(order, line);
     line_enqueue(order, line);
 }

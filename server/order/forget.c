@@ -6,32 +6,47 @@
 
 void line_trim(struct line *line)
 {
+    struct more *more = line->more;
+    if (more == &line_nothing)
+        return;
     if (line->sits_count == 0) {
-        free(line->sits);
-        line->sits = NULL;
-        line->sits_room = 0;
+        free(more->sits);
+        more->sits = NULL;
+        more->sits_room = 0;
     }
     if (line->pending == 0) {
-        free(line->ring.items);
-        line->ring = (struct ring){0};
+        free(more->ring.items);
+        more->ring = (struct ring){0};
     }
     if (line->waiter_count == 0) {
-        free(line->waiters);
-        line->waiters = NULL;
-        line->waiter_room = 0;
+        free(more->waiters);
+        more->waiters = NULL;
+        more->waiter_room = 0;
     }
+    if (line->sits_count || line->pending || line->waiter_count || more->gap_count || more->collector_count ||
+        more->wait.line || more->spill || more->far || line->closed == LINE_CLOSING)
+        return;
+    free(more->gaps);
+    free(more->collectors);
+    free(more);
+    line->more = &line_nothing;
 }
 
-/* A line of which nothing is left: most are threads and objects that are long gone. */
+/* A line of which nothing is left: most are threads and objects that are long gone.  That there was something
+ * before (`last`) stays: what comes next follows it. */
 static void rest_line(struct line *line)
 {
     series_release(&line->positions);
+    line_forget_neighbours(line);
+    line->dense = false;
     line_trim(line);
 }
 
 static void forget_line(struct order *order, uint32_t number, uint64_t first)
 {
     struct line *line = order_get(order, number);
+    if (line->acted <= first)
+        line->acted = 0; /* nothing that is kept */
     if (line->base == line->positions.count)
         return; /* nothing came since */
     line->base = order_line_from(order, number, first);

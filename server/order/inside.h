@@ -71,8 +71,28 @@ struct collector {
 
 enum closed { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
 
+/* What most lines at rest have no use for: of them `more` is line_nothing, which is read like any other and
+ * never written.  line_more makes one, line_trim gives it back. */
+struct more {
+    uint64_t end;            /* CLOSING: with this number */
+    struct ref wait;         /* what the head waits for, line 0: nothing */
+    struct waiter *waiters;  /* a heap, least number first */
+    size_t waiter_room;
+    struct ring ring;
+    struct spill *spill;     /* NULL: nothing is spilled */
+    struct far *far;         /* NULL: none was put there */
+    struct gap *gaps;
+    size_t gap_count, gap_room;
+    struct sits *sits;
+    size_t sits_room;
+    struct collector *collectors;
+    size_t collector_count, collector_room;
+};
+
+#define NEIGHBOURS_NEAR 2u /* so many need no memory of their own */
+
+/* There may be millions: two cache lines, the first of which has what every event needs. */
 struct line {
-    /* what every event needs, in one cache line */
     _Alignas(64) uint64_t delivered; /* last number delivered or lost */
     uint64_t last;           /* position of the newest event, NO_POSITION none */
     uint64_t acted;          /* 1 + position of the last event whose thread is this line's */
@@ -87,26 +107,40 @@ struct line {
     bool has_gaps;
     uint8_t neighbour_count;
     uint32_t kind, pending;  /* pending: arrivals that wait */
+    uint32_t opened_line;    /* by which event, line 0: none */
+    struct more *more;       /* never NULL */
+    uint64_t opened_number;
     struct series positions; /* by ordinal */
     uint64_t tied;           /* position of the newest event with edges or a partner, or NO_POSITION */
-    uint64_t end;            /* CLOSING: with this number */
     uint64_t base;           /* ordinals before it are forgotten */
     uint64_t highest;        /* greatest number that came out of turn */
-    struct ref wait;         /* what the head waits for, line 0: nothing */
-    struct waiter *waiters;  /* a heap, least number first */
-    size_t waiter_room;
-    struct ring ring;
-    struct spill *spill;     /* NULL: nothing is spilled */
-    struct far *far;         /* NULL: none was put there */
-    struct ref opened_by;
-    uint32_t *neighbours;    /* lines from which order comes in */
-    struct gap *gaps;
-    size_t gap_count, gap_room;
-    struct sits *sits;
-    size_t sits_room;
-    struct collector *collectors;
-    size_t collector_count, collector_room;
+    union {                  /* lines from which order comes in */
+        uint32_t near[NEIGHBOURS_NEAR];
+        uint32_t *far;       /* of more than NEIGHBOURS_NEAR */
+    } neighbours;
 };
+
+_Static_assert(sizeof(struct line) == 128, "a line is two cache lines");
+
+extern struct more line_nothing; /* life.c; only read */
+
+struct more *line_more(struct line *line); /* to be written */
+
+static inline struct ref line_opened_by(const struct line *line)
+{
+    return (struct ref){line->opened_line, line->opened_number};
+}
+
+static inline const uint32_t *line_neighbours(const struct line *line)
+{
+    return line->neighbour_count > NEIGHBOURS_NEAR ? line->neighbours.far : line->neighbours.near;
+}
+
+static inline void line_waits_no_more(struct line *line)
+{
+    if (line->more->wait.line)
+        line->more->wait = (struct ref){0, 0};
+}
 
 struct meeting { /* those who meet by one key */
     struct ref *members;
@@ -262,6 +296,8 @@ void doubts_drop(struct order *order); /* what was found out about them */
 /* save.c and life.c share this */
 /* Gives back what an idle line has no use for: most are of objects that are long gone. */
 void line_trim(struct line *line);
+void line_add_neighbour(struct line *line, uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */
+void line_forget_neighbours(struct line *line);
 struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
 
 /* pending.c */

@@ -94,7 +94,7 @@ static enum verdict join_meeting(struct order *order, struct point *point)
         size = meeting->count;
     } else if (meeting->count < size) {
         struct line *line = order_get(order, a->at.line);
-        if (line->wait.line == 0) {
+        if (line->more->wait.line == 0) {
             meeting->waiting = grow(meeting->waiting, &meeting->waiting_room,
                                     meeting->waiting_count + 1, sizeof *meeting->waiting);
             meeting->waiting[meeting->waiting_count++] = a->at.line;
@@ -201,7 +201,7 @@ static enum verdict wait_for_edges(struct order *order, const struct point *poin
     const struct arrival *a = &member->arrival;
     struct ref edges[3] = {a->after[0], a->after[1], {0, 0}};
     if (order_get(order, a->at.line)->positions.count == 0)
-        edges[2] = order_get(order, a->at.line)->opened_by;
+        edges[2] = line_opened_by(order_get(order, a->at.line));
     for (size_t i = 0; i < 3; i++) {
         struct line *line = edges[i].line ? order_get(order, edges[i].line) : NULL;
         if (!line || line->delivered >= edges[i].number || never_comes(order, edges[i]))

@@ -1,9 +1,11 @@
 /* The life of an order, its lines, and what it is told about types. */
+#define _GNU_SOURCE
 #include "server/order/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct order *order_new(void) { return order_new_on(shelf_memory()); }
 
@@ -18,14 +20,60 @@ struct order *order_new_on(struct shelf shelf)
     return order;
 }
 
+struct more line_nothing;
+
+struct more *line_more(struct line *line)
+{
+    size_t room = 0;
+    if (line->more == &line_nothing) {
+        line->more = grow(NULL, &room, 1, sizeof *line->more);
+        *line->more = (struct more){0};
+    }
+    return line->more;
+}
+
+void line_add_neighbour(struct line *line, uint32_t other)
+{
+    unsigned n = line->neighbour_count++;
+    if (n < NEIGHBOURS_NEAR) {
+        line->neighbours.near[n] = other;
+        return;
+    }
+    if (n == NEIGHBOURS_NEAR || (n & (n - 1)) == 0) {
+        size_t room = 0;
+        uint32_t *before = n == NEIGHBOURS_NEAR ? NULL : line->neighbours.far;
+        uint32_t *list = grow(NULL, &room, 2 * n, sizeof *list);
+        memcpy(list, before ? before : line->neighbours.near, n * sizeof *list);
+        free(before);
+        line->neighbours.far = list;
+    }
+    line->neighbours.far[n] = other;
+}
+
+void line_forget_neighbours(struct line *line)
+{
+    if (line->neighbour_count > NEIGHBOURS_NEAR)
+        free(line->neighbours.far);
+    line->neighbour_count = 0;
+}
+
 static void line_free(struct line *line)
 {
     series_free(&line->positions);
-    free(line->neighbours);
-    free(line->gaps);
-    free(line->waiters);
-    free(line->sits);
-    free(line->collectors);
+    line_forget_neighbours(line);
+    if (line->more == &line_nothing)
+        return;
+    free(line->more->gaps);
+    free(line->more->waiters);
+    free(line->more->sits);
+    free(line->more->collectors);
+    free(line->more);
+}
+
+static void lines_free(struct line *lines, size_t room)
+{
+    if (lines)
+        munmap(lines, room * sizeof *lines);
 }
 
 void order_free(struct order *order)
@@ -57,8 +105,8 @@ void order_free(struct order *order)
         free(order->after[i].items);
     for (size_t i = 0; i < order->effects_room; i++)
         free(order->effects[i].of);
-    free(order->lines);
-    free(order->hidden);
+    lines_free(order->lines, order->line_room);
+    lines_free(order->hidden, order->hidden_room);
     free(order->after);
     free(order->effects);
     free(order->work.items);
@@ -71,20 +119,20 @@ void order_free(struct order *order)
     free(order);
 }
 
-/* Room for one more; lines lie at cache lines. */
+/* Room for one more; lines lie at cache lines.  Many are not copied: their pages move. */
 static struct line *grow_lines(struct line *lines, size_t *room, size_t count)
 {
     if (count < *room)
         return lines;
-    *room = *room ? 2 * *room : 16;
-    struct line *more = aligned_alloc(64, *room * sizeof *more);
-    if (!more) {
+    size_t before = *room * sizeof *lines;
+    *room = *room ? 2 * *room : 32;
+    size_t bytes = *room * sizeof *lines;
+    struct line *more = before ? mremap(lines, before, bytes, MREMAP_MAYMOVE)
+                               : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (more == MAP_FAILED) {
         fprintf(stderr, "poet server: out of memory\n");
         abort();
     }
-    if (count)
-        memcpy(more, lines, count * sizeof *more);
-    free(lines);
     return more;
 }
 
@@ -93,7 +141,7 @@ uint32_t order_line(struct order *order, bool shared, uint32_t kind)
     order->has_shared |= shared;
     order->lines = grow_lines(order->lines, &order->line_room, order->line_count);
     order->lines[order->line_count++] = (struct line){.shared = shared, .kind = kind, .last = NO_POSITION,
-                                                     .tied = NO_POSITION};
+                                                     .tied = NO_POSITION, .more = &line_nothing};
     return (uint32_t)order->line_count;
 }
 
@@ -102,7 +150,7 @@ struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *numbe
     order->hidden = grow_lines(order->hidden, &order->hidden_room, order->hidden_count);
     struct line *line = &order->hidden[order->hidden_count++];
     *line = (struct line){.kind = kind, .last = NO_POSITION,
-                                                     .tied = NO_POSITION};
+                                                     .tied = NO_POSITION, .more = &line_nothing};
     *number = HIDDEN_LINE | (uint32_t)order->hidden_count;
     return line;
 }
@@ -110,8 +158,10 @@ struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *numbe
 void order_opened_by(struct order *order, uint32_t line, struct ref by)
 {
     struct line *l = order_get(order, line);
-    if (l->positions.count == 0)
-        l->opened_by = by;
+    if (l->positions.count == 0) {
+        l->opened_line = by.line;
+        l->opened_number = by.number;
+    }
 }
 
 void order_close(struct order *order, uint32_t number, uint64_t last)
@@ -119,8 +169,9 @@ void order_close(struct order *order, uint32_t number, uint64_t last)
     struct line *line = order_get(order, number);
     if (line->closed != LINE_OPEN)
         return;
-    line->end = last;
     line->closed = line->delivered >= last ? LINE_CLOSED : LINE_CLOSING;
+    if (line->closed == LINE_CLOSING)
+        line_more(line)->end = last;
 }
 
 bool order_after(struct order *order, uint32_t type, uint32_t earlier)

@@ -135,21 +135,15 @@ static void add_neighbour(const struct order *order, struct line *line, uint32_t
 {
     if (line->dense)
         return;
+    const uint32_t *known = line_neighbours(line);
     for (unsigned i = line->neighbour_count; i-- > 0;)
-        if (line->neighbours[i] == other)
+        if (known[i] == other)
             return;
     const struct line *from = order_get(order, other);
-    if (line->neighbour_count == NEIGHBOURS_MAX || !from || from->shared) {
+    if (line->neighbour_count == NEIGHBOURS_MAX || !from || from->shared)
         line->dense = true;
-        return;
-    }
-    unsigned n = line->neighbour_count++;
-    if ((n & (n - 1)) == 0) {
-        size_t room = n;
-        line->neighbours =
-            grow(line->neighbours, &room, n ? 2 * n : 8, sizeof *line->neighbours);
-    }
-    line->neighbours[n] = other;
+    else
+        line_add_neighbour(line, other);
 }
 
 /* From which lines order comes in here: by its edges, and by the other members of its point. */
@@ -240,13 +234,14 @@ void log_set(struct order *order, uint64_t position, enum row_field field, uint6
 void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
 {
     struct line *line = order_get(order, number_of_line);
-    struct gap *last = line->gap_count ? &line->gaps[line->gap_count - 1] : NULL;
+    struct more *more = line_more(line);
+    struct gap *last = more->gap_count ? &more->gaps[more->gap_count - 1] : NULL;
     if (last && last->ordinal == line->positions.count) {
         last->count += count;
     } else {
-        line->gaps =
-            grow(line->gaps, &line->gap_room, line->gap_count + 1, sizeof *line->gaps);
-        line->gaps[line->gap_count++] =
+        more->gaps =
+            grow(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
+        more->gaps[more->gap_count++] =
             (struct gap){line->delivered + 1, count, line->positions.count};
     }
     line->delivered += count;
@@ -264,9 +259,9 @@ static uint64_t ordinal_of(const struct line *line, uint64_t number, bool *exact
     *exact = true;
     if (!line->has_gaps)
         return number - 1;
-    for (size_t low = 0, high = line->gap_count; low < high;) {
+    for (size_t low = 0, high = line->more->gap_count; low < high;) {
         size_t i = (low + high) / 2;
-        const struct gap *gap = &line->gaps[i];
+        const struct gap *gap = &line->more->gaps[i];
         if (number < gap->first) {
             high = i;
         } else {
@@ -395,7 +390,7 @@ uint32_t order_line_kind(const struct order *order, uint32_t line)
 
 struct ref order_line_opened_by(const struct order *order, uint32_t line)
 {
-    return order_get(order, line)->opened_by;
+    return line_opened_by(order_get(order, line));
 }
 
 uint64_t order_line_events(const struct order *order, uint32_t line)
@@ -421,10 +416,10 @@ bool order_line_gap(const struct order *order, uint32_t number_of_line, size_t i
                     uint64_t *count)
 {
     const struct line *line = order_get(order, number_of_line);
-    if (i >= line->gap_count)
+    if (i >= line->more->gap_count)
         return false;
-    *first = line->gaps[i].first;
-    *count = line->gaps[i].count;
+    *first = line->more->gaps[i].first;
+    *count = line->more->gaps[i].count;
     return true;
 }
 

@@ -147,7 +147,7 @@ static bool is_spent(const struct search *search, uint32_t number, uint64_t posi
     if (line->dense)
         return false;
     for (unsigned i = 0; i < line->neighbour_count; i++)
-        if (bounds_end(&search->scratch->walked, line->neighbours[i]) <= position)
+        if (bounds_end(&search->scratch->walked, line_neighbours(line)[i]) <= position)
             return false;
     return true;
 }

@@ -46,17 +46,17 @@ static void piece_free(struct order *order, struct pending *piece)
 
 static void ring_widen(struct line *line, uint64_t offset)
 {
-    struct ring old = line->ring;
+    struct ring old = line->more->ring;
     size_t room = old.room ? old.room : 8;
     while (room <= offset)
         room *= 2;
     size_t have = 0;
-    line->ring.items = grow(NULL, &have, room, sizeof *line->ring.items);
-    memset(line->ring.items, 0, room * sizeof *line->ring.items);
-    line->ring.room = (uint32_t)room;
+    line_more(line)->ring.items = grow(NULL, &have, room, sizeof *line->more->ring.items);
+    memset(line->more->ring.items, 0, room * sizeof *line->more->ring.items);
+    line->more->ring.room = (uint32_t)room;
     for (uint32_t i = 0; i < old.room; i++)
         if (old.items[i])
-            line->ring.items[old.items[i]->arrival.at.number & (room - 1)] = old.items[i];
+            line->more->ring.items[old.items[i]->arrival.at.number & (room - 1)] = old.items[i];
     free(old.items);
 }
 
@@ -65,11 +65,11 @@ static void ring_widen(struct line *line, uint64_t offset)
 static void far_push(struct line *line, uint64_t number)
 {
     size_t room = 0;
-    if (!line->far) {
-        line->far = grow(NULL, &room, 1, sizeof *line->far);
-        *line->far = (struct far){0};
+    if (!line->more->far) {
+        line_more(line)->far = grow(NULL, &room, 1, sizeof *line->more->far);
+        *line->more->far = (struct far){0};
     }
-    struct far *far = line->far;
+    struct far *far = line->more->far;
     far->numbers = grow(far->numbers, &far->room, far->count + 1, sizeof *far->numbers);
     size_t i = far->count++;
     for (; i && far->numbers[(i - 1) / 2] > number; i = (i - 1) / 2)
@@ -93,7 +93,7 @@ static void far_pop(struct far *far)
 /* Least number beyond the line's head; what was delivered since it was put there goes now. */
 static uint64_t far_least(struct line *line)
 {
-    struct far *far = line->far;
+    struct far *far = line->more->far;
     while (far && far->count && far->numbers[0] <= line->delivered)
         far_pop(far);
     return far && far->count ? far->numbers[0] : 0;
@@ -113,10 +113,10 @@ static void place_piece(struct order *order, struct line *line, struct pending *
         map_put(&order->far, piece->arrival.at.line, number, piece);
         far_push(line, number);
     } else {
-        if (offset >= line->ring.room)
+        if (offset >= line->more->ring.room)
             ring_widen(line, offset);
-        line->ring.items[number & (line->ring.room - 1)] = piece;
-        line->ring.count++;
+        line->more->ring.items[number & (line->more->ring.room - 1)] = piece;
+        line->more->ring.count++;
     }
     line->pending++;
     order->in_memory++;
@@ -147,9 +147,9 @@ static void unlink_piece(struct order *order, struct pending *piece)
 static struct pending *in_memory(const struct order *order, const struct line *line, struct ref at)
 {
     /* What is in the ring lies within its length of the head, so that a place means one number. */
-    if (at.number > line->delivered && at.number - line->delivered < line->ring.room &&
-        line->ring.items[at.number & (line->ring.room - 1)])
-        return line->ring.items[at.number & (line->ring.room - 1)];
+    if (at.number > line->delivered && at.number - line->delivered < line->more->ring.room &&
+        line->more->ring.items[at.number & (line->more->ring.room - 1)])
+        return line->more->ring.items[at.number & (line->more->ring.room - 1)];
     return order->far.count ? map_get(&order->far, at.line, at.number) : NULL;
 }
 
@@ -213,21 +213,21 @@ static bool may_spill(const struct order *order, const struct line *line, const 
 {
     if (a->keyed || a->partner_count > 1)
         return false;
-    if (line->spill)
-        return a->at.number == line->spill->end;
+    if (line->more->spill)
+        return a->at.number == line->more->spill->end;
     return order->in_memory > order->pending_limit && a->at.number > line->delivered + SPILL_NEAR;
 }
 
 static void spill(struct order *order, struct line *line, const struct arrival *a)
 {
     size_t room = 0;
-    if (!line->spill) {
-        line->spill = grow(NULL, &room, 1, sizeof *line->spill);
-        *line->spill = (struct spill){.begin = a->at.number, .end = a->at.number};
+    if (!line->more->spill) {
+        line_more(line)->spill = grow(NULL, &room, 1, sizeof *line->more->spill);
+        *line->more->spill = (struct spill){.begin = a->at.number, .end = a->at.number};
         room = 0;
-        line->spill->buffer = grow(NULL, &room, SPILL_EVENTS, sizeof *line->spill->buffer);
+        line->more->spill->buffer = grow(NULL, &room, SPILL_EVENTS, sizeof *line->more->spill->buffer);
     }
-    struct spill *s = line->spill;
+    struct spill *s = line->more->spill;
     if (s->buffered == 0)
         s->batch = a->batch;
     s->buffer[s->buffered] = (struct spilled){*a, {0, 0}};
@@ -252,7 +252,7 @@ static void spill_free(struct spill *s)
 /* Brings the oldest of them back into memory. */
 static void unspill(struct order *order, struct line *line, uint32_t number)
 {
-    struct spill *s = line->spill;
+    struct spill *s = line->more->spill;
     const struct spilled *from = s->buffer;
     uint8_t *part = NULL;
     size_t count = s->buffered, size = 0;
@@ -285,7 +285,7 @@ static void unspill(struct order *order, struct line *line, uint32_t number)
     free(part);
     if (s->begin == s->end) {
         spill_free(s);
-        line->spill = NULL;
+        line->more->spill = NULL;
     }
 }
 
@@ -316,7 +316,7 @@ bool pending_is(const struct order *order, struct ref at)
 {
     const struct line *line = order_get(order, at.line);
     return line && line->pending &&
-           ((line->spill && at.number >= line->spill->begin && at.number < line->spill->end) ||
+           ((line->more->spill && at.number >= line->more->spill->begin && at.number < line->more->spill->end) ||
             in_memory(order, line, at));
 }
 
@@ -331,7 +331,7 @@ struct pending *pending_head(struct order *order, uint32_t number)
     struct line *line = order_get(order, number);
     if (!line->pending)
         return NULL;
-    if (line->spill && line->spill->begin == line->delivered + 1)
+    if (line->more->spill && line->more->spill->begin == line->delivered + 1)
         unspill(order, line, number);
     return in_memory(order, line, (struct ref){number, line->delivered + 1});
 }
@@ -341,11 +341,11 @@ void pending_expect(const struct order *order, uint32_t number, unsigned stage)
     const struct line *line = order_get(order, number);
     if (stage == 0) {
         __builtin_prefetch(line, 1);
-        __builtin_prefetch(&line->ring, 1);
+        __builtin_prefetch(&line->more, 1);
         return;
     }
-    struct pending *const *at = line->ring.room && line->pending
-                                    ? &line->ring.items[(line->delivered + 1) & (line->ring.room - 1)]
+    struct pending *const *at = line->more->ring.room && line->pending
+                                    ? &line->more->ring.items[(line->delivered + 1) & (line->more->ring.room - 1)]
                                     : NULL;
     if (stage == 1) {
         __builtin_prefetch(at, 1);
@@ -362,10 +362,10 @@ void pending_forget(struct order *order, struct pending *piece)
     struct ref at = piece->arrival.at;
     struct line *line = order_get(order, at.line);
     struct pending **in_ring =
-        line->ring.room ? &line->ring.items[at.number & (line->ring.room - 1)] : NULL;
+        line->more->ring.room ? &line->more->ring.items[at.number & (line->more->ring.room - 1)] : NULL;
     if (in_ring && *in_ring == piece) {
         *in_ring = NULL;
-        line->ring.count--;
+        line->more->ring.count--;
     } else {
         map_take(&order->far, at.line, at.number);
     }
@@ -380,13 +380,13 @@ void pending_forget(struct order *order, struct pending *piece)
 uint64_t pending_least(const struct order *order, uint32_t number)
 {
     struct line *line = order_get(order, number);
-    uint64_t least = line->spill ? line->spill->begin : 0, far = far_least(line);
+    uint64_t least = line->more->spill ? line->more->spill->begin : 0, far = far_least(line);
     if (far && (!least || far < least))
         least = far;
     /* What is in the ring lies within its length of the head: what is looked through once is behind the
      * head when the gap before it is closed. */
-    for (uint64_t n = line->delivered + 1; line->ring.count && (!least || n < least); n++)
-        if (line->ring.items[n & (line->ring.room - 1)])
+    for (uint64_t n = line->delivered + 1; line->more->ring.count && (!least || n < least); n++)
+        if (line->more->ring.items[n & (line->more->ring.room - 1)])
             least = n;
     return least;
 }
@@ -450,9 +450,9 @@ void pending_free_all(struct order *order)
         if (piece->arrival.partners != &piece->one)
             free((void *)(uintptr_t)piece->arrival.partners);
     for (size_t l = 0; l < order->line_count; l++) {
-        free(order->lines[l].ring.items);
-        spill_free(order->lines[l].spill);
-        far_free(order->lines[l].far);
+        free(order->lines[l].more->ring.items);
+        spill_free(order->lines[l].more->spill);
+        far_free(order->lines[l].more->far);
     }
     for (struct pool *pool = order->pools, *next; pool; pool = next) {
         next = pool->next;

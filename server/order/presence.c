@@ -77,28 +77,29 @@ static void put_out(struct line *line)
 {
     size_t kept = 0;
     for (size_t i = 0; i < line->sits_count; i++)
-        if (line->sits[i].presence == PRESENCE_BLOCKED)
-            line->sits[kept++] = line->sits[i];
+        if (line->more->sits[i].presence == PRESENCE_BLOCKED)
+            line->more->sits[kept++] = line->more->sits[i];
     line->sits_count = kept;
 }
 
 static void sit(struct line *line, uint32_t thread, enum presence presence, uint64_t number)
 {
     size_t i = 0;
-    while (i < line->sits_count && line->sits[i].thread != thread)
+    while (i < line->sits_count && line->more->sits[i].thread != thread)
         i++;
     if (presence == PRESENCE_OUT) {
         if (i < line->sits_count)
-            line->sits[i] = line->sits[--line->sits_count];
+            line->more->sits[i] = line->more->sits[--line->sits_count];
         else if (!line->shared)
             put_out(line);
         return;
     }
     if (i == line->sits_count) {
-        line->sits = grow(line->sits, &line->sits_room, i + 1, sizeof *line->sits);
-        line->sits[line->sits_count++] = (struct sits){.thread = thread, .since = number};
+        struct more *more = line_more(line);
+        more->sits = grow(more->sits, &more->sits_room, i + 1, sizeof *more->sits);
+        line->more->sits[line->sits_count++] = (struct sits){.thread = thread, .since = number};
     }
-    line->sits[i].presence = (uint8_t)presence;
+    line->more->sits[i].presence = (uint8_t)presence;
 }
 
 static void count_in(uint16_t *counter, bool one)
@@ -120,9 +121,9 @@ void presence_apply(struct order *order, struct event *event)
         sit(order_get(order, event->about), event->thread, (enum presence)((effect >> 4) - 1), 0);
     event->in = (struct presences){0};
     for (size_t i = 0; i < line->sits_count; i++) {
-        count_in(&event->in.active, line->sits[i].presence == PRESENCE_ACTIVE);
-        count_in(&event->in.blocked, line->sits[i].presence == PRESENCE_BLOCKED);
-        count_in(&event->in.away, line->sits[i].presence == PRESENCE_AWAY);
+        count_in(&event->in.active, line->more->sits[i].presence == PRESENCE_ACTIVE);
+        count_in(&event->in.blocked, line->more->sits[i].presence == PRESENCE_BLOCKED);
+        count_in(&event->in.away, line->more->sits[i].presence == PRESENCE_AWAY);
     }
 }
 
@@ -132,9 +133,9 @@ bool order_line_inside(const struct order *order, uint32_t number, size_t i, uin
     const struct line *line = order_get(order, number);
     if (i >= line->sits_count)
         return false;
-    *thread = line->sits[i].thread;
-    *presence = (enum presence)line->sits[i].presence;
-    *since = line->sits[i].since;
+    *thread = line->more->sits[i].thread;
+    *presence = (enum presence)line->more->sits[i].presence;
+    *since = line->more->sits[i].since;
     return true;
 }
 

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAVE_VERSION 3u
-#define SAVE_WITHOUT_DOUBTS 2u /* an older one */
+#define SAVE_VERSION 4u
+#define SAVE_WHOLE_LINES 3u    /* an older one: every line with all of its fields */
+#define SAVE_WITHOUT_DOUBTS 2u /* an older one still */
 
 /* ---- bytes ---- */
 
@@ -18,7 +19,8 @@ struct bytes {
 /* Numbers in seven-bit groups, least first (LEB128). */
 static void put(struct bytes *out, uint64_t v)
 {
-    out->data = grow(out->data, &out->room, out->size + 10, 1);
+    if (out->room - out->size < 10)
+        out->data = grow(out->data, &out->room, out->size + 10, 1);
     for (; v >= 128; v >>= 7)
         out->data[out->size++] = (uint8_t)(v | 128);
     out->data[out->size++] = (uint8_t)v;
@@ -93,8 +95,9 @@ static void save_series(struct bytes *out, const struct series *series)
     put(out, series->count);
     for (unsigned level = 0; level < SERIES_LEVELS; level++) {
         uint64_t before = 0;
+        const uint64_t *tail = series_node(series, level);
         for (uint32_t i = 0; i < series_tail(series, level); i++) {
-            uint64_t value = series->tail[level] ? series->tail[level][i] : 0; /* released */
+            uint64_t value = tail ? tail[i] : 0; /* released */
             put(out, value - before);
             before = value;
         }
@@ -107,7 +110,6 @@ static void load_series(struct reading *in, struct series *series)
     for (unsigned level = 0; level < SERIES_LEVELS; level++) {
         uint32_t n = series_tail(series, level);
         uint64_t value = 0;
-        size_t room = 0;
         if (in->bad || n > in->size - in->at) {
             in->bad = true;
             series->count = 0;
@@ -115,73 +117,196 @@ static void load_series(struct reading *in, struct series *series)
         }
         if (!n)
             continue;
-        size_t power = 8;
-        while (power < n)
-            power *= 2;
-        series->tail[level] = grow(NULL, &room, power, sizeof *series->tail[level]);
+        uint64_t *tail = series_room(series, level, n);
         for (uint32_t i = 0; i < n; i++)
-            series->tail[level][i] = value += get(in);
+            tail[i] = value += get(in);
     }
 }
 
 /* ---- lines ---- */
 
-enum { SHARED = 1, CLOSED = 2, GONE = 4, DENSE = 8, AFTER_GAP = 16 };
+/* What a line is, and which of its fields follow.  One without any of HAS_ALL is told together with those
+ * behind it that are the same. */
+enum {
+    SHARED = 1,
+    CLOSED = 2,
+    GONE = 4,
+    DENSE = 8,
+    AFTER_GAP = 16,
+    HAS_ACTED = 32,
+    HAS_EVENTS = 64, /* some that are not forgotten */
+    HAS_HIGHEST = 128,
+    HAS_OPENER = 256,
+    HAS_GAPS = 512,
+    HAS_SITS = 1024,
+    HAS_COLLECTORS = 2048,
+    HAS_NEIGHBOURS = 4096,
+    HAS_ALL = 8191 & ~31
+};
 
-static void save_line(struct bytes *out, const struct line *line)
+static unsigned line_flags(const struct line *line)
 {
-    put(out, (line->shared ? SHARED : 0) | (line->closed == LINE_CLOSED ? CLOSED : 0) | (line->gone ? GONE : 0) |
-                 (line->dense ? DENSE : 0) | (line->after_gap ? AFTER_GAP : 0));
+    const struct more *more = line->more;
+    return (line->shared ? SHARED : 0u) | (line->closed == LINE_CLOSED ? CLOSED : 0u) |
+           (line->gone ? GONE : 0u) | (line->dense ? DENSE : 0u) | (line->after_gap ? AFTER_GAP : 0u) |
+           (line->acted ? HAS_ACTED : 0u) |
+           (line->base != line->positions.count ? HAS_EVENTS : 0u) |
+           (line->highest > line->delivered ? HAS_HIGHEST : 0u) | (line->opened_line ? HAS_OPENER : 0u) |
+           (more->gap_count ? HAS_GAPS : 0u) | (line->sits_count ? HAS_SITS : 0u) |
+           (more->collector_count ? HAS_COLLECTORS : 0u) | (line->neighbour_count ? HAS_NEIGHBOURS : 0u);
+}
+
+static void save_more(struct bytes *out, const struct line *line, unsigned flags)
+{
+    const struct more *more = line->more;
+    if (flags & HAS_GAPS)
+        put(out, more->gap_count);
+    for (size_t i = 0; i < more->gap_count; i++) {
+        put(out, more->gaps[i].first);
+        put(out, more->gaps[i].count);
+        put(out, more->gaps[i].ordinal);
+    }
+    if (flags & HAS_SITS)
+        put(out, line->sits_count);
+    for (size_t i = 0; i < line->sits_count; i++) {
+        put(out, more->sits[i].thread);
+        put(out, more->sits[i].presence);
+        put(out, more->sits[i].since);
+    }
+    if (flags & HAS_COLLECTORS)
+        put(out, more->collector_count);
+    for (size_t i = 0; i < more->collector_count; i++) {
+        put(out, more->collectors[i].type);
+        put(out, row_line_code(more->collectors[i].hidden));
+        put(out, more->collectors[i].ordinal);
+    }
+    if (flags & HAS_NEIGHBOURS)
+        put(out, line->neighbour_count);
+    for (size_t i = 0; i < line->neighbour_count; i++)
+        put(out, row_line_code(line_neighbours(line)[i]));
+}
+
+static void save_line(struct bytes *out, const struct line *line, unsigned flags)
+{
+    put(out, flags);
     put(out, line->kind);
     put(out, line->delivered);
-    put(out, line->acted);
-    put(out, line->base);
-    put(out, line->last + 1);
-    put(out, line->tied + 1);
-    put(out, line->highest);
-    put_event_ref(out, line->opened_by);
-    save_series(out, &line->positions);
-    put(out, line->gap_count);
-    for (size_t i = 0; i < line->gap_count; i++) {
-        put(out, line->gaps[i].first);
-        put(out, line->gaps[i].count);
-        put(out, line->gaps[i].ordinal);
+    if (flags & HAS_ACTED)
+        put(out, line->acted);
+    if (flags & HAS_EVENTS) {
+        put(out, line->base);
+        put(out, line->last + 1);
+        put(out, line->tied + 1);
     }
-    put(out, line->sits_count);
-    for (size_t i = 0; i < line->sits_count; i++) {
-        put(out, line->sits[i].thread);
-        put(out, line->sits[i].presence);
-        put(out, line->sits[i].since);
+    if (flags & HAS_HIGHEST)
+        put(out, line->highest);
+    if (flags & HAS_OPENER)
+        put_event_ref(out, line_opened_by(line));
+    if (flags & HAS_EVENTS)
+        save_series(out, &line->positions);
+    else
+        put(out, line->positions.count);
+    save_more(out, line, flags);
+}
+
+static bool is_same(const struct line *a, const struct line *b, unsigned flags)
+{
+    return a->kind == b->kind && a->delivered == b->delivered && a->positions.count == b->positions.count &&
+           line_flags(b) == flags;
+}
+
+static void save_lines(struct bytes *out, struct line *lines, size_t count)
+{
+    for (size_t i = 0, same; i < count; i += same) {
+        unsigned flags = line_flags(&lines[i]);
+        save_line(out, &lines[i], flags);
+        line_trim(&lines[i]);
+        same = 1;
+        if (flags & HAS_ALL)
+            continue;
+        for (; i + same < count && is_same(&lines[i], &lines[i + same], flags); same++)
+            line_trim(&lines[i + same]);
+        put(out, same - 1);
     }
-    put(out, line->collector_count);
-    for (size_t i = 0; i < line->collector_count; i++) {
-        put(out, line->collectors[i].type);
-        put(out, row_line_code(line->collectors[i].hidden));
-        put(out, line->collectors[i].ordinal);
+}
+
+static void load_gaps(struct reading *in, struct line *line)
+{
+    for (size_t n = get_count(in); n && !in->bad; n--) {
+        struct more *more = line_more(line);
+        more->gaps = grow(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
+        struct gap *gap = &more->gaps[more->gap_count++];
+        gap->first = get(in);
+        gap->count = get(in);
+        gap->ordinal = get(in);
     }
-    put(out, line->neighbour_count);
-    for (size_t i = 0; i < line->neighbour_count; i++)
-        put(out, row_line_code(line->neighbours[i]));
+    line->has_gaps = line->more->gap_count > 0;
+}
+
+static void load_sits(struct reading *in, struct line *line)
+{
+    for (size_t n = get_count(in); n && !in->bad; n--) {
+        struct more *more = line_more(line);
+        more->sits = grow(more->sits, &more->sits_room, line->sits_count + 1, sizeof *more->sits);
+        struct sits *sits = &more->sits[line->sits_count++];
+        sits->thread = (uint32_t)get(in);
+        sits->presence = (uint8_t)get(in);
+        sits->since = get(in);
+        in->bad |= sits->presence > PRESENCE_AWAY;
+    }
+}
+
+static void load_collectors(struct reading *in, const struct order *order, struct line *line)
+{
+    for (size_t n = get_count(in); n && !in->bad; n--) {
+        struct more *more = line_more(line);
+        more->collectors =
+            grow(more->collectors, &more->collector_room, more->collector_count + 1, sizeof *more->collectors);
+        struct collector *collector = &more->collectors[more->collector_count++];
+        collector->type = (uint32_t)get(in);
+        collector->hidden = row_line_of(get(in));
+        collector->ordinal = get(in);
+        in->bad |= collector->hidden && !order_get(order, collector->hidden);
+    }
 }
 
 static void load_neighbours(struct reading *in, const struct order *order, struct line *line)
 {
-    size_t n = get_count(in), room = 0;
-    if (n > NEIGHBOURS_MAX || in->bad) {
-        in->bad = true;
-        return;
+    size_t n = get_count(in);
+    in->bad |= n > NEIGHBOURS_MAX;
+    for (; n && !in->bad; n--) {
+        uint32_t other = row_line_of(get(in));
+        in->bad |= !order_get(order, other);
+        line_add_neighbour(line, other);
     }
-    line->neighbours = grow(NULL, &room, NEIGHBOURS_MAX, sizeof *line->neighbours);
-    for (size_t i = 0; i < n; i++) {
-        line->neighbours[i] = row_line_of(get(in));
-        in->bad |= !order_get(order, line->neighbours[i]);
-    }
-    line->neighbour_count = (uint8_t)n;
 }
 
-static void load_line(struct reading *in, struct order *order, struct line *line)
+static void load_events(struct reading *in, struct line *line)
 {
-    uint64_t flags = get(in);
+    line->base = get(in);
+    line->last = get(in) - 1;
+    line->tied = get(in) - 1;
+}
+
+/* Which of the forgotten events was its last makes no difference, but that there was one does. */
+static void load_forgotten(struct reading *in, const struct order *order, struct line *line)
+{
+    line->base = line->positions.count = get(in);
+    in->bad |= line->base && !order->first;
+    line->last = line->base ? order->first - 1 : NO_POSITION;
+}
+
+static bool line_fits(const struct order *order, const struct line *line)
+{
+    const uint64_t n = line->positions.count;
+    return line->base <= n && n <= order->count && line->acted <= order->count &&
+           (n == 0 || line->last < order->count) &&
+           (line->tied == NO_POSITION || line->tied < order->count);
+}
+
+static unsigned load_line(struct reading *in, struct order *order, struct line *line, bool whole)
+{
+    unsigned flags = (unsigned)get(in) | (whole ? HAS_ALL : 0);
     line->shared = flags & SHARED;
     order->has_shared |= line->shared;
     line->closed = flags & CLOSED ? LINE_CLOSED : LINE_OPEN;
@@ -190,46 +315,59 @@ static void load_line(struct reading *in, struct order *order, struct line *line
     line->after_gap = flags & AFTER_GAP;
     line->kind = (uint32_t)get(in);
     line->delivered = get(in);
-    line->acted = get(in);
-    line->base = get(in);
-    line->last = get(in) - 1;
-    line->tied = get(in) - 1;
-    line->highest = get(in);
-    line->opened_by = get_event_ref(in);
-    load_series(in, &line->positions);
-    size_t n = get_count(in);
-    for (size_t i = 0; i < n && !in->bad; i++) {
-        line->gaps = grow(line->gaps, &line->gap_room, i + 1, sizeof *line->gaps);
-        struct gap *gap = &line->gaps[line->gap_count++];
-        gap->first = get(in);
-        gap->count = get(in);
-        gap->ordinal = get(in);
+    line->acted = flags & HAS_ACTED ? get(in) : 0;
+    if (flags & HAS_EVENTS)
+        load_events(in, line);
+    if (flags & HAS_HIGHEST)
+        line->highest = get(in);
+    if (flags & HAS_OPENER) {
+        struct ref by = get_event_ref(in);
+        line->opened_line = by.line;
+        line->opened_number = by.number;
+    } else {
+        line->opened_line = 0; /* the name of the line told it, too */
     }
-    line->has_gaps = line->gap_count > 0;
-    n = get_count(in);
-    for (size_t i = 0; i < n && !in->bad; i++) {
-        line->sits = grow(line->sits, &line->sits_room, i + 1, sizeof *line->sits);
-        struct sits *sits = &line->sits[line->sits_count++];
-        sits->thread = (uint32_t)get(in);
-        sits->presence = (uint8_t)get(in);
-        sits->since = get(in);
-        in->bad |= sits->presence > PRESENCE_AWAY;
+    if (flags & HAS_EVENTS)
+        load_series(in, &line->positions);
+    else
+        load_forgotten(in, order, line);
+    if (flags & HAS_GAPS)
+        load_gaps(in, line);
+    if (flags & HAS_SITS)
+        load_sits(in, line);
+    if (flags & HAS_COLLECTORS)
+        load_collectors(in, order, line);
+    if (flags & HAS_NEIGHBOURS)
+        load_neighbours(in, order, line);
+    in->bad |= !line_fits(order, line);
+    return flags;
+}
+
+static void load_same(struct line *line, const struct line *as)
+{
+    line->shared = as->shared;
+    line->closed = as->closed;
+    line->gone = as->gone;
+    line->dense = as->dense;
+    line->after_gap = as->after_gap;
+    line->kind = as->kind;
+    line->delivered = as->delivered;
+    line->opened_line = 0;
+    line->base = line->positions.count = as->positions.count;
+    line->last = as->last;
+}
+
+static void load_lines(struct reading *in, struct order *order, struct line *lines, size_t count, bool whole)
+{
+    for (size_t i = 0; i < count && !in->bad; i++) {
+        unsigned flags = load_line(in, order, &lines[i], whole);
+        if (flags & HAS_ALL)
+            continue;
+        uint64_t same = get(in);
+        in->bad |= same >= count - i;
+        for (; same && !in->bad; same--, i++)
+            load_same(&lines[i + 1], &lines[i]);
     }
-    n = get_count(in);
-    for (size_t i = 0; i < n && !in->bad; i++) {
-        line->collectors =
-            grow(line->collectors, &line->collector_room, i + 1, sizeof *line->collectors);
-        struct collector *collector = &line->collectors[line->collector_count++];
-        collector->type = (uint32_t)get(in);
-        collector->hidden = row_line_of(get(in));
-        collector->ordinal = get(in);
-        in->bad |= collector->hidden && !order_get(order, collector->hidden);
-    }
-    load_neighbours(in, order, line);
-    in->bad |= line->base > line->positions.count || line->acted > order->count ||
-               (line->positions.count && line->last >= order->count) ||
-               (line->tied != NO_POSITION && line->tied >= order->count) ||
-               line->positions.count > order->count;
 }
 
 /* ---- what lies beside the lines ---- */
@@ -443,12 +581,8 @@ uint8_t *order_save(struct order *order, size_t *size)
     save_blocks(&out, order);
     put(&out, order->hidden_count);
     put(&out, order->line_count);
-    for (size_t i = 0; i < order->hidden_count; i++)
-        save_line(&out, &order->hidden[i]);
-    for (size_t i = 0; i < order->line_count; i++) {
-        save_line(&out, &order->lines[i]);
-        line_trim(&order->lines[i]);
-    }
+    save_lines(&out, order->hidden, order->hidden_count);
+    save_lines(&out, order->lines, order->line_count);
     save_late(&out, order);
     save_meetings(&out, order);
     save_streams(&out, order);
@@ -462,7 +596,7 @@ bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
     struct reading in = {.data = bytes, .size = size};
     struct order_figures *f = &order->figures;
     uint64_t version = get(&in);
-    if (order->count || order->hidden_count || (version != SAVE_VERSION && version != SAVE_WITHOUT_DOUBTS))
+    if (order->count || order->hidden_count || version > SAVE_VERSION || version < SAVE_WITHOUT_DOUBTS)
         return false;
     order->count = get(&in);
     order->first = get(&in);
@@ -474,15 +608,17 @@ bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
     f->duplicates = get(&in);
     load_doubts(&in, order, version);
     load_blocks(&in, order);
-    size_t hidden = get_count(&in);
-    in.bad |= get_count(&in) != order->line_count || order->first > order->count;
+    bool whole = version <= SAVE_WHOLE_LINES;
+    uint64_t hidden = get(&in);
+    in.bad |= hidden > order->count || (whole && hidden > size); /* each has an event */
+    in.bad |= get(&in) != order->line_count || order->first > order->count;
     uint32_t number;
     for (size_t i = 0; i < hidden && !in.bad; i++)
         line_new_hidden(order, 0, &number);
-    for (size_t i = 0; i < hidden && !in.bad; i++)
-        load_line(&in, order, &order->hidden[i]);
-    for (size_t i = 0; i < order->line_count && !in.bad; i++)
-        load_line(&in, order, &order->lines[i]);
+    if (!in.bad)
+        load_lines(&in, order, order->hidden, order->hidden_count, whole);
+    if (!in.bad)
+        load_lines(&in, order, order->lines, order->line_count, whole);
     if (!in.bad)
         load_late(&in, order);
     if (!in.bad)

@@ -138,54 +138,69 @@ void nodes_free(struct nodes *nodes)
 
 /* ---- series ---- */
 
-static void tail_add(struct series *series, unsigned level, uint32_t n, uint64_t value)
+static uint64_t **tail_of(struct series *series, unsigned level)
 {
-    if ((n & (n - 1)) == 0) { /* full: 0, 1, 2, 4, ... */
-        size_t room = n ? n : 0;
-        series->tail[level] = grow(series->tail[level], &room, n ? 2 * n : 8, sizeof value);
+    size_t room = SERIES_LEVELS - 1;
+    if (!level)
+        return &series->tail;
+    if (!series->upper) {
+        series->upper = calloc(room, sizeof *series->upper);
+        if (!series->upper)
+            abort();
     }
-    series->tail[level][n] = value;
+    return &series->upper[level - 1];
 }
 
-/* After series_release: room for what is forgotten, too, since places count from the node's begin. */
-static void tail_revive(struct series *series, unsigned level, uint32_t n)
+/* Room is a power of two, at least TAIL_LEAST: a block of malloc holds no fewer. */
+#define TAIL_LEAST 2u
+
+uint64_t *series_room(struct series *series, unsigned level, uint32_t n)
 {
-    if (n == 0 || series->tail[level])
-        return;
-    size_t room = 0, power = 8;
+    size_t power = TAIL_LEAST;
     while (power < n)
         power *= 2;
-    series->tail[level] = grow(NULL, &room, power, sizeof *series->tail[level]);
-    memset(series->tail[level], 0, power * sizeof *series->tail[level]);
+    uint64_t **tail = tail_of(series, level);
+    free(*tail);
+    *tail = calloc(power, sizeof **tail);
+    if (!*tail)
+        abort();
+    return *tail;
+}
+
+/* After series_release there is room for what is forgotten, too, since places count from the node's begin. */
+static void tail_add(struct series *series, unsigned level, uint32_t n, uint64_t value)
+{
+    uint64_t **tail = tail_of(series, level);
+    if (!*tail) {
+        series_room(series, level, n + 1);
+    } else if (n >= TAIL_LEAST && (n & (n - 1)) == 0) {
+        *tail = realloc(*tail, 2 * (size_t)n * sizeof **tail);
+        if (!*tail)
+            abort();
+    }
+    (*tail)[n] = value;
 }
 
 void series_release(struct series *series)
 {
-    for (unsigned level = 0; level < SERIES_LEVELS; level++) {
-        free(series->tail[level]);
-        series->tail[level] = NULL;
-    }
+    free(series->tail);
+    series->tail = NULL;
+    for (unsigned level = 1; level < SERIES_LEVELS && series->upper; level++)
+        free(series->upper[level - 1]);
+    free(series->upper);
+    series->upper = NULL;
 }
 
 void series_append(struct series *series, struct nodes *nodes, uint64_t value)
 {
     uint32_t n = series_tail(series, 0);
-    tail_revive(series, 0, n);
-    /* grow() gives eight places at once */
-    if (n >= 8 || n == 0)
-        tail_add(series, 0, n, value);
-    else
-        series->tail[0][n] = value;
+    tail_add(series, 0, n, value);
     for (unsigned level = 0; n == SERIES_NODE - 1 && level + 1 < SERIES_LEVELS; level++) {
-        uint64_t place = node_put(nodes, series->tail[level]);
-        free(series->tail[level]);
-        series->tail[level] = NULL;
+        uint64_t **tail = tail_of(series, level), place = node_put(nodes, *tail);
+        free(*tail);
+        *tail = NULL;
         n = series_tail(series, level + 1);
-        tail_revive(series, level + 1, n);
-        if (n >= 8 || n == 0)
-            tail_add(series, level + 1, n, place);
-        else
-            series->tail[level + 1][n] = place;
+        tail_add(series, level + 1, n, place);
     }
     series->count++;
 }
@@ -197,9 +212,10 @@ uint64_t series_get(const struct series *series, struct nodes *nodes, uint64_t i
     while (level + 1 < SERIES_LEVELS &&
            i >> (SERIES_BITS * (level + 1)) != series->count >> (SERIES_BITS * (level + 1)))
         level++;
-    if (!series->tail[level])
+    const uint64_t *tail = series_node(series, level);
+    if (!tail)
         return SERIES_NONE; /* released */
-    uint64_t value = series->tail[level][(i >> (SERIES_BITS * level)) & (SERIES_NODE - 1)];
+    uint64_t value = tail[(i >> (SERIES_BITS * level)) & (SERIES_NODE - 1)];
     while (level--) {
         const struct node *node = node_at(nodes, value);
         if (!node)
@@ -215,7 +231,7 @@ uint64_t series_find(const struct series *series, struct nodes *nodes, uint64_t 
     /* Positions are dense at the end of a live run: look there first. */
     uint64_t tail = series->count - series_tail(series, 0);
     if (tail > low && tail < high) {
-        if (series->tail[0][0] < value)
+        if (series->tail[0] < value)
             low = tail;
         else
             high = tail;
@@ -232,7 +248,6 @@ uint64_t series_find(const struct series *series, struct nodes *nodes, uint64_t 
 
 void series_free(struct series *series)
 {
-    for (unsigned i = 0; i < SERIES_LEVELS; i++)
-        free(series->tail[i]);
+    series_release(series);
     *series = (struct series){0};
 }

@@ -20,7 +20,9 @@
 
 struct series {
     uint64_t count;
-    uint64_t *tail[SERIES_LEVELS]; /* the unfinished node of each level; its length follows from count */
+    /* The unfinished node of each level; its length follows from count.  Most series have one only. */
+    uint64_t *tail;   /* of level 0 */
+    uint64_t **upper; /* of the others, by level - 1; NULL: none has begun */
 };
 
 /* Where the nodes of many series are kept. */
@@ -45,6 +47,12 @@ uint64_t series_get(const struct series *series, struct nodes *nodes, uint64_t i
 uint64_t series_find(const struct series *series, struct nodes *nodes, uint64_t low,
                      uint64_t value);
 uint32_t series_tail(const struct series *series, unsigned level); /* numbers in tail[level] */
+static inline uint64_t *series_node(const struct series *series, unsigned level) /* NULL: none, or released */
+{
+    return !level ? series->tail : series->upper ? series->upper[level - 1] : NULL;
+}
+/* A new node with room for n numbers, all 0. */
+uint64_t *series_room(struct series *series, unsigned level, uint32_t n);
 /* Gives the memory back of a series of which no number will be asked for any more; it may grow again. */
 void series_release(struct series *series);
 void series_free(struct series *series);

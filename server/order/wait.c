@@ -31,40 +31,41 @@ uint32_t line_dequeue(struct order *order)
 
 static void waiter_push(struct line *line, struct waiter waiter)
 {
-    line->waiters =
-        grow(line->waiters, &line->waiter_room, line->waiter_count + 1, sizeof *line->waiters);
+    struct more *more = line_more(line);
+    more->waiters =
+        grow(more->waiters, &more->waiter_room, line->waiter_count + 1, sizeof *more->waiters);
     size_t i = line->waiter_count++;
-    for (; i && line->waiters[(i - 1) / 2].number > waiter.number; i = (i - 1) / 2)
-        line->waiters[i] = line->waiters[(i - 1) / 2];
-    line->waiters[i] = waiter;
+    for (; i && more->waiters[(i - 1) / 2].number > waiter.number; i = (i - 1) / 2)
+        more->waiters[i] = more->waiters[(i - 1) / 2];
+    more->waiters[i] = waiter;
 }
 
 static struct waiter waiter_pop(struct line *line)
 {
-    struct waiter top = line->waiters[0], last = line->waiters[--line->waiter_count];
+    struct waiter top = line->more->waiters[0], last = line->more->waiters[--line->waiter_count];
     size_t i = 0;
     for (;;) {
         size_t child = 2 * i + 1;
         if (child >= line->waiter_count)
             break;
         if (child + 1 < line->waiter_count &&
-            line->waiters[child + 1].number < line->waiters[child].number)
+            line->more->waiters[child + 1].number < line->more->waiters[child].number)
             child++;
-        if (line->waiters[child].number >= last.number)
+        if (line->more->waiters[child].number >= last.number)
             break;
-        line->waiters[i] = line->waiters[child];
+        line->more->waiters[i] = line->more->waiters[child];
         i = child;
     }
-    line->waiters[i] = last;
+    line->more->waiters[i] = last;
     return top;
 }
 
 void line_wake(struct order *order, uint32_t number)
 {
     struct line *line = order_get(order, number);
-    while (line->waiter_count && line->waiters[0].number <= line->delivered) {
+    while (line->waiter_count && line->more->waiters[0].number <= line->delivered) {
         uint32_t who = waiter_pop(line).line;
-        order_get(order, who)->wait = (struct ref){0, 0};
+        line_waits_no_more(order_get(order, who));
         line_enqueue(order, who);
     }
 }
@@ -75,7 +76,7 @@ void line_wake_one(struct order *order, uint32_t number)
     if (!line->waiter_count)
         return;
     uint32_t who = waiter_pop(line).line;
-    order_get(order, who)->wait = (struct ref){0, 0};
+    line_waits_no_more(order_get(order, who));
     line_enqueue(order, who);
 }
 
@@ -93,13 +94,13 @@ bool point_wait(struct order *order, const struct point *point, struct ref need)
     for (uint32_t line = need.line; line;) {
         if (point_has(point, line))
             return false;
-        struct ref wait = order_get(order, line)->wait;
+        struct ref wait = order_get(order, line)->more->wait;
         if (!wait.line || order_get(order, wait.line)->delivered >= wait.number)
             break;
         line = wait.line;
     }
     uint32_t who = point->members[0]->arrival.at.line;
-    order_get(order, who)->wait = need;
+    line_more(order_get(order, who))->wait = need;
     waiter_push(order_get(order, need.line), (struct waiter){need.number, who});
     return true;
 }
