@@ -153,11 +153,12 @@ static void note_figures(const struct peer *peer)
 /* Tells what was journalled and gives the room back.  Returns an error or NULL. */
 static const char *tell_batches(struct peer *peer, size_t *told)
 {
-    teller_batch(peer->teller, tracefile_epoch(teller_run(peer->teller)->trace), false);
     const char *error = NULL;
     for (struct queue *q = peer->queues; q; q = q->next) {
-        if (q->batch_count && !error)
+        if (q->batch_count && !error) {
+            teller_batch(peer->teller, q->batch_epoch, false);
             teller_slots(peer->teller, q->thread, q->batch, q->batch_count, &error);
+        }
         *told += q->batch_count;
         q->tail += q->batch_count;
         if (q->batch_count)
@@ -248,6 +249,7 @@ static const char *drain(struct peer *peer, size_t *told)
         if (q->batch_count) {
             describe_first(peer, q->batch, q->batch_count);
             journal(peer, MESSAGE_SLOTS, q->thread, q->batch, q->batch_count * SLOT_BYTES);
+            q->batch_epoch = tracefile_epoch(run->trace); /* the next batch may open another region */
             any = true;
         }
     }

@@ -258,6 +258,64 @@ if [ $? = 77 ]; then skip "another user is refused: this needs root"
 else like "another user is refused" "$said" 'belongs to another user'; fi
 stop_server
 
+# ---- a server that is cut off: what it had taken is in its file, though it waits for what others did ----
+
+cat >bursts.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_barrier_t rest;
+static void *work(void *k)
+{
+    for (;;) {
+        pthread_barrier_wait(&rest);
+        for (long i = 0; i < 8000; i++) {
+            pthread_mutex_lock(&m[(i + (long)k) / 7 & 1]);
+            pthread_mutex_unlock(&m[(i + (long)k) / 7 & 1]);
+        }
+        pthread_barrier_wait(&rest);
+    }
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_barrier_init(&rest, NULL, 5);
+    for (long k = 0; k < 4; k++) pthread_create(&t, NULL, work, (void *)k);
+    while (getchar() != EOF) {
+        pthread_barrier_wait(&rest);
+        pthread_barrier_wait(&rest);
+        puts("done");
+        fflush(stdout);
+    }
+    return 0;
+}
+C
+poetcc -trace -O2 -g bursts.c -o bursts
+figures() { poet stat --json "$1" 2>/dev/null | grep -oE '"(events|pending|lost)":"?[0-9]+' | tr '\n' ' '; }
+rested() { [ "$(wc -l <rests)" = "$1" ]; }
+all_told() { figures latest | grep -q '"pending":"\?0 '; }
+all_there() { before=$now now=$(figures latest); [ "$before" = "$now" ] && all_told; }
+start_server -o kept/ -q
+mkfifo bursts.in
+POET_WAIT_MS=10000 ./bursts <bursts.in >rests &
+bursts=$!
+exec 4>bursts.in
+less=
+for i in $(seq 20); do
+    printf x >&4
+    until_true rested "$i"
+    until_true all_there
+    kill -STOP "$server"
+    cp kept/*.poet as-it-is.poet
+    kill -CONT "$server"
+    file=$(figures as-it-is.poet)
+    [ "$file" = "$now" ] || less="$less $i: $file, not $now;"
+done
+exec 4>&-
+wait $bursts
+stop_server
+is "the file of a server that is cut off has all that it had taken" "$less" ""
+
 # ---- pairs of faults ----
 
 RANDOM=${POET_TEST_SEED:-1}
