@@ -342,6 +342,7 @@ struct thread {
     size_t hold_count, hold_room;
     volatile unsigned busy; /* more than 0: recording, or in a lock of ours; see lock.c */
     volatile uint8_t doubt; /* an enum unseen: of the calls since the last record one is not in the trace */
+    volatile uint16_t untold; /* UNSEEN_BITs: what was not followed, and is to be told with the next record */
     unsigned waiting;   /* inside a wait: handlers' events go to the own line */
     unsigned off;       /* nesting of poet_trace_off */
     int rounds;         /* of thread-specific data at its end */
@@ -433,7 +434,8 @@ const char *thread_runtime(void);
 struct thread *thread_make(struct task *task); /* for the calling thread; NULL: not to be traced */
 struct thread *thread_make_own(struct line *line); /* for a task of the program's own */
 void thread_end(struct thread *thread);
-void thread_unfollowed(struct thread *thread); /* a synchronising call was seen but cannot be followed */
+/* A synchronising call was seen but cannot be followed. */
+void thread_unfollowed(struct thread *thread, enum unseen why);
 /* A call that would have been recorded is not: it is counted, and the thread's next record bears the reason. */
 void thread_missed(struct thread *thread, enum unseen why);
 #define SCRATCH_BYTES (LIMIT_TEXT_BYTES + 512u)
@@ -546,6 +548,7 @@ uint64_t record_event(struct thread *thread, uint16_t type, struct line *line, u
 struct ref record_last(struct thread *thread);
 /* Writes a control: a message body of that type. */
 bool record_control(struct thread *thread, enum message type, const struct out *body);
+bool record_is_told(enum unseen reason, const struct thread *thread); /* thread->untold was told in its life */
 /* Tells what was dropped, also by threads that have ended, as far as there is room. */
 void lost_pass_on(struct thread *thread);
 void lost_leave(struct thread *thread); /* it ends: others tell the rest */

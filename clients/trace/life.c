@@ -239,6 +239,7 @@ bool life_renew(struct thread *t)
     t->hold_count = t->lost_count = 0;
     t->strand = NULL;
     t->stalled = false;
+    t->untold = 0;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
     announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "", (void *)pthread_self(), t->task->entry);

@@ -324,6 +324,30 @@ static void tell_unnumbered(struct thread *t)
     t->unnumbered = !control(t, MESSAGE_UNSEEN, &body);
 }
 
+static _Atomic uint32_t told_in[UNSEEN_COUNT]; /* by reason: the last life in which it was */
+
+bool record_is_told(enum unseen reason, const struct thread *t)
+{
+    return atomic_load_explicit(&told_in[reason], memory_order_relaxed) == t->life;
+}
+
+/* Calls that are not in the trace may come before events of any thread: the run says so, once a life. */
+static void tell_untold(struct thread *t)
+{
+    for (unsigned reason = 1; reason < UNSEEN_COUNT; reason++) {
+        uint8_t bytes[8];
+        struct out body = {.data = bytes, .room = sizeof bytes};
+        if (!(t->untold & UNSEEN_BIT(reason)))
+            continue;
+        put_u8(&body, (uint8_t)reason);
+        put_string(&body, "");
+        if (!record_is_told(reason, t) && !control(t, MESSAGE_UNSEEN, &body))
+            continue;
+        atomic_store_explicit(&told_in[reason], t->life, memory_order_relaxed);
+        __atomic_fetch_and(&t->untold, (uint16_t)~UNSEEN_BIT(reason), __ATOMIC_RELAXED); /* a handler may add */
+    }
+}
+
 /* Announces what was dropped, once there is room again. */
 static void announce_lost(struct thread *t)
 {
@@ -414,6 +438,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     }
     if (t->lost_count)
         announce_lost(t);
+    if (t->untold)
+        tell_untold(t);
     if (r->site && r->site - t->module_start >= t->module_bytes)
         modules_meet(t, r->site);
     uint64_t slots = 1 + slot_follow(r->payload_bytes);
@@ -469,7 +495,7 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
                  uintptr_t site)
 {
     busy_begin(t);
-    if (!LIKELY(fits(t, 1) && !t->lost_count && site - t->module_start < t->module_bytes &&
+    if (!LIKELY(fits(t, 1) && !t->lost_count && !t->untold && site - t->module_start < t->module_bytes &&
                 t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) && is_of(t, b))) {
         record_write(t, &(struct record){.shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1,
                                          .site = site}, NULL);
