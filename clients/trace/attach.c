@@ -336,6 +336,7 @@ static void stop(void)
         unseen_tell(UNSEEN_RUNTIME, "threads that libraries start: see them with poet record --libraries");
     child_ends(0);
     life_end_main();
+    unseen_pass_on();
     if (server_remote)
         sender_flush(FLUSH_MS);
     if (!any && !modules_under_record())

@@ -233,6 +233,7 @@ void life_forked(bool was_traced);
 /* Tells the server of it, once for each `what`, by the connection. */
 void unseen_tell(enum unseen reason, const char *what);
 void unseen_forked(void);
+void unseen_pass_on(void); /* what the server had no time for then */
 void unseen_announce(struct out *out); /* an UNSEEN for each that was told before */
 void unseen_forked(void);
 /* ---- imports.c ---- */
@@ -290,6 +291,7 @@ struct task {
     struct line line;
     struct task *free_next;
     uint64_t end; /* number of its end event, 0 none */
+    bool dropped; /* it ended, but that found no room */
     uintptr_t entry; /* its function: the site of its start and end */
     _Atomic unsigned flags;
     latch binding;

@@ -64,7 +64,7 @@ static struct thread *begin(struct task *task)
         task->tid = (pid_t)syscall(SYS_gettid);
         atomic_fetch_add(&threads, 1);
     } else if (atomic_load(&live)) {
-        unseen_tell(UNSEEN_THREAD, "a thread for whose queue there was no memory");
+        unseen_tell(UNSEEN_THREAD, "a thread for whose queue there was no memory, or no time");
     }
     return t;
 }
@@ -84,8 +84,8 @@ static void task_close(struct thread *t, struct task *task, unsigned type, uintp
                                      .a = &task->line, .take_a = 1, .site = site}, NULL);
 }
 
-/* It ran, and so its line ends here, though its end may have been dropped. */
-static bool had_life(const struct task *task) { return task->end || task->tid; }
+/* Its line ends here, also where its end was dropped. */
+static bool had_life(const struct task *task) { return task->end || task->dropped; }
 
 static void finish(struct thread *t)
 {
@@ -95,6 +95,7 @@ static void finish(struct thread *t)
     busy_begin(t); /* what a handler does from here on comes after its end */
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
+    task->dropped = recorded_here && !task->end;
     bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
     atomic_fetch_sub(&threads, 1);
     if (closed && recorded_here)

@@ -118,6 +118,7 @@ static void look(struct thread *t, uint64_t now)
     int saved = errno;
     server_look();
     lost_pass_on(t);
+    unseen_pass_on();
     errno = saved;
 }
 

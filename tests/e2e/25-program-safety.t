@@ -396,7 +396,7 @@ for way in counter counter-syscall strict strict-syscall; do
     case $way in
     counter*) is "$way: all is there" "$(figure latest events)" 75009 ;; # main, 2 * 5000 pairs of 5; the other, 5000
     *) check "$way: and says that a thread is not seen to its end" \
-        sh -c 'grep -qa "forbids itself system calls" "$(ls -t runs/forbids-*.poet | head -n 1)"' ;;
+        sh -c 'grep -qa "forbids itself system calls" "$(ls -t */forbids-*.poet | head -n 1)"' ;;
     esac
 done
 

@@ -174,6 +174,43 @@ like "threads that are joined: something is lost" "$(figure latest lost)" '^[1-9
 is "what is there and what is lost are all" "$(told)" $((12 * 4 * (1 + 1 + 2000 + 1 + 2 + 1) + 3))
 stop_server
 
+# ---- a server that is slow, and lives ----
+
+cat >detached.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    for (int i = 0; i < 1000; i++)
+        if (pthread_create(&t, NULL, work, NULL) == 0)
+            pthread_detach(t);
+    while (argc > 1 && access(argv[1], F_OK) != 0)
+        usleep(10000);
+    work(NULL);
+    return 0;
+}
+C
+poetcc -trace -g detached.c -o detached
+start_server -o slow/ -q
+POET_QUEUE_KIB=16 POET_WAIT_MS=0 ./detached go >out 2>&1 &
+program=$!
+until_true sh -c 'poet runs | grep -q running'
+kill -STOP "$server"
+(perl -e 'select undef, undef, undef, 3'; kill -CONT "$server"; touch go) &
+wait $program
+is "a server that is slow is not said to be gone" "$? $(cat out)" "0 "
+check "and the run is followed to its end" until_true finished latest
+is "without a contradiction" "$(figure latest contradictions)" 0
+stop_server
+
 # ---- damage that is met while reading ----
 
 cat >flip.pl <<'P'
