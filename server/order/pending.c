@@ -385,7 +385,8 @@ uint64_t pending_least(const struct order *order, uint32_t number)
         least = far;
     /* What is in the ring lies within its length of the head: what is looked through once is behind the
      * head when the gap before it is closed. */
-    for (uint64_t n = line->delivered + 1; line->ring.count && (!least || n < least); n++)
+    uint64_t end = line->delivered + 1 + line->ring.room;
+    for (uint64_t n = line->delivered + 1; line->ring.count && n != end && (!least || n < least); n++)
         if (line->ring.items[n & (line->ring.room - 1)])
             least = n;
     return least;
