@@ -31,14 +31,12 @@ uint32_t line_of(const struct teller *teller, uint32_t code)
 
 void announce(struct teller *teller, enum announced what, uint32_t code)
 {
-    struct books *first = map_take(&teller->waiting, what, code), *last = first;
-    if (!first)
-        return;
-    while (last->next)
-        last = last->next;
-    last->next = teller->ready;
-    teller->ready = first;
-    run_busy(teller->run, teller);
+    for (struct books *books = map_take(&teller->waiting, what, code), *next; books; books = next) {
+        next = books->next;
+        books->next = NULL;
+        books->ready = true;
+        teller->ready_count++;
+    }
 }
 
 static void set_line(struct teller *teller, uint32_t code, uint32_t line)

@@ -22,7 +22,8 @@ struct books {
     struct slot *held;   /* from held_begin on */
     size_t held_begin, held_count, held_room;
     uint32_t held_epoch; /* region of the oldest */
-    struct books *next;  /* of those that wait for the same announcement, or need not wait any more */
+    struct books *next;  /* of those that wait for the same announcement */
+    bool ready;          /* it need not wait any more */
 };
 
 /* What a slot may name before it is announced: the code of one of these. */
@@ -49,9 +50,8 @@ struct teller {
     size_t own_count, own_room;
     size_t held_total;
     struct map waiting;  /* what is not announced yet -> struct books that wait for it */
-    struct books *ready; /* they may go on */
-    struct teller *next_busy; /* of the run's tellers that have some */
-    bool busy;
+    size_t ready_count;  /* of its books */
+    bool releasing;      /* they are being gone through */
     uint32_t batch; /* region of the journal that slots come from */
     bool stale;     /* a part of the journal that is read again: all but its events is known */
 };

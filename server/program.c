@@ -15,91 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-/* ---- runs and their files ---- */
-
-static char *state_directory(void)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    char *path = NULL;
-    if (!state || !*state) {
-        if (asprintf(&path, "%s/.local/state", home ? home : "/tmp") < 0)
-            return NULL;
-    } else {
-        path = strdup(state);
-    }
-    char *full = NULL;
-    if (!path || asprintf(&full, "%s/poet", path) < 0)
-        full = NULL;
-    for (char *slash = full ? strchr(full + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(full, 0700);
-        *slash = '/';
-    }
-    if (full)
-        mkdir(full, 0700);
-    free(path);
-    return full;
-}
-
-static char *file_for(const struct server *server, const char *key)
-{
-    const char *output = server->options.output;
-    char *path = NULL, *state = NULL, stamp[32];
-    if (output && *output && output[strlen(output) - 1] != '/')
-        return strdup(output);
-    time_t now = time(NULL);
-    struct tm tm;
-    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
-    char name[128];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(key, "@"), key);
-    for (char *c = name; *c; c++)
-        *c = *c == '/' ? '_' : *c;
-    if (!output)
-        state = state_directory();
-    const char *directory = output ? output : state ? state : ".";
-    const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
-    if (asprintf(&path, "%s%s%s-%s.poet", directory, slash, name, stamp) < 0)
-        path = NULL;
-    free(state);
-    return path;
-}
-
-static struct run *begin_run(struct peer *peer, const char *key)
-{
-    struct server *server = peer->server;
-    rest_finished(server);
-    char *path = file_for(server, key), *used = NULL;
-    struct tracefile *trace = path ? tracefile_create(path, key, &used) : NULL;
-    if (!trace) {
-        peer_refuse(peer, "%s: %s", path ? path : "the trace file", strerror(errno));
-        free(path);
-        return NULL;
-    }
-    free(path);
-    struct run *run = run_new(key, (unsigned)server->run_count + 1, trace);
-    run->file = used;
-    run->live = true;
-    run_patient(run);
-    run->saving = saving_new(server->options.keep_bytes);
-    server->runs = grow(server->runs, &server->run_room, server->run_count + 1,
-                        sizeof *server->runs);
-    server->runs[server->run_count++] = run;
-    if (!server->options.quiet)
-        log_line("run %u \"%s\" begins: %s", run->number, run->name, run->file);
-    return run;
-}
-
-static struct run *find_run(struct peer *peer, const char *key)
-{
-    for (size_t i = 0; i < peer->server->run_count; i++)
-        if (!peer->server->runs[i]->resting && strcmp(peer->server->runs[i]->key, key) == 0)
-            return peer->server->runs[i];
-    return begin_run(peer, key);
-}
 
 static void journal(struct peer *peer, unsigned kind, uint32_t thread, const void *data, size_t size)
 {
@@ -157,7 +73,7 @@ static void describe(struct peer *peer, const char *name)
 
 bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello)
 {
-    struct run *run = find_run(peer, hello->run);
+    struct run *run = runs_find(peer, hello->run);
     if (!run)
         return false;
     const char *program = strrchr(hello->path, '/');
@@ -237,11 +153,12 @@ static void note_figures(const struct peer *peer)
 /* Tells what was journalled and gives the room back.  Returns an error or NULL. */
 static const char *tell_batches(struct peer *peer, size_t *told)
 {
-    teller_batch(peer->teller, tracefile_epoch(teller_run(peer->teller)->trace), false);
     const char *error = NULL;
     for (struct queue *q = peer->queues; q; q = q->next) {
-        if (q->batch_count && !error)
+        if (q->batch_count && !error) {
+            teller_batch(peer->teller, q->batch_epoch, false);
             teller_slots(peer->teller, q->thread, q->batch, q->batch_count, &error);
+        }
         *told += q->batch_count;
         q->tail += q->batch_count;
         if (q->batch_count)
@@ -332,6 +249,7 @@ static const char *drain(struct peer *peer, size_t *told)
         if (q->batch_count) {
             describe_first(peer, q->batch, q->batch_count);
             journal(peer, MESSAGE_SLOTS, q->thread, q->batch, q->batch_count * SLOT_BYTES);
+            q->batch_epoch = tracefile_epoch(run->trace); /* the next batch may open another region */
             any = true;
         }
     }
@@ -373,7 +291,7 @@ static void drop_closed(struct server *server)
 {
     for (struct peer *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
-        if (peer->teller && peer->closed && !is_behind(peer) && !peer->run->busy && peer->closed++ >= 2)
+        if (peer->teller && peer->closed && !is_behind(peer) && peer->closed++ >= 2)
             peer_hung_up(peer);
     }
 }

@@ -18,6 +18,7 @@ struct queue {
     uint32_t thread;
     struct slot *batch; /* copied out, journalled, not told yet */
     size_t batch_count, batch_room;
+    uint32_t batch_epoch; /* of the region that it was journalled in */
     bool done, behind; /* the thread has ended; there is more than was copied */
 };
 

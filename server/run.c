@@ -392,7 +392,7 @@ void run_patient(struct run *run)
 bool run_go_on(struct run *run, uint64_t looks)
 {
     uint64_t before = order_count(run->order);
-    bool all = tellers_go_on(run, looks) && order_go_on(run->order, looks);
+    bool all = order_go_on(run->order, looks);
     if (all && run->leaving && run->connected == run->leaving && !run->finishing) {
         run->finishing = true; /* nobody is left who could tell more */
         order_finish(run->order);

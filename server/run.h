@@ -87,9 +87,8 @@ struct run {
     struct saving *saving; /* of a live run */
     struct teller **tellers; /* by session; NULL where it hung up */
     size_t teller_count, teller_room;
-    struct teller *busy; /* those that have slots which need not wait any more */
     bool finishing;      /* the last of its programs leaves */
-    bool patient;        /* they, and much of the order, are left to run_go_on */
+    bool patient;        /* what takes long in the order is left to run_go_on */
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished;    /* the file has no end */
     bool deleted;       /* its file, while it is written */
@@ -137,7 +136,6 @@ bool run_describe(struct run *run, const char *name, const char *text);
 const struct target_kind *run_target_kind(const struct run *run, const char *kind);
 
 struct teller;
-void run_busy(struct run *run, struct teller *teller); /* it has something to go on with: teller.c */
 /* From now on what may take long is left to run_go_on. */
 void run_patient(struct run *run);
 /* Works off what was put off, about `looks` events of it.  True when nothing is left; then those who were

@@ -104,6 +104,10 @@ int peer_take_descriptor(struct peer *peer); /* the oldest one, or -1 */
 void peer_retry(struct server *server); /* those who are stalled */
 void peer_read_rest(struct peer *peer); /* what it has sent, without looking at it */
 
+/* runs.c: the run of that key, begun if there is none; NULL: its file cannot be made, and the peer was
+ * refused. */
+struct run *runs_find(struct peer *peer, const char *key);
+
 /* program.c: returns false if the peer was dropped */
 bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello);
 void program_woken(struct peer *peer);

@@ -246,6 +246,8 @@ static bool accept_record(struct teller *teller, struct books *books, uint32_t t
     return accept_single(teller, books, slot, base, error);
 }
 
+static void go_on(struct teller *teller, size_t slots);
+
 bool teller_message(struct teller *teller, unsigned type, uint32_t thread, const uint8_t *body,
                     size_t size, const char **error)
 {
@@ -253,8 +255,8 @@ bool teller_message(struct teller *teller, unsigned type, uint32_t thread, const
     bool ok = facts_tell(teller, type, &in, thread);
     if (!ok)
         *error = in.error;
-    else if (!teller->run->patient)
-        tellers_go_on(teller->run, UINT64_MAX);
+    else
+        go_on(teller, 1);
     return ok;
 }
 
@@ -263,10 +265,10 @@ bool teller_message(struct teller *teller, unsigned type, uint32_t thread, const
 /* Takes slots, about `most`, until one must wait, for *missing; how many were taken, or SIZE_MAX with
  * error. */
 static size_t take_slots(struct teller *teller, struct books *books, const struct slot *slots, size_t count,
-                         uint64_t most, struct missing *missing, const char **error)
+                         struct missing *missing, const char **error)
 {
     size_t i = 0;
-    while (i < count && i < most) {
+    while (i < count) {
         const struct slot *slot = &slots[i];
         size_t size = slots_next(slot, count - i);
         if (!size) {
@@ -313,52 +315,49 @@ static void wait_for(struct teller *teller, struct books *books, struct missing 
     map_put(&teller->waiting, missing.what, missing.code, books);
 }
 
-/* Goes on with one thread; how many slots that took. */
-static size_t release_one(struct teller *teller, struct books *books, uint64_t most)
+/* Goes on with one thread. */
+static void release_one(struct teller *teller, struct books *books)
 {
     const char *error;
     struct missing missing;
-    size_t n = books->held_count, taken = take_slots(teller, books, books->held + books->held_begin, n, most,
-                                                     &missing, &error);
+    size_t n = books->held_count,
+           taken = take_slots(teller, books, books->held + books->held_begin, n, &missing, &error);
     if (taken == SIZE_MAX)
         taken = n; /* a bad slot: what follows it cannot be read */
     books->held_begin = taken < n ? books->held_begin + taken : 0;
     books->held_count -= taken;
     teller->held_total -= taken;
-    if (taken >= most && taken < n) { /* this was its share */
-        books->next = teller->ready;
-        teller->ready = books;
-    } else if (taken < n) {
+    if (taken < n)
         wait_for(teller, books, missing);
-    }
-    return taken;
 }
 
-void run_busy(struct run *run, struct teller *teller)
+/* Whatever was announced lets other threads' slots go on, at once: lines are numbered in the order in which
+ * they are announced, and whoever reads the journal again must number them alike. */
+static void release_ready(struct teller *teller)
 {
-    if (!teller->busy) {
-        teller->next_busy = run->busy;
-        run->busy = teller;
-    }
-    teller->busy = true;
-}
-
-bool tellers_go_on(struct run *run, uint64_t slots)
-{
-    for (struct teller *teller; (teller = run->busy) != NULL && slots;) {
-        struct books *books = teller->ready;
-        if (!books) {
-            run->busy = teller->next_busy;
-            teller->busy = false;
-            continue;
+    if (teller->releasing)
+        return;
+    teller->releasing = true;
+    while (teller->ready_count)
+        for (size_t i = 0; i < teller->threads.room && teller->ready_count; i++) {
+            struct books *books = teller->threads.entries[i].value;
+            if (!books || !books->ready)
+                continue;
+            books->ready = false;
+            teller->ready_count--;
+            release_one(teller, books);
         }
-        teller->ready = books->next;
-        books->next = NULL;
-        size_t taken = release_one(teller, books, slots);
-        slots -= taken < slots ? taken : slots - 1;
-        slots--;
-    }
-    return !run->busy;
+    teller->releasing = false;
+}
+
+#define LOOKS 1000u /* and some for each slot: what one batch sets going is mostly worked off with it */
+
+static void go_on(struct teller *teller, size_t slots)
+{
+    release_ready(teller);
+    order_release(teller->run->order);
+    if (teller->run->patient)
+        order_go_on(teller->run->order, LOOKS + 4 * (uint64_t)slots);
 }
 
 static bool take_or_hold(struct teller *teller, uint32_t thread, const struct slot *slots,
@@ -367,7 +366,7 @@ static bool take_or_hold(struct teller *teller, uint32_t thread, const struct sl
     struct books *books = books_of(teller, thread);
     struct missing missing;
     bool waits = books->held_count > 0;
-    size_t taken = waits ? 0 : take_slots(teller, books, slots, count, UINT64_MAX, &missing, error);
+    size_t taken = waits ? 0 : take_slots(teller, books, slots, count, &missing, error);
     if (taken == SIZE_MAX)
         return false;
     if (taken < count) {
@@ -387,9 +386,7 @@ bool teller_slots(struct teller *teller, uint32_t thread, const struct slot *slo
 {
     order_hold(teller->run->order);
     bool ok = take_or_hold(teller, thread, slots, count, error);
-    if (!teller->run->patient)
-        tellers_go_on(teller->run, UINT64_MAX);
-    order_release(teller->run->order);
+    go_on(teller, count);
     return ok;
 }
 
@@ -406,11 +403,6 @@ void teller_free(struct teller *teller)
     if (!teller)
         return;
     teller->run->tellers[teller->session] = NULL;
-    for (struct teller **at = &teller->run->busy; teller->busy && *at; at = &(*at)->next_busy)
-        if (*at == teller) {
-            *at = teller->next_busy;
-            break;
-        }
     for (size_t i = 0; i < teller->threads.room; i++) {
         struct books *books = teller->threads.entries[i].value;
         if (books)
@@ -430,8 +422,6 @@ void teller_free(struct teller *teller)
 void teller_hangup(struct teller *teller)
 {
     struct run *run = teller->run;
-    while (teller->busy)
-        tellers_go_on(run, UINT64_MAX);
     for (size_t i = 0; i < teller->threads.room; i++) {
         const struct books *books = teller->threads.entries[i].value;
         if (books && books->held_count && !teller_process(teller)->left)

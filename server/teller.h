@@ -37,8 +37,6 @@ bool teller_message(struct teller *teller, unsigned type, uint32_t thread, const
 bool teller_slots(struct teller *teller, uint32_t thread, const struct slot *slots, size_t count,
                   const char **error);
 
-/* Takes about so many slots that waited for an announcement which came since; true when none are left. */
-bool tellers_go_on(struct run *run, uint64_t slots);
 /* The program hung up: what it took but did not publish is lost.  Frees the teller.  run_go_on does the
  * rest. */
 void teller_hangup(struct teller *teller);

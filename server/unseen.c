@@ -62,6 +62,14 @@ static uint32_t hiding_ones(uint32_t bits)
     return hiding;
 }
 
+/* Calls are counted for several reasons, which the program tells: they are futexes where it tells no other. */
+static uint64_t futexes_of(const struct run *run)
+{
+    uint32_t bits = told(run);
+    bool others = bits & (UNSEEN_BIT(UNSEEN_HANDLER) | UNSEEN_BIT(UNSEEN_LOST));
+    return others ? 0 : unfollowed(run);
+}
+
 uint32_t unseen_hiding(const struct run *run)
 {
     return hiding_ones(told(run));
@@ -69,7 +77,7 @@ uint32_t unseen_hiding(const struct run *run)
 
 uint32_t unseen_mechanisms(const struct run *run)
 {
-    uint32_t bits = told(run) | (unfollowed(run) ? UNSEEN_BIT(UNSEEN_FUTEX) : 0);
+    uint32_t bits = told(run) | (futexes_of(run) ? UNSEEN_BIT(UNSEEN_FUTEX) : 0);
     bits &= ~hiding_ones(bits);
     return bits | (unseen_lost(run) ? UNSEEN_BIT(UNSEEN_LOST) : 0);
 }
@@ -77,13 +85,14 @@ uint32_t unseen_mechanisms(const struct run *run)
 struct shown_unseen *unseen_list(const struct run *run, uint32_t *count)
 {
     struct shown_unseen *list = calloc(run->unseen_count + 2, sizeof *list);
-    uint64_t futexes = unfollowed(run), lost = unseen_lost(run);
+    uint64_t futexes = futexes_of(run), lost = unseen_lost(run);
     if (!list)
         abort();
     *count = 0;
     for (size_t i = 0; i < run->unseen_count; i++)
-        list[(*count)++] = (struct shown_unseen){run->unseen[i].reason, run->unseen[i].about,
-                                                 run->unseen[i].count};
+        if (run->unseen[i].reason != UNSEEN_FUTEX || !futexes) /* else with their number, below */
+            list[(*count)++] = (struct shown_unseen){run->unseen[i].reason, run->unseen[i].about,
+                                                     run->unseen[i].count};
     if (futexes)
         list[(*count)++] = (struct shown_unseen){UNSEEN_FUTEX, NULL, futexes};
     if (lost)

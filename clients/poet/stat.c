@@ -58,7 +58,8 @@ static struct json_object *unseen_json(const struct shown_stat *s)
 static void print_unseen(const struct shown_stat *s)
 {
     if (s->doubtful)
-        printf("doubtful        %llu events may be after more than is known\n", (unsigned long long)s->doubtful);
+        printf("doubtful        %llu event%s may be after more than is known\n", (unsigned long long)s->doubtful,
+               s->doubtful == 1 ? "" : "s");
     for (uint32_t i = 0; i < s->unseen_count; i++) {
         const struct shown_unseen *u = &s->unseen[i];
         printf("not followed    %s%s%s", unseen_text(u->reason), *u->about ? ": " : "", u->about);

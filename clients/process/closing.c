@@ -139,8 +139,21 @@ struct entry { /* getdents64(2) */
     char name[];
 };
 
+/* What becomes of each: it is closed in this thread's order; or it is not known when, or whether. */
+typedef void fate(int fd, const void *site);
+
+static void leaving(int fd, const void *site)
+{
+    struct stat st;
+    (void)site;
+    if (fstat(fd, &st) != 0 || !end_writes(fd, &st))
+        return;
+    struct stream s = stream_find(end_of_status(fd, &st, true));
+    stream_left(&s);
+}
+
 /* Without opendir, which allocates: _exit may be called by a signal handler. */
-static void closing_all(unsigned first, unsigned last, bool executing, const void *site)
+static void each_open(fate *met, unsigned first, unsigned last, bool executing, const void *site)
 {
     _Alignas(struct entry) char buffer[1024];
     int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -151,17 +164,22 @@ static void closing_all(unsigned first, unsigned last, bool executing, const voi
             int fd = atoi(e->name);
             if (*e->name != '.' && fd != directory && (unsigned)fd >= first && (unsigned)fd <= last &&
                 (!executing || fcntl(fd, F_GETFD) & FD_CLOEXEC))
-                closing(fd, site);
+                met(fd, site);
         }
     if (directory >= 0)
         close(directory);
+}
+
+static void closing_all(unsigned first, unsigned last, const void *site)
+{
+    each_open(closing, first, last, false, site);
 }
 
 API int close_range(unsigned first, unsigned last, int flags)
 {
     find_close_range();
     if (!(flags & 4 /* CLOSE_RANGE_CLOEXEC */) && looks(SITE) && is_own_process())
-        QUIETLY(closing_all(first, last, false, SITE));
+        QUIETLY(closing_all(first, last, SITE));
     return real_close_range(first, last, flags);
 }
 
@@ -169,7 +187,7 @@ API void closefrom(int first)
 {
     find_closefrom();
     if (looks(SITE) && is_own_process())
-        QUIETLY(closing_all(first > 0 ? (unsigned)first : 0, ~0u, false, SITE));
+        QUIETLY(closing_all(first > 0 ? (unsigned)first : 0, ~0u, SITE));
     real_closefrom(first);
 }
 
@@ -183,15 +201,29 @@ static bool is_told(void) { return !inside && is_own_process() && poet_recorded(
 
 static void ending(void)
 {
-    closing_all(0, ~0u, false, entry());
+    closing_all(0, ~0u, entry());
     locks_end(entry());
 }
 
-/* What it does not hand on; where it fails they stay open, and are told again. */
+static bool is_alone(void)
+{
+    struct stat st;
+    return stat("/proc/self/task", &st) == 0 && st.st_nlink <= 3;
+}
+
+/* What it does not hand on.  Where it fails they stay open: a thread that is alone tells their closing again,
+ * later; but of several another one may close them in an order of its own, so that nothing can be told. */
 static void executing(void)
 {
     if (is_told())
-        QUIETLY(closing_all(0, ~0u, true, entry()));
+        QUIETLY(each_open(is_alone() ? closing : leaving, 0, ~0u, true, entry()));
+}
+
+/* A child that has recorded nothing: it has no event that others could come after. */
+static void leaving_all(void)
+{
+    if (poet_counter(1, false))
+        each_open(leaving, 0, ~0u, false, NULL);
 }
 
 API int execve(const char *path, char *const *arguments, char *const *environment)
@@ -229,11 +261,18 @@ API int fexecve(int fd, char *const *arguments, char *const *environment)
     return real_fexecve(fd, arguments, environment);
 }
 
+static void end_at_once(void)
+{
+    if (is_told())
+        QUIETLY(ending());
+    else if (!inside && is_own_process())
+        QUIETLY(leaving_all());
+}
+
 API _Noreturn void _exit(int status)
 {
     find__exit();
-    if (is_told())
-        QUIETLY(ending());
+    end_at_once();
     real__exit(status);
     __builtin_unreachable();
 }
@@ -241,15 +280,10 @@ API _Noreturn void _exit(int status)
 API _Noreturn void _Exit(int status)
 {
     find__Exit();
-    if (is_told())
-        QUIETLY(ending());
+    end_at_once();
     real__Exit(status);
     __builtin_unreachable();
 }
 
 /* Before libpoet's, which this one needs. */
-__attribute__((destructor)) static void stop(void)
-{
-    if (is_told())
-        QUIETLY(ending());
-}
+__attribute__((destructor)) static void stop(void) { end_at_once(); }

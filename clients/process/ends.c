@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
 enum { PIPE = 1, PAIR, PEER, CONNECTION, LISTENER, CONNECTING };
 
@@ -215,7 +214,6 @@ void ends_accepted(int listener, int fd)
 {
     struct sockaddr_storage at;
     socklen_t size = sizeof at;
-    struct timespec begin, now;
     if (getsockname(listener, (struct sockaddr *)&at, &size) != 0)
         return;
     if (at.ss_family == AF_UNIX)
@@ -223,12 +221,10 @@ void ends_accepted(int listener, int fd)
     uint64_t *count = connecting((const struct sockaddr *)&at, false);
     if (count || at.ss_family == AF_UNIX)
         poet_unseen("a connection that is accepted, before it brings bytes");
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    uint64_t begin = now_ns();
     while (count && __atomic_load_n(count, __ATOMIC_SEQ_CST) && stream_find(end_out(fd)).state == STREAM_UNKNOWN) {
         sched_yield();
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if ((uint64_t)(now.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec - (uint64_t)begin.tv_nsec >
-            PATIENCE_NS)
+        if (now_ns() - begin > PATIENCE_NS)
             return;
     }
 }

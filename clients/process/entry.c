@@ -60,6 +60,10 @@ static void forked(void)
     locks_forked();
 }
 
+/* libpoet calls it before the thread forbids itself system calls. */
+API void poet_process_quiet(bool quiet);
+API void poet_process_quiet(bool quiet) { inside = quiet; }
+
 /* libpoet looks for it. */
 API extern const char poet_process_follows[];
 const char poet_process_follows[] = "process";

@@ -92,6 +92,7 @@ struct stream {
 };
 #define STREAM_BORN 1u
 #define STREAM_BROKEN 2u
+#define STREAM_LEFT 4u /* an end that writes may have been closed by whom nobody told of it */
 #define STREAM_WRITER (1u << 8)
 #define STREAM_READER (1u << 16)
 #define STREAM_GENERATION (1ull << 32)
@@ -109,6 +110,7 @@ bool stream_last_write(const struct stream *stream, uint64_t byte, poet_event_t 
 void stream_written_by(const struct stream *stream, uint32_t process);
 uint64_t now_ns(void);
 void stream_shut(const struct stream *stream, const void *site);  /* an end that writes is about to close */
+void stream_left(const struct stream *stream); /* the same, and it cannot be told when or whether */
 void stream_ended(const struct stream *stream, const void *site); /* a read found the end */
 
 /* ---- ends.c: what a descriptor is an end of ---- */

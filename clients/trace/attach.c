@@ -325,6 +325,8 @@ static void start(void)
 static void stop(void) __attribute__((destructor(200)));
 static void stop(void)
 {
+    if (forbid_quiet())
+        return;
     launch_end();
     if (!atomic_load(&live))
         return;
@@ -334,6 +336,7 @@ static void stop(void)
         unseen_tell(UNSEEN_RUNTIME, "threads that libraries start: see them with poet record --libraries");
     child_ends(0);
     life_end_main();
+    unseen_pass_on();
     if (server_remote)
         sender_flush(FLUSH_MS);
     if (!any && !modules_under_record())

@@ -137,6 +137,7 @@ union sigval;
     R(void, cleanup_push, _pthread_cleanup_push,                                                   \
       (struct _pthread_cleanup_buffer *, void (*)(void *), void *))                                \
     R(void, cleanup_pop, _pthread_cleanup_pop, (struct _pthread_cleanup_buffer *, int))            \
+    R(int, prctl, prctl, (int, ...))                                                               \
     R(handler_function, ssignal, ssignal, (int, handler_function))                                         \
     R(handler_function, bsd_signal, bsd_signal, (int, handler_function))                                   \
     R(handler_function, other_sysv_signal, sysv_signal, (int, handler_function))                           \

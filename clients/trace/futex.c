@@ -25,7 +25,13 @@ static bool synchronises(long number, long operation)
         if (synchronises(number, b) && its_site) {                                                 \
             struct thread *t = thread_recording();                                                 \
             if (t)                                                                                 \
-                thread_unfollowed(t);                                                              \
+                thread_unfollowed(t, UNSEEN_FUTEX);                                                \
+        }                                                                                          \
+        if ((number == SYS_prctl || number == SYS_seccomp) && forbid_before(number, a, b)) {       \
+            long result = real.syscall(number, a, b, c, d, e, f);                                  \
+            if (result < 0)                                                                        \
+                forbid_failed();                                                                   \
+            return result;                                                                         \
         }                                                                                          \
         return real.syscall(number, a, b, c, d, e, f);                                             \
     }

@@ -2,8 +2,10 @@
 #ifndef TRACE_INSIDE_H
 #define TRACE_INSIDE_H
 
+#include "clients/trace/codes.h"
 #include "clients/trace/entry.h"
 #include "clients/trace/lock.h"
+#include "clients/trace/object.h"
 #include "clients/trace/poet.h"
 #include "clients/trace/stranger.h"
 #include "wire/event.h"
@@ -70,156 +72,8 @@ uintptr_t cxx_callable(uintptr_t function, const void *argument);
 bool cxx_calls_runtime(uintptr_t returns);
 bool cxx_in_library(uintptr_t site); /* in a function of the C++ library that lives in the program */
 
-/* ---- codes: types and compound shapes that libpoet itself uses ---- */
+/* ---- after a fork, in the child: nobody else is there any more ---- */
 
-#define TRACE_TYPES(T)                                                                  \
-    T(CREATE, "create") T(START, "start") T(END, "end") T(CLOSE, "close")               \
-    T(FAILED, "failed") T(JOIN, "join") T(JOINED, "joined")                             \
-    T(REFUSED_JOIN, "refused_join") T(DETACH, "detach") T(PETITION, "petition")         \
-    T(REFUSED, "refused") T(ENTER, "enter") T(ENTERED, "entered") T(LEAVE, "leave")     \
-    T(LEFT, "left") T(WAIT, "wait") T(WAKE, "wake") T(TIMEOUT, "timeout")               \
-    T(SIGNAL, "signal") T(POST, "post") T(TAKEN, "taken") T(NOTE, "note")               \
-    T(OFF, "off") T(ON, "on") T(READ_LEFT, "read_left")                                 \
-    T(WRITE_LEFT, "write_left") T(READ, "read") T(WRITE, "write") T(ARRIVE, "arrive")                   \
-    T(PASSED, "passed") T(INITIALISE, "initialise") T(INITIALISED, "initialised")       \
-    T(READY, "ready") T(FORK, "fork") T(RESUME, "resume")                               \
-    T(RESUMED, "resumed") T(SUSPEND, "suspend") T(SUSPENDED, "suspended")               \
-    T(TRANSFER, "transfer") T(TRANSFERRED, "transferred")                               \
-    T(CANCEL, "cancel") T(CANCELLED, "cancelled") T(KILL, "kill")                       \
-    T(HANDLER, "handler") T(SIGWAIT, "sigwait") T(SIGNALLED, "signalled")               \
-    T(EXEC, "exec") T(EXIT, "exit") T(REAP, "reap") T(REAPED, "reaped")
-
-enum trace_type {
-    TYPE_NONE,
-#define T(code, name) TYPE_##code,
-    TRACE_TYPES(T)
-#undef T
-    TYPE_COUNT
-};
-
-enum trace_shape {
-    SHAPE_LOCK = SHAPE_COMPOUND, /* petition, enter/entered */
-    SHAPE_ENTER,                 /* enter/entered */
-    SHAPE_LEAVE,                 /* left/leave */
-    SHAPE_REFUSED,               /* petition, refused */
-    SHAPE_AGAIN,                 /* petition, enter; on the monitor's line */
-    SHAPE_TAKE,                  /* enter/entered, taken, left/leave */
-    SHAPE_POST,                  /* enter/entered, post, left/leave */
-    SHAPE_AWAIT,                 /* enter/entered, wait */
-    SHAPE_TAKEN,                 /* taken, left/leave */
-    SHAPE_GAVE_UP,               /* timeout, left/leave */
-    SHAPE_BROKEN,                /* refused, left/leave */
-    SHAPE_READ,                  /* petition, enter/read */
-    SHAPE_READ_ENTER,            /* enter/read */
-    SHAPE_READ_LEAVE,            /* left/read_left */
-    SHAPE_WRITE,                 /* petition, enter/write */
-    SHAPE_WRITE_ENTER,           /* enter/write */
-    SHAPE_WRITE_LEAVE,           /* left/write_left */
-    SHAPE_RESUME,                /* resume/resumed */
-    SHAPE_SUSPEND,               /* suspended/suspend */
-    SHAPE_TRANSFER,              /* transfer/transferred */
-    SHAPE_FINISH,                /* end/suspended */
-    SHAPE_END
-};
-
-void codes_announce(struct out *out);
-/* A code for a name of the program's own; announced by the calling thread. */
-poet_type_t codes_type(const char *name, const char *const *after);
-/* A compound shape for a pair of types. */
-uint16_t codes_pair(poet_type_t a, poet_type_t b);
-unsigned codes_events(uint16_t shape); /* of one record */
-
-/* ---- lines and objects ---- */
-
-struct line {
-    _Atomic uint32_t index;  /* 0: not announced yet */
-    _Atomic uint32_t life;   /* the life of the process in which it was */
-    _Atomic uint64_t number; /* last one taken */
-    _Atomic uint64_t *_Atomic far; /* where that is instead, if other processes number it, too */
-};
-
-enum object_kind {
-    OBJECT_TASK,
-    OBJECT_MONITOR,
-    OBJECT_SPIN,
-    OBJECT_CONDITION,
-    OBJECT_SEMAPHORE,
-    OBJECT_RWLOCK,
-    OBJECT_BARRIER,
-    OBJECT_ONCE,
-    OBJECT_COROUTINE
-};
-
-struct thread;
-
-/* Something at an address that threads meet at.  Never freed; a destroyed one has no address, and is used
- * again for another object whose address belongs into the same bucket. */
-struct object {
-    struct object *_Atomic next;
-    const void *address;
-    enum object_kind kind;
-    struct line line;
-    latch opening;            /* one thread announces the line */
-    uint64_t visit;           /* counts lives and, of monitors, outermost visits; under the mutex */
-    bool held;                /* monitors: a recorded visit goes on; under the mutex */
-    bool marked;              /* its memory has borne the mark; under `opening` */
-    struct task *_Atomic task; /* OBJECT_TASK */
-    struct signals *_Atomic signals; /* OBJECT_CONDITION */
-    struct rounds *_Atomic rounds;   /* OBJECT_BARRIER */
-    struct ref initialised;          /* OBJECT_ONCE: written before the real once lets others go, */
-    uint32_t initialised_life;       /*   and when that was */
-    _Atomic unsigned opened;         /* OBJECT_SEMAPHORE: how often by name */
-    struct coroutine *_Atomic strand; /* OBJECT_COROUTINE: what runs on there, NULL a thread's own stack */
-    struct coroutine *made;           /*   the one that was made there, for the next */
-    uintptr_t entry; /* OBJECT_COROUTINE: its function; else where it was made, 0 unknown */
-};
-
-/* A mutex or read-write lock may be made without a call (PTHREAD_MUTEX_INITIALIZER, every std::mutex) where
- * a dead one was: on the next frame, the next thread's stack, in memory that was given back.  So the first
- * recorded thread that holds it marks it, in a field that the C library leaves to other kinds of locks; what
- * makes another one there wipes the mark out.  NULL: such a one is made by calls only, or has no such field. */
-static inline uint64_t *object_mark(const void *address, enum object_kind kind)
-{
-#if defined(__GLIBC__) && __WORDSIZE == 64
-    void *p = (void *)(uintptr_t)address;
-    if (kind == OBJECT_MONITOR) /* not robust, of a priority protocol, or shared: their lists are in use */
-        return (((const pthread_mutex_t *)address)->__data.__kind & 0xf0) == 0
-                   ? (uint64_t *)(void *)&((pthread_mutex_t *)p)->__data.__list.__prev
-                   : NULL;
-    if (kind == OBJECT_RWLOCK)
-        return !((const pthread_rwlock_t *)address)->__data.__shared
-                   ? (uint64_t *)&((pthread_rwlock_t *)p)->__data.__pad2
-                   : NULL;
-#endif
-    return NULL;
-}
-
-/* Another one at another address, a copy, is not marked. */
-static inline uint64_t object_mark_of(const void *address)
-{
-    return (uint64_t)(uintptr_t)address ^ 0xb5c0f1a39e3779b9u;
-}
-
-/* Whether a thread that holds the object now finds it marked. */
-static inline bool object_is_marked(const struct object *o)
-{
-    const uint64_t *mark = object_mark(o->address, o->kind);
-    return !mark || LIKELY(__atomic_load_n(mark, __ATOMIC_RELAXED) == object_mark_of(o->address));
-}
-
-/* It holds one that is not marked: the object is another one, under a new line, if it was marked before.
- * NULL: the line cannot be announced. */
-struct line *object_meet(struct thread *thread, struct object *object);
-
-struct object *object_find(const void *address, enum object_kind kind); /* or NULL */
-struct object *object_get(const void *address, enum object_kind kind);  /* NULL: table full */
-/* The object's line, announced if need be by the calling thread; created: its first
- * event comes after what the thread did last.  NULL if it cannot be announced. */
-struct line *object_line(struct thread *thread, struct object *object, bool created);
-void object_destroy(const void *address, enum object_kind kind);
-void object_renew(struct object *object); /* what is at its address is another one from now on */
-/* A new object, made by a call at `site`: with a line if that is recorded. */
-void object_made(const void *address, enum object_kind kind, uintptr_t site);
 void objects_begin_child(void);
 void signals_begin_child(struct object *condition);
 void barriers_forked(void);
@@ -233,6 +87,7 @@ void life_forked(bool was_traced);
 /* Tells the server of it, once for each `what`, by the connection. */
 void unseen_tell(enum unseen reason, const char *what);
 void unseen_forked(void);
+void unseen_pass_on(void); /* what the server had no time for then */
 void unseen_announce(struct out *out); /* an UNSEEN for each that was told before */
 void unseen_forked(void);
 /* ---- imports.c ---- */
@@ -290,6 +145,7 @@ struct task {
     struct line line;
     struct task *free_next;
     uint64_t end; /* number of its end event, 0 none */
+    bool dropped; /* it ended, but that found no room */
     uintptr_t entry; /* its function: the site of its start and end */
     _Atomic unsigned flags;
     latch binding;
@@ -342,6 +198,7 @@ struct thread {
     size_t hold_count, hold_room;
     volatile unsigned busy; /* more than 0: recording, or in a lock of ours; see lock.c */
     volatile uint8_t doubt; /* an enum unseen: of the calls since the last record one is not in the trace */
+    volatile uint16_t untold; /* UNSEEN_BITs: what was not followed, and is to be told with the next record */
     unsigned waiting;   /* inside a wait: handlers' events go to the own line */
     unsigned off;       /* nesting of poet_trace_off */
     int rounds;         /* of thread-specific data at its end */
@@ -433,7 +290,8 @@ const char *thread_runtime(void);
 struct thread *thread_make(struct task *task); /* for the calling thread; NULL: not to be traced */
 struct thread *thread_make_own(struct line *line); /* for a task of the program's own */
 void thread_end(struct thread *thread);
-void thread_unfollowed(struct thread *thread); /* a synchronising call was seen but cannot be followed */
+/* A synchronising call was seen but cannot be followed. */
+void thread_unfollowed(struct thread *thread, enum unseen why);
 /* A call that would have been recorded is not: it is counted, and the thread's next record bears the reason. */
 void thread_missed(struct thread *thread, enum unseen why);
 #define SCRATCH_BYTES (LIMIT_TEXT_BYTES + 512u)
@@ -446,6 +304,13 @@ void thread_pop(struct thread *thread, struct hold *hold);
 void line_rename(struct thread *thread, const struct line *line, const char *name);
 /* A line of the program by its code: its own, where the thread is, or one that it opened; NULL. */
 struct line *line_by_code(struct thread *thread, uint32_t code);
+
+/* ---- forbid.c: what the calling thread forbids itself ---- */
+
+/* Before a call of prctl or seccomp, with its first two arguments; whether the thread is quiet for it. */
+bool forbid_before(long number, long what, long how);
+void forbid_failed(void); /* it goes on as before */
+bool forbid_quiet(void);  /* the thread must not make any system call */
 
 /* ---- life.c ---- */
 
@@ -539,6 +404,7 @@ uint64_t record_event(struct thread *thread, uint16_t type, struct line *line, u
 struct ref record_last(struct thread *thread);
 /* Writes a control: a message body of that type. */
 bool record_control(struct thread *thread, enum message type, const struct out *body);
+bool record_is_told(enum unseen reason, const struct thread *thread); /* thread->untold was told in its life */
 /* Tells what was dropped, also by threads that have ended, as far as there is room. */
 void lost_pass_on(struct thread *thread);
 void lost_leave(struct thread *thread); /* it ends: others tell the rest */
@@ -547,8 +413,9 @@ void lost_forked(void);
 /* Of what lies in the queue, how many events the server has not taken. */
 uint64_t record_untaken(struct thread *thread);
 uint64_t clock_now(void);
-extern bool clock_ticks; /* slots bear the time-stamp counter */
+extern _Atomic bool clock_ticks; /* slots of new queues bear the time-stamp counter */
 void clock_begin(void);
+void clock_forbidden(void); /* from here on the counter is not read, nor anything that reads it */
 
 
 /* ---- attach.c: the lives of the process ----

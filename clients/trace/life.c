@@ -64,7 +64,7 @@ static struct thread *begin(struct task *task)
         task->tid = (pid_t)syscall(SYS_gettid);
         atomic_fetch_add(&threads, 1);
     } else if (atomic_load(&live)) {
-        unseen_tell(UNSEEN_THREAD, "a thread for whose queue there was no memory");
+        unseen_tell(UNSEEN_THREAD, "a thread for whose queue there was no memory, or no time");
     }
     return t;
 }
@@ -84,6 +84,9 @@ static void task_close(struct thread *t, struct task *task, unsigned type, uintp
                                      .a = &task->line, .take_a = 1, .site = site}, NULL);
 }
 
+/* Its line ends here, also where its end was dropped. */
+static bool had_life(const struct task *task) { return task->end || task->dropped; }
+
 static void finish(struct thread *t)
 {
     struct task *task = t->task;
@@ -92,6 +95,7 @@ static void finish(struct thread *t)
     busy_begin(t); /* what a handler does from here on comes after its end */
     if (recorded_here)
         task->end = record_event(t, TYPE_END, &task->line, 0, task->entry);
+    task->dropped = recorded_here && !task->end;
     bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
     atomic_fetch_sub(&threads, 1);
     if (closed && recorded_here)
@@ -236,6 +240,7 @@ bool life_renew(struct thread *t)
     t->hold_count = t->lost_count = 0;
     t->strand = NULL;
     t->stalled = false;
+    t->untold = 0;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
     announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "", (void *)pthread_self(), t->task->entry);
@@ -411,7 +416,9 @@ static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t 
     uint32_t line = task ? line_index(&task->line) : 0;
     if (t && task)
         record_write(t, &(struct record){.shape = TYPE_JOINED,
-                                         .flags = line && task->end ? RELATION_ORDER : RELATION_NONE,
+                                         .flags = (uint16_t)(line && task->end ? RELATION_ORDER
+                                                             : line ? SLOT_DOUBT(task->tid ? UNSEEN_LOST : UNSEEN_THREAD)
+                                                                    : RELATION_NONE),
                                          .a = thread_place(t),
                                          .take_a = 1,
                                          .about = line,
@@ -419,7 +426,7 @@ static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t 
                                          .partner = {line, line ? task->end : 0}}, NULL);
     if (!task)
         return;
-    if (t && task->end)
+    if (t && had_life(task))
         task_close(t, task, TYPE_CLOSE, site);
     unbind_id(task, id);
     task_release(task);
@@ -525,7 +532,7 @@ int follow_detach(uintptr_t site, pthread_t id)
     if (t && task && line_index(&task->line))
         record_event(t, TYPE_DETACH, thread_place(t), line_index(&task->line), site);
     if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {
-        if (t && task->end)
+        if (t && had_life(task))
             task_close(t, task, TYPE_CLOSE, site);
         unbind_id(task, id);
         task_release(task);

@@ -18,8 +18,8 @@
 _Atomic bool recorded;
 _Atomic uint64_t dropped;
 
-bool clock_ticks;
-static bool clock_by_call;
+_Atomic bool clock_ticks;
+static _Atomic bool clock_by_call;
 
 #if defined(__x86_64__)
 /* Whoever started the program may have forbidden to read the counter: that is a signal. */
@@ -46,25 +46,67 @@ static bool ticks_steadily(void) { return false; }
 #define TICKS() 0
 #endif
 
+/* The counter and the clock at one time; at another one, later, they tell how fast the counter goes. */
+static struct both {
+    uint64_t ns, ticks;
+} begun, stopped;
+static double ticks_per_ns;
+
+static struct both both_now(void)
+{
+    uint64_t ns = clock_now(); /* before the counter: what is converted is never before what was read */
+    return (struct both){ns, TICKS()};
+}
+
 /* The counter is read in half the time, where it is invariant and the kernel trusts it, too. */
 void clock_begin(void)
 {
     const char *wanted = environment_get("POET_CLOCK");
     clock_by_call = ticks_forbidden(); /* the C library would read the counter, too */
     clock_ticks = !clock_by_call && (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
+    if (clock_ticks)
+        begun = both_now();
+}
+
+#define LEAST_NS 2000000u /* between the two times */
+
+/* Once for all threads, also those that may still read it: a queue goes on in the unit that it began with. */
+void clock_forbidden(void)
+{
+    static latch once;
+    latch_take(&once);
+    if (atomic_load(&clock_ticks)) {
+        do
+            stopped = both_now();
+        while (stopped.ns - begun.ns < LEAST_NS);
+        ticks_per_ns = (double)(stopped.ticks - begun.ticks) / (double)(stopped.ns - begun.ns);
+    }
+    atomic_store(&clock_by_call, true);
+    atomic_store(&clock_ticks, false);
+    latch_give(&once);
 }
 
 uint64_t clock_now(void)
 {
     struct timespec ts;
-    if (LIKELY(!clock_by_call))
+    if (LIKELY(!atomic_load_explicit(&clock_by_call, memory_order_relaxed)))
         clock_gettime(CLOCK_MONOTONIC, &ts);
     else
         syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static uint64_t stamp(void) { return clock_ticks ? TICKS() : clock_now(); }
+static uint64_t stamp_by_clock(const struct thread *t)
+{
+    uint64_t now = clock_now();
+    return t->queue->clock == QUEUE_CLOCK_NS ? now
+           : stopped.ticks + (uint64_t)((double)(now - stopped.ns) * ticks_per_ns);
+}
+
+static inline uint64_t stamp(const struct thread *t)
+{
+    return LIKELY(atomic_load_explicit(&clock_ticks, memory_order_acquire)) ? TICKS() : stamp_by_clock(t);
+}
 
 /* At least every second a thread looks whether the server is there, though its queue does not fill. */
 #define LOOK_NS (1u << 29)
@@ -72,10 +114,11 @@ static uint64_t stamp(void) { return clock_ticks ? TICKS() : clock_now(); }
 
 static void look(struct thread *t, uint64_t now)
 {
-    t->look_at = now + (clock_ticks ? LOOK_TICKS : LOOK_NS);
+    t->look_at = now + (t->queue->clock == QUEUE_CLOCK_TICKS ? LOOK_TICKS : LOOK_NS);
     int saved = errno;
     server_look();
     lost_pass_on(t);
+    unseen_pass_on();
     errno = saved;
 }
 
@@ -282,6 +325,30 @@ static void tell_unnumbered(struct thread *t)
     t->unnumbered = !control(t, MESSAGE_UNSEEN, &body);
 }
 
+static _Atomic uint32_t told_in[UNSEEN_COUNT]; /* by reason: the last life in which it was */
+
+bool record_is_told(enum unseen reason, const struct thread *t)
+{
+    return atomic_load_explicit(&told_in[reason], memory_order_relaxed) == t->life;
+}
+
+/* Calls that are not in the trace may come before events of any thread: the run says so, once a life. */
+static void tell_untold(struct thread *t)
+{
+    for (unsigned reason = 1; reason < UNSEEN_COUNT; reason++) {
+        uint8_t bytes[8];
+        struct out body = {.data = bytes, .room = sizeof bytes};
+        if (!(t->untold & UNSEEN_BIT(reason)))
+            continue;
+        put_u8(&body, (uint8_t)reason);
+        put_string(&body, "");
+        if (!record_is_told(reason, t) && !control(t, MESSAGE_UNSEEN, &body))
+            continue;
+        atomic_store_explicit(&told_in[reason], t->life, memory_order_relaxed);
+        __atomic_fetch_and(&t->untold, (uint16_t)~UNSEEN_BIT(reason), __ATOMIC_RELAXED); /* a handler may add */
+    }
+}
+
 /* Announces what was dropped, once there is room again. */
 static void announce_lost(struct thread *t)
 {
@@ -372,6 +439,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     }
     if (t->lost_count)
         announce_lost(t);
+    if (t->untold)
+        tell_untold(t);
     if (r->site && r->site - t->module_start >= t->module_bytes)
         modules_meet(t, r->site);
     uint64_t slots = 1 + slot_follow(r->payload_bytes);
@@ -390,7 +459,7 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     uint32_t line_a = atomic_load_explicit(&r->a->index, memory_order_relaxed);
     uint32_t line_b =
         r->b ? atomic_load_explicit(&r->b->index, memory_order_relaxed) : r->partner.line;
-    uint64_t now = stamp();
+    uint64_t now = stamp(t);
     if (LIKELY(room)) {
         uint16_t doubt = r->flags & SLOT_DOUBT(UINT16_MAX) ? 0 : take_doubt(t);
         *slot_at(t, t->head) = (struct slot){.shape = r->shape,
@@ -427,7 +496,7 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
                  uintptr_t site)
 {
     busy_begin(t);
-    if (!LIKELY(fits(t, 1) && !t->lost_count && site - t->module_start < t->module_bytes &&
+    if (!LIKELY(fits(t, 1) && !t->lost_count && !t->untold && site - t->module_start < t->module_bytes &&
                 t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) && is_of(t, b))) {
         record_write(t, &(struct record){.shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1,
                                          .site = site}, NULL);
@@ -438,7 +507,7 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
      * storing, since an atomic operation waits for the stores before it. */
     struct slot *slot = slot_at(t, t->head);
     __builtin_prefetch(slot_at(t, t->head + 8), 1);
-    uint64_t number_a = take(t, a, take_a), number_b = take(t, b, 1), now = stamp();
+    uint64_t number_a = take(t, a, take_a), number_b = take(t, b, 1), now = stamp(t);
     slot->shape = shape;
     slot->flags = take_doubt(t);
     slot->payload_bytes = 0;

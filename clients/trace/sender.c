@@ -1,12 +1,17 @@
 /* Over TCP there is no shared memory: a thread of ours empties the queues of the others and sends
  * what was in them.  It takes no signals and calls nothing of the program's.  What it has not sent
- * when the program dies is lost: at most one queue a thread. */
+ * when the program dies is lost: at most one queue a thread.
+ *
+ * A program ends with its last thread, which must not be this one: where the main thread has left by
+ * pthread_exit and no other is there any more, this one ends, too, and the C library calls exit(). */
 #define _GNU_SOURCE
 #include "clients/trace/inside.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -27,6 +32,8 @@ static latch lock;
 static struct sent *_Atomic queues;      /* only ever grows, in front */
 static _Atomic uint32_t life;            /* the one that is sent for */
 static _Atomic uint32_t hurry, rounds;   /* futexes: asked to hurry; how often all was sent */
+static _Atomic bool left_alone;          /* the sender is the last thread, which is in exit() */
+static sigset_t signals_before;          /* of who began the sender */
 
 static void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
 
@@ -88,15 +95,40 @@ static void send_round(struct out *out)
     }
 }
 
+/* The main thread stays as a zombie until all others have ended. */
+static bool is_last(void)
+{
+    char text[1024];
+    if (life_threads())
+        return false;
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *at = strrchr(text, ')'); /* the end of the name: then the state, 3, and the threads, 20 */
+    if (!at || strncmp(at, ") Z ", 4) != 0)
+        return false;
+    for (int field = 2; at && field < 20; field++)
+        at = strchr(at + 1, ' ');
+    return at && atoi(at) == 2;
+}
+
 static void *send_all_queues(void *argument)
 {
     struct out out = {0};
     uint32_t mine = (uint32_t)(uintptr_t)argument;
     while (atomic_load(&live) == mine && !out.failed) {
         uint32_t seen = atomic_load(&hurry);
+        bool last = is_last(); /* then all that there will be is there */
         send_round(&out);
         atomic_fetch_add(&rounds, 1);
         futex_wake(&rounds);
+        if (last) {
+            atomic_store(&left_alone, true);
+            pthread_sigmask(SIG_SETMASK, &signals_before, NULL); /* it is the program's thread now */
+            break;
+        }
         futex_wait(&hurry, seen, PAUSE_NS);
     }
     atomic_compare_exchange_strong(&life, &mine, 0);
@@ -106,14 +138,14 @@ static void *send_all_queues(void *argument)
 
 bool sender_begin(void)
 {
-    sigset_t all, before;
+    sigset_t all;
     pthread_t thread;
     uint32_t now = atomic_load(&live);
     atomic_store(&life, now);
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_sigmask(SIG_BLOCK, &all, &signals_before);
     bool made = real.create(&thread, NULL, send_all_queues, (void *)(uintptr_t)now) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_sigmask(SIG_SETMASK, &signals_before, NULL);
     if (made)
         real.detach(thread);
     return made;
@@ -152,6 +184,12 @@ void sender_wake(void)
 
 void sender_flush(unsigned most_ms)
 {
+    if (atomic_load(&left_alone)) { /* what exit handlers did here */
+        struct out out = {0};
+        send_round(&out);
+        out_free(&out);
+        return;
+    }
     uint64_t begin = clock_now(), most = most_ms * 1000000ull;
     uint32_t first = atomic_load(&rounds); /* the round under way may have passed us by */
     while (atomic_load(&life) && atomic_load(&rounds) - first < 2 && clock_now() - begin < most) {
@@ -166,5 +204,6 @@ void sender_forked(void)
 {
     atomic_store(&queues, NULL);
     atomic_store(&life, 0);
+    atomic_store(&left_alone, false);
     latch_reset(&lock);
 }

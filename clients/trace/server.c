@@ -90,7 +90,12 @@ static void give_up(const char *why)
         say("the server is gone (%s): the program goes on untraced", why);
 }
 
-/* Sends all of it within a second, or gives tracing up.  Call under the lock. */
+/* The connection stands, but the server does not read: it is slow, or stopped.  It is waited for once, until it
+ * has read something. */
+static bool slow;
+
+/* Sends all of it, or nothing where the server is slow; gives tracing up where it is gone, or a message would be
+ * cut.  Call under the lock. */
 static bool send_all(const struct out *out, int descriptor)
 {
     if (out->failed)
@@ -115,13 +120,17 @@ static bool send_all(const struct out *out, int descriptor)
         ssize_t n = sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n >= 0) {
             sent += (size_t)n;
+            slow = false;
             continue;
         }
         struct pollfd p = {.fd = connection, .events = POLLOUT};
         bool full = errno == EAGAIN;
-        int patience = server_wait_ms() > 1000 ? (int)server_wait_ms() : 1000;
+        int patience = slow ? 0 : server_wait_ms() > 1000 ? (int)server_wait_ms() : 1000;
         if (errno == EINTR || (full && poll(&p, 1, patience) == 1))
             continue;
+        slow = full;
+        if (full && sent == 0)
+            return false;
         give_up(full ? "it does not read" : strerror(errno));
         return false;
     }
@@ -340,6 +349,7 @@ bool server_use(int fd, const struct out *first)
     if (ours())
         close(connection);
     connection = fd;
+    slow = false;
     fstat(connection, &connection_is);
     atomic_store(&live, ++lives);
     bool sent = send_all(first, -1);

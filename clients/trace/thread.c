@@ -102,15 +102,17 @@ void thread_forget(bool may_begin)
     thread_mine = thread_base = may_begin ? &unborn : NULL;
 }
 
-void thread_unfollowed(struct thread *t)
+void thread_unfollowed(struct thread *t, enum unseen why)
 {
+    if (!record_is_told(why, t))
+        __atomic_fetch_or(&t->untold, (uint16_t)UNSEEN_BIT(why), __ATOMIC_RELAXED);
     if (t->queue)
         atomic_fetch_add_explicit(&t->queue->unfollowed, 1, memory_order_relaxed);
 }
 
 void thread_missed(struct thread *t, enum unseen why)
 {
-    thread_unfollowed(t);
+    thread_unfollowed(t, why);
     t->doubt = (uint8_t)why;
 }
 

@@ -12,6 +12,7 @@ static struct {
 } unseen[UNSEEN_MOST];
 static _Atomic unsigned unseen_count;
 static latch adding;
+static _Atomic bool behind; /* the server had no time for one of them */
 
 static void put_unseen(struct out *out, unsigned i)
 {
@@ -87,5 +88,22 @@ void unseen_tell(enum unseen reason, const char *what)
     uint8_t bytes[sizeof unseen[0].about + 32];
     struct out out = {.data = bytes, .room = sizeof bytes};
     put_unseen(&out, at);
-    server_send(&out, life);
+    if (!server_send(&out, life))
+        atomic_store(&behind, true);
+}
+
+void unseen_pass_on(void)
+{
+    uint32_t life = atomic_load(&live);
+    if (!life || !atomic_load_explicit(&behind, memory_order_relaxed) || !atomic_exchange(&behind, false))
+        return;
+    for (unsigned i = 0; i < atomic_load(&unseen_count); i++) {
+        uint8_t bytes[sizeof unseen[0].about + 32];
+        struct out out = {.data = bytes, .room = sizeof bytes};
+        put_unseen(&out, i);
+        if (!server_send(&out, life)) {
+            atomic_store(&behind, true);
+            return;
+        }
+    }
 }

@@ -153,6 +153,7 @@ static void begin_run(struct view *view)
     l->why_asked = 0;
     l->count_asked = l->stepping = l->print_asked = false;
     l->chain_left = 0;
+    l->damage_told = 0;
     stage_free(&view->stage);
     place_free(&view->place);
     view->place = (struct place){.anchor = ANCHOR_END, .follow = true, .zoom = ZOOM_FIRST, .stands = true};
@@ -256,9 +257,20 @@ static void label_news(struct view *view)
     l->labelled = the_book(view)->generation;
 }
 
+/* Each time that more of the trace turns out to be unreadable. */
+static void tell_damage(struct view *view)
+{
+    const struct book *book = the_book(view);
+    if (!view->link.has_run || !book->damage || view->link.damage_told == book->unreadable + 1)
+        return;
+    view->link.damage_told = book->unreadable + 1;
+    window_say(view, "%s", book->damage);
+}
+
 static void take(struct view *view, unsigned type, struct in *in)
 {
     label_news(view);
+    tell_damage(view);
     switch (type) {
     case MESSAGE_SELECTED:
         begin_run(view);

@@ -36,6 +36,7 @@ struct link {
     struct sites *sites;
     uint32_t known;
     uint64_t labelled; /* generation of the book */
+    uint64_t damage_told; /* 1 + events that were said to be unreadable; 0 nothing was said */
     char *what;             /* as it was asked for */
     char *names;            /* the list of runs as it comes */
     uint64_t count;         /* events in the log */

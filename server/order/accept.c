@@ -16,6 +16,22 @@ static void close_gap(struct order *order, uint32_t number)
     line_enqueue(order, number);
 }
 
+/* Numbers that are lost, up to one that came all the same: the rest is looked at behind it. */
+static void take_loss(struct order *order, uint32_t number, struct pending *head)
+{
+    uint64_t first = head->arrival.at.number, count = head->lost;
+    pending_forget(order, head);
+    uint64_t came = pending_least(order, number);
+    if (came && came - first < count) {
+        struct arrival rest = {.at = {number, came + 1}};
+        uint64_t left = first + count - came - 1;
+        count = came - first;
+        if (left && !pending_is(order, rest.at))
+            pending_put(order, &rest, left);
+    }
+    log_gap(order, number, count);
+}
+
 /* Looks at the head of a line; whoever may go on after it is enqueued. */
 static void look(struct order *order, uint32_t number, struct point *point)
 {
@@ -27,9 +43,7 @@ static void look(struct order *order, uint32_t number, struct point *point)
     if (!head)
         return;
     if (head->lost) {
-        uint64_t count = head->lost;
-        pending_forget(order, head);
-        log_gap(order, number, count);
+        take_loss(order, number, head);
         line_wake(order, number);
         line_enqueue(order, number);
         return;

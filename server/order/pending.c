@@ -385,8 +385,10 @@ uint64_t pending_least(const struct order *order, uint32_t number)
         least = far;
     /* What is in the ring lies within its length of the head: what is looked through once is behind the
      * head when the gap before it is closed. */
-    for (uint64_t n = line->delivered + 1; line->more->ring.count && (!least || n < least); n++)
-        if (line->more->ring.items[n & (line->more->ring.room - 1)])
+    const struct ring *ring = &line->more->ring;
+    uint64_t end = line->delivered + 1 + ring->room;
+    for (uint64_t n = line->delivered + 1; ring->count && n != end && (!least || n < least); n++)
+        if (ring->items[n & (ring->room - 1)])
             least = n;
     return least;
 }

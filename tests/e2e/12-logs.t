@@ -79,6 +79,9 @@ sub str { pack('V/a*', $_[0]) }
 sub message { my ($type, $body) = @_; print $s pack('Vvv', length $body, $type, 0x4f50) . $body }
 message(1, pack('VVC', 0x54454f50, 1, 1) . str('hosts@1') . str('shiviz') . str('/bin/x') . str($host) .
         pack('V', 1) . pack('Q<Q<Q<', $first, 0, 0) . pack('V', 0));
+$s->flush; $s->sysread(my $welcome, 12); # both are members before either leaves
+open my $there, '>', "$host.joined"; close $there;
+select undef, undef, undef, 0.01 until -e 'here.joined' && -e 'there.joined';
 my @types = ('event', 'send', 'receive');
 message(3, pack('v', $_) . str($types[$_ - 1]) . pack('v', 0)) for 1 .. 3;
 message(5, pack('V', $_) . pack('Q<Q<', 7, $_) . pack('C', 0) . pack('Q<Q<', 0, 0) . str('host') . str("line$_")) for 1 .. 2;

@@ -24,6 +24,12 @@ static sem_t s, other;
 static long posts;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, fresh[8];
 static void handler(int n) { (void)n; posts += sem_post(&s) == 0; }
+static void *apart(void *a)
+{
+    static pthread_mutex_t its = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&its), pthread_mutex_unlock(&its);
+    return a;
+}
 static void step(void) { __asm__ volatile("pushf; orl $0x100, (%%rsp); popf" ::: "memory", "cc"); }
 static void stop(void) { __asm__ volatile("pushf; andl $~0x100, (%%rsp); popf" ::: "memory", "cc"); }
 int main(int argc, char **argv)
@@ -35,6 +41,8 @@ int main(int argc, char **argv)
         fresh[i] = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     sigaction(SIGTRAP, &(struct sigaction){.sa_handler = handler, .sa_flags = SA_NODEFER}, NULL);
     sem_init(&other, 0, 0);
+    pthread_t t;
+    pthread_create(&t, NULL, apart, NULL);
     sem_post(&s), sem_wait(&s);
     if (!strcmp(what, "lock"))
         for (int i = 0; i < 8; i++) {
@@ -63,6 +71,7 @@ int main(int argc, char **argv)
             stop();
         }
     int left;
+    pthread_join(t, NULL);
     sem_getvalue(&s, &left);
     printf("%s\n", left == posts && posts > 100 ? "adds up" : "wrong");
     return 0;
@@ -77,6 +86,9 @@ if [ "$(uname -m)" = x86_64 ]; then
         check "$what: and the trace is sound" sound latest
     done
     like "what a handler did while its thread was recording is counted" "$(figure latest untraced)" '^[1-9]'
+    thread=$(poet dump --json latest | perl -ne '$t = $1 if /"line":(\d+).*"kind":"task"/; END { print $t }')
+    like "and makes unknown what is not ordered" "$(poet order --json latest 1:9 "$thread:2")" \
+        '"order":"unknown","reasons":\["calls in a signal handler could not be recorded"\]'
 else
     skip "stepping through instructions is written for x86-64"
 fi
@@ -334,6 +346,59 @@ start_server -q -o new/
 until_true sh -c 'ls new/reuse-*.poet'
 touch end; wait $program; rm -f end
 is "what libpoet says does not go to a file that has the number of standard error" "$(cat data)" data
+
+# ---- what the program forbids itself ----
+cat >forbids.c <<'C'
+#define _GNU_SOURCE
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void some(void)
+{
+    for (int i = 0; i < 5000; i++)
+        pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+}
+static void *other(void *a) { some(); return a; }
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    some();
+    if (!strcmp(argv[1], "counter"))
+        prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    else if (!strcmp(argv[1], "counter-syscall"))
+        syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    else if (!strcmp(argv[1], "strict"))
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
+    else
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, 0);
+    some();
+    if (argv[1][0] == 's') {
+        ssize_t n = write(1, "fine\n", 5);
+        syscall(SYS_exit, n != 5);
+    }
+    pthread_create(&t, NULL, other, NULL);
+    pthread_join(t, NULL);
+    (void)argc;
+    return write(1, "fine\n", 5) != 5;
+}
+C
+poetcc -trace -processes -g forbids.c -o forbids
+cc forbids.c -o forbids.plain
+for way in counter counter-syscall strict strict-syscall; do
+    ./forbids.plain $way >want 2>&1 || { skip "$way: this machine does not know it"; continue; }
+    ./forbids $way >out 2>&1
+    is "$way: the program runs to its end" "$? $(cat out)" "0 $(cat want)"
+    check "$way: and the trace is sound" sound latest
+    case $way in
+    counter*) is "$way: all is there" "$(figure latest events)" 75009 ;; # main, 2 * 5000 pairs of 5; the other, 5000
+    *) check "$way: and says that a thread is not seen to its end" \
+        sh -c 'grep -qa "forbids itself system calls" "$(ls -t */forbids-*.poet | head -n 1)"' ;;
+    esac
+done
 
 # ---- functions of the program's own ----
 cat >mine.c <<'C'

@@ -202,6 +202,70 @@ int main(void)
 C
 orders killed "a?b"
 
+# A child that has no event of its own: what was before its fork may be before the end.
+cat >silent.c <<'C'
+#include "mark.h"
+static int p[2];
+static void *forks(void *x)
+{
+    pause_until(0);
+    MARK(a);
+    if (fork() == 0) {
+        pause_until(1);
+        _exit(0);
+    }
+    go(2);
+    return x;
+}
+int main(void)
+{
+    pthread_t t;
+    char c;
+    unseen = unseen_made();
+    MUST(pipe(p) == 0);
+    pthread_create(&t, NULL, forks, NULL);
+    go(0), pause_until(2);
+    close(p[1]);
+    go(1);
+    MUST(read(p[0], &c, 1) == 0);
+    MARK(b);
+    pthread_join(t, NULL);
+    return wait(NULL) < 0;
+}
+C
+orders silent "a?b"
+
+# An exec that fails, of several threads: another one closes what it would have closed.
+cat >fails.c <<'C'
+#include "mark.h"
+static int p[2], q[2];
+static void *executes(void *x)
+{
+    MARK(a);
+    MUST(execl("/does/not/exist", "x", (char *)NULL) < 0);
+    go(0);
+    return x;
+}
+int main(void)
+{
+    pthread_t t;
+    char c;
+    unseen = unseen_made();
+    MUST(pipe2(p, O_CLOEXEC) == 0 && pipe2(q, O_CLOEXEC) == 0);
+    pthread_create(&t, NULL, executes, NULL);
+    pause_until(0);
+    close(p[1]); /* by another thread, which that one is not before */
+    MUST(read(p[0], &c, 1) == 0);
+    MARK(b);
+    pthread_join(t, NULL);
+    MUST(execl("/does/not/exist", "x", (char *)NULL) < 0);
+    close(q[1]);
+    MUST(read(q[0], &c, 1) == 0);
+    return 0;
+}
+C
+orders fails "a?b"
+
 # ---- FIFOs, Unix sockets by name ----
 cat >named.c <<'C'
 #include "mark.h"

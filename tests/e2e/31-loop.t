@@ -79,4 +79,19 @@ exec 9>&-
 wait 2>/dev/null
 is "no turn of the loop was long" "$(grep -E 'the loop was held' server.log)" ""
 like "as was watched" "$(cat server.log)" "no turn of the loop worked longer than"
+
+# ---- whatever was put off: a run is the same live and read again, number by number ----
+start_server -o same/ -q
+differs=
+for program in philosophers list buffer; do
+    poetcc -trace -g "$root/examples/$program.c" -o $program
+    for i in 1 2 3; do
+        POET_RUN=$program$i ./$program >/dev/null 2>&1
+        until_true finished "unix:$XDG_RUNTIME_DIR/poet.sock#$program$i"
+        poet dump --json "unix:$XDG_RUNTIME_DIR/poet.sock#$program$i" >live.json
+        poet dump --json same/$program$i-*.poet >file.json
+        cmp -s live.json file.json || differs="$differs $program$i"
+    done
+done
+is "a run is the same live and from its file" "$differs" ""
 done_testing

@@ -97,6 +97,120 @@ for way in "$ENDPOINT" tcp:127.0.0.1:7835; do
     rm -r full
 done
 
+# ---- a program whose main thread leaves first ----
+
+cat >leaves.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    for (int i = 0; i < 100; i++)
+        usleep(100), pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    return a;
+}
+static void at_exit(void)
+{
+    sigset_t now;
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    puts(sigismember(&now, SIGUSR1) ? "signals are blocked" : "the end");
+}
+int main(void)
+{
+    pthread_t t;
+    atexit(at_exit);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&t, NULL, work, NULL), pthread_detach(t);
+    pthread_exit(NULL);
+}
+C
+poetcc -trace -g leaves.c -o leaves
+start_server -o left/ -q -l "$ENDPOINT" -l tcp:127.0.0.1:7835
+for way in "$ENDPOINT" tcp:127.0.0.1:7835; do
+    POET_SERVER=$way timeout 30 ./leaves >out 2>&1
+    is "the main thread leaves first (${way%%:*}): the program ends with its last thread" "$? $(cat out)" "0 the end"
+    check "and the trace is whole" sound latest
+    like "with all that its threads did" "$(poet dump latest | grep -c ' enter ')" '^30[01]$'
+done
+stop_server
+
+# ---- threads that are joined, and for which there is no room ----
+
+cat >joined.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+/* In rounds: creates four threads, which lock and unlock so often, and joins them. */
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    for (long i = (long)a; i > 0; i--)
+        pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[4];
+    for (int round = argc > 1 ? atoi(argv[1]) : 0; round > 0; round--) {
+        for (int i = 0; i < 4; i++)
+            pthread_create(&t[i], NULL, work, (void *)400);
+        for (int i = 0; i < 4; i++)
+            pthread_join(t[i], NULL);
+    }
+    return 0;
+}
+C
+poetcc -trace -g joined.c -o joined
+start_server -o narrow/ -q
+kill -STOP "$server"; { perl -e 'select undef, undef, undef, 0.3'; kill -CONT "$server"; } &
+POET_QUEUE_KIB=16 POET_WAIT_MS=0 ./joined 12
+until_true finished latest
+like "threads that are joined: something is lost" "$(figure latest lost)" '^[1-9]'
+# a round: 4 threads with create, start, 400 pairs of 5, end, join, joined, close; main: start, end, close
+is "what is there and what is lost are all" "$(told)" $((12 * 4 * (1 + 1 + 2000 + 1 + 2 + 1) + 3))
+stop_server
+
+# ---- a server that is slow, and lives ----
+
+cat >detached.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    for (int i = 0; i < 1000; i++)
+        if (pthread_create(&t, NULL, work, NULL) == 0)
+            pthread_detach(t);
+    while (argc > 1 && access(argv[1], F_OK) != 0)
+        usleep(10000);
+    work(NULL);
+    return 0;
+}
+C
+poetcc -trace -g detached.c -o detached
+start_server -o slow/ -q
+POET_QUEUE_KIB=16 POET_WAIT_MS=0 ./detached go >out 2>&1 &
+program=$!
+until_true sh -c 'poet runs | grep -q running'
+kill -STOP "$server"
+(perl -e 'select undef, undef, undef, 3'; kill -CONT "$server"; touch go) &
+wait $program
+is "a server that is slow is not said to be gone" "$? $(cat out)" "0 "
+check "and the run is followed to its end" until_true finished latest
+is "without a contradiction" "$(figure latest contradictions)" 0
+stop_server
+
 # ---- damage that is met while reading ----
 
 cat >flip.pl <<'P'
@@ -180,6 +294,64 @@ said=$(perl other.pl | tr -d '\0'; exit "${PIPESTATUS[0]}")
 if [ $? = 77 ]; then skip "another user is refused: this needs root"
 else like "another user is refused" "$said" 'belongs to another user'; fi
 stop_server
+
+# ---- a server that is cut off: what it had taken is in its file, though it waits for what others did ----
+
+cat >bursts.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_barrier_t rest;
+static void *work(void *k)
+{
+    for (;;) {
+        pthread_barrier_wait(&rest);
+        for (long i = 0; i < 8000; i++) {
+            pthread_mutex_lock(&m[(i + (long)k) / 7 & 1]);
+            pthread_mutex_unlock(&m[(i + (long)k) / 7 & 1]);
+        }
+        pthread_barrier_wait(&rest);
+    }
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_barrier_init(&rest, NULL, 5);
+    for (long k = 0; k < 4; k++) pthread_create(&t, NULL, work, (void *)k);
+    while (getchar() != EOF) {
+        pthread_barrier_wait(&rest);
+        pthread_barrier_wait(&rest);
+        puts("done");
+        fflush(stdout);
+    }
+    return 0;
+}
+C
+poetcc -trace -O2 -g bursts.c -o bursts
+figures() { poet stat --json "$1" 2>/dev/null | grep -oE '"(events|pending|lost)":"?[0-9]+' | tr '\n' ' '; }
+rested() { [ "$(wc -l <rests)" = "$1" ]; }
+all_told() { figures latest | grep -q '"pending":"\?0 '; }
+all_there() { before=$now now=$(figures latest); [ "$before" = "$now" ] && all_told; }
+start_server -o kept/ -q
+mkfifo bursts.in
+POET_WAIT_MS=10000 ./bursts <bursts.in >rests &
+bursts=$!
+exec 4>bursts.in
+less=
+for i in $(seq 20); do
+    printf x >&4
+    until_true rested "$i"
+    until_true all_there
+    kill -STOP "$server"
+    cp kept/*.poet as-it-is.poet
+    kill -CONT "$server"
+    file=$(figures as-it-is.poet)
+    [ "$file" = "$now" ] || less="$less $i: $file, not $now;"
+done
+exec 4>&-
+wait $bursts
+stop_server
+is "the file of a server that is cut off has all that it had taken" "$less" ""
 
 # ---- pairs of faults ----
 

@@ -105,6 +105,32 @@ static void losses_make_no_answer_wrong(void **state)
     assert_true(unknown > 10000 && known > 10000);
 }
 
+/* A program says that numbers are lost of which one comes all the same. */
+static void what_came_is_not_lost(void **state)
+{
+    (void)state;
+    for (unsigned after = 0; after < 2; after++) { /* before it is told, and after */
+        struct order *order = order_new();
+        uint32_t line = order_line(order, false, 1);
+        struct arrival first = {.at = {line, 1}, .type = 1}, came = {.at = {line, 5}, .type = 1},
+                       next = {.at = {line, 9}, .type = 1};
+        if (after)
+            order_accept(order, &came);
+        order_lost(order, line, 3, 6);
+        if (!after)
+            order_accept(order, &came);
+        order_accept(order, &next);
+        order_accept(order, &first);
+        order_lost(order, line, 2, 1);
+        assert_int_equal(order_figures(order).events, 3);
+        assert_int_equal(order_figures(order).lost, 6);
+        assert_int_equal(order_figures(order).pending, 0);
+        assert_true(order_compare(order, first.at, came.at) == ORDER_BEFORE);
+        assert_true(order_compare(order, came.at, next.at) == ORDER_BEFORE);
+        order_free(order);
+    }
+}
+
 static void the_log_is_a_linear_extension(void **state)
 {
     (void)state;
@@ -690,6 +716,7 @@ int main(void)
         cmocka_unit_test(every_pair_is_answered_as_by_brute_force),
         cmocka_unit_test(what_may_be_hidden_is_unknown),
         cmocka_unit_test(losses_make_no_answer_wrong),
+        cmocka_unit_test(what_came_is_not_lost),
         cmocka_unit_test(the_log_is_a_linear_extension),
         cmocka_unit_test(past_and_future_reach_as_far_as_they_do),
         cmocka_unit_test(a_witness_is_a_chain),
