@@ -34,8 +34,9 @@ def walk(a):
     for i in range(a.get_child_count()):
         yield from walk(a.get_child_at_index(i))
 
-def until(what): # walking the tree of widgets takes a while
-    for _ in range(20):
+def until(what): # the viewer may take its time to come; walking the tree of widgets takes a while
+    end = time.monotonic() + 15
+    while time.monotonic() < end:
         for i in range(Atspi.get_desktop(0).get_child_count()):
             for a in walk(Atspi.get_desktop(0).get_child_at_index(i)):
                 try:
@@ -61,7 +62,7 @@ print("unnamed", len({a.get_description() for i in range(Atspi.get_desktop(0).ge
                       if a.get_role_name().endswith("button") and a.get_name() in ("", "GtkImage")}))
 P
 export launcher event
-timeout 60 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
+timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     $launcher --launch-immediately & poet view two.poet --script script & viewer=$!
     /usr/bin/python3 -uW ignore reader.py "$event"; kill $viewer %1' >said 2>log
 
