@@ -38,7 +38,7 @@ static const char usage[] =
     "  -o, --output DIR/      write PROGRAM-TIME.poet into DIR for each run\n"
     "                         default: $XDG_STATE_HOME/poet/ (~/.local/state/poet/)\n"
     "      --keep SIZE        keep only the newest part of a run: SIZE bytes (suffix K, M, G) at most\n"
-    "                         on disk, and about as much in memory;\n"
+    "                         on disk, and in memory about as much and 300 bytes a line;\n"
     "                         default: $POET_KEEP, else everything\n"
     "      --stdio [FILE]     speak with one viewer on standard input and output: about FILE, else for the\n"
     "                         server that listens here; what `poet view ssh:HOST` starts\n"
