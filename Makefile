@@ -19,17 +19,18 @@ HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 # ---- rooms ----
 WIRE    = wire/message.c wire/text.c wire/endpoint.c wire/shown.c wire/asked.c wire/unseen.c
 CONFIG  = $(wildcard config/*.c)
-TRACE   = $(wildcard clients/trace/*.c) wire/message.c wire/endpoint.c
-ORDER   = $(wildcard server/order/*.c)
+TRACE   = $(wildcard clients/trace/core/*.c clients/trace/calls/*.c) wire/message.c wire/endpoint.c
+MEMORY  = $(wildcard memory/*.c)
+ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/store/*.c)
-SERVER  = $(filter-out server/main.c,$(wildcard server/*.c)) $(ORDER) $(STORE)
+SERVER  = $(wildcard $(addprefix server/,$(addsuffix /*.c,loop run intake file answer peers))) $(ORDER) $(STORE) $(MEMORY)
 RENDER  = $(wildcard render/*.c)
-SITE    = $(wildcard clients/site/*.c)
+SITE    = $(wildcard clients/site/*.c) $(wildcard clients/book/*.c)
 SOURCE  = $(wildcard clients/source/*.c)
 POET    = $(wildcard clients/poet/*.c)
 VIEW    = $(wildcard clients/view/*.c)
-MPI     = $(wildcard clients/mpi/*.c)
-PROCESS = $(wildcard clients/process/*.c)
+MPI     = $(wildcard clients/trace/mpi/*.c)
+PROCESS = $(wildcard clients/trace/process/*.c)
 
 # The implementations of MPI that are there; each has its own binary interface.
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
@@ -65,7 +66,7 @@ $(B)/o/%.o: %.c
 	$(CC) $(BASE) $(CFLAGS_ROOM) -c $< -o $@
 
 # (futex.c defines syscall(), which that header declares in another way)
-OWN_LIBC = $(if $(filter %/futex.c,$<),,-include clients/trace/libc.h)
+OWN_LIBC = $(if $(filter %/futex.c,$<),,-include clients/trace/core/libc.h)
 # libpoet is position-independent, hides everything, and unwinds through cancelled waits.
 $(B)/pic/%.o: %.c
 	@mkdir -p $(@D)
@@ -76,7 +77,7 @@ $(B)/lib/libpoet.so: $(patsubst %.c,$(B)/pic/%.o,$(TRACE)) clients/trace/exports
 	$(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so -Wl,--version-script=clients/trace/exports.map \
 	  -Wl,-z,now,-z,defs,-z,nodelete $(filter %.o,$^) -o $@ $(LDFLAGS) -pthread -ldl
 
-$(B)/pic/clients/process/%.o: clients/process/%.c $(B)/include/poet.h
+$(B)/pic/clients/trace/process/%.o: clients/trace/process/%.c $(B)/include/poet.h
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -Wno-pedantic $(CFLAGS) -I$(B)/include -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 
@@ -84,22 +85,22 @@ $(B)/lib/libpoet-process.so: $(patsubst %.c,$(B)/pic/%.o,$(PROCESS)) $(B)/lib/li
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
 
-$(B)/lib/libpoet-mpi-%.preload: clients/mpi/%.preload
+$(B)/lib/libpoet-mpi-%.preload: clients/trace/mpi/%.preload
 	@mkdir -p $(@D)
 	install -m 644 $< $@
-$(B)/lib/libpoet-process.preload: clients/process/process.preload
+$(B)/lib/libpoet-process.preload: clients/trace/process/process.preload
 	@mkdir -p $(@D)
 	install -m 644 $< $@
 
 # It is loaded into processes without MPI, too, such as mpirun: what it calls is weak, and found in the
 # program that it is linked with or loaded into.
-$(B)/lib/libpoet-mpi-%.so: $(MPI) clients/mpi/inside.h $(B)/include/poet.h
-	@mkdir -p $(@D) $(B)/pic/clients
+$(B)/lib/libpoet-mpi-%.so: $(MPI) clients/trace/mpi/inside.h $(B)/include/poet.h
+	@mkdir -p $(@D) $(B)/pic/clients/trace
 	$(CC) -std=gnu17 $(WARNINGS) -Wno-undef -Wno-pedantic -Wno-cast-qual -Wno-address $(OPTIMISE) $(CFLAGS) -I. \
 	  -I$(B)/include $(filter -I%,$(shell mpicc.$* -show)) -fPIC -fvisibility=hidden -r -nostdlib $(MPI) \
-	  -o $(B)/pic/clients/mpi-$*.o
-	objcopy --weaken $(B)/pic/clients/mpi-$*.o
-	$(CC) -shared -Wl,-soname,$(@F) $(B)/pic/clients/mpi-$*.o -o $@ $(LDFLAGS)
+	  -o $(B)/pic/clients/trace/mpi-$*.o
+	objcopy --weaken $(B)/pic/clients/trace/mpi-$*.o
+	$(CC) -shared -Wl,-soname,$(@F) $(B)/pic/clients/trace/mpi-$*.o -o $@ $(LDFLAGS)
 
 # For static programs, where the linker lets us stand before the calls.
 $(B)/static/%.o: %.c
@@ -157,7 +158,7 @@ gallery: all
 UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 A = $(B)/asan
-TEST_OBJECTS = $(patsubst %.c,$(1)/o/%.o,$(filter-out server/main.c,$(SERVER)) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c)
+TEST_OBJECTS = $(patsubst %.c,$(1)/o/%.o,$(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c)
 LIBS_TEST = -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash
 
 $(B)/tests/test_%: $(B)/o/tests/unit/test_%.o $(call TEST_OBJECTS,$(B))
@@ -189,7 +190,7 @@ check: deps
 	@$(MAKE) --no-print-directory check-e2e
 	@tests/rooms.sh
 
-$(B)/tests/scale: $(call objects,tests/bench/scale.c tests/bench/workload.c $(ORDER) $(STORE) wire/message.c)
+$(B)/tests/scale: $(call objects,tests/bench/scale.c tests/bench/workload.c $(ORDER) $(STORE) $(MEMORY) wire/message.c)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) -lxxhash
 

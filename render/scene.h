@@ -11,7 +11,7 @@
 #ifndef RENDER_SCENE_H
 #define RENDER_SCENE_H
 
-#include "render/book.h"
+#include "clients/book/book.h"
 
 enum scene_style { STYLE_NONE, STYLE_DASHED, STYLE_THIN, STYLE_SOLID };
 enum scene_arrow { ARROW_SYNC, ARROW_ASYNC, ARROW_GROUP, ARROW_STUB, ARROW_CROSSING, ARROW_VIA };

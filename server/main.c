@@ -1,9 +1,10 @@
 /* poet server: takes events from programs, keeps their order, answers viewers. */
 #define _GNU_SOURCE
-#include "server/replay.h"
-#include "server/rest.h"
-#include "server/server.h"
-#include "server/stdio.h"
+#include "server/file/replay.h"
+#include "server/loop/log.h"
+#include "server/file/rest.h"
+#include "server/peers/server.h"
+#include "server/peers/relay.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
 
@@ -72,14 +73,14 @@ static void on_feed(struct ev_loop *loop, ev_timer *timer, int events)
     struct server *server = timer->data;
     (void)events;
     viewer_feed(server);
-    rest_finished(server);
+    rest_finished(&server->runs);
     if (ev_now(loop) - server->looked > 1) {
         server->looked = ev_now(loop);
-        rest_look(server);
+        rest_look(&server->runs);
     }
     if (server->asked > 0 && ev_now(loop) - server->asked > REST_SECONDS) {
-        for (size_t i = 0; i < server->run_count; i++)
-            order_rest(server->runs[i]->order);
+        for (size_t i = 0; i < server->runs.count; i++)
+            order_rest(server->runs.items[i]->order);
         malloc_trim(0);
         server->asked = 0;
     }
@@ -103,7 +104,7 @@ static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     if (server->behind)
         return; /* what those who hung up left is worked off first */
-    if (!server->peers && server->options.once && server->had_peer)
+    if (!server->peers && server->once && server->had_peer)
         ev_break(loop, EVBREAK_ALL);
     ev_timer_stop(loop, timer);
 }
@@ -239,14 +240,14 @@ static void finish(struct server *server)
             unlink(server->endpoints[i] + 5);
         free(server->endpoints[i]);
     }
-    for (size_t i = 0; i < server->run_count; i++) {
-        if (!server->options.quiet && server->runs[i]->live)
-            log_line("run %u: %s: %llu events", server->runs[i]->number, server->runs[i]->file,
-                     (unsigned long long)order_figures(server->runs[i]->order).events);
-        if (server->stopping && order_count(server->runs[i]->order) > QUICK_EVENTS)
-            tracefile_close(server->runs[i]->trace); /* the system is quicker with the memory */
+    for (size_t i = 0; i < server->runs.count; i++) {
+        if (!server->quiet && server->runs.items[i]->live)
+            log_line("run %u: %s: %llu events", server->runs.items[i]->number, server->runs.items[i]->file,
+                     (unsigned long long)order_figures(server->runs.items[i]->order).events);
+        if (server->stopping && order_count(server->runs.items[i]->order) > QUICK_EVENTS)
+            tracefile_close(server->runs.items[i]->trace); /* the system is quicker with the memory */
         else
-            run_free(server->runs[i]);
+            run_free(server->runs.items[i]);
     }
     free(server->listeners);
     free(server->endpoints);
@@ -262,8 +263,7 @@ static bool load(struct server *server, const char *path)
         return false;
     }
     run->verify = true;
-    server->runs = grow(server->runs, &server->run_room, 1, sizeof *server->runs);
-    server->runs[server->run_count++] = run;
+    runs_add(&server->runs, run);
     return true;
 }
 
@@ -312,10 +312,10 @@ int main(int argc, char **argv)
             listens[listen_count++] = optarg;
             break;
         case 'o':
-            server.options.output = optarg;
+            server.runs.output = optarg;
             break;
         case KEEP:
-            if (!parse_size(optarg, &server.options.keep_bytes)) {
+            if (!parse_size(optarg, &server.runs.keep_bytes)) {
                 fprintf(stderr, "poet server: --keep %s: write a size such as 500M\n", optarg);
                 return 2;
             }
@@ -327,10 +327,10 @@ int main(int argc, char **argv)
             stdio = true;
             break;
         case ONCE:
-            server.options.once = true;
+            server.once = true;
             break;
         case 'q':
-            server.options.quiet = true;
+            server.quiet = server.runs.quiet = true;
             break;
         case 'h':
             fputs(usage, stdout);
@@ -341,7 +341,7 @@ int main(int argc, char **argv)
         }
     }
     const char *keep = getenv("POET_KEEP");
-    if (keep && *keep && !server.options.keep_bytes && !parse_size(keep, &server.options.keep_bytes)) {
+    if (keep && *keep && !server.runs.keep_bytes && !parse_size(keep, &server.runs.keep_bytes)) {
         fprintf(stderr, "poet server: POET_KEEP=%s: write a size such as 500M\n", keep);
         return 2;
     }
@@ -365,11 +365,11 @@ int main(int argc, char **argv)
     if (!server.loop || !server.listeners || !server.endpoints)
         return fail("start", "out of memory");
     if (optind < argc) { /* private: one file for one client */
-        server.options.once = server.options.quiet = true;
+        server.once = server.quiet = server.runs.quiet = true;
         replay_tell(stderr);
         if (!load(&server, argv[optind]))
             return 1;
-    } else if (!clear_output(server.options.output)) {
+    } else if (!clear_output(server.runs.output)) {
         return 1;
     }
     char endpoint[400];
@@ -385,7 +385,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < listen_count; i++)
         if (!listen_on(&server, listens[i]))
             return 1;
-    if (!server.options.quiet)
+    if (!server.quiet)
         for (size_t i = 0; i < server.listener_count; i++)
             log_line("listening on %s", server.endpoints[i]);
     if (client >= 0) {
@@ -398,6 +398,6 @@ int main(int argc, char **argv)
     ev_run(server.loop, 0);
     finish(&server);
     turn_report();
-    free(server.runs);
+    free(server.runs.items);
     return 0;
 }

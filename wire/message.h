@@ -33,7 +33,7 @@
     M(9, THREAD)  /* a thread; with a descriptor, its queue */                   \
     M(10, SLOTS)  /* a batch of slots of one thread */                           \
     M(11, WAKE)   /* a queue fills up: read it now */                            \
-    M(12, GAP)    /* in a trace file: what a program was made to wait, dropped, not followed */ \
+    M(12, LOSSES) /* in a trace file: what a program was made to wait, dropped, not followed */ \
     M(13, DESCRIBE) /* the name of one more environment */                       \
     M(14, OBJECT)   /* the id of a line's object, known later than the line */                       \
     M(15, TOKEN)  /* from another machine: the secret, before HELLO */           \

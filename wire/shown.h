@@ -19,12 +19,12 @@ struct shown_line {
     uint64_t events, first, last; /* delivered; first kept and greatest number, 0 none */
 };
 
-#define NO_PLACE UINT64_MAX
+#define NO_POSITION UINT64_MAX
 
 struct shown_event {
     struct ref at;
     uint32_t type; /* code, see TYPE_NAME */
-    uint64_t position; /* in the log; NO_PLACE if pending */
+    uint64_t position; /* in the log; NO_POSITION if pending */
     uint8_t relation, state;
     bool partner_lost;
     int64_t time_ns;

@@ -1,6 +1,6 @@
 #include "clients/poet/json.h"
 
-#include "render/book.h"
+#include "clients/book/book.h"
 
 #include <json-c/json.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Whether a program can be recorded as it is: dynamically linked against the C library that
  * libpoet uses, and started without new privileges. */
-#ifndef POET_LOADABLE_H
-#define POET_LOADABLE_H
+#ifndef CLIENTS_POET_LOADABLE_H
+#define CLIENTS_POET_LOADABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
  *                          poetcc links it, and what `also` names, if the compiler is called so, and that
  *                          header defines the macro
  */
-#ifndef POET_PRELOAD_H
-#define POET_PRELOAD_H
+#ifndef CLIENTS_POET_PRELOAD_H
+#define CLIENTS_POET_PRELOAD_H
 
 #include <stddef.h>
 

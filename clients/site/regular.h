@@ -1,6 +1,6 @@
 /* Opening files that a trace or a view names: whoever made it may have put anything there. */
-#ifndef SITE_REGULAR_H
-#define SITE_REGULAR_H
+#ifndef CLIENTS_SITE_REGULAR_H
+#define CLIENTS_SITE_REGULAR_H
 
 #include <stddef.h>
 

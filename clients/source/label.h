@@ -4,7 +4,7 @@
 #define CLIENTS_SOURCE_LABEL_H
 
 #include "clients/site/site.h"
-#include "render/book.h"
+#include "clients/book/book.h"
 
 enum labels { LABELS_NAME, LABELS_ID, LABELS_ADDRESS };
 

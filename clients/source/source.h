@@ -7,7 +7,7 @@
 #ifndef CLIENTS_SOURCE_SOURCE_H
 #define CLIENTS_SOURCE_SOURCE_H
 
-#include "render/book.h"
+#include "clients/book/book.h"
 #include "wire/endpoint.h"
 #include "wire/message.h"
 

@@ -3,7 +3,7 @@
 #ifndef CLIENTS_SOURCE_WAITS_H
 #define CLIENTS_SOURCE_WAITS_H
 
-#include "render/book.h"
+#include "clients/book/book.h"
 
 struct waits {
     struct shown_tail *tails; /* by line - 1 */

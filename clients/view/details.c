@@ -392,7 +392,7 @@ static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
     const struct scene_mark *m = stage_mark(view, at);
     if (second.line && m && stage_sees(view, m))
         return TRUE; /* it is seen already, and the question stays */
-    motion_to_event(view, at, NO_PLACE);
+    motion_to_event(view, at, NO_POSITION);
     if (second.line) { /* look at it, but go on asking */
         view->place.selected = selected;
         view->place.second = second;

@@ -218,7 +218,7 @@ void events_select(struct view *view)
 {
     PoetRows *rows = POET_ROWS(view->events);
     const struct scene_mark *m = stage_mark(view, view->place.selected);
-    if (!m || m->event->position == NO_PLACE || !gtk_widget_get_mapped(view->events_list))
+    if (!m || m->event->position == NO_POSITION || !gtk_widget_get_mapped(view->events_list))
         return;
     guint index = (guint)m->event->position;
     for (guint i = 0; rows->hits && i < rows->count; i++)

@@ -241,7 +241,7 @@ void find_next(struct view *view, int step)
         return;
     }
     stage_positions(view, &here, &last);
-    if (m && m->event->position != NO_PLACE)
+    if (m && m->event->position != NO_POSITION)
         here = m->event->position + (step > 0);
     uint32_t i = 0;
     while (i < f->hit_count && f->positions[i] < here)

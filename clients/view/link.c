@@ -77,7 +77,7 @@ static void take_event(struct view *view, struct in *in)
     } else if (l->chain_left) {
         l->chain_left--;
         details_chain(view, &event);
-    } else if (event.position == NO_PLACE) {
+    } else if (event.position == NO_POSITION) {
         troubles_pending(view, &event);
     } else {
         events_take(view, &event);

@@ -16,7 +16,7 @@ static void on_row(GtkListBox *list, GtkListBoxRow *row, gpointer data)
     const char *event = g_object_get_data(G_OBJECT(row), "event");
     (void)list;
     if (event && ref_parse(event, &at))
-        motion_to_event(data, at, NO_PLACE);
+        motion_to_event(data, at, NO_POSITION);
 }
 
 static void add_row(GtkWidget *list, const char *markup, struct ref at)

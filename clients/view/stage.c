@@ -172,7 +172,7 @@ void stage_positions(const struct view *view, uint64_t *first, uint64_t *last)
     for (uint32_t i = 0; s && i < s->mark_count; i++) {
         const struct scene_mark *m = &s->marks[i];
         uint64_t at = m->event->position;
-        if (m->x_pt < left || m->x_pt > right || at == NO_PLACE)
+        if (m->x_pt < left || m->x_pt > right || at == NO_POSITION)
             continue;
         *first = at < *first ? at : *first;
         *last = at > *last ? at : *last;

@@ -251,7 +251,7 @@ void window_go(struct view *view, const char *text)
     if (ref_parse(text, &at)) {
         const struct book_line *line = book_line(the_book(view), at.line);
         if (line && !(at.line & HIDDEN_LINE))
-            motion_to_event(view, at, NO_PLACE);
+            motion_to_event(view, at, NO_POSITION);
         else
             window_say(view, "%s: there is no such line", text);
         return;

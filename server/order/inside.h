@@ -2,10 +2,10 @@
 #ifndef SERVER_ORDER_INSIDE_H
 #define SERVER_ORDER_INSIDE_H
 
-#include "server/order/map.h"
+#include "memory/map.h"
 #include "server/order/order.h"
-#include "server/order/rows.h"
-#include "server/order/series.h"
+#include "server/order/log/block.h"
+#include "server/order/log/series.h"
 
 #ifndef OPEN_BLOCKS /* tests make it small */
 #define OPEN_BLOCKS 64u    /* so many of the newest blocks stay open */
@@ -57,7 +57,7 @@ struct gap {
     uint64_t first, count, ordinal; /* ordinal of the event after the gap */
 };
 
-struct sits {
+struct occupant {
     uint32_t thread;
     uint8_t presence;
     uint64_t since; /* number of the event by which it came in */
@@ -83,8 +83,8 @@ struct more {
     struct far *far;         /* NULL: none was put there */
     struct gap *gaps;
     size_t gap_count, gap_room;
-    struct sits *sits;
-    size_t sits_room;
+    struct occupant *occupants;
+    size_t occupant_room;
     struct collector *collectors;
     size_t collector_count, collector_room;
 };
@@ -96,7 +96,7 @@ struct line {
     _Alignas(64) uint64_t delivered; /* last number delivered or lost */
     uint64_t last;           /* position of the newest event, NO_POSITION none */
     uint64_t acted;          /* 1 + position of the last event whose thread is this line's */
-    uint32_t sits_count, waiter_count;
+    uint32_t occupant_count, waiter_count;
     bool shared;
     uint8_t closed;          /* an enum closed */
     bool gone, queued;
@@ -122,7 +122,7 @@ struct line {
 
 _Static_assert(sizeof(struct line) == 128, "a line is two cache lines");
 
-extern struct more line_nothing; /* life.c; only read */
+extern struct more line_nothing; /* order.c; only read */
 
 struct more *line_more(struct line *line); /* to be written */
 
@@ -167,8 +167,8 @@ struct order {
     struct line *lines, *hidden;
     size_t line_count, line_room, hidden_count, hidden_room;
     size_t trimmed; /* the next line to be looked at, whether it is at rest */
-    struct block {
-        struct rows *rows; /* NULL: on the shelf only */
+    struct kept_block {
+        struct block *rows; /* NULL: on the shelf only */
         uint64_t place;    /* 0: open */
     } *blocks; /* BLOCK_EVENTS positions each */
     size_t block_room;
@@ -180,14 +180,14 @@ struct order {
         uint32_t *list;
         size_t count, room, hand, bytes, limit;
     } cache;
-    struct rows *spare;      /* a block that was open */
-    struct rows *damaged;    /* stands for blocks that cannot be read */
+    struct block *spare;      /* a block that was open */
+    struct block *damaged;    /* stands for blocks that cannot be read */
     uint64_t damaged_blocks, partners_lost;
     uint64_t *unreadable, first_damage; /* which blocks; the place of the first */
     size_t unreadable_room;
     bool has_shared; /* some line is shared */
-    struct map late;         /* send -> struct late: receives its row has no room for */
-    struct scratch *scratch; /* of questions, see past.c */
+    struct map receives;         /* send -> struct receive_list: receives its row has no room for */
+    struct scratch *scratch; /* of questions, see search.c */
     struct map far;      /* (line, number) -> struct pending: numbers far ahead of their line */
     struct pool *pools;  /* pending.c */
     struct pending *unused, *oldest, *newest;
@@ -233,39 +233,39 @@ struct order {
     struct order_figures figures;
 };
 
-struct line *order_get(const struct order *order, uint32_t line);
+struct line *line_get(const struct order *order, uint32_t line);
 
 /* log.c: what has been delivered */
-const struct rows *log_load(const struct order *order, uint64_t block);
+const struct block *log_load(const struct order *order, uint64_t block);
 
-static inline const struct rows *log_rows(const struct order *order, uint64_t position)
+static inline const struct block *log_block(const struct order *order, uint64_t position)
 {
-    struct rows *rows = order->blocks[position / BLOCK_EVENTS].rows;
+    struct block *rows = order->blocks[position / BLOCK_EVENTS].rows;
     if (!rows)
         return log_load(order, position / BLOCK_EVENTS);
     rows->used = true;
     return rows;
 }
 
-static inline uint64_t log_get(const struct order *order, uint64_t position, enum row_field field)
+static inline uint64_t log_get(const struct order *order, uint64_t position, enum block_field field)
 {
-    return row_get(log_rows(order, position), position % BLOCK_EVENTS, field);
+    return block_get(log_block(order, position), position % BLOCK_EVENTS, field);
 }
 
 static inline unsigned log_relation(const struct order *order, uint64_t position)
 {
-    return log_get(order, position, ROW_FLAGS) & ROW_RELATION;
+    return log_get(order, position, FIELD_FLAGS) & FIELD_RELATION;
 }
 
 static inline bool log_sends(const struct order *order, uint64_t position)
 {
-    uint64_t flags = log_get(order, position, ROW_FLAGS);
-    return flags & ROW_SENDS || (flags & ROW_RELATION) == RELATION_SEND;
+    uint64_t flags = log_get(order, position, FIELD_FLAGS);
+    return flags & FIELD_SENDS || (flags & FIELD_RELATION) == RELATION_SEND;
 }
 
 /* Appends; edges are positions, the sends that it receives first. */
 void log_append(struct order *order, const struct event *event, const uint64_t *edges);
-void log_set(struct order *order, uint64_t position, enum row_field field, uint64_t value);
+void log_set(struct order *order, uint64_t position, enum block_field field, uint64_t value);
 void log_gap(struct order *order, uint32_t line, uint64_t count);
 /* The event that stands for `at` in the order: itself, or where it is lost or
  * contradictory the one before it on its exclusive line; else NO_POSITION.  *lost is set if it is lost. */
@@ -280,21 +280,21 @@ size_t log_collect(struct order *order, uint32_t line, uint32_t type, uint64_t *
 void damage_note(struct order *order, uint64_t block); /* damage.c: it cannot be read */
 
 /* receives.c */
-struct late {
+struct receive_list {
     uint64_t *receives;
     size_t count, room;
 };
 void log_receive(struct order *order, uint64_t send, uint64_t receive, bool only_send);
-void late_free(struct order *order);
-void late_add(struct order *order, uint64_t send, uint64_t receive);
+void receives_free(struct order *order);
+void receives_add(struct order *order, uint64_t send, uint64_t receive);
 
-/* past.c */
+/* search.c */
 void scratch_free(struct order *order);
 
 /* doubt.c */
 void doubts_drop(struct order *order); /* what was found out about them */
 
-/* save.c and life.c share this */
+/* save.c and order.c share this */
 /* Gives back what an idle line has no use for: most are of objects that are long gone. */
 void line_trim(struct line *line);
 void line_add_neighbour(struct line *line, uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */

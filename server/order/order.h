@@ -262,13 +262,13 @@ bool reach_has(const struct reach *reach, uint64_t position);
 /* A chain of events that makes a before b, by the fewest steps from line to line: a, then the
  * two ends of each such step, then b, each once.  Returns how many (caller frees *chain), 0 if a is
  * not before b. */
-size_t order_witness(const struct order *order, struct ref a, struct ref b, struct ref **chain);
+size_t order_chain(const struct order *order, struct ref a, struct ref b, struct ref **chain);
 
 /* The same in steps, for an event a that is before b. */
-struct witness;
-struct witness *witness_new(const struct order *order, struct ref a, struct ref b);
-bool witness_step(struct witness *witness, uint64_t budget); /* true when it is done */
-size_t witness_chain(struct witness *witness, struct ref **chain);
-void witness_free(struct witness *witness);
+struct chain;
+struct chain *chain_new(const struct order *order, struct ref a, struct ref b);
+bool chain_step(struct chain *chain, uint64_t budget); /* true when it is done */
+size_t chain_find(struct chain *chain, struct ref **events);
+void chain_free(struct chain *chain);
 
 #endif

@@ -78,14 +78,14 @@ static const uint8_t *get_block(struct reading *in, size_t *size)
 
 static void put_event_ref(struct bytes *out, struct ref ref)
 {
-    put(out, row_line_code(ref.line));
+    put(out, block_line_code(ref.line));
     put(out, ref.number);
 }
 
 static struct ref get_event_ref(struct reading *in)
 {
     uint64_t code = get(in), number = get(in);
-    return (struct ref){row_line_of(code), number};
+    return (struct ref){block_line_of(code), number};
 }
 
 /* ---- series ---- */
@@ -152,7 +152,7 @@ static unsigned line_flags(const struct line *line)
            (line->acted ? HAS_ACTED : 0u) |
            (line->base != line->positions.count ? HAS_EVENTS : 0u) |
            (line->highest > line->delivered ? HAS_HIGHEST : 0u) | (line->opened_line ? HAS_OPENER : 0u) |
-           (more->gap_count ? HAS_GAPS : 0u) | (line->sits_count ? HAS_SITS : 0u) |
+           (more->gap_count ? HAS_GAPS : 0u) | (line->occupant_count ? HAS_SITS : 0u) |
            (more->collector_count ? HAS_COLLECTORS : 0u) | (line->neighbour_count ? HAS_NEIGHBOURS : 0u);
 }
 
@@ -167,23 +167,23 @@ static void save_more(struct bytes *out, const struct line *line, unsigned flags
         put(out, more->gaps[i].ordinal);
     }
     if (flags & HAS_SITS)
-        put(out, line->sits_count);
-    for (size_t i = 0; i < line->sits_count; i++) {
-        put(out, more->sits[i].thread);
-        put(out, more->sits[i].presence);
-        put(out, more->sits[i].since);
+        put(out, line->occupant_count);
+    for (size_t i = 0; i < line->occupant_count; i++) {
+        put(out, more->occupants[i].thread);
+        put(out, more->occupants[i].presence);
+        put(out, more->occupants[i].since);
     }
     if (flags & HAS_COLLECTORS)
         put(out, more->collector_count);
     for (size_t i = 0; i < more->collector_count; i++) {
         put(out, more->collectors[i].type);
-        put(out, row_line_code(more->collectors[i].hidden));
+        put(out, block_line_code(more->collectors[i].hidden));
         put(out, more->collectors[i].ordinal);
     }
     if (flags & HAS_NEIGHBOURS)
         put(out, line->neighbour_count);
     for (size_t i = 0; i < line->neighbour_count; i++)
-        put(out, row_line_code(line_neighbours(line)[i]));
+        put(out, block_line_code(line_neighbours(line)[i]));
 }
 
 static void save_line(struct bytes *out, const struct line *line, unsigned flags)
@@ -247,8 +247,8 @@ static void load_sits(struct reading *in, struct line *line)
 {
     for (size_t n = get_count(in); n && !in->bad; n--) {
         struct more *more = line_more(line);
-        more->sits = grow(more->sits, &more->sits_room, line->sits_count + 1, sizeof *more->sits);
-        struct sits *sits = &more->sits[line->sits_count++];
+        more->occupants = grow(more->occupants, &more->occupant_room, line->occupant_count + 1, sizeof *more->occupants);
+        struct occupant *sits = &more->occupants[line->occupant_count++];
         sits->thread = (uint32_t)get(in);
         sits->presence = (uint8_t)get(in);
         sits->since = get(in);
@@ -264,9 +264,9 @@ static void load_collectors(struct reading *in, const struct order *order, struc
             grow(more->collectors, &more->collector_room, more->collector_count + 1, sizeof *more->collectors);
         struct collector *collector = &more->collectors[more->collector_count++];
         collector->type = (uint32_t)get(in);
-        collector->hidden = row_line_of(get(in));
+        collector->hidden = block_line_of(get(in));
         collector->ordinal = get(in);
-        in->bad |= collector->hidden && !order_get(order, collector->hidden);
+        in->bad |= collector->hidden && !line_get(order, collector->hidden);
     }
 }
 
@@ -275,8 +275,8 @@ static void load_neighbours(struct reading *in, const struct order *order, struc
     size_t n = get_count(in);
     in->bad |= n > NEIGHBOURS_MAX;
     for (; n && !in->bad; n--) {
-        uint32_t other = row_line_of(get(in));
-        in->bad |= !order_get(order, other);
+        uint32_t other = block_line_of(get(in));
+        in->bad |= !line_get(order, other);
         line_add_neighbour(line, other);
     }
 }
@@ -374,15 +374,15 @@ static void load_lines(struct reading *in, struct order *order, struct line *lin
 
 static void save_late(struct bytes *out, const struct order *order)
 {
-    put(out, order->late.count);
-    for (size_t i = 0; i < order->late.room; i++) {
-        const struct late *late = order->late.entries[i].value;
+    put(out, order->receives.count);
+    for (size_t i = 0; i < order->receives.room; i++) {
+        const struct receive_list *late = order->receives.entries[i].value;
         if (!late)
             continue;
-        put(out, order->late.entries[i].a);
+        put(out, order->receives.entries[i].a);
         put(out, late->count);
         for (size_t k = 0; k < late->count; k++)
-            put(out, late->receives[k] - order->late.entries[i].a);
+            put(out, late->receives[k] - order->receives.entries[i].a);
     }
 }
 
@@ -395,7 +395,7 @@ static void load_late(struct reading *in, struct order *order)
             if (send >= order->count || distance == 0 || distance >= order->count - send)
                 in->bad = true;
             else
-                late_add(order, send, send + distance);
+                receives_add(order, send, send + distance);
         }
     }
 }
@@ -500,7 +500,7 @@ static void save_blocks(struct bytes *out, const struct order *order)
     if (order->count % BLOCK_EVENTS == 0)
         return;
     size_t size;
-    uint8_t *bytes = rows_pack(order->blocks[order->packed].rows, &size);
+    uint8_t *bytes = block_pack(order->blocks[order->packed].rows, &size);
     put_block(out, bytes, size);
     free(bytes);
 }
@@ -516,7 +516,7 @@ static void load_blocks(struct reading *in, struct order *order)
     }
     order->blocks = grow(order->blocks, &order->block_room, order->packed + 1, sizeof *order->blocks);
     for (uint64_t i = 0; i < order->packed; i++)
-        order->blocks[i] = (struct block){.place = place += get(in)};
+        order->blocks[i] = (struct kept_block){.place = place += get(in)};
     if (order->count % BLOCK_EVENTS == 0)
         return;
     size_t size, room = 0;
@@ -524,15 +524,15 @@ static void load_blocks(struct reading *in, struct order *order)
     uint8_t *copy = grow(NULL, &room, size + 8, 1);
     memcpy(copy, bytes, size);
     memset(copy + size, 0, 8);
-    struct rows *rows = in->bad ? (free(copy), NULL)
-                                : rows_load(copy, size, order->packed * BLOCK_EVENTS);
+    struct block *rows = in->bad ? (free(copy), NULL)
+                                : block_load(copy, size, order->packed * BLOCK_EVENTS);
     if (!rows || rows->count != order->count % BLOCK_EVENTS) {
         in->bad = true;
         order->count = order->packed * BLOCK_EVENTS;
     } else {
-        order->blocks[order->packed] = (struct block){.rows = rows_open_copy(rows)};
+        order->blocks[order->packed] = (struct kept_block){.rows = block_open_copy(rows)};
     }
-    rows_free(rows);
+    block_free(rows);
 }
 
 /* The lines of the open block, too, must be there. */
@@ -540,9 +540,9 @@ static bool open_lines_fit(const struct order *order)
 {
     if (order->count % BLOCK_EVENTS == 0)
         return true;
-    const struct rows *rows = order->blocks[order->packed].rows;
+    const struct block *rows = order->blocks[order->packed].rows;
     for (uint32_t i = 0; i < rows->count; i++)
-        if (!order_get(order, row_line_of(row_get(rows, i, ROW_LINE))))
+        if (!line_get(order, block_line_of(block_get(rows, i, FIELD_LINE))))
             return false;
     return true;
 }

@@ -1,6 +1,6 @@
 #include "server/order/shelf.h"
 
-#include "server/order/map.h"
+#include "memory/map.h"
 
 #include <stdlib.h>
 #include <string.h>

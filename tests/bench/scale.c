@@ -1,7 +1,7 @@
 /* Figures of the order at scale: intake, bytes, questions, windows.
  * usage: scale WORKLOAD LINES EVENTS [LATE] ; prints one line a figure. */
 #define _GNU_SOURCE
-#include "server/order/place.h"
+#include "server/order/placing/place.h"
 #include "server/store/tracefile.h"
 #include "tests/bench/workload.h"
 

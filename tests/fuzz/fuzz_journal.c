@@ -1,6 +1,6 @@
 /* A trace file of any content. */
 #define _GNU_SOURCE
-#include "server/replay.h"
+#include "server/file/replay.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,9 +1,9 @@
 /* What a program and a viewer may send: frames of any content, to a run and its answers. */
-#include "server/answer.h"
-#include "server/finding.h"
-#include "server/question.h"
-#include "server/window.h"
-#include "server/teller.h"
+#include "server/answer/answer.h"
+#include "server/answer/finding.h"
+#include "server/answer/question.h"
+#include "server/answer/window.h"
+#include "server/intake/session.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void slots(struct teller *teller, const uint8_t *body, size_t size)
+static void slots(struct session *session, const uint8_t *body, size_t size)
 {
     const char *error;
     struct slot *s = malloc(size + 1);
     if (!s || size < 4)
         goto out;
     memcpy(s, body + 4, size - 4);
-    teller_slots(teller, body[0], s, (size - 4) / SLOT_BYTES, &error);
+    session_slots(session, body[0], s, (size - 4) / SLOT_BYTES, &error);
 out:
     free(s);
 }
@@ -85,7 +85,7 @@ static void view(const struct run *run, unsigned type, const uint8_t *body, size
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct run *run = run_new("fuzz", 1, NULL);
-    struct teller *teller = NULL;
+    struct session *session = NULL;
     while (size) {
         unsigned type;
         size_t length;
@@ -93,24 +93,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (frame_read(data, size, LIMIT_MESSAGE_BYTES, &type, &length, &error) <= 0)
             break;
         const uint8_t *body = data + MESSAGE_FRAME_BYTES;
-        if (!teller) {
+        if (!session) {
             struct hello hello;
             struct in in = in_from(body, length);
             if (hello_read(&in, &hello) && hello.role == ROLE_PROGRAM)
-                teller = teller_new(run, 0, &hello);
+                session = session_new(run, 0, &hello);
             hello_free(&hello);
         } else if (type == MESSAGE_SLOTS) {
-            slots(teller, body, length);
+            slots(session, body, length);
         } else if (type >= MESSAGE_RUNS) {
             view(run, type, body, length);
         } else {
-            teller_message(teller, type, 0, body, length, &error);
+            session_message(session, type, 0, body, length, &error);
         }
         data += MESSAGE_FRAME_BYTES + length;
         size -= MESSAGE_FRAME_BYTES + length;
     }
-    if (teller)
-        teller_hangup(teller);
+    if (session)
+        session_hangup(session);
     run_free(run);
     return 0;
 }

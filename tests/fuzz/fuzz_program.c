@@ -1,7 +1,7 @@
 /* What a program may send to the server's loop: messages on its socket, and shared queues with any
  * contents.  An input is frames; THREAD hands over a queue, FILL writes into the newest one. */
 #define _GNU_SOURCE
-#include "server/server.h"
+#include "server/peers/server.h"
 #include "wire/endpoint.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static void begin(struct server *server, const char *file)
         loop = ev_loop_new(EVFLAG_AUTO);
         turn_watch(loop);
     }
-    *server = (struct server){.loop = loop, .mappings = 64, .options = {.quiet = true, .output = file}};
+    *server = (struct server){.loop = loop, .mappings = 64, .quiet = true, .runs = {.quiet = true, .output = file}};
     ev_timer_init(&server->idle, nothing, 1000, 1000);
     ev_idle_init(&server->work, idle);
 }
@@ -117,11 +117,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     program_finish(&server);
     ev_idle_stop(server.loop, &server.work);
     ev_timer_stop(server.loop, &server.idle);
-    for (size_t i = 0; i < server.run_count; i++) {
-        unlink(server.runs[i]->file);
-        run_free(server.runs[i]);
+    for (size_t i = 0; i < server.runs.count; i++) {
+        unlink(server.runs.items[i]->file);
+        run_free(server.runs.items[i]);
     }
-    free(server.runs);
+    free(server.runs.items);
     if (program.queue)
         munmap(program.queue, QUEUE_HEAD_BYTES + SLOTS * SLOT_BYTES);
     return 0;

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_PROGRAM_H
 #define TESTS_UNIT_PROGRAM_H
 
-#include "server/teller.h"
+#include "server/intake/session.h"
 
 #include <stdlib.h>
 #include <string.h>

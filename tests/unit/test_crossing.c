@@ -1,5 +1,5 @@
 /* Messages that pass a window by, against all messages there are. */
-#include "server/crossing.h"
+#include "server/answer/crossing.h"
 #include "tests/bench/workload.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* What a viewer asks about events: counts, searches, lists, steps and densities, against brute force. */
-#include "server/answer.h"
-#include "server/finding.h"
-#include "server/window.h"
+#include "server/answer/answer.h"
+#include "server/answer/finding.h"
+#include "server/answer/window.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
 /* The hash map against a plain array. */
-#include "server/order/map.h"
+#include "memory/map.h"
 #include "tests/unit/unit.h"
 
 #include <stdbool.h>

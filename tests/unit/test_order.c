@@ -1,6 +1,6 @@
 /* The order against brute force, and what a client may get wrong. */
 #include "server/order/order.h"
-#include "server/order/rows.h"
+#include "server/order/log/block.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 
@@ -197,7 +197,7 @@ static void a_witness_is_a_chain(void **state)
         for (int n = 0; n < 20; n++) {
             uint32_t a = execution_random(&random, x.count), b = execution_random(&random, x.count);
             struct ref *chain;
-            size_t count = order_witness(order, x.arrivals[a].at, x.arrivals[b].at, &chain);
+            size_t count = order_chain(order, x.arrivals[a].at, x.arrivals[b].at, &chain);
             assert_int_equal(count > 0, execution_compare(&x, a, b) == ORDER_BEFORE);
             found += count > 0;
             for (size_t i = 0; i + 1 < count; i++) {

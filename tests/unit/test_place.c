@@ -1,5 +1,5 @@
 /* Placing: columns, scrolling, line moves, clusters, folds. */
-#include "server/order/place.h"
+#include "server/order/placing/place.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 

@@ -1,9 +1,9 @@
 /* A run that is saved while it grows: read at any moment, cut, damaged, kept up to a size.  Built with
  * regions and blocks so small that a few hundred events make many. */
 #define _GNU_SOURCE
-#include "server/replay.h"
-#include "server/saving.h"
-#include "server/window.h"
+#include "server/file/replay.h"
+#include "server/file/saving.h"
+#include "server/answer/window.h"
 #include "tests/bench/workload.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
@@ -22,7 +22,7 @@ static char path[64], other[64];
 
 struct live { /* a server's side of one program */
     struct run *run;
-    struct teller *teller;
+    struct session *session;
     void (*when_full)(struct live *live); /* the disk; makes room */
 };
 
@@ -37,11 +37,11 @@ static void say(struct live *live, unsigned type, uint32_t thread, const void *d
         tracefile_append(live->run->trace, chunk);
         assert_true(tracefile_flush(live->run->trace));
     }
-    teller_batch(live->teller, tracefile_epoch(live->run->trace), false);
+    session_batch(live->session, tracefile_epoch(live->run->trace), false);
     if (type == MESSAGE_SLOTS)
-        assert_true(teller_slots(live->teller, thread, data, size / SLOT_BYTES, &error));
+        assert_true(session_slots(live->session, thread, data, size / SLOT_BYTES, &error));
     else
-        assert_true(teller_message(live->teller, type, thread, data, size, &error));
+        assert_true(session_message(live->session, type, thread, data, size, &error));
     saving_poll(live->run);
 }
 
@@ -57,15 +57,15 @@ static struct live begin_on(const char *file, uint64_t keep, void (*when_full)(s
     free(used);
     live.run = run_new("test@1", 1, trace);
     live.run->live = true;
-    live.run->saving = saving_new(keep);
+    saving_begin(live.run, keep);
     put_test_hello(&hello);
     struct in in = in_from(hello.data, hello.size);
     assert_true(hello_read(&in, &said));
-    live.teller = teller_new(live.run, 0, &said);
+    live.session = session_new(live.run, 0, &said);
     hello_free(&said);
     struct chunk chunk = {.kind = CHUNK_SESSION, .data = hello.data, .size = (uint32_t)hello.size};
     tracefile_append(trace, chunk);
-    saving_fact(live.run, chunk);
+    run_fact(live.run, chunk);
     out_free(&hello);
     struct out out = {0};
     static const char *const types[] = {"note", "send", "receive", "enter", "leave", "post", "taken"};
@@ -114,8 +114,8 @@ static void end(struct live *live)
     struct chunk hangup = {.kind = CHUNK_HANGUP};
     tracefile_append(live->run->trace, hangup);
     tracefile_flush(live->run->trace);
-    saving_fact(live->run, hangup);
-    teller_hangup(live->teller);
+    run_fact(live->run, hangup);
+    session_hangup(live->session);
     saving_finish(live->run);
     tracefile_append(live->run->trace, (struct chunk){.kind = CHUNK_END});
     tracefile_flush(live->run->trace);

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "render/scene.h"
 #include "render/text.h"
-#include "server/window.h"
+#include "server/answer/window.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 

@@ -1,20 +1,20 @@
 /* A program's messages and slots: what is expanded, what waits, what is refused. */
-#include "server/teller.h"
+#include "server/intake/session.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>
 
-static struct teller *teller;
+static struct session *session;
 
 static void tell(void *context, unsigned type, uint32_t thread, const void *data, size_t size)
 {
     const char *error = NULL;
     (void)context;
     if (type == MESSAGE_SLOTS) {
-        if (!teller_slots(teller, thread, data, size / SLOT_BYTES, &error))
+        if (!session_slots(session, thread, data, size / SLOT_BYTES, &error))
             fail_msg("slots: %s", error);
-    } else if (!teller_message(teller, type, thread, data, size, &error)) {
+    } else if (!session_message(session, type, thread, data, size, &error)) {
         fail_msg("%s: %s", message_name(type), error);
     }
 }
@@ -27,7 +27,7 @@ static struct run *begin(void)
     put_test_hello(&out);
     struct in in = in_from(out.data, out.size);
     assert_true(hello_read(&in, &hello));
-    teller = teller_new(run, 0, &hello);
+    session = session_new(run, 0, &hello);
     hello_free(&hello);
     out_free(&out);
     return run;
@@ -43,7 +43,7 @@ static void compound_records_expand_in_thread_order(void **state)
     assert_int_equal(f.contradictions + f.pending, 0);
     assert_int_equal(order_compare(run->order, (struct ref){1, 1}, (struct ref){2, 1}), ORDER_SAME);
     assert_int_equal(order_compare(run->order, (struct ref){2, 3}, (struct ref){1, 2}), ORDER_AFTER);
-    teller_hangup(teller);
+    session_hangup(session);
     run_free(run);
 }
 
@@ -54,7 +54,7 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     const char *error;
     test_program(tell, NULL, 1);
     struct slot early[] = {{.shape = 1, .line_a = 7, .number_a = 1}, {.shape = 1, .line_a = 1, .number_a = 3}};
-    assert_true(teller_slots(teller, 1, early, 2, &error));
+    assert_true(session_slots(session, 1, early, 2, &error));
     assert_int_equal(order_figures(run->order).events, 3); /* both wait: they are one thread's */
     struct out out = {0};
     put_test_line(&out, 7, "monitor", "late");
@@ -62,7 +62,7 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     assert_int_equal(order_figures(run->order).events, 5);
     assert_int_equal(order_compare(run->order, (struct ref){3, 1}, (struct ref){1, 3}), ORDER_BEFORE);
     out_free(&out);
-    teller_hangup(teller);
+    session_hangup(session);
     run_free(run);
 }
 
@@ -95,23 +95,23 @@ static void shapes_and_types_wait_for_the_types_that_they_name(void **state)
     slots[n++] = (struct slot){.shape = SHAPE_COMPOUND + 40, .line_a = 1, .number_a = 3, .line_b = 2,
                                .number_b = 2};
     uint64_t before = order_figures(run->order).events;
-    assert_true(teller_slots(teller, 1, slots, n, &error));
+    assert_true(session_slots(session, 1, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before);
     put_u16(&body, 91); /* announced by another thread, after one that a third announces */
     put_string(&body, "in");
     put_u16(&body, 1);
     put_u16(&body, 90);
     n = put_control(slots, MESSAGE_TYPE, &body);
-    assert_true(teller_slots(teller, 2, slots, n, &error));
+    assert_true(session_slots(session, 2, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before);
     put_u16(&body, 90);
     put_string(&body, "out");
     put_u16(&body, 0);
     n = put_control(slots, MESSAGE_TYPE, &body);
-    assert_true(teller_slots(teller, 3, slots, n, &error));
+    assert_true(session_slots(session, 3, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before + 2);
     assert_int_equal(order_figures(run->order).contradictions + order_figures(run->order).pending, 0);
-    teller_hangup(teller);
+    session_hangup(session);
     run_free(run);
 }
 
@@ -122,8 +122,8 @@ static void what_is_never_announced_is_reported_at_the_hang_up(void **state)
     const char *error;
     test_program(tell, NULL, 1);
     struct slot early = {.shape = 1, .line_a = 9, .number_a = 1};
-    assert_true(teller_slots(teller, 1, &early, 1, &error));
-    teller_hangup(teller);
+    assert_true(session_slots(session, 1, &early, 1, &error));
+    session_hangup(session);
     assert_int_equal(order_figures(run->order).contradictions, 1);
     assert_int_equal(order_figures(run->order).events, 3);
     run_free(run);
@@ -149,11 +149,11 @@ static void nonsense_is_refused_and_what_came_before_stays(void **state)
         struct run *run = begin();
         const char *error = NULL;
         test_program(tell, NULL, 1);
-        bool ok = teller_slots(teller, 1, &cases[i].slot, 1, &error);
+        bool ok = session_slots(session, 1, &cases[i].slot, 1, &error);
         if (ok || strcmp(error, cases[i].error) != 0)
             fail_msg("case %zu: %s, not %s", i, ok ? "taken" : error, cases[i].error);
         assert_int_equal(order_figures(run->order).events, 3);
-        teller_hangup(teller);
+        session_hangup(session);
         run_free(run);
     }
 }
@@ -168,17 +168,17 @@ static void slots_that_wait_are_taken_as_they_can_be(void **state)
     const char *error;
     run_patient(run);
     put_test_type(&out, 1, "note");
-    assert_true(teller_message(teller, MESSAGE_TYPE, 0, out.data, out.size, &error));
+    assert_true(session_message(session, MESSAGE_TYPE, 0, out.data, out.size, &error));
     for (uint32_t t = 1; t <= THREADS; t++) {
         struct slot slots[EVENTS];
         for (uint32_t i = 0; i < EVENTS; i++)
             slots[i] = (struct slot){.shape = 1, .line_a = t, .number_a = i + 1, .about = i % 2 ? 1000 + t : 0};
-        assert_true(teller_slots(teller, t, slots, EVENTS, &error));
+        assert_true(session_slots(session, t, slots, EVENTS, &error));
     }
     for (uint32_t t = 1; t <= 2 * THREADS; t++) { /* its own line, then the one that its events are about */
         out.size = 0;
         put_test_line(&out, t <= THREADS ? t : 1000 + t - THREADS, "task", "");
-        assert_true(teller_message(teller, MESSAGE_LINE, 0, out.data, out.size, &error));
+        assert_true(session_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
         while (!run_go_on(run, 10))
             ;
         uint64_t all = t <= THREADS ? 0 : t - THREADS; /* of so many threads; of the others the first */
@@ -188,7 +188,7 @@ static void slots_that_wait_are_taken_as_they_can_be(void **state)
     while (!run_go_on(run, 10))
         ;
     assert_int_equal(order_figures(run->order).events, THREADS * EVENTS);
-    teller_hangup(teller);
+    session_hangup(session);
     assert_int_equal(run->connected, 1);
     assert_true(run_go_on(run, 10000));
     assert_int_equal(run->connected, 0);
@@ -221,5 +221,5 @@ int main(void)
         cmocka_unit_test(slots_that_wait_are_taken_as_they_can_be),
         cmocka_unit_test(a_payload_is_never_longer_than_what_there_is),
     };
-    return cmocka_run_group_tests_name("teller", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("session", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* The time-stamp counter in nanoseconds: even between readings, never backwards. */
-#include "server/ticks.h"
+#include "server/intake/ticks.h"
 #include "tests/unit/unit.h"
 
 static struct ticks ticks;

@@ -1,0 +1,58 @@
+/* What codes and numbers stand for in one run: lines, types, descriptions, programs.
+ * Filled from a server's messages; lives as long as the connection. */
+#ifndef CLIENTS_BOOK_BOOK_H
+#define CLIENTS_BOOK_BOOK_H
+
+#include "config/target.h"
+#include "wire/shown.h"
+
+struct book_line {
+    struct shown_line is;
+    char *label; /* "T:producer (0x6e7bd0)", once someone who can look it up has set it */
+};
+
+struct book {
+    struct shown_run run;
+    struct book_line *lines, *hidden; /* by number - 1 */
+    uint32_t line_count, hidden_count;
+    size_t line_room, hidden_room;
+    char **types; /* by code - 1 */
+    uint32_t type_count;
+    struct target **targets; /* as the user's own layers, and book_draw_as, want them drawn */
+    size_t target_count;
+    struct shown_process *processes;
+    uint32_t process_count;
+    uint64_t generation; /* grows with every change */
+    char *damage;        /* what of the trace could not be read so far, one line; NULL nothing */
+    uint64_t unreadable; /* events of it */
+};
+
+void book_free(struct book *book); /* empties it */
+
+/* From here on, all books of this process draw what the named description (target_load) is about as
+ * it says; its mistakes are written to standard error.  Call it once, before there is a book.  False: it
+ * cannot be read. */
+bool book_draw_as(const char *description);
+
+/* Takes a table message; false if it is none of its own, or broken (in->error). */
+bool book_take(struct book *book, unsigned type, struct in *in);
+
+struct book_line *book_line(const struct book *book, uint32_t line); /* or NULL */
+const char *book_type(const struct book *book, uint32_t type);       /* "?" if unknown */
+const struct target_kind *book_kind(const struct book *book, uint32_t line); /* or NULL */
+const char *book_letter(const struct book *book, uint32_t line);
+bool book_drawn(const struct book *book, uint32_t line);
+/* The first cluster of a description that a line belongs to, by its kind or by this name of it; NULL. */
+const struct target_cluster *book_cluster(const struct book *book, uint32_t line, const char *name);
+/* Puts lines of kinds that are sorted into the order of their names (target_sort). */
+void book_sort(const struct book *book, uint32_t *lines, size_t count);
+/* How an event looks; NULL if no description has it. */
+const struct target_event *book_look(const struct book *book, const struct shown_event *event);
+/* The label, or one made from kind letter, name and object as they are. */
+const char *book_label(const struct book *book, uint32_t line);
+
+/* LINE:NUMBER, "h1:5" for hidden lines.  Parsing: false if s is none. */
+void ref_print(char *s, size_t size, struct ref ref);
+bool ref_parse(const char *s, struct ref *ref);
+
+#endif

@@ -1,0 +1,203 @@
+/* Barriers.  Each thread arrives before the call and passes after it; those who pass one round
+ * are one point of the order.
+ *
+ * The rounds are counted by arrivals.  Who arrives in our books before another may still arrive after it in
+ * the real barrier, and change rounds with it; but not once somebody has come back from the round before.
+ * So a round is known if nobody had arrived for the next one when the first of it came back; always so
+ * where no more threads use the barrier than it waits for.  After one that is not known none is, until nobody
+ * is in the barrier any more. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+struct rounds {
+    latch lock;
+    _Atomic unsigned keepers; /* the barrier, and all who wait */
+    struct rounds *next_free;
+    uint64_t serial;
+    pid_t owner;
+    uint64_t arrivals, returns;
+    uint64_t from, sure; /* of the rounds from `from` on, those below `sure` are known */
+    bool crowded; /* a round is not known */
+    unsigned size;
+};
+
+static latch pool_lock;
+static struct rounds *pool;
+static _Atomic uint64_t next_serial;
+
+static struct rounds *rounds_new(unsigned size)
+{
+    if (size < 1 || size > LIMIT_GROUP)
+        return NULL;
+    latch_take(&pool_lock);
+    struct rounds *r = pool;
+    if (r)
+        pool = r->next_free;
+    latch_give(&pool_lock);
+    if (!r)
+        r = arena_take(sizeof *r);
+    if (r)
+        *r = (struct rounds){.keepers = 1, .size = size, .owner = getpid(),
+                             .serial = atomic_fetch_add(&next_serial, 1)};
+    return r;
+}
+
+static void rounds_release(struct rounds *r)
+{
+    if (!r || atomic_fetch_sub(&r->keepers, 1) != 1)
+        return;
+    latch_take(&pool_lock);
+    r->next_free = pool;
+    pool = r;
+    latch_give(&pool_lock);
+}
+
+void barriers_forked(void)
+{
+    pool = NULL;
+    latch_reset(&pool_lock);
+}
+
+/* The round that a thread arrives for. */
+static uint64_t arrive(struct rounds *r, bool by_recorded)
+{
+    latch_take(&r->lock);
+    if (r->arrivals == r->returns && r->crowded) { /* all are out: known again */
+        r->crowded = false;
+        r->from = r->sure = r->arrivals / r->size;
+    }
+    uint64_t round = r->arrivals++ / r->size;
+    if (!by_recorded)
+        r->crowded = true;
+    latch_give(&r->lock);
+    return round;
+}
+
+/* A thread is back from a round: whether all who pass it will say so. */
+static bool come_back(struct rounds *r, uint64_t round)
+{
+    latch_take(&r->lock);
+    r->returns++;
+    if (!r->crowded && round >= r->sure) { /* the first of it */
+        r->crowded = round > r->sure || r->arrivals > (round + 1) * r->size;
+        r->sure = r->crowded ? r->sure : round + 1;
+    }
+    bool sure = r->size == 1 || (round >= r->from && round < r->sure);
+    latch_give(&r->lock);
+    return sure;
+}
+
+/* A group has one member a line, and a read-write lock may be held by several of them. */
+static struct line *own_place(struct thread *t)
+{
+    struct line *place = thread_place(t);
+    const struct hold *top = t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
+    return top && top->object && top->object->kind == OBJECT_RWLOCK ? t->own : place;
+}
+
+static void passed(struct thread *t, struct line *barrier, struct rounds *r, uint64_t round, bool sure,
+                   uintptr_t site)
+{
+    static const char text[] = "who else passed with it is not known: other threads use the barrier, too";
+    bool group = sure && r->size > 1;
+    record_write(t, &(struct record){
+        .shape = TYPE_PASSED,
+        .flags = (uint16_t)(group ? RELATION_GROUP | SLOT_KEYED
+                            : sure ? 0
+                                   : SLOT_TEXT | SLOT_DOUBT(UNSEEN_BARRIER)),
+        .a = own_place(t),
+        .take_a = 1,
+        .about = atomic_load(&barrier->index),
+        .site = site,
+        .key = group ? instance ^ 0xba77135ba77135 : 0,
+        .partner = {0, group ? r->serial << 40 | (round & 0xffffffffffu) : 0},
+        .count = group ? r->size : 0,
+        .payload = text,
+        .payload_bytes = sure ? 0 : sizeof text - 1}, NULL);
+    note_recorded();
+}
+
+static struct rounds *rounds_of(struct object *o)
+{
+    struct rounds *r = o ? atomic_load(&o->rounds) : NULL;
+    if (r && r->owner != getpid())
+        return NULL; /* as it was when the process forked */
+    if (r)
+        atomic_fetch_add(&r->keepers, 1);
+    return r;
+}
+
+ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
+{
+    real_find();
+    struct thread *t = site ? thread_recording() : NULL;
+    struct object *o = t ? object_get(b, OBJECT_BARRIER) : object_find(b, OBJECT_BARRIER);
+    int saved = errno;
+    struct line *line = t && o ? object_line(t, o, false) : NULL;
+    struct rounds *r = rounds_of(o);
+    uint64_t round = r ? arrive(r, line != NULL) : 0;
+    struct line about = {.index = line ? atomic_load(&line->index) : 0};
+    if (line) {
+        record_event(t, TYPE_ARRIVE, own_place(t), about.index, site);
+        t->waiting++;
+    }
+    errno = saved;
+    int result = real.barrier_wait(b); /* and now b may be gone */
+    saved = errno;
+    bool sure = r && come_back(r, round);
+    if (line) {
+        t->waiting--;
+        passed(t, &about, r, round, sure, site);
+    }
+    rounds_release(r);
+    errno = saved;
+    return result;
+}
+
+static bool is_private(const pthread_barrierattr_t *attributes)
+{
+    int shared = PTHREAD_PROCESS_PRIVATE;
+    return !attributes || (pthread_barrierattr_getpshared(attributes, &shared) == 0 &&
+                           shared == PTHREAD_PROCESS_PRIVATE);
+}
+
+static void forget(pthread_barrier_t *b)
+{
+    struct object *o = object_find(b, OBJECT_BARRIER);
+    if (!o)
+        return;
+    rounds_release(atomic_exchange(&o->rounds, NULL));
+    object_destroy(b, OBJECT_BARRIER);
+}
+
+ENTRY(int, pthread_barrier_init,
+      (pthread_barrier_t * b, const pthread_barrierattr_t *attributes, unsigned count), b,
+      attributes, count)
+{
+    real_find();
+    int result = real.barrier_init(b, attributes, count), saved = errno;
+    if (result == 0) {
+        forget(b);
+        struct object *o = object_get(b, OBJECT_BARRIER);
+        if (o && is_private(attributes))
+            atomic_store(&o->rounds, rounds_new(count));
+    }
+    (void)site;
+    errno = saved;
+    return result;
+}
+
+/* The real one first waits until all have passed; they keep the rounds, not the barrier. */
+ENTRY(int, pthread_barrier_destroy, (pthread_barrier_t * b), b)
+{
+    real_find();
+    (void)site;
+    int result = real.barrier_destroy(b);
+    if (result == 0)
+        forget(b);
+    return result;
+}

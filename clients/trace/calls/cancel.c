@@ -1,0 +1,135 @@
+/* Cancellation: what was before pthread_cancel is before the cleanup handlers of the thread.
+ *
+ * Handlers run where no call of ours is.  But glibc, when it unwinds a thread, first runs what was pushed by
+ * the old _pthread_cleanup_push and whose buffer does not lie deeper than the frame that is left: a
+ * buffer outside of the stack, the newest one, runs before everything else.  Each thread has one.  It must
+ * not be known to a newer handler as what was there before it (glibc would look for it in a chain that a
+ * longjmp has cut), so it is taken out and put in again around each registration. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+
+#include <errno.h>
+
+/* Runs in a thread that is being unwound, first of all. */
+static void acted(void *unused)
+{
+    (void)unused;
+    struct thread *base = thread_base;
+    if (!base || !base->task || base->exiting || base->cancelled)
+        return;
+    base->cancelled = true;
+    struct thread *t = thread_recording();
+    struct task *task = base->task;
+    if (!t)
+        return;
+    int saved = errno;
+    latch_take(&task->binding);
+    struct cancel cancel = task->cancel;
+    latch_give(&task->binding);
+    bool certain = cancel.by && !cancel.several && cancel.life == t->life && cancel.at.line;
+    record_write(t, &(struct record){
+        .shape = TYPE_CANCELLED,
+        .flags = certain ? (uint16_t)RELATION_RECEIVE : SLOT_DOUBT(UNSEEN_SIGNAL),
+        .a = thread_place(t), .take_a = 1, .partner = certain ? cancel.at : (struct ref){0, 0}}, NULL);
+    errno = saved;
+}
+
+/* The newest buffer of the thread. */
+static struct _pthread_cleanup_buffer *newest(void)
+{
+    struct _pthread_cleanup_buffer probe;
+    real.cleanup_push(&probe, acted, NULL);
+    real.cleanup_pop(&probe, 0);
+    return probe.__prev;
+}
+
+void cancel_watch(struct thread *t)
+{
+    if (real.cleanup_push && real.cleanup_pop && !newest())
+        real.cleanup_push(&t->cleanup, acted, NULL);
+}
+
+#if !defined(POET_STATIC)
+/* Nothing of ours is the newest while the program registers a handler. */
+static void registering(void (*call)(void *), void *buffer)
+{
+    struct thread *t = thread_base;
+    bool watched = t && real.cleanup_push && real.cleanup_pop;
+    if (watched && newest() == &t->cleanup)
+        real.cleanup_pop(&t->cleanup, 0);
+    call(buffer);
+    if (watched)
+        cancel_watch(t);
+}
+
+#define REGISTERS(name, member)                                          \
+    __attribute__((visibility("default"))) void name(void *);            \
+    void name(void *buffer)                                              \
+    {                                                                    \
+        real_find();                                                     \
+        registering(real.member, buffer);                                \
+    }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+REGISTERS(__pthread_register_cancel, register_cancel)
+REGISTERS(__pthread_register_cancel_defer, register_cancel_defer)
+#pragma GCC diagnostic pop
+#endif
+
+static void note(struct thread *t, struct task *task, uintptr_t site)
+{
+    int cancelling; /* it may be called while it may be cancelled at any moment */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    struct line *place = t ? thread_place(t) : NULL;
+    uint64_t number = !t ? 0 : record_write(t, &(struct record){
+        .shape = TYPE_CANCEL, .flags = RELATION_SEND, .a = place, .take_a = 1,
+        .about = line_index(&task->line), .site = site}, NULL);
+    latch_take(&task->binding);
+    struct cancel *c = &task->cancel;
+    const void *by = t ? (const void *)t->own : (const void *)task;
+    if (c->by && c->by != by)
+        c->several = true;
+    else if (!c->by)
+        *c = (struct cancel){.by = by, .at = {number ? line_index(place) : 0, number},
+                             .life = t ? t->life : NO_LIFE};
+    latch_give(&task->binding);
+    if (t)
+        note_recorded();
+    pthread_setcancelstate(cancelling, NULL);
+}
+
+ENTRY(int, pthread_cancel, (pthread_t id), id)
+{
+    real_find();
+    int saved = errno;
+    struct task *task = life_task(id);
+    if (task)
+        note(site ? thread_recording() : NULL, task, site);
+    errno = saved;
+    return real.cancel(id);
+}
+
+/* Unwinds, too, but not because of a cancellation. */
+static void exits(void)
+{
+    if (thread_base)
+        thread_base->exiting = true;
+}
+
+ENTRY_LAST(pthread_exit, (void *result), result)
+{
+    (void)site;
+    real_find();
+    exits();
+    real.exit(result);
+    __builtin_unreachable();
+}
+
+ENTRY_LAST(thrd_exit, (int result), result)
+{
+    (void)site;
+    real_find();
+    exits();
+    real.thrd_exit(result);
+    __builtin_unreachable();
+}

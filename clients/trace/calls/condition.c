@@ -1,0 +1,294 @@
+/* Condition variables.  Their waits are events of the mutex's line. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define RECENT 8
+
+static const char SEVERAL[] = "several threads signalled meanwhile: any of them may have woken it";
+static const char NOT_RECORDED[] = "who signalled is not recorded";
+static const char OTHER_PROCESS[] = "another process may have signalled";
+
+/* The last signals of one condition, for the edge to a wake. */
+struct signals {
+    latch lock;
+    uint64_t count;
+    uint32_t life; /* the one that `recent` speaks of */
+    struct {
+        uint32_t by;   /* own line of the thread, 0 one that is not recorded */
+        struct ref at;
+    } recent[RECENT];
+};
+
+static struct signals *signals_of(struct object *c)
+{
+    struct signals *s = atomic_load_explicit(&c->signals, memory_order_acquire);
+    if (s)
+        return s;
+    struct signals *fresh = arena_take(sizeof *fresh);
+    if (!fresh)
+        return NULL;
+    *fresh = (struct signals){0};
+    return atomic_compare_exchange_strong(&c->signals, &s, fresh) ? fresh : s;
+}
+
+void signals_begin_child(struct object *c)
+{
+    struct signals *s = atomic_load(&c->signals);
+    if (s)
+        latch_reset(&s->lock);
+}
+
+static uint64_t signals_count(struct object *c)
+{
+    struct signals *s = signals_of(c);
+    if (!s)
+        return 0;
+    latch_take(&s->lock);
+    uint64_t count = s->count;
+    latch_give(&s->lock);
+    return count;
+}
+
+/* The first signal since `since` if one thread made all of them.  *doubt: why that is not known. */
+static struct ref signals_cause(struct object *c, uint64_t since, const char **doubt)
+{
+    struct signals *s = signals_of(c);
+    struct ref cause = {0, 0};
+    if (!s)
+        return cause;
+    latch_take(&s->lock);
+    if (s->count - since > RECENT) {
+        *doubt = SEVERAL;
+    } else if (s->count > since && s->life == atomic_load(&live)) {
+        uint32_t by = s->recent[since % RECENT].by;
+        cause = s->recent[since % RECENT].at;
+        *doubt = by ? NULL : NOT_RECORDED;
+        for (uint64_t i = since + 1; i < s->count; i++)
+            if (s->recent[i % RECENT].by != by)
+                *doubt = SEVERAL;
+    }
+    latch_give(&s->lock);
+    return *doubt ? (struct ref){0, 0} : cause;
+}
+
+struct wait {
+    struct thread *thread;
+    struct object *monitor, *condition;
+    struct hold hold;
+    uint64_t since;
+    bool shared; /* with other processes */
+    uintptr_t site;
+    int result;
+};
+
+/* After the real wait, or when it is cancelled: the mutex is ours again. */
+static void wake(void *p)
+{
+    struct wait *w = p;
+    struct thread *t = w->thread;
+    int saved = errno;
+    busy_begin(t);
+    t->waiting--;
+    w->monitor->visit++;
+    w->monitor->held = true;
+    struct hold *hold = NULL;
+    for (size_t i = 0; i < t->hold_count; i++)
+        if (t->holds[i].object == w->monitor)
+            hold = &t->holds[i];
+    if (hold)
+        hold->visit = w->monitor->visit;
+    else
+        hold = thread_push(t, w->monitor, w->hold.line);
+    const char *doubt = NULL;
+    bool timeout = w->result == ETIMEDOUT;
+    struct ref cause = timeout ? (struct ref){0, 0} : signals_cause(w->condition, w->since, &doubt);
+    if (w->shared && !timeout) { /* whose signals are not all seen here */
+        doubt = OTHER_PROCESS;
+        cause = (struct ref){0, 0};
+    }
+    record_write(t, &(struct record){
+        .shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,
+        .flags = (uint16_t)((cause.line ? RELATION_ORDER : RELATION_NONE) |
+                            (doubt ? SLOT_TEXT | SLOT_DOUBT(UNSEEN_SIGNAL) : 0)),
+        .a = w->hold.line,
+        .take_a = 1,
+        .about = atomic_load(&w->condition->line.index),
+        .site = w->site,
+        .partner = cause,
+        .payload = doubt,
+        .payload_bytes = doubt ? (uint32_t)strlen(doubt) : 0}, NULL);
+    busy_end(t);
+    errno = saved;
+}
+
+static int really(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
+                  const struct timespec *ts)
+{
+    return clock ? real.cond_clockwait(c, m, *clock, ts)
+           : ts    ? real.cond_timedwait(c, m, ts)
+                   : real.cond_wait(c, m);
+}
+
+/* An unrecorded wait gives the mutex away and takes it back: the books only. */
+static int unrecorded_wait(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
+                           const struct timespec *ts)
+{
+    int result = really(c, m, clock, ts);
+    struct object *o = object_find(m, OBJECT_MONITOR);
+    if (o)
+        o->visit++;
+    return result;
+}
+
+static bool is_shared(const pthread_cond_t *c)
+{
+#ifdef __GLIBC__
+    return (__atomic_load_n(&c->__data.__wrefs, __ATOMIC_RELAXED) & 1) != 0;
+#else
+    return false;
+#endif
+}
+
+int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
+                const struct timespec *ts)
+{
+    real_find();
+    struct thread *t = thread_at(site);
+    struct object *o = t ? object_find(m, OBJECT_MONITOR) : NULL;
+    struct hold *hold = o ? thread_hold(t, o) : NULL;
+    if (!hold && t && site) {
+        hold = follow_held(site, t, m);
+        o = hold ? hold->object : NULL;
+    }
+    struct object *condition = hold ? object_get(c, OBJECT_CONDITION) : NULL;
+    if (!condition)
+        return unrecorded_wait(c, m, clock, ts);
+    int saved = errno;
+    struct line *about = object_line(t, condition, false);
+    struct wait w = {.thread = t,
+                     .monitor = o,
+                     .condition = condition,
+                     .hold = *hold,
+                     .since = signals_count(condition),
+                     .shared = is_shared(c),
+                     .site = site};
+    record_event(t, TYPE_WAIT, hold->line, about ? atomic_load(&about->index) : 0, site);
+    t->waiting++;
+    o->held = false;
+    pthread_cleanup_push(wake, &w);
+    errno = saved;
+    w.result = really(c, m, clock, ts);
+    pthread_cleanup_pop(1);
+    return w.result;
+}
+
+ENTRY(int, pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), c, m)
+{
+    return follow_wait(site, c, m, NULL, NULL);
+}
+
+ENTRY(int, pthread_cond_timedwait,
+      (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *ts), c, m, ts)
+{
+    return follow_wait(site, c, m, NULL, ts);
+}
+
+ENTRY(int, pthread_cond_clockwait,
+      (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *ts), c, m,
+      clock, ts)
+{
+    return follow_wait(site, c, m, &clock, ts);
+}
+
+static void signals_add(struct object *c, uint32_t life, uint32_t by, struct ref at)
+{
+    struct signals *s = signals_of(c);
+    if (!s)
+        return;
+    latch_take(&s->lock);
+    if (s->life != life)
+        memset(s->recent, 0, sizeof s->recent);
+    s->life = life;
+    s->recent[s->count % RECENT].by = by;
+    s->recent[s->count % RECENT].at = at;
+    s->count++;
+    latch_give(&s->lock);
+}
+
+static void record_signal(struct thread *t, uintptr_t site, pthread_cond_t *c, bool broadcast)
+{
+    struct object *o = object_get(c, OBJECT_CONDITION);
+    if (!o)
+        return;
+    int saved = errno;
+    struct line *about = object_line(t, o, false), *place = thread_place(t);
+    uint64_t number = record_write(t, &(struct record){
+        .shape = TYPE_SIGNAL,
+        .flags = broadcast ? SLOT_TEXT : 0,
+        .a = place,
+        .take_a = 1,
+        .about = about ? atomic_load(&about->index) : 0,
+        .site = site,
+        .payload = "broadcast",
+        .payload_bytes = broadcast ? 9 : 0}, NULL);
+    signals_add(o, t->life, line_index(t->own),
+                number ? (struct ref){line_index(place), number} : (struct ref){0, 0});
+    note_recorded();
+    errno = saved;
+}
+
+/* It may have woken a thread that is recorded, all the same. */
+static void count_signal(pthread_cond_t *c)
+{
+    struct object *o = object_find(c, OBJECT_CONDITION);
+    struct thread *t = thread_mine;
+    bool busy = t && t->busy; /* a handler within a call of ours: it is counted as not followed */
+    if (!o || busy || !atomic_load_explicit(&o->signals, memory_order_relaxed))
+        return;
+    signals_add(o, atomic_load(&live), 0, (struct ref){0, 0});
+}
+
+int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
+{
+    real_find();
+    struct thread *t = site ? thread_recording() : NULL;
+    if (t)
+        record_signal(t, site, c, broadcast);
+    else
+        count_signal(c);
+    return broadcast ? real.cond_broadcast(c) : real.cond_signal(c);
+}
+
+ENTRY(int, pthread_cond_signal, (pthread_cond_t * c), c)
+{
+    return follow_signal(site, c, false);
+}
+
+ENTRY(int, pthread_cond_broadcast, (pthread_cond_t * c), c)
+{
+    return follow_signal(site, c, true);
+}
+
+ENTRY(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *attributes), c,
+      attributes)
+{
+    real_find();
+    int result = real.cond_init(c, attributes);
+    if (result == 0)
+        object_destroy(c, OBJECT_CONDITION);
+    (void)site;
+    return result;
+}
+
+ENTRY(int, pthread_cond_destroy, (pthread_cond_t * c), c)
+{
+    real_find();
+    int result = real.cond_destroy(c);
+    if (result == 0)
+        object_destroy(c, OBJECT_CONDITION);
+    (void)site;
+    return result;
+}

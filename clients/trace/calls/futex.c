@@ -1,0 +1,39 @@
+/* Futexes that a program uses itself, as the C++ library does for its latches, barriers, semaphores
+ * and futures: what they order cannot be told from outside, but that they were used can. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+static bool synchronises(long number, long operation)
+{
+    operation &= FUTEX_CMD_MASK;
+    return number == SYS_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAKE ||
+                                   operation == FUTEX_WAIT_BITSET || operation == FUTEX_WAKE_BITSET);
+}
+
+/* All others only pass through; the last thing that happens here is the jump.  (unistd.h declares it
+ * with an ellipsis, hence the other names.) */
+#define PASS(...) PASS_AS(__VA_ARGS__)
+#define PASS_AS(as, name, its_site)                                                                \
+    __attribute__((visibility("default"))) long as(long, long, long, long, long, long, long)       \
+        __asm__(#name);                                                                            \
+    long as(long number, long a, long b, long c, long d, long e, long f)                         \
+    {                                                                                              \
+        real_find();                                                                               \
+        if (synchronises(number, b) && its_site) {                                                 \
+            struct thread *t = thread_recording();                                                 \
+            if (t)                                                                                 \
+                thread_unfollowed(t, UNSEEN_FUTEX);                                                \
+        }                                                                                          \
+        if ((number == SYS_prctl || number == SYS_seccomp) && forbid_before(number, a, b)) {       \
+            long result = real.syscall(number, a, b, c, d, e, f);                                  \
+            if (result < 0)                                                                        \
+                forbid_failed();                                                                   \
+            return result;                                                                         \
+        }                                                                                          \
+        return real.syscall(number, a, b, c, d, e, f);                                             \
+    }
+PASS(pass, PLAIN(syscall), site_of_untraced(SITE))
+PASS(pass_traced, poet_link_with_poetcc_trace__syscall, site_of_traced(SITE))

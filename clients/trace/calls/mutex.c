@@ -1,0 +1,320 @@
+/* Mutexes and spin locks.  What may block is tried first, so that a lock that is free is one
+ * record, and one that is not shows its petition before the thread blocks. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A leave that the books are mended with: the visit of another thread ends here. */
+static void mend(struct thread *t, struct line *line, uintptr_t site, const char *text)
+{
+    record_write(t, &(struct record){.shape = SHAPE_LEAVE,
+                                     .flags = SLOT_TEXT,
+                                     .a = thread_place(t),
+                                     .b = line,
+                                     .take_a = 1,
+                                     .take_b = 1,
+                                     .site = site,
+                                     .payload = text,
+                                     .payload_bytes = (uint32_t)strlen(text)}, NULL);
+}
+
+/* Locked for the first time by this thread: one record, or its second half. */
+static void entered(struct thread *t, struct object *o, struct line *line, bool petitioned, bool died,
+                    uintptr_t site)
+{
+    busy_begin(t); /* a handler finds the thread before it or in it, not in between */
+    bool elsewhere = died && atomic_load_explicit(&line->far, memory_order_relaxed); /* its process's books say */
+    if (o->held || elsewhere)
+        mend(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
+    o->held = true;
+    o->visit++;
+    record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line, site);
+    thread_push(t, o, line);
+    busy_end(t);
+    note_recorded();
+}
+
+static void again(struct thread *t, struct hold *hold, uintptr_t site)
+{
+    hold->depth++;
+    record_write(t, &(struct record){.shape = SHAPE_AGAIN, .a = hold->line, .take_a = 2,
+                                     .about = atomic_load(&hold->line->index), .site = site},
+                 NULL);
+}
+
+#define SPINS 64
+
+struct call {
+    enum object_kind kind;
+    enum how how;
+    void *lock;
+    clockid_t clock;
+    const struct timespec *ts;
+};
+
+static int really_try(const struct call *c)
+{
+    return c->kind == OBJECT_SPIN ? real.spin_trylock(c->lock) : real.mutex_trylock(c->lock);
+}
+
+static int really(const struct call *c)
+{
+    if (c->how == HOW_TRY)
+        return really_try(c);
+    if (c->kind == OBJECT_SPIN)
+        return real.spin_lock(c->lock);
+    return c->how == HOW_TIMED   ? real.mutex_timedlock(c->lock, c->ts)
+           : c->how == HOW_CLOCK ? real.mutex_clocklock(c->lock, c->clock, c->ts)
+                                 : real.mutex_lock(c->lock);
+}
+
+/* Recording makes short visits longer, so that threads meet more often: wait a moment, about as long
+ * as a visit takes, before asking the system to. */
+static int soon(const struct call *c)
+{
+    int result = EBUSY;
+    for (int i = 0; i < SPINS && result == EBUSY; i++) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+        result = really_try(c);
+    }
+    return result;
+}
+
+/* A lock that is not recorded: the books only. */
+static int unrecorded_lock(const struct call *c)
+{
+    int result = really(c);
+    struct object *o = result == 0 || result == EOWNERDEAD ? object_find(c->lock, c->kind) : NULL;
+    struct thread *t = o ? thread_self() : NULL;
+    struct hold *hold = t ? thread_hold(t, o) : NULL;
+    if (hold)
+        hold->depth++;
+    else if (o)
+        o->visit++;
+    return result;
+}
+
+static int lock(uintptr_t site, const struct call *c)
+{
+    real_find();
+    bool odd = c->how == HOW_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
+    struct thread *t = site && !odd ? thread_recording() : NULL;
+    struct object *o = t ? object_get(c->lock, c->kind) : NULL;
+    struct line *line = o ? object_line(t, o, false) : NULL;
+    if (!line)
+        return unrecorded_lock(c);
+    struct hold *hold = thread_hold(t, o);
+    int result = really_try(c);
+    bool petitioned = false;
+    if (result == EBUSY && c->how != HOW_TRY) {
+        record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
+        petitioned = true;
+        t->waiting++;
+        result = soon(c);
+        if (result == EBUSY)
+            result = really(c);
+        t->waiting--;
+    }
+    bool got = result == 0 || result == EOWNERDEAD;
+    if (got && !object_is_marked(o)) {
+        line = object_meet(t, o);
+        hold = thread_hold(t, o);
+    }
+    if (!got)
+        record_refused(t, line, petitioned, site);
+    else if (hold)
+        again(t, hold, site);
+    else if (line)
+        entered(t, o, line, petitioned, result == EOWNERDEAD, site);
+    return result;
+}
+
+int follow_lock(uintptr_t site, enum how how, pthread_mutex_t *m, clockid_t clock,
+                const struct timespec *ts)
+{
+    return lock(site, &(struct call){OBJECT_MONITOR, how, m, clock, ts});
+}
+
+ENTRY(int, pthread_mutex_lock, (pthread_mutex_t * m), m)
+{
+    return follow_lock(site, HOW_LOCK, m, 0, NULL);
+}
+
+ENTRY(int, pthread_mutex_trylock, (pthread_mutex_t * m), m)
+{
+    return follow_lock(site, HOW_TRY, m, 0, NULL);
+}
+
+ENTRY(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *ts), m, ts)
+{
+    return follow_lock(site, HOW_TIMED, m, 0, ts);
+}
+
+ENTRY(int, pthread_mutex_clocklock,
+      (pthread_mutex_t * m, clockid_t clock, const struct timespec *ts), m, clock, ts)
+{
+    return follow_lock(site, HOW_CLOCK, m, clock, ts);
+}
+
+ENTRY(int, pthread_spin_lock, (pthread_spinlock_t * s), s)
+{
+    return lock(site, &(struct call){OBJECT_SPIN, HOW_LOCK, (void *)(uintptr_t)s, 0, NULL});
+}
+
+ENTRY(int, pthread_spin_trylock, (pthread_spinlock_t * s), s)
+{
+    return lock(site, &(struct call){OBJECT_SPIN, HOW_TRY, (void *)(uintptr_t)s, 0, NULL});
+}
+
+/* Mutexes that check do not let others unlock them; the call will fail. */
+static bool may_be_unlocked_by_others(const void *lock, enum object_kind kind)
+{
+#ifdef __GLIBC__
+    int type = kind == OBJECT_SPIN ? PTHREAD_MUTEX_TIMED_NP
+                                   : ((const pthread_mutex_t *)lock)->__data.__kind & 127;
+    return type == PTHREAD_MUTEX_TIMED_NP || type == PTHREAD_MUTEX_ADAPTIVE_NP;
+#else
+    return false;
+#endif
+}
+
+/* Whether the calling thread holds it, whoever locked it. */
+static bool is_mine(const pthread_mutex_t *m)
+{
+#ifdef __GLIBC__
+    return m->__data.__owner == gettid();
+#else
+    return false;
+#endif
+}
+
+static unsigned depth_of(const pthread_mutex_t *m)
+{
+#ifdef __GLIBC__
+    bool recursive = (m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP;
+    return recursive && m->__data.__count ? m->__data.__count : 1;
+#else
+    return 1;
+#endif
+}
+
+/* Locked by code that is not recorded, and now given away by code that is: all who left it before are
+ * before this, too. */
+struct hold *follow_held(uintptr_t site, struct thread *t, pthread_mutex_t *m)
+{
+    static const char text[] = "its lock was not recorded";
+    struct object *o = is_mine(m) ? object_get(m, OBJECT_MONITOR) : NULL;
+    struct line *line = o ? object_line(t, o, false) : NULL;
+    if (line && !object_is_marked(o))
+        line = object_meet(t, o);
+    if (!line)
+        return NULL;
+    if (o->held)
+        mend(t, line, site, "its holder was not seen leaving");
+    o->held = true;
+    o->visit++;
+    record_write(t, &(struct record){.shape = SHAPE_ENTER, .flags = SLOT_TEXT, .a = thread_place(t),
+                                     .b = line, .take_a = 1, .take_b = 1, .site = site, .payload = text,
+                                     .payload_bytes = sizeof text - 1}, NULL);
+    note_recorded();
+    struct hold *hold = thread_push(t, o, line);
+    if (hold)
+        hold->depth = depth_of(m);
+    return hold;
+}
+
+/* The leave is recorded before the real unlock, also for code that is not traced
+ * if it releases what traced code took. */
+static void leave(uintptr_t site, const void *lock, enum object_kind kind)
+{
+    struct thread *t = thread_at(site);
+    const struct hold *top = t && t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
+    struct object *o = top && top->object && top->object->address == lock && top->object->kind == kind
+                           ? top->object
+                           : object_find(lock, kind);
+    struct hold *hold = t && o ? thread_hold(t, o) : NULL;
+    if (!hold && t && site && kind == OBJECT_MONITOR) {
+        hold = follow_held(site, t, (pthread_mutex_t *)(uintptr_t)lock);
+        o = hold ? hold->object : o;
+    }
+    if (hold && --hold->depth) {
+        record_event(t, TYPE_LEAVE, hold->line, 0, site);
+    } else if (hold) {
+        struct line *line = hold->line;
+        busy_begin(t);
+        thread_pop(t, hold);
+        o->held = false;
+        record_pair(t, SHAPE_LEAVE, thread_place(t), 1, line, site);
+        busy_end(t);
+    } else if (o && t && site && o->held && line_index(&o->line) && object_is_marked(o) &&
+               may_be_unlocked_by_others(lock, kind)) {
+        o->visit++; /* the hold of the thread that took it is stale now */
+        o->held = false;
+        mend(t, &o->line, site, "unlocked by a thread that did not lock it");
+    }
+}
+
+int follow_unlock(uintptr_t site, pthread_mutex_t *m)
+{
+    real_find();
+    leave(site, m, OBJECT_MONITOR);
+    return real.mutex_unlock(m);
+}
+
+ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * m), m)
+{
+    return follow_unlock(site, m);
+}
+
+ENTRY(int, pthread_spin_unlock, (pthread_spinlock_t * s), s)
+{
+    real_find();
+    leave(site, (const void *)(uintptr_t)s, OBJECT_SPIN);
+    return real.spin_unlock(s);
+}
+
+void follow_mutex_made(uintptr_t site, pthread_mutex_t *m) { object_made(m, OBJECT_MONITOR, site); }
+
+ENTRY(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *attributes), m,
+      attributes)
+{
+    real_find();
+    int result = real.mutex_init(m, attributes);
+    if (result == 0)
+        object_made(m, OBJECT_MONITOR, site);
+    return result;
+}
+
+ENTRY(int, pthread_mutex_destroy, (pthread_mutex_t * m), m)
+{
+    real_find();
+    (void)site;
+    int result = real.mutex_destroy(m);
+    if (result == 0)
+        object_destroy(m, OBJECT_MONITOR);
+    return result;
+}
+
+ENTRY(int, pthread_spin_init, (pthread_spinlock_t * s, int shared), s, shared)
+{
+    real_find();
+    int result = real.spin_init(s, shared);
+    if (result == 0)
+        object_made((const void *)(uintptr_t)s, OBJECT_SPIN, site);
+    return result;
+}
+
+ENTRY(int, pthread_spin_destroy, (pthread_spinlock_t * s), s)
+{
+    real_find();
+    (void)site;
+    int result = real.spin_destroy(s);
+    if (result == 0)
+        object_destroy((const void *)(uintptr_t)s, OBJECT_SPIN);
+    return result;
+}

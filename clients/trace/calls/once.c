@@ -1,0 +1,98 @@
+/* pthread_once: the end of the initialiser is before each thread's first return. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+
+#include <errno.h>
+
+struct once_call {
+    void (*function)(void);
+    struct object *object;
+    uintptr_t site;
+};
+
+static struct ref here(struct thread *t, uint16_t type, const struct once_call *c)
+{
+    struct line *place = thread_place(t);
+    uint64_t number =
+        record_event(t, type, place, atomic_load(&c->object->line.index), c->site);
+    return number ? (struct ref){atomic_load(&place->index), number} : (struct ref){0, 0};
+}
+
+/* Called by the real pthread_once in place of the initialiser. */
+static void initialise(void)
+{
+    struct thread *t = thread_mine;
+    struct once_call c = *t->once; /* it may call us again */
+    if (thread_recording())
+        here(t, TYPE_INITIALISE, &c);
+    c.function();
+    int saved = errno;
+    if (thread_recording() == t) {
+        c.object->initialised = here(t, TYPE_INITIALISED, &c);
+        c.object->initialised_life = t->life;
+    }
+    errno = saved;
+}
+
+/* Whether the initialiser has run.  Where we cannot look, the thread asks again and again. */
+static bool is_done(const pthread_once_t *flag)
+{
+#ifdef __GLIBC__
+    return (__atomic_load_n(flag, __ATOMIC_ACQUIRE) & 2) != 0;
+#else
+    return false;
+#endif
+}
+
+static bool remembered(const struct thread *t, const struct object *o)
+{
+    for (unsigned i = 0; i < ONCE_REMEMBERED; i++)
+        if (t->ready[i] == o)
+            return true;
+    return false;
+}
+
+static void remember(struct thread *t, const struct object *o)
+{
+    if (!remembered(t, o))
+        t->ready[t->ready_next++ % ONCE_REMEMBERED] = o;
+}
+
+int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
+{
+    real_find();
+    struct thread *t = site ? thread_recording() : NULL;
+    struct object *o = t ? object_get(flag, OBJECT_ONCE) : NULL;
+    if (!o || (remembered(t, o) && is_done(flag)))
+        return real.once(flag, function);
+    int saved = errno;
+    struct line *line = object_line(t, o, false);
+    if (!line)
+        return real.once(flag, function);
+    struct once_call call = {function, o, site};
+    record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
+    t->once = &call;
+    errno = saved;
+    int result = real.once(flag, initialise);
+    saved = errno;
+    if (thread_recording() == t) {
+        struct ref end =
+            o->initialised_life == t->life ? o->initialised : (struct ref){0, 0};
+        record_write(t, &(struct record){.shape = TYPE_READY,
+                                         .flags = end.line ? RELATION_ORDER : RELATION_NONE,
+                                         .a = thread_place(t),
+                                         .take_a = 1,
+                                         .about = atomic_load(&line->index),
+                                         .site = site,
+                                         .partner = end}, NULL);
+        remember(t, o);
+    }
+    note_recorded();
+    errno = saved;
+    return result;
+}
+
+ENTRY(int, pthread_once, (pthread_once_t * flag, void (*function)(void)), flag, function)
+{
+    return follow_once(site, flag, function);
+}

@@ -1,0 +1,221 @@
+/* POSIX semaphores: shared lines, visited for the time of one P or V. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+
+/* The whole visit, or a part of it: take_a numbers on the thread's line, take_b on
+ * the semaphore's. */
+static void visit(struct thread *t, uint16_t shape, struct line *place, struct line *line,
+                  unsigned take_a, unsigned take_b, uintptr_t site)
+{
+    record_write(t, &(struct record){.shape = shape,
+                                     .a = place,
+                                     .b = line,
+                                     .take_a = take_a,
+                                     .take_b = take_b,
+                                     .site = site}, NULL);
+    note_recorded();
+}
+
+struct blocked {
+    struct thread *thread;
+    struct line *place, *line;
+    uintptr_t site;
+    int result, error;
+};
+
+static void leave(void *p)
+{
+    struct blocked *b = p;
+    b->thread->waiting--;
+    uint16_t shape = b->result == 0              ? SHAPE_TAKEN
+                     : b->error == ETIMEDOUT ? SHAPE_GAVE_UP
+                                             : SHAPE_BROKEN;
+    visit(b->thread, shape, b->place, b->line, 1, 2, b->site);
+}
+
+static int really(enum how how, sem_t *s, clockid_t clock, const struct timespec *ts)
+{
+    return how == HOW_LOCK    ? real.sem_wait(s)
+           : how == HOW_TIMED ? real.sem_timedwait(s, ts)
+                          : real.sem_clockwait(s, clock, ts);
+}
+
+/* Whether the call can succeed at all: a wrong time is an error even if it need not be used. */
+static bool plausible(enum how how, clockid_t clock, const struct timespec *ts)
+{
+    return how == HOW_LOCK || (ts && ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000 &&
+                           (how == HOW_TIMED || clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC));
+}
+
+static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const struct timespec *ts)
+{
+    real_find();
+    struct thread *t = site && plausible(how, clock, ts) ? thread_recording() : NULL;
+    struct object *o = t ? object_get(s, OBJECT_SEMAPHORE) : NULL;
+    int saved = errno;
+    struct line *line = o ? object_line(t, o, false) : NULL;
+    errno = saved;
+    if (!line)
+        return really(how, s, clock, ts);
+    pthread_testcancel(); /* the real one is a cancellation point even if it need not block */
+    struct line *place = thread_place(t);
+    int result = real.sem_trywait(s);
+    if (result == 0) {
+        visit(t, SHAPE_TAKE, place, line, 2, 3, site);
+        errno = saved;
+        return 0;
+    }
+    visit(t, SHAPE_AWAIT, place, line, 1, 2, site);
+    struct blocked b = {.thread = t, .place = place, .line = line, .site = site, .result = -1,
+                        .error = EINTR};
+    t->waiting++;
+    pthread_cleanup_push(leave, &b);
+    errno = saved;
+    b.result = really(how, s, clock, ts);
+    b.error = errno;
+    pthread_cleanup_pop(1);
+    errno = b.error;
+    return b.result;
+}
+
+ENTRY(int, sem_wait, (sem_t * s), s) { return wait(site, HOW_LOCK, s, 0, NULL); }
+
+ENTRY(int, sem_timedwait, (sem_t * s, const struct timespec *ts), s, ts)
+{
+    return wait(site, HOW_TIMED, s, 0, ts);
+}
+
+ENTRY(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *ts), s, clock, ts)
+{
+    return wait(site, HOW_CLOCK, s, clock, ts);
+}
+
+ENTRY(int, sem_trywait, (sem_t * s), s)
+{
+    real_find();
+    struct thread *t = site ? thread_recording() : NULL;
+    struct object *o = t ? object_get(s, OBJECT_SEMAPHORE) : NULL;
+    int saved = errno;
+    struct line *line = o ? object_line(t, o, false) : NULL;
+    errno = saved;
+    int result = real.sem_trywait(s), error = errno;
+    if (line && result == 0)
+        visit(t, SHAPE_TAKE, thread_place(t), line, 2, 3, site);
+    else if (line)
+        record_refused(t, line, false, site);
+    errno = error;
+    return result;
+}
+
+/* A post is recorded before it is made, but one that finds no room for it gives nothing.  So where the
+ * semaphore is near its greatest value, it is recorded after it: nobody waits for it there. */
+static bool may_overflow(sem_t *s)
+{
+    int value;
+    return sem_getvalue(s, &value) == 0 && value > SEM_VALUE_MAX / 2;
+}
+
+static int post_late(struct thread *t, sem_t *s, struct line *line, uintptr_t site)
+{
+    int result = real.sem_post(s), saved = errno;
+    if (result == 0)
+        visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
+    else
+        record_refused(t, line, true, site);
+    errno = saved;
+    return result;
+}
+
+ENTRY(int, sem_post, (sem_t * s), s)
+{
+    real_find();
+    struct thread *t = site ? thread_recording() : NULL;
+    struct object *o = t ? object_get(s, OBJECT_SEMAPHORE) : NULL;
+    int saved = errno;
+    struct line *line = o ? object_line(t, o, false) : NULL;
+    errno = saved;
+    if (line && may_overflow(s))
+        return post_late(t, s, line, site);
+    if (line)
+        visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
+    errno = saved;
+    return real.sem_post(s);
+}
+
+ENTRY(int, sem_init, (sem_t * s, int shared, unsigned value), s, shared, value)
+{
+    real_find();
+    int result = real.sem_init(s, shared, value);
+    if (result == 0)
+        object_made(s, OBJECT_SEMAPHORE, site);
+    return result;
+}
+
+ENTRY(int, sem_destroy, (sem_t * s), s)
+{
+    real_find();
+    (void)site;
+    int result = real.sem_destroy(s);
+    if (result == 0)
+        object_destroy(s, OBJECT_SEMAPHORE);
+    return result;
+}
+
+/* ---- by name ---- */
+
+/* The same address as long as it is open: one line, under its name. */
+static void opened(uintptr_t site, sem_t *s, const char *name)
+{
+    struct object *o = object_get(s, OBJECT_SEMAPHORE);
+    if (!o || atomic_fetch_add(&o->opened, 1) > 0)
+        return;
+    object_renew(o);
+    struct thread *t = site ? thread_recording() : NULL;
+    struct line *line = t ? object_line(t, o, true) : NULL;
+    if (line)
+        line_rename(t, line, name);
+}
+
+static sem_t *open_named(uintptr_t site, const char *name, int flags, va_list more)
+{
+    real_find();
+    mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
+    unsigned value = flags & O_CREAT ? va_arg(more, unsigned) : 0;
+    sem_t *s = flags & O_CREAT ? real.sem_open(name, flags, mode, value) : real.sem_open(name, flags);
+    int saved = errno;
+    if (s != SEM_FAILED)
+        opened(site, s, name);
+    errno = saved;
+    return s;
+}
+
+/* What ENTRY cannot say: the arguments are not all named. */
+#define OPEN(...) OPEN_AS(__VA_ARGS__)
+#define OPEN_AS(name, its_site)                                                                       \
+    __attribute__((visibility("default"))) sem_t *name(const char *, int, ...);                   \
+    sem_t *name(const char *which, int flags, ...)                                                 \
+    {                                                                                              \
+        va_list more;                                                                              \
+        va_start(more, flags);                                                                     \
+        sem_t *s = open_named(its_site, which, flags, more);                                       \
+        va_end(more);                                                                              \
+        return s;                                                                                  \
+    }
+OPEN(PLAIN(sem_open), site_of_untraced(SITE))
+OPEN(poet_link_with_poetcc_trace__sem_open, site_of_traced(SITE))
+
+ENTRY(int, sem_close, (sem_t * s), s)
+{
+    real_find();
+    (void)site;
+    struct object *o = object_find(s, OBJECT_SEMAPHORE);
+    int result = real.sem_close(s);
+    if (result == 0 && o && atomic_fetch_sub(&o->opened, 1) == 1)
+        object_destroy(s, OBJECT_SEMAPHORE);
+    return result;
+}

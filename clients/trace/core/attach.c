@@ -1,0 +1,348 @@
+/* Being traced: finding a server and saying who we are, at the start, after a fork, and again when
+ * a server comes that had gone.  Then the end. */
+#define _GNU_SOURCE
+#include "clients/trace/core/environ.h"
+#include "clients/trace/core/inside.h"
+#include "clients/trace/core/runtime.h"
+#include "wire/endpoint.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* One at a time makes itself known; what that needs is not on a stack, which may be small. */
+static char text[16384];
+static char file[PATH_MAX];
+static uint8_t answer[1024];
+static struct error error;
+
+static void put_arguments(struct out *out)
+{
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    uint32_t count = 0;
+    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
+        count++;
+    put_u32(out, count);
+    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
+        put_text(out, text + i, LIMIT_TEXT_BYTES - 1);
+}
+
+static char environment[64] = "pthread";
+static char endpoint[400];
+
+/* What a library that is linked calls the launch that this process is one of many of; NULL: none. */
+#pragma weak poet_launch
+static const char *launch_name(void) { return poet_launch ? poet_launch() : NULL; }
+
+/* The run that this process belongs to: inherited, or of its launch, or begun here.  It stays so in a
+ * child after fork, whatever became of the environment (setproctitle() writes over it). */
+static bool begun_here = true;
+static const char *run_name(void)
+{
+    static char name[256];
+    if (*name)
+        return name;
+    const char *inherited = environment_get("POET_RUN"), *launch = launch_name();
+    if (inherited && *inherited) {
+        snprintf(name, sizeof name, "%s", inherited);
+        begun_here = false;
+    } else if (launch) {
+        snprintf(name, sizeof name, "%s", launch);
+        environment_set("POET_RUN", name);
+    } else {
+        snprintf(name, sizeof name, "%.200s@%016llx", program_invocation_short_name,
+                 (unsigned long long)instance);
+        environment_set("POET_RUN", name);
+    }
+    return name;
+}
+
+static void put_hello(struct out *out)
+{
+    struct timespec wall;
+    syscall(SYS_clock_gettime, CLOCK_REALTIME, &wall); /* (the C library's may read a forbidden counter) */
+    out_begin(out, MESSAGE_HELLO);
+    put_u32(out, HELLO_MAGIC);
+    put_u32(out, WIRE_VERSION);
+    put_u8(out, ROLE_PROGRAM);
+    put_string(out, run_name());
+    put_string(out, environment);
+    ssize_t n = readlink("/proc/self/exe", text, PATH_MAX - 1);
+    text[n > 0 ? n : 0] = 0;
+    put_text(out, text, LIMIT_TEXT_BYTES - 1);
+    *text = 0;
+    gethostname(text, NAME_BYTES);
+    put_string(out, text);
+    put_u32(out, (uint32_t)getpid());
+    put_u64(out, instance);
+    put_u64(out, clock_now());
+    put_u64(out, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
+    put_arguments(out);
+    out_end(out);
+}
+
+/* As recv; *descriptor is set where one comes along. */
+static ssize_t receive(int fd, void *data, size_t size, int *descriptor)
+{
+    struct iovec iov = {data, size};
+    char control[CMSG_SPACE(sizeof(int))];
+    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+                             .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && *descriptor < 0)
+        memcpy(descriptor, CMSG_DATA(c), sizeof *descriptor);
+    return n;
+}
+
+/* Reads the server's WELCOME or ERROR.  Where it is refused: why, in words of the server or ours. */
+static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *counters)
+{
+    uint8_t *data = answer;
+    size_t size = 0, length = 0;
+    unsigned type = 0;
+    const char *wrong = "no answer";
+    for (uint64_t begin = clock_now(); clock_now() - begin < patience_ms * 1000000ull;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        poll(&p, 1, 100);
+        ssize_t n = receive(fd, data + size, sizeof answer - size, counters);
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+            wrong = n ? strerror(errno) : "it hung up";
+            break;
+        }
+        size += n > 0 ? (size_t)n : 0;
+        int got = frame_read(data, size, sizeof answer, &type, &length, &wrong);
+        if (got < 0)
+            break;
+        if (got == 0)
+            continue;
+        if (type == MESSAGE_WELCOME)
+            return true;
+        struct in in = in_from(data + MESSAGE_FRAME_BYTES, length);
+        uint32_t n_text = get_u32(&in);
+        const uint8_t *words = get_bytes(&in, n_text);
+        snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
+                 words ? (const char *)words : "");
+        return false;
+    }
+    snprintf(why->text, sizeof why->text, "%s", wrong);
+    return false;
+}
+
+/* Begins a new life under a server that was reached: a new instance, all told anew. */
+static bool introduce(int fd, unsigned patience_ms, struct error *why)
+{
+    if (getrandom(&instance, sizeof instance, GRND_NONBLOCK) != sizeof instance)
+        instance = clock_now() ^ ((uint64_t)getpid() << 40);
+    fd = descriptor_away(fd, 3);
+    fd = descriptor_away(fd, 512); /* out of the way of programs that count on low numbers */
+    lines_begin();
+    struct out out = {0};
+    put_hello(&out);
+    modules_announce(&out);
+    codes_announce(&out);
+    unseen_announce(&out);
+    bool told = server_use(fd, &out);
+    out_free(&out);
+    int counters = -1;
+    bool welcome = told && read_welcome(fd, patience_ms, why, &counters);
+    shared_begin(counters);
+    if (welcome && (!server_remote || sender_begin()))
+        return true;
+    if (!told)
+        snprintf(why->text, sizeof why->text, "%s", strerror(errno));
+    server_forget();
+    return false;
+}
+
+/* ---- at the start ---- */
+
+static void attach(void)
+{
+    const char *named = environment_get("POET_SERVER"), *chosen = environment_get("POET_ENVIRONMENT");
+    const char *output = environment_get("POET_OUTPUT"); /* asks for a server of its own */
+    bool absent = true;
+    if (environment_is_unsafe() || (named && strcmp(named, "none") == 0))
+        return;
+    if (chosen && *chosen)
+        snprintf(environment, sizeof environment, "%s", chosen);
+    else if (thread_runtime())
+        snprintf(environment, sizeof environment, "%s", thread_runtime());
+    if (!endpoint_default(endpoint, sizeof endpoint, &error)) {
+        say("%s", error.text);
+        return;
+    }
+    server_remote = strncmp(endpoint, "unix:", 5) != 0 || !server_may_share();
+    clock_ticks = clock_ticks && !server_remote; /* whose server could not convert them */
+    int fd = output && *output ? -1 : endpoint_connect(endpoint, 1000, &absent, &error);
+    if (fd < 0 && (!absent || (named && *named))) {
+        say("%s: the program runs untraced", error.text);
+        return;
+    }
+    const char *launch = environment_get("POET_RUN") ? NULL : launch_name();
+    if (fd < 0)
+        fd = launch ? launch_shared(launch, file, sizeof file, endpoint, sizeof endpoint)
+                    : launch_server(file, sizeof file, endpoint, sizeof endpoint);
+    bool introduced = fd >= 0 && introduce(fd, 2000, &error);
+    launch_done();
+    if (fd < 0)
+        return;
+    if (!introduced) {
+        say("%s: %s: the program runs untraced", *file ? "its own server" : endpoint, error.text);
+        return;
+    }
+    if (!*file)
+        return;
+    environment_set("POET_SERVER", endpoint); /* for those that this program starts */
+    environment_unset("POET_OUTPUT");
+    say("%stracing into %s (its newest %s); see it with: poet view %s",
+        output && *output ? "" : "no server was running: ", file,
+        environment_get("POET_KEEP") ? environment_get("POET_KEEP") : "1 GB", file);
+}
+
+/* ---- again ---- */
+
+/* A server that answers where the last one was; never one of our own.  Quiet where there is none. */
+static bool attach_again(unsigned patience_ms)
+{
+    bool absent;
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    int fd = *endpoint ? endpoint_connect(endpoint, (int)patience_ms, &absent, &error) : -1;
+    bool done = fd >= 0 && introduce(fd, patience_ms, &error);
+    pthread_setcancelstate(cancelling, NULL);
+    return done;
+}
+
+#define AGAIN_NS 1000000000u
+
+static _Atomic uint64_t last;
+static _Atomic bool trying;
+
+uint32_t attach_retry(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+    uint64_t now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    uint64_t before = atomic_load_explicit(&last, memory_order_relaxed);
+    if (before == 0)
+        atomic_compare_exchange_strong(&last, &before, now); /* it has only just gone */
+    if (before == 0 || now - before < AGAIN_NS || atomic_exchange(&trying, true))
+        return 0;
+    int saved = errno;
+    if (!atomic_load(&live) && attach_again(server_wait_ms()))
+        say("%s: a server is there again: traced from here on", endpoint);
+    atomic_store(&last, now);
+    atomic_store(&trying, false);
+    errno = saved;
+    return atomic_load(&live);
+}
+
+/* ---- fork ---- */
+
+/* The key of the message from this thread to the child that it is making; 0, 0 none. */
+static __thread struct attach_fork {
+    uint64_t high, low;
+} forked __attribute__((tls_model("initial-exec")));
+
+void attach_forking(uint64_t high, uint64_t low) { forked = (struct attach_fork){high, low}; }
+
+/* The child records under a life of its own, which it begins with its first call that is followed:
+ * most children do nothing but execute another program. */
+static void after_fork(void)
+{
+    bool was_traced = thread_base != NULL && atomic_load(&live);
+    if (thread_mine && thread_mine->busy)
+        server_queue_forked(thread_mine); /* forked by a signal handler: what it came between goes on */
+    server_forked();
+    lost_forked();
+    unseen_forked();
+    atomic_store(&trying, false);
+    objects_forked();
+    barriers_forked();
+    codes_forked();
+    sender_forked();
+    modules_forked();
+    unseen_forked();
+    life_forked(was_traced);
+    child_born(forked.high == CHILD_KEYS ? forked.low : 0);
+}
+
+void attach_forked(void) { after_fork(); }
+
+struct thread *attach_child(void)
+{
+    struct attach_fork key = forked;
+    int saved = errno;
+    attach_forking(0, 0); /* its own children are others */
+    objects_begin_child();
+    struct thread *t = attach_again(server_wait_ms()) ? life_begin_child(key.high, key.low) : NULL;
+    if (t)
+        child_records();
+    errno = saved;
+    return t;
+}
+
+/* ---- the process ---- */
+
+#define FLUSH_MS 2000 /* how long its end may wait for a server far away */
+
+static void start(void) __attribute__((constructor(200)));
+static void start(void)
+{
+    int saved = errno;
+    stranger_shut(true);
+    real_find();
+    say_begin();
+    modules_begin();
+    clock_begin();
+    server_begin();
+    attach();
+    if (atomic_load(&live)) {
+        life_begin_main();
+        runtimes_tell();
+        runtime_look_at_program(modules_under_record() && begun_here);
+        imports_tell();
+    }
+    stranger_shut(false);
+    pthread_atfork(NULL, NULL, after_fork);
+    errno = saved;
+}
+
+static void stop(void) __attribute__((destructor(200)));
+static void stop(void)
+{
+    if (forbid_quiet())
+        return;
+    launch_end();
+    if (!atomic_load(&live))
+        return;
+    modules_look_again();
+    bool any = atomic_load(&recorded), libraries = atomic_load(&library_threads);
+    if (libraries && modules_under_record())
+        unseen_tell(UNSEEN_RUNTIME, "threads that libraries start: see them with poet record --libraries");
+    child_ends(0);
+    life_end_main();
+    unseen_pass_on();
+    if (server_remote)
+        sender_flush(FLUSH_MS);
+    if (!any && !modules_under_record())
+        say("no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
+            "each with: poetcc -trace", libraries ? ", though libraries start threads" : "");
+    else if (!any && libraries)
+        say("no call of the program itself was recorded, but its libraries start threads: see them "
+            "with: poet record --libraries");
+}

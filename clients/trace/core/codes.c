@@ -1,0 +1,239 @@
+/* Codes for event types and compound shapes. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+#include "wire/limits.h"
+
+#include <string.h>
+
+static const char *const type_names[] = {
+    NULL,
+#define T(code, name) name,
+    TRACE_TYPES(T)
+#undef T
+};
+
+#define PAIR(a, b) {TYPE_##a, TYPE_##b, 0}
+#define ON_A(a) {TYPE_##a, 0, 0}
+#define ON_A_ABOUT_B(a) {TYPE_##a, 0, STEP_ABOUT_B}
+#define ON_B(b) {0, TYPE_##b, 0}
+
+static const struct {
+    unsigned count;
+    struct step steps[3];
+} shapes[SHAPE_END - SHAPE_COMPOUND] = {
+#define SHAPE(name) [SHAPE_##name - SHAPE_COMPOUND]
+    SHAPE(LOCK) = {2, {ON_A_ABOUT_B(PETITION), PAIR(ENTER, ENTERED)}},
+    SHAPE(ENTER) = {1, {PAIR(ENTER, ENTERED)}},
+    SHAPE(LEAVE) = {1, {PAIR(LEFT, LEAVE)}},
+    SHAPE(REFUSED) = {2, {ON_A(PETITION), ON_A(REFUSED)}},
+    SHAPE(AGAIN) = {2, {ON_A(PETITION), ON_A(ENTER)}},
+    SHAPE(TAKE) = {3, {PAIR(ENTER, ENTERED), ON_B(TAKEN), PAIR(LEFT, LEAVE)}},
+    SHAPE(POST) = {3, {PAIR(ENTER, ENTERED), ON_B(POST), PAIR(LEFT, LEAVE)}},
+    SHAPE(AWAIT) = {2, {PAIR(ENTER, ENTERED), ON_B(WAIT)}},
+    SHAPE(TAKEN) = {2, {ON_B(TAKEN), PAIR(LEFT, LEAVE)}},
+    SHAPE(GAVE_UP) = {2, {ON_B(TIMEOUT), PAIR(LEFT, LEAVE)}},
+    SHAPE(BROKEN) = {2, {ON_B(REFUSED), PAIR(LEFT, LEAVE)}},
+    SHAPE(READ) = {2, {ON_A_ABOUT_B(PETITION), PAIR(ENTER, READ)}},
+    SHAPE(READ_ENTER) = {1, {PAIR(ENTER, READ)}},
+    SHAPE(READ_LEAVE) = {1, {PAIR(LEFT, READ_LEFT)}},
+    SHAPE(WRITE) = {2, {ON_A_ABOUT_B(PETITION), PAIR(ENTER, WRITE)}},
+    SHAPE(WRITE_ENTER) = {1, {PAIR(ENTER, WRITE)}},
+    SHAPE(WRITE_LEAVE) = {1, {PAIR(LEFT, WRITE_LEFT)}},
+    SHAPE(RESUME) = {1, {PAIR(RESUME, RESUMED)}},
+    SHAPE(SUSPEND) = {1, {PAIR(SUSPENDED, SUSPEND)}},
+    SHAPE(FINISH) = {1, {PAIR(END, SUSPENDED)}},
+    SHAPE(TRANSFER) = {1, {PAIR(TRANSFER, TRANSFERRED)}},
+#undef SHAPE
+};
+
+unsigned codes_events(uint16_t shape)
+{
+    unsigned events = shape >= SHAPE_END ? 2 : shape < SHAPE_COMPOUND;
+    for (unsigned i = 0; shape >= SHAPE_COMPOUND && shape < SHAPE_END && i < shapes[shape - SHAPE_COMPOUND].count; i++) {
+        const struct step *step = &shapes[shape - SHAPE_COMPOUND].steps[i];
+        events += (step->type_a != 0) + (step->type_b != 0);
+    }
+    return events;
+}
+
+/* On shared lines: comes after all earlier events of these types. */
+static const struct {
+    unsigned count;
+    uint16_t types[2];
+} type_after[TYPE_COUNT] = {
+    [TYPE_TAKEN] = {1, {TYPE_POST}},
+    [TYPE_READ] = {1, {TYPE_WRITE_LEFT}},
+    [TYPE_WRITE] = {2, {TYPE_READ_LEFT, TYPE_WRITE_LEFT}},
+};
+
+static void put_type(struct out *out, unsigned code, const char *name, const uint16_t *after,
+                     unsigned count)
+{
+    put_u16(out, (uint16_t)code);
+    put_string(out, name);
+    put_u16(out, (uint16_t)count);
+    for (unsigned i = 0; i < count; i++)
+        put_u16(out, after[i]);
+}
+
+static void put_shape(struct out *out, unsigned code, const struct step *steps, unsigned count)
+{
+    put_u16(out, (uint16_t)code);
+    put_u16(out, (uint16_t)count);
+    for (unsigned i = 0; i < count; i++) {
+        put_u16(out, steps[i].type_a);
+        put_u16(out, steps[i].type_b);
+        put_u32(out, steps[i].flags);
+    }
+}
+
+static void announce_own(struct out *out);
+
+void codes_announce(struct out *out)
+{
+    for (unsigned i = 1; i < TYPE_COUNT; i++) {
+        out_begin(out, MESSAGE_TYPE);
+        put_type(out, i, type_names[i], type_after[i].types, type_after[i].count);
+        out_end(out);
+    }
+    for (unsigned i = SHAPE_COMPOUND; i < SHAPE_END; i++) {
+        out_begin(out, MESSAGE_SHAPE);
+        put_shape(out, i, shapes[i - SHAPE_COMPOUND].steps, shapes[i - SHAPE_COMPOUND].count);
+        out_end(out);
+    }
+    announce_own(out);
+}
+
+/* ---- codes of the program's own ---- */
+
+struct own_type {
+    struct own_type *next;
+    poet_type_t code;
+    uint16_t after[64];
+    unsigned after_count;
+    char name[];
+};
+struct own_pair {
+    struct own_pair *next;
+    uint16_t a, b, code;
+};
+
+static latch lock;
+static struct own_type *own_types;
+static struct own_pair *own_pairs;
+static unsigned next_type = TYPE_COUNT, next_shape = SHAPE_END;
+
+/* From the oldest on: a type comes after those that it names. */
+static void announce_types(struct out *out, const struct own_type *newest)
+{
+    const struct own_type *done = NULL;
+    while (done != newest) {
+        const struct own_type *type = newest;
+        while (type->next != done)
+            type = type->next;
+        out_begin(out, MESSAGE_TYPE);
+        put_type(out, type->code, type->name, type->after, type->after_count);
+        out_end(out);
+        done = type;
+    }
+}
+
+static void announce_own(struct out *out)
+{
+    announce_types(out, own_types);
+    for (const struct own_pair *pair = own_pairs; pair; pair = pair->next) {
+        out_begin(out, MESSAGE_SHAPE);
+        put_shape(out, pair->code, &(struct step){pair->a, pair->b, 0}, 1);
+        out_end(out);
+    }
+}
+
+void codes_forked(void) { latch_reset(&lock); }
+
+static struct thread *begin(void)
+{
+    struct thread *t = thread_recording();
+    if (!t)
+        return NULL;
+    latch_take(&lock);
+    return t;
+}
+
+static void end(void)
+{
+    latch_give(&lock);
+}
+
+static poet_type_t known_type(const char *name)
+{
+    for (unsigned i = 1; i < TYPE_COUNT; i++)
+        if (strcmp(type_names[i], name) == 0)
+            return (poet_type_t)i;
+    for (const struct own_type *type = own_types; type; type = type->next)
+        if (strcmp(type->name, name) == 0)
+            return type->code;
+    return 0;
+}
+
+static poet_type_t make_type(struct thread *t, const char *name, const char *const *after)
+{
+    poet_type_t code = known_type(name);
+    if (code || next_type >= LIMIT_TYPES || strlen(name) > LIMIT_TEXT_BYTES)
+        return code;
+    uint16_t codes[64];
+    unsigned count = 0;
+    for (; after && after[count] && count < 64; count++)
+        codes[count] =
+            strcmp(after[count], name) == 0 ? 0 : make_type(t, after[count], NULL);
+    struct own_type *type = arena_take(sizeof *type + strlen(name) + 1);
+    if (!type)
+        return 0;
+    type->code = (poet_type_t)next_type++;
+    memcpy(type->name, name, strlen(name) + 1);
+    type->next = own_types;
+    own_types = type;
+    for (unsigned i = 0; i < count; i++)
+        type->after[i] = codes[i] ? codes[i] : type->code;
+    type->after_count = count;
+    uint8_t small[256];
+    struct out body = message_room(t, small, sizeof small, strlen(name) + 16 + count * sizeof *codes);
+    put_type(&body, type->code, name, type->after, count);
+    bool told = record_control(t, MESSAGE_TYPE, &body);
+    if (!told)
+        own_types = type->next; /* nobody knows it: asked for again, it is told again */
+    return told ? type->code : 0;
+}
+
+poet_type_t codes_type(const char *name, const char *const *after)
+{
+    struct thread *t = begin();
+    if (!t)
+        return 0;
+    poet_type_t code = make_type(t, name, after);
+    end();
+    return code;
+}
+
+uint16_t codes_pair(poet_type_t a, poet_type_t b)
+{
+    struct thread *t = begin();
+    if (!t)
+        return 0;
+    struct own_pair *pair = own_pairs;
+    while (pair && (pair->a != a || pair->b != b))
+        pair = pair->next;
+    if (!pair && next_shape - SHAPE_COMPOUND < LIMIT_SHAPES &&
+        (pair = arena_take(sizeof *pair)) != NULL) {
+        *pair = (struct own_pair){own_pairs, a, b, (uint16_t)next_shape++};
+        own_pairs = pair;
+        uint8_t small[32];
+        struct out body = {.data = small, .room = sizeof small};
+        put_shape(&body, pair->code, &(struct step){a, b, 0}, 1);
+        if (!record_control(t, MESSAGE_SHAPE, &body)) {
+            own_pairs = pair->next;
+            pair = NULL;
+        }
+    }
+    end();
+    return pair ? pair->code : 0;
+}

@@ -1,0 +1,163 @@
+/* What the program calls that nobody follows, as its files say it: told at the start, so that an answer
+ * `concurrent` has its reason.  Looked at are the program and what of its libraries was compiled with -trace. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+
+#include <string.h>
+
+extern const char poet_process_follows[] __attribute__((weak)); /* libpoet-process is there */
+
+#define MOST_NAMES 8
+static const struct way {
+    bool followed; /* by libpoet-process */
+    const char *what, *names[MOST_NAMES];
+} ways[] = {
+    {true, "pipes and FIFOs (poetcc -trace -processes follows them)", {"pipe", "pipe2", "mkfifo", "mkfifoat"}},
+    {true, "sockets (poetcc -trace -processes follows those of one machine)", {"socketpair", "socket"}},
+    {true, "eventfds (poetcc -trace -processes follows them)", {"eventfd"}},
+    {true, "POSIX message queues (poetcc -trace -processes follows them)", {"mq_open"}},
+    {true, "file locks (poetcc -trace -processes follows them)", {"flock", "lockf", "lockf64", "fcntl", "fcntl64"}},
+    {false, "what C's stdio reads from pipes (popen, fdopen)", {"popen", "fdopen"}},
+    {false, "epoll", {"epoll_wait", "epoll_pwait", "epoll_pwait2"}},
+    {false, "splice, sendfile", {"splice", "vmsplice", "tee", "sendfile", "sendfile64"}},
+    {false, "recvmmsg, sendmmsg, preadv2, pwritev2", {"recvmmsg", "sendmmsg", "preadv2", "pwritev2"}},
+    {false, "System V semaphores and messages", {"semop", "semtimedop", "msgsnd", "msgrcv"}},
+    {false, "memory shared with other processes", {"shm_open", "shmget"}},
+    {false, "asynchronous input and output (aio)", {"aio_read", "aio_write", "aio_read64", "aio_write64", "lio_listio"}},
+    {false, "inotify, fanotify, timerfd", {"inotify_init", "inotify_init1", "fanotify_init", "timerfd_create"}},
+};
+#define WAYS (sizeof ways / sizeof *ways)
+
+#if defined(POET_STATIC)
+#include <mqueue.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+/* A static program has what it calls, and nothing else; what libpoet itself calls is left out. */
+#pragma weak pipe
+#pragma weak pipe2
+#pragma weak eventfd
+#pragma weak mq_open
+#pragma weak epoll_wait
+#pragma weak semop
+#pragma weak shmget
+
+void imports_tell(void)
+{
+    const bool there[WAYS] = {[0] = pipe || pipe2, [2] = eventfd, [3] = mq_open, [6] = epoll_wait, [9] = semop, [10] = shmget};
+    for (size_t i = 0; i < WAYS; i++)
+        if (there[i])
+            unseen_tell(UNSEEN_RUNTIME, ways[i].what);
+}
+
+int poet_imports(const char *const *names) { return names && 0; }
+#else
+#include <elf.h>
+#include <link.h>
+
+/* The names that a module has looked up by the loader: those that it calls. */
+struct names {
+    const ElfW(Sym) *symbols;
+    const char *strings;
+    const ElfW(Rela) *relocations[2];
+    size_t counts[2];
+};
+
+static const void *at(const struct dl_phdr_info *info, ElfW(Addr) address)
+{
+    return (const void *)(address < info->dlpi_addr ? address + info->dlpi_addr : address);
+}
+
+static struct names names_of(const struct dl_phdr_info *info)
+{
+    struct names n = {0};
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        const ElfW(Dyn) *d = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+        for (; d->d_tag != DT_NULL; d++)
+            switch (d->d_tag) {
+            case DT_SYMTAB: n.symbols = at(info, d->d_un.d_ptr); break;
+            case DT_STRTAB: n.strings = at(info, d->d_un.d_ptr); break;
+            case DT_RELA: n.relocations[0] = at(info, d->d_un.d_ptr); break;
+            case DT_RELASZ: n.counts[0] = d->d_un.d_val / sizeof(ElfW(Rela)); break;
+            case DT_JMPREL: n.relocations[1] = at(info, d->d_un.d_ptr); break;
+            case DT_PLTRELSZ: n.counts[1] = d->d_un.d_val / sizeof(ElfW(Rela)); break;
+            default: break;
+            }
+    }
+    return n;
+}
+
+#if __WORDSIZE == 64
+#define SYMBOL(r) ELF64_R_SYM((r)->r_info)
+#else
+#define SYMBOL(r) ELF32_R_SYM((r)->r_info)
+#endif
+
+typedef bool each(const char *name, void *context); /* true: enough */
+
+static bool each_name(const struct names *n, each *call, void *context)
+{
+    for (int i = 0; i < 2 && n->symbols && n->strings; i++)
+        for (size_t k = 0; n->relocations[i] && k < n->counts[i]; k++) {
+            const ElfW(Sym) *s = &n->symbols[SYMBOL(&n->relocations[i][k])];
+            if (SYMBOL(&n->relocations[i][k]) && s->st_shndx == SHN_UNDEF && call(n->strings + s->st_name, context))
+                return true;
+        }
+    return false;
+}
+
+static bool is_redirected(const char *name, void *context)
+{
+    (void)context;
+    return strncmp(name, "poet_link_with_poetcc_trace__", 29) == 0;
+}
+
+static bool note(const char *name, void *context)
+{
+    bool *found = context;
+    for (size_t i = 0; i < WAYS; i++)
+        for (size_t k = 0; k < MOST_NAMES && ways[i].names[k]; k++)
+            found[i] |= strcmp(ways[i].names[k], name) == 0;
+    return false;
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *found)
+{
+    (void)size;
+    struct names n = names_of(info);
+    if (!info->dlpi_name || !*info->dlpi_name || each_name(&n, is_redirected, NULL))
+        each_name(&n, note, found);
+    return 0;
+}
+
+void imports_tell(void)
+{
+    bool found[WAYS] = {0};
+    dl_iterate_phdr(look, found);
+    for (size_t i = 0; i < WAYS; i++)
+        if (found[i] && !(ways[i].followed && poet_process_follows))
+            unseen_tell(UNSEEN_RUNTIME, ways[i].what);
+}
+
+static bool is_one(const char *name, void *context)
+{
+    for (const char *const *names = context; *names; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+static int look_for(struct dl_phdr_info *info, size_t size, void *names)
+{
+    (void)size;
+    struct names n = names_of(info);
+    return each_name(&n, is_one, names) ? 2 : 1; /* the program comes first */
+}
+
+int poet_imports(const char *const *names) { return dl_iterate_phdr(look_for, (void *)(uintptr_t)names) == 2; }
+#endif

@@ -1,0 +1,187 @@
+/* Starting a server of our own, where none is running. */
+#define _GNU_SOURCE
+#include "clients/trace/core/environ.h"
+#include "clients/trace/core/inside.h"
+#include "wire/endpoint.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool executable(const char *path) { return access(path, X_OK) == 0; }
+
+static bool find_server(char *path, size_t size)
+{
+    const char *named = environment_get("POET_SERVER_PROGRAM");
+    if (named && *named) {
+        snprintf(path, size, "%s", named);
+        return executable(path);
+    }
+#if !defined(POET_STATIC)
+    Dl_info info;
+    char *slash;
+    if (dladdr((void *)(uintptr_t)find_server, &info) && info.dli_fname) {
+        snprintf(path, size, "%s", info.dli_fname);
+        for (int i = 0; i < 2 && (slash = strrchr(path, '/')) != NULL; i++)
+            *slash = 0;
+        size_t n = strlen(path);
+        snprintf(path + n, size - n, "/libexec/poet/poet-server");
+        if (executable(path))
+            return true;
+    }
+#endif
+    const char *search = environment_get("PATH");
+    for (const char *at = search; at && *at; at += strcspn(at, ":"), at += *at == ':') {
+        int n = (int)strcspn(at, ":");
+        snprintf(path, size, "%.*s/poet-server", n, at);
+        if (executable(path))
+            return true;
+        snprintf(path, size, "%.*s/../libexec/poet/poet-server", n, at); /* beside poet and poetcc */
+        if (executable(path))
+            return true;
+    }
+    return false;
+}
+
+/* In the grandchild: nothing of the program's may stay open, or whoever waits for
+ * its output to end would wait for the server. */
+static void become_server(const char *program, const char *file, const char *endpoint, int fd)
+{
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; i < 3; i++)
+        dup2(null, i);
+    dup2(fd, 3);
+    fcntl(3, F_SETFD, 0); /* where it was the same number already */
+    struct rlimit most; /* of a file: the trace is none of the program's */
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){most.rlim_max, most.rlim_max});
+#if defined(PR_SET_TSC)
+    prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+#endif
+    signal(SIGXFSZ, SIG_IGN); /* a disk that is full, then */
+    syscall(SYS_close_range, 4u, ~0u, 0u);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGINT, SIG_IGN);
+    environment_unset("LD_PRELOAD");
+    if (!environment_get("POET_KEEP"))
+        environment_set("POET_KEEP", "1G");
+    execl(program, program, "--client", "3", "--once", "-o", file, "-l", endpoint, (char *)NULL);
+    _exit(127);
+}
+
+/* A server of our own, that no wait() of the program can see. */
+int launch_server(char *file, size_t file_size, char *endpoint, size_t endpoint_size)
+{
+    static char program[PATH_MAX], directory[256]; /* once in the life of a process */
+    static struct error error;
+    int pair[2];
+    if (!find_server(program, sizeof program)) {
+        say("no server is running and poet-server was not found: the program runs untraced "
+            "(set POET_SERVER_PROGRAM, or POET_SERVER=none to say so)");
+        return -1;
+    }
+    if (!endpoint_directory(directory, sizeof directory, &error)) {
+        say("%s", error.text);
+        return -1;
+    }
+    const char *wanted = environment_get("POET_OUTPUT");
+    if (wanted && *wanted)
+        snprintf(file, file_size, "%s", wanted);
+    else
+        snprintf(file, file_size, "%.200s.%d.poet", program_invocation_short_name, (int)getpid());
+    snprintf(endpoint, endpoint_size, "unix:%s/poet-%d.sock", directory, (int)getpid());
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return -1;
+    pair[0] = descriptor_away(pair[0], 4);
+    pair[1] = descriptor_away(pair[1], 4);
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    long child = syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL); /* a fork without SIGCHLD */
+    if (child == 0) {
+        setsid();
+        if (syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL) == 0)
+            become_server(program, file, endpoint, pair[1]);
+        _exit(0);
+    }
+    close(pair[1]);
+    if (child < 0) {
+        close(pair[0]);
+        return -1;
+    }
+    while (waitpid((pid_t)child, NULL, __WALL) < 0 && errno == EINTR)
+        ;
+    return pair[0];
+}
+
+/* ---- one server for all processes of a launch ---- */
+
+#define PATIENCE_MS 3000
+
+static int lock_file = -1;
+static char lock_path[400];
+static pid_t starter; /* of the server that it names */
+
+/* By the name of the launch; FNV-1a (Fowler, Noll and Vo). */
+static bool lock_launch(const char *launch)
+{
+    static char directory[256];
+    static struct error error;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *c = launch; *c; c++)
+        hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
+    if (!endpoint_directory(directory, sizeof directory, &error))
+        return false;
+    snprintf(lock_path, sizeof lock_path, "%s/launch-%016llx", directory, (unsigned long long)hash);
+    lock_file = descriptor_away(open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), 3);
+    for (int waited = 0; lock_file >= 0 && waited < PATIENCE_MS; waited += 10) {
+        if (flock(lock_file, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    return false;
+}
+
+int launch_shared(const char *launch, char *file, size_t file_size, char *endpoint, size_t endpoint_size)
+{
+    static char known[400];
+    static struct error error;
+    bool absent;
+    ssize_t n = lock_launch(launch) ? pread(lock_file, known, sizeof known - 1, 0) : 0;
+    int fd = n > 0 ? endpoint_connect(known, 1000, &absent, &error) : -1;
+    if (fd >= 0) {
+        snprintf(endpoint, endpoint_size, "%s", known);
+        return fd;
+    }
+    fd = launch_server(file, file_size, endpoint, endpoint_size);
+    if (fd >= 0 && lock_file >= 0 &&
+        (ftruncate(lock_file, 0) < 0 || pwrite(lock_file, endpoint, strlen(endpoint), 0) < 0))
+        say("the other processes of this launch are traced apart: %s", strerror(errno));
+    starter = fd >= 0 ? getpid() : 0;
+    return fd;
+}
+
+void launch_done(void)
+{
+    if (lock_file >= 0)
+        close(lock_file);
+    lock_file = -1;
+}
+
+void launch_end(void)
+{
+    if (starter == getpid())
+        unlink(lock_path);
+}

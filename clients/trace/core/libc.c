@@ -1,0 +1,46 @@
+#include "clients/trace/core/libc.h"
+
+#include <stdint.h>
+
+struct libc libc = {
+#define L(name) name,
+    LIBC_CALLS(L)
+#undef L
+};
+
+#if defined(POET_STATIC)
+void libc_find(void) {}
+#else
+void libc_find(void)
+{
+    void *p;
+#define L(name)                                          \
+    if ((p = dlsym(RTLD_NEXT, #name)) != NULL)           \
+        *(void **)&libc.name = p;
+    LIBC_CALLS(L)
+#undef L
+}
+#endif
+
+/* In front of each piece, its size. */
+#define HEAD 64u
+
+void *pages_resize(void *pages, size_t bytes)
+{
+    char *old = pages ? (char *)pages - HEAD : NULL, *new;
+    size_t size = bytes + HEAD;
+    if (old)
+        new = mremap(old, *(size_t *)(void *)old, size, MREMAP_MAYMOVE);
+    else
+        new = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (new == MAP_FAILED)
+        return NULL;
+    *(size_t *)(void *)new = size;
+    return new + HEAD;
+}
+
+void pages_free(void *pages)
+{
+    if (pages)
+        munmap((char *)pages - HEAD, *(size_t *)(void *)((char *)pages - HEAD));
+}

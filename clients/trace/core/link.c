@@ -1,0 +1,380 @@
+/* The connection to the event server, and the queues that are handed over on it.  Used at thread
+ * starts, never on an event. */
+#define _GNU_SOURCE
+#include "clients/trace/core/environ.h"
+#include "clients/trace/core/inside.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+uint64_t instance;
+_Atomic uint32_t live;
+
+static int connection = -1;
+static struct stat connection_is; /* a program may close every descriptor, ours too */
+static latch sending; /* around the connection: messages on it are whole */
+static _Atomic bool wake_wanted;
+static unsigned wait_ms = 1000;
+static uint32_t queue_slots = 4096;
+
+unsigned server_wait_ms(void) { return wait_ms; }
+
+/* What standard error was at the start: later the number may be another file's. */
+static struct stat error_output;
+static bool has_error_output;
+
+void say_begin(void) { has_error_output = fstat(STDERR_FILENO, &error_output) == 0; }
+
+static bool may_say(void)
+{
+    struct stat st;
+    return has_error_output && fstat(STDERR_FILENO, &st) == 0 && st.st_dev == error_output.st_dev &&
+           st.st_ino == error_output.st_ino && !environment_get("POET_QUIET");
+}
+
+void say(const char *format, ...)
+{
+    if (!may_say())
+        return;
+    char text[768] = "poet: ";
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(text + 6, sizeof text - 8, format, ap);
+    va_end(ap);
+    if (n < 0)
+        return;
+    size_t size = strlen(text);
+    text[size++] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, text, size);
+    (void)ignored;
+}
+
+static unsigned number_from(const char *variable, unsigned otherwise, unsigned low, unsigned high)
+{
+    const char *s = environment_get(variable);
+    if (!s || !*s)
+        return otherwise;
+    char *end;
+    unsigned long v = strtoul(s, &end, 10);
+    if (*end || v < low || v > high) {
+        say("%s=%s: must be a number from %u to %u: using %u", variable, s, low, high, otherwise);
+        return otherwise;
+    }
+    return (unsigned)v;
+}
+
+
+static bool ours(void)
+{
+    struct stat st;
+    return connection >= 0 && fstat(connection, &st) == 0 && st.st_ino == connection_is.st_ino &&
+           st.st_dev == connection_is.st_dev;
+}
+
+static void give_up(const char *why)
+{
+    if (!atomic_exchange(&live, 0))
+        return;
+    if (why)
+        say("the server is gone (%s): the program goes on untraced", why);
+}
+
+/* The connection stands, but the server does not read: it is slow, or stopped.  It is waited for once, until it
+ * has read something. */
+static bool slow;
+
+/* Sends all of it, or nothing where the server is slow; gives tracing up where it is gone, or a message would be
+ * cut.  Call under the lock. */
+static bool send_all(const struct out *out, int descriptor)
+{
+    if (out->failed)
+        return false;
+    if (!ours()) {
+        give_up("the program closed the connection");
+        return false;
+    }
+    for (size_t sent = 0; sent < out->size;) {
+        struct iovec iov = {out->data + sent, out->size - sent};
+        char control[CMSG_SPACE(sizeof(int))] = {0};
+        struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+        if (descriptor >= 0 && sent == 0) {
+            message.msg_control = control;
+            message.msg_controllen = sizeof control;
+            struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+            c->cmsg_level = SOL_SOCKET;
+            c->cmsg_type = SCM_RIGHTS;
+            c->cmsg_len = CMSG_LEN(sizeof(int));
+            memcpy(CMSG_DATA(c), &descriptor, sizeof descriptor);
+        }
+        ssize_t n = sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n >= 0) {
+            sent += (size_t)n;
+            slow = false;
+            continue;
+        }
+        struct pollfd p = {.fd = connection, .events = POLLOUT};
+        bool full = errno == EAGAIN;
+        int patience = slow ? 0 : server_wait_ms() > 1000 ? (int)server_wait_ms() : 1000;
+        if (errno == EINTR || (full && poll(&p, 1, patience) == 1))
+            continue;
+        slow = full;
+        if (full && sent == 0)
+            return false;
+        give_up(full ? "it does not read" : strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static void send_wake(void)
+{
+    static const uint8_t wake[MESSAGE_FRAME_BYTES] = {
+        0, 0, 0, 0, MESSAGE_WAKE, 0, MESSAGE_MARK & 0xff, MESSAGE_MARK >> 8};
+    if (!ours())
+        give_up("the program closed the connection");
+    else if (send(connection, wake, sizeof wake, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN &&
+             errno != EINTR)
+        give_up(strerror(errno));
+}
+
+/* Nobody waits for the connection to wake the server: whoever has it now does it when it has done. */
+static void wake_if_wanted(void)
+{
+    while (atomic_load(&wake_wanted) && latch_try(&sending)) {
+        if (atomic_exchange(&wake_wanted, false))
+            send_wake();
+        latch_give(&sending);
+    }
+}
+
+static bool send_whole(const struct out *out, int descriptor, uint32_t life)
+{
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    latch_take(&sending);
+    bool sent = atomic_load(&live) == life && send_all(out, descriptor);
+    latch_give(&sending);
+    wake_if_wanted();
+    pthread_setcancelstate(cancelling, NULL);
+    return sent;
+}
+
+/* ---- queues ---- */
+
+bool server_remote;
+
+static void prepare_queue(struct thread *t, void *memory, uint32_t slots)
+{
+    t->queue = memory;
+    t->life = atomic_load(&live);
+    t->slots = (struct slot *)((char *)memory + QUEUE_HEAD_BYTES);
+    t->mask = slots - 1;
+    t->queue->magic = QUEUE_MAGIC;
+    t->queue->version = WIRE_VERSION;
+    t->queue->slots = slots;
+    t->queue->clock = clock_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
+    atomic_store(&t->queue->asleep, 1);
+}
+
+static bool make_sent_queue(struct thread *t, size_t bytes, uint32_t slots)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return false;
+    prepare_queue(t, p, slots);
+    if (sender_add(p, bytes))
+        return true;
+    munmap(p, bytes);
+    t->queue = NULL;
+    t->life = NO_LIFE;
+    return false;
+}
+
+int descriptor_away(int fd, int least)
+{
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, least);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+/* The limit on the size of files holds for this memory, too, and to go beyond it is a signal. */
+static bool set_size(int fd, size_t bytes)
+{
+    sigset_t size_exceeded, before;
+    sigemptyset(&size_exceeded);
+    sigaddset(&size_exceeded, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &size_exceeded, &before);
+    bool set = ftruncate(fd, (off_t)bytes) == 0;
+    if (!set && errno == EFBIG)
+        sigtimedwait(&size_exceeded, NULL, &(struct timespec){0, 0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return set;
+}
+
+/* Memory that the server may map, of a size that stays; -1: there is none here. */
+static int shared_memory(size_t bytes)
+{
+    int fd = descriptor_away(memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING), 3);
+    if (fd >= 0 && set_size(fd, bytes) &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool server_may_share(void)
+{
+    int fd = shared_memory(QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static bool make_queue(struct thread *t, uint32_t slots)
+{
+    size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
+    if (server_remote)
+        return make_sent_queue(t, bytes, slots);
+    int fd = shared_memory(bytes);
+    void *p = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    prepare_queue(t, p, slots);
+    uint8_t message[MESSAGE_FRAME_BYTES + 4];
+    struct out out = {.data = message, .room = sizeof message};
+    out_begin(&out, MESSAGE_THREAD);
+    put_u32(&out, slots);
+    out_end(&out);
+    bool sent = send_whole(&out, fd, t->life);
+    close(fd);
+    if (!sent) {
+        munmap(p, bytes);
+        t->queue = NULL;
+        t->life = NO_LIFE;
+    }
+    return sent;
+}
+
+bool server_queue(struct thread *t, uint32_t most_slots)
+{
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    bool made = make_queue(t, queue_slots < most_slots ? queue_slots : most_slots);
+    pthread_setcancelstate(cancelling, NULL);
+    return made;
+}
+
+void server_queue_done(struct thread *t)
+{
+    t->life = NO_LIFE;
+    if (!t->queue)
+        return;
+    atomic_store_explicit(&t->queue->done, 1, memory_order_release);
+    if (!server_remote) /* else it goes when it has been sent */
+        munmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES);
+    t->queue = NULL;
+    t->slots = NULL;
+}
+
+void server_wake(void)
+{
+    if (server_remote) {
+        sender_wake();
+        return;
+    }
+    int cancelling; /* send() is a cancellation point, a lock is not */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    atomic_store(&wake_wanted, true);
+    wake_if_wanted();
+    pthread_setcancelstate(cancelling, NULL);
+}
+
+void server_look(void)
+{
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    if (latch_try(&sending)) {
+        struct pollfd p = {.fd = connection, .events = POLLRDHUP};
+        if (!ours())
+            give_up("the program closed the connection");
+        else if (poll(&p, 1, 0) == 1 && p.revents & (POLLRDHUP | POLLHUP | POLLERR))
+            give_up("it hung up");
+        latch_give(&sending);
+        wake_if_wanted();
+    }
+    pthread_setcancelstate(cancelling, NULL);
+}
+
+bool server_send(const struct out *out, uint32_t life) { return send_whole(out, -1, life); }
+
+/* Its memory is the parent's as well: whatever is still written goes nowhere. */
+void server_queue_forked(struct thread *t)
+{
+    if (t->queue)
+        mmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+bool server_alive(void) { return atomic_load_explicit(&live, memory_order_relaxed) != 0; }
+
+void server_begin(void)
+{
+    wait_ms = number_from("POET_WAIT_MS", 1000, 0, 10000);
+    unsigned kib = number_from("POET_QUEUE_KIB", 256, 16, LIMIT_QUEUE_BYTES >> 10);
+    for (queue_slots = 256; (size_t)queue_slots * 2 * SLOT_BYTES <= (size_t)kib * 1024;)
+        queue_slots *= 2;
+}
+
+bool server_use(int fd, const struct out *first)
+{
+    static uint32_t lives;
+    latch_take(&sending);
+    if (ours())
+        close(connection);
+    connection = fd;
+    slow = false;
+    fstat(connection, &connection_is);
+    atomic_store(&live, ++lives);
+    bool sent = send_all(first, -1);
+    latch_give(&sending);
+    return sent;
+}
+
+static void forget(void)
+{
+    atomic_store(&live, 0);
+    if (ours())
+        close(connection);
+    connection = -1;
+}
+
+void server_forget(void)
+{
+    latch_take(&sending);
+    forget();
+    latch_give(&sending);
+}
+
+void server_forked(void)
+{
+    latch_reset(&sending);
+    forget();
+}
+

@@ -1,0 +1,396 @@
+/* What is mapped into the program: told to the server, which has call sites looked up in it, and
+ * asked whether calls that come from there are recorded though nobody compiled them for it.
+ *
+ * Under poet record POET_RECORD is `program` (calls of the program itself) or `all`;
+ * POET_INCLUDE and POET_EXCLUDE are patterns (fnmatch, separated by colons) on paths or names. */
+#define _GNU_SOURCE
+#include "clients/trace/core/environ.h"
+#include "clients/trace/core/inside.h"
+#include "clients/trace/core/runtime.h"
+#include "wire/limits.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#define MODULES 1024u
+
+enum whose {
+    WHOSE_NOBODY,
+    WHOSE_PROGRAM,
+    WHOSE_RUNTIME,   /* from here on: passed over when looking for who made a call */
+    WHOSE_SANITIZER, /* stands before the calls, as we do */
+    WHOSE_LIBC,
+    WHOSE_OURS
+};
+
+/* Filled in once, under the lock; an entry is used again if another module lies there now. */
+static struct module {
+    _Atomic uintptr_t start, end; /* end 0: nothing yet */
+    uintptr_t code_start, code_end;
+    enum whose whose;
+    bool records;
+    uintptr_t bias;
+    const char *path;
+    const void *announcement; /* the body of its MODULE */
+    size_t announcement_bytes;
+} modules[MODULES];
+static _Atomic unsigned module_count;
+static latch lock;
+static unsigned long long seen_adds;
+
+bool modules_record, modules_cxx;
+static bool under_record, record_all;
+static const char *include, *exclude;
+
+/* ---- reading what the loader says ---- */
+
+struct loaded {
+    char path[PATH_MAX];
+    uint8_t build_id[32];
+    unsigned build_id_bytes;
+    uintptr_t start, end, bias, code_start, code_end;
+    bool is_program;
+};
+
+static void read_notes(struct loaded *m, const char *note, size_t size)
+{
+    for (const char *end = note + size; note + sizeof(ElfW(Nhdr)) < end;) {
+        const ElfW(Nhdr) *h = (const void *)note;
+        const char *name = note + sizeof *h, *value = name + ((h->n_namesz + 3u) & ~3u);
+        if (value + h->n_descsz > end)
+            return;
+        if (h->n_type == NT_GNU_BUILD_ID && h->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
+            h->n_descsz <= sizeof m->build_id) {
+            m->build_id_bytes = h->n_descsz;
+            memcpy(m->build_id, value, h->n_descsz);
+        }
+        note = value + ((h->n_descsz + 3u) & ~3u);
+    }
+}
+
+static void extend(uintptr_t *start, uintptr_t *end, uintptr_t from, uintptr_t to)
+{
+    *start = *end == 0 || from < *start ? from : *start;
+    *end = to > *end ? to : *end;
+}
+
+/* What was opened by a relative path is looked up later from elsewhere. */
+static void absolute(char path[PATH_MAX], const char *name)
+{
+    *path = 0;
+    if (*name != '/' && strchr(name, '/') && getcwd(path, PATH_MAX - 1))
+        strcat(path, "/");
+    size_t size = strlen(path);
+    name += size && strncmp(name, "./", 2) == 0 ? 2 : 0;
+    snprintf(path + size, PATH_MAX - size, "%s", name);
+}
+
+static bool read_loaded(struct loaded *m, const struct dl_phdr_info *info)
+{
+    *m = (struct loaded){.bias = info->dlpi_addr, .is_program = !info->dlpi_name || !*info->dlpi_name};
+    if (!m->is_program)
+        absolute(m->path, info->dlpi_name);
+    else if (readlink("/proc/self/exe", m->path, sizeof m->path - 1) < 0)
+        return false;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + h->p_vaddr;
+        if (h->p_type == PT_LOAD) {
+            extend(&m->start, &m->end, start, start + h->p_memsz);
+            if (h->p_flags & PF_X)
+                extend(&m->code_start, &m->code_end, start, start + h->p_memsz);
+        } else if (h->p_type == PT_NOTE) {
+            read_notes(m, (const char *)start, h->p_memsz);
+        }
+    }
+    return m->end != 0;
+}
+
+static void put_module(struct out *out, const struct loaded *m)
+{
+    put_u64(out, m->start);
+    put_u64(out, m->end);
+    put_u64(out, m->bias);
+    put_u32(out, m->build_id_bytes);
+    put_bytes(out, m->build_id, m->build_id_bytes);
+    put_string(out, m->path);
+}
+
+/* ---- whose it is ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool matches(const char *patterns, const char *path)
+{
+    char pattern[512];
+    for (const char *at = patterns; at && *at; at += strcspn(at, ":"), at += *at == ':') {
+        snprintf(pattern, sizeof pattern, "%.*s", (int)strcspn(at, ":"), at);
+        if (*pattern && (fnmatch(pattern, path, 0) == 0 || fnmatch(pattern, base_name(path), 0) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* ThreadSanitizer's is not one of them: it makes a thread of its own before we are ready. */
+static bool is_sanitizer(const char *name)
+{
+    return strncmp(name, "libasan.so", 10) == 0 || strncmp(name, "liblsan.so", 10) == 0 ||
+           strncmp(name, "libhwasan.so", 12) == 0;
+}
+
+static enum whose whose_is(const struct loaded *m)
+{
+#if defined(POET_STATIC)
+    uintptr_t here = 0; /* a part of the program */
+#else
+    uintptr_t here = (uintptr_t)modules_begin;
+#endif
+    const char *name = base_name(m->path);
+    return here >= m->start && here < m->end             ? WHOSE_OURS
+           : m->is_program                               ? WHOSE_PROGRAM
+           : strncmp(name, "libstdc++.so", 12) == 0 ||
+                 strncmp(name, "libc++.so", 9) == 0      ? WHOSE_RUNTIME
+           : is_sanitizer(name)                          ? WHOSE_SANITIZER
+           : strncmp(name, "libc.so", 7) == 0            ? WHOSE_LIBC
+                                                         : WHOSE_NOBODY;
+}
+
+static bool is_recorded(const struct loaded *m, enum whose whose)
+{
+    if (!under_record || whose == WHOSE_OURS || whose == WHOSE_RUNTIME ||
+        whose == WHOSE_SANITIZER || matches(exclude, m->path))
+        return false;
+    return record_all || whose == WHOSE_PROGRAM || matches(include, m->path);
+}
+
+/* Kept for a child after fork, which must not ask the loader. */
+static void keep_announcement(struct module *new, const struct loaded *m)
+{
+    size_t room = strlen(m->path) + sizeof m->build_id + 64;
+    void *kept = arena_take(room);
+    struct out body = {.data = kept, .room = room, .failed = !kept};
+    put_module(&body, m);
+    char *path = arena_take(strlen(m->path) + 1);
+    if (path)
+        memcpy(path, m->path, strlen(m->path) + 1);
+    new->path = path;
+    new->bias = m->bias;
+    new->announcement = kept;
+    new->announcement_bytes = kept ? body.size : 0;
+}
+
+/* Under the lock.  NULL if it was known. */
+static const struct module *note(const struct loaded *m)
+{
+    unsigned count = atomic_load(&module_count), i = 0;
+    while (i < count && (modules[i].end <= m->start || modules[i].start >= m->end))
+        i++;
+    if (i < count && modules[i].start == m->start && modules[i].end == m->end)
+        return NULL;
+    if (i == MODULES)
+        return NULL;
+    struct module *new = &modules[i];
+    new->code_start = m->code_start;
+    new->code_end = m->code_end;
+    new->whose = whose_is(m);
+    new->records = is_recorded(m, new->whose);
+    keep_announcement(new, m);
+    if (new->whose == WHOSE_RUNTIME)
+        modules_record = modules_cxx = true; /* what it calls for the program is the program's */
+    atomic_store(&new->start, m->start);
+    atomic_store(&new->end, m->end);
+    if (i == count)
+        atomic_store(&module_count, count + 1);
+    return new;
+}
+
+/* context: the thread whose queue takes what is new, or NULL. */
+static int list(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    static struct loaded m; /* under the lock */
+    if (!read_loaded(&m, info))
+        return 0;
+    seen_adds = info->dlpi_adds;
+    const struct module *new = note(&m);
+    if (new)
+        runtime_look(info, m.path, new->whose == WHOSE_PROGRAM, new->records);
+    if (new && context) {
+        struct out body = {.data = (uint8_t *)(uintptr_t)new->announcement, .size = new->announcement_bytes};
+        record_control(context, MESSAGE_MODULE, &body);
+    }
+    return 0;
+}
+
+void modules_announce(struct out *out)
+{
+    for (unsigned i = 0; i < atomic_load(&module_count); i++) {
+        if (!modules[i].announcement_bytes)
+            continue; /* there was no memory for it */
+        out_begin(out, MESSAGE_MODULE);
+        put_bytes(out, modules[i].announcement, modules[i].announcement_bytes);
+        out_end(out);
+    }
+}
+
+void modules_forked(void) { latch_reset(&lock); }
+
+void modules_begin(void)
+{
+    const char *record = environment_get("POET_RECORD");
+    under_record = record && *record;
+    record_all = under_record && strcmp(record, "all") == 0;
+    include = environment_get("POET_INCLUDE");
+    exclude = environment_get("POET_EXCLUDE");
+    modules_record = under_record;
+    dl_iterate_phdr(list, NULL);
+}
+
+bool modules_under_record(void) { return under_record; }
+
+/* ---- by address ---- */
+
+static const struct module *find(uintptr_t address)
+{
+    unsigned count = atomic_load_explicit(&module_count, memory_order_acquire);
+    for (unsigned i = 0; i < count; i++)
+        if (address >= atomic_load_explicit(&modules[i].start, memory_order_relaxed) &&
+            address < atomic_load_explicit(&modules[i].end, memory_order_relaxed))
+            return &modules[i];
+    return NULL;
+}
+
+static int count_adds(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    *(unsigned long long *)context = info->dlpi_adds;
+    return 1;
+}
+
+/* A call from where nothing was known to lie: a library that was opened meanwhile. */
+static const struct module *find_new(struct thread *t, uintptr_t address)
+{
+    unsigned long long adds = 0;
+    dl_iterate_phdr(count_adds, &adds);
+    latch_take(&lock);
+    if (adds != seen_adds)
+        dl_iterate_phdr(list, t);
+    latch_give(&lock);
+    runtimes_tell();
+    return find(address);
+}
+
+void modules_look_again(void)
+{
+    int saved = errno;
+    find_new(NULL, 0);
+    errno = saved;
+}
+
+void modules_meet(struct thread *t, uintptr_t site)
+{
+    int saved = errno;
+    const struct module *m = find(site);
+    if (!m)
+        m = find_new(t, site);
+    errno = saved;
+    if (!m)
+        return;
+    t->module_start = atomic_load_explicit(&m->start, memory_order_relaxed);
+    t->module_bytes = atomic_load_explicit(&m->end, memory_order_relaxed) - t->module_start;
+}
+
+bool modules_has_code(uintptr_t address)
+{
+    const struct module *m = find(address);
+    return m && address >= m->code_start && address < m->code_end;
+}
+
+bool modules_is_runtime(uintptr_t address)
+{
+    const struct module *m = find(address);
+    return m && m->whose == WHOSE_RUNTIME;
+}
+
+const char *modules_path(uintptr_t address, uintptr_t *bias)
+{
+    const struct module *m = find(address);
+    if (m)
+        *bias = m->bias;
+    return m ? m->path : NULL;
+}
+
+static _Unwind_Reason_Code outside(struct _Unwind_Context *context, void *result)
+{
+    uintptr_t site = _Unwind_GetIP(context) - 1;
+    const struct module *m = find(site);
+    if (m && (m->whose >= WHOSE_RUNTIME || cxx_in_library(site)))
+        return _URC_NO_REASON;
+    *(uintptr_t *)result = m && (m->records || m->whose == WHOSE_PROGRAM) ? site : 0;
+    return _URC_END_OF_STACK;
+}
+
+/* Loaded where there is a C++ runtime; our own need for it would bring it into every program. */
+static uintptr_t caller_of_runtime(void)
+{
+    static _Unwind_Reason_Code (*_Atomic backtrace)(_Unwind_Trace_Fn, void *);
+    _Unwind_Reason_Code (*call)(_Unwind_Trace_Fn, void *) = atomic_load(&backtrace);
+    if (!call) {
+#if !defined(POET_STATIC)
+        *(void **)&call = dlsym(RTLD_DEFAULT, "_Unwind_Backtrace");
+#endif
+        atomic_store(&backtrace, call);
+    }
+    uintptr_t site = 0;
+    if (call)
+        call(outside, &site);
+    return site;
+}
+
+uintptr_t modules_user_site(uintptr_t site)
+{
+    if (LIKELY(!cxx_in_library(site)))
+        return site;
+    uintptr_t outer = caller_of_runtime();
+    return outer ? outer : site;
+}
+
+uintptr_t modules_site(uintptr_t site)
+{
+    const struct module *m = find(site);
+    struct thread *t = !m && under_record ? thread_present() : NULL;
+    if (t) {
+        busy_begin(t);
+        m = find_new(t, site);
+        busy_end(t);
+    }
+    if (!m)
+        return 0;
+    if (m->whose == WHOSE_RUNTIME || m->whose == WHOSE_SANITIZER)
+        return caller_of_runtime();
+    bool records = m->records || (m->whose == WHOSE_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
+    return records ? site_of_traced(site) : 0;
+}
+
+/* In the units that poetcc -trace compiles, by redirect.h. */
+#pragma weak poet_traced_unit
+extern const char poet_traced_unit[];
+
+uintptr_t modules_program_site(uintptr_t site)
+{
+    const struct module *m = poet_traced_unit ? find(site) : NULL;
+    return m && m->whose == WHOSE_PROGRAM ? site_of_traced(site) : 0;
+}

@@ -1,0 +1,254 @@
+/* Objects by address, and the memory that libpoet lives on. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#define BUCKET_BITS 18
+#define BUCKETS (1u << BUCKET_BITS)
+#if !defined(OBJECTS_MAX)
+#define OBJECTS_MAX (1u << 23) /* beyond it objects are not traced, and that is told */
+#endif
+#define ARENA_BYTES (256u << 10)
+
+static struct object *_Atomic buckets[BUCKETS];
+static _Atomic unsigned object_count;
+static latch adding;
+
+static latch arena_lock;
+static char *arena;
+static size_t arena_left;
+
+void *arena_take(size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    latch_take(&arena_lock);
+    void *p = NULL;
+    if (bytes > arena_left && bytes <= ARENA_BYTES) {
+        char *more = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (more != MAP_FAILED) {
+            arena = more;
+            arena_left = ARENA_BYTES;
+        }
+    }
+    if (bytes <= arena_left) {
+        p = arena;
+        arena += bytes;
+        arena_left -= bytes;
+    }
+    latch_give(&arena_lock);
+    return p;
+}
+
+static struct object *_Atomic *bucket_of(const void *address)
+{
+    uint64_t h = (uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u;
+    return &buckets[h >> (64 - BUCKET_BITS)];
+}
+
+struct object *object_find(const void *address, enum object_kind kind)
+{
+    if (!atomic_load_explicit(&object_count, memory_order_relaxed))
+        return NULL; /* as where nothing is recorded */
+    struct object *o = atomic_load_explicit(bucket_of(address), memory_order_acquire);
+    while (o && (__atomic_load_n(&o->address, __ATOMIC_ACQUIRE) != address || o->kind != kind))
+        o = atomic_load_explicit(&o->next, memory_order_relaxed);
+    return o;
+}
+
+/* The call that wanted it is not recorded, and that is counted and told. */
+static void *none_left(struct thread *t, const char *what)
+{
+    if (t && t->life == atomic_load(&live)) {
+        thread_missed(t, UNSEEN_LOST);
+        unseen_tell(UNSEEN_LOST, what);
+    }
+    return NULL;
+}
+
+/* One that was destroyed, or a new one in front.  Under the lock. */
+static struct object *take_entry(struct object *_Atomic *bucket)
+{
+    struct object *first = atomic_load_explicit(bucket, memory_order_relaxed), *o = first;
+    while (o && __atomic_load_n(&o->address, __ATOMIC_ACQUIRE))
+        o = atomic_load_explicit(&o->next, memory_order_relaxed);
+    if (o || atomic_load(&object_count) >= OBJECTS_MAX || (o = arena_take(sizeof *o)) == NULL)
+        return o;
+    *o = (struct object){.next = first};
+    atomic_fetch_add(&object_count, 1);
+    atomic_store_explicit(bucket, o, memory_order_release);
+    return o;
+}
+
+struct object *object_get(const void *address, enum object_kind kind)
+{
+    struct object *o = object_find(address, kind);
+    if (LIKELY(o != NULL))
+        return o;
+    latch_take(&adding);
+    o = object_find(address, kind); /* another thread may have been faster */
+    if (!o && (o = take_entry(bucket_of(address))) != NULL) {
+        o->kind = kind;
+        __atomic_store_n(&o->address, address, __ATOMIC_RELEASE);
+    }
+    latch_give(&adding);
+    if (!o)
+        none_left(thread_mine, "there are more objects than can be followed, or there is no memory");
+    return o;
+}
+
+static const struct {
+    const char *name;
+    bool shared;
+} kinds[] = {[OBJECT_TASK] = {"task", false},
+             [OBJECT_MONITOR] = {"monitor", false},
+             [OBJECT_CONDITION] = {"condition", true},
+             [OBJECT_SEMAPHORE] = {"semaphore", true},
+             [OBJECT_SPIN] = {"spin", false},
+             [OBJECT_RWLOCK] = {"rwlock", true},
+             [OBJECT_BARRIER] = {"barrier", true},
+             [OBJECT_ONCE] = {"once", true},
+             [OBJECT_COROUTINE] = {"coroutine", false}};
+
+struct line *object_line(struct thread *thread, struct object *o, bool created)
+{
+    if (LIKELY(line_index(&o->line)))
+        return &o->line;
+    busy_begin(thread); /* a handler may want the same one */
+    latch_take(&o->opening);
+    if (!line_index(&o->line)) {
+        uint64_t key = shared_key(o), identity[2] = {key, SHARED_KEYS};
+        uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
+                                       (kinds[o->kind].shared ? LINE_SHARED : 0u) |
+                                           (created && !key ? LINE_FOLLOWS : 0u), key ? identity : NULL);
+        if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {
+            o->visit++; /* what was held is of an earlier life */
+            o->held = false;
+        }
+        atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
+        atomic_store_explicit(&o->line.life, thread->life, memory_order_relaxed);
+        atomic_store_explicit(&o->line.index, index, memory_order_release);
+    }
+    latch_give(&o->opening);
+    busy_end(thread);
+    return line_index(&o->line) ? &o->line : none_left(thread, "the line of an object could not be announced");
+}
+
+/* What comes at that address is another one. */
+static void end_life(struct thread *t, struct object *o)
+{
+    if (t && o->kind != OBJECT_COROUTINE) /* whose last event says it */
+        line_close(t, &o->line);
+    atomic_store_explicit(&o->line.number, 0, memory_order_relaxed);
+    atomic_store_explicit(&o->line.index, 0, memory_order_release);
+    o->visit++;
+    o->held = false;
+    o->marked = false;
+    o->entry = 0;
+}
+
+/* Who can tell of the end: a child after fork does not begin to record for that. */
+static struct thread *recorder(void)
+{
+    struct thread *t = thread_self();
+    return t && !t->busy && !t->off ? t : NULL;
+}
+
+/* Of the others somebody may still think: waiters on a condition, threads that found something initialised. */
+static bool is_used_again(enum object_kind kind)
+{
+    return kind == OBJECT_MONITOR || kind == OBJECT_SPIN || kind == OBJECT_RWLOCK ||
+           kind == OBJECT_SEMAPHORE || kind == OBJECT_BARRIER;
+}
+
+void object_destroy(const void *address, enum object_kind kind)
+{
+    struct object *o = object_find(address, kind);
+    if (!o)
+        return;
+    end_life(recorder(), o);
+    if (is_used_again(kind))
+        __atomic_store_n(&o->address, NULL, __ATOMIC_RELEASE);
+}
+
+void object_renew(struct object *o) { end_life(recorder(), o); }
+
+struct line *object_meet(struct thread *t, struct object *o)
+{
+    int saved = errno;
+    latch_take(&o->opening);
+    if (!object_is_marked(o)) { /* else another reader was faster */
+        if (o->marked)
+            end_life(t, o);
+        o->marked = true;
+        __atomic_store_n(object_mark(o->address, o->kind), object_mark_of(o->address), __ATOMIC_RELAXED);
+    }
+    latch_give(&o->opening);
+    struct line *line = object_line(t, o, false);
+    errno = saved;
+    return line;
+}
+
+void object_made(const void *address, enum object_kind kind, uintptr_t site)
+{
+    int saved = errno;
+    object_destroy(address, kind); /* it may have been another's */
+    struct thread *t = site ? thread_recording() : NULL;
+    struct object *o = t ? object_get(address, kind) : NULL;
+    if (o) {
+        o->entry = site;
+        object_line(t, o, true);
+    }
+    errno = saved;
+}
+
+/* ---- tasks: used again once nobody looks at them ---- */
+
+static latch task_lock;
+static struct task *task_pool;
+
+struct task *task_new(unsigned keepers)
+{
+    latch_take(&task_lock);
+    struct task *task = task_pool;
+    if (task)
+        task_pool = task->free_next;
+    latch_give(&task_lock);
+    if (!task)
+        task = arena_take(sizeof *task);
+    if (task)
+        *task = (struct task){.keepers = keepers};
+    return task;
+}
+
+void task_release(struct task *task)
+{
+    if (atomic_fetch_sub(&task->keepers, 1) != 1)
+        return;
+    latch_take(&task_lock);
+    task->free_next = task_pool;
+    task_pool = task;
+    latch_give(&task_lock);
+}
+
+/* The same for each object, before the child records anything. */
+void objects_begin_child(void)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct object *o = atomic_load(&buckets[i]); o; o = atomic_load(&o->next)) {
+            latch_reset(&o->opening);
+            signals_begin_child(o);
+        }
+}
+
+/* Locks that threads held which are not there any more; half-done changes are left behind. */
+void objects_forked(void)
+{
+    latch_reset(&arena_lock);
+    latch_reset(&adding);
+    arena_left = 0;
+    latch_reset(&task_lock);
+    task_pool = NULL;
+}

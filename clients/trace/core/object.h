@@ -1,0 +1,102 @@
+/* Lines, and the objects at addresses that threads meet at. */
+#ifndef CLIENTS_TRACE_CORE_OBJECT_H
+#define CLIENTS_TRACE_CORE_OBJECT_H
+
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/lock.h"
+#include "wire/event.h"
+
+#pragma GCC visibility push(hidden)
+
+struct line {
+    _Atomic uint32_t index;  /* 0: not announced yet */
+    _Atomic uint32_t life;   /* the life of the process in which it was */
+    _Atomic uint64_t number; /* last one taken */
+    _Atomic uint64_t *_Atomic far; /* where that is instead, if other processes number it, too */
+};
+
+enum object_kind {
+    OBJECT_TASK,
+    OBJECT_MONITOR,
+    OBJECT_SPIN,
+    OBJECT_CONDITION,
+    OBJECT_SEMAPHORE,
+    OBJECT_RWLOCK,
+    OBJECT_BARRIER,
+    OBJECT_ONCE,
+    OBJECT_COROUTINE
+};
+
+struct thread;
+
+/* Something at an address that threads meet at.  Never freed; a destroyed one has no address, and is used
+ * again for another object whose address belongs into the same bucket. */
+struct object {
+    struct object *_Atomic next;
+    const void *address;
+    enum object_kind kind;
+    struct line line;
+    latch opening;            /* one thread announces the line */
+    uint64_t visit;           /* counts lives and, of monitors, outermost visits; under the mutex */
+    bool held;                /* monitors: a recorded visit goes on; under the mutex */
+    bool marked;              /* its memory has borne the mark; under `opening` */
+    struct task *_Atomic task; /* OBJECT_TASK */
+    struct signals *_Atomic signals; /* OBJECT_CONDITION */
+    struct rounds *_Atomic rounds;   /* OBJECT_BARRIER */
+    struct ref initialised;          /* OBJECT_ONCE: written before the real once lets others go, */
+    uint32_t initialised_life;       /*   and when that was */
+    _Atomic unsigned opened;         /* OBJECT_SEMAPHORE: how often by name */
+    struct coroutine *_Atomic strand; /* OBJECT_COROUTINE: what runs on there, NULL a thread's own stack */
+    struct coroutine *made;           /*   the one that was made there, for the next */
+    uintptr_t entry; /* OBJECT_COROUTINE: its function; else where it was made, 0 unknown */
+};
+
+/* A mutex or read-write lock may be made without a call (PTHREAD_MUTEX_INITIALIZER, every std::mutex) where
+ * a dead one was: on the next frame, the next thread's stack, in memory that was given back.  So the first
+ * recorded thread that holds it marks it, in a field that the C library leaves to other kinds of locks; what
+ * makes another one there wipes the mark out.  NULL: such a one is made by calls only, or has no such field. */
+static inline uint64_t *object_mark(const void *address, enum object_kind kind)
+{
+#if defined(__GLIBC__) && __WORDSIZE == 64
+    void *p = (void *)(uintptr_t)address;
+    if (kind == OBJECT_MONITOR) /* not robust, of a priority protocol, or shared: their lists are in use */
+        return (((const pthread_mutex_t *)address)->__data.__kind & 0xf0) == 0
+                   ? (uint64_t *)(void *)&((pthread_mutex_t *)p)->__data.__list.__prev
+                   : NULL;
+    if (kind == OBJECT_RWLOCK)
+        return !((const pthread_rwlock_t *)address)->__data.__shared
+                   ? (uint64_t *)&((pthread_rwlock_t *)p)->__data.__pad2
+                   : NULL;
+#endif
+    return NULL;
+}
+
+/* Another one at another address, a copy, is not marked. */
+static inline uint64_t object_mark_of(const void *address)
+{
+    return (uint64_t)(uintptr_t)address ^ 0xb5c0f1a39e3779b9u;
+}
+
+/* Whether a thread that holds the object now finds it marked. */
+static inline bool object_is_marked(const struct object *o)
+{
+    const uint64_t *mark = object_mark(o->address, o->kind);
+    return !mark || LIKELY(__atomic_load_n(mark, __ATOMIC_RELAXED) == object_mark_of(o->address));
+}
+
+/* It holds one that is not marked: the object is another one, under a new line, if it was marked before.
+ * NULL: the line cannot be announced. */
+struct line *object_meet(struct thread *thread, struct object *object);
+
+struct object *object_find(const void *address, enum object_kind kind); /* or NULL */
+struct object *object_get(const void *address, enum object_kind kind);  /* NULL: table full */
+/* The object's line, announced if need be by the calling thread; created: its first
+ * event comes after what the thread did last.  NULL if it cannot be announced. */
+struct line *object_line(struct thread *thread, struct object *object, bool created);
+void object_destroy(const void *address, enum object_kind kind);
+void object_renew(struct object *object); /* what is at its address is another one from now on */
+/* A new object, made by a call at `site`: with a line if that is recorded. */
+void object_made(const void *address, enum object_kind kind, uintptr_t site);
+
+#pragma GCC visibility pop
+#endif

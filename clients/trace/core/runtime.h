@@ -1,0 +1,18 @@
+/* Languages and libraries that synchronise by means that are not followed. */
+#ifndef CLIENTS_TRACE_CORE_RUNTIME_H
+#define CLIENTS_TRACE_CORE_RUNTIME_H
+
+#include <link.h>
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+/* A module was loaded; records: its calls are recorded though it was not compiled for it.  Under the lock of
+ * the modules: what is found is told later. */
+void runtime_look(const struct dl_phdr_info *info, const char *path, bool is_program, bool records);
+/* Once the program is traced: whether it is of such a language itself.  warn: the user hears it, too. */
+void runtime_look_at_program(bool warn);
+void runtimes_tell(void); /* the server, what was found since */
+
+#pragma GCC visibility pop
+#endif

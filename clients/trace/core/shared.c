@@ -1,0 +1,156 @@
+/* Objects that several processes share, in mapped files or by name: one line, whose numbers all
+ * take from one counter (wire/counters.h).  Its identity is where its memory is: device, inode
+ * and offset, as /proc/self/maps says. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+#include "wire/counters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct counter *counters; /* NULL: the server gave none */
+
+void shared_begin(int fd)
+{
+    struct stat st;
+    counters = NULL; /* an earlier life's stay where they are: somebody may be counting */
+    if (fd < 0)
+        return;
+    int seals = fcntl(fd, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
+    void *p = seals >= 0 && (seals & needed) == needed && fstat(fd, &st) == 0 &&
+                      (uint64_t)st.st_size >= COUNTERS_BYTES
+                  ? mmap(NULL, COUNTERS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                  : MAP_FAILED;
+    counters = p == MAP_FAILED ? NULL : p;
+    close(fd);
+}
+
+/* Whether the program said that other processes may use it. */
+static bool may_be_shared(const struct object *o)
+{
+    switch (o->kind) {
+    case OBJECT_SPIN: /* says nothing */
+        return true;
+#ifdef __GLIBC__
+    case OBJECT_MONITOR:
+        return (((const pthread_mutex_t *)o->address)->__data.__kind & 128) != 0;
+    case OBJECT_RWLOCK:
+        return ((const pthread_rwlock_t *)o->address)->__data.__shared != 0;
+    case OBJECT_CONDITION:
+        return (((const pthread_cond_t *)o->address)->__data.__wrefs & 1) != 0;
+    case OBJECT_SEMAPHORE: /* after the value, whether it is private; see glibc's struct new_sem */
+        return ((const int *)o->address)[sizeof(long) / sizeof(int) == 2 ? 2 : 1] != 0;
+#endif
+    default:
+        return false;
+    }
+}
+
+struct place {
+    unsigned long long start, end, offset, inode;
+    unsigned major, minor;
+    char permissions[8];
+};
+
+static bool read_place(const char *line, struct place *p)
+{
+    return sscanf(line, "%llx-%llx %7s %llx %x:%x %llu", &p->start, &p->end, p->permissions, &p->offset,
+                  &p->major, &p->minor, &p->inode) == 7;
+}
+
+/* The shared mapping that an address lies in.  Reads line by line, without stdio, which locks; of a line that
+ * is longer than the room (a path), the beginning says all. */
+static bool find_place(uintptr_t address, struct place *p)
+{
+    char text[512];
+    size_t size = 0;
+    bool found = false, skip = false; /* the rest of a line whose beginning is read */
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    for (ssize_t n; fd >= 0 && !found && (n = read(fd, text + size, sizeof text - 1 - size)) > 0;) {
+        size += (size_t)n;
+        text[size] = 0;
+        char *line = text, *end;
+        for (; !found && ((end = strchr(line, '\n')) != NULL || size == sizeof text - 1); line = end + 1) {
+            bool whole = end != NULL;
+            if (!whole && line != text)
+                break;
+            end = whole ? end : text + size - 1;
+            *end = 0;
+            found = !skip && read_place(line, p) && address >= p->start && address < p->end;
+            skip = !whole;
+            if (!whole) {
+                line = text + size;
+                break;
+            }
+        }
+        size -= (size_t)(line - text);
+        memmove(text, line, size);
+    }
+    if (fd >= 0)
+        close(fd);
+    return found && p->permissions[3] == 's' && p->inode;
+}
+
+static uint64_t mix(uint64_t key, uint64_t value)
+{
+    key = (key ^ value) * 0x9e3779b97f4a7c15u;
+    return key ^ key >> 29;
+}
+
+static _Atomic uint64_t *counter_of(uint64_t key)
+{
+    for (uint64_t i = 0; i < COUNTERS; i++) {
+        struct counter *c = &counters[(key + i) % COUNTERS];
+        uint64_t there = 0;
+        if (atomic_compare_exchange_strong(&c->key, &there, key) || there == key)
+            return &c->number;
+    }
+    return NULL;
+}
+
+static _Atomic uint64_t *counter_if_any(uint64_t key)
+{
+    for (uint64_t i = 0; i < COUNTERS; i++) {
+        struct counter *c = &counters[(key + i) % COUNTERS];
+        uint64_t there = atomic_load(&c->key);
+        if (there == 0 || there == key)
+            return there ? &c->number : NULL;
+    }
+    return NULL;
+}
+
+uint64_t *poet_counter(uint64_t key, int make)
+{
+    key = mix(mix(2, key), key >> 32);
+    key += key == 0;
+    if (!counters)
+        return NULL;
+    return (uint64_t *)(uintptr_t)(make ? counter_of(key) : counter_if_any(key));
+}
+
+uint64_t shared_key(struct object *o)
+{
+    struct place p;
+    int saved = errno, cancelling;
+    uint64_t key = 0;
+    atomic_store(&o->line.far, NULL); /* of another life, or of what was at this address before */
+    if (!counters || !may_be_shared(o))
+        return 0;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    if (find_place((uintptr_t)o->address, &p)) {
+        key = mix(mix(mix(mix(1, p.major << 16 ^ p.minor), p.inode),
+                      p.offset + ((uintptr_t)o->address - p.start)), o->kind);
+        key += key == 0;
+    }
+    pthread_setcancelstate(cancelling, NULL);
+    errno = saved;
+    _Atomic uint64_t *far = key ? counter_of(key) : NULL;
+    atomic_store(&o->line.far, far);
+    return far ? key : 0;
+}

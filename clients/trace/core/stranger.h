@@ -1,0 +1,30 @@
+/* Threads whose creation is not recorded, as those that libraries make. */
+#ifndef CLIENTS_TRACE_CORE_STRANGER_H
+#define CLIENTS_TRACE_CORE_STRANGER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <threads.h>
+
+#pragma GCC visibility push(hidden)
+
+struct thread;
+
+void strangers_begin(void); /* once life_at_end() may be called */
+#define STRANGER ((uintptr_t)1) /* in what life_at_end() was given: it is for this */
+void stranger_end(void *p);
+void strangers_forked(void);
+/* Creates a thread by a call that is not recorded: what pthread_create or, with function_c11, thrd_create
+ * returns. */
+int stranger_create(pthread_t *id, const pthread_attr_t *attributes, bool detached,
+                    void *(*function)(void *), thrd_start_t function_c11, void *argument);
+/* The calling thread, which has no line, gets one; NULL: it must not. */
+struct thread *thread_adopt(void);
+/* It gets none from here on, or again; whether it got none before. */
+bool stranger_shut(bool shut);
+/* The calling thread has waited for another's end: if it has no line that could tell, its start will. */
+void stranger_missed(void);
+
+#pragma GCC visibility pop
+#endif

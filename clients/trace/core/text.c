@@ -1,0 +1,41 @@
+/* Texts on their way into messages: at most so long, and never cut within a character. */
+#include "clients/trace/core/inside.h"
+
+#include <string.h>
+
+/* How many bytes a character of UTF-8 has that begins so; 1 also for what is none. */
+static size_t character_bytes(unsigned char first)
+{
+    return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+}
+
+size_t text_whole(const char *text, size_t size)
+{
+    for (size_t back = 1; back <= 3 && back <= size; back++) {
+        unsigned char c = (unsigned char)text[size - back];
+        if ((c & 0xc0) != 0x80)
+            return character_bytes(c) > back ? size - back : size;
+    }
+    return size;
+}
+
+size_t text_size(const char *text, size_t most)
+{
+    size_t size = strnlen(text, most + 1);
+    return size > most ? text_whole(text, most) : size;
+}
+
+void put_text(struct out *out, const char *text, size_t most)
+{
+    size_t size = text ? text_size(text, most) : 0;
+    put_u32(out, (uint32_t)size);
+    put_bytes(out, text, size);
+}
+
+struct out message_room(struct thread *t, void *small, size_t small_bytes, size_t needed)
+{
+    if (needed <= small_bytes)
+        return (struct out){.data = small, .room = small_bytes};
+    uint8_t *data = (uint8_t *)thread_scratch(t);
+    return (struct out){.data = data, .room = data ? SCRATCH_BYTES : 0, .failed = !data || needed > SCRATCH_BYTES};
+}

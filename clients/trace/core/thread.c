@@ -1,0 +1,322 @@
+/* The calling thread: what it holds, where it stands, whether it records. */
+#define _GNU_SOURCE
+#include "clients/trace/core/inside.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <string.h>
+
+__thread struct thread *thread_mine;
+__thread struct thread *thread_base;
+static _Atomic uint32_t next_line = 1, first_line = 1;
+
+void lines_begin(void) { atomic_store(&first_line, atomic_load(&next_line)); }
+
+bool line_current(uint32_t code)
+{
+    return code >= atomic_load_explicit(&first_line, memory_order_relaxed) &&
+           code < atomic_load_explicit(&next_line, memory_order_relaxed);
+}
+
+/* ---- the pool of thread structures ---- */
+
+static latch pool_lock;
+static struct thread *pool;
+
+static struct thread *take(void)
+{
+    latch_take(&pool_lock);
+    struct thread *t = pool;
+    if (t)
+        pool = t->next_free;
+    latch_give(&pool_lock);
+    if (!t) {
+        t = arena_take(sizeof *t);
+        if (!t)
+            return NULL;
+        *t = (struct thread){0};
+    }
+    *t = (struct thread){.holds = t->holds, .hold_room = t->hold_room, .partners = t->partners,
+                         .scratch = t->scratch};
+    return t;
+}
+
+static void put_back(struct thread *t)
+{
+    latch_take(&pool_lock);
+    t->next_free = pool;
+    pool = t;
+    latch_give(&pool_lock);
+}
+
+static struct thread *make(struct line *own, uint32_t slots)
+{
+    struct thread *t = take();
+    if (!t)
+        return NULL;
+    t->own = own;
+    if (!server_queue(t, slots)) {
+        put_back(t);
+        return NULL;
+    }
+    t->queue->thread = line_index(own);
+    return t;
+}
+
+struct thread *thread_make(struct task *task)
+{
+    struct thread *t = make(&task->line, QUEUE_WHOLE);
+    if (t) {
+        t->task = task;
+        t->alone = &task->line;
+        t->busy = 1; /* until its line is there, and its start is told */
+        thread_mine = thread_base = t;
+    }
+    return t;
+}
+
+struct thread *thread_make_own(struct line *line) { return make(line, QUEUE_SMALL); }
+
+#pragma weak poet_runtime
+const char *thread_runtime(void) { return poet_runtime && *poet_runtime ? poet_runtime : NULL; }
+
+void thread_end(struct thread *t)
+{
+    busy_begin(t);
+    if (t->queue && t->life == atomic_load(&live))
+        lost_pass_on(t);
+    lost_leave(t);
+    if (t == thread_base)
+        thread_mine = thread_base = NULL;
+    server_queue_done(t);
+    put_back(t);
+}
+
+static struct thread unborn = {.life = NO_LIFE}; /* whoever forked, in the child */
+
+void thread_forget(bool may_begin)
+{
+    pool = NULL;
+    latch_reset(&pool_lock);
+    latches_forked();
+    thread_mine = thread_base = may_begin ? &unborn : NULL;
+}
+
+void thread_unfollowed(struct thread *t, enum unseen why)
+{
+    if (!record_is_told(why, t))
+        __atomic_fetch_or(&t->untold, (uint16_t)UNSEEN_BIT(why), __ATOMIC_RELAXED);
+    if (t->queue)
+        atomic_fetch_add_explicit(&t->queue->unfollowed, 1, memory_order_relaxed);
+}
+
+void thread_missed(struct thread *t, enum unseen why)
+{
+    thread_unfollowed(t, why);
+    t->doubt = (uint8_t)why;
+}
+
+char *thread_scratch(struct thread *t)
+{
+    if (!t->scratch)
+        t->scratch = arena_take(SCRATCH_BYTES);
+    return t->scratch;
+}
+
+struct thread *thread_otherwise(struct thread *t)
+{
+    if (t == &unborn) {
+        thread_mine = thread_base = NULL; /* what we call now is not recorded */
+        bool shut = stranger_shut(true);
+        struct thread *child = attach_child();
+        stranger_shut(shut);
+        return child;
+    }
+    if (t->busy) {
+        if (!t->off) /* a signal handler came in between */
+            thread_missed(t, UNSEEN_HANDLER);
+        return NULL;
+    }
+    busy_begin(t); /* a handler must not want the connection that we are making */
+    uint32_t now = atomic_load_explicit(&live, memory_order_relaxed);
+    if (!now)
+        now = attach_retry();
+    bool records = now && (now == t->life || life_renew(t));
+    busy_end(t);
+    return records && !t->off ? t : NULL;
+}
+
+/* ---- holds ---- */
+
+static bool stale(const struct hold *hold)
+{
+    return hold->object && hold->object->visit != hold->visit;
+}
+
+struct line *thread_place(struct thread *t)
+{
+    if (t->waiting)
+        return t->own;
+    while (t->hold_count && stale(&t->holds[t->hold_count - 1]))
+        t->hold_count--; /* another thread released or took it: mend the books */
+    return t->hold_count ? t->holds[t->hold_count - 1].line : t->own;
+}
+
+struct hold *thread_hold(struct thread *t, const struct object *object)
+{
+    for (size_t i = t->hold_count; i-- > 0;)
+        if (t->holds[i].object == object)
+            return stale(&t->holds[i]) ? NULL : &t->holds[i];
+    return NULL;
+}
+
+struct hold *thread_push(struct thread *t, struct object *object, struct line *line)
+{
+    if (t->hold_count == t->hold_room) {
+        size_t room = t->hold_room ? t->hold_room * 2 : 16;
+        struct hold *more = arena_take(room * sizeof *more);
+        if (!more)
+            return NULL;
+        if (t->hold_count)
+            memcpy(more, t->holds, t->hold_count * sizeof *more);
+        t->holds = more;
+        t->hold_room = room;
+    }
+    struct hold *hold = &t->holds[t->hold_count];
+    *hold = (struct hold){
+        .object = object, .line = line, .visit = object ? object->visit : 0, .depth = 1};
+    atomic_signal_fence(memory_order_seq_cst); /* a handler looks where the thread is */
+    t->hold_count++;
+    return hold;
+}
+
+void thread_pop(struct thread *t, struct hold *hold)
+{
+    size_t i = (size_t)(hold - t->holds);
+    if (LIKELY(i == t->hold_count - 1)) {
+        t->hold_count--;
+        return;
+    }
+    busy_begin(t);
+    memmove(hold, hold + 1, (t->hold_count - i - 1) * sizeof *hold);
+    t->hold_count--;
+    busy_end(t);
+}
+
+/* ---- lines ---- */
+
+uint32_t line_announce(struct thread *t, const char *kind, const char *name, const void *object,
+                       uintptr_t entry, unsigned flags, const uint64_t identity[2])
+{
+    if (atomic_load_explicit(&next_line, memory_order_relaxed) >= LIMIT_LINES)
+        return 0;
+    uint32_t index = atomic_fetch_add_explicit(&next_line, 1, memory_order_relaxed);
+    if (index >= LIMIT_LINES)
+        return 0;
+    uint8_t small[512];
+    busy_begin(t);
+    struct out body = message_room(t, small, sizeof small,
+                                   64 + text_size(kind, NAME_BYTES) + text_size(name, LIMIT_TEXT_BYTES - 1));
+    put_u32(&body, index);
+    put_u64(&body, identity ? identity[0] : instance);
+    put_u64(&body, identity ? identity[1] : index);
+    put_u8(&body, (uint8_t)flags);
+    put_u64(&body, (uint64_t)(uintptr_t)object);
+    put_u64(&body, entry);
+    put_text(&body, kind, NAME_BYTES);
+    put_text(&body, name, LIMIT_TEXT_BYTES - 1);
+    bool told = record_control(t, MESSAGE_LINE, &body);
+    busy_end(t);
+    return told ? index : 0;
+}
+
+void line_close(struct thread *t, const struct line *line)
+{
+    uint8_t bytes[12];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    if (!line_index(line) || atomic_load_explicit(&line->far, memory_order_relaxed))
+        return;
+    put_u32(&body, line_index(line));
+    put_u64(&body, atomic_load_explicit(&line->number, memory_order_relaxed));
+    record_control(t, MESSAGE_CLOSE, &body);
+}
+
+void line_rename(struct thread *t, const struct line *line, const char *name)
+{
+    uint8_t small[512];
+    busy_begin(t);
+    struct out body = message_room(t, small, sizeof small, 16 + text_size(name, LIMIT_TEXT_BYTES - 1));
+    put_u32(&body, line_index(line));
+    put_text(&body, name, LIMIT_TEXT_BYTES - 1);
+    put_u64(&body, atomic_load_explicit(&line->number, memory_order_relaxed));
+    record_control(t, MESSAGE_NAME, &body);
+    busy_end(t);
+}
+
+void poet_line_name(poet_line_t line, const char *name)
+{
+    struct thread *t = thread_recording();
+    struct line *named = t && line && name ? line_by_code(t, line) : NULL;
+    if (named)
+        line_rename(t, named, name);
+}
+
+void poet_line_kind(poet_line_t line, const char *kind, const char *name)
+{
+    struct thread *t = thread_recording();
+    uint8_t bytes[600];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    if (!t || !line || !kind || !name)
+        return;
+    put_u32(&body, line);
+    put_text(&body, kind, NAME_BYTES);
+    put_text(&body, name, NAME_BYTES);
+    record_control(t, MESSAGE_KIND, &body);
+}
+
+void poet_set_name(const char *name)
+{
+    struct thread *t = thread_recording();
+    if (t && name)
+        line_rename(t, t->own, name);
+}
+
+/* ---- on and off ---- */
+
+static uint16_t leaving(const struct hold *hold)
+{
+    return hold->object && hold->object->kind == OBJECT_COROUTINE ? SHAPE_SUSPEND
+           : !hold->object || hold->object->kind != OBJECT_RWLOCK ? SHAPE_LEAVE
+           : hold->writing                                      ? SHAPE_WRITE_LEAVE
+                                                                : SHAPE_READ_LEAVE;
+}
+
+void poet_trace_off(void)
+{
+    struct thread *t = thread_mine ? thread_self() : thread_recording();
+    if (!t || t->off++ || t->busy)
+        return;
+    int saved = errno;
+    while (t->hold_count) {
+        struct line *top = thread_place(t);
+        if (!t->hold_count)
+            break;
+        const struct hold hold = t->holds[--t->hold_count];
+        if (hold.object)
+            hold.object->held = false;
+        record_write(t, &(struct record){.shape = leaving(&hold), .a = thread_place(t), .b = top,
+                                         .take_a = 1, .take_b = 1}, NULL);
+    }
+    record_event(t, TYPE_OFF, t->own, 0, SITE);
+    errno = saved;
+}
+
+void poet_trace_on(void)
+{
+    struct thread *t = thread_self();
+    if (!t || t->off == 0 || --t->off || t->busy)
+        return;
+    int saved = errno;
+    record_event(t, TYPE_ON, t->own, 0, SITE);
+    errno = saved;
+}

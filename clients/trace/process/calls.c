@@ -1,0 +1,299 @@
+/* The calls that bytes go through. */
+#define _GNU_SOURCE
+#include "clients/trace/process/inside.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+REAL(ssize_t, read, (int, void *, size_t))
+REAL(ssize_t, write, (int, const void *, size_t))
+REAL(ssize_t, readv, (int, const struct iovec *, int))
+REAL(ssize_t, writev, (int, const struct iovec *, int))
+REAL(ssize_t, recv, (int, void *, size_t, int))
+REAL(ssize_t, send, (int, const void *, size_t, int))
+REAL(ssize_t, recvfrom, (int, void *, size_t, int, struct sockaddr *, socklen_t *))
+REAL(ssize_t, sendto, (int, const void *, size_t, int, const struct sockaddr *, socklen_t))
+REAL(ssize_t, recvmsg, (int, struct msghdr *, int))
+REAL(ssize_t, sendmsg, (int, const struct msghdr *, int))
+REAL(int, eventfd_read, (int, eventfd_t *))
+REAL(int, eventfd_write, (int, eventfd_t))
+
+/* ---- a call under way ---- */
+
+struct transfer {
+    struct stream stream;
+    uint64_t side;
+    const void *site;
+    uint64_t count;      /* the key of an eventfd */
+    poet_line_t line;    /* what the call waits for */
+    bool followed, waits;
+    bool peeks;      /* what is there stays there */
+    uint64_t began;  /*   nanoseconds */
+    bool adds_after; /* to an eventfd: it may fail */
+};
+
+#define MOST_BYTES (1u << 30)
+
+static bool would_block(int fd, short events, int flags)
+{
+    struct pollfd p = {.fd = fd, .events = events};
+    return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK) && ask_poll(&p, 1, 0) == 0;
+}
+
+static void enter_stream(struct transfer *t, bool writes, size_t bytes)
+{
+    struct stream *s = &t->stream;
+    t->followed = s->state == STREAM_FOLLOWED && (t->peeks || stream_enter(s, t->side));
+    if (t->followed && writes && !poet_here()) { /* a thread that is not recorded: nobody could tell who wrote */
+        stream_break(s, "");
+        stream_leave(s, t->side);
+        t->followed = false;
+    }
+    if (t->followed && writes) {
+        STORE(s->claimed, LOAD(s->written) + bytes);
+        stream_written_by(s, (uint32_t)getpid());
+    }
+}
+
+#define MUCH (1ull << 32)
+
+/* What is given is told before it is, unless it may be refused. */
+static void begin_count(struct transfer *t, int fd, bool writes, const void *given)
+{
+    uint64_t value = MUCH;
+    if (given)
+        memcpy(&value, given, sizeof value);
+    t->adds_after = writes && (value >= MUCH || ask_poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 0) <= 0);
+    if (writes && !t->adds_after)
+        count_add(t->count, t->site);
+}
+
+static void begin(struct transfer *t, int fd, bool writes, const void *given, size_t bytes, int flags,
+                  const void *site)
+{
+    *t = (struct transfer){.side = writes ? STREAM_WRITER : STREAM_READER, .site = site,
+                           .peeks = !writes && (flags & MSG_PEEK)};
+    t->began = t->peeks ? now_ns() : 0;
+    if (!looks(site) || bytes == 0 || bytes > MOST_BYTES || (flags & MSG_OOB))
+        return;
+    int saved = errno;
+    inside = true;
+    struct end end = end_find(fd, writes);
+    if (end.kind == END_STREAM) {
+        t->stream = stream_find(end.key);
+        if (t->stream.state == STREAM_UNKNOWN && writes)
+            stream_never(end.key);
+        enter_stream(t, writes, bytes);
+        t->waits = t->followed && would_block(fd, writes ? POLLOUT : POLLIN, flags);
+        t->line = t->waits ? stream_line(&t->stream) : 0;
+    } else if (end.kind == END_EVENTFD && bytes >= sizeof(uint64_t)) {
+        t->count = end.key;
+        t->waits = would_block(fd, writes ? POLLOUT : POLLIN, flags);
+        t->line = t->waits ? event_line(LINE_EVENTFD, end.key, "") : 0;
+    }
+    if (t->waits && writes)
+        poet_unseen("a write that had to wait for room until somebody read");
+    if (t->waits)
+        event_about(writes ? FULL : EMPTY, t->line, 0, site);
+    if (t->count)
+        begin_count(t, fd, writes, given);
+    inside = false;
+    errno = saved;
+}
+
+static poet_event_t tell_bytes(const struct stream *s, enum event event, uint64_t from, size_t bytes,
+                               const void *site)
+{
+    return poet_record(&(poet_record_t){.type = event_type(event), .about = stream_line(s), .site = site,
+                                        .flags = (event == WRITE ? POET_SEND : POET_RECEIVE) | POET_STREAM,
+                                        .high = s->key, .low = &from, .keys = 1, .count = (uint32_t)bytes});
+}
+
+static void wrote(struct transfer *t, size_t bytes)
+{
+    uint64_t from = LOAD(t->stream.written);
+    if (bytes)
+        stream_wrote(&t->stream, tell_bytes(&t->stream, WRITE, from, bytes, t->site), from, bytes);
+    else
+        STORE(t->stream.claimed, from);
+}
+
+/* More bytes there than were written, while nobody writes: somebody unseen did. */
+static bool adds_up(const struct stream *s, int fd, uint64_t read)
+{
+    int there = 0;
+    uint64_t written = LOAD(s->written);
+    bool quiet = !(LOAD(s->flags) / STREAM_WRITER & 0xff);
+    if (!quiet || ioctl(fd, FIONREAD, &there) != 0)
+        return true;
+    return read + (uint64_t)there <= written || written != LOAD(s->written) ||
+           LOAD(s->flags) / STREAM_WRITER & 0xff;
+}
+
+static void has_read(struct transfer *t, int fd, size_t bytes)
+{
+    struct stream *s = &t->stream;
+    uint64_t from = LOAD(s->read);
+    if (LOAD(s->flags) & STREAM_BROKEN)
+        s->state = STREAM_LOST;
+    else if (t->peeks) {
+        stream_looked(fd, s, t->began, t->site);
+        return;
+    } else if (from + bytes > LOAD(s->claimed) || !adds_up(s, fd, from + bytes))
+        stream_break(s, "there were bytes that no call wrote which is seen (stdio, splice, ...)");
+    if (s->state == STREAM_LOST) {
+        event_about(t->peeks ? READABLE : READ, stream_line(s), POET_DOUBT_STREAM, t->site);
+        return;
+    }
+    tell_bytes(s, READ, from, bytes, t->site);
+    STORE(s->changed, now_ns());
+    STORE(s->read, from + bytes);
+}
+
+static void end_stream(struct transfer *t, int fd, ssize_t bytes)
+{
+    if (t->side == STREAM_WRITER && t->followed)
+        wrote(t, bytes > 0 ? (size_t)bytes : 0);
+    else if (t->side == STREAM_READER && bytes > 0)
+        has_read(t, fd, (size_t)bytes);
+    else if (t->side == STREAM_READER && bytes == 0)
+        stream_ended(&t->stream, t->site);
+    if (t->followed && !t->peeks)
+        stream_leave(&t->stream, t->side);
+}
+
+static void end(struct transfer *t, int fd, ssize_t bytes)
+{
+    bool looked = t->count || t->stream.state == STREAM_FOLLOWED ||
+                  (t->stream.state == STREAM_LOST && t->side == STREAM_READER);
+    if (!looked)
+        return;
+    int saved = errno;
+    inside = true;
+    if (t->waits && bytes < 0)
+        event_about(WOKEN, t->line, 0, t->site);
+    if (!t->count)
+        end_stream(t, fd, bytes);
+    else if (t->side == STREAM_READER && bytes > 0)
+        count_took(t->count, t->site);
+    else if (t->adds_after && bytes > 0)
+        count_add(t->count, t->site);
+    inside = false;
+    errno = saved;
+}
+
+static void cancelled(void *p)
+{
+    struct transfer *t = p;
+    if (t->followed && !t->peeks)
+        stream_leave(&t->stream, t->side);
+}
+
+#define TRANSFER(find, fd, writes, given, bytes, flags, call)                \
+    struct transfer t;                                          \
+    ssize_t n;                                                  \
+    find();                                                     \
+    begin(&t, fd, writes, given, bytes, flags, SITE);                  \
+    pthread_cleanup_push(cancelled, &t);                        \
+    n = call;                                                   \
+    pthread_cleanup_pop(0);                                     \
+    end(&t, fd, n);                                             \
+    return n
+
+static size_t all(const struct iovec *iov, int count)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        bytes += iov[i].iov_len;
+    return bytes;
+}
+
+API ssize_t read(int fd, void *data, size_t bytes)
+{
+    TRANSFER(find_read, fd, false, NULL, bytes, 0, real_read(fd, data, bytes));
+}
+API ssize_t write(int fd, const void *data, size_t bytes)
+{
+    TRANSFER(find_write, fd, true, bytes >= 8 ? data : NULL, bytes, 0, real_write(fd, data, bytes));
+}
+API ssize_t readv(int fd, const struct iovec *iov, int count)
+{
+    TRANSFER(find_readv, fd, false, NULL, all(iov, count), 0, real_readv(fd, iov, count));
+}
+API ssize_t writev(int fd, const struct iovec *iov, int count)
+{
+    TRANSFER(find_writev, fd, true, count && iov->iov_len >= 8 ? iov->iov_base : NULL, all(iov, count), 0, real_writev(fd, iov, count));
+}
+API ssize_t recv(int fd, void *data, size_t bytes, int flags)
+{
+    TRANSFER(find_recv, fd, false, NULL, bytes, flags, real_recv(fd, data, bytes, flags));
+}
+API ssize_t send(int fd, const void *data, size_t bytes, int flags)
+{
+    TRANSFER(find_send, fd, true, NULL, bytes, flags, real_send(fd, data, bytes, flags));
+}
+API ssize_t recvfrom(int fd, void *data, size_t bytes, int flags, struct sockaddr *from, socklen_t *size)
+{
+    TRANSFER(find_recvfrom, fd, false, NULL, bytes, flags, real_recvfrom(fd, data, bytes, flags, from, size));
+}
+API ssize_t sendto(int fd, const void *data, size_t bytes, int flags, const struct sockaddr *to, socklen_t size)
+{
+    TRANSFER(find_sendto, fd, true, NULL, bytes, flags, real_sendto(fd, data, bytes, flags, to, size));
+}
+API ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+    TRANSFER(find_recvmsg, fd, false, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags, real_recvmsg(fd, m, flags));
+}
+API ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+    TRANSFER(find_sendmsg, fd, true, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags, real_sendmsg(fd, m, flags));
+}
+
+/* As compilers with -D_FORTIFY_SOURCE call them. */
+API ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room);
+API ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room)
+{
+    if (bytes > room)
+        abort();
+    TRANSFER(find_read, fd, false, NULL, bytes, 0, real_read(fd, data, bytes));
+}
+API ssize_t __recv_chk(int fd, void *data, size_t bytes, size_t room, int flags);
+API ssize_t __recv_chk(int fd, void *data, size_t bytes, size_t room, int flags)
+{
+    if (bytes > room)
+        abort();
+    TRANSFER(find_recv, fd, false, NULL, bytes, flags, real_recv(fd, data, bytes, flags));
+}
+
+/* The C library's own calls are not seen: what these two do is done here. */
+API int eventfd_read(int fd, eventfd_t *value)
+{
+    struct transfer t;
+    int e;
+    find_eventfd_read();
+    begin(&t, fd, false, NULL, sizeof *value, 0, SITE);
+    pthread_cleanup_push(cancelled, &t);
+    e = real_eventfd_read(fd, value);
+    pthread_cleanup_pop(0);
+    end(&t, fd, e == 0 ? (ssize_t)sizeof *value : -1);
+    return e;
+}
+
+API int eventfd_write(int fd, eventfd_t value)
+{
+    struct transfer t;
+    int e;
+    find_eventfd_write();
+    begin(&t, fd, true, &value, sizeof value, 0, SITE);
+    pthread_cleanup_push(cancelled, &t);
+    e = real_eventfd_write(fd, value);
+    pthread_cleanup_pop(0);
+    end(&t, fd, e == 0 ? (ssize_t)sizeof value : -1);
+    return e;
+}

@@ -1,0 +1,89 @@
+/* Which calls are looked at, and what they are stood before. */
+#define _GNU_SOURCE
+#include "clients/trace/process/inside.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+__thread bool inside __attribute__((tls_model("initial-exec")));
+static uintptr_t ours_start, ours_end; /* libpoet's code: its calls are none of the program's */
+static pid_t process;
+
+static int find_ours(struct dl_phdr_info *info, size_t size, void *context)
+{
+    uintptr_t wanted = (uintptr_t)context;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + h->p_vaddr;
+        if (h->p_type == PT_LOAD && wanted >= start && wanted < start + h->p_memsz) {
+            ours_start = start;
+            STORE(&ours_end, start + h->p_memsz);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void *next(const char *name)
+{
+    bool was = inside;
+    inside = true;
+    void *call = dlsym(RTLD_NEXT, name);
+    inside = was;
+    return call;
+}
+
+bool looks(const void *site)
+{
+    if (inside)
+        return false;
+    if (!LOAD(&ours_end)) {
+        int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+        inside = true;
+        *(void **)&iterate = next("dl_iterate_phdr"); /* a runtime may define its own */
+        iterate(find_ours, (void *)(uintptr_t)poet_record);
+        inside = false;
+    }
+    return !((uintptr_t)site >= ours_start && (uintptr_t)site < ours_end);
+}
+
+bool is_own_process(void) { return !process || getpid() == process; }
+
+static void forked(void)
+{
+    process = getpid();
+    inside = false;
+    events_forked();
+    locks_forked();
+}
+
+/* libpoet calls it before the thread forbids itself system calls. */
+API void poet_process_quiet(bool quiet);
+API void poet_process_quiet(bool quiet) { inside = quiet; }
+
+/* libpoet looks for it. */
+API extern const char poet_process_follows[];
+const char poet_process_follows[] = "process";
+
+/* What a program that was executed gets as its standard input may be a stream of the run. */
+static void look_at_input(void)
+{
+    static const char *const names[] = {
+        "fgets", "fgets_unlocked", "fread", "fread_unlocked", "getc", "getc_unlocked", "_IO_getc", "fgetc", "getchar",
+        "getline", "getdelim", "__getdelim", "scanf", "fscanf", "__isoc99_scanf", "__isoc99_fscanf",
+        "__isoc23_scanf", "__isoc23_fscanf", "__uflow", "__fgets_chk", "__fread_chk", NULL};
+    if (stream_find(end_find(STDIN_FILENO, false).key).state != STREAM_UNKNOWN && poet_imports(names))
+        poet_unseen("what C's stdio reads from a pipe or socket");
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    process = getpid();
+    QUIETLY(look_at_input());
+    if (poet_recorded() && !poet_counter(1, true))
+        poet_unseen("pipes, sockets, queues and file locks: the server is on another machine");
+    pthread_atfork(NULL, NULL, forked);
+}

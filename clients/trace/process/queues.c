@@ -1,0 +1,206 @@
+/* POSIX message queues: a message is received after it was sent.  Which one it is, is known by its priority and
+ * its text: a list of the latest, in memory that the processes share, says which are in the queue.  Where two
+ * that are alike could be meant the receive bears a doubt. */
+#define _GNU_SOURCE
+#include "clients/trace/process/inside.h"
+
+#include <mqueue.h>
+#include <pthread.h>
+#include <poll.h>
+#include <fcntl.h>
+#include <time.h>
+
+REAL(int, mq_send, (mqd_t, const char *, size_t, unsigned))
+REAL(int, mq_timedsend, (mqd_t, const char *, size_t, unsigned, const struct timespec *))
+REAL(ssize_t, mq_receive, (mqd_t, char *, size_t, unsigned *))
+REAL(ssize_t, mq_timedreceive, (mqd_t, char *, size_t, unsigned *, const struct timespec *))
+REAL(int, mq_notify, (mqd_t, const struct sigevent *))
+
+enum { QUEUE = 0x6d71, NEXT, PLACES };
+#define MOST 64u /* messages that are in the queue at once */
+
+struct queue {
+    uint64_t key;
+    uint64_t *sent; /* serial numbers given */
+    poet_line_t waits_in;
+    const void *site;
+    bool waits;
+};
+
+/* A place in the list holds what the message is, or 0. */
+static uint64_t *place(const struct queue *q, uint64_t serial) { return poet_counter(mix(q->key, PLACES + serial % MOST), true); }
+
+static uint64_t digest(const char *text, size_t bytes, unsigned priority)
+{
+    uint64_t h = mix(QUEUE + priority, bytes);
+    for (size_t i = 0; i < bytes; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001b3u; /* FNV-1a (Fowler, Noll and Vo) */
+    return h | 1;
+}
+
+static void begin(struct queue *q, mqd_t mqd, short events, const void *site)
+{
+    struct stat st;
+    *q = (struct queue){.site = site};
+    if (!looks(site) || !is_own_process())
+        return;
+    int saved = errno;
+    inside = true;
+    if (fstat(mqd, &st) == 0) {
+        q->key = mix(mix(QUEUE, st.st_dev), st.st_ino);
+        q->sent = poet_counter(mix(q->key, NEXT), true);
+    }
+    struct pollfd p = {.fd = mqd, .events = events};
+    q->waits = q->sent && !(fcntl(mqd, F_GETFL) & O_NONBLOCK) && ask_poll(&p, 1, 0) == 0;
+    if (q->waits && events == POLLOUT)
+        poet_unseen("a write that had to wait for room until somebody read");
+    if (q->waits)
+        event_about(events == POLLOUT ? FULL : EMPTY, event_line(LINE_QUEUE, q->key, ""), 0, site);
+    inside = false;
+    errno = saved;
+}
+
+/* ---- sending ---- */
+
+struct sending {
+    struct queue queue;
+    uint64_t serial, is;
+};
+
+/* It can be received as soon as it is sent: its place is filled in before. */
+static void begin_sending(struct sending *s, mqd_t mqd, const char *text, size_t bytes, unsigned priority,
+                          const void *site)
+{
+    begin(&s->queue, mqd, POLLOUT, site);
+    if (!s->queue.sent || !poet_here()) { /* a thread that is not recorded */
+        s->queue.sent = NULL;
+        return;
+    }
+    inside = true;
+    s->is = digest(text, bytes, priority);
+    s->serial = __atomic_add_fetch(s->queue.sent, 1, __ATOMIC_SEQ_CST);
+    uint64_t *at = place(&s->queue, s->serial);
+    if (at)
+        STORE(at, s->is);
+    inside = false;
+}
+
+static void end_sending(struct sending *s, int e)
+{
+    uint64_t *at = s->queue.sent ? place(&s->queue, s->serial) : NULL;
+    if (!at)
+        return;
+    if (e == 0)
+        poet_record(&(poet_record_t){.type = event_type(SENT), .about = event_line(LINE_QUEUE, s->queue.key, ""),
+                                     .flags = POET_SEND, .site = s->queue.site, .high = s->queue.key,
+                                     .low = &s->serial, .keys = 1});
+    else
+        __atomic_compare_exchange_n(at, &s->is, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    if (e != 0 && s->queue.waits)
+        event_about(WOKEN, event_line(LINE_QUEUE, s->queue.key, ""), 0, s->queue.site);
+}
+
+static void sending_cancelled(void *p)
+{
+    struct sending *s = p;
+    QUIETLY(end_sending(s, -1));
+}
+
+#define SEND(mqd, text, bytes, priority, call)                  \
+    struct sending s;                                           \
+    int e;                                                      \
+    begin_sending(&s, mqd, text, bytes, priority, SITE);        \
+    pthread_cleanup_push(sending_cancelled, &s);                \
+    e = call;                                                   \
+    pthread_cleanup_pop(0);                                     \
+    QUIETLY(end_sending(&s, e));                                \
+    return e
+
+API int mq_send(mqd_t mqd, const char *text, size_t bytes, unsigned priority)
+{
+    find_mq_send();
+    SEND(mqd, text, bytes, priority, real_mq_send(mqd, text, bytes, priority));
+}
+
+API int mq_timedsend(mqd_t mqd, const char *text, size_t bytes, unsigned priority, const struct timespec *until)
+{
+    find_mq_timedsend();
+    SEND(mqd, text, bytes, priority, real_mq_timedsend(mqd, text, bytes, priority, until));
+}
+
+/* ---- receiving ---- */
+
+/* The one message in the list that is like this; 0: there is none, or several. */
+static uint64_t find_sent(const struct queue *q, uint64_t is)
+{
+    uint64_t newest = LOAD(q->sent), found = 0;
+    uint64_t *at = NULL;
+    for (uint64_t serial = newest; serial > 0 && newest - serial < MOST; serial--) {
+        uint64_t *here = place(q, serial);
+        if (!here || LOAD(here) != is)
+            continue;
+        if (found)
+            return 0;
+        found = serial;
+        at = here;
+    }
+    return found && __atomic_compare_exchange_n(at, &is, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? found : 0;
+}
+
+/* Of several that are alike the oldest goes, though it may have been another: they stay as many as there are. */
+static void forget_one(const struct queue *q, uint64_t is)
+{
+    uint64_t newest = LOAD(q->sent), first = newest < MOST ? 1 : newest - MOST + 1;
+    for (uint64_t serial = first; serial <= newest; serial++) {
+        uint64_t *here = place(q, serial), there = is;
+        if (here && __atomic_compare_exchange_n(here, &there, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return;
+    }
+}
+
+static void end_receiving(const struct queue *q, const char *text, ssize_t n, unsigned priority)
+{
+    if (!q->sent || (n < 0 && !q->waits))
+        return;
+    poet_line_t line = event_line(LINE_QUEUE, q->key, "");
+    if (n < 0) {
+        event_about(WOKEN, line, 0, q->site);
+        return;
+    }
+    uint64_t is = digest(text, (size_t)n, priority), serial = find_sent(q, is);
+    if (!serial)
+        forget_one(q, is);
+    poet_record(&(poet_record_t){.type = event_type(RECEIVED), .about = line, .site = q->site,
+                                 .flags = serial ? POET_RECEIVE : POET_DOUBT_STREAM,
+                                 .high = q->key, .low = &serial, .keys = serial ? 1 : 0});
+}
+
+#define RECEIVE(mqd, text, priority, call)                            \
+    struct queue q;                                                   \
+    unsigned given = 0;                                               \
+    begin(&q, mqd, POLLIN, SITE);                                     \
+    ssize_t n = call;                                                 \
+    if (n >= 0 && (priority))                                         \
+        *(priority) = given;                                          \
+    QUIETLY(end_receiving(&q, text, n, given));                       \
+    return n
+
+API ssize_t mq_receive(mqd_t mqd, char *text, size_t bytes, unsigned *priority)
+{
+    find_mq_receive();
+    RECEIVE(mqd, text, priority, real_mq_receive(mqd, text, bytes, &given));
+}
+
+API ssize_t mq_timedreceive(mqd_t mqd, char *text, size_t bytes, unsigned *priority, const struct timespec *until)
+{
+    find_mq_timedreceive();
+    RECEIVE(mqd, text, priority, real_mq_timedreceive(mqd, text, bytes, &given, until));
+}
+
+API int mq_notify(mqd_t mqd, const struct sigevent *event)
+{
+    find_mq_notify();
+    if (event && looks(SITE))
+        QUIETLY(poet_unseen("mq_notify"));
+    return real_mq_notify(mqd, event);
+}

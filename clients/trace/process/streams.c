@@ -1,0 +1,190 @@
+/* Streams: how far their bytes are written and read, in numbers that all processes of the run share. */
+#define _GNU_SOURCE
+#include "clients/trace/process/inside.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t mix(uint64_t a, uint64_t b) /* splitmix64 (Steele, Lea and Flood, 2014) over both */
+{
+    uint64_t z = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2))) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static struct stream numbers(uint64_t key, bool make)
+{
+    struct stream s = {.flags = key ? poet_counter(mix(key, 1), make) : NULL};
+    if (!s.flags) {
+        if (key && make)
+            poet_unseen("pipes and sockets for which there is no room in memory that processes share");
+        return s;
+    }
+    s.written = poet_counter(mix(key, 2), true);
+    s.claimed = poet_counter(mix(key, 3), true);
+    s.read = poet_counter(mix(key, 4), true);
+    s.changed = poet_counter(mix(key, 5), true);
+    s.ends = poet_counter(mix(key, 6), true);
+    s.event = poet_counter(mix(key, 7), true);
+    s.life = poet_counter(mix(key, 8), true);
+    s.begun = poet_counter(mix(key, 9), true);
+    if (s.written && s.claimed && s.read && s.changed && s.ends && s.event && s.life && s.begun) /* another one may have had the same name */
+        s.key = mix(key, LOAD(s.flags) / STREAM_GENERATION);
+    else
+        poet_unseen("pipes and sockets for which there is no room in memory that processes share");
+    return s;
+}
+
+struct stream stream_find(uint64_t key)
+{
+    struct stream s = numbers(key, false);
+    if (s.key)
+        s.state = LOAD(s.flags) & STREAM_BROKEN ? STREAM_LOST
+                  : LOAD(s.flags) & STREAM_BORN ? STREAM_FOLLOWED
+                                                : STREAM_UNKNOWN;
+    return s;
+}
+
+void stream_make(uint64_t key)
+{
+    struct stream s = numbers(key, true);
+    if (!s.key)
+        return;
+    STORE(s.written, 0);
+    STORE(s.claimed, 0);
+    STORE(s.read, 0);
+    STORE(s.changed, 0);
+    STORE(s.ends, 0);
+    STORE(s.event, 0);
+    STORE(s.flags, (LOAD(s.flags) / STREAM_GENERATION + 1) * STREAM_GENERATION | STREAM_BORN);
+}
+
+/* Several processes may come here at once, each with an end of its own.  What was in it is gone once nobody
+ * has it open: the positions then go on behind it. */
+void stream_open(uint64_t key, bool empty)
+{
+    struct stream s = numbers(key, true);
+    uint64_t none = 0;
+    if (!s.key || __atomic_compare_exchange_n(s.flags, &none, empty ? STREAM_BORN : STREAM_BROKEN, false,
+                                              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        return;
+    uint64_t read = LOAD(s.read), written = LOAD(s.written);
+    bool quiet = !(LOAD(s.flags) & 0xffff00u);
+    if (empty && quiet && read < written && written == LOAD(s.claimed))
+        __atomic_compare_exchange_n(s.read, &read, written, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+void stream_never(uint64_t key)
+{
+    uint64_t *flags = poet_counter(mix(key, 1), true);
+    if (flags)
+        __atomic_fetch_or(flags, STREAM_BROKEN, __ATOMIC_SEQ_CST);
+}
+
+void stream_break(struct stream *s, const char *why)
+{
+    uint64_t before = __atomic_fetch_or(s->flags, STREAM_BROKEN, __ATOMIC_SEQ_CST);
+    if (!(before & STREAM_BROKEN))
+        poet_text("a stream is not followed any more: %s", why);
+    s->state = STREAM_LOST;
+}
+
+bool stream_enter(struct stream *s, uint64_t side)
+{
+    uint64_t before = __atomic_fetch_add(s->flags, side, __ATOMIC_SEQ_CST);
+    if (before / side & 0xff) {
+        __atomic_fetch_sub(s->flags, side, __ATOMIC_SEQ_CST);
+        stream_break(s, side == STREAM_WRITER ? "two write to it at once" : "two read from it at once");
+        return false;
+    }
+    return true;
+}
+
+void stream_leave(struct stream *s, uint64_t side) { __atomic_fetch_sub(s->flags, side, __ATOMIC_SEQ_CST); }
+
+poet_line_t stream_line(const struct stream *s) { return event_line(LINE_STREAM, s->key, ""); }
+
+#define SHUT_KEY 5u
+#define MOST_SHUT 64u
+
+/* ---- the last write, for who looks without reading ---- */
+
+#define LINE_BITS 24
+
+/* The one writer that there is. */
+void stream_wrote(const struct stream *s, poet_event_t event, uint64_t from, size_t bytes)
+{
+    uint64_t identity[2];
+    bool told = event.line && poet_identity(event.line, identity);
+    STORE(s->event, 0);
+    STORE(s->life, told ? identity[0] : 0);
+    STORE(s->begun, from);
+    STORE(s->event, told ? event.number << LINE_BITS | event.line : 0);
+    STORE(s->written, from + bytes);
+    STORE(s->claimed, from + bytes);
+}
+
+bool stream_last_write(const struct stream *s, uint64_t byte, poet_event_t *event)
+{
+    uint64_t end = LOAD(s->written), is = LOAD(s->event), life = LOAD(s->life), begun = LOAD(s->begun);
+    if (!is || byte < begun || byte >= end || is != LOAD(s->event) || end != LOAD(s->written))
+        return false;
+    uint64_t identity[2] = {life, is & ((1u << LINE_BITS) - 1)};
+    *event = (poet_event_t){event_line_elsewhere(identity), is >> LINE_BITS};
+    return event->line != 0;
+}
+
+/* ---- its end ---- */
+
+void stream_written_by(const struct stream *s, uint32_t process)
+{
+    uint64_t ends = LOAD(s->ends);
+    while (ends >> 32 != process && !__atomic_compare_exchange_n(s->ends, &ends, (uint64_t)process << 32 | (uint32_t)ends,
+                                                                 false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        ;
+}
+
+/* A message to whoever finds the end, which nobody can before all who may write have closed. */
+void stream_shut(const struct stream *s, const void *site)
+{
+    if (s->state == STREAM_UNKNOWN || !poet_recorded())
+        return;
+    poet_line_t line = stream_line(s);
+    if (!line)
+        return;
+    uint64_t ends = __atomic_add_fetch(s->ends, 1, __ATOMIC_SEQ_CST), low = (uint32_t)ends;
+    poet_record(&(poet_record_t){.type = event_type(SHUT), .about = line, .site = site, .flags = POET_SEND,
+                                 .high = mix(s->key, SHUT_KEY), .low = &low, .keys = 1});
+    if (ends >> 32 == (uint32_t)getpid())
+        stream_written_by(s, 0);
+}
+
+void stream_left(const struct stream *s)
+{
+    if (s->state != STREAM_UNKNOWN)
+        __atomic_fetch_or(s->flags, STREAM_LEFT, __ATOMIC_SEQ_CST);
+}
+
+/* Every closing that was told by now is before it: none of them can still be to come. */
+void stream_ended(const struct stream *s, const void *site)
+{
+    uint64_t low[MOST_SHUT], ends = LOAD(s->ends), count = (uint32_t)ends;
+    size_t keys = count < MOST_SHUT ? (size_t)count : MOST_SHUT;
+    unsigned doubt = count == 0 || count > MOST_SHUT || s->state == STREAM_LOST ? POET_DOUBT_STREAM
+                     : ends >> 32 || LOAD(s->flags) & STREAM_LEFT            ? POET_DOUBT_THREAD
+                                                                             : 0;
+    for (size_t i = 0; i < keys; i++)
+        low[i] = count - i;
+    poet_record(&(poet_record_t){.type = event_type(ENDED), .about = stream_line(s), .site = site,
+                                 .flags = (keys ? POET_RECEIVE : 0u) | doubt,
+                                 .high = mix(s->key, SHUT_KEY), .low = low, .keys = keys});
+}
+
+uint64_t now_ns(void)
+{
+    struct timespec now;
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now); /* (the C library's may read a forbidden counter) */
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}

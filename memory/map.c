@@ -1,0 +1,145 @@
+#include "memory/map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *grow(void *array, size_t *room, size_t need, size_t element_bytes)
+{
+    if (need <= *room)
+        return array;
+    size_t more = *room ? *room * 2 : 8;
+    while (more < need)
+        more *= 2;
+    array = realloc(array, more * element_bytes);
+    if (!array) {
+        fprintf(stderr, "poet server: out of memory\n");
+        abort();
+    }
+    *room = more;
+    return array;
+}
+
+static size_t hash(uint64_t a, uint64_t b)
+{
+    uint64_t h = (a * 0x9e3779b97f4a7c15u) ^ (b + 0x9e3779b97f4a7c15u + (a << 6));
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93u;
+    return (size_t)(h ^ (h >> 32));
+}
+
+static size_t place_in(const struct map_entry *entries, size_t room, uint64_t a, uint64_t b)
+{
+    size_t i = hash(a, b) & (room - 1);
+    while (entries[i].value && (entries[i].a != a || entries[i].b != b))
+        i = (i + 1) & (room - 1);
+    return i;
+}
+
+static size_t place(const struct map *map, uint64_t a, uint64_t b)
+{
+    return place_in(map->entries, map->room, a, b);
+}
+
+void *map_get(const struct map *map, uint64_t a, uint64_t b)
+{
+    if (!map->count)
+        return NULL;
+    void *value = map->entries[place(map, a, b)].value;
+    return value || !map->old ? value : map->old[place_in(map->old, map->old_room, a, b)].value;
+}
+
+/* Takes an entry out of a table; those behind it move up. */
+static void *take_from(struct map_entry *entries, size_t room, uint64_t a, uint64_t b)
+{
+    size_t mask = room - 1, hole = place_in(entries, room, a, b);
+    void *value = entries[hole].value;
+    if (!value)
+        return NULL;
+    for (size_t i = (hole + 1) & mask; entries[i].value; i = (i + 1) & mask) {
+        size_t home = hash(entries[i].a, entries[i].b) & mask;
+        if (((i - home) & mask) >= ((i - hole) & mask)) {
+            entries[hole] = entries[i];
+            hole = i;
+        }
+    }
+    entries[hole].value = NULL;
+    return value;
+}
+
+/* Moves some entries out of the old table.  It is gone through from its begin, where nothing is left:
+ * nothing moves up over its end. */
+static void move_some(struct map *map, size_t most)
+{
+    while (map->old && most--) {
+        if (map->moved == map->old_room) {
+            free(map->old);
+            map->old = NULL;
+            return;
+        }
+        struct map_entry e = map->old[map->moved];
+        if (!e.value) {
+            map->moved++;
+            continue;
+        }
+        take_from(map->old, map->old_room, e.a, e.b); /* another may lie there now */
+        map->entries[place(map, e.a, e.b)] = e;
+    }
+}
+
+void map_settle(struct map *map) { move_some(map, SIZE_MAX); }
+
+#ifndef GRADUAL_ROOM /* tests make it small */
+#define GRADUAL_ROOM 65536u
+#endif
+#define MOVE_AT_ONCE 8u
+
+static void resize(struct map *map, size_t room)
+{
+    map_settle(map);
+    struct map before = *map;
+    map->entries = calloc(room, sizeof *map->entries);
+    if (!map->entries) {
+        fprintf(stderr, "poet server: out of memory\n");
+        abort();
+    }
+    map->room = room;
+    map->old = before.entries;
+    map->old_room = before.room;
+    map->moved = 0;
+    if (!map->gradual || before.room < GRADUAL_ROOM)
+        map_settle(map);
+}
+
+void map_put(struct map *map, uint64_t a, uint64_t b, void *value)
+{
+    if ((map->count + 1) * 3 > map->room * 2)
+        resize(map, map->room ? map->room * 2 : 64);
+    if (map->old) {
+        move_some(map, MOVE_AT_ONCE);
+        if (map->old && take_from(map->old, map->old_room, a, b))
+            map->count--;
+    }
+    size_t i = place(map, a, b);
+    if (!map->entries[i].value)
+        map->count++;
+    map->entries[i] = (struct map_entry){a, b, value};
+}
+
+void *map_take(struct map *map, uint64_t a, uint64_t b)
+{
+    if (!map->count)
+        return NULL;
+    void *value = take_from(map->entries, map->room, a, b);
+    if (!value && map->old)
+        value = take_from(map->old, map->old_room, a, b);
+    map->count -= value != NULL;
+    return value;
+}
+
+void map_free(struct map *map)
+{
+    free(map->entries);
+    free(map->old);
+    *map = (struct map){.gradual = map->gradual};
+}

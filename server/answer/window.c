@@ -1,0 +1,437 @@
+#include "server/answer/window.h"
+
+#include "server/answer/crossing.h"
+#include "server/answer/hidden.h"
+#include "server/order/placing/place.h"
+#include "server/run/times.h"
+#include "server/run/unseen.h"
+#include "wire/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct window_job {
+    const struct run *run;
+    struct window_request request;
+    uint64_t first; /* of the order, when it began */
+    uint64_t anchor;
+    struct line_move *moves;
+    struct shown_row *rows;
+    uint32_t row_count;
+    uint32_t *row_of; /* by line - 1 */
+    uint8_t *cluster; /* by row */
+    uint32_t lines;
+    struct place_job *place;
+    struct placement placement;
+    struct times *times;
+    struct reach *past, *future; /* of the event asked about */
+    uint64_t about;              /* its position */
+    bool hidden; /* something that nobody saw may order what is not ordered */
+    bool placed, done;
+};
+
+/* ---- anchors ---- */
+
+static uint64_t anchor_position(const struct run *run, const struct window_request *r)
+{
+    uint64_t count = order_count(run->order), position = 0;
+    switch (r->anchor) {
+    case ANCHOR_END:
+        return count;
+    case ANCHOR_EVENT:
+        position = r->event.line && r->event.line <= order_lines(run->order)
+                       ? order_position(run->order, r->event)
+                       : NO_POSITION;
+        break;
+    case ANCHOR_POSITION:
+        position = r->position;
+        break;
+    case ANCHOR_FRACTION:
+        position = (uint64_t)(r->fraction * (double)count);
+        break;
+    case ANCHOR_TIME:
+        position = times_position(run, r->time_ns);
+        break;
+    default:
+        break;
+    }
+    if (position < order_first(run->order))
+        position = order_first(run->order);
+    if (position >= count)
+        return count;
+    return order_event(run->order, position).point;
+}
+
+/* ---- rows ---- */
+
+static const struct target_kind *kind_of(const void *context, uint32_t line)
+{
+    const struct run *run = context;
+    return run_target_kind(run, run_kind_name(run, run->lines[line - 1].kind));
+}
+
+static const char *name_of(const void *context, uint32_t line)
+{
+    return ((const struct run *)context)->lines[line - 1].name;
+}
+
+uint32_t *window_rows(const struct run *run, uint32_t *count)
+{
+    uint32_t lines = (uint32_t)order_lines(run->order), *rows = calloc(lines + 1, sizeof *rows);
+    *count = 0;
+    if (!rows)
+        abort();
+    for (uint32_t line = 1; line <= lines; line++) {
+        const struct target_kind *kind = kind_of(run, line);
+        if ((!kind || kind->drawn) && order_line_events(run->order, line) > order_line_first(run->order, line))
+            rows[(*count)++] = line;
+    }
+    target_sort(rows, *count, &(struct target_lines){run, kind_of, name_of});
+    return rows;
+}
+
+static void add_row(struct window_job *job, uint32_t line, bool joins)
+{
+    if (!line || line > job->lines || job->row_of[line - 1])
+        return;
+    if (joins && job->row_count) {
+        struct shown_row *row = &job->rows[job->row_count - 1];
+        row->members = realloc(row->members, (row->member_count + 1) * sizeof *row->members);
+        row->lefts = realloc(row->lefts, (row->member_count + 1) * sizeof *row->lefts);
+        if (!row->members || !row->lefts)
+            abort();
+        row->members[row->member_count++] = line;
+        job->cluster[job->row_count - 1] = 1;
+    } else {
+        job->rows[job->row_count++].line = line;
+    }
+    job->row_of[line - 1] = job->row_count;
+}
+
+static void choose_rows(struct window_job *job)
+{
+    const struct window_request *r = &job->request;
+    uint32_t most = r->row_count ? r->row_count : job->lines;
+    job->row_of = calloc(job->lines + 1, sizeof *job->row_of);
+    job->rows = calloc(most + 1, sizeof *job->rows);
+    job->cluster = calloc(most + 1, 1);
+    if (!job->row_of || !job->rows || !job->cluster)
+        abort();
+    for (uint32_t i = 0; i < r->row_count; i++)
+        add_row(job, r->rows[i], r->joined[i]);
+    uint32_t count = 0, *all = r->row_count ? NULL : window_rows(job->run, &count);
+    for (uint32_t i = 0; i < count; i++)
+        add_row(job, all[i], false);
+    free(all);
+}
+
+/* ---- life ---- */
+
+static bool has_text(void *context, struct ref at)
+{
+    return run_texts(context, at) != NULL;
+}
+
+static bool same_moves(const struct window_request *a, const struct window_request *b)
+{
+    for (uint32_t i = 0; i < a->move_count; i++)
+        if (a->moves[i].line != b->moves[i].line || a->moves[i].to != b->moves[i].to ||
+            a->moves[i].events != b->moves[i].events)
+            return false;
+    return true;
+}
+
+/* How many events it remembers. */
+static size_t window_weight(const struct window_job *job) { return place_weight(job->place); }
+
+/* May the view of an earlier job be looked at further on?  Not if it shows other rows, or what it began with
+ * is forgotten. */
+static bool same_view(const struct window_job *job, const struct window_request *r, uint64_t anchor)
+{
+    const struct window_request *o = &job->request;
+    bool same = job->done && job->anchor == anchor && o->fold == r->fold && !o->column_ns &&
+                !r->column_ns && o->row_count == r->row_count && o->move_count == r->move_count &&
+                job->first == order_first(job->run->order) &&
+                job->lines == order_lines(job->run->order);
+    if (same && r->row_count)
+        same = memcmp(o->rows, r->rows, r->row_count * sizeof *r->rows) == 0 &&
+               memcmp(o->joined, r->joined, r->row_count) == 0;
+    if (same)
+        same = same_moves(o, r);
+    uint32_t count = 0, *all = same && !r->row_count ? window_rows(job->run, &count) : NULL;
+    same = same && (r->row_count || count == job->row_count);
+    for (uint32_t i = 0; same && i < count; i++)
+        same = job->rows[i].line == all[i];
+    free(all);
+    return same && window_weight(job) < 4000000;
+}
+
+/* Where a window that is placed by time begins. */
+static int64_t left_time(const struct window_job *job)
+{
+    const struct window_request *r = &job->request;
+    if (r->anchor == ANCHOR_TIME)
+        return r->time_ns == INT64_MIN ? times_begin(job->run) : r->time_ns;
+    return job->anchor < order_count(job->run->order) ? times_fitted(job->run, job->anchor)
+                                                      : job->run->last_ns;
+}
+
+static void start(struct window_job *job)
+{
+    const struct window_request *r = &job->request;
+    job->lines = order_lines(job->run->order);
+    job->first = order_first(job->run->order);
+    choose_rows(job);
+    job->moves = calloc(r->move_count + 1, sizeof *job->moves);
+    if (!job->moves)
+        abort();
+    for (uint32_t i = 0; i < r->move_count; i++)
+        job->moves[i] = (struct line_move){r->moves[i].line, r->moves[i].to, r->moves[i].events};
+    if (r->column_ns)
+        job->times = times_new(job->run, left_time(job), r->column_ns);
+    struct placing placing = {.anchor = job->anchor,
+                              .moves = job->moves,
+                              .move_count = r->move_count,
+                              .from = r->from,
+                              .columns = r->columns,
+                              .row_of = job->row_of,
+                              .cluster = job->cluster,
+                              .rows = job->row_count,
+                              .fold = r->fold,
+                              .has_text = has_text,
+                              .column_at = job->times ? times_column : NULL,
+                              .cut_at = job->times ? times_cut : NULL,
+                              .times = job->times,
+                              .context = (void *)(uintptr_t)job->run};
+    job->place = place_begin(job->run->order, &placing);
+}
+
+struct window_job *window_begin(const struct run *run, struct window_request *request,
+                                struct window_job *old)
+{
+    uint64_t anchor = anchor_position(run, request);
+    struct window_job *job = old;
+    if (old && (old->run != run || !same_view(old, request, anchor))) {
+        window_free(old);
+        job = NULL;
+    }
+    if (job) {
+        window_request_free(&job->request);
+        placement_free(&job->placement);
+        reach_free(job->past);
+        reach_free(job->future);
+        job->past = job->future = NULL;
+        job->placed = job->done = false;
+        job->request = *request;
+        place_want(job->place, request->from, request->columns);
+    } else {
+        job = calloc(1, sizeof *job);
+        if (!job)
+            abort();
+        *job = (struct window_job){.run = run, .anchor = anchor, .request = *request};
+        start(job);
+    }
+    *request = (struct window_request){0};
+    return job;
+}
+
+void window_free(struct window_job *job)
+{
+    if (!job)
+        return;
+    for (uint32_t i = 0; i < job->row_count; i++) {
+        free(job->rows[i].members);
+        free(job->rows[i].lefts);
+    }
+    place_end(job->place);
+    placement_free(&job->placement);
+    times_free(job->times);
+    reach_free(job->past);
+    reach_free(job->future);
+    window_request_free(&job->request);
+    free(job->moves);
+    free(job->rows);
+    free(job->row_of);
+    free(job->cluster);
+    free(job);
+}
+
+/* ---- working ---- */
+
+/* How far the past and the future of the event asked about reach, as far as the window goes. */
+static void ask_about(struct window_job *job)
+{
+    const struct placement *p = &job->placement;
+    job->about = job->request.about.line ? order_position(job->run->order, job->request.about)
+                                         : NO_POSITION;
+    if (job->about == NO_POSITION || !p->count)
+        return;
+    job->past = reach_new(job->run->order, job->about, false, p->events[0].position);
+    job->future = reach_new(job->run->order, job->about, true, p->events[p->count - 1].position);
+    job->hidden = unseen_hiding(job->run) != 0;
+}
+
+/* The latest event that how they stand is asked of. */
+static uint64_t last_asked(const struct window_job *job)
+{
+    uint64_t last = job->placement.events[job->placement.count - 1].position;
+    return last > job->about ? last : job->about;
+}
+
+bool window_step(struct window_job *job, uint64_t budget)
+{
+    if (job->done)
+        return true;
+    if (!job->placed) {
+        if (!place_step(job->place, budget))
+            return false;
+        place_take(job->place, &job->placement);
+        job->placed = true;
+        ask_about(job);
+    }
+    return job->done = (!job->past || reach_step(job->past, budget)) &&
+                       (!job->future || reach_step(job->future, budget)) &&
+                       (!job->past || order_doubts_step(job->run->order, last_asked(job) + 1, budget));
+}
+
+bool window_left(struct window_job *job)
+{
+    return job->done = job->placed;
+}
+
+/* ---- answering ---- */
+
+static uint8_t stands(const struct window_job *job, uint64_t position)
+{
+    if (!job->past)
+        return 0;
+    bool past = reach_has(job->past, position), future = reach_has(job->future, position);
+    if (past || future)
+        return 1 + (past && future ? ORDER_SAME : past ? ORDER_BEFORE : ORDER_AFTER);
+    bool unknown = job->hidden || order_doubts_between(job->run->order, job->about, position);
+    return 1 + (unknown ? ORDER_UNKNOWN : ORDER_CONCURRENT);
+}
+
+static void add_presences(struct presences *sum, const struct order *order, uint32_t line, uint64_t left)
+{
+    if (left <= order_line_first(order, line))
+        return;
+    uint64_t position = order_line_at(order, line, left - 1);
+    struct presences in = position == NO_POSITION ? (struct presences){0}
+                                                  : order_event(order, position).in;
+    sum->active = (uint16_t)(sum->active + in.active);
+    sum->blocked = (uint16_t)(sum->blocked + in.blocked);
+    sum->away = (uint16_t)(sum->away + in.away);
+}
+
+/* What is left of the window on one line of a row; how many events that are. */
+static uint64_t look_left(struct window_job *job, struct shown_row *row, uint32_t line)
+{
+    const struct order *order = job->run->order;
+    uint64_t n = order_line_events(order, line), left = job->placement.before[line - 1];
+    left = left > n ? n : left;
+    row->left += left;
+    row->open |= left > 0;
+    add_presences(&row->in, order, line, left);
+    return left;
+}
+
+static int64_t time_at(const struct window_job *job, uint64_t position)
+{
+    return job->times ? times_at(job->times, position)
+                      : times_fitted(job->run, position);
+}
+
+static void fill_event(struct window_job *job, const struct placed *p, struct shown_event *s)
+{
+    *s = show(job->run, p->position);
+    s->column = p->column;
+    s->fold = p->fold;
+    s->stands = stands(job, p->position);
+    s->time_ns = time_at(job, p->position);
+    uint64_t before = order_previous(job->run->order, p->position);
+    bool known = before != NO_POSITION && order_event(job->run->order, before).line == s->at.line;
+    s->since_ns = known ? s->time_ns - time_at(job, before) : -1;
+    if (p->fold)
+        s->in = order_event(job->run->order, p->fold_end).in;
+}
+
+static void add_gaps(const struct run *run, uint32_t line, struct shown_window *w, size_t *room)
+{
+    uint64_t first, count;
+    for (size_t g = 0; order_line_gap(run->order, line, g, &first, &count); g++) {
+        w->gaps = grow(w->gaps, room, w->gap_count + 1, sizeof *w->gaps);
+        w->gaps[w->gap_count++] = (struct shown_gap){line, first, count};
+    }
+}
+
+static void look_at_rows(struct window_job *job, struct shown_window *w)
+{
+    size_t room = 0;
+    for (uint32_t i = 0; i < job->row_count; i++) {
+        struct shown_row *row = &job->rows[i];
+        row->in = (struct presences){0};
+        row->left = 0;
+        row->open = false;
+        look_left(job, row, row->line);
+        add_gaps(job->run, row->line, w, &room);
+        for (uint32_t k = 0; k < row->member_count; k++) {
+            row->lefts[k] = look_left(job, row, row->members[k]);
+            add_gaps(job->run, row->members[k], w, &room);
+        }
+    }
+    w->rows = job->rows;
+    w->row_count = job->row_count;
+}
+
+void window_put(struct window_job *job, struct out *out)
+{
+    const struct placement *p = &job->placement;
+    struct shown_window w = {.id = job->request.id,
+                             .generation = job->run->generation,
+                             .anchor = job->anchor,
+                             .count = order_count(job->run->order),
+                             .from = job->request.from,
+                             .columns = job->request.columns,
+                             .time_ns = job->times ? left_time(job) : 0,
+                             .first = p->first,
+                             .last = p->last,
+                             .more_left = p->more_left,
+                             .more_right = p->more_right,
+                             .unresolved = p->unresolved};
+    look_at_rows(job, &w);
+    w.crossing_count = (uint32_t)crossings(job->run->order, p, job->row_of, job->lines, &w.crossings);
+    w.via_count = (uint32_t)hidden_order(job->run->order, p, job->row_of, job->lines, &w.vias);
+    w.events = calloc(p->count + 1, sizeof *w.events);
+    if (!w.events)
+        abort();
+    for (size_t i = 0; i < p->count; i++)
+        fill_event(job, &p->events[i], &w.events[w.event_count++]);
+    struct waiting pending = {.run = job->run};
+    if (!w.more_right)
+        pending = pending_of(job->run, LIMIT_PENDING);
+    w.pending = pending.events;
+    w.pending_count = (uint32_t)pending.count;
+    out_begin(out, MESSAGE_WINDOW_IS);
+    put_window(out, &w);
+    out_end(out);
+    for (uint32_t i = 0; i < w.event_count; i++)
+        show_free(&w.events[i]);
+    waiting_free(&pending);
+    free(w.events);
+    free(w.gaps);
+    free(w.crossings);
+    free(w.vias);
+}
+
+static bool step_job(void *job, uint64_t budget) { return window_step(job, budget); }
+
+static bool put_job(void *job, struct out *out)
+{
+    window_put(job, out);
+    return true;
+}
+
+static void free_job(void *job) { window_free(job); }
+
+const struct job_sort window_jobs = {step_job, put_job, free_job, LIMIT_WINDOWS};

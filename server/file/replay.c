@@ -1,0 +1,191 @@
+#define _GNU_SOURCE
+#include "server/file/replay.h"
+
+#include "server/file/saving.h"
+#include "server/intake/session.h"
+#include "server/loop/turn.h"
+#include "wire/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct player {
+    struct run *run;
+    const char *trouble;    /* first thing that could not be read */
+    uint32_t saved, oldest; /* regions: the one that began with the state, and the first one read */
+    bool ended, lost; /* lost: the state could not be read */
+    uint64_t begin_ns, told_ns, chunks;
+};
+
+#define LOOKS 10000u         /* a few milliseconds */
+#define TELL_NS 500000000u   /* how often whoever waits is told how far it is */
+
+static FILE *telling; /* NULL: nobody waits */
+
+void replay_tell(FILE *where) { telling = where; }
+
+/* For whoever started this server and waits: how much of the file was read. */
+static void tell_progress(struct player *player)
+{
+    uint64_t now = turn_clock_ns();
+    if (!telling || now - player->begin_ns < 2 * TELL_NS || now - player->told_ns < TELL_NS)
+        return;
+    player->told_ns = now;
+    uint64_t at, size;
+    tracefile_progress(player->run->trace, &at, &size);
+    if (size)
+        fprintf(telling, "progress %u\n", (unsigned)(100 * at / size));
+}
+
+static struct session *session_of(const struct player *player, uint32_t number)
+{
+    return number < player->run->session_count ? player->run->sessions[number] : NULL;
+}
+
+static void begin_session(struct player *player, struct chunk chunk)
+{
+    struct hello hello;
+    struct in in = in_from(chunk.data, chunk.size);
+    bool good = hello_read(&in, &hello) && hello.role == ROLE_PROGRAM;
+    if (!good || chunk.session > player->run->process_count || chunk.session >= LIMIT_LINES)
+        player->trouble = "a session that cannot be";
+    else if (chunk.session == player->run->process_count)
+        session_new(player->run, chunk.session, &hello);
+    hello_free(&hello);
+}
+
+static void describe(struct player *player, struct chunk chunk)
+{
+    struct in in = in_from(chunk.data, chunk.size);
+    char *name = get_string(&in, 256), *text = get_string(&in, LIMIT_TARGET_BYTES);
+    if (!in_done(&in) || !run_describe(player->run, name, text))
+        player->trouble = "a description that cannot be read";
+    free(name);
+    free(text);
+}
+
+static void hang_up(void *context, uint32_t number)
+{
+    struct session *session = session_of(context, number);
+    if (session)
+        session_hangup(session);
+}
+
+static void play(void *context, struct chunk chunk);
+
+static void play_state(struct player *player, struct chunk chunk)
+{
+    player->saved = chunk.epoch;
+    player->oldest = chunk.thread;
+    if (!saving_read_state(player->run, chunk, hang_up, player)) {
+        player->trouble = "the state of the run";
+        player->lost = true;
+    }
+}
+
+static void play_slots(struct player *player, struct session *session, struct chunk chunk)
+{
+    const char *error = NULL;
+    struct slot *slots = malloc(chunk.size ? chunk.size : 1); /* for its alignment */
+    if (!slots)
+        abort();
+    memcpy(slots, chunk.data, chunk.size);
+    if (!session_slots(session, chunk.thread, slots, chunk.size / SLOT_BYTES, &error))
+        player->trouble = error;
+    free(slots);
+}
+
+/* What a program told, now or before the state was written. */
+static void play_message(struct player *player, struct chunk chunk)
+{
+    const char *error = NULL;
+    struct session *session = session_of(player, chunk.session);
+    bool stale = chunk.epoch && chunk.epoch < player->saved;
+    if (!session) {
+        player->trouble = "events of a program that never began";
+        return;
+    }
+    session_batch(session, chunk.epoch, stale);
+    if (chunk.kind == MESSAGE_SLOTS)
+        play_slots(player, session, chunk);
+    else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
+        player->trouble = error;
+}
+
+static void play(void *context, struct chunk chunk)
+{
+    struct player *player = context;
+    bool stale = chunk.epoch && chunk.epoch < player->saved;
+    player->ended = chunk.kind == CHUNK_END;
+    if (player->lost)
+        return;
+    switch (chunk.kind) {
+    case CHUNK_NEWS:
+        if (!saving_read_news(player->run, chunk, play, player))
+            player->trouble = "names that cannot be read";
+        break;
+    case CHUNK_STATE:
+        play_state(player, chunk);
+        break;
+    case CHUNK_SESSION:
+        if (!stale)
+            begin_session(player, chunk);
+        break;
+    case CHUNK_TARGET:
+        if (!stale)
+            describe(player, chunk);
+        break;
+    case CHUNK_THREADS:
+        if (chunk.epoch == player->oldest)
+            saving_read_threads(player->run, chunk);
+        break;
+    case CHUNK_HANGUP:
+        hang_up(player, chunk.session);
+        break;
+    case CHUNK_END:
+        break;
+    default:
+        play_message(player, chunk);
+    }
+}
+
+/* What a chunk sets going is worked off before the next one. */
+static void play_whole(void *context, struct chunk chunk)
+{
+    struct player *player = context;
+    play(player, chunk);
+    while (!run_go_on(player->run, LOOKS))
+        tell_progress(player);
+    if (player->chunks++ % 64 == 0)
+        tell_progress(player);
+}
+
+struct run *replay(const char *path, const char **why)
+{
+    struct tracefile *file = tracefile_open(path, why);
+    if (!file)
+        return NULL;
+    struct player player = {.run = run_new(tracefile_run(file), 1, file), .begin_ns = turn_clock_ns()};
+    run_patient(player.run);
+    char *damage;
+    tracefile_replay(file, play_whole, &player, &damage);
+    for (size_t i = 0; i < player.run->session_count; i++) {
+        if (player.run->sessions[i])
+            player.run->unfinished = true;
+        session_free(player.run->sessions[i]);
+    }
+    player.run->connected = 0; /* nobody is, to a file */
+    if (player.lost) {
+        free(damage);
+        run_free(player.run);
+        *why = "the trace file is damaged: its state cannot be read";
+        return NULL;
+    }
+    player.run->file = strdup(path);
+    player.run->unfinished |= !player.ended;
+    player.run->written = player.run->unfinished && tracefile_is_written(file);
+    player.run->damage = damage;
+    if (!damage && player.trouble && asprintf(&player.run->damage, "damaged: %s", player.trouble) < 0)
+        player.run->damage = NULL;
+    return player.run;
+}

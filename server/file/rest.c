@@ -1,0 +1,91 @@
+/* Runs that have ended are put to rest: of most of them only the name, the file and two figures stay, and
+ * whoever asks for one has it read again from its file. */
+#define _GNU_SOURCE
+#include "server/file/rest.h"
+
+#include "server/file/replay.h"
+#include "server/loop/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AWAKE_MOST 8u /* runs that have ended and stay in memory */
+
+/* Could a program still join it?  Then what it knows must stay.  A name with @ is of one program and its
+ * descendants, and all of them are gone. */
+static bool may_rest(const struct run *run)
+{
+    return !run->resting && run->finished && !run->connected && !run->watchers && strchr(run->key, '@') &&
+           tracefile_is_there(run->trace);
+}
+
+static struct run *shell_of(const struct run *run)
+{
+    struct run *shell = run_new(run->key, run->number, NULL);
+    shell->file = strdup(run->file);
+    shell->wall_ns = run->wall_ns;
+    shell->resting = true;
+    shell->rest_events = order_figures(run->order).events;
+    shell->rest_lost = run_lost(run);
+    return shell;
+}
+
+void rest_finished(struct runs *runs)
+{
+    for (;;) {
+        size_t count = 0, oldest = 0;
+        for (size_t i = 0; i < runs->count; i++) {
+            if (!may_rest(runs->items[i]))
+                continue;
+            if (!count || runs->items[i]->asked < runs->items[oldest]->asked)
+                oldest = i;
+            count++;
+        }
+        if (count <= AWAKE_MOST)
+            return;
+        struct run *shell = shell_of(runs->items[oldest]);
+        run_free(runs->items[oldest]);
+        runs->items[oldest] = shell;
+    }
+}
+
+struct run *rest_wake(struct runs *runs, size_t index, const char **why)
+{
+    struct run *shell = runs->items[index];
+    runs_asked(runs, shell);
+    if (!shell->resting)
+        return shell;
+    struct run *run = replay(shell->file, why);
+    if (!run)
+        return NULL;
+    if (strncmp(run->key, shell->key, TRACEFILE_NAME_BYTES - 1) != 0) {
+        run_free(run);
+        *why = "the file is of another run now";
+        return NULL;
+    }
+    run->number = shell->number;
+    run->finished = true;
+    run->asked = shell->asked;
+    free(run->key);
+    free(run->name);
+    run->key = shell->key;
+    run->name = shell->name;
+    shell->key = shell->name = NULL;
+    run_free(shell);
+    return runs->items[index] = run;
+}
+
+void rest_look(struct runs *runs)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        struct run *run = runs->items[i];
+        if (!run->live || run->deleted || tracefile_is_there(run->trace))
+            continue;
+        run->deleted = true;
+        log_line("%s was deleted: what is recorded is gone when the server ends", run->file);
+        free(run->damage);
+        if (asprintf(&run->damage, "the file was deleted: what is recorded is gone when the server ends") < 0)
+            run->damage = NULL;
+    }
+}

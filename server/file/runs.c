@@ -1,0 +1,99 @@
+#define _GNU_SOURCE
+#include "server/file/runs.h"
+
+#include "server/file/rest.h"
+#include "server/file/saving.h"
+#include "server/loop/log.h"
+#include "wire/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static char *state_directory(void)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    char *path = NULL;
+    if (!state || !*state) {
+        if (asprintf(&path, "%s/.local/state", home ? home : "/tmp") < 0)
+            return NULL;
+    } else {
+        path = strdup(state);
+    }
+    char *full = NULL;
+    if (!path || asprintf(&full, "%s/poet", path) < 0)
+        full = NULL;
+    for (char *slash = full ? strchr(full + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(full, 0700);
+        *slash = '/';
+    }
+    if (full)
+        mkdir(full, 0700);
+    free(path);
+    return full;
+}
+
+static char *file_for(const struct runs *runs, const char *key)
+{
+    const char *output = runs->output;
+    char *path = NULL, *state = NULL, stamp[32];
+    if (output && *output && output[strlen(output) - 1] != '/')
+        return strdup(output);
+    time_t now = time(NULL);
+    struct tm tm;
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+    char name[128];
+    size_t size = strcspn(key, "@"), most = text_cut(key, sizeof name - 1);
+    snprintf(name, sizeof name, "%.*s", (int)(size < most ? size : most), key);
+    for (char *c = name; *c; c++)
+        *c = *c == '/' ? '_' : *c;
+    if (!output)
+        state = state_directory();
+    const char *directory = output ? output : state ? state : ".";
+    const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
+    if (asprintf(&path, "%s%s%s-%s.poet", directory, slash, name, stamp) < 0)
+        path = NULL;
+    free(state);
+    return path;
+}
+
+void runs_add(struct runs *runs, struct run *run)
+{
+    runs->items = grow(runs->items, &runs->room, runs->count + 1, sizeof *runs->items);
+    runs->items[runs->count++] = run;
+}
+
+void runs_asked(struct runs *runs, struct run *run) { run->asked = ++runs->askings; }
+
+static struct run *begin_run(struct runs *runs, const char *key, char *why, size_t size)
+{
+    rest_finished(runs);
+    char *path = file_for(runs, key), *used = NULL;
+    struct tracefile *trace = path ? tracefile_create(path, key, &used) : NULL;
+    if (!trace) {
+        snprintf(why, size, "%s: %s", path ? path : "the trace file", strerror(errno));
+        free(path);
+        return NULL;
+    }
+    free(path);
+    struct run *run = run_new(key, (unsigned)runs->count + 1, trace);
+    run->file = used;
+    run->live = true;
+    run_patient(run);
+    saving_begin(run, runs->keep_bytes);
+    runs_add(runs, run);
+    if (!runs->quiet)
+        log_line("run %u \"%s\" begins: %s", run->number, run->name, run->file);
+    return run;
+}
+
+struct run *runs_find(struct runs *runs, const char *key, char *why, size_t size)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        if (!runs->items[i]->resting && strcmp(runs->items[i]->key, key) == 0)
+            return runs->items[i];
+    return begin_run(runs, key, why, size);
+}

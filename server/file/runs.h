@@ -1,0 +1,21 @@
+/* The runs of a server: which file each one goes into, which of them are in memory. */
+#ifndef SERVER_FILE_RUNS_H
+#define SERVER_FILE_RUNS_H
+
+#include "server/run/run.h"
+
+struct runs {
+    struct run **items; /* in the order in which they began */
+    size_t count, room;
+    uint64_t askings;    /* for runs, so far; see struct run.asked */
+    const char *output;  /* FILE, DIR/ or NULL for the user's state directory */
+    uint64_t keep_bytes; /* of each; 0: everything */
+    bool quiet;          /* nothing is said of those that begin */
+};
+
+/* The run of that key, begun if there is none; NULL: its file cannot be made.  why has room for 512 bytes. */
+struct run *runs_find(struct runs *runs, const char *key, char *why, size_t size);
+void runs_add(struct runs *runs, struct run *run);
+void runs_asked(struct runs *runs, struct run *run); /* somebody wants it, now */
+
+#endif

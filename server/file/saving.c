@@ -1,0 +1,337 @@
+#include "server/file/saving.h"
+
+#include "server/run/brief.h"
+#include "server/intake/announce.h"
+#include "memory/map.h"
+#include "server/order/log/block.h"
+#include "server/run/run.h"
+#include "server/loop/turn.h"
+#include "wire/shown.h"
+#include "wire/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EPOCHS_MAX 64
+#define STATE_UNFOLLOWED 0x80000000u /* with the number of processes: of each three figures are told, not two */
+#define SHORT_NS 20000000u /* a state that takes less is written whenever there is enough */
+#define SHARE_OF_TIME 50u  /* others take one part of so many of the time */
+#define WAIT_MOST 4u       /* up to so many times what is enough waits for that */
+#define NEWS_BRIEF 0x80000000u       /* with the bytes of facts: they are written as brief.h says */
+#define THREAD_DOUBT_SHIFT 28        /* with a thread's session: what its next event may follow besides */
+
+struct saving {
+    struct out facts, texts; /* since the last news */
+    struct brief *brief;     /* of the facts */
+    size_t sites;            /* written so far */
+    uint64_t news;           /* place of the newest */
+    struct hangup {
+        uint32_t session, epoch;
+    } *hangups;
+    size_t hangup_count, hangup_room;
+    uint64_t keep_bytes;
+    struct moment { /* what may be forgotten together */
+        uint64_t place, position;
+    } moments[EPOCHS_MAX];
+    size_t moment_count;
+    uint64_t saved_ns, took_ns; /* the newest state: when it was written, and how long that took */
+};
+
+static void keep_fact(struct run *run, struct chunk chunk)
+{
+    struct saving *s = run->saving;
+    if (chunk.kind == CHUNK_HANGUP) {
+        s->hangups = grow(s->hangups, &s->hangup_room, s->hangup_count + 1, sizeof *s->hangups);
+        s->hangups[s->hangup_count++] =
+            (struct hangup){chunk.session, tracefile_epoch(run->trace)};
+        return;
+    }
+    brief_put(s->brief, &s->facts, chunk);
+}
+
+static void keep_text(struct run *run, uint32_t line, uint64_t number, const char *text)
+{
+    put_ref(&run->saving->texts, (struct ref){line, number});
+    put_string(&run->saving->texts, text);
+}
+
+static void keep_no_more(struct run *run)
+{
+    struct saving *saving = run->saving;
+    out_free(&saving->facts);
+    out_free(&saving->texts);
+    brief_free(saving->brief);
+    free(saving->hangups);
+    free(saving);
+}
+
+void saving_begin(struct run *run, uint64_t keep_bytes)
+{
+    static const struct keeper keeper = {keep_fact, keep_text, keep_no_more};
+    struct saving *saving = calloc(1, sizeof *saving);
+    if (!saving)
+        abort();
+    saving->keep_bytes = keep_bytes;
+    saving->brief = brief_new();
+    run->saving = saving;
+    run->keeper = &keeper;
+}
+
+/* ---- writing ---- */
+
+static void put_news(struct run *run)
+{
+    struct saving *s = run->saving;
+    struct out out = {0};
+    if (!s->facts.size && !s->texts.size && s->sites == run->site_count)
+        return;
+    put_u64(&out, s->news);
+    put_u32(&out, (uint32_t)s->facts.size | NEWS_BRIEF);
+    put_bytes(&out, s->facts.data, s->facts.size);
+    put_u32(&out, (uint32_t)(run->site_count - s->sites));
+    for (; s->sites < run->site_count; s->sites++) {
+        put_u32(&out, run->site_list[s->sites].process);
+        put_u64(&out, run->site_list[s->sites].address);
+    }
+    put_bytes(&out, s->texts.data, s->texts.size);
+    s->news = tracefile_put(run->trace, CHUNK_NEWS, out.data, out.size);
+    s->facts.size = s->texts.size = 0;
+    brief_again(s->brief);
+    out_free(&out);
+}
+
+static void put_state(struct run *run, struct out *out)
+{
+    const struct saving *s = run->saving;
+    size_t size;
+    uint8_t *order = order_save(run->order, &size);
+    put_u64(out, (uint64_t)run->last_ns);
+    put_u32(out, (uint32_t)run->process_count | STATE_UNFOLLOWED);
+    for (size_t i = 0; i < run->process_count; i++) {
+        put_u64(out, run->processes[i].waited_ns);
+        put_u64(out, run->processes[i].dropped);
+        put_u64(out, run->processes[i].unfollowed);
+    }
+    put_u32(out, (uint32_t)s->hangup_count);
+    for (size_t i = 0; i < s->hangup_count; i++) {
+        put_u32(out, s->hangups[i].session);
+        put_u32(out, s->hangups[i].epoch);
+    }
+    put_bytes(out, order, size);
+    free(order);
+}
+
+/* Where each thread stands. */
+static void put_threads(const struct run *run, struct out *out, uint32_t *oldest)
+{
+    for (size_t i = 0; i < run->session_count; i++) {
+        const struct session *session = run->sessions[i];
+        for (size_t k = 0; session && k < session->threads.room; k++) {
+            const struct thread_state *books = session->threads.entries[k].value;
+            if (!books)
+                continue;
+            if (books->held_count && books->held_epoch < *oldest)
+                *oldest = books->held_epoch;
+            if (!books->last[0].line && !books->doubt)
+                continue;
+            put_u32(out, session->number | (uint32_t)books->doubt << THREAD_DOUBT_SHIFT);
+            put_u32(out, (uint32_t)session->threads.entries[k].a);
+            put_ref(out, books->last[0]);
+            put_ref(out, books->last[1]);
+        }
+    }
+}
+
+static bool save(struct run *run)
+{
+    uint64_t begin_ns = turn_clock_ns();
+    struct out state = {0}, threads = {0};
+    uint32_t oldest = order_oldest_batch(run->order);
+    put_threads(run, &threads, &oldest);
+    put_state(run, &state); /* puts parts */
+    put_news(run);
+    bool ok = !state.failed && !threads.failed &&
+              tracefile_save(run->trace, state.data, state.size, run->saving->news, oldest,
+                             (struct chunk){.kind = CHUNK_THREADS, .data = threads.data,
+                                            .size = (uint32_t)threads.size});
+    out_free(&state);
+    out_free(&threads);
+    run->saving->saved_ns = turn_clock_ns();
+    run->saving->took_ns = run->saving->saved_ns - begin_ns;
+    return ok;
+}
+
+/* ---- when ---- */
+
+/* A run that keeps only a part saves more often. */
+static uint64_t enough(const struct run *run)
+{
+    uint64_t keep = run->saving->keep_bytes;
+    return keep && keep / 16 < tracefile_region_bytes(run->trace)
+               ? keep / 16
+               : tracefile_region_bytes(run->trace);
+}
+
+/* Whole blocks are forgotten; of what is kept nothing may lie before the place: false where that is not so. */
+static bool forget(struct run *run)
+{
+    struct saving *s = run->saving;
+    struct moment moment = s->moments[0];
+    uint64_t blocks = (moment.position + BLOCK_EVENTS - 1) / BLOCK_EVENTS;
+    order_forget(run->order, blocks * BLOCK_EVENTS);
+    if (order_first(run->order) < moment.position)
+        return false;
+    memmove(s->moments, s->moments + 1, --s->moment_count * sizeof *s->moments);
+    if (save(run))
+        tracefile_forget(run->trace, moment.place);
+    run->generation++;
+    return true;
+}
+
+static void note_moment(struct run *run)
+{
+    struct saving *s = run->saving;
+    if (s->moment_count == EPOCHS_MAX) { /* coarser ones */
+        for (size_t i = 0; i < EPOCHS_MAX / 2; i++)
+            s->moments[i] = s->moments[2 * i + 1];
+        s->moment_count = EPOCHS_MAX / 2;
+    }
+    s->moments[s->moment_count++] =
+        (struct moment){tracefile_end(run->trace), order_count(run->order)};
+}
+
+/* A state with millions of lines takes long to put together: that is a small part of the time, unless so much
+ * is unsaved that it must be done. */
+static bool is_time(const struct run *run)
+{
+    const struct saving *s = run->saving;
+    uint64_t unsaved = tracefile_unsaved(run->trace), least = enough(run);
+    return unsaved >= least &&
+           (s->took_ns < SHORT_NS || unsaved >= WAIT_MOST * least ||
+            turn_clock_ns() - s->saved_ns >= SHARE_OF_TIME * s->took_ns);
+}
+
+void saving_poll(struct run *run)
+{
+    struct saving *s = run->saving;
+    if (!s || !is_time(run) || !save(run))
+        return;
+    if (!s->keep_bytes)
+        return;
+    note_moment(run);
+    while (s->moment_count > 1 && tracefile_kept(run->trace) > s->keep_bytes && forget(run))
+        ;
+}
+
+void saving_finish(struct run *run)
+{
+    if (run->saving && tracefile_epoch(run->trace) > 1 && tracefile_unsaved(run->trace) > 4096)
+        save(run);
+}
+
+/* ---- reading ---- */
+
+/* As it was written before there was brief.h. */
+static void get_fact(struct in *in, struct chunk *fact)
+{
+    *fact = (struct chunk){.kind = (uint16_t)get_u32(in)};
+    fact->session = get_u32(in);
+    fact->thread = get_u32(in);
+    fact->size = get_u32(in);
+    fact->data = get_bytes(in, fact->size);
+}
+
+static bool read_facts(struct in *facts, bool is_brief, void (*play)(void *, struct chunk), void *context)
+{
+    struct brief *brief = is_brief ? brief_new() : NULL;
+    struct chunk chunk;
+    bool good = true;
+    while (good && in_left(facts)) {
+        if (is_brief)
+            brief_get(brief, facts, &chunk);
+        else
+            get_fact(facts, &chunk);
+        good = !facts->error && chunk.kind != CHUNK_NEWS && chunk.kind != CHUNK_STATE;
+        if (good)
+            play(context, chunk);
+    }
+    brief_free(brief);
+    return good;
+}
+
+bool saving_read_news(struct run *run, struct chunk news, void (*play)(void *, struct chunk),
+                      void *context)
+{
+    struct in in = in_from(news.data, news.size);
+    uint32_t size = get_u32(&in);
+    bool is_brief = size & NEWS_BRIEF;
+    size &= ~NEWS_BRIEF;
+    const uint8_t *bytes = get_bytes(&in, size);
+    struct in facts = in_from(bytes, bytes ? size : 0);
+    if (!read_facts(&facts, is_brief, play, context))
+        return false;
+    for (uint32_t n = get_u32(&in); n && !in.error; n--) {
+        uint32_t process = get_u32(&in);
+        uint64_t address = get_u64(&in);
+        if (!in.error)
+            run_site(run, process, address);
+    }
+    while (in_left(&in)) {
+        struct ref at = get_ref(&in);
+        char *text = get_note(&in, LIMIT_TEXT_BYTES * 3);
+        if (!in.error && at.line && at.line <= order_lines(run->order))
+            run_add_text(run, at, text);
+        free(text);
+        if (in.error)
+            return false;
+    }
+    return in_done(&in);
+}
+
+bool saving_read_state(struct run *run, struct chunk state,
+                       void (*hangup)(void *context, uint32_t session), void *context)
+{
+    struct in in = in_from(state.data, state.size);
+    run->last_ns = (int64_t)get_u64(&in);
+    uint32_t processes = get_u32(&in);
+    bool all = processes & STATE_UNFOLLOWED;
+    processes &= ~STATE_UNFOLLOWED;
+    for (uint32_t i = 0; i < processes && !in.error; i++) {
+        uint64_t waited = get_u64(&in), dropped = get_u64(&in), unfollowed = all ? get_u64(&in) : 0;
+        if (i < run->process_count) {
+            run->processes[i].waited_ns = waited;
+            run->processes[i].dropped = dropped;
+            run->processes[i].unfollowed = unfollowed;
+        }
+    }
+    uint32_t hangups = get_u32(&in);
+    if (in.error || hangups > in_left(&in) / 8)
+        return false;
+    const uint8_t *list = get_bytes(&in, 8 * (size_t)hangups);
+    size_t left = in_left(&in);
+    if (!order_restore(run->order, get_bytes(&in, left), left))
+        return false;
+    for (uint32_t i = 0; i < hangups; i++)
+        if (at_u32(list + 8 * i + 4) < state.thread)
+            hangup(context, at_u32(list + 8 * i));
+    return true;
+}
+
+void saving_read_threads(struct run *run, struct chunk threads)
+{
+    struct in in = in_from(threads.data, threads.size);
+    while (in_left(&in)) {
+        uint32_t session = get_u32(&in), code = get_u32(&in);
+        struct ref last = get_ref(&in), other = get_ref(&in);
+        if (in.error)
+            return;
+        uint8_t doubt = (uint8_t)(session >> THREAD_DOUBT_SHIFT);
+        session &= (1u << THREAD_DOUBT_SHIFT) - 1;
+        if (session >= run->session_count || !run->sessions[session])
+            continue;
+        struct thread_state *books = thread_state_of(run->sessions[session], code);
+        books->last[0] = last;
+        books->last[1] = other;
+        books->doubt = doubt < UNSEEN_COUNT ? doubt : UNSEEN_NONE;
+    }
+}

@@ -1,0 +1,73 @@
+/* What a session knows, and the messages that teach it: types, shapes, lines, names.
+ * Shared by session.c, announce.c and losses.c alone. */
+#ifndef SERVER_INTAKE_ANNOUNCE_H
+#define SERVER_INTAKE_ANNOUNCE_H
+
+#include "memory/map.h"
+#include "server/intake/session.h"
+#include "wire/limits.h"
+
+struct shape {
+    unsigned count;
+    bool two_lines;
+    struct step steps[LIMIT_STEPS];
+};
+
+/* A thread, by the code of its own line: its last point, and slots that wait for
+ * an announcement by another thread. */
+struct thread_state {
+    struct ref last[2];
+    uint8_t doubt;       /* an enum unseen: what its next event may follow besides */
+    uint32_t thread;     /* code of its own line */
+    struct slot *held;   /* from held_begin on */
+    size_t held_begin, held_count, held_room;
+    uint32_t held_epoch; /* region of the oldest */
+    struct thread_state *next;  /* of those that wait for the same announcement */
+    bool ready;          /* it need not wait any more */
+};
+
+/* What a slot may name before it is announced: the code of one of these. */
+enum announced { ANNOUNCED_LINE, ANNOUNCED_TYPE, ANNOUNCED_SHAPE };
+
+#define NEAR_LINES 65536u
+#define SITE_CACHE 256u
+
+struct session {
+    struct run *run;
+    uint32_t number, process;
+    uint64_t instance;
+    uint32_t types[LIMIT_TYPES]; /* code -> type of the run */
+    struct shape *shapes[LIMIT_SHAPES];
+    uint32_t *lines; /* code -> line of the run, for small codes */
+    size_t line_room;
+    struct map far_lines; /* for the others */
+    struct recent_site {
+        uint64_t address;
+        uint32_t site;
+    } sites[SITE_CACHE];
+    struct map threads; /* code of own line -> struct thread_state */
+    uint32_t *own_lines;      /* lines of the run that this program opened */
+    size_t own_line_count, own_line_room;
+    size_t held_total;
+    struct map waiting;  /* what is not announced yet -> struct thread_state that wait for it */
+    size_t ready_count;  /* of its books */
+    bool releasing;      /* they are being gone through */
+    uint32_t batch; /* region of the journal that slots come from */
+    bool stale;     /* a part of the journal that is read again: all but its events is known */
+};
+
+struct thread_state *thread_state_of(struct session *session, uint32_t thread);
+/* announced.c: true if all that the slot names was announced; else *missing is what it waits for. */
+struct missing {
+    enum announced what;
+    uint32_t code;
+};
+bool announced(const struct session *session, const struct slot *slot, struct missing *missing);
+/* Those who wait for it may go on. */
+void announce(struct session *session, enum announced what, uint32_t code);
+uint32_t session_line(const struct session *session, uint32_t code); /* 0: not announced */
+
+/* Takes one message body, of a thread if it is not 0.  False with in->error. */
+bool announce_take(struct session *session, unsigned type, struct in *in, uint32_t thread);
+
+#endif

@@ -1,0 +1,87 @@
+/* Is all announced that a slot names? */
+#include "server/intake/announce.h"
+
+static bool has_line(const struct session *session, uint32_t code, struct missing *missing)
+{
+    *missing = (struct missing){ANNOUNCED_LINE, code};
+    return session_line(session, code) != 0;
+}
+
+static bool has_type(const struct session *session, uint16_t type, struct missing *missing)
+{
+    *missing = (struct missing){ANNOUNCED_TYPE, type};
+    return type >= LIMIT_TYPES || type == 0 || session->types[type]; /* the impossible is refused later */
+}
+
+/* Another thread may have announced them, through its own queue. */
+static bool has_types(const struct session *session, unsigned message, struct in in, struct missing *missing)
+{
+    uint16_t code = get_u16(&in);
+    if (message == MESSAGE_TYPE) {
+        uint32_t name = get_u32(&in);
+        get_bytes(&in, name);
+    }
+    uint16_t count = get_u16(&in);
+    for (unsigned i = 0; i < count && !in.error; i++) {
+        uint16_t a = get_u16(&in), b = message == MESSAGE_SHAPE ? get_u16(&in) : 0;
+        if (message == MESSAGE_SHAPE)
+            get_u32(&in);
+        if (!in.error && !((a == code && message == MESSAGE_TYPE) || has_type(session, a, missing)))
+            return false;
+        if (!in.error && !has_type(session, b, missing))
+            return false;
+    }
+    return true;
+}
+
+static bool has_control(const struct session *session, const struct slot *slot, struct missing *missing)
+{
+    struct in in = in_from(slot + 1, slot->payload_bytes);
+    switch (slot->flags) {
+    case MESSAGE_NAME:
+    case MESSAGE_TEXT:
+    case MESSAGE_LOST:
+    case MESSAGE_OBJECT:
+    case MESSAGE_KIND:
+    case MESSAGE_CLOSE:
+        return has_line(session, get_u32(&in), missing);
+    case MESSAGE_TYPE:
+    case MESSAGE_SHAPE:
+        return has_types(session, slot->flags, in, missing);
+    default:
+        return true;
+    }
+}
+
+static bool has_partners(const struct session *session, const struct slot *slot, struct missing *missing)
+{
+    struct in in = in_from(slot + 1, slot->payload_bytes);
+    while (in_left(&in) >= 16) {
+        if (!has_line(session, get_u32(&in), missing))
+            return false;
+        get_bytes(&in, 12);
+    }
+    return true;
+}
+
+/* True if all that the slot names was announced; else *missing is what it waits for. */
+bool announced(const struct session *session, const struct slot *slot, struct missing *missing)
+{
+    if (slot->shape == SHAPE_CONTROL)
+        return has_control(session, slot, missing);
+    bool keyed = (slot->flags & SLOT_KEYED) || (slot->flags & SLOT_RELATION) == RELATION_GROUP;
+    if (!has_line(session, slot->line_a, missing) ||
+        (slot->line_b && !keyed && !has_line(session, slot->line_b, missing)) ||
+        (slot->about && !has_line(session, slot->about, missing)))
+        return false;
+    if (slot->shape >= SHAPE_COMPOUND) {
+        unsigned i = slot->shape - SHAPE_COMPOUND;
+        const struct shape *shape = i < LIMIT_SHAPES ? session->shapes[i] : NULL;
+        *missing = (struct missing){ANNOUNCED_SHAPE, slot->shape};
+        return shape && (slot->line_b || !shape->two_lines);
+    }
+    if (slot->flags & SLOT_PARTNERS && !keyed && !has_partners(session, slot, missing))
+        return false;
+    *missing = (struct missing){ANNOUNCED_TYPE, slot->shape};
+    return slot->shape < LIMIT_TYPES && session->types[slot->shape];
+}

@@ -1,0 +1,133 @@
+#include "server/intake/losses.h"
+
+#include "server/intake/announce.h"
+
+#include <stdlib.h>
+
+static void add(struct losses *losses, const struct session *session, uint32_t line, uint64_t first,
+                uint64_t count, bool dropped)
+{
+    losses->events += dropped ? 0 : count;
+    if (!count || !session_line(session, line) || first == 0 || first > UINT64_MAX - count)
+        return;
+    struct loss *last = losses->count ? &losses->items[losses->count - 1] : NULL;
+    if (last && last->line == line && last->dropped == dropped && last->first + last->count == first) {
+        last->count += count;
+        return;
+    }
+    losses->items = grow(losses->items, &losses->room, losses->count + 1, sizeof *losses->items);
+    losses->items[losses->count++] = (struct loss){line, first, count, dropped};
+}
+
+/* A shape that nobody was taught yet. */
+static void learn_shape(struct losses *losses, const struct slot *slot)
+{
+    struct in in = in_from(slot + 1, slot->payload_bytes);
+    struct shape_steps shape = {.code = get_u16(&in)};
+    for (unsigned n = get_u16(&in); n && n <= LIMIT_STEPS && !in.error; n--) {
+        shape.on_a += get_u16(&in) != 0;
+        shape.on_b += get_u16(&in) != 0;
+        get_u32(&in);
+    }
+    if (in.error)
+        return;
+    losses->shapes =
+        grow(losses->shapes, &losses->shape_room, losses->shape_count + 1, sizeof *losses->shapes);
+    losses->shapes[losses->shape_count++] = shape;
+}
+
+static struct shape_steps steps_of(const struct losses *losses, const struct session *session,
+                                   uint16_t code)
+{
+    struct shape_steps steps = {.code = code};
+    unsigned i = code - SHAPE_COMPOUND;
+    const struct shape *shape = i < LIMIT_SHAPES ? session->shapes[i] : NULL;
+    for (unsigned k = 0; shape && k < shape->count; k++) {
+        steps.on_a += shape->steps[k].type_a != 0;
+        steps.on_b += shape->steps[k].type_b != 0;
+    }
+    for (size_t k = losses->shape_count; !shape && k-- > 0;)
+        if (losses->shapes[k].code == code)
+            return losses->shapes[k];
+    if (!shape)
+        steps.on_a = 1; /* one at least */
+    return steps;
+}
+
+static void add_control(struct losses *losses, const struct session *session, const struct slot *slot)
+{
+    struct in in = in_from(slot + 1, slot->payload_bytes);
+    if (slot->flags == MESSAGE_SHAPE) {
+        learn_shape(losses, slot);
+    } else if (slot->flags == MESSAGE_LOST) {
+        uint32_t line = get_u32(&in);
+        uint64_t first = get_u64(&in), count = get_u64(&in);
+        if (in_done(&in))
+            add(losses, session, line, first, count, true);
+    }
+}
+
+static void add_record(struct losses *losses, const struct session *session, const struct slot *slot)
+{
+    if (slot->shape < SHAPE_COMPOUND) {
+        add(losses, session, slot->line_a, slot->number_a, 1, false);
+        return;
+    }
+    struct shape_steps steps = steps_of(losses, session, slot->shape);
+    add(losses, session, slot->line_a, slot->number_a, steps.on_a, false);
+    add(losses, session, slot->line_b, slot->number_b, steps.on_b, false);
+}
+
+void losses_add(struct losses *losses, const struct session *session, const struct slot *slots,
+                size_t count)
+{
+    for (size_t i = 0, size; (size = slots_next(slots + i, count - i)) != 0; i += size) {
+        if (slots[i].shape == SHAPE_CONTROL)
+            add_control(losses, session, &slots[i]);
+        else
+            add_record(losses, session, &slots[i]);
+    }
+}
+
+void losses_add_held(struct losses *losses, const struct session *session)
+{
+    for (size_t i = 0; i < session->threads.room; i++) {
+        const struct thread_state *books = session->threads.entries[i].value;
+        if (books && books->held_count)
+            losses_add(losses, session, books->held, books->held_count);
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct loss *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+void losses_merge(struct losses *losses)
+{
+    size_t kept = 0;
+    if (losses->count)
+        qsort(losses->items, losses->count, sizeof *losses->items, by_number);
+    for (size_t i = 0; i < losses->count; i++) {
+        struct loss *last = kept ? &losses->items[kept - 1] : NULL;
+        const struct loss *next = &losses->items[i];
+        if (last && last->line == next->line && last->dropped == next->dropped &&
+            next->first <= last->first + last->count) {
+            uint64_t end = next->first + next->count;
+            if (end > last->first + last->count)
+                last->count = end - last->first;
+        } else {
+            losses->items[kept++] = *next;
+        }
+    }
+    losses->count = kept;
+}
+
+void losses_free(struct losses *losses)
+{
+    free(losses->items);
+    free(losses->shapes);
+}

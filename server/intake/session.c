@@ -1,0 +1,442 @@
+#define _GNU_SOURCE
+#include "server/intake/announce.h"
+#include "wire/limits.h"
+#include "wire/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct run *session_run(const struct session *session) { return session->run; }
+uint32_t session_number(const struct session *session) { return session->number; }
+
+struct run_process *session_process(const struct session *session)
+{
+    return &session->run->processes[session->process];
+}
+
+struct session *session_new(struct run *run, uint32_t number, struct hello *hello)
+{
+    struct session *session = calloc(1, sizeof *session);
+    if (!session)
+        return NULL;
+    session->run = run;
+    session->number = number;
+    session->instance = hello->instance;
+    session->process = run_process(run, (struct run_process){.pid = hello->pid,
+                                                            .path = hello->path,
+                                                            .host = hello->host,
+                                                            .arguments = hello->arguments,
+                                                            .argument_count = hello->argument_count,
+                                                            .clock_ns = hello->clock_ns,
+                                                            .wall_ns = hello->wall_ns,
+                                                            .connected = true});
+    hello->path = hello->host = NULL;
+    hello->arguments = NULL;
+    hello->argument_count = 0;
+    run->connected++;
+    run->sessions = grow(run->sessions, &run->session_room, number + 1, sizeof *run->sessions);
+    while (run->session_count <= number)
+        run->sessions[run->session_count++] = NULL;
+    run->sessions[number] = session;
+    run->session_free = session_free;
+    return session;
+}
+
+static uint32_t site_of(struct session *session, uint64_t address)
+{
+    struct recent_site *recent = &session->sites[(address >> 1) % SITE_CACHE];
+    if (recent->address != address) {
+        recent->site = run_site(session->run, session->process, address);
+        recent->address = address;
+    }
+    return recent->site;
+}
+
+/* ---- events ---- */
+
+static bool implied(const struct session *session, struct ref last, struct ref at)
+{
+    return last.line && last.line == at.line && last.number < at.number &&
+           !order_line_shared(session->run->order, at.line);
+}
+
+static void accept_point(struct session *session, struct thread_state *books, struct arrival *a,
+                         struct arrival *b)
+{
+    bool known = implied(session, books->last[0], a->at) || implied(session, books->last[1], a->at) ||
+                 (b && (implied(session, books->last[0], b->at) ||
+                        implied(session, books->last[1], b->at)));
+    if (!known)
+        a->after[0] = books->last[0];
+    if (!a->doubt)
+        a->doubt = books->doubt;
+    books->doubt = UNSEEN_NONE;
+    books->last[0] = a->at;
+    books->last[1] = b ? b->at : (struct ref){0, 0};
+    if (a->time_ns > session->run->last_ns)
+        session->run->last_ns = a->time_ns;
+    if (b)
+        order_accept_pair(session->run->order, a, b);
+    else
+        order_accept(session->run->order, a);
+}
+
+static uint64_t shape_last_on_a(const struct shape *shape, uint64_t first)
+{
+    uint64_t next = first;
+    for (unsigned i = 0; i < shape->count; i++)
+        next += shape->steps[i].type_a != 0;
+    return next - 1;
+}
+
+static void accept_compound(struct session *session, struct thread_state *books, const struct slot *slot,
+                            struct arrival base)
+{
+    const struct shape *shape = session->shapes[slot->shape - SHAPE_COMPOUND];
+    struct ref a = {base.at.line, slot->number_a}, b = {session_line(session, slot->line_b), slot->number_b};
+    for (unsigned i = 0; i < shape->count; i++) {
+        const struct step *step = &shape->steps[i];
+        struct arrival on_a = base, on_b = base;
+        on_a.type = step->type_a ? session->types[step->type_a] : 0;
+        on_b.type = step->type_b ? session->types[step->type_b] : 0;
+        on_a.at = a;
+        on_b.at = b;
+        on_a.closes = slot->flags & SLOT_CLOSES && a.number == shape_last_on_a(shape, slot->number_a);
+        if (step->type_a && step->type_b) {
+            on_a.relation = on_b.relation = RELATION_SYNC;
+            on_a.partners = &b;
+            on_b.partners = &a;
+            on_a.partner_count = on_b.partner_count = 1;
+            on_a.about = on_b.about = 0;
+            accept_point(session, books, &on_a, &on_b);
+        } else if (step->type_a) {
+            on_a.about = step->flags & STEP_ABOUT_B ? b.line : base.about;
+            accept_point(session, books, &on_a, NULL);
+        } else {
+            on_b.about = step->flags & STEP_ABOUT_A ? a.line : base.about;
+            accept_point(session, books, &on_b, NULL);
+        }
+        base.doubt = UNSEEN_NONE; /* what follows is after it */
+        a.number += step->type_a != 0;
+        b.number += step->type_b != 0;
+    }
+}
+
+static bool read_partners(const struct session *session, const struct slot *slot, struct ref *refs,
+                          size_t *count)
+{
+    struct in in = in_from(slot + 1, slot->payload_bytes);
+    while (in_left(&in) >= 16 && *count < LIMIT_PARTNERS) {
+        uint32_t line = session_line(session, get_u32(&in));
+        get_u32(&in);
+        refs[(*count)++] = (struct ref){line, get_u64(&in)};
+        if (!line)
+            return false;
+    }
+    return in_done(&in);
+}
+
+/* The second halves of all its keys, on line 0. */
+static struct ref *keys_of(const struct slot *slot, size_t *count)
+{
+    struct in in = in_from(slot + 1, slot->payload_bytes);
+    struct ref *keys = malloc((1 + slot->payload_bytes / 16) * sizeof *keys);
+    if (!keys)
+        abort();
+    keys[(*count)++] = (struct ref){0, slot->number_b};
+    while (in_left(&in) >= 16 && *count < LIMIT_PARTNERS) {
+        get_u64(&in);
+        keys[(*count)++] = (struct ref){0, get_u64(&in)};
+    }
+    if (in_done(&in))
+        return keys;
+    free(keys);
+    return NULL;
+}
+
+static bool accept_single(struct session *session, struct thread_state *books, const struct slot *slot,
+                          struct arrival base, const char **error)
+{
+    struct ref *partners = NULL;
+    size_t count = 0;
+    bool ok = true;
+    base.type = session->types[slot->shape];
+    base.relation = slot->flags & SLOT_RELATION;
+    base.closes = slot->flags & SLOT_CLOSES;
+    base.sends = slot->flags & SLOT_SENDS && base.relation == RELATION_RECEIVE;
+    if (base.relation >= RELATION_COUNT) {
+        *error = "a slot has a relation that does not exist";
+        return false;
+    }
+    if (base.relation == RELATION_GROUP && (slot->count == 0 || slot->count > LIMIT_GROUP)) {
+        *error = "a group has no members or too many";
+        return false;
+    }
+    if ((slot->flags & SLOT_KEYED) || base.relation == RELATION_GROUP) {
+        base.keyed = true;
+        base.key[0] = slot->key;
+        base.key[1] = slot->number_b;
+        base.group_size = slot->count;
+        base.stream = slot->flags & SLOT_STREAM &&
+                      (base.relation == RELATION_SEND || base.relation == RELATION_RECEIVE);
+        if (base.relation == RELATION_RECEIVE && !base.stream && slot->flags & SLOT_PARTNERS) {
+            partners = keys_of(slot, &count);
+            ok = partners != NULL;
+            if (!ok)
+                *error = "a slot has keys of a broken size";
+        }
+    } else if (base.relation == RELATION_SYNC || base.relation == RELATION_RECEIVE ||
+               base.relation == RELATION_ORDER) {
+        partners = malloc((1 + slot->payload_bytes / 16) * sizeof *partners);
+        if (!partners)
+            abort();
+        partners[count++] = (struct ref){session_line(session, slot->line_b), slot->number_b};
+        ok = partners[0].line != 0;
+        if (ok && slot->flags & SLOT_PARTNERS)
+            ok = read_partners(session, slot, partners, &count);
+        if (!ok)
+            *error = "a slot has a partner on no line";
+        if (ok && base.relation == RELATION_ORDER)
+            base.after[1] = partners[0];
+    }
+    base.partners = partners;
+    base.partner_count = (uint32_t)count;
+    if (ok)
+        accept_point(session, books, &base, NULL);
+    free(partners);
+    return ok;
+}
+
+static void add_payload_text(struct session *session, const struct slot *slot, struct ref at)
+{
+    char *text = text_readable((const char *)(slot + 1), slot->payload_bytes, true);
+    if (text)
+        run_add_text(session->run, at, text);
+    free(text);
+}
+
+static bool accept_record(struct session *session, struct thread_state *books, uint32_t thread,
+                          const struct slot *slot, const char **error)
+{
+    struct arrival base = {
+        .at = {session_line(session, slot->line_a), slot->number_a},
+        .about = session_line(session, slot->about),
+        .thread = session_line(session, thread),
+        .site = site_of(session, slot->site),
+        .time_ns = (int64_t)(slot->time_ns - session->run->start_ns),
+        .batch = session->batch,
+        .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
+    session->run->generation++;
+    if (slot->number_a == 0 || slot->number_a > INT64_MAX || slot->number_b > INT64_MAX) {
+        if (!(slot->flags & SLOT_KEYED) && (slot->flags & SLOT_RELATION) != RELATION_GROUP) {
+            *error = "a slot has an impossible number";
+            return false;
+        }
+    }
+    if (base.doubt >= UNSEEN_COUNT) {
+        *error = "a slot gives a reason that is not known";
+        return false;
+    }
+    if (slot->flags & SLOT_TEXT && !session->stale)
+        add_payload_text(session, slot, base.at);
+    if (slot->shape >= SHAPE_COMPOUND) {
+        accept_compound(session, books, slot, base);
+        return true;
+    }
+    return accept_single(session, books, slot, base, error);
+}
+
+static void go_on(struct session *session, size_t slots);
+
+bool session_message(struct session *session, unsigned type, uint32_t thread, const uint8_t *body,
+                    size_t size, const char **error)
+{
+    struct in in = in_from(body, size);
+    bool ok = announce_take(session, type, &in, thread);
+    if (!ok)
+        *error = in.error;
+    else
+        go_on(session, 1);
+    return ok;
+}
+
+/* ---- slots ---- */
+
+/* Takes slots, about `most`, until one must wait, for *missing; how many were taken, or SIZE_MAX with
+ * error. */
+static size_t take_slots(struct session *session, struct thread_state *books, const struct slot *slots, size_t count,
+                         struct missing *missing, const char **error)
+{
+    size_t i = 0;
+    while (i < count) {
+        const struct slot *slot = &slots[i];
+        size_t size = slots_next(slot, count - i);
+        if (!size) {
+            *error = "a slot says that more follows than there is";
+            return SIZE_MAX;
+        }
+        if (!announced(session, slot, missing))
+            break;
+        if (slot->shape == SHAPE_CONTROL) {
+            struct in in = in_from(slot + 1, slot->payload_bytes);
+            if (!announce_take(session, slot->flags, &in, books->thread)) {
+                *error = in.error;
+                return SIZE_MAX;
+            }
+        } else if (!accept_record(session, books, books->thread, slot, error)) {
+            return SIZE_MAX;
+        }
+        i += size;
+    }
+    return i;
+}
+
+/* ---- slots that wait for an announcement by another thread ---- */
+
+static void hold(struct session *session, struct thread_state *books, const struct slot *slots,
+                 size_t count)
+{
+    if (!books->held_count)
+        books->held_epoch = session->batch;
+    if (books->held_begin) { /* what was taken makes room */
+        memmove(books->held, books->held + books->held_begin, books->held_count * sizeof *slots);
+        books->held_begin = 0;
+    }
+    books->held = grow(books->held, &books->held_room, books->held_count + count,
+                       sizeof *books->held);
+    memcpy(books->held + books->held_count, slots, count * sizeof *slots);
+    books->held_count += count;
+    session->held_total += count;
+}
+
+static void wait_for(struct session *session, struct thread_state *books, struct missing missing)
+{
+    books->next = map_get(&session->waiting, missing.what, missing.code);
+    map_put(&session->waiting, missing.what, missing.code, books);
+}
+
+/* Goes on with one thread. */
+static void release_one(struct session *session, struct thread_state *books)
+{
+    const char *error;
+    struct missing missing;
+    size_t n = books->held_count,
+           taken = take_slots(session, books, books->held + books->held_begin, n, &missing, &error);
+    if (taken == SIZE_MAX)
+        taken = n; /* a bad slot: what follows it cannot be read */
+    books->held_begin = taken < n ? books->held_begin + taken : 0;
+    books->held_count -= taken;
+    session->held_total -= taken;
+    if (taken < n)
+        wait_for(session, books, missing);
+}
+
+/* Whatever was announced lets other threads' slots go on, at once: lines are numbered in the order in which
+ * they are announced, and whoever reads the journal again must number them alike. */
+static void release_ready(struct session *session)
+{
+    if (session->releasing)
+        return;
+    session->releasing = true;
+    while (session->ready_count)
+        for (size_t i = 0; i < session->threads.room && session->ready_count; i++) {
+            struct thread_state *books = session->threads.entries[i].value;
+            if (!books || !books->ready)
+                continue;
+            books->ready = false;
+            session->ready_count--;
+            release_one(session, books);
+        }
+    session->releasing = false;
+}
+
+#define LOOKS 1000u /* and some for each slot: what one batch sets going is mostly worked off with it */
+
+static void go_on(struct session *session, size_t slots)
+{
+    release_ready(session);
+    order_release(session->run->order);
+    if (session->run->patient)
+        order_go_on(session->run->order, LOOKS + 4 * (uint64_t)slots);
+}
+
+static bool take_or_hold(struct session *session, uint32_t thread, const struct slot *slots,
+                         size_t count, const char **error)
+{
+    struct thread_state *books = thread_state_of(session, thread);
+    struct missing missing;
+    bool waits = books->held_count > 0;
+    size_t taken = waits ? 0 : take_slots(session, books, slots, count, &missing, error);
+    if (taken == SIZE_MAX)
+        return false;
+    if (taken < count) {
+        if ((session->held_total + count) * SLOT_BYTES > LIMIT_HELD_BYTES) {
+            *error = "speaks of lines or types that it never announces";
+            return false;
+        }
+        hold(session, books, slots + taken, count - taken);
+        if (!waits)
+            wait_for(session, books, missing);
+    }
+    return true;
+}
+
+bool session_slots(struct session *session, uint32_t thread, const struct slot *slots, size_t count,
+                  const char **error)
+{
+    order_hold(session->run->order);
+    bool ok = take_or_hold(session, thread, slots, count, error);
+    go_on(session, count);
+    return ok;
+}
+
+/* ---- the end ---- */
+
+void session_batch(struct session *session, uint32_t epoch, bool stale)
+{
+    session->batch = epoch;
+    session->stale = stale;
+}
+
+void session_free(struct session *session)
+{
+    if (!session)
+        return;
+    session->run->sessions[session->number] = NULL;
+    for (size_t i = 0; i < session->threads.room; i++) {
+        struct thread_state *books = session->threads.entries[i].value;
+        if (books)
+            free(books->held);
+        free(books);
+    }
+    for (size_t i = 0; i < LIMIT_SHAPES; i++)
+        free(session->shapes[i]);
+    map_free(&session->threads);
+    map_free(&session->far_lines);
+    map_free(&session->waiting);
+    free(session->lines);
+    free(session->own_lines);
+    free(session);
+}
+
+void session_hangup(struct session *session)
+{
+    struct run *run = session->run;
+    for (size_t i = 0; i < session->threads.room; i++) {
+        const struct thread_state *books = session->threads.entries[i].value;
+        if (books && books->held_count && !session_process(session)->left)
+            order_report(run->order, (struct ref){session_line(session, (uint32_t)session->threads.entries[i].a), 0},
+                         (struct ref){0, 0},
+                         "names lines or types that were never announced");
+    }
+    size_t gone = 0; /* of a line that others have, too, the missing numbers may be theirs */
+    for (size_t i = 0; i < session->own_line_count; i++)
+        if (--run->lines[session->own_lines[i] - 1].programs == 0)
+            session->own_lines[gone++] = session->own_lines[i];
+    order_gone(run->order, session->own_lines, gone);
+    session_process(session)->connected = false;
+    run->leaving++;
+    run->generation++;
+    session_free(session);
+}

@@ -1,0 +1,52 @@
+/* A session is one program's side of a run: it turns messages and slots, live or from a
+ * trace file, into lines and events of the run.  It knows no socket.
+ *
+ * The session supplies the thread order: every event of a thread comes after the
+ * thread's previous one, by an edge unless the line says so already. */
+#ifndef SERVER_INTAKE_SESSION_H
+#define SERVER_INTAKE_SESSION_H
+
+#include "server/run/run.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+
+struct session;
+
+/* What HELLO said; strings belong to the struct. */
+struct hello {
+    uint32_t version;
+    uint8_t role;
+    char *run, *environment, *path, *host;
+    uint32_t pid;
+    uint64_t instance, clock_ns, wall_ns;
+    char **arguments;
+    size_t argument_count;
+};
+/* False with in->error if the body is bad. */
+bool hello_read(struct in *in, struct hello *hello);
+void hello_free(struct hello *hello);
+
+/* Takes the strings out of hello. */
+struct session *session_new(struct run *run, uint32_t number, struct hello *hello);
+
+/* Takes one message of a program (a body), of a thread if it is not 0.  False: *error says why this
+ * program cannot be believed any more. */
+bool session_message(struct session *session, unsigned type, uint32_t thread, const uint8_t *body,
+                    size_t size, const char **error);
+/* Takes slots of the thread whose own line has code `thread`. */
+bool session_slots(struct session *session, uint32_t thread, const struct slot *slots, size_t count,
+                  const char **error);
+
+/* The program hung up: what it took but did not publish is lost.  Frees the session.  run_go_on does the
+ * rest. */
+void session_hangup(struct session *session);
+/* From now on slots come from this region of the journal; stale: facts in it are known. */
+void session_batch(struct session *session, uint32_t epoch, bool stale);
+/* Frees without a word about the order (the end of a file of a live run). */
+void session_free(struct session *session);
+
+struct run *session_run(const struct session *session);
+uint32_t session_number(const struct session *session);
+struct run_process *session_process(const struct session *session);
+
+#endif

@@ -1,0 +1,73 @@
+#include "server/intake/ticks.h"
+
+#include <time.h>
+
+bool ticks_known(void)
+{
+#if defined(__x86_64__)
+    return true;
+#else
+    return false;
+#endif
+}
+
+static uint64_t counter_now(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
+#endif
+}
+
+void ticks_add(struct ticks *ticks, uint64_t counter, uint64_t ns)
+{
+    if (ticks->count) {
+        size_t last = (ticks->count - 1) % TICKS_POINTS;
+        if (counter <= ticks->points[last].ticks || ns <= ticks->points[last].ns)
+            return;
+    }
+    ticks->points[ticks->count % TICKS_POINTS].ticks = counter;
+    ticks->points[ticks->count++ % TICKS_POINTS].ns = ns;
+}
+
+/* Of three tries the one in which least time passed between the two readings of the counter. */
+void ticks_read(struct ticks *ticks)
+{
+    struct timespec ts;
+    uint64_t least = UINT64_MAX, at = 0, ns = 0;
+    for (int i = 0; i < 3; i++) {
+        uint64_t before = counter_now();
+        clock_gettime(CLOCK_MONOTONIC, &ts);
+        uint64_t after = counter_now(), now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+        if (i == 0 && ticks->count &&
+            now - ticks->points[(ticks->count - 1) % TICKS_POINTS].ns < 1000000)
+            return;
+        if (after - before >= least)
+            continue;
+        least = after - before;
+        at = before + least / 2;
+        ns = now;
+    }
+    ticks_add(ticks, at, ns);
+}
+
+uint64_t ticks_ns(const struct ticks *ticks, uint64_t counter)
+{
+    size_t last = ticks->count - 1, oldest = ticks->count > TICKS_POINTS ? ticks->count - TICKS_POINTS : 0;
+    size_t low = oldest, high = last; /* between which readings? */
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ticks->points[middle % TICKS_POINTS].ticks <= counter)
+            low = middle;
+        else
+            high = middle;
+    }
+    const uint64_t t0 = ticks->points[low % TICKS_POINTS].ticks, n0 = ticks->points[low % TICKS_POINTS].ns;
+    const uint64_t t1 = ticks->points[high % TICKS_POINTS].ticks, n1 = ticks->points[high % TICKS_POINTS].ns;
+    double slope = (double)(n1 - n0) / (double)(t1 - t0);
+    double beyond = (double)(int64_t)(counter - t0) * slope;
+    if (!(beyond > -(double)n0 && beyond < 1e19 - (double)n0)) /* a counter that nobody read */
+        return n1;
+    return beyond < 0 ? n0 - (uint64_t)-beyond : n0 + (uint64_t)beyond;
+}

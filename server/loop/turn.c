@@ -1,0 +1,95 @@
+#include "server/loop/turn.h"
+
+#include "server/loop/log.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+struct piece {
+    const char *what;
+    uint64_t ns, cpu_ns; /* by the clock; of them this process had a processor */
+};
+
+static struct {
+    ev_check check;
+    ev_prepare prepare;
+    uint64_t number, read_until_ns;
+    uint64_t limit_ns; /* 0: nobody wants to know */
+    struct piece begin, now, most, longest; /* now: when it began; longest: of all turns, most: of this one */
+} turn;
+
+uint64_t turn_clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct share share_of(uint64_t ns) { return (struct share){turn_clock_ns() + ns}; }
+bool share_left(struct share share) { return turn_clock_ns() < share.end_ns; }
+uint64_t turn_number(void) { return turn.number; }
+bool turn_may_read(void) { return turn_clock_ns() < turn.read_until_ns; }
+
+static struct piece clocks(const char *what)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (struct piece){what, turn_clock_ns(), (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec};
+}
+
+void turn_doing(const char *what)
+{
+    if (!turn.limit_ns)
+        return;
+    struct piece now = clocks(what);
+    if (turn.now.what && now.cpu_ns - turn.now.cpu_ns > turn.most.cpu_ns)
+        turn.most = (struct piece){turn.now.what, now.ns - turn.now.ns, now.cpu_ns - turn.now.cpu_ns};
+    turn.now = now;
+}
+
+static void on_begin(struct ev_loop *loop, ev_check *check, int events)
+{
+    (void)loop, (void)check, (void)events;
+    turn.number++;
+    turn.read_until_ns = turn_clock_ns() + TURN_READ_NS;
+    if (!turn.limit_ns)
+        return;
+    turn.begin = clocks("");
+    turn.most = turn.now = (struct piece){0};
+    turn_doing("its own affairs");
+}
+
+static void on_end(struct ev_loop *loop, ev_prepare *prepare, int events)
+{
+    (void)loop, (void)prepare, (void)events;
+    if (!turn.limit_ns || !turn.begin.ns)
+        return;
+    turn_doing(NULL);
+    uint64_t cpu = turn.now.cpu_ns - turn.begin.cpu_ns, took = turn.now.ns - turn.begin.ns;
+    if (cpu > turn.longest.cpu_ns)
+        turn.longest = (struct piece){turn.most.what, took, cpu};
+    if (cpu > turn.limit_ns)
+        log_line("the loop was held %llu ms, %llu of work, %llu of them by %s",
+                 (unsigned long long)(took / 1000000), (unsigned long long)(cpu / 1000000),
+                 (unsigned long long)(turn.most.cpu_ns / 1000000), turn.most.what);
+}
+
+void turn_watch(struct ev_loop *loop)
+{
+    const char *limit = getenv("POET_TEST_WATCHDOG_MS");
+    turn.limit_ns = limit ? strtoull(limit, NULL, 10) * 1000000u : 0;
+    ev_check_init(&turn.check, on_begin);
+    ev_prepare_init(&turn.prepare, on_end);
+    ev_set_priority(&turn.check, EV_MAXPRI);
+    ev_set_priority(&turn.prepare, EV_MINPRI);
+    ev_check_start(loop, &turn.check);
+    ev_prepare_start(loop, &turn.prepare);
+}
+
+void turn_report(void)
+{
+    if (turn.limit_ns)
+        log_line("no turn of the loop worked longer than %llu ms (%s)",
+                 (unsigned long long)(turn.longest.cpu_ns / 1000000),
+                 turn.longest.what ? turn.longest.what : "nothing");
+}

@@ -1,0 +1,34 @@
+/* A turn of the loop: all that it does between two waits.
+ *
+ * Nothing may hold the loop for long: whoever has more to do than fits into its share of a turn does the
+ * rest in the next one.  With POET_TEST_WATCHDOG_MS set, turns that worked longer are logged, with what
+ * took the most of them, and at the end the longest one; what other processes had of the processor
+ * meanwhile is not counted. */
+#ifndef SERVER_LOOP_TURN_H
+#define SERVER_LOOP_TURN_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TURN_READ_NS 5000000u  /* messages of all peers */
+#define TURN_POLL_NS 10000000u /* queues, and what was put off */
+#define TURN_WORK_NS 5000000u  /* questions of viewers */
+
+uint64_t turn_clock_ns(void); /* monotonic */
+
+/* Time that may be spent, from now on. */
+struct share {
+    uint64_t end_ns;
+};
+struct share share_of(uint64_t ns);
+bool share_left(struct share share);
+
+void turn_watch(struct ev_loop *loop);
+void turn_doing(const char *what); /* a constant: from now on, until somebody says another */
+uint64_t turn_number(void);
+/* What is left of the time for reading, of all peers together. */
+bool turn_may_read(void);
+void turn_report(void); /* at the end */
+
+#endif

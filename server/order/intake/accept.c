@@ -1,0 +1,364 @@
+/* Intake: from events in any order to a log in an order that respects all edges. */
+#include "server/order/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nothing more comes on the line: what lies before its first pending event is lost. */
+static void close_gap(struct order *order, uint32_t number)
+{
+    struct line *line = line_get(order, number);
+    uint64_t least = pending_least(order, number);
+    if (least <= line->delivered + 1)
+        return;
+    log_gap(order, number, least - line->delivered - 1);
+    line_wake(order, number);
+    line_enqueue(order, number);
+}
+
+/* Numbers that are lost, up to one that came all the same: the rest is looked at behind it. */
+static void take_loss(struct order *order, uint32_t number, struct pending *head)
+{
+    uint64_t first = head->arrival.at.number, count = head->lost;
+    pending_forget(order, head);
+    uint64_t came = pending_least(order, number);
+    if (came && came - first < count) {
+        struct arrival rest = {.at = {number, came + 1}};
+        uint64_t left = first + count - came - 1;
+        count = came - first;
+        if (left && !pending_is(order, rest.at))
+            pending_put(order, &rest, left);
+    }
+    log_gap(order, number, count);
+}
+
+/* Looks at the head of a line; whoever may go on after it is enqueued. */
+static void look(struct order *order, uint32_t number, struct point *point)
+{
+    struct line *line = line_get(order, number);
+    struct pending *head = line->pending ? pending_head(order, number) : NULL;
+    line->queued = false;
+    if (!head && line->pending && line->settled)
+        close_gap(order, number);
+    if (!head)
+        return;
+    if (head->lost) {
+        take_loss(order, number, head);
+        line_wake(order, number);
+        line_enqueue(order, number);
+        return;
+    }
+    point->count = 0;
+    point_add(point, head);
+    enum verdict verdict = point_judge(order, point);
+    if (verdict == READY || verdict == READY_ALONE)
+        point_deliver(order, point, verdict == READY_ALONE);
+}
+
+#define STAGES 6u /* of fetching what the head of a line needs */
+
+static void drain(struct order *order)
+{
+    struct point point = {0};
+    const struct queue *work = &order->work;
+    while (work->count && !order->held && (!order->patient || order->looks)) {
+        order->looks -= order->patient;
+        for (unsigned stage = 0; stage < STAGES && 2 * (STAGES - stage) < work->count; stage++)
+            pending_expect(order,
+                           work->items[(work->begin + 2 * (STAGES - stage)) & (work->room - 1)], stage);
+        look(order, line_dequeue(order), &point);
+    }
+    free(point.members);
+}
+
+void order_hold(struct order *order) { order->held = true; }
+
+void order_release(struct order *order)
+{
+    order->held = false;
+    drain(order);
+}
+
+/* ---- coming in ---- */
+
+/* What is missing on its line may still come, too, until somebody else is gone. */
+static void note_straggler(struct order *order, uint32_t number)
+{
+    struct set *s = &order->stragglers;
+    line_get(order, number)->settled = false;
+    s->items = grow(s->items, &s->room, s->count + 1, sizeof *s->items);
+    s->items[s->count++] = number;
+}
+
+static void meet_by(struct order *order, const struct arrival *a, uint64_t second)
+{
+    struct meeting *meeting = meeting_add(order, a->key[0], second, a->at);
+    for (size_t i = 0; i < meeting->count; i++)
+        if (meeting->members[i].line)
+            line_enqueue(order, meeting->members[i].line);
+    for (size_t i = 0; i < meeting->waiting_count; i++)
+        line_enqueue(order, meeting->waiting[i]);
+    meeting->waiting_count = 0;
+}
+
+static void meet(struct order *order, const struct arrival *a)
+{
+    if (a->stream)
+        stream_meet(order, a);
+    else if (a->partner_count == 0)
+        meet_by(order, a, a->key[1]);
+    for (uint32_t i = 0; !a->stream && i < a->partner_count; i++)
+        meet_by(order, a, a->partners[i].number);
+}
+
+/* Is all there that the event names, beside its line and its pair? */
+static bool has_all(const struct order *order, const struct arrival *a)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const struct line *after = a->after[i].line ? line_get(order, a->after[i].line) : NULL;
+        if (after && after->delivered < a->after[i].number)
+            return false;
+    }
+    if (a->relation != RELATION_RECEIVE)
+        return true;
+    if (a->partner_count != 1)
+        return false;
+    const struct line *from = line_get(order, a->partners[0].line);
+    if (!from || from->delivered < a->partners[0].number)
+        return false;
+    uint64_t send = order_position(order, a->partners[0]);
+    return send != NO_POSITION && log_sends(order, send);
+}
+
+/* Most events come in order and need not wait: they are delivered as they are. */
+static bool may_pass(const struct order *order, const struct arrival *a)
+{
+    const struct line *line = line_get(order, a->at.line);
+    if (!line || a->at.number != line->delivered + 1 || line->pending ||
+        line->closed == LINE_CLOSED ||
+        !has_all(order, a))
+        return false;
+    const struct line *opener = line->positions.count == 0 && line->opened_line
+                                    ? line_get(order, line->opened_line)
+                                    : NULL;
+    return !opener || opener->delivered >= line->opened_number;
+}
+
+static void pass(struct order *order, const struct arrival *const *arrivals, size_t count)
+{
+    struct pending pending[2];
+    struct pending *members[2] = {&pending[0], &pending[1]};
+    for (size_t i = 0; i < count; i++) {
+        pending[i].arrival = *arrivals[i];
+    }
+    point_append(order, &(struct point){.members = members, .count = count}, false);
+    for (size_t i = 0; i < count; i++)
+        if (line_get(order, arrivals[i]->at.line)->waiter_count)
+            line_wake(order, arrivals[i]->at.line);
+    drain(order);
+}
+
+/* The line of an event that was not long ago: where its newest positions are kept. */
+static const uint64_t *recent(const struct line *line, uint64_t number)
+{
+    uint32_t n = series_tail(&line->positions, 0);
+    uint64_t back = line->delivered - number;
+    return number <= line->delivered && back < n ? &line->positions.tail[n - 1 - back] : NULL;
+}
+
+void order_expect(const struct order *order, const struct arrival *a, enum expectation stage)
+{
+    const struct line *line = line_get(order, a->at.line);
+    const struct line *from =
+        a->partner_count ? line_get(order, a->partners[0].line) : NULL;
+    if (stage == EXPECT_LINES) {
+        __builtin_prefetch(line, 1);
+        __builtin_prefetch(from, 1);
+        return;
+    }
+    const uint64_t *send = from && a->relation == RELATION_RECEIVE && from->positions.tail
+                               ? recent(from, a->partners[0].number)
+                               : NULL;
+    if (stage == EXPECT_POSITIONS) {
+        if (line && line->positions.tail)
+            __builtin_prefetch(&line->positions.tail[series_tail(&line->positions, 0)], 1);
+        if (send)
+            __builtin_prefetch(send);
+    } else if (send && *send < order->count && *send / BLOCK_EVENTS >= order->packed) {
+        const struct block *rows = order->blocks[*send / BLOCK_EVENTS].rows;
+        __builtin_prefetch(rows->bytes + *send % BLOCK_EVENTS * rows->row_bytes, 1);
+    }
+}
+
+void order_accept_pair(struct order *order, const struct arrival *a, const struct arrival *b)
+{
+    if (a->at.line != b->at.line && may_pass(order, a) && may_pass(order, b)) {
+        pass(order, (const struct arrival *const[]){a, b}, 2);
+        return;
+    }
+    order_accept(order, a);
+    order_accept(order, b);
+}
+
+bool order_accept(struct order *order, const struct arrival *arrival)
+{
+    if (!arrival->keyed &&
+        (arrival->relation == RELATION_NONE || arrival->relation == RELATION_SEND ||
+         arrival->relation == RELATION_RECEIVE || arrival->relation == RELATION_ORDER) &&
+        may_pass(order, arrival)) {
+        pass(order, &arrival, 1);
+        return true;
+    }
+    struct line *line = line_get(order, arrival->at.line);
+    if (!line || arrival->at.number == 0 || arrival->at.number <= line->delivered ||
+        (arrival->at.number <= line->highest && pending_is(order, arrival->at))) {
+        order->figures.duplicates++;
+        return false;
+    }
+    if (arrival->at.number > line->highest)
+        line->highest = arrival->at.number;
+    pending_put(order, arrival, 0);
+    if (line->settled)
+        note_straggler(order, arrival->at.line);
+    if (arrival->keyed || arrival->relation == RELATION_GROUP)
+        meet(order, arrival);
+    if (arrival->at.number == line->delivered + 1 || line->gone)
+        line_enqueue(order, arrival->at.line);
+    drain(order);
+    return true;
+}
+
+void order_lost(struct order *order, uint32_t number, uint64_t first, uint64_t count)
+{
+    struct line *line = line_get(order, number);
+    if (!line || count == 0 || first == 0 || first > UINT64_MAX - count)
+        return;
+    if (first <= line->delivered) {
+        uint64_t known = line->delivered - first + 1;
+        if (known >= count)
+            return;
+        first += known;
+        count -= known;
+    }
+    struct arrival gap = {.at = {number, first}};
+    if (pending_is(order, gap.at))
+        return;
+    pending_put(order, &gap, count);
+    line_enqueue(order, number);
+    drain(order);
+}
+
+/* Whoever waits for what never comes looks again. */
+static void mark_gone(struct order *order)
+{
+    struct going *going = &order->going;
+    while ((going->waiters || going->next < going->count) && (!order->patient || order->looks)) {
+        order->looks -= order->patient;
+        if (going->waiters) {
+            line_wake_one(order, going->lines[going->next - 1]);
+            going->waiters--;
+            continue;
+        }
+        uint32_t number = going->lines[going->next++];
+        struct line *line = line_get(order, number);
+        line->gone = line->settled = line->leaving;
+        line->leaving = false;
+        going->waiters = line->gone ? line->waiter_count : 0;
+        if (line->gone && line->pending)
+            line_enqueue(order, number);
+    }
+    if (going->next == going->count && !going->waiters)
+        going->next = going->count = 0;
+}
+
+static void leave(struct order *order, const uint32_t *lines, size_t count)
+{
+    struct going *going = &order->going;
+    if (!count)
+        return;
+    going->lines = grow(going->lines, &going->room, going->count + count, sizeof *going->lines);
+    memcpy(going->lines + going->count, lines, count * sizeof *lines);
+    going->count += count;
+    for (size_t i = 0; i < count; i++)
+        line_get(order, lines[i])->leaving = true;
+}
+
+void order_gone(struct order *order, const uint32_t *lines, size_t count)
+{
+    leave(order, lines, count);
+    size_t gone = 0; /* not those that came back */
+    for (size_t i = 0; i < order->stragglers.count; i++)
+        if (line_get(order, order->stragglers.items[i])->gone)
+            order->stragglers.items[gone++] = order->stragglers.items[i];
+    leave(order, order->stragglers.items, gone);
+    order->stragglers.count = 0;
+    if (order->patient)
+        return;
+    mark_gone(order);
+    drain(order);
+}
+
+void order_back(struct order *order, uint32_t line)
+{
+    struct line *l = line_get(order, line);
+    l->gone = l->settled = l->leaving = false;
+}
+
+void order_patient(struct order *order) { order->patient = true; }
+
+/* All that is still pending looks once more. */
+static void leave_pending(struct order *order)
+{
+    for (uint32_t i = 1; i <= order->line_count; i++)
+        if (order->lines[i - 1].pending)
+            leave(order, &i, 1);
+}
+
+/* Goes from the last looks to the letting go, and from there to the end. */
+static bool is_finished(struct order *order)
+{
+    if (order->work.count || order->going.count)
+        return false;
+    if (order->last && !order->finishing) {
+        order->finishing = true;
+        leave_pending(order);
+        if (order->going.count)
+            return false;
+    }
+    order->last = order->finishing = false;
+    return true;
+}
+
+bool order_go_on(struct order *order, uint64_t looks)
+{
+    order->looks = looks;
+    mark_gone(order);
+    drain(order);
+    order->looks = 0;
+    return is_finished(order);
+}
+
+void order_finish(struct order *order)
+{
+    order->last = true;
+    while (!order->patient && !is_finished(order)) {
+        mark_gone(order);
+        drain(order);
+    }
+}
+
+struct order_figures order_figures(const struct order *order)
+{
+    struct order_figures figures = order->figures;
+    figures.damaged += order->damaged_blocks + order->nodes.damaged;
+    figures.doubtful = order->doubts;
+    return figures;
+}
+
+const struct trouble *order_troubles(const struct order *order, size_t *count)
+{
+    *count = order->trouble_count;
+    return order->troubles;
+}
+
+uint32_t order_oldest_batch(const struct order *order) { return pending_batch(order); }

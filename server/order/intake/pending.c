@@ -1,0 +1,465 @@
+/* What has arrived and waits: per line a ring of the next numbers, a map for numbers far ahead, and,
+ * when there is much of it, a queue on the shelf for what lies well behind the line's head. */
+#include "server/order/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_MAX 65536u   /* numbers ahead of a line's head that its ring can hold */
+#define POOL_PIECES 128u
+#define SPILL_EVENTS 256u /* in one part */
+#define SPILL_NEAR 64u    /* so close to the head nothing is spilled */
+
+/* ---- pieces of memory ---- */
+
+struct pool {
+    struct pool *next;
+    struct pending pieces[POOL_PIECES];
+};
+
+static struct pending *piece_new(struct order *order)
+{
+    if (!order->unused) {
+        size_t room = 0;
+        struct pool *pool = grow(NULL, &room, 1, sizeof *pool);
+        pool->next = order->pools;
+        order->pools = pool;
+        for (size_t i = 0; i < POOL_PIECES; i++) {
+            pool->pieces[i].next = order->unused;
+            order->unused = &pool->pieces[i];
+        }
+    }
+    struct pending *piece = order->unused;
+    order->unused = piece->next;
+    return piece;
+}
+
+static void piece_free(struct order *order, struct pending *piece)
+{
+    if (piece->arrival.partners != &piece->one)
+        free((void *)(uintptr_t)piece->arrival.partners);
+    piece->next = order->unused;
+    order->unused = piece;
+}
+
+/* ---- a line's ring ---- */
+
+static void ring_widen(struct line *line, uint64_t offset)
+{
+    struct ring old = line->more->ring;
+    size_t room = old.room ? old.room : 8;
+    while (room <= offset)
+        room *= 2;
+    size_t have = 0;
+    line_more(line)->ring.items = grow(NULL, &have, room, sizeof *line->more->ring.items);
+    memset(line->more->ring.items, 0, room * sizeof *line->more->ring.items);
+    line->more->ring.room = (uint32_t)room;
+    for (uint32_t i = 0; i < old.room; i++)
+        if (old.items[i])
+            line->more->ring.items[old.items[i]->arrival.at.number & (room - 1)] = old.items[i];
+    free(old.items);
+}
+
+/* ---- far ahead: a heap of numbers says which is the least ---- */
+
+static void far_push(struct line *line, uint64_t number)
+{
+    size_t room = 0;
+    if (!line->more->far) {
+        line_more(line)->far = grow(NULL, &room, 1, sizeof *line->more->far);
+        *line->more->far = (struct far){0};
+    }
+    struct far *far = line->more->far;
+    far->numbers = grow(far->numbers, &far->room, far->count + 1, sizeof *far->numbers);
+    size_t i = far->count++;
+    for (; i && far->numbers[(i - 1) / 2] > number; i = (i - 1) / 2)
+        far->numbers[i] = far->numbers[(i - 1) / 2];
+    far->numbers[i] = number;
+}
+
+static void far_pop(struct far *far)
+{
+    uint64_t last = far->numbers[--far->count];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < far->count; i = child) {
+        child += child + 1 < far->count && far->numbers[child + 1] < far->numbers[child];
+        if (far->numbers[child] >= last)
+            break;
+        far->numbers[i] = far->numbers[child];
+    }
+    far->numbers[i] = last;
+}
+
+/* Least number beyond the line's head; what was delivered since it was put there goes now. */
+static uint64_t far_least(struct line *line)
+{
+    struct far *far = line->more->far;
+    while (far && far->count && far->numbers[0] <= line->delivered)
+        far_pop(far);
+    return far && far->count ? far->numbers[0] : 0;
+}
+
+static void far_free(struct far *far)
+{
+    if (far)
+        free(far->numbers);
+    free(far);
+}
+
+static void place_piece(struct order *order, struct line *line, struct pending *piece)
+{
+    uint64_t number = piece->arrival.at.number, offset = number - line->delivered;
+    if (offset > RING_MAX) {
+        map_put(&order->far, piece->arrival.at.line, number, piece);
+        far_push(line, number);
+    } else {
+        if (offset >= line->more->ring.room)
+            ring_widen(line, offset);
+        line->more->ring.items[number & (line->more->ring.room - 1)] = piece;
+        line->more->ring.count++;
+    }
+    line->pending++;
+    order->in_memory++;
+    piece->next = NULL;
+    piece->previous = order->newest;
+    if (order->newest)
+        order->newest->next = piece;
+    else
+        order->oldest = piece;
+    order->newest = piece;
+}
+
+static void unlink_piece(struct order *order, struct pending *piece)
+{
+    for (struct pending_walk *walk = order->walks; walk; walk = walk->others)
+        if (walk->at == piece)
+            walk->at = piece->next;
+    if (piece->previous)
+        piece->previous->next = piece->next;
+    else
+        order->oldest = piece->next;
+    if (piece->next)
+        piece->next->previous = piece->previous;
+    else
+        order->newest = piece->previous;
+}
+
+static struct pending *in_memory(const struct order *order, const struct line *line, struct ref at)
+{
+    /* What is in the ring lies within its length of the head, so that a place means one number. */
+    if (at.number > line->delivered && at.number - line->delivered < line->more->ring.room &&
+        line->more->ring.items[at.number & (line->more->ring.room - 1)])
+        return line->more->ring.items[at.number & (line->more->ring.room - 1)];
+    return order->far.count ? map_get(&order->far, at.line, at.number) : NULL;
+}
+
+/* ---- where it came from: how many of each batch, oldest first ---- */
+
+static size_t batch_place(const struct order *order, uint32_t batch)
+{
+    size_t low = 0, high = order->batch_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (order->batches[middle].batch < batch)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void batch_more(struct order *order, uint32_t batch)
+{
+    struct from *last = order->batch_count ? &order->batches[order->batch_count - 1] : NULL;
+    if (last && last->batch == batch) {
+        last->count++;
+        return;
+    }
+    size_t i = batch_place(order, batch);
+    if (i == order->batch_count || order->batches[i].batch != batch) {
+        size_t kept = 0; /* those of which nothing is left go */
+        for (size_t k = 0; k < order->batch_count; k++)
+            if (order->batches[k].count)
+                order->batches[kept++] = order->batches[k];
+        order->batch_count = kept;
+        i = batch_place(order, batch);
+        order->batches = grow(order->batches, &order->batch_room, kept + 1, sizeof *order->batches);
+        memmove(order->batches + i + 1, order->batches + i, (kept - i) * sizeof *order->batches);
+        order->batches[i] = (struct from){.batch = batch};
+        order->batch_count++;
+    }
+    order->batches[i].count++;
+}
+
+static void batch_less(struct order *order, uint32_t batch, uint64_t count)
+{
+    size_t i = batch_place(order, batch);
+    if (i < order->batch_count && order->batches[i].batch == batch)
+        order->batches[i].count -= order->batches[i].count < count ? order->batches[i].count : count;
+}
+
+/* ---- the shelf: a line's spilled arrivals have consecutive numbers ---- */
+
+static void spill_write(struct order *order, struct spill *spill)
+{
+    spill->parts = grow(spill->parts, &spill->part_room, spill->part_count + 1, sizeof *spill->parts);
+    spill->parts[spill->part_count++] = (struct spill_part){
+        order->shelf.put(order->shelf.context, spill->buffer, spill->buffered * sizeof *spill->buffer),
+        spill->batch};
+    spill->buffered = 0;
+}
+
+static bool may_spill(const struct order *order, const struct line *line, const struct arrival *a)
+{
+    if (a->keyed || a->partner_count > 1)
+        return false;
+    if (line->more->spill)
+        return a->at.number == line->more->spill->end;
+    return order->in_memory > order->pending_limit && a->at.number > line->delivered + SPILL_NEAR;
+}
+
+static void spill(struct order *order, struct line *line, const struct arrival *a)
+{
+    size_t room = 0;
+    if (!line->more->spill) {
+        line_more(line)->spill = grow(NULL, &room, 1, sizeof *line->more->spill);
+        *line->more->spill = (struct spill){.begin = a->at.number, .end = a->at.number};
+        room = 0;
+        line->more->spill->buffer = grow(NULL, &room, SPILL_EVENTS, sizeof *line->more->spill->buffer);
+    }
+    struct spill *s = line->more->spill;
+    if (s->buffered == 0)
+        s->batch = a->batch;
+    s->buffer[s->buffered] = (struct spilled){*a, {0, 0}};
+    if (a->partner_count)
+        s->buffer[s->buffered].partner = a->partners[0];
+    s->buffered++;
+    s->end++;
+    line->pending++;
+    if (s->buffered == SPILL_EVENTS)
+        spill_write(order, s);
+}
+
+static void spill_free(struct spill *s)
+{
+    if (!s)
+        return;
+    free(s->buffer);
+    free(s->parts);
+    free(s);
+}
+
+/* Brings the oldest of them back into memory. */
+static void unspill(struct order *order, struct line *line, uint32_t number)
+{
+    struct spill *s = line->more->spill;
+    const struct spilled *from = s->buffer;
+    uint8_t *part = NULL;
+    size_t count = s->buffered, size = 0;
+    uint32_t batch = s->batch;
+    if (s->part_next < s->part_count) {
+        count = SPILL_EVENTS;
+        batch = s->parts[s->part_next].batch;
+        part = order->shelf.get(order->shelf.context, s->parts[s->part_next++].place, &size);
+        from = (const struct spilled *)(const void *)part;
+    } else {
+        s->buffered = 0;
+    }
+    struct arrival gap = {.at = {number, s->begin}};
+    bool bad = from == NULL || (part && size != count * sizeof *from);
+    s->begin += count;
+    line->pending -= (uint32_t)count;
+    if (bad) { /* the disk did not keep it: these numbers are lost, the line goes on */
+        order->figures.pending -= count;
+        batch_less(order, batch, count);
+        order->figures.damaged++;
+        pending_put(order, &gap, count);
+        count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct pending *piece = piece_new(order);
+        *piece = (struct pending){.arrival = from[i].arrival, .one = from[i].partner};
+        piece->arrival.partners = &piece->one;
+        place_piece(order, line, piece);
+    }
+    free(part);
+    if (s->begin == s->end) {
+        spill_free(s);
+        line->more->spill = NULL;
+    }
+}
+
+/* ---- for the others ---- */
+
+void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
+{
+    struct line *line = line_get(order, a->at.line);
+    order->figures.pending++;
+    batch_more(order, a->batch);
+    if (!lost && may_spill(order, line, a)) {
+        spill(order, line, a);
+        return;
+    }
+    struct pending *piece = piece_new(order);
+    *piece = (struct pending){.arrival = *a, .lost = lost};
+    struct ref *partners = &piece->one;
+    size_t room = 0;
+    if (a->partner_count > 1)
+        partners = grow(NULL, &room, a->partner_count, sizeof *partners);
+    if (a->partner_count)
+        memcpy(partners, a->partners, a->partner_count * sizeof *partners);
+    piece->arrival.partners = partners;
+    place_piece(order, line, piece);
+}
+
+bool pending_is(const struct order *order, struct ref at)
+{
+    const struct line *line = line_get(order, at.line);
+    return line && line->pending &&
+           ((line->more->spill && at.number >= line->more->spill->begin && at.number < line->more->spill->end) ||
+            in_memory(order, line, at));
+}
+
+struct pending *pending_at(const struct order *order, struct ref at)
+{
+    const struct line *line = line_get(order, at.line);
+    return line && line->pending ? in_memory(order, line, at) : NULL;
+}
+
+struct pending *pending_head(struct order *order, uint32_t number)
+{
+    struct line *line = line_get(order, number);
+    if (!line->pending)
+        return NULL;
+    if (line->more->spill && line->more->spill->begin == line->delivered + 1)
+        unspill(order, line, number);
+    return in_memory(order, line, (struct ref){number, line->delivered + 1});
+}
+
+void pending_expect(const struct order *order, uint32_t number, unsigned stage)
+{
+    const struct line *line = line_get(order, number);
+    if (stage == 0) {
+        __builtin_prefetch(line, 1);
+        __builtin_prefetch(&line->more, 1);
+        return;
+    }
+    struct pending *const *at = line->more->ring.room && line->pending
+                                    ? &line->more->ring.items[(line->delivered + 1) & (line->more->ring.room - 1)]
+                                    : NULL;
+    if (stage == 1) {
+        __builtin_prefetch(at, 1);
+    } else if (at && *at && stage == 2) {
+        for (size_t i = 0; i < sizeof **at; i += 64)
+            __builtin_prefetch((const char *)*at + i, 1);
+    } else if (at && *at) {
+        order_expect(order, &(*at)->arrival, (enum expectation)(stage - 3));
+    }
+}
+
+void pending_forget(struct order *order, struct pending *piece)
+{
+    struct ref at = piece->arrival.at;
+    struct line *line = line_get(order, at.line);
+    struct pending **in_ring =
+        line->more->ring.room ? &line->more->ring.items[at.number & (line->more->ring.room - 1)] : NULL;
+    if (in_ring && *in_ring == piece) {
+        *in_ring = NULL;
+        line->more->ring.count--;
+    } else {
+        map_take(&order->far, at.line, at.number);
+    }
+    batch_less(order, piece->arrival.batch, 1);
+    line->pending--;
+    order->in_memory--;
+    order->figures.pending--;
+    unlink_piece(order, piece);
+    piece_free(order, piece);
+}
+
+uint64_t pending_least(const struct order *order, uint32_t number)
+{
+    struct line *line = line_get(order, number);
+    uint64_t least = line->more->spill ? line->more->spill->begin : 0, far = far_least(line);
+    if (far && (!least || far < least))
+        least = far;
+    /* What is in the ring lies within its length of the head: what is looked through once is behind the
+     * head when the gap before it is closed. */
+    const struct ring *ring = &line->more->ring;
+    uint64_t end = line->delivered + 1 + ring->room;
+    for (uint64_t n = line->delivered + 1; ring->count && n != end && (!least || n < least); n++)
+        if (ring->items[n & (ring->room - 1)])
+            least = n;
+    return least;
+}
+
+uint32_t pending_batch(const struct order *order)
+{
+    for (size_t i = 0; i < order->batch_count; i++)
+        if (order->batches[i].count)
+            return order->batches[i].batch;
+    return UINT32_MAX;
+}
+
+/* ---- all of them ---- */
+
+void pending_walk_begin(struct order *order, struct pending_walk *walk)
+{
+    *walk = (struct pending_walk){order, order->oldest, order->walks};
+    order->walks = walk;
+}
+
+void pending_walk_end(struct pending_walk *walk)
+{
+    struct pending_walk **at = walk->order ? &walk->order->walks : NULL;
+    while (at && *at && *at != walk)
+        at = &(*at)->others;
+    if (at && *at)
+        *at = walk->others;
+    walk->order = NULL;
+}
+
+bool pending_walk_next(struct pending_walk *walk, struct ref *at)
+{
+    for (; walk->at; walk->at = walk->at->next)
+        if (!walk->at->lost) {
+            *at = walk->at->arrival.at;
+            walk->at = walk->at->next;
+            return true;
+        }
+    return false;
+}
+
+const struct arrival *order_pending_at(const struct order *order, struct ref at)
+{
+    const struct pending *piece = pending_at(order, at);
+    return piece && !piece->lost ? &piece->arrival : NULL;
+}
+
+void order_pending(const struct order *order, uint64_t most,
+                   void (*visit)(void *context, const struct arrival *), void *context)
+{
+    for (const struct pending *piece = order->oldest; piece && most; piece = piece->next)
+        if (!piece->lost) {
+            visit(context, &piece->arrival);
+            most--;
+        }
+}
+
+void pending_free_all(struct order *order)
+{
+    for (const struct pending *piece = order->oldest; piece; piece = piece->next)
+        if (piece->arrival.partners != &piece->one)
+            free((void *)(uintptr_t)piece->arrival.partners);
+    for (size_t l = 0; l < order->line_count; l++) {
+        free(order->lines[l].more->ring.items);
+        spill_free(order->lines[l].more->spill);
+        far_free(order->lines[l].more->far);
+    }
+    for (struct pool *pool = order->pools, *next; pool; pool = next) {
+        next = pool->next;
+        free(pool);
+    }
+    free(order->batches);
+    map_free(&order->far);
+}

@@ -1,0 +1,106 @@
+/* Waiting: each line whose head cannot be delivered waits for one event of one other line. */
+#include "server/order/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void line_enqueue(struct order *order, uint32_t number)
+{
+    struct line *line = line_get(order, number);
+    if (line->queued)
+        return;
+    line->queued = true;
+    struct queue *work = &order->work;
+    if (work->count == work->room) {
+        size_t room = work->room;
+        work->items = grow(work->items, &work->room, room ? 2 * room : 64, sizeof *work->items);
+        work->room = room ? 2 * room : 64;
+        memcpy(work->items + room, work->items, work->begin * sizeof *work->items);
+    }
+    work->items[(work->begin + work->count++) & (work->room - 1)] = number;
+}
+
+uint32_t line_dequeue(struct order *order)
+{
+    struct queue *work = &order->work;
+    uint32_t number = work->items[work->begin];
+    work->begin = (work->begin + 1) & (work->room - 1);
+    work->count--;
+    return number;
+}
+
+static void waiter_push(struct line *line, struct waiter waiter)
+{
+    struct more *more = line_more(line);
+    more->waiters =
+        grow(more->waiters, &more->waiter_room, line->waiter_count + 1, sizeof *more->waiters);
+    size_t i = line->waiter_count++;
+    for (; i && more->waiters[(i - 1) / 2].number > waiter.number; i = (i - 1) / 2)
+        more->waiters[i] = more->waiters[(i - 1) / 2];
+    more->waiters[i] = waiter;
+}
+
+static struct waiter waiter_pop(struct line *line)
+{
+    struct waiter top = line->more->waiters[0], last = line->more->waiters[--line->waiter_count];
+    size_t i = 0;
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= line->waiter_count)
+            break;
+        if (child + 1 < line->waiter_count &&
+            line->more->waiters[child + 1].number < line->more->waiters[child].number)
+            child++;
+        if (line->more->waiters[child].number >= last.number)
+            break;
+        line->more->waiters[i] = line->more->waiters[child];
+        i = child;
+    }
+    line->more->waiters[i] = last;
+    return top;
+}
+
+void line_wake(struct order *order, uint32_t number)
+{
+    struct line *line = line_get(order, number);
+    while (line->waiter_count && line->more->waiters[0].number <= line->delivered) {
+        uint32_t who = waiter_pop(line).line;
+        line_waits_no_more(line_get(order, who));
+        line_enqueue(order, who);
+    }
+}
+
+void line_wake_one(struct order *order, uint32_t number)
+{
+    struct line *line = line_get(order, number);
+    if (!line->waiter_count)
+        return;
+    uint32_t who = waiter_pop(line).line;
+    line_waits_no_more(line_get(order, who));
+    line_enqueue(order, who);
+}
+
+bool point_has(const struct point *point, uint32_t line)
+{
+    for (size_t i = 0; i < point->count; i++)
+        if (point->members[i]->arrival.at.line == line)
+            return true;
+    return false;
+}
+
+/* Lets the point wait for `need`; false if that closes a cycle of waiting lines. */
+bool point_wait(struct order *order, const struct point *point, struct ref need)
+{
+    for (uint32_t line = need.line; line;) {
+        if (point_has(point, line))
+            return false;
+        struct ref wait = line_get(order, line)->more->wait;
+        if (!wait.line || line_get(order, wait.line)->delivered >= wait.number)
+            break;
+        line = wait.line;
+    }
+    uint32_t who = point->members[0]->arrival.at.line;
+    line_more(line_get(order, who))->wait = need;
+    waiter_push(line_get(order, need.line), (struct waiter){need.number, who});
+    return true;
+}

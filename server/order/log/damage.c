@@ -1,0 +1,82 @@
+/* What lies on the shelf and cannot be read: which events are lost with it. */
+#include "server/order/inside.h"
+
+#include <stdlib.h>
+
+void damage_note(struct order *order, uint64_t block)
+{
+    order->unreadable =
+        grow(order->unreadable, &order->unreadable_room, order->damaged_blocks + 1, sizeof block);
+    order->unreadable[order->damaged_blocks++] = block;
+    if (!order->first_damage)
+        order->first_damage = order->blocks[block].place;
+}
+
+/* Number of an event of a line, of which nothing but the gaps before it is looked at. */
+static uint64_t number_of(const struct line *line, uint64_t ordinal, uint64_t *until)
+{
+    uint64_t missing = 0;
+    *until = UINT64_MAX; /* the ordinal of the next event that follows a gap */
+    for (size_t i = 0; i < line->more->gap_count; i++) {
+        if (line->more->gaps[i].ordinal > ordinal) {
+            *until = line->more->gaps[i].ordinal;
+            break;
+        }
+        missing += line->more->gaps[i].count;
+    }
+    return ordinal + 1 + missing;
+}
+
+void order_unreadable(const struct order *order, uint32_t number_of_line,
+                      void (*visit)(void *context, uint64_t first, uint64_t count), void *context)
+{
+    const struct line *line = line_get(order, number_of_line);
+    for (uint64_t i = 0; i < order->damaged_blocks; i++) {
+        uint64_t begin = order->unreadable[i] * BLOCK_EVENTS, until;
+        uint64_t at = order_line_from(order, number_of_line, begin);
+        uint64_t end = order_line_from(order, number_of_line, begin + BLOCK_EVENTS);
+        while (at < end && at < line->positions.count) {
+            uint64_t first = number_of(line, at, &until);
+            until = until < end ? until : end;
+            visit(context, first, until - at);
+            at = until;
+        }
+    }
+}
+
+static void add(void *context, uint64_t first, uint64_t count)
+{
+    (void)first;
+    *(uint64_t *)context += count;
+}
+
+uint64_t order_unreadable_events(const struct order *order)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 1; i <= order->line_count && order->damaged_blocks; i++)
+        order_unreadable(order, i, add, &count);
+    return count;
+}
+
+uint64_t order_first_damage(const struct order *order)
+{
+    return order->first_damage ? order->first_damage : order->nodes.first_damage;
+}
+
+static void verify_line(struct order *order, const struct line *line)
+{
+    for (uint64_t i = 0; i < line->positions.count; i += SERIES_NODE)
+        if (i + SERIES_NODE > line->base)
+            series_get(&line->positions, &order->nodes, i);
+}
+
+void order_verify(struct order *order)
+{
+    for (uint64_t i = order->first / BLOCK_EVENTS; i < order->packed; i++)
+        if (!order->blocks[i].rows)
+            log_load(order, i);
+    for (size_t i = 0; i < order->line_count; i++)
+        verify_line(order, &order->lines[i]);
+    for (size_t i = 0; i < order->hidden_count; i++)
+        verify_line(order, &order->hidden[i]);
+}

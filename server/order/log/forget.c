@@ -1,0 +1,101 @@
+/* Forgetting the oldest part of a run that is kept only up to a size. */
+#include "server/order/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void line_trim(struct line *line)
+{
+    struct more *more = line->more;
+    if (more == &line_nothing)
+        return;
+    if (line->occupant_count == 0) {
+        free(more->occupants);
+        more->occupants = NULL;
+        more->occupant_room = 0;
+    }
+    if (line->pending == 0) {
+        free(more->ring.items);
+        more->ring = (struct ring){0};
+    }
+    if (line->waiter_count == 0) {
+        free(more->waiters);
+        more->waiters = NULL;
+        more->waiter_room = 0;
+    }
+    if (line->occupant_count || line->pending || line->waiter_count || more->gap_count || more->collector_count ||
+        more->wait.line || more->spill || more->far || line->closed == LINE_CLOSING)
+        return;
+    free(more->gaps);
+    free(more->collectors);
+    free(more);
+    line->more = &line_nothing;
+}
+
+/* A line of which nothing is left: most are threads and objects that are long gone.  That there was something
+ * before (`last`) stays: what comes next follows it. */
+static void rest_line(struct line *line)
+{
+    series_release(&line->positions);
+    line_forget_neighbours(line);
+    line->dense = false;
+    line_trim(line);
+}
+
+static void forget_line(struct order *order, uint32_t number, uint64_t first)
+{
+    struct line *line = line_get(order, number);
+    if (line->acted <= first)
+        line->acted = 0; /* nothing that is kept */
+    if (line->base == line->positions.count)
+        return; /* nothing came since */
+    line->base = order_line_from(order, number, first);
+    if (line->base == line->positions.count)
+        rest_line(line);
+}
+
+void order_forget(struct order *order, uint64_t position)
+{
+    uint64_t from = order->first / BLOCK_EVENTS, to = position / BLOCK_EVENTS;
+    if (position > order->count || to <= from || to * BLOCK_EVENTS >= order->count)
+        return;
+    uint64_t first = to * BLOCK_EVENTS;
+    /* Members of one point stay together: a point that is cut is forgotten whole. */
+    while (first < order->count && log_get(order, first, FIELD_POINT))
+        first++;
+    for (size_t i = 0; i < order->line_count; i++)
+        forget_line(order, (uint32_t)i + 1, first);
+    for (size_t i = 0; i < order->hidden_count; i++)
+        forget_line(order, HIDDEN_LINE | (uint32_t)(i + 1), first);
+    order->first = first;
+    if (order->doubts && order->first_doubt < first)
+        order->forgotten_doubts = order->doubt_reasons;
+    doubts_drop(order);
+    while (order->packed < to)
+        log_pack(order);
+    order_rest(order);
+}
+
+uint64_t order_line_highest(const struct order *order, uint32_t line)
+{
+    const struct line *l = line_get(order, line);
+    return l->highest > l->delivered ? l->highest : l->delivered;
+}
+
+uint64_t order_first(const struct order *order) { return order->first; }
+
+uint64_t order_line_first(const struct order *order, uint32_t line)
+{
+    return line_get(order, line)->base;
+}
+
+bool order_is_forgotten(const struct order *order, struct ref at)
+{
+    const struct line *line = line_get(order, at.line);
+    if (!line || line->base == 0 || at.number == 0 || at.number > line->delivered)
+        return false;
+    if (line->positions.count == line->base)
+        return true;
+    uint64_t first = order_line_at(order, at.line, line->base);
+    return first == NO_POSITION || at.number < log_get(order, first, FIELD_NUMBER);
+}

@@ -1,0 +1,146 @@
+/* The cut of a view: an anchor and line moves. */
+#include "server/order/inside.h"
+#include "server/order/placing/place.h"
+
+#include <stdlib.h>
+
+struct cutting {
+    const struct order *order;
+    uint64_t *cut;
+    size_t lines;
+    uint64_t *work; /* positions whose causes are not followed yet */
+    size_t work_count, work_room;
+};
+
+static uint64_t *cut_of(struct cutting *c, uint32_t line)
+{
+    return &c->cut[line & HIDDEN_LINE ? c->lines + (line & ~HIDDEN_LINE) - 1 : line - 1];
+}
+
+static uint32_t line_of_position(const struct order *order, uint64_t position)
+{
+    uint32_t line = block_line_of(log_get(order, position, FIELD_LINE));
+    return line_get(order, line) ? line : 0;
+}
+
+/* ---- forwards: what is pushed out takes its past along ---- */
+
+static void push_out(struct cutting *c, uint64_t position)
+{
+    uint32_t line = line_of_position(c->order, position);
+    if (!line || position < *cut_of(c, line))
+        return;
+    c->work = grow(c->work, &c->work_room, c->work_count + 1, sizeof *c->work);
+    c->work[c->work_count++] = position;
+}
+
+static void follow_causes(struct cutting *c, uint64_t position)
+{
+    struct block_edges edges = block_edges(log_block(c->order, position), position % BLOCK_EVENTS);
+    for (uint32_t i = 0; i < edges.count; i++) {
+        push_out(c, position - block_edge(&edges, i));
+        if (edges.more)
+            edges = block_edges(log_block(c->order, position), position % BLOCK_EVENTS);
+    }
+    uint64_t first = position - log_get(c->order, position, FIELD_POINT);
+    uint64_t end = order_point_end(c->order, position);
+    for (uint64_t p = first; p <= end && first < end; p++)
+        push_out(c, p);
+}
+
+static void move_forwards(struct cutting *c, uint32_t line, uint64_t events)
+{
+    uint64_t at = order_line_from(c->order, line, *cut_of(c, line));
+    uint64_t n = order_line_events(c->order, line);
+    if (at >= n)
+        return;
+    push_out(c, order_line_at(c->order, line, events < n - at ? at + events - 1 : n - 1));
+    while (c->work_count) {
+        uint64_t position = c->work[--c->work_count];
+        uint32_t on = line_of_position(c->order, position);
+        uint64_t *cut = cut_of(c, on), old = *cut;
+        if (position < old)
+            continue;
+        *cut = position + 1; /* all of the line up to here is left now, and what it follows */
+        for (uint64_t p = position; p >= old && p < c->order->count;) {
+            follow_causes(c, p);
+            uint64_t back = log_get(c->order, p, FIELD_PREVIOUS);
+            if (back == 0 || back > p)
+                break;
+            p -= back;
+        }
+    }
+}
+
+/* ---- backwards: what is brought in takes its future along ---- */
+
+static bool is_right(struct cutting *c, uint64_t position)
+{
+    uint32_t line = line_of_position(c->order, position);
+    return line && position >= *cut_of(c, line);
+}
+
+static bool must_come(struct cutting *c, uint64_t position)
+{
+    if (is_right(c, position))
+        return true;
+    struct block_edges edges = block_edges(log_block(c->order, position), position % BLOCK_EVENTS);
+    for (uint32_t i = 0; i < edges.count; i++) {
+        if (is_right(c, position - block_edge(&edges, i)))
+            return true;
+        if (edges.more)
+            edges = block_edges(log_block(c->order, position), position % BLOCK_EVENTS);
+    }
+    return false;
+}
+
+static void move_backwards(struct cutting *c, uint32_t line, uint64_t events)
+{
+    uint64_t at = order_line_from(c->order, line, *cut_of(c, line));
+    uint64_t first = order_line_first(c->order, line), limit = 0;
+    if (at <= first)
+        return;
+    uint64_t to = order_line_at(c->order, line, at - first > events ? at - events : first);
+    if (to == NO_POSITION)
+        return;
+    for (size_t i = 0; i < c->lines + c->order->hidden_count; i++)
+        limit = c->cut[i] > limit ? c->cut[i] : limit;
+    *cut_of(c, line) = to;
+    to -= log_get(c->order, to, FIELD_POINT);
+    for (uint64_t p = to, end; p < limit && p < c->order->count; p = end + 1) {
+        bool comes = false;
+        end = order_point_end(c->order, p);
+        for (uint64_t q = p; q <= end && !comes; q++)
+            comes = must_come(c, q);
+        for (uint64_t q = p; q <= end && comes; q++) {
+            uint32_t on = line_of_position(c->order, q);
+            if (on && *cut_of(c, on) > q)
+                *cut_of(c, on) = q;
+        }
+    }
+}
+
+uint64_t *place_cut(const struct order *order, const struct placing *placing)
+{
+    size_t room = 0;
+    struct cutting c = {.order = order, .lines = order_lines(order)};
+    c.cut = grow(NULL, &room, c.lines + order->hidden_count + 1, sizeof *c.cut);
+    for (size_t i = 0; i < c.lines + order->hidden_count; i++)
+        c.cut[i] = placing->anchor;
+    for (uint32_t line = 1; placing->cut_at && line <= c.lines; line++)
+        c.cut[line - 1] = placing->cut_at(placing->times, line);
+    for (size_t i = 0; i < placing->move_count; i++) {
+        struct line_move move = placing->moves[i];
+        if (!move.line || move.line > c.lines)
+            continue;
+        int64_t by = move.events;
+        if (move.to)
+            by -= (int64_t)order_line_from(order, move.line, *cut_of(&c, move.line));
+        if (by > 0)
+            move_forwards(&c, move.line, (uint64_t)by);
+        else if (by < 0)
+            move_backwards(&c, move.line, 0 - (uint64_t)by);
+    }
+    free(c.work);
+    return c.cut;
+}

@@ -1,0 +1,26 @@
+/* Folding: stretches of like, uncontended visits of one object by one thread become one mark.
+ *
+ * A visit: perhaps a petition, a pair in, at most two events inside at the time of the pair out, a
+ * pair out; nothing in it blocked, received, or bears a text.  A stretch is folded as far as it lies on one side of
+ * the cut, whole, so that it does not depend on how far was looked. */
+#ifndef SERVER_ORDER_PLACING_FOLD_H
+#define SERVER_ORDER_PLACING_FOLD_H
+
+#include "memory/map.h"
+#include "server/order/placing/place.h"
+
+struct folds {
+    const struct order *order;
+    const struct placing *placing;
+    const uint64_t *cut;
+    struct map marks; /* position -> 1 hidden in a fold, N its mark */
+    struct map ends;  /* position of a mark -> last position it stands for */
+};
+
+/* Looks whether the event at a position begins (right of the cut) or ends (left of it) a stretch. */
+void fold_look(struct folds *folds, uint64_t position, bool left);
+uint32_t fold_of(const struct folds *folds, uint64_t position);
+uint64_t fold_end(const struct folds *folds, uint64_t position);
+void folds_free(struct folds *folds);
+
+#endif

@@ -1,0 +1,161 @@
+#include "server/order/inside.h"
+#include "server/order/placing/sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef LEAP_AFTER
+#define LEAP_AFTER 4096u /* events, at least, before the first try */
+#endif
+#define LEAP_LEAST (LEAP_AFTER / 4 + 1) /* shorter ones are not worth it */
+#define LEAP_MOST (1u << 20)
+
+/* Folds and clusters draw an event with regard to others that may lie in what is passed over. */
+bool leap_allowed(const struct placing *placing)
+{
+    bool clusters = false;
+    for (uint32_t i = 0; i < placing->rows; i++)
+        clusters |= placing->cluster[i] != 0;
+    return !placing->fold && !clusters;
+}
+
+/* ---- what was passed over ---- */
+
+/* How many positions before this one were passed over, to the right; *inside: was it one of them? */
+static uint64_t passed(const struct sweep *sweep, uint64_t position, bool *inside)
+{
+    size_t low = 0, high = sweep->leap_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (sweep->leaps[middle].from <= position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *inside = low > 0 && position < sweep->leaps[low - 1].to;
+    return low ? sweep->leaps[low - 1].sum : 0;
+}
+
+size_t sweep_index(const struct sweep *sweep, uint64_t position)
+{
+    bool inside;
+    return position - sweep->base - (sweep->leap_count ? passed(sweep, position, &inside) : 0);
+}
+
+int32_t sweep_column(const struct sweep *sweep, uint64_t position)
+{
+    bool inside = false;
+    uint64_t n = sweep->leap_count ? passed(sweep, position, &inside) : 0;
+    return inside ? sweep->leap_edge : sweep->column[position - sweep->base - n];
+}
+
+/* ---- leaping ---- */
+
+static int32_t *copy_of(const int32_t *from, size_t count)
+{
+    size_t room = 0;
+    int32_t *to = grow(NULL, &room, count + 1, sizeof *to);
+    memcpy(to, from, count * sizeof *to);
+    return to;
+}
+
+static void remember(struct place_job *job, struct sweep *sweep, int32_t edge)
+{
+    size_t room = 0;
+    if (sweep->leap_count)
+        return;
+    sweep->before = grow(NULL, &room, 1, sizeof *sweep->before);
+    *sweep->before = (struct sweep){.at = sweep->at, .known = sweep->known, .seen_count = sweep->seen_count,
+                                    .line = copy_of(sweep->line, job->lines),
+                                    .hidden = copy_of(sweep->hidden, job->hidden_lines),
+                                    .row = copy_of(sweep->row, job->placing.rows)};
+    sweep->leap_edge = edge;
+}
+
+static void pass(struct sweep *sweep, uint64_t from, uint64_t to)
+{
+    uint64_t sum = sweep->leap_count ? sweep->leaps[sweep->leap_count - 1].sum : 0;
+    sweep->leaps = grow(sweep->leaps, &sweep->leap_room, sweep->leap_count + 1, sizeof *sweep->leaps);
+    sweep->leaps[sweep->leap_count++] = (struct leap){from, to, sum + (to - from)};
+}
+
+/* Is it time to try? */
+static bool is_due(struct place_job *job, struct sweep *sweep)
+{
+    if (!sweep->wait) /* a try looks at every line */
+        sweep->wait = LEAP_AFTER * (1 + (uint64_t)(job->lines + job->hidden_lines) / 256);
+    if (!job->leaps || !sweep->open || ++sweep->waited < sweep->wait)
+        return false;
+    sweep->waited = 0;
+    return true;
+}
+
+static void tried(struct sweep *sweep, bool leapt)
+{
+    if (leapt)
+        sweep->wait = LEAP_AFTER / 64 + 1; /* the next one is likely to be far, too */
+    else
+        sweep->wait = sweep->wait < LEAP_MOST ? 2 * sweep->wait : LEAP_MOST;
+}
+
+/* The next event, at or after `at`, of a line that has not left the window; count if there is none. */
+static uint64_t next_on(struct place_job *job, struct sweep *sweep, uint32_t line, int32_t edge, uint64_t next)
+{
+    if (*sweep_newest(job, sweep, line) >= edge)
+        return next;
+    uint64_t i = order_line_from(job->order, line, sweep->at);
+    uint64_t at = i < order_line_events(job->order, line) ? order_line_at(job->order, line, i) : NO_POSITION;
+    return at < next ? at : next;
+}
+
+void leap_right(struct place_job *job, struct sweep *sweep)
+{
+    uint64_t next = order_count(job->order);
+    int32_t edge = sweep_right_edge(job);
+    if (!is_due(job, sweep))
+        return;
+    for (uint32_t line = 1; line <= job->lines; line++)
+        next = next_on(job, sweep, line, edge, next);
+    for (uint32_t line = 1; line <= job->hidden_lines; line++)
+        next = next_on(job, sweep, HIDDEN_LINE | line, edge, next);
+    if (next < order_count(job->order))
+        next -= log_get(job->order, next, FIELD_POINT);
+    bool far = next > sweep->at + LEAP_LEAST && order_count(job->order) > next;
+    if (far) {
+        remember(job, sweep, edge);
+        pass(sweep, sweep->at, next);
+        sweep->at = next;
+    }
+    tried(sweep, far);
+}
+
+void leap_undo(struct place_job *job, struct sweep *sweep, int32_t edge)
+{
+    struct sweep *before = sweep->before;
+    if (!sweep->leap_count || edge <= sweep->leap_edge)
+        return;
+    memcpy(sweep->line, before->line, job->lines * sizeof *before->line);
+    memcpy(sweep->hidden, before->hidden, job->hidden_lines * sizeof *before->hidden);
+    memcpy(sweep->row, before->row, job->placing.rows * sizeof *before->row);
+    sweep->at = before->at;
+    sweep->known = before->known;
+    sweep->seen_count = before->seen_count;
+    sweep->leap_count = 0;
+    sweep->wait = sweep->waited = 0;
+    free(before->line);
+    free(before->hidden);
+    free(before->row);
+    free(before);
+    sweep->before = NULL;
+}
+
+void leap_free(struct sweep *sweep)
+{
+    if (sweep->before) {
+        free(sweep->before->line);
+        free(sweep->before->hidden);
+        free(sweep->before->row);
+        free(sweep->before);
+    }
+    free(sweep->leaps);
+}

@@ -1,0 +1,85 @@
+/* Placing: which column each event of a window gets.
+ *
+ * A view is an anchor cut and columns counted from it: right of the cut 0, 1, 2, ..., left of it -1,
+ * -2, ....  Right of the cut an event's column is the length of the longest chain of drawn events
+ * from the cut to it; left of it, likewise backwards.  So members of a point share a column, a cause stands
+ * left of its effect, nothing is blank that the order does not force, and scrolling by columns
+ * moves nothing relative to anything else.  The properties are Taylor's ("Scrolling partially ordered
+ * event displays"); docs/order.md says how each is met.
+ *
+ * The cut is a position of the log (all earlier positions are left of it; such a cut is consistent),
+ * then changed by line moves, one after the other: moving a line forwards by m events takes them, and all that is
+ * before them, to the left; moving it backwards takes them, and all that is after them, to the right.
+ *
+ * A row is a line, or a cluster: a set of lines of which only those events are drawn that are tied to an
+ * event outside it, or bear a text.  Events on lines that are in no row pass order on and take no room.
+ * On a shared line, and in the row of a cluster, succession is no order, but what is drawn is drawn one
+ * after the other.
+ *
+ * Placing goes on in steps, so that a server can do other work between them.  The sweep to
+ * either side ends where all rows are full or ended, or after a number of events that depends on the
+ * lines and the columns wanted, not on the length of the log: then `unresolved` is set. */
+#ifndef SERVER_ORDER_PLACING_PLACE_H
+#define SERVER_ORDER_PLACING_PLACE_H
+
+#include "server/order/order.h"
+
+struct placed {
+    uint64_t position;
+    int32_t column;
+    uint32_t fold; /* 0: itself; N: stands for N visits */
+    uint64_t fold_end; /* position of the last event on its line that it stands for */
+};
+
+struct line_move {
+    uint32_t line;
+    bool to;        /* so far that `events` of its events are left of the cut */
+    int64_t events; /* by so many; > 0: forwards, the line's events go to the left */
+};
+
+struct placing {
+    uint64_t anchor; /* position */
+    const struct line_move *moves;
+    size_t move_count;
+    int32_t from;           /* first column wanted */
+    uint32_t columns;       /* how many; at least 1 */
+    const uint32_t *row_of; /* by line - 1: 0 in no row, else 1 + its row */
+    const uint8_t *cluster; /* by row: is it one? */
+    uint32_t rows;
+    bool fold;              /* stretches of like, uncontended visits become one mark */
+    bool (*has_text)(void *context, struct ref at); /* such an event is always drawn */
+    /* Placed by time: the least column of a point, and the cut of a line; NULL: by order alone. */
+    int32_t (*column_at)(void *times, uint64_t begin, uint64_t end);
+    uint64_t (*cut_at)(void *times, uint32_t line);
+    void *times;
+    void *context;
+};
+
+struct placement {
+    struct placed *events; /* by position */
+    size_t count, room;
+    int32_t first, last;   /* columns that hold anything in the window */
+    bool more_left, more_right; /* drawn events lie beyond the window */
+    bool unresolved;
+    uint64_t *before;      /* by line - 1, of lines in rows: ordinal of its first event not left of the window */
+};
+
+/* What `placing` points to must last as long as the job.  Lines that are made later are in no row. */
+struct place_job *place_begin(const struct order *order, const struct placing *placing);
+/* Sweeps over about `budget` events; true when the window wanted can be taken. */
+bool place_step(struct place_job *job, uint64_t budget);
+/* What is in the window; the caller frees it. */
+void place_take(struct place_job *job, struct placement *placement);
+/* Wants another window of the same view: what was swept is not swept again.  The order may have grown. */
+void place_want(struct place_job *job, int32_t from, uint32_t columns);
+size_t place_weight(const struct place_job *job); /* events it remembers */
+void place_end(struct place_job *job);
+/* All at once. */
+void place(const struct order *order, const struct placing *placing, struct placement *placement);
+void placement_free(struct placement *placement);
+
+/* cut.c: the cut, as by line - 1 the first position that is right of it (hidden lines behind the
+ * others).  Caller frees. */
+uint64_t *place_cut(const struct order *order, const struct placing *placing);
+
+#endif

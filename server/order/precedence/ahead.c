@@ -1,0 +1,79 @@
+/* Searching forwards from the earlier of two events, to meet the walk back from the later one: where both
+ * reach one line, and the walk as far as this search or further, the earlier event is before the later.
+ * Each then needs to reach only about the square root of the lines (bidirectional search, Pohl 1971).
+ *
+ * Followed are lines, points and receives, not the order edges: these lie with the later event only.
+ * So it can find that an event is before another, never that it is not. */
+#include "server/order/precedence/search.h"
+
+static void reach(struct search *search, uint64_t position)
+{
+    struct bounds *bounds = &search->scratch->ahead;
+    if (position > search->last)
+        return;
+    uint32_t number = block_line_of(log_get(search->order, position, FIELD_LINE));
+    const struct line *line = line_get(search->order, number);
+    if (!line || line->shared)
+        return;
+    struct bound *bound = bounds_at(bounds, number);
+    if (bound->end && bound->end <= position + 1)
+        return;
+    bound->end = position + 1;
+    bound->cursor = position;
+    bound->ordinal = NO_POSITION;
+    search->found |= bounds_end(&search->scratch->walked, number) > position;
+    heap_push(&search->scratch->ahead_heap, (struct step){UINT64_MAX - position, number});
+}
+
+static void reach_receive(void *search, uint64_t receive) { reach(search, receive); }
+
+static void look_around(struct search *search, uint64_t position)
+{
+    const struct order *order = search->order;
+    if (log_get(order, position, FIELD_FLAGS) & FIELD_CONTRADICTORY)
+        return;
+    if (log_sends(order, position))
+        order_receives(order, position, reach_receive, search);
+    uint64_t first = position - log_get(order, position, FIELD_POINT);
+    for (uint64_t p = first; p < order->count && (p == first || log_get(order, p, FIELD_POINT) == p - first); p++)
+        reach(search, p);
+}
+
+/* The next event of a line, or NO_POSITION. */
+static uint64_t go_on(const struct search *search, uint32_t number, struct bound *bound)
+{
+    if (bound->ordinal == NO_POSITION)
+        bound->ordinal = order_line_from(search->order, number, bound->cursor);
+    if (++bound->ordinal >= order_line_events(search->order, number))
+        return NO_POSITION;
+    uint64_t next = order_line_at(search->order, number, bound->ordinal);
+    return next <= search->last ? next : NO_POSITION;
+}
+
+void search_ahead_begin(struct search *search, uint64_t from, uint64_t last)
+{
+    search->last = last;
+    bounds_begin(&search->scratch->ahead, search->order);
+    search->scratch->ahead_heap.count = 0;
+    reach(search, from);
+    look_around(search, from);
+}
+
+bool search_ahead(struct search *search, uint64_t steps)
+{
+    struct scratch *scratch = search->scratch;
+    while (steps-- && scratch->ahead_heap.count && !search->found) {
+        struct step step = heap_pop(&scratch->ahead_heap);
+        uint64_t position = UINT64_MAX - step.position;
+        struct bound *bound = bounds_at(&scratch->ahead, step.line);
+        if (bound->cursor != position)
+            continue; /* it was reached earlier since */
+        look_around(search, position);
+        uint64_t next = go_on(search, step.line, bound);
+        if (next == NO_POSITION)
+            continue;
+        bound->cursor = next;
+        heap_push(&scratch->ahead_heap, (struct step){UINT64_MAX - next, step.line});
+    }
+    return search->found;
+}

@@ -1,0 +1,383 @@
+#include "server/order/precedence/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- bounds ---- */
+
+struct bound *bounds_at(struct bounds *bounds, uint32_t line)
+{
+    struct bound *bound = line & HIDDEN_LINE ? &bounds->hidden[(line & ~HIDDEN_LINE) - 1]
+                                             : &bounds->lines[line - 1];
+    if (bound->stamp != bounds->now)
+        *bound = (struct bound){.stamp = bounds->now};
+    return bound;
+}
+
+uint64_t bounds_end(const struct bounds *bounds, uint32_t line)
+{
+    const struct bound *bound = line & HIDDEN_LINE ? &bounds->hidden[(line & ~HIDDEN_LINE) - 1]
+                                                   : &bounds->lines[line - 1];
+    return bound->stamp == bounds->now ? bound->end : 0;
+}
+
+static struct bound *reserve(struct bound *array, size_t *room, size_t count)
+{
+    size_t before = *room;
+    array = grow(array, room, count + 1, sizeof *array);
+    memset(array + before, 0, (*room - before) * sizeof *array);
+    return array;
+}
+
+void bounds_begin(struct bounds *bounds, const struct order *order)
+{
+    bounds->lines = reserve(bounds->lines, &bounds->line_room, order->line_count);
+    bounds->hidden = reserve(bounds->hidden, &bounds->hidden_room, order->hidden_count);
+    if (++bounds->now == 0) { /* stamps of 2^32 searches ago must not count */
+        memset(bounds->lines, 0, bounds->line_room * sizeof *bounds->lines);
+        memset(bounds->hidden, 0, bounds->hidden_room * sizeof *bounds->hidden);
+        bounds->now = 1;
+    }
+    if (bounds->marks.count)
+        map_free(&bounds->marks);
+}
+
+static void bounds_free(struct bounds *bounds)
+{
+    free(bounds->lines);
+    free(bounds->hidden);
+    map_free(&bounds->marks);
+}
+
+void scratch_release(struct scratch *scratch)
+{
+    bounds_free(&scratch->walked);
+    bounds_free(&scratch->ahead);
+    free(scratch->scanned.lines);
+    map_free(&scratch->scanned.marks);
+    free(scratch->heap.steps);
+    free(scratch->ahead_heap.steps);
+}
+
+void scratch_free(struct order *order)
+{
+    if (order->scratch)
+        scratch_release(order->scratch);
+    free(order->scratch);
+}
+
+/* ---- walking: the reached lines, greatest position first ---- */
+
+void heap_push(struct heap *heap, struct step step)
+{
+    heap->steps = grow(heap->steps, &heap->room, heap->count + 1, sizeof *heap->steps);
+    size_t i = heap->count++;
+    for (; i && heap->steps[(i - 1) / 2].position < step.position; i = (i - 1) / 2)
+        heap->steps[i] = heap->steps[(i - 1) / 2];
+    heap->steps[i] = step;
+}
+
+struct step heap_pop(struct heap *heap)
+{
+    struct step *steps = heap->steps, top = steps[0], last = steps[--heap->count];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < heap->count; i = child) {
+        if (child + 1 < heap->count && steps[child + 1].position > steps[child].position)
+            child++;
+        if (steps[child].position <= last.position)
+            break;
+        steps[i] = steps[child];
+    }
+    steps[i] = last;
+    return top;
+}
+
+/* Starts fetching the row of an event that will be looked at soon. */
+static inline void expect_row(const struct order *order, uint64_t position)
+{
+    const struct block *rows = order->blocks[position / BLOCK_EVENTS].rows;
+    if (rows)
+        __builtin_prefetch(rows->bytes + (size_t)(position % BLOCK_EVENTS) * rows->row_bytes);
+}
+
+static bool is_goal(const struct search *search, uint64_t position)
+{
+    return position >= search->goal && position <= search->end;
+}
+
+/* Has the search ahead reached this line at or before a position? */
+static bool has_met(const struct search *search, uint32_t line, uint64_t position)
+{
+    uint64_t end = search->last ? bounds_end(&search->scratch->ahead, line) : 0;
+    return end && end <= position + 1;
+}
+
+static void walk_to(struct search *search, uint64_t position)
+{
+    struct bounds *bounds = &search->scratch->walked;
+    if (position < search->least)
+        return;
+    uint32_t number = block_line_of(log_get(search->order, position, FIELD_LINE));
+    const struct line *line = line_get(search->order, number);
+    if (!line)
+        return;
+    if (line->shared) {
+        if (bounds->marks.count && map_get(&bounds->marks, position, 0))
+            return;
+        map_put(&bounds->marks, position, 0, bounds);
+        search->found |= is_goal(search, position);
+        heap_push(&search->scratch->heap, (struct step){position, 0});
+        return;
+    }
+    struct bound *bound = bounds_at(bounds, number);
+    if (bound->end > position)
+        return;
+    bound->end = position + 1;
+    bound->cursor = position;
+    search->found |= bound->goal && bound->goal <= bound->end;
+    search->found |= has_met(search, number, position);
+    heap_push(&search->scratch->heap, (struct step){position, number});
+}
+
+/* Can earlier events of the line lead anywhere new?  Not if each line from which order comes in
+ * here is already reached at or after this position. */
+static bool is_spent(const struct search *search, uint32_t number, uint64_t position)
+{
+    const struct line *line = line_get(search->order, number);
+    if (line->dense)
+        return false;
+    for (unsigned i = 0; i < line->neighbour_count; i++)
+        if (bounds_end(&search->scratch->walked, line_neighbours(line)[i]) <= position)
+            return false;
+    return true;
+}
+
+/* What stands before the event at a position, its line's previous event apart. */
+static void walk_back(struct search *search, uint64_t position)
+{
+    const struct block *rows = log_block(search->order, position);
+    uint32_t i = position % BLOCK_EVENTS;
+    uint64_t first = position - block_get(rows, i, FIELD_POINT);
+    if (block_get(rows, i, FIELD_FLAGS) & FIELD_CONTRADICTORY)
+        return;
+    struct block_edges edges = block_edges(rows, i);
+    for (uint32_t k = 0; k < edges.count; k++) {
+        uint64_t edge = block_edge(&edges, k);
+        walk_to(search, position - edge);
+        if (edges.more) /* the block may have left the cache */
+            edges = block_edges(log_block(search->order, position), i);
+    }
+    for (uint64_t p = first; p < position; p++)
+        walk_to(search, p);
+    for (uint64_t p = position + 1;
+         p < search->order->count && log_get(search->order, p, FIELD_POINT) == p - first && p != first; p++)
+        walk_to(search, p);
+}
+
+bool search_walk(struct search *search, uint64_t steps)
+{
+    struct scratch *scratch = search->scratch;
+    while (steps-- && scratch->heap.count && !search->found) {
+        struct step step = heap_pop(&scratch->heap);
+        struct bound *bound = step.line ? bounds_at(&scratch->walked, step.line) : NULL;
+        if (bound && bound->cursor != step.position)
+            continue; /* it was reached further on since */
+        walk_back(search, step.position);
+        if (!bound)
+            continue;
+        bound = bounds_at(&scratch->walked, step.line);
+        /* Events between this one and the last that order came in at lead nowhere. */
+        uint64_t distance = log_get(search->order, step.position, FIELD_TIED);
+        uint64_t previous = step.position - distance;
+        if (distance == 0 || previous < search->least || bound->cursor != step.position ||
+            is_spent(search, step.line, previous))
+            continue;
+        bound->cursor = previous;
+        expect_row(search->order, previous);
+        heap_push(&scratch->heap, (struct step){previous, step.line});
+    }
+    return search->found || scratch->heap.count == 0;
+}
+
+/* ---- scanning: all events, last first ---- */
+
+#define SCAN_AHEAD 12u
+#define SHARED_LINE UINT64_MAX /* in place of an end: its events are marked one by one */
+
+static uint64_t *end_of(struct ends *ends, uint32_t line)
+{
+    return &ends->lines[line & HIDDEN_LINE ? ends->visible + (line & ~HIDDEN_LINE) - 1 : line - 1];
+}
+
+uint64_t ends_of(const struct ends *ends, uint32_t line)
+{
+    uint32_t i = (line & ~HIDDEN_LINE) - 1;
+    if (line & HIDDEN_LINE)
+        return i < ends->hidden ? ends->lines[ends->visible + i] : 0;
+    return i < ends->visible && ends->lines[i] != SHARED_LINE ? ends->lines[i] : 0;
+}
+
+static void ends_begin(struct ends *ends, const struct order *order)
+{
+    ends->visible = order->line_count;
+    ends->hidden = order->hidden_count;
+    ends->lines =
+        grow(ends->lines, &ends->room, ends->visible + ends->hidden + 1, sizeof *ends->lines);
+    memset(ends->lines, 0, (ends->visible + ends->hidden) * sizeof *ends->lines);
+    for (size_t i = 0; order->has_shared && i < ends->visible; i++)
+        ends->lines[i] = order->lines[i].shared ? SHARED_LINE : 0;
+    if (ends->marks.count)
+        map_free(&ends->marks);
+}
+
+static void scan_to(struct search *search, uint64_t position)
+{
+    struct ends *ends = &search->scratch->scanned;
+    if (position < search->least)
+        return;
+    uint32_t number = block_line_of(log_get(search->order, position, FIELD_LINE));
+    const struct line *line = line_get(search->order, number);
+    if (!line)
+        return;
+    if (line->shared) {
+        map_put(&ends->marks, position, 0, ends);
+        return;
+    }
+    uint64_t *end = end_of(ends, number);
+    search->reached += *end == 0 && !(number & HIDDEN_LINE);
+    if (*end > position)
+        return;
+    *end = position + 1;
+    for (int i = 0; i < 2; i++)
+        search->found |= search->goals[i].line == number && *end >= search->goals[i].end;
+}
+
+static inline bool is_past(const struct ends *ends, const struct block *rows, uint64_t position)
+{
+    uint32_t i = position % BLOCK_EVENTS;
+    uint64_t code = block_get(rows, i, FIELD_LINE);
+    uint64_t at = code & 1 ? ends->visible + (code >> 1) : code >> 1;
+    uint64_t end = code > 1 ? ends->lines[at - 1] : 0;
+    bool past = end > position;
+    if (end == SHARED_LINE)
+        past = ends->marks.count && map_get(&ends->marks, position, 0) != NULL;
+    return past && !(block_get(rows, i, FIELD_FLAGS) & FIELD_CONTRADICTORY);
+}
+
+static void scan_back(struct search *search, uint64_t position)
+{
+    const struct block *rows = log_block(search->order, position);
+    uint32_t i = position % BLOCK_EVENTS;
+    struct block_edges edges = block_edges(rows, i);
+    if (!is_past(&search->scratch->scanned, rows, position))
+        scan_to(search, position); /* the other end of its pair is */
+    for (uint32_t k = 0; k < edges.count; k++) {
+        if (edges.more)
+            edges = block_edges(log_block(search->order, position), i);
+        scan_to(search, position - block_edge(&edges, k));
+    }
+}
+
+/* Looks at the point that ends at a position; returns where it begins. */
+static uint64_t scan_point(struct search *search, const struct block *rows, uint64_t last)
+{
+    const struct order *order = search->order;
+    uint64_t span = block_get(rows, last % BLOCK_EVENTS, FIELD_POINT);
+    uint64_t first = last - (span > last ? 0 : span);
+    bool past = is_past(&search->scratch->scanned, rows, last);
+    for (uint64_t p = first; p < last && !past; p++)
+        past = is_past(&search->scratch->scanned, log_block(order, p), p);
+    if (past) {
+        search->found |= is_goal(search, first) || is_goal(search, last);
+        for (uint64_t p = first; p <= last; p++)
+            scan_back(search, p);
+    }
+    return first;
+}
+
+bool search_scan(struct search *search, uint64_t events)
+{
+    const struct order *order = search->order;
+    const struct ends *ends = &search->scratch->scanned;
+    if (!search->scanning) {
+        ends_begin(&search->scratch->scanned, order);
+        search->scanning = true;
+        scan_to(search, search->at - 1);
+    }
+    uint64_t stop = search->at > search->least + events ? search->at - events : search->least;
+    while (search->at > stop && !search->found) {
+        uint64_t block = (search->at - 1) / BLOCK_EVENTS * BLOCK_EVENTS;
+        uint64_t until = block > stop ? block : stop;
+        const struct block *rows = log_block(order, search->at - 1);
+        search->doubt |= rows == order->damaged;
+        /* Events and pairs that are not in the past are passed over quickly. */
+        while (search->at > until && !search->found) {
+            uint64_t last = search->at - 1;
+            uint64_t span = block_get(rows, last % BLOCK_EVENTS, FIELD_POINT);
+            if (span <= 1 && last - span >= until && !is_past(ends, rows, last) &&
+                (span == 0 || !is_past(ends, rows, last - 1))) {
+                search->at = last - span;
+                continue;
+            }
+            if (last >= until + SCAN_AHEAD) { /* what comes soon is likely in the past, too */
+                struct block_edges ahead = block_edges(rows, (last - SCAN_AHEAD) % BLOCK_EVENTS);
+                if (ahead.sends && !ahead.more)
+                    expect_row(order, last - SCAN_AHEAD - ahead.one);
+            }
+            search->at = scan_point(search, rows, last);
+            rows = log_block(order, last); /* it may have left the cache meanwhile */
+        }
+    }
+    return search->found || search->at <= search->least;
+}
+
+/* ---- a search ---- */
+
+/* An event on a shared line comes before the next one that its thread does on its own line, so that
+ * the past has reached it once it has reached that.  Where something is lost it need not have waited for what
+ * its thread did before it. */
+static uint64_t next_of_thread(const struct order *order, uint64_t position, uint32_t *number)
+{
+    uint32_t thread = (uint32_t)log_get(order, position, FIELD_THREAD);
+    const struct line *line = thread ? line_get(order, thread) : NULL;
+    if (!line || line->shared || thread & HIDDEN_LINE || order->figures.contradictions || order->doubts)
+        return NO_POSITION;
+    uint64_t ordinal = order_line_from(order, thread, position + 1);
+    uint64_t next = ordinal < line->positions.count ? order_line_at(order, thread, ordinal) : NO_POSITION;
+    if (next == NO_POSITION || log_get(order, next, FIELD_THREAD) != thread ||
+        log_get(order, next, FIELD_FLAGS) & FIELD_CONTRADICTORY)
+        return NO_POSITION;
+    *number = thread;
+    return next;
+}
+
+void search_begin(struct search *search, const struct order *constant, uint64_t from)
+{
+    struct order *order = (struct order *)(uintptr_t)constant; /* scratch is nobody's state */
+    size_t room = 0;
+    if (!search->scratch && !order->scratch) {
+        order->scratch = grow(NULL, &room, 1, sizeof *order->scratch);
+        *order->scratch = (struct scratch){0};
+    }
+    if (!search->scratch)
+        search->scratch = order->scratch;
+    bounds_begin(&search->scratch->walked, order);
+    search->scratch->heap.count = 0;
+    search->order = order;
+    search->at = order_point_end(order, from) + 1;
+    for (uint64_t p = search->goal; p != NO_POSITION && p <= search->end; p++) {
+        uint32_t number = block_line_of(log_get(order, p, FIELD_LINE));
+        const struct line *line = line_get(order, number);
+        uint64_t at = p;
+        if (line && line->shared)
+            at = next_of_thread(order, p, &number);
+        if (!line || at == NO_POSITION)
+            continue;
+        bounds_at(&search->scratch->walked, number)->goal = at + 1;
+        if (p < search->goal + 2) {
+            search->goals[p - search->goal].line = number;
+            search->goals[p - search->goal].end = at + 1;
+        }
+    }
+    walk_to(search, from);
+}

@@ -1,0 +1,81 @@
+/* Two searches back through the order from one event, and one forwards that meets them; see
+ * order_compare. */
+#ifndef SERVER_ORDER_PRECEDENCE_SEARCH_H
+#define SERVER_ORDER_PRECEDENCE_SEARCH_H
+
+#include "server/order/inside.h"
+
+/* How far the walk reached on each exclusive line.  Entries of earlier searches are told by their
+ * stamp, so that beginning one costs nothing. */
+struct bounds {
+    struct bound {
+        uint64_t end; /* 1 + a position, 0 not at all */
+        uint64_t cursor;
+        union {
+            uint64_t goal;    /* of a walk: 1 + the event looked for, if it is on this line */
+            uint64_t ordinal; /* ahead: of the event at the cursor, NO_POSITION not known yet */
+        };
+        uint32_t stamp;
+    } *lines, *hidden;
+    size_t line_room, hidden_room;
+    uint32_t now;
+    struct map marks; /* events on shared lines, by position */
+};
+
+/* The same for the scan, where it must be small: ends by line - 1, then of hidden lines. */
+struct ends {
+    uint64_t *lines;
+    size_t room, visible, hidden;
+    struct map marks;
+};
+
+struct step {
+    uint64_t position;
+    uint32_t line; /* 0: an event on a shared line */
+};
+
+struct heap { /* greatest position first */
+    struct step *steps;
+    size_t count, room;
+};
+
+void heap_push(struct heap *heap, struct step step);
+struct step heap_pop(struct heap *heap); /* call only if there is one */
+
+struct scratch {
+    struct bounds walked, ahead; /* ahead: `end` is 1 + the least position reached */
+    struct ends scanned;
+    struct heap heap, ahead_heap; /* ahead: UINT64_MAX - position */
+};
+
+struct search {
+    const struct order *order;
+    struct scratch *scratch;
+    uint64_t least;     /* nothing before this position matters */
+    uint64_t goal, end; /* the point looked for: first and last position; NO_POSITION none */
+    uint64_t last;      /* ahead: nothing after this position matters */
+    uint64_t at;        /* the scan: all from here on is done */
+    uint64_t reached;   /* the scan: exclusive lines reached */
+    struct { /* the members of the goal on exclusive lines, at most two; more are found by the scan */
+        uint32_t line;
+        uint64_t end;
+    } goals[2];
+    bool found, doubt, scanning;  /* doubt: the way leads through damaged events */
+};
+
+/* Begins at an event; search->scratch NULL: with that of the order. */
+void search_begin(struct search *search, const struct order *order, uint64_t from);
+/* Each goes on for a while; true when it knows all. */
+bool search_walk(struct search *search, uint64_t steps);
+bool search_scan(struct search *search, uint64_t events);
+/* Begins to search ahead, from an event that a walk is looking for; then goes on for a while; true when it
+ * is found. */
+void search_ahead_begin(struct search *search, uint64_t from, uint64_t last);
+bool search_ahead(struct search *search, uint64_t steps);
+void scratch_release(struct scratch *scratch);
+void bounds_begin(struct bounds *bounds, const struct order *order);
+struct bound *bounds_at(struct bounds *bounds, uint32_t line);
+uint64_t bounds_end(const struct bounds *bounds, uint32_t line);
+uint64_t ends_of(const struct ends *ends, uint32_t line);
+
+#endif

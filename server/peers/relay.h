@@ -1,0 +1,12 @@
+/* Standard input and output in place of a socket. */
+#ifndef SERVER_PEERS_RELAY_H
+#define SERVER_PEERS_RELAY_H
+
+#include <stdbool.h>
+
+/* Carries bytes between them and a socket until either side ends. */
+void stdio_relay(int fd);
+/* A socket whose other side they are; a process of its own carries the bytes.  -1: errno says why. */
+int stdio_begin(void);
+
+#endif

@@ -1,0 +1,119 @@
+/* The event server: one loop, its peers, its runs. */
+#ifndef SERVER_PEERS_SERVER_H
+#define SERVER_PEERS_SERVER_H
+
+#include "server/answer/answer.h"
+#include "server/answer/jobs.h"
+#include "server/file/runs.h"
+#include "server/answer/question.h"
+#include "server/answer/finding.h"
+#include "server/intake/session.h"
+#include "server/intake/ticks.h"
+#include "server/loop/turn.h"
+#include "server/answer/window.h"
+#include "wire/limits.h"
+
+#include <ev.h>
+
+struct queue;
+
+/* Whoever is connected.  What it is shows when it says HELLO. */
+struct peer {
+    struct server *server;
+    struct peer *next, *previous;
+    int fd;
+    char name[64];
+    uint8_t role; /* 0: not known yet */
+    ev_io readable, writable;
+    struct out in, out;
+    uint64_t in_bytes; /* read and used up so far, for complaints */
+    int *descriptors;  /* received, not claimed yet */
+    size_t descriptor_count;
+    double since;
+    bool owes_token; /* it must say the secret before HELLO */
+    bool stalled; /* there is no room for its next message: it is tried again */
+    bool ending; /* answer what is in out, then drop */
+    bool unread; /* messages were left for the next turn */
+    unsigned closed; /* the other side hung up; counts how often all queues were emptied since */
+    /* a program */
+    struct session *session;
+    struct queue *queues;
+    size_t queue_count;
+    bool woken; /* a queue fills up */
+    uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
+    uint64_t journalled; /* calls that were not followed, as the journal says it */
+    /* a viewer */
+    struct run *run;
+    struct known known;
+    bool feeding, follows_newest;
+    bool telling; /* not all that is new was told */
+    struct dump *dump; /* NULL: none is under way */
+    struct jobs windows, densities, questions, searches;
+    struct window_job *kept; /* the last one answered: scrolling goes on from it */
+    uint64_t fed_generation;
+    unsigned fed_connected;
+};
+
+struct server {
+    struct ticks ticks;
+    struct ev_loop *loop;
+    bool once;  /* end when the last peer is gone */
+    bool quiet; /* log what is wrong alone */
+    struct peer *peers, *last_peer;
+    struct peer *turn_of; /* its queues are read first; NULL the first peer's */
+    struct peer *reader;  /* likewise its messages */
+    size_t queue_count, mappings; /* of all programs; how many there may be */
+    struct queue *retired; /* of programs that are gone, not unmapped yet */
+    bool behind; /* there is more to do than fits into a turn */
+    struct runs runs;
+    ev_timer poll, feed, idle;
+    double asked; /* when a viewer asked last; 0: since then all runs were put to rest */
+    ev_idle work; /* active while viewers wait for windows */
+    ev_io *listeners;
+    char **endpoints;
+    size_t listener_count;
+    bool had_peer, stopping;
+    struct share last; /* stopping: what may still be done */
+    double looked;    /* when files were looked for that are deleted */
+    int spare; /* a descriptor in reserve, to refuse with */
+    bool out_of_descriptors;
+    double guess; /* a secret that is wrong: from then on the next one is looked at */
+};
+
+/* admit.c: takes or refuses whoever waits at a listener */
+void admit(struct server *server, int listener);
+
+/* peer.c */
+/* far: it must say the secret first. */
+struct peer *peer_new(struct server *server, int fd, const char *name, bool far);
+void peer_try_secrets(struct server *server); /* of those who wait until theirs is looked at */
+void peer_hung_up(struct peer *peer);
+void peer_drop(struct peer *peer, const char *why); /* why NULL: it left */
+void peer_refuse(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void peer_send(struct peer *peer); /* what is in out */
+void peer_go_on(struct server *server); /* messages that were put off */
+int peer_take_descriptor(struct peer *peer); /* the oldest one, or -1 */
+
+void peer_retry(struct server *server); /* those who are stalled */
+void peer_read_rest(struct peer *peer); /* what it has sent, without looking at it */
+
+/* program.c: returns false if the peer was dropped */
+bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello);
+void program_woken(struct peer *peer);
+void program_welcome(struct peer *peer);
+bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
+void program_poll(struct server *server); /* reads all queues, for a share of a turn */
+/* Takes what there is, for a while, and drops all peers. */
+void program_finish(struct server *server); /* until server->last is over */
+void program_gone(struct peer *peer);
+void run_finished(struct run *run);
+
+/* viewer.c */
+bool viewer_ready(struct peer *peer); /* false: it must read first; its next message waits */
+bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
+void viewer_refill(struct peer *peer);
+void viewer_feed(struct server *server);
+bool viewer_work(struct server *server); /* a step of every job; false if there is none */
+void viewer_gone(struct peer *peer);
+
+#endif

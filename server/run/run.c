@@ -1,0 +1,426 @@
+#define _GNU_SOURCE
+#include "server/run/run.h"
+
+#include "server/loop/log.h"
+#include "server/run/times.h"
+#include "server/run/unseen.h"
+
+#include "memory/map.h"
+#include "wire/limits.h"
+#include "wire/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CACHE_LEAST ((uint64_t)256 << 20)
+#define LINE_BYTES 512u /* of memory, with its names; many take less */
+
+static void *must(void *p)
+{
+    if (!p) {
+        fprintf(stderr, "poet server: out of memory\n");
+        abort();
+    }
+    return p;
+}
+
+/* ---- names with codes from 1 ---- */
+
+static uint64_t hash(const char *s)
+{
+    uint64_t h = 14695981039346656037u;
+    for (; *s; s++)
+        h = (h ^ (uint8_t)*s) * 1099511628211u;
+    return h;
+}
+
+static uint32_t names_find(const struct names *names, const char *name)
+{
+    uint64_t h = hash(name);
+    for (uint64_t i = 0;; i++) { /* equal hashes are told apart by a count */
+        uintptr_t code = (uintptr_t)map_get(&names->index, h, i);
+        if (code == 0 || strcmp(names->items[code - 1], name) == 0)
+            return (uint32_t)code;
+    }
+}
+
+static uint32_t names_add(struct names *names, const char *name)
+{
+    uint64_t h = hash(name), i = 0;
+    while (map_get(&names->index, h, i))
+        i++;
+    names->items = grow(names->items, &names->room, names->count + 1, sizeof *names->items);
+    names->items[names->count++] = must(strdup(name));
+    map_put(&names->index, h, i, (void *)(uintptr_t)names->count);
+    return (uint32_t)names->count;
+}
+
+static void names_free(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->items[i]);
+    free(names->items);
+    map_free(&names->index);
+}
+
+/* ---- descriptions: what they say of presence goes to the order ---- */
+
+/* The description that knows the kind comes before the others. */
+static const struct target_event *look_up(const struct run *run, const char *kind, const char *type,
+                                          enum relation relation)
+{
+    const struct target_event *found = NULL;
+    for (int knows = 1; knows >= 0 && !found; knows--)
+        for (size_t i = 0; i < run->target_count && !found; i++)
+            if ((target_kind(run->targets[i], kind) != NULL) == knows)
+                found = target_event(run->targets[i], kind, type, relation);
+    return found;
+}
+
+static void apply_effect(void *context, uint32_t kind, uint32_t type)
+{
+    struct run *run = context;
+    for (int paired = 0; paired < 2; paired++) {
+        const struct target_event *event = look_up(run, run_kind_name(run, kind), run_type_name(run, type),
+                                                   paired ? RELATION_SYNC : RELATION_NONE);
+        if (event && event->has_presence)
+            order_effect(run->order, kind, type, paired, event->presence, event->own);
+        if (event && event->has_about)
+            order_effect_about(run->order, kind, type, paired, event->about);
+    }
+}
+
+uint32_t run_type(struct run *run, const char *name)
+{
+    uint32_t type = names_find(&run->types, name);
+    if (type || run->types.count >= LIMIT_TYPES)
+        return type;
+    return names_add(&run->types, name);
+}
+
+uint32_t run_kind(struct run *run, const char *name)
+{
+    uint32_t kind = names_find(&run->kinds, name);
+    if (kind || run->kinds.count >= LIMIT_KINDS)
+        return kind;
+    return names_add(&run->kinds, name);
+}
+
+const char *run_type_name(const struct run *run, uint32_t type)
+{
+    return type && type <= run->types.count ? run->types.items[type - 1] : "";
+}
+
+const char *run_kind_name(const struct run *run, uint32_t kind)
+{
+    return kind && kind <= run->kinds.count ? run->kinds.items[kind - 1] : "";
+}
+
+bool run_described(const struct run *run, const char *name)
+{
+    for (size_t i = 0; i < run->target_count; i++)
+        if (strcmp(run->targets[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+bool run_describe(struct run *run, const char *name, const char *text)
+{
+    if (run_described(run, name))
+        return true;
+    struct target *target = target_read(text, name, stderr);
+    if (!target)
+        return false;
+    run->targets =
+        grow(run->targets, &run->target_room, run->target_count + 1, sizeof *run->targets);
+    run->target_texts = must(
+        realloc(run->target_texts, (run->target_count + 1) * sizeof *run->target_texts));
+    run->target_texts[run->target_count] = must(strdup(text));
+    run->targets[run->target_count++] = target;
+    order_ask_effects(run->order, apply_effect, run);
+    run->generation++;
+    return true;
+}
+
+const struct target_kind *run_target_kind(const struct run *run, const char *kind)
+{
+    const struct target_kind *found = NULL;
+    for (size_t i = 0; i < run->target_count && !found; i++)
+        found = target_kind(run->targets[i], kind);
+    return found;
+}
+
+static size_t live_lines; /* of all live runs */
+
+/* Those of live runs have half of the machine's memory. */
+static bool has_room(const struct run *run)
+{
+    static size_t most;
+    long pages = most ? 0 : sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (!most)
+        most = pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 / LINE_BYTES : LIMIT_LINES;
+    return order_lines(run->order) < LIMIT_LINES && (!run->live || live_lines < most);
+}
+
+/* Most lines have no name. */
+static char no_name[1];
+
+static char *name_new(const char *name) { return *name ? must(strdup(name)) : no_name; }
+
+static void name_free(char *name)
+{
+    if (name != no_name)
+        free(name);
+}
+
+/* ---- life ---- */
+
+static uint64_t part_put(void *context, const void *bytes, size_t size)
+{
+    return tracefile_put(context, CHUNK_PART, bytes, size);
+}
+
+static uint8_t *part_get(void *context, uint64_t place, size_t *size)
+{
+    return tracefile_get(context, CHUNK_PART, place, size);
+}
+
+/* Blocks that were read are kept in an eighth of the machine's memory, until nobody asks any more. */
+static size_t cache_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    uint64_t bytes = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 8 : 0;
+    return bytes < CACHE_LEAST ? CACHE_LEAST : (size_t)bytes;
+}
+
+struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
+{
+    struct run *run = must(calloc(1, sizeof *run));
+    run->key = must(strdup(key));
+    run->name = must(strndup(key, strcspn(key, "@")));
+    run->number = number;
+    run->trace = trace;
+    run->identities.gradual = run->texts.gradual = run->sites.gradual = true;
+    run->order = trace ? order_new_on((struct shelf){trace, part_put, part_get, NULL}) : order_new();
+    order_cache(run->order, cache_bytes());
+    return run;
+}
+
+static void process_free(struct run_process *process)
+{
+    free(process->path);
+    free(process->host);
+    for (size_t i = 0; i < process->argument_count; i++)
+        free(process->arguments[i]);
+    free(process->arguments);
+    for (size_t i = 0; i < process->module_count; i++)
+        free(process->modules[i].path);
+    free(process->modules);
+}
+
+void run_free(struct run *run)
+{
+    if (!run)
+        return;
+    if (run->counters > 0)
+        close(run->counters);
+    live_lines -= run->live ? order_lines(run->order) : 0;
+    for (uint32_t i = 0; i < order_lines(run->order); i++)
+        name_free(run->lines[i].name);
+    for (size_t i = 0; i < run->process_count; i++)
+        process_free(&run->processes[i]);
+    map_settle(&run->texts);
+    for (size_t i = 0; i < run->texts.room; i++)
+        for (struct run_text *t = run->texts.entries[i].value, *next; t; t = next) {
+            next = t->next;
+            free(t);
+        }
+    for (size_t i = 0; i < run->target_count; i++) {
+        target_free(run->targets[i]);
+        free(run->target_texts[i]);
+    }
+    names_free(&run->types);
+    names_free(&run->kinds);
+    map_free(&run->identities);
+    map_free(&run->texts);
+    map_free(&run->sites);
+    for (size_t i = 0; i < run->session_count; i++)
+        if (run->sessions[i])
+            run->session_free(run->sessions[i]);
+    free(run->sessions);
+    if (run->keeper)
+        run->keeper->free(run);
+    unseen_free(run);
+    clocks_free(run->clocks);
+    order_free(run->order);
+    tracefile_close(run->trace);
+    free(run->targets);
+    free(run->target_texts);
+    free(run->site_list);
+    free(run->lines);
+    free(run->changes);
+    free(run->processes);
+    free(run->key);
+    free(run->name);
+    free(run->file);
+    free(run->damage);
+    free(run);
+}
+
+/* ---- lines, texts, sites ---- */
+
+uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
+                  struct run_line facts)
+{
+    uint32_t line = (uint32_t)(uintptr_t)map_get(&run->identities, high, low);
+    if (line || !has_room(run))
+        return line;
+    live_lines += run->live;
+    run->generation++;
+    facts.kind = run_kind(run, kind);
+    facts.name = name_new(facts.name ? facts.name : "");
+    line = order_line(run->order, shared, facts.kind);
+    run->lines = grow(run->lines, &run->line_room, line, sizeof *run->lines);
+    run->lines[line - 1] = facts;
+    map_put(&run->identities, high, low, (void *)(uintptr_t)line);
+    return line;
+}
+
+void run_line_changed(struct run *run, uint32_t line)
+{
+    run->changes = grow(run->changes, &run->change_room, run->change_count + 1, sizeof *run->changes);
+    run->changes[run->change_count++] = line;
+    run->generation++;
+}
+
+void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name)
+{
+    struct run_line *l = &run->lines[line - 1];
+    l->kind = run_kind(run, kind);
+    order_line_becomes(run->order, line, l->kind);
+    name_free(l->name);
+    l->name = name_new(name);
+    run_line_changed(run, line);
+}
+
+/* Since which event it is called so, and how it was called before, so that the old name is still found. */
+static void note_rename(struct run *run, struct ref at, const char *before, const char *name)
+{
+    char *text;
+    if (!*before || strcmp(before, name) == 0 || at.number == 0 ||
+        asprintf(&text, "called %s from here on, %s before", name, before) < 0)
+        return;
+    run_add_text(run, at, text);
+    free(text);
+}
+
+void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since)
+{
+    note_rename(run, (struct ref){line, since}, run->lines[line - 1].name, name);
+    name_free(run->lines[line - 1].name);
+    run->lines[line - 1].name = name_new(name);
+    run_line_changed(run, line);
+}
+
+void run_add_text(struct run *run, struct ref at, const char *text)
+{
+    struct run_text *first = map_get(&run->texts, at.line, at.number);
+    if (first && first->count >= LIMIT_TEXTS)
+        return;
+    if (first && first->count == LIMIT_TEXTS - 1)
+        text = "further texts of this event are not kept";
+    size_t n = text_cut(text, LIMIT_TEXT_BYTES);
+    struct run_text *t = must(malloc(sizeof *t + n + 1));
+    memcpy(t->text, text, n);
+    t->text[n] = 0;
+    t->next = NULL;
+    t->last = t;
+    t->count = 1;
+    if (first) {
+        first->last = first->last->next = t;
+        first->count++;
+    } else {
+        map_put(&run->texts, at.line, at.number, t);
+    }
+    run->text_count++;
+    run->generation++;
+    if (run->keeper)
+        run->keeper->text(run, at.line, at.number, t->text);
+}
+
+void run_fact(struct run *run, struct chunk chunk)
+{
+    if (run->keeper)
+        run->keeper->fact(run, chunk);
+}
+
+const struct run_text *run_texts(const struct run *run, struct ref at)
+{
+    return run->text_count ? map_get(&run->texts, at.line, at.number) : NULL;
+}
+
+uint32_t run_site(struct run *run, uint32_t process, uint64_t address)
+{
+    if (!address)
+        return 0;
+    uint32_t site = (uint32_t)(uintptr_t)map_get(&run->sites, process, address);
+    if (site)
+        return site;
+    run->site_list =
+        grow(run->site_list, &run->site_room, run->site_count + 1, sizeof *run->site_list);
+    run->site_list[run->site_count++] = (struct site){process, address};
+    map_put(&run->sites, process, address, (void *)(uintptr_t)run->site_count);
+    return (uint32_t)run->site_count;
+}
+
+void run_patient(struct run *run)
+{
+    run->patient = true;
+    order_patient(run->order);
+}
+
+bool run_go_on(struct run *run, uint64_t looks)
+{
+    uint64_t before = order_count(run->order);
+    bool all = order_go_on(run->order, looks);
+    if (all && run->leaving && run->connected == run->leaving && !run->finishing) {
+        run->finishing = true; /* nobody is left who could tell more */
+        order_finish(run->order);
+        all = order_go_on(run->order, looks);
+    }
+    if ((all && run->leaving) || order_count(run->order) != before)
+        run->generation++;
+    if (all) {
+        run->connected -= run->leaving;
+        run->leaving = 0;
+        run->finishing = false;
+    }
+    return all;
+}
+
+uint32_t run_process(struct run *run, struct run_process process)
+{
+    run->processes = grow(run->processes, &run->process_room, run->process_count + 1,
+                          sizeof *run->processes);
+    run->processes[run->process_count] = process;
+    if (run->process_count == 0) {
+        run->start_ns = process.clock_ns;
+        run->wall_ns = process.wall_ns;
+    }
+    run->generation++;
+    return (uint32_t)run->process_count++;
+}
+
+/* What a program dropped it tells by its numbers, too, unless it ends before. */
+uint64_t run_lost(const struct run *run)
+{
+    uint64_t dropped = 0, left = 0, left_told = 0, numbered = order_figures(run->order).lost;
+    for (size_t i = 0; i < run->process_count; i++) {
+        dropped += run->processes[i].dropped;
+        left += run->processes[i].left;
+        left_told += run->processes[i].left_told;
+    }
+    numbered -= left_told < numbered ? left_told : numbered;
+    return (numbered > dropped ? numbered : dropped) + left;
+}

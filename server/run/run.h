@@ -1,0 +1,165 @@
+/* One run: its order, and the names of everything in it.
+ *
+ * A run owns its order, its descriptions and its tables.  Codes of types and kinds are
+ * the run's own; 0 is no type.  Lines of the order from 1 have a run_line each. */
+#ifndef SERVER_RUN_RUN_H
+#define SERVER_RUN_RUN_H
+
+#include "config/target.h"
+#include "memory/map.h"
+#include "server/order/order.h"
+#include "server/store/tracefile.h"
+
+struct run_line {
+    uint32_t kind;
+    uint32_t process; /* that opened it, an index into processes */
+    char *name;
+    uint64_t object, entry;
+    uint32_t programs;   /* that announced it and are connected */
+};
+
+struct run_module {
+    char *path;
+    uint8_t build_id[32];
+    unsigned build_id_bytes;
+    uint64_t start, end, bias;
+};
+
+struct run_process {
+    uint32_t pid;
+    char *path, *host;
+    char **arguments;
+    size_t argument_count;
+    struct run_module *modules;
+    size_t module_count, module_room;
+    uint64_t waited_ns, dropped, unfollowed;
+    uint64_t left, left_told; /* events lost with its end; those of them whose numbers were told */
+    uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
+    bool connected;
+};
+
+struct run_text {
+    struct run_text *next, *last; /* last, count: of the first one of an event */
+    uint32_t count;
+    char text[];
+};
+
+struct names {
+    char **items;
+    size_t count, room;
+    struct map index;
+};
+
+struct run;
+struct session;
+
+/* Is told of what must be known to go on from a saved state. */
+struct keeper {
+    void (*fact)(struct run *run, struct chunk chunk); /* a chunk that later ones rely on */
+    void (*text)(struct run *run, uint32_t line, uint64_t number, const char *text);
+    void (*free)(struct run *run);
+};
+
+struct run {
+    char *key, *name; /* what POET_RUN says; what people read */
+    unsigned number;
+    struct order *order;
+    struct tracefile *trace; /* NULL: everything is in memory */
+    bool live;               /* trace is being written */
+    char *file;
+    struct names types, kinds;
+    struct run_line *lines; /* by line - 1 */
+    size_t line_room;
+    uint32_t *changes; /* lines that changed after they were made, as it happened */
+    size_t change_count, change_room;
+    struct run_process *processes;
+    size_t process_count, process_room;
+    struct map identities; /* of lines */
+    struct map texts;
+    uint64_t text_count;
+    struct map sites;
+    struct site {
+        uint32_t process;
+        uint64_t address;
+    } *site_list;
+    size_t site_count, site_room;
+    struct target **targets;
+    char **target_texts;
+    size_t target_count, target_room;
+    uint64_t start_ns; /* clock at the run's begin; times count from it */
+    uint64_t wall_ns;
+    int64_t last_ns; /* latest event */
+    unsigned connected; /* programs */
+    unsigned leaving;   /* how many of them hung up; what that does to the order is still worked off */
+    int counters;       /* wire/counters.h; 0 not made yet */
+    uint64_t generation; /* grows with every change */
+    struct clocks *clocks; /* times.h; a cache */
+    const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
+    struct saving *saving;       /* the keeper's own */
+    struct session **sessions;   /* by number; NULL where it hung up.  The run only frees them. */
+    size_t session_count, session_room;
+    void (*session_free)(struct session *session);
+    bool finishing;      /* the last of its programs leaves */
+    bool patient;        /* what takes long in the order is left to run_go_on */
+    char *damage; /* what the file has lost, NULL nothing */
+    bool unfinished;    /* the file has no end */
+    bool deleted;       /* its file, while it is written */
+    bool finished;      /* all of its programs hung up, and its file has its end */
+    bool resting;       /* put to rest (rest.h): nothing of it is here but these figures */
+    uint64_t rest_events, rest_lost;
+    unsigned watchers;  /* viewers that look at it */
+    uint64_t asked;     /* grows; when it began, was finished or asked for last */
+    bool verify;        /* a viewer of its own: all of it is read before its figures are told */
+    struct run_unseen { /* what programs say they do that is not followed */
+        uint8_t reason;
+        uint32_t session; /* that said it last */
+        char *about;
+        uint64_t count; /* programs */
+    } *unseen;
+    size_t unseen_count, unseen_room;
+    bool written;       /* a server was still writing it when it was opened */
+    uint64_t unwritten; /* bytes that the disk had no room for; 0 none */
+};
+
+/* A run whose order lies in a trace file, which it takes over; NULL: in memory. */
+struct run *run_new(const char *key, unsigned number, struct tracefile *trace);
+void run_free(struct run *run);
+
+/* Codes by name, made on first use; 0 when there are too many types. */
+uint32_t run_type(struct run *run, const char *name);
+uint32_t run_kind(struct run *run, const char *name);
+const char *run_type_name(const struct run *run, uint32_t type);
+const char *run_kind_name(const struct run *run, uint32_t kind);
+
+/* The line of an identity, made on first use; the name is copied. */
+uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
+                  struct run_line facts);
+void run_line_changed(struct run *run, uint32_t line); /* viewers are to hear of it again */
+/* It turns out to be of another kind, and is called so. */
+void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name);
+/* since: number of the line's last event then; 0: not known, or a fact that is known */
+void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since);
+void run_add_text(struct run *run, struct ref at, const char *text);
+const struct run_text *run_texts(const struct run *run, struct ref at);
+uint32_t run_site(struct run *run, uint32_t process, uint64_t address);
+
+void run_fact(struct run *run, struct chunk chunk); /* to its keeper */
+
+/* Adds a description from its text; false with a complaint in the log if it is bad. */
+bool run_described(const struct run *run, const char *name);
+bool run_describe(struct run *run, const char *name, const char *text);
+const struct target_kind *run_target_kind(const struct run *run, const char *kind);
+
+/* From now on what may take long is left to run_go_on. */
+void run_patient(struct run *run);
+/* Works off what was put off, about `looks` events of it.  True when nothing is left; then those who were
+ * leaving are gone. */
+bool run_go_on(struct run *run, uint64_t looks);
+
+/* Programs come and go. */
+uint32_t run_process(struct run *run, struct run_process process);
+
+/* Events that will never be shown, for whatever reason. */
+uint64_t run_lost(const struct run *run);
+
+#endif
