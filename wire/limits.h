@@ -9,6 +9,7 @@
 #define LIMIT_TYPES 16384u              /* type codes of one session, types of a run */
 #define LIMIT_KINDS 2048u               /* kinds of lines of a run */
 #define LIMIT_SHAPES 4096u              /* compound records of one session */
+#define LIMIT_AFTER 64u                 /* types that one type comes after, as a program tells them */
 #define LIMIT_STEPS 8u                  /* events of a compound record, per side */
 #define LIMIT_PARTNERS 4096u            /* partners of one event */
 #define LIMIT_GROUP 65536u              /* members of a group */

@@ -4,6 +4,7 @@
 #include "clients/poet/command.h"
 #include "clients/poet/shiviz.h"
 #include "wire/limits.h"
+#include "wire/told.h"
 #include "wire/text.h"
 #include "wire/slot.h"
 
@@ -48,18 +49,10 @@ static void flush_if_large(struct sending *s)
 static void send_hello(struct sending *s, const char *run, const char *file)
 {
     out_begin(&s->out, MESSAGE_HELLO);
-    put_u32(&s->out, HELLO_MAGIC);
-    put_u32(&s->out, WIRE_VERSION);
-    put_u8(&s->out, ROLE_PROGRAM);
-    put_string(&s->out, run);
-    put_string(&s->out, "shiviz");
-    put_string(&s->out, file);
-    put_string(&s->out, "");
-    put_u32(&s->out, 0);
-    put_u64(&s->out, 0);
-    put_u64(&s->out, 0);
-    put_u64(&s->out, 0);
-    put_u32(&s->out, 0);
+    put_told_hello(&s->out, &(struct told_hello){.role = ROLE_PROGRAM,
+                                                 .run = text_of(run),
+                                                 .environment = text_of("shiviz"),
+                                                 .path = text_of(file)});
     out_end(&s->out);
 }
 
@@ -68,9 +61,7 @@ static void send_types(struct sending *s)
     static const char *const names[] = {"event", "send", "receive", "relay"};
     for (uint16_t i = 0; i < 4; i++) {
         out_begin(&s->out, MESSAGE_TYPE);
-        put_u16(&s->out, (uint16_t)(i + 1));
-        put_string(&s->out, names[i]);
-        put_u16(&s->out, 0);
+        put_told_type(&s->out, &(struct told_type){.code = (uint16_t)(i + 1), .name = text_of(names[i])});
         out_end(&s->out);
     }
 }
@@ -81,14 +72,10 @@ static void send_lines(struct sending *s, const struct shiviz_log *log)
         if (!log->numbers[h])
             continue; /* named in clocks only, with nothing */
         out_begin(&s->out, MESSAGE_LINE);
-        put_u32(&s->out, h + 1);
-        put_u64(&s->out, 0);
-        put_u64(&s->out, h + 1);
-        put_u8(&s->out, 0);
-        put_u64(&s->out, 0);
-        put_u64(&s->out, 0);
-        put_string(&s->out, "host");
-        put_string(&s->out, log->hosts[h]);
+        put_told_line(&s->out, &(struct told_line){.code = h + 1,
+                                                   .low = h + 1,
+                                                   .kind = text_of("host"),
+                                                   .name = text_of(log->hosts[h])});
         out_end(&s->out);
         flush_if_large(s);
     }
@@ -135,9 +122,7 @@ static void send_text(struct sending *s, const struct shiviz_event *e, const cha
         return;
     snprintf(shortened, sizeof shortened, "%s", text);
     out_begin(&s->out, MESSAGE_TEXT);
-    put_u32(&s->out, e->host + 1);
-    put_u64(&s->out, e->number);
-    put_string(&s->out, shortened);
+    put_told_text(&s->out, &(struct told_text){e->host + 1, e->number, text_of(shortened)});
     out_end(&s->out);
 }
 

@@ -2,6 +2,7 @@
 #include "clients/source/source.h"
 
 #include "wire/limits.h"
+#include "wire/told.h"
 #include "wire/text.h"
 
 #include <dirent.h>
@@ -57,9 +58,7 @@ static bool say_hello(struct source *source)
 {
     struct out hello = {0};
     out_begin(&hello, MESSAGE_HELLO);
-    put_u32(&hello, HELLO_MAGIC);
-    put_u32(&hello, WIRE_VERSION);
-    put_u8(&hello, ROLE_VIEWER);
+    put_told_hello(&hello, &(struct told_hello){.role = ROLE_VIEWER});
     out_end(&hello);
     return source_send(source, &hello);
 }

@@ -9,6 +9,7 @@
 #include "server/loop/turn.h"
 #include "wire/counters.h"
 #include "wire/limits.h"
+#include "wire/told.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +66,7 @@ static bool flush(struct run *run)
 static void describe(struct peer *peer, const char *name)
 {
     struct out out = {0};
-    put_string(&out, name);
+    put_told_describe(&out, &(struct told_describe){text_of(name)});
     const char *error;
     journal(peer, MESSAGE_DESCRIBE, 0, out.data, out.size);
     session_message(peer->session, MESSAGE_DESCRIBE, 0, out.data, out.size, &error);
@@ -216,16 +217,13 @@ static bool go_on(struct run *run, struct share share)
     return all;
 }
 
-/* What is told of a program beside its events, as a GAP. */
+/* What is told of a program beside its events, as LOSSES. */
 static struct out figures_of(const struct run_process *process)
 {
-    struct out gap = {0};
-    put_u64(&gap, process->waited_ns);
-    put_u64(&gap, process->dropped);
-    put_u64(&gap, process->unfollowed);
-    put_u64(&gap, process->left);
-    put_u64(&gap, process->left_told);
-    return gap;
+    struct out out = {0};
+    put_told_losses(&out, &(struct told_losses){process->waited_ns, process->dropped, process->unfollowed,
+                                                process->left, process->left_told});
+    return out;
 }
 
 /* What was not followed is a reason to doubt answers: it must outlive the server, if roughly. */
@@ -393,10 +391,11 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
     if (type == MESSAGE_WAKE) {
         peer->woken = true; /* many may come at once */
     } else if (type == MESSAGE_THREAD) {
-        uint32_t slots = get_u32(&in);
+        struct told_thread told;
         int fd = peer_take_descriptor(peer);
-        error = !in_done(&in) ? in.error : fd < 0 ? "a queue without a descriptor"
-                                                  : add_queue(peer, fd, slots);
+        error = !get_told_thread(&in, &told) ? in.error
+                : fd < 0                     ? "a queue without a descriptor"
+                                             : add_queue(peer, fd, told.slots);
         if (fd >= 0)
             close(fd);
         ok = error == NULL;
@@ -491,9 +490,7 @@ static void tell_losses(struct peer *peer, struct losses *losses)
         const struct loss *loss = &losses->items[i];
         struct out out = {0};
         const char *error;
-        put_u32(&out, loss->line);
-        put_u64(&out, loss->first);
-        put_u64(&out, loss->count);
+        put_told_lost(&out, &(struct told_lost){loss->line, loss->first, loss->count});
         if (out.size + CHUNK_HEAD_BYTES <= room) {
             room -= out.size + CHUNK_HEAD_BYTES;
             process->left_told += loss->dropped ? 0 : loss->count;

@@ -71,11 +71,8 @@ static struct live begin_on(const char *file, uint64_t keep, void (*when_full)(s
     static const char *const types[] = {"note", "send", "receive", "enter", "leave", "post", "taken"};
     for (uint16_t i = 0; i < 7; i++) {
         out.size = 0;
-        put_u16(&out, (uint16_t)(i + 1));
-        put_string(&out, types[i]);
-        put_u16(&out, i == 6);
-        if (i == 6)
-            put_u16(&out, WORK_POST);
+        put_told_type(&out, &(struct told_type){.code = (uint16_t)(i + 1), .name = text_of(types[i]),
+                                                .after_count = i == 6, .after = {WORK_POST}});
         say(&live, MESSAGE_TYPE, 0, out.data, out.size);
     }
     for (uint32_t line = 1; line <= LINES; line++) {
@@ -101,9 +98,7 @@ static void tell_event(struct live *live, const struct arrival *a)
     say(live, MESSAGE_SLOTS, a->at.line, &slot, sizeof slot);
     if (a->at.number % 50 == 0) {
         struct out out = {0};
-        put_u32(&out, a->at.line);
-        put_u64(&out, a->at.number);
-        put_string(&out, "fifty");
+        put_told_text(&out, &(struct told_text){a->at.line, a->at.number, text_of("fifty")});
         say(live, MESSAGE_TEXT, 0, out.data, out.size);
         out_free(&out);
     }

@@ -229,9 +229,7 @@ void poet_annotate(poet_event_t event, const char *format, ...)
     va_start(ap, format);
     busy_begin(t);
     struct out body = message_room(t, NULL, 0, SCRATCH_BYTES);
-    put_u32(&body, event.line);
-    put_u64(&body, event.number);
-    put_u32(&body, 0); /* the size of the text, which follows */
+    put_told_text(&body, &(struct told_text){event.line, event.number, {NULL, 0}}); /* the text follows */
     if (!body.failed) {
         size_t size = format_text(t->scratch + body.size, format, ap);
         memcpy(t->scratch + body.size - 4, &(uint32_t){htole32((uint32_t)size)}, 4);
@@ -511,7 +509,7 @@ void poet_environment(const char *name)
         return;
     uint8_t bytes[512];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    put_text(&body, name, NAME_BYTES);
+    put_told_describe(&body, &(struct told_describe){text_within(name, NAME_BYTES)});
     record_control(t, MESSAGE_DESCRIBE, &body);
 }
 

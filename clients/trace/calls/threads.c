@@ -302,8 +302,7 @@ static void announce_object(struct thread *t, uint64_t object)
 {
     uint8_t bytes[12];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    put_u32(&body, line_index(&t->task->line));
-    put_u64(&body, object);
+    put_told_object(&body, &(struct told_object){line_index(&t->task->line), object});
     record_control(t, MESSAGE_OBJECT, &body);
 }
 

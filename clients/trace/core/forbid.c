@@ -30,8 +30,7 @@ static void tell(void)
         unseen_tell(UNSEEN_THREAD, what);
         return;
     }
-    put_u8(&body, UNSEEN_THREAD);
-    put_string(&body, what);
+    put_told_unseen(&body, &(struct told_unseen){UNSEEN_THREAD, text_of(what)});
     record_control(t, MESSAGE_UNSEEN, &body);
 }
 

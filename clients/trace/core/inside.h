@@ -12,6 +12,7 @@
 #include "wire/limits.h"
 #include "wire/message.h"
 #include "wire/slot.h"
+#include "wire/told.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -98,7 +99,7 @@ void imports_tell(void); /* what the program's files say that it calls, and nobo
 /* The size without a character that is not whole at its end. */
 size_t text_whole(const char *text, size_t size);
 size_t text_size(const char *text, size_t most); /* of a string as far as it is kept */
-void put_text(struct out *out, const char *text, size_t most); /* NULL is "" */
+struct text text_within(const char *text, size_t most); /* the same, to be told; NULL is "" */
 #define NAME_BYTES 255u /* of kinds and descriptions */
 /* Where a message of so many bytes is put together: in `small`, or in the thread's scratch.  Call while busy
  * until it is told.  It has failed if it does not fit. */
@@ -116,12 +117,10 @@ uint32_t line_announce(struct thread *thread, const char *kind, const char *name
                        const void *object, uintptr_t entry, unsigned flags,
                        const uint64_t identity[2]);
 #define SHARED_KEYS 0x706f65742e736864u /* second half of identities: no serial of a process */
-#define LINE_SHARED 1u
 /* Its object is gone.  Not of a line that other processes have, too. */
 void line_close(struct thread *thread, const struct line *line);
 void lines_begin(void);           /* a new life begins */
 bool line_current(uint32_t code); /* announced in this life */
-#define LINE_FOLLOWS 2u /* its first event comes after the thread's last */
 
 extern _Atomic uint32_t live; /* see attach.c, below */
 

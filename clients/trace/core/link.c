@@ -260,7 +260,7 @@ static bool make_queue(struct thread *t, uint32_t slots)
     uint8_t message[MESSAGE_FRAME_BYTES + 4];
     struct out out = {.data = message, .room = sizeof message};
     out_begin(&out, MESSAGE_THREAD);
-    put_u32(&out, slots);
+    put_told_thread(&out, &(struct told_thread){slots});
     out_end(&out);
     bool sent = send_whole(&out, fd, t->life);
     close(fd);

@@ -55,7 +55,7 @@ static const char *include, *exclude;
 
 struct loaded {
     char path[PATH_MAX];
-    uint8_t build_id[32];
+    uint8_t build_id[BUILD_ID_BYTES];
     unsigned build_id_bytes;
     uintptr_t start, end, bias, code_start, code_end;
     bool is_program;
@@ -117,12 +117,11 @@ static bool read_loaded(struct loaded *m, const struct dl_phdr_info *info)
 
 static void put_module(struct out *out, const struct loaded *m)
 {
-    put_u64(out, m->start);
-    put_u64(out, m->end);
-    put_u64(out, m->bias);
-    put_u32(out, m->build_id_bytes);
-    put_bytes(out, m->build_id, m->build_id_bytes);
-    put_string(out, m->path);
+    put_told_module(out, &(struct told_module){.start = m->start,
+                                               .end = m->end,
+                                               .bias = m->bias,
+                                               .build_id = {(const char *)m->build_id, m->build_id_bytes},
+                                               .path = text_of(m->path)});
 }
 
 /* ---- whose it is ---- */

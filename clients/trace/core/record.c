@@ -310,9 +310,7 @@ static bool control(struct thread *t, enum message type, const struct out *body)
 
 static void put_lost(struct out *out, const struct lost_range *range)
 {
-    put_u32(out, range->line);
-    put_u64(out, range->first);
-    put_u64(out, range->count);
+    put_told_lost(out, &(struct told_lost){range->line, range->first, range->count});
 }
 
 /* Nobody can tell by numbers which events these were, and so which others come after them. */
@@ -320,8 +318,7 @@ static void tell_unnumbered(struct thread *t)
 {
     uint8_t bytes[SLOT_BYTES];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    put_u8(&body, UNSEEN_LOST);
-    put_string(&body, "more at once than were counted");
+    put_told_unseen(&body, &(struct told_unseen){UNSEEN_LOST, text_of("more at once than were counted")});
     t->unnumbered = !control(t, MESSAGE_UNSEEN, &body);
 }
 
@@ -340,8 +337,7 @@ static void tell_untold(struct thread *t)
         struct out body = {.data = bytes, .room = sizeof bytes};
         if (!(t->untold & UNSEEN_BIT(reason)))
             continue;
-        put_u8(&body, (uint8_t)reason);
-        put_string(&body, "");
+        put_told_unseen(&body, &(struct told_unseen){(uint8_t)reason, text_of("")});
         if (!record_is_told(reason, t) && !control(t, MESSAGE_UNSEEN, &body))
             continue;
         atomic_store_explicit(&told_in[reason], t->life, memory_order_relaxed);

@@ -25,11 +25,9 @@ size_t text_size(const char *text, size_t most)
     return size > most ? text_whole(text, most) : size;
 }
 
-void put_text(struct out *out, const char *text, size_t most)
+struct text text_within(const char *text, size_t most)
 {
-    size_t size = text ? text_size(text, most) : 0;
-    put_u32(out, (uint32_t)size);
-    put_bytes(out, text, size);
+    return (struct text){text, text ? (uint32_t)text_size(text, most) : 0};
 }
 
 struct out message_room(struct thread *t, void *small, size_t small_bytes, size_t needed)

@@ -217,14 +217,14 @@ uint32_t line_announce(struct thread *t, const char *kind, const char *name, con
     busy_begin(t);
     struct out body = message_room(t, small, sizeof small,
                                    64 + text_size(kind, NAME_BYTES) + text_size(name, LIMIT_TEXT_BYTES - 1));
-    put_u32(&body, index);
-    put_u64(&body, identity ? identity[0] : instance);
-    put_u64(&body, identity ? identity[1] : index);
-    put_u8(&body, (uint8_t)flags);
-    put_u64(&body, (uint64_t)(uintptr_t)object);
-    put_u64(&body, entry);
-    put_text(&body, kind, NAME_BYTES);
-    put_text(&body, name, LIMIT_TEXT_BYTES - 1);
+    put_told_line(&body, &(struct told_line){.code = index,
+                                             .high = identity ? identity[0] : instance,
+                                             .low = identity ? identity[1] : index,
+                                             .flags = (uint8_t)flags,
+                                             .object = (uint64_t)(uintptr_t)object,
+                                             .entry = entry,
+                                             .kind = text_within(kind, NAME_BYTES),
+                                             .name = text_within(name, LIMIT_TEXT_BYTES - 1)});
     bool told = record_control(t, MESSAGE_LINE, &body);
     busy_end(t);
     return told ? index : 0;
@@ -236,8 +236,8 @@ void line_close(struct thread *t, const struct line *line)
     struct out body = {.data = bytes, .room = sizeof bytes};
     if (!line_index(line) || atomic_load_explicit(&line->far, memory_order_relaxed))
         return;
-    put_u32(&body, line_index(line));
-    put_u64(&body, atomic_load_explicit(&line->number, memory_order_relaxed));
+    put_told_close(&body, &(struct told_close){
+                              line_index(line), atomic_load_explicit(&line->number, memory_order_relaxed)});
     record_control(t, MESSAGE_CLOSE, &body);
 }
 
@@ -246,9 +246,9 @@ void line_rename(struct thread *t, const struct line *line, const char *name)
     uint8_t small[512];
     busy_begin(t);
     struct out body = message_room(t, small, sizeof small, 16 + text_size(name, LIMIT_TEXT_BYTES - 1));
-    put_u32(&body, line_index(line));
-    put_text(&body, name, LIMIT_TEXT_BYTES - 1);
-    put_u64(&body, atomic_load_explicit(&line->number, memory_order_relaxed));
+    put_told_rename(&body, &(struct told_rename){
+                               line_index(line), text_within(name, LIMIT_TEXT_BYTES - 1),
+                               atomic_load_explicit(&line->number, memory_order_relaxed)});
     record_control(t, MESSAGE_NAME, &body);
     busy_end(t);
 }
@@ -268,9 +268,7 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name)
     struct out body = {.data = bytes, .room = sizeof bytes};
     if (!t || !line || !kind || !name)
         return;
-    put_u32(&body, line);
-    put_text(&body, kind, NAME_BYTES);
-    put_text(&body, name, NAME_BYTES);
+    put_told_kind(&body, &(struct told_kind){line, text_within(kind, NAME_BYTES), text_within(name, NAME_BYTES)});
     record_control(t, MESSAGE_KIND, &body);
 }
 

@@ -17,8 +17,7 @@ static _Atomic bool behind; /* the server had no time for one of them */
 static void put_unseen(struct out *out, unsigned i)
 {
     out_begin(out, MESSAGE_UNSEEN);
-    put_u8(out, unseen[i].reason);
-    put_string(out, unseen[i].about);
+    put_told_unseen(out, &(struct told_unseen){unseen[i].reason, text_of(unseen[i].about)});
     out_end(out);
 }
 
@@ -71,8 +70,7 @@ void poet_unseen(const char *what)
     busy_begin(t);
     unsigned at = add(UNSEEN_RUNTIME, what);
     if (at < UNSEEN_MOST) {
-        put_u8(&body, unseen[at].reason);
-        put_string(&body, unseen[at].about);
+        put_told_unseen(&body, &(struct told_unseen){unseen[at].reason, text_of(unseen[at].about)});
         record_control(t, MESSAGE_UNSEEN, &body);
     }
     busy_end(t);

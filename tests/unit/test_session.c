@@ -86,27 +86,19 @@ static void shapes_and_types_wait_for_the_types_that_they_name(void **state)
     test_program(tell, NULL, 1);
     struct slot slots[8] = {0};
     struct out body = {0};
-    put_u16(&body, SHAPE_COMPOUND + 40);
-    put_u16(&body, 1);
-    put_u16(&body, 90);
-    put_u16(&body, 91);
-    put_u32(&body, 0);
+    put_told_shape(&body, &(struct told_shape){SHAPE_COMPOUND + 40, 1, {{90, 91, 0}}});
     size_t n = put_control(slots, MESSAGE_SHAPE, &body);
     slots[n++] = (struct slot){.shape = SHAPE_COMPOUND + 40, .line_a = 1, .number_a = 3, .line_b = 2,
                                .number_b = 2};
     uint64_t before = order_figures(run->order).events;
     assert_true(session_slots(session, 1, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before);
-    put_u16(&body, 91); /* announced by another thread, after one that a third announces */
-    put_string(&body, "in");
-    put_u16(&body, 1);
-    put_u16(&body, 90);
+    /* announced by another thread, after one that a third announces */
+    put_told_type(&body, &(struct told_type){91, text_of("in"), 1, {90}});
     n = put_control(slots, MESSAGE_TYPE, &body);
     assert_true(session_slots(session, 2, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before);
-    put_u16(&body, 90);
-    put_string(&body, "out");
-    put_u16(&body, 0);
+    put_told_type(&body, &(struct told_type){90, text_of("out"), 0, {0}});
     n = put_control(slots, MESSAGE_TYPE, &body);
     assert_true(session_slots(session, 3, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before + 2);
