@@ -19,7 +19,7 @@ HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 # ---- rooms ----
 WIRE    = wire/message.c wire/told.c wire/text.c wire/endpoint.c wire/shown.c wire/asked.c wire/unseen.c
 CONFIG  = $(wildcard config/*.c)
-TRACE   = $(wildcard clients/trace/core/*.c clients/trace/calls/*.c) wire/message.c wire/told.c wire/endpoint.c
+TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c) wire/message.c wire/told.c wire/endpoint.c
 MEMORY  = $(wildcard memory/*.c)
 ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/store/*.c)

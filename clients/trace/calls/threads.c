@@ -1,12 +1,39 @@
 /* A thread's life: found by its id, created, ended, joined, detached, named. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/calls/threads.h"
+
+#include "clients/trace/calls/cancel.h"
+#include "clients/trace/calls/child.h"
+#include "clients/trace/calls/follow.h"
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/attach.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/cxx.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/forked.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/stranger.h"
+#include "clients/trace/core/task.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
+#include "wire/event.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+#include "wire/told.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FORK_KEYS 0xf0f0f0f0f0f0f0f0u /* apart from other keys of this process */

@@ -1,22 +1,50 @@
 /* Being traced: finding a server and saying who we are, at the start, after a fork, and again when
  * a server comes that had gone.  Then the end. */
 #define _GNU_SOURCE
+#include "clients/trace/core/attach.h"
+
+#include "clients/trace/calls/child.h"
+#include "clients/trace/calls/threads.h"
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/forbid.h"
+#include "clients/trace/core/forked.h"
+#include "clients/trace/core/imports.h"
+#include "clients/trace/core/launch.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
+#include "clients/trace/core/say.h"
+#include "clients/trace/core/sender.h"
+#include "clients/trace/core/shared.h"
+#include "clients/trace/core/stranger.h"
+#include "clients/trace/core/text.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
+#include "clients/trace/poet.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
+#include "wire/message.h"
+#include "wire/told.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* One at a time makes itself known; what that needs is not on a stack, which may be small. */

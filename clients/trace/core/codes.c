@@ -1,7 +1,19 @@
 /* Codes for event types and compound shapes. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/codes.h"
+
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/forked.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/text.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/poet.h"
 #include "wire/limits.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+#include "wire/told.h"
 
 #include <string.h>
 

@@ -1,21 +1,36 @@
 /* The connection to the event server, and the queues that are handed over on it.  Used at thread
  * starts, never on an event. */
 #define _GNU_SOURCE
+#include "clients/trace/core/link.h"
+
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/say.h"
+#include "clients/trace/core/sender.h"
+#include "clients/trace/core/thread.h"
 #include "wire/limits.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+#include "wire/told.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 uint64_t instance;

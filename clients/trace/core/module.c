@@ -4,10 +4,21 @@
  * Under poet record POET_RECORD is `program` (calls of the program itself) or `all`;
  * POET_INCLUDE and POET_EXCLUDE are patterns (fnmatch, separated by colons) on paths or names. */
 #define _GNU_SOURCE
+#include "clients/trace/core/module.h"
+
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/cxx.h"
+#include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/forked.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
-#include "wire/limits.h"
+#include "clients/trace/core/thread.h"
+#include "wire/message.h"
+#include "wire/told.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -15,6 +26,7 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,35 @@
 /* Writing slots into the calling thread's queue: the only hot path. */
 #define _GNU_SOURCE
-#include "clients/trace/core/environ.h"
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/record.h"
 
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/environ.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
+#include "wire/event.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+#include "wire/told.h"
+
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/futex.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -5,16 +5,31 @@
  * A program ends with its last thread, which must not be this one: where the main thread has left by
  * pthread_exit and no other is there any more, this one ends, too, and the C library calls exit(). */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/sender.h"
+
+#include "clients/trace/calls/threads.h"
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/thread.h"
+#include "wire/message.h"
+#include "wire/slot.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BATCH_SLOTS 4096u /* in one SLOTS, unless a single record is larger */

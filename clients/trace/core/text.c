@@ -1,5 +1,9 @@
 /* Texts on their way into messages: at most so long, and never cut within a character. */
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/text.h"
+
+#include "clients/trace/core/thread.h"
+#include "wire/message.h"
+#include "wire/told.h"
 
 #include <string.h>
 

@@ -1,7 +1,20 @@
 /* What the program does that is not followed, told once for each reason and what it is about. */
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/unseen.h"
+
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/text.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/poet.h"
+#include "wire/event.h"
+#include "wire/message.h"
+#include "wire/told.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define UNSEEN_MOST 32u

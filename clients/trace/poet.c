@@ -1,11 +1,26 @@
 /* poet.h: lines, events and orders of the program's own. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/text.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/poet.h"
+#include "wire/event.h"
 #include "wire/limits.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+#include "wire/told.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
