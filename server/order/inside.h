@@ -13,6 +13,9 @@
 #ifndef PENDING_LIMIT
 #define PENDING_LIMIT 2000000u /* arrivals that wait in memory, about 200 bytes each */
 #endif
+#ifndef PAGE_LINES
+#define PAGE_LINES 256u    /* that are saved together */
+#endif
 #define MEETINGS_DONE 65536u /* so many are remembered, to find one too many */
 #define NEIGHBOURS_MAX 64u /* a line with more is called dense */
 
@@ -163,9 +166,22 @@ struct effects { /* per kind: by 2 * type + paired, 0 not known, else 1 + presen
     size_t room;
 };
 
+enum { PAGE_TOUCHED = 1, PAGE_FROZEN = 2 }; /* touched: to be saved; frozen: in the save under way */
+
+struct pages {
+    uint8_t *marks;
+    struct page {
+        uint64_t place; /* on the shelf, 0: it was not saved yet */
+    } *items;
+    size_t count, room;
+};
+
 struct order {
     struct line *lines, *hidden;
     size_t line_count, line_room, hidden_count, hidden_room;
+    struct pages pages[2]; /* of the lines, of the hidden ones */
+    struct frozen *frozen; /* the save under way */
+    uint64_t saved_bytes;  /* of pages, in the last save */
     size_t trimmed; /* the next line to be looked at, whether it is at rest */
     struct kept_block {
         struct block *rows; /* NULL: on the shelf only */
@@ -235,6 +251,19 @@ struct order {
 
 struct line *line_get(const struct order *order, uint32_t line);
 
+/* pages.c: to be called before a line changes in what is saved of it; and after it was made */
+void pages_touched(struct order *order, uint32_t line);
+void pages_new_line(struct order *order, uint32_t line);
+void pages_free(struct order *order);
+
+static inline size_t line_page(uint32_t line) { return ((line & ~HIDDEN_LINE) - 1) / PAGE_LINES; }
+
+static inline void line_touch(struct order *order, uint32_t line)
+{
+    if (order->pages[line >> 31].marks[line_page(line)] != PAGE_TOUCHED)
+        pages_touched(order, line);
+}
+
 /* log.c: what has been delivered */
 const struct block *log_load(const struct order *order, uint64_t block);
 
@@ -270,7 +299,7 @@ void log_gap(struct order *order, uint32_t line, uint64_t count);
 /* The event that stands for `at` in the order: itself, or where it is lost or
  * contradictory the one before it on its exclusive line; else NO_POSITION.  *lost is set if it is lost. */
 uint64_t log_standing(const struct order *order, struct ref at, bool *lost);
-void log_pack(struct order *order); /* every full block */
+void log_pack_one(struct order *order); /* the oldest that is open; it is full */
 
 /* collect.c: the edges that the `after` set of a type asks for on a shared line.  Call
  * before the event is appended; fills edges, returns how many. */

@@ -81,6 +81,7 @@ void order_free(struct order *order)
     if (!order)
         return;
     pending_free_all(order);
+    pages_free(order);
     for (size_t i = 0; i < order->line_count; i++)
         line_free(&order->lines[i]);
     for (size_t i = 0; i < order->hidden_count; i++)
@@ -142,6 +143,7 @@ uint32_t order_line(struct order *order, bool shared, uint32_t kind)
     order->lines = grow_lines(order->lines, &order->line_room, order->line_count);
     order->lines[order->line_count++] = (struct line){.shared = shared, .kind = kind, .last = NO_POSITION,
                                                      .tied = NO_POSITION, .more = &line_nothing};
+    pages_new_line(order, (uint32_t)order->line_count);
     return (uint32_t)order->line_count;
 }
 
@@ -152,6 +154,7 @@ struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *numbe
     *line = (struct line){.kind = kind, .last = NO_POSITION,
                                                      .tied = NO_POSITION, .more = &line_nothing};
     *number = HIDDEN_LINE | (uint32_t)order->hidden_count;
+    pages_new_line(order, *number);
     return line;
 }
 
@@ -159,6 +162,7 @@ void order_opened_by(struct order *order, uint32_t line, struct ref by)
 {
     struct line *l = line_get(order, line);
     if (l->positions.count == 0) {
+        line_touch(order, line);
         l->opened_line = by.line;
         l->opened_number = by.number;
     }
@@ -169,6 +173,7 @@ void order_close(struct order *order, uint32_t number, uint64_t last)
     struct line *line = line_get(order, number);
     if (line->closed != LINE_OPEN)
         return;
+    line_touch(order, number);
     line->closed = line->delivered >= last ? LINE_CLOSED : LINE_CLOSING;
     if (line->closed == LINE_CLOSING)
         line_more(line)->end = last;

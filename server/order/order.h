@@ -18,7 +18,7 @@
  *
  * What is delivered lies in blocks and in series of positions by line, whose finished parts go to
  * a shelf (shelf.h); in memory are the newest blocks, what is pending, and a bounded cache.  An order is
- * saved as one run of bytes that grows with the lines, not with the events.
+ * saved as one run of bytes and some parts on the shelf, which grow with the lines, not with the events.
  *
  * Not thread-safe.  Running out of memory aborts.  Knows no names, only codes.
  */
@@ -146,8 +146,21 @@ void order_report(struct order *order, struct ref at, struct ref with, const cha
 
 /* Least batch of what is pending; UINT32_MAX if nothing is. */
 uint32_t order_oldest_batch(const struct order *order);
-/* Saves what is needed to go on from here, beside what is on the shelf; caller frees. */
+/* Saves what is needed to go on from here, beside what is on the shelf; caller frees.  Of the lines only those are
+ * written (to the shelf, some together) that changed since they were last, or lie near such ones. */
 uint8_t *order_save(struct order *order, size_t *size);
+/* The same in steps, between which the order may go on: what is saved is as it was when it began.  A step
+ * takes about a millisecond at most. */
+bool order_save_prepare(struct order *order); /* before it begins, so that this is quick; true: no more to do */
+void order_save_begin(struct order *order);
+bool order_save_step(struct order *order); /* true when it may end */
+uint8_t *order_save_end(struct order *order, size_t *size);
+void order_save_drop(struct order *order); /* instead: what it would have saved is saved by the next one */
+/* Before it ends: the places of the parts that hold the lines; after: bytes that were put there. */
+void order_saved_parts(const struct order *order, void (*visit)(void *context, uint64_t place), void *context);
+uint64_t order_saved_bytes(const struct order *order);
+/* What was put before this place on the shelf is put there anew by the next save. */
+void order_renew(struct order *order, uint64_t place);
 /* Gets it back into an order that has the same lines, types and effects, but no events yet.  False: the
  * bytes are damaged, and the order is to be freed. */
 bool order_restore(struct order *order, const uint8_t *bytes, size_t size);

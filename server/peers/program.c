@@ -87,7 +87,7 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
     char environment[256];
     snprintf(environment, sizeof environment, "%s", hello->environment);
     peer->run = run;
-    run->finished = false;
+    run->finished = run->ending = false;
     runs_asked(&peer->server->runs, run);
     tracefile_lock(run->trace, true);
     peer->session = session_new(run, (uint32_t)run->process_count, hello);
@@ -212,8 +212,9 @@ static bool go_on(struct run *run, struct share share)
     bool left = run->leaving > 0, all;
     while (!(all = run_go_on(run, LOOKS)) && share_left(share))
         ;
-    if (all && left && run->connected == 0)
-        run_finished(run);
+    run->ending |= all && left && run->connected == 0;
+    if (all && run->ending)
+        all = run_finished(run, share);
     return all;
 }
 
@@ -338,6 +339,10 @@ void program_poll(struct server *server)
     turn_doing("what was put off");
     for (size_t i = 0; i < server->runs.count; i++)
         all &= !server->runs.items[i]->live || go_on(server->runs.items[i], share);
+    turn_doing("states of runs");
+    struct share saves = share_of(TURN_SAVE_NS);
+    for (size_t i = 0; i < server->runs.count; i++)
+        all &= !server->runs.items[i]->live || saving_go_on(server->runs.items[i], saves);
     turn_doing("hang-ups");
     drop_closed(server);
     for (struct peer *peer = server->peers; peer && all; peer = peer->next)
@@ -425,13 +430,16 @@ static void end_of(struct run *run)
     tracefile_lock(run->trace, false);
 }
 
-void run_finished(struct run *run)
+bool run_finished(struct run *run, struct share share)
 {
     if (!run->live)
-        return;
-    saving_finish(run);
+        return true;
+    if (!saving_finish(run, share))
+        return false;
     end_of(run);
     run->finished = true;
+    run->ending = false;
+    return true;
 }
 
 /* What it left behind in its queues; not for ever where it was refused, or the server is to end. */
@@ -556,7 +564,7 @@ void program_finish(struct server *server)
     free_retired(server, SIZE_MAX);
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
-        if (run->live && run->leaving && !go_on(run, server->last))
+        if (run->live && (run->leaving || run->ending) && !go_on(run, server->last))
             end_of(run); /* whoever reads the file does the rest */
     }
 }

@@ -106,7 +106,7 @@ void program_poll(struct server *server); /* reads all queues, for a share of a 
 /* Takes what there is, for a while, and drops all peers. */
 void program_finish(struct server *server); /* until server->last is over */
 void program_gone(struct peer *peer);
-void run_finished(struct run *run);
+bool run_finished(struct run *run, struct share share); /* false: its last state is not written yet */
 
 /* viewer.c */
 bool viewer_ready(struct peer *peer); /* false: it must read first; its next message waits */

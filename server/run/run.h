@@ -104,6 +104,7 @@ struct run {
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished;    /* the file has no end */
     bool deleted;       /* its file, while it is written */
+    bool ending;        /* all of its programs hung up; its last state is being written */
     bool finished;      /* all of its programs hung up, and its file has its end */
     bool resting;       /* put to rest (rest.h): nothing of it is here but these figures */
     uint64_t rest_events, rest_lost;

@@ -5,6 +5,8 @@
 #include "server/store/tracefile.h"
 #include "wire/message.h"
 
+#include <time.h>
+
 #define SLOT_AT 48u /* in the head: two places of a state, written in turn */
 #define SLOT_BYTES_HEAD 24u
 #define NEXT_BYTES (CHUNK_HEAD_BYTES + 24u) /* kept free at the end of a region */
@@ -40,6 +42,21 @@ struct tracefile {
     uint64_t parts_at, written; /* written: where the parts on disk end */
     struct area areas[2];
     uint64_t states; /* written so far */
+    struct { /* the one that has begun */
+        uint32_t epoch, oldest; /* of the region that begins with it; the first one it needs */
+        uint64_t unsaved;       /* when it began */
+    } save;
+    struct rests { /* parts that the states in either slot need, by place */
+        uint64_t *places;
+        size_t count;
+    } rests[2];
+    struct unused { /* stretches of parts that no state needs, oldest first */
+        struct stretch_unused {
+            uint64_t from, to;
+            time_t since; /* monotonic */
+        } *items;
+        size_t count, room;
+    } unused;
     /* forgetting */
     struct area *kept; /* NEWS chunks, and areas and regions, not to be given back */
     size_t kept_count, kept_room;
@@ -47,6 +64,7 @@ struct tracefile {
     /* reading: parts that are put stay in memory, at places that no file has */
     uint64_t size, looked; /* looked: how far the journal was read */
     bool reading;
+    uint32_t version;
     bool locked; /* a server was still writing it */
 };
 
@@ -56,6 +74,9 @@ bool reserve_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t
 bool reserve(struct tracefile *file, uint64_t bytes); /* where the journal goes on */
 uint64_t reserve_bytes(const struct tracefile *file); /* of last words */
 void reserve_give_back(struct tracefile *file);
+
+/* reclaim.c: a state was written to a slot, over an older one whose parts may go */
+void reclaim(struct tracefile *file, unsigned slot, const struct state *state);
 
 /* tracefile.c */
 bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial);

@@ -90,7 +90,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     else if (!S_ISREG(st.st_mode) || read_at(fd, head, sizeof head, 0) != sizeof head ||
              memcmp(head, TRACEFILE_MAGIC, 8) != 0)
         *why = "this is no Poet trace file";
-    else if (at_u32(head + 8) != TRACEFILE_VERSION)
+    else if (at_u32(head + 8) > TRACEFILE_VERSION || at_u32(head + 8) < TRACEFILE_WITHOUT_PARTS)
         *why = "this trace file was written by another version of Poet";
     else if (!(file = calloc(1, sizeof *file)))
         *why = "out of memory";
@@ -100,6 +100,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
         return NULL;
     }
     file->fd = fd;
+    file->version = at_u32(head + 8);
     memcpy(file->name, head + 12, TRACEFILE_NAME_BYTES);
     file->size = (uint64_t)st.st_size;
     file->reading = true;
@@ -290,12 +291,26 @@ static void read_news(struct replaying *r, uint64_t place)
 
 #define STATE_HEAD_BYTES 48u
 
+/* Bytes before what the order says: the head, and places of parts; 0 if that cannot be.  Older ones have none. */
+static size_t state_head(const struct tracefile *file, const struct chunk *state, uint32_t *parts)
+{
+    size_t head = STATE_HEAD_BYTES + (file->version > TRACEFILE_WITHOUT_PARTS ? 4 : 0);
+    *parts = 0;
+    if (state->size < head)
+        return 0;
+    if (file->version > TRACEFILE_WITHOUT_PARTS)
+        *parts = at_u32(state->data + STATE_HEAD_BYTES);
+    return *parts > (state->size - head) / 8 ? 0 : head + 8 * (size_t)*parts;
+}
+
 /* Reads the state at a place, and what belongs to it; false if it is damaged. */
 static bool read_state(struct replaying *r, uint64_t place, struct region *region)
 {
     struct chunk chunk;
+    uint32_t parts;
     uint8_t *data = chunk_get(r->file, CHUNK_STATE, place, &chunk);
-    if (!data || chunk.size < STATE_HEAD_BYTES) {
+    size_t head = data ? state_head(r->file, &chunk, &parts) : 0;
+    if (!head) {
         free(data);
         return false;
     }
@@ -306,8 +321,8 @@ static bool read_state(struct replaying *r, uint64_t place, struct region *regio
     uint64_t written = at_u64(data + 40);
     if (r->file->size < written)
         note_damage(r, r->file->size, written - r->file->size);
-    chunk.data += STATE_HEAD_BYTES;
-    chunk.size -= STATE_HEAD_BYTES;
+    chunk.data += head;
+    chunk.size -= (uint32_t)head;
     r->visit(r->context, chunk);
     free(data);
     return true;
@@ -325,13 +340,22 @@ bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *seria
 #endif
 }
 
-/* Is a whole state there? */
-static bool state_is_whole(const struct tracefile *file, uint64_t place)
+/* Is a whole state there, and each part that it needs?  Else *bad: where not. */
+static bool state_is_whole(const struct tracefile *file, uint64_t place, uint64_t *bad)
 {
-    struct chunk chunk;
+    struct chunk chunk, part;
+    uint32_t parts = 0;
     uint8_t *data = chunk_get(file, CHUNK_STATE, place, &chunk);
+    bool whole = data && state_head(file, &chunk, &parts);
+    *bad = place;
+    for (uint32_t i = 0; whole && i < parts; i++) {
+        *bad = at_u64(data + STATE_HEAD_BYTES + 4 + 8 * (size_t)i);
+        uint8_t *bytes = chunk_get(file, CHUNK_PART, *bad, &part);
+        whole = bytes != NULL;
+        free(bytes);
+    }
     free(data);
-    return data != NULL;
+    return whole;
 }
 
 /* The newest whole state, 0 none; notes damage where a newer one cannot be read. */
@@ -355,9 +379,10 @@ static uint64_t find_state(struct replaying *r)
     for (unsigned turn = 0; turn < 2; turn++, newest ^= 1) {
         if (!good[newest])
             continue;
-        if (state_is_whole(r->file, places[newest]))
+        uint64_t bad;
+        if (state_is_whole(r->file, places[newest], &bad))
             return places[newest];
-        note_damage(r, places[newest], CHUNK_HEAD_BYTES);
+        note_damage(r, bad, CHUNK_HEAD_BYTES);
     }
     return 0;
 }

@@ -109,6 +109,9 @@ void tracefile_close(struct tracefile *file)
     free(file->old);
     free(file->free);
     free(file->kept);
+    free(file->rests[0].places);
+    free(file->rests[1].places);
+    free(file->unused.items);
     close(file->fd);
     free(file);
 }
@@ -313,20 +316,28 @@ static struct area *area_for(struct tracefile *file, size_t size)
     return area;
 }
 
-static bool write_state(struct tracefile *file, const uint8_t *state, size_t size, uint64_t news,
-                        uint32_t oldest)
+static struct out state_data(const struct tracefile *file, const struct state *state)
 {
     struct out out = {0};
     struct region first = file->region;
-    for (size_t i = file->old_count; i-- > 0 && file->old[i].epoch >= oldest;)
+    for (size_t i = file->old_count; i-- > 0 && file->old[i].epoch >= file->save.oldest;)
         first = file->old[i];
-    put_u64(&out, news);
+    put_u64(&out, state->news);
     put_u64(&out, first.begin);
     put_u64(&out, first.end);
     put_u64(&out, first.epoch);
-    put_u64(&out, file->region.epoch);
+    put_u64(&out, file->save.epoch);
     put_u64(&out, file->written);
-    put_bytes(&out, state, size);
+    put_u32(&out, (uint32_t)state->part_count);
+    for (size_t i = 0; i < state->part_count; i++)
+        put_u64(&out, state->parts[i]);
+    put_bytes(&out, state->data, state->size);
+    return out;
+}
+
+static bool write_state(struct tracefile *file, const struct state *state)
+{
+    struct out out = state_data(file, state);
     uint8_t head[CHUNK_HEAD_BYTES];
     struct chunk chunk = {.kind = CHUNK_STATE, .data = out.data, .size = (uint32_t)out.size};
     struct area *area = area_for(file, sizeof head + out.size);
@@ -340,10 +351,12 @@ static bool write_state(struct tracefile *file, const uint8_t *state, size_t siz
               write_at(file->fd, out.data, out.size, area->place + sizeof head) &&
               write_at(file->fd, slot, sizeof slot,
                        SLOT_AT + SLOT_BYTES_HEAD * (file->states % 2));
+    if (ok)
+        reclaim(file, file->states % 2, state);
     file->states += ok;
     /* States are written again and again: regions as long as four of them keep that cheap. */
-    if (4 * out.size > file->region_bytes)
-        file->region_bytes = 4 * out.size;
+    uint64_t cost = out.size + state->written;
+    file->region_bytes = 4 * cost > REGION_BYTES ? 4 * cost : REGION_BYTES;
     out_free(&out);
     return ok;
 }
@@ -359,24 +372,41 @@ static void free_regions(struct tracefile *file, uint32_t oldest)
     file->old_count -= gone;
 }
 
-bool tracefile_save(struct tracefile *file, const uint8_t *state, size_t size, uint64_t news,
-                    uint32_t oldest, struct chunk threads)
+bool tracefile_save_begin(struct tracefile *file, struct chunk threads, uint32_t oldest)
 {
     uint32_t before = file->region.epoch;
-    if (size > CHUNK_STATE_MAX - 64 || !tracefile_flush(file))
+    if (!tracefile_flush(file))
         return false;
     go_on(file, CHUNK_HEAD_BYTES + (uint64_t)threads.size);
     if (file->region.epoch == before) {
         file->journal.failed = false;
         return false;
     }
-    tracefile_append(file, threads);
-    if (oldest > file->region.epoch || oldest == before + 1)
-        oldest = file->region.epoch;
-    if (!tracefile_flush(file) || !write_state(file, state, size, news, oldest))
-        return false;
-    free_regions(file, oldest);
+    file->save.unsaved = file->unsaved;
     file->unsaved = 0;
+    tracefile_append(file, threads);
+    file->save.epoch = file->region.epoch;
+    file->save.oldest = oldest > before ? file->region.epoch : oldest;
+    if (tracefile_flush(file))
+        return true;
+    tracefile_save_drop(file);
+    return false;
+}
+
+void tracefile_save_drop(struct tracefile *file)
+{
+    file->unsaved += file->save.unsaved;
+    file->save.unsaved = 0;
+}
+
+bool tracefile_save_end(struct tracefile *file, const struct state *state)
+{
+    if (state->size > CHUNK_STATE_MAX / 2 || !flush_parts(file) || !write_state(file, state)) {
+        tracefile_save_drop(file);
+        return false;
+    }
+    free_regions(file, file->save.oldest);
+    file->save.unsaved = 0;
     return true;
 }
 

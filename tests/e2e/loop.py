@@ -98,6 +98,25 @@ def pending(count):
     peer.bye()
 
 
+def many(count):
+    """Lines of one thread, in turn; more and more until told to end, or the server is gone."""
+    peer = program("many", (b"".join(line(i + 2) for i in range(k, k + 1000)) for k in range(0, count, 1000)))
+    os.set_blocking(0, False)
+    number, told_to_end = 0, False
+    try:
+        while not told_to_end:
+            number += 1
+            peer.say(slots(event(i + 2, number) for i in range(count)))
+            try:
+                told_to_end = os.read(0, 1) == b""
+            except BlockingIOError:
+                pass
+    except ConnectionError:
+        return
+    print(number, flush=True)
+    peer.bye()
+
+
 def held(count):
     peer = program("held", slots(event(1, i + 1, 100 + i) for i in range(count)))
     peer.say(line(100 + i) for i in range(count))

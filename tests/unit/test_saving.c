@@ -43,6 +43,7 @@ static void say(struct live *live, unsigned type, uint32_t thread, const void *d
     else
         assert_true(session_message(live->session, type, thread, data, size, &error));
     saving_poll(live->run);
+    saving_go_on(live->run, (struct share){0}); /* a step */
 }
 
 static struct live begin_on(const char *file, uint64_t keep, void (*when_full)(struct live *))
@@ -111,7 +112,8 @@ static void end(struct live *live)
     tracefile_flush(live->run->trace);
     run_fact(live->run, hangup);
     session_hangup(live->session);
-    saving_finish(live->run);
+    while (!saving_finish(live->run, (struct share){0}))
+        ;
     tracefile_append(live->run->trace, (struct chunk){.kind = CHUNK_END});
     tracefile_flush(live->run->trace);
     run_free(live->run);

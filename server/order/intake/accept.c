@@ -215,6 +215,7 @@ bool order_accept(struct order *order, const struct arrival *arrival)
         order->figures.duplicates++;
         return false;
     }
+    line_touch(order, arrival->at.line);
     if (arrival->at.number > line->highest)
         line->highest = arrival->at.number;
     pending_put(order, arrival, 0);
@@ -261,6 +262,7 @@ static void mark_gone(struct order *order)
         }
         uint32_t number = going->lines[going->next++];
         struct line *line = line_get(order, number);
+        line_touch(order, number);
         line->gone = line->settled = line->leaving;
         line->leaving = false;
         going->waiters = line->gone ? line->waiter_count : 0;
@@ -301,6 +303,7 @@ void order_gone(struct order *order, const uint32_t *lines, size_t count)
 void order_back(struct order *order, uint32_t line)
 {
     struct line *l = line_get(order, line);
+    line_touch(order, line);
     l->gone = l->settled = l->leaving = false;
 }
 

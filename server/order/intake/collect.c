@@ -58,6 +58,7 @@ static bool has_new_gap(const struct line *line, const struct collector *collect
 /* Brings one collector up to date; its newest hidden event or NO_POSITION. */
 static uint64_t collect(struct order *order, uint32_t number_of_line, uint32_t type)
 {
+    line_touch(order, number_of_line);
     struct collector *collector = collector_for(order, number_of_line, type);
     bool gap = has_new_gap(line_get(order, number_of_line), collector);
     struct found found = find_new(order, number_of_line, collector);

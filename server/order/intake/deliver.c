@@ -108,10 +108,13 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     for (uint32_t i = 0; i < in.sends; i++)
         log_receive(order, in.items[i], position, in.sends == 1);
     line = line_get(order, a->at.line);
+    line_touch(order, a->at.line);
     if (a->closes || (line->closed == LINE_CLOSING && a->at.number >= line->more->end))
         line->closed = LINE_CLOSED;
-    if (a->thread && line_get(order, a->thread))
+    if (a->thread && line_get(order, a->thread)) {
+        line_touch(order, a->thread);
         line_get(order, a->thread)->acted = order->count;
+    }
     if (in.items != in.few)
         free(in.items);
 }

@@ -113,12 +113,15 @@ void presence_apply(struct order *order, struct event *event)
     struct line *line = line_get(order, event->line);
     uint8_t effect = effect_of(order, line->kind, event->type, event->relation == RELATION_SYNC);
     if (effect & EFFECT_HERE && event->state == EVENT_ORDERED) {
+        line_touch(order, event->line);
         uint32_t thread = effect & EFFECT_OWN ? event->line : event->thread;
         sit(line, thread, (enum presence)((effect & (EFFECT_OWN - 1)) - 1), event->number);
     }
     if (effect > EFFECT_HERE && event->state == EVENT_ORDERED && event->about &&
-        event->about <= order->line_count)
+        event->about <= order->line_count) {
+        line_touch(order, event->about);
         sit(line_get(order, event->about), event->thread, (enum presence)((effect >> 4) - 1), 0);
+    }
     event->in = (struct presences){0};
     for (size_t i = 0; i < line->occupant_count; i++) {
         count_in(&event->in.active, line->more->occupants[i].presence == PRESENCE_ACTIVE);

@@ -45,12 +45,18 @@ static void rest_line(struct line *line)
 static void forget_line(struct order *order, uint32_t number, uint64_t first)
 {
     struct line *line = line_get(order, number);
-    if (line->acted <= first)
+    if (line->acted && line->acted <= first) {
+        line_touch(order, number);
         line->acted = 0; /* nothing that is kept */
+    }
     if (line->base == line->positions.count)
         return; /* nothing came since */
-    line->base = order_line_from(order, number, first);
-    if (line->base == line->positions.count)
+    uint64_t base = order_line_from(order, number, first);
+    if (line->base == base)
+        return;
+    line_touch(order, number);
+    line->base = base;
+    if (base == line->positions.count)
         rest_line(line);
 }
 
@@ -72,7 +78,7 @@ void order_forget(struct order *order, uint64_t position)
         order->forgotten_doubts = order->doubt_reasons;
     doubts_drop(order);
     while (order->packed < to)
-        log_pack(order);
+        log_pack_one(order);
     order_rest(order);
 }
 

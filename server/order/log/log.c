@@ -91,10 +91,10 @@ static void pack_block(struct order *order, uint64_t number)
     block->rows = NULL;
 }
 
-void log_pack(struct order *order)
+void log_pack_one(struct order *order)
 {
-    for (; (order->packed + 1) * BLOCK_EVENTS <= order->count; order->packed++)
-        pack_block(order, order->packed);
+    pack_block(order, order->packed);
+    order->packed++;
 }
 
 void order_cache(struct order *order, size_t bytes)
@@ -146,6 +146,12 @@ static void add_neighbour(const struct order *order, struct line *line, uint32_t
         line_add_neighbour(line, other);
 }
 
+static void make_dense(struct order *order, uint32_t line)
+{
+    line_touch(order, line);
+    line_get(order, line)->dense = true;
+}
+
 /* From which lines order comes in here: by its edges, and by the other members of its point. */
 static void note_neighbours(struct order *order, const struct event *event, const uint64_t *edges)
 {
@@ -156,12 +162,13 @@ static void note_neighbours(struct order *order, const struct event *event, cons
         return;
     if (order->count - event->point > 1) { /* a group: everybody is everybody's */
         for (uint64_t p = event->point; p < order->count; p++)
-            line_get(order, block_line_of(log_get(order, p, FIELD_LINE)))->dense = true;
+            make_dense(order, block_line_of(log_get(order, p, FIELD_LINE)));
         line->dense = true;
         return;
     }
     uint32_t other = block_line_of(log_get(order, event->point, FIELD_LINE));
     add_neighbour(order, line, other);
+    line_touch(order, other);
     add_neighbour(order, line_get(order, other), event->line);
 }
 
@@ -179,6 +186,7 @@ static uint64_t most(uint16_t v) { return v > 255 ? 255 : v; }
 void log_append(struct order *order, const struct event *event, const uint64_t *edges)
 {
     struct line *line = line_get(order, event->line);
+    line_touch(order, event->line);
     uint64_t position = order->count;
     uint32_t i = position % BLOCK_EVENTS;
     struct block *rows = open_rows(order);
@@ -244,6 +252,7 @@ void log_set(struct order *order, uint64_t position, enum block_field field, uin
 void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
 {
     struct line *line = line_get(order, number_of_line);
+    line_touch(order, number_of_line);
     struct more *more = line_more(line);
     struct gap *last = more->gap_count ? &more->gaps[more->gap_count - 1] : NULL;
     if (last && last->ordinal == line->positions.count) {
@@ -390,6 +399,7 @@ bool order_line_closed(const struct order *order, uint32_t line)
 
 void order_line_becomes(struct order *order, uint32_t line, uint32_t kind)
 {
+    line_touch(order, line);
     line_get(order, line)->kind = kind;
 }
 

@@ -1,0 +1,284 @@
+/* An order that is saved while it goes on: what is saved is one moment of it. */
+#include "memory/map.h"
+#include "server/order/order.h"
+#include "tests/bruteforce.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct execution x;
+
+/* A shelf for several orders; for such as are fed the same, what is the same lies in it once, whoever put it. */
+struct parts {
+    bool once;
+    struct map by_content; /* 1 + index */
+    struct part {
+        uint8_t *bytes;
+        size_t size;
+    } *items;
+    size_t count, room;
+};
+
+static uint64_t put_part(void *context, const void *bytes, size_t size)
+{
+    struct parts *parts = context;
+    uint64_t hash = size;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+    uint64_t place = parts->once ? (uintptr_t)map_get(&parts->by_content, hash, size) : 0;
+    if (place)
+        return place;
+    parts->items = grow(parts->items, &parts->room, parts->count + 1, sizeof *parts->items);
+    struct part *part = &parts->items[parts->count++];
+    *part = (struct part){calloc(size + 8, 1), size};
+    assert_non_null(part->bytes);
+    memcpy(part->bytes, bytes, size);
+    map_put(&parts->by_content, hash, size, (void *)(uintptr_t)parts->count);
+    return parts->count;
+}
+
+static uint8_t *get_part(void *context, uint64_t place, size_t *size)
+{
+    const struct parts *parts = context;
+    if (place == 0 || place > parts->count)
+        return NULL;
+    const struct part *part = &parts->items[place - 1];
+    uint8_t *copy = malloc(part->size + 8);
+    assert_non_null(copy);
+    memcpy(copy, part->bytes, part->size + 8);
+    *size = part->size;
+    return copy;
+}
+
+static void parts_free(struct parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        free(parts->items[i].bytes);
+    free(parts->items);
+    map_free(&parts->by_content);
+    *parts = (struct parts){0};
+}
+
+struct kept {
+    struct order *order;
+    struct parts *parts;
+};
+
+static void describe(struct order *order)
+{
+    for (uint32_t line = 1; line <= x.lines; line++)
+        order_line(order, x.shared[line], 1);
+    order_after(order, 3, 2);
+    order_effect(order, 1, 1, false, PRESENCE_ACTIVE, true);
+    order_effect(order, 1, 2, false, PRESENCE_OUT, false);
+    order_effect(order, 1, 3, false, PRESENCE_BLOCKED, false);
+    order_effect_about(order, 1, 1, false, PRESENCE_AWAY);
+}
+
+static struct kept begin(struct parts *parts)
+{
+    struct kept kept = {order_new_on((struct shelf){parts, put_part, get_part, NULL}), parts};
+    describe(kept.order);
+    return kept;
+}
+
+struct text {
+    uint8_t *bytes;
+    size_t size;
+    struct parts *parts;
+};
+
+static void add_part(void *context, uint64_t place)
+{
+    struct text *text = context;
+    size_t size = 0;
+    uint8_t *part = get_part(text->parts, place, &size);
+    assert_non_null(part);
+    text->bytes = realloc(text->bytes, text->size + size + 1);
+    assert_non_null(text->bytes);
+    memcpy(text->bytes + text->size, part, size);
+    text->size += size;
+    free(part);
+}
+
+/* All that is saved of its lines, without regard to what lies on the shelf already. */
+static struct text lines_of(struct kept *kept)
+{
+    struct text text = {.parts = kept->parts};
+    size_t size;
+    order_renew(kept->order, UINT64_MAX);
+    order_save_begin(kept->order);
+    while (!order_save_step(kept->order))
+        ;
+    order_saved_parts(kept->order, add_part, &text);
+    free(order_save_end(kept->order, &size));
+    return text;
+}
+
+/* Whatever may happen to an order beside arrivals; the same for the same seed. */
+static void disturb(struct order *order, unsigned *random)
+{
+    uint32_t line = 1 + execution_random(random, order_lines(order));
+    switch (execution_random(random, 12)) {
+    case 0: order_close(order, line, execution_random(random, 40)); break;
+    case 1: order_gone(order, &line, 1); break;
+    case 2: order_back(order, line); break;
+    case 3: order_lost(order, line, 1 + execution_random(random, 40), 1 + execution_random(random, 3)); break;
+    case 4: order_opened_by(order, order_line(order, false, 1), (struct ref){line, 1}); break;
+    case 5: order_line_becomes(order, line, 1 + execution_random(random, 2)); break;
+    case 6: order_forget(order, order_count(order)); break;
+    default: break;
+    }
+}
+
+/* Arrivals first .. last - 1, disturbed. */
+static void feed(struct order *order, unsigned seed, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = first; i < last; i++) {
+        unsigned random = seed * 1000 + i;
+        execution_feed_part(&x, order, seed, i, i + 1);
+        disturb(order, &random);
+    }
+}
+
+static struct kept restored(struct kept *from, const uint8_t *bytes, size_t size, uint32_t lines)
+{
+    struct kept kept = begin(from->parts);
+    while (order_lines(kept.order) < lines)
+        order_line(kept.order, false, 1);
+    assert_true(order_restore(kept.order, bytes, size));
+    return kept;
+}
+
+/* Two orders are fed the same.  One is saved at once; the other in steps, while it goes on. */
+static void what_comes_meanwhile_is_not_in_it(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 400; seed++) {
+        unsigned random = seed;
+        execution_make(&x, seed);
+        for (uint32_t i = 0; i < x.count; i++)
+            x.arrivals[i].about = 1 + execution_random(&random, x.lines);
+        struct parts parts = {.once = true};
+        struct kept steps = begin(&parts), once = begin(&parts);
+        uint32_t at = 0;
+        for (int round = 0; round < 4; round++) { /* the later ones find pages on the shelf */
+            uint32_t until = at + execution_random(&random, x.count / 6);
+            feed(steps.order, seed, at, until);
+            feed(once.order, seed, at, until);
+            at = until;
+            uint32_t lines = order_lines(once.order);
+            size_t sizes[2];
+            uint8_t *whole = order_save(once.order, &sizes[0]);
+            order_save_begin(steps.order);
+            until = at + execution_random(&random, x.count / 16);
+            for (; at < until; at++) {
+                feed(steps.order, seed, at, at + 1);
+                if (execution_random(&random, 8) == 0)
+                    order_save_step(steps.order);
+            }
+            uint8_t *slow = order_save_end(steps.order, &sizes[1]);
+            struct kept a = restored(&once, whole, sizes[0], lines), b = restored(&steps, slow, sizes[1], lines);
+            struct text of_a = lines_of(&a), of_b = lines_of(&b);
+            if (of_a.size != of_b.size || memcmp(of_a.bytes, of_b.bytes, of_a.size) != 0)
+                fail_msg("seed %u, round %d: lines are not what they were", seed, round);
+            struct order_figures f = order_figures(a.order), g = order_figures(b.order);
+            assert_memory_equal(&f, &g, sizeof f);
+            free(of_a.bytes);
+            free(of_b.bytes);
+            free(whole);
+            free(slow);
+            order_free(a.order);
+            order_free(b.order);
+            order_free(once.order); /* the other goes on from where it is: a new twin catches up */
+            once = begin(&parts);
+            feed(once.order, seed, 0, at);
+        }
+        order_free(steps.order);
+        order_free(once.order);
+        parts_free(&parts);
+    }
+}
+
+/* Saved in steps at random moments, restored and fed on: every pair is answered as if it had never been saved. */
+static void it_goes_on_from_there(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 300; seed++) {
+        unsigned random = seed;
+        execution_make(&x, seed);
+        struct parts parts = {0};
+        struct kept kept = begin(&parts);
+        uint32_t at = 0;
+        while (at < x.count) {
+            uint32_t first = at;
+            order_save_begin(kept.order);
+            uint32_t until = at + 1 + execution_random(&random, x.count - at);
+            for (; at < until; at++) {
+                execution_feed_part(&x, kept.order, seed, at, at + 1);
+                if (execution_random(&random, 8) == 0)
+                    order_save_step(kept.order);
+            }
+            if (execution_random(&random, 3) == 0) {
+                order_save_drop(kept.order);
+                continue;
+            }
+            size_t size;
+            uint8_t *bytes = order_save_end(kept.order, &size);
+            if (execution_random(&random, 2) == 0) {
+                struct kept again = restored(&kept, bytes, size, x.lines);
+                order_free(kept.order);
+                kept = again;
+                execution_feed_part(&x, kept.order, seed, 0, first); /* what waited comes again */
+                at = first;
+                if (execution_random(&random, 2) == 0) /* or all of it at once */
+                    execution_feed_part(&x, kept.order, seed, at, x.count),
+                        at = x.count;
+            }
+            free(bytes);
+        }
+        assert_int_equal(order_figures(kept.order).events, x.count);
+        assert_int_equal(order_figures(kept.order).pending + order_figures(kept.order).contradictions, 0);
+        for (int n = 0; n < 200; n++) {
+            uint32_t a = execution_random(&random, x.count), b = execution_random(&random, x.count);
+            assert_int_equal(order_compare(kept.order, x.arrivals[a].at, x.arrivals[b].at),
+                             execution_compare(&x, a, b));
+        }
+        order_free(kept.order);
+        parts_free(&parts);
+    }
+}
+
+/* Many lines, of which few do something: a save writes those. */
+static void a_save_costs_what_changed(void **state)
+{
+    (void)state;
+    enum { LINES = 3000 };
+    struct order *order = order_new();
+    for (uint32_t line = 1; line <= LINES; line++)
+        order_line(order, false, 1);
+    for (uint64_t number = 1; number <= 3; number++)
+        for (uint32_t line = 1; line <= LINES; line++)
+            order_accept(order, &(struct arrival){.at = {line, number}, .type = 1});
+    size_t size;
+    free(order_save(order, &size));
+    uint64_t first = order_saved_bytes(order);
+    free(order_save(order, &size));
+    assert_int_equal(order_saved_bytes(order), 0);
+    for (uint32_t line = 1; line <= LINES; line += LINES / 10)
+        order_accept(order, &(struct arrival){.at = {line, 4}, .type = 1});
+    free(order_save(order, &size));
+    assert_in_range(order_saved_bytes(order), 1, first / 50);
+    order_free(order);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_comes_meanwhile_is_not_in_it),
+        cmocka_unit_test(it_goes_on_from_there),
+        cmocka_unit_test(a_save_costs_what_changed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
