@@ -55,7 +55,7 @@ static size_t distance(const char *a, const char *b)
     return row[n];
 }
 
-static const char *nearest(const char *word, const char *const *words)
+const char *nearest(const char *word, const char *const *words)
 {
     const char *best = NULL;
     size_t least = 4;

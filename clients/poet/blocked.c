@@ -132,10 +132,15 @@ static int run(const struct command *command, int argc, char **argv)
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
+static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = command_parse_json,
+    .args_doc = "SOURCE",
+    .doc = "Say which threads wait at the end of what was recorded, oldest first: for what, "
+           "since when, called from where, who holds it, and any cycle among them.",
+    .children = options_children};
+
 const struct command command_blocked = {
-    "blocked", "say who waits for what, who holds it, and any cycle",
-    "blocked SOURCE [--json]\n"
-    "Say which threads wait at the end of what was recorded, oldest first: for what, since when,\n"
-    "called from where, who holds it, and any cycle among them.\n\n"
-    "  -j, --json   as one JSON object\n",
-    run};
+    .name = "blocked", .summary = "say who waits for what, who holds it, and any cycle",
+    .run = run, .argp = &argp};

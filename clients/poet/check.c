@@ -2,9 +2,9 @@
  * model. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "memory/memory.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +64,8 @@ static void make_room(struct checker *c)
     uint32_t need = c->book->line_count;
     if (need <= c->room)
         return;
-    c->lines = realloc(c->lines, need * sizeof *c->lines);
-    c->threads = realloc(c->threads, need * sizeof *c->threads);
-    if (!c->lines || !c->threads)
-        abort();
+    c->lines = memory_resized(c->lines, need, sizeof *c->lines);
+    c->threads = memory_resized(c->threads, need, sizeof *c->threads);
     memset(c->lines + c->room, 0, (need - c->room) * sizeof *c->lines);
     memset(c->threads + c->room, 0, (need - c->room) * sizeof *c->threads);
     c->room = need;
@@ -226,25 +224,25 @@ static int check_trace(const struct command *command, const char *file)
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
-    int c, status;
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        if (command_option(command, c, &status))
-            return status;
-    if (argc - optind != 1)
+    int first, status = command_read(command, argc, argv, NULL, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (argc - first != 1)
         return command_usage(command, "one FILE is needed");
-    const char *file = argv[optind];
+    const char *file = argv[first];
     size_t n = strlen(file);
     bool trace = endpoint_is(file) || strcmp(file, "latest") == 0 ||
                  (n > 5 && strcmp(file + n - 5, ".poet") == 0);
     return trace ? check_trace(command, file) : check_description(command, file);
 }
 
+static const struct argp argp = {
+    .args_doc = "FILE.conf\nFILE.poet",
+    .doc = "Report every mistake in a target description as FILE:LINE: what is wrong; or test a "
+           "trace against its description and the model, and name the first break on each line "
+           "with both events.  Exit status 1 if there is any.",
+    .children = options_children};
+
 const struct command command_check = {
-    "check", "check a description, or a trace against its description and the model",
-    "check FILE.conf\n"
-    "       poet check FILE.poet\n"
-    "Report every mistake in a target description as FILE:LINE: what is wrong; or test a trace\n"
-    "against its description and the model, and name the first break on each line with both\n"
-    "events.  Exit status 1 if there is any.\n",
-    run};
+    .name = "check", .summary = "check a description, or a trace against its description and the model",
+    .run = run, .argp = &argp};

@@ -5,14 +5,17 @@
 #include "clients/site/site.h"
 #include "clients/source/label.h"
 #include "clients/source/source.h"
+#include "config/options.h"
 
 #define EXIT_DONE 0
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
 
 struct command {
-    const char *name, *summary, *usage;
+    const char *name, *summary;
     int (*run)(const struct command *command, int argc, char **argv);
+    const struct argp *argp; /* its options and its help */
+    bool program_follows;    /* options end at the first word that is none */
 };
 
 /* An opened source with names for its lines and sites. */
@@ -27,13 +30,14 @@ int command_fail(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int command_usage(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* True if the option is --help or bad; *status then says how to exit. */
-bool command_option(const struct command *command, int option, int *status);
-
-/* For commands with `SOURCE [--json]`: reads the arguments and opens the source.  False: *status says
- * how to exit. */
+/* Reads the options into what `input` is to the parser of command->argp.  OPTIONS_READ: *first is the index of
+ * the first word that is no option; else the exit status, with everything said. */
+int command_read(const struct command *command, int argc, char **argv, void *input, int *first);
+/* For commands with `SOURCE [--json]`: reads the arguments and opens the source.  Their parser is
+ * command_parse_json().  False: *status says how to exit. */
 bool command_begin(const struct command *command, int argc, char **argv, struct subject *subject,
                    bool *json, int *status);
+error_t command_parse_json(int key, char *value, struct argp_state *state);
 
 bool subject_open(const struct command *command, struct subject *subject, const char *what,
                   enum labels labels);

@@ -191,10 +191,20 @@ static int run(const struct command *command, int argc, char **argv)
     return status;
 }
 
+static const struct argp_option options[] = {
+    {"json", 'j', NULL, 0,
+     "one JSON object a line; the \"doubt\" of an event is null, or a word for why more may be before "
+     "it than is known; {\"lost\": FIRST, \"count\": N} tells lost numbers, those at the end of a "
+     "line, too, and with null those that have no number", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = command_parse_json,
+    .args_doc = "SOURCE",
+    .doc = "Print every event once, each after all that happened before it; events that are "
+           "pending or contradict the others come last.",
+    .children = options_children};
+
 const struct command command_dump = {
-    "dump", "print every event once, in an order that respects the partial order",
-    "dump SOURCE [--json]\n"
-    "Print every event once, each after all that happened before it; events that are pending or\n"
-    "contradict the others come last.\n\n"
-    "  -j, --json   one JSON object a line\n",
-    run};
+    .name = "dump", .summary = "print every event once, in an order that respects the partial order",
+    .run = run, .argp = &argp};

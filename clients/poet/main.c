@@ -6,7 +6,6 @@
 #include "wire/text.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -75,11 +74,6 @@ static int help(int argc, char **argv)
         print_help(stdout);
         return EXIT_DONE;
     }
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i]->name) == 0) {
-            printf("Usage: poet %s\n", commands[i]->usage);
-            return EXIT_DONE;
-        }
     char *arguments[] = {argv[1], (char *)(uintptr_t) "--help", NULL};
     return dispatch(2, arguments);
 }
@@ -140,39 +134,36 @@ int command_usage(const struct command *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
-bool command_option(const struct command *command, int option, int *status)
+int command_read(const struct command *command, int argc, char **argv, void *input, int *first)
 {
-    if (option == 'h') {
-        printf("Usage: poet %s\n", command->usage);
-        *status = EXIT_DONE;
-        return true;
-    }
-    if (option == '?') {
-        fprintf(stderr, "see: poet help %s\n", command->name);
-        *status = EXIT_USAGE;
-        return true;
-    }
-    return false;
+    struct options options = {command->name, command->argp, command->program_follows};
+    return options_read(&options, argc, argv, input, first);
+}
+
+error_t command_parse_json(int key, char *value, struct argp_state *state)
+{
+    bool *json = state->input;
+    (void)value;
+    if (key != 'j')
+        return ARGP_ERR_UNKNOWN;
+    *json = true;
+    return 0;
 }
 
 bool command_begin(const struct command *command, int argc, char **argv, struct subject *subject,
                    bool *json, int *status)
 {
-    static const struct option options[] = {
-        {"json", no_argument, 0, 'j'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
-    int c;
+    int first;
     *json = false;
-    while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-        if (command_option(command, c, status))
-            return false;
-        *json = true;
-    }
-    if (argc - optind != 1) {
+    *status = command_read(command, argc, argv, json, &first);
+    if (*status != OPTIONS_READ)
+        return false;
+    if (argc - first != 1) {
         *status = command_usage(command, "one SOURCE is needed");
         return false;
     }
     *status = EXIT_FAILED;
-    return subject_open(command, subject, argv[optind], LABELS_ADDRESS);
+    return subject_open(command, subject, argv[first], LABELS_ADDRESS);
 }
 
 bool subject_open(const struct command *command, struct subject *subject, const char *what,

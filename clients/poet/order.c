@@ -3,8 +3,8 @@
 #include "clients/poet/command.h"
 
 #include "clients/poet/json.h"
+#include "memory/memory.h"
 
-#include <getopt.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,9 +102,9 @@ static int ask(const struct command *command, struct subject *subject, const str
     struct answered { /* the message is gone once another is asked for */
         uint8_t answer;
         uint32_t reasons;
-    } *answers = calloc(count, sizeof *answers);
+    } *answers = memory_zeroed(count, sizeof *answers);
     uint32_t any = 0;
-    for (size_t i = 0; answers && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         answers[i].answer = get_u8(&in);
         any |= answers[i].reasons = get_u32(&in);
     }
@@ -197,47 +197,65 @@ static int ask_all(const struct command *command, struct subject *subject, FILE 
     return status == EXIT_DONE && count ? ask(command, subject, pairs, count, total, json) : status;
 }
 
+enum { WHY = 256 };
+
+struct asked {
+    bool why, json;
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct asked *asked = state->input;
+    (void)value;
+    switch (key) {
+    case WHY: asked->why = true; return 0;
+    case 'j': asked->json = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"why", no_argument, 0, 'w'}, {"json", no_argument, 0, 'j'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
-    int c, status;
-    bool chain = false, json = false;
-    while ((c = getopt_long(argc, argv, "+hj", options, NULL)) != -1)
-        if (c == 'w')
-            chain = true;
-        else if (c == 'j')
-            json = true;
-        else if (command_option(command, c, &status))
-            return status;
+    struct asked asked = {0};
+    int first, status = command_read(command, argc, argv, &asked, &first);
+    if (status != OPTIONS_READ)
+        return status;
     struct pair pair;
-    bool from_input = !chain && argc - optind == 2 && strcmp(argv[optind + 1], "-") == 0;
-    if (!from_input && argc - optind != 3)
+    bool from_input = !asked.why && argc - first == 2 && strcmp(argv[first + 1], "-") == 0;
+    if (!from_input && argc - first != 3)
         return command_usage(command, "a SOURCE and two events are needed, or a SOURCE and -");
     if (!from_input &&
-        (!ref_parse(argv[optind + 1], &pair.a) || !ref_parse(argv[optind + 2], &pair.b)))
+        (!ref_parse(argv[first + 1], &pair.a) || !ref_parse(argv[first + 2], &pair.b)))
         return command_usage(command, "an event is written LINE:NUMBER, as in 2:17");
     struct subject subject;
-    if (!subject_open(command, &subject, argv[optind], LABELS_ADDRESS))
+    if (!subject_open(command, &subject, argv[first], LABELS_ADDRESS))
         return EXIT_FAILED;
-    status = chain && !from_input ? why(command, &subject, pair)
-             : from_input         ? ask_all(command, &subject, stdin, json)
-                                  : ask(command, &subject, &pair, 1, 0, json);
+    status = asked.why && !from_input ? why(command, &subject, pair)
+             : from_input         ? ask_all(command, &subject, stdin, asked.json)
+                                  : ask(command, &subject, &pair, 1, 0, asked.json);
     shown_stat_free(&stat);
     subject_close(&subject);
     return status;
 }
 
+static const struct argp_option options[] = {
+    {"json", 'j', NULL, 0,
+     "one JSON object a line: {\"a\": A, \"b\": B, \"order\": ANSWER, \"reasons\": [TEXT, ...]}", 0},
+    {"why", WHY, NULL, 0,
+     "print a chain of events that makes one come before the other, by the fewest steps from "
+     "line to line: one event a line, with its type, its line and its call site", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "SOURCE A B\nSOURCE -",
+    .doc = "Print how event A stands to event B: before, after, concurrent, same (one point of "
+           "the order), or unknown where something that was not seen may order them.  Why, and "
+           "what else may order events that are concurrent, is said on standard error, each reason "
+           "once.  Events are written LINE:NUMBER.  With - pairs are read from standard input, one "
+           "a line.",
+    .children = options_children};
+
 const struct command command_order = {
-    "order", "say how two events stand to each other",
-    "order [--json] SOURCE A B\n"
-    "       poet order [--json] SOURCE -\n"
-    "       poet order --why SOURCE A B\n"
-    "Print how event A stands to event B: before, after, concurrent, same (one point of the order),\n"
-    "or unknown where something that was not seen may order them.  Why, and what else may order events\n"
-    "that are concurrent, is said on standard error.  Events are written LINE:NUMBER.  With - pairs are\n"
-    "read from standard input, one a line.\n\n"
-    "  -j, --json  one JSON object a line: a, b, order, reasons\n"
-    "      --why   print a chain of events that makes one come before the other, by the fewest steps\n"
-    "              from line to line: one event a line, with its type, its line and its call site\n",
-    run};
+    .name = "order", .summary = "say how two events stand to each other",
+    .run = run, .argp = &argp, .program_follows = true};

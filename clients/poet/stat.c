@@ -3,10 +3,10 @@
 #include "clients/poet/command.h"
 
 #include "clients/poet/json.h"
+#include "memory/memory.h"
 #include "wire/limits.h"
 #include "wire/text.h"
 
-#include <getopt.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +32,7 @@ static bool receive(const struct command *command, struct subject *subject, stru
     while (source_next(&subject->source, true, &type, &in, &error) > 0 && type == MESSAGE_TROUBLE) {
         struct shown_trouble t = {.at = get_ref(&in), .with = get_ref(&in)};
         t.why = get_name(&in, LIMIT_TEXT_BYTES);
-        troubles->items = realloc(troubles->items, (troubles->count + 1) * sizeof t);
-        if (!troubles->items)
-            abort();
+        troubles->items = memory_resized(troubles->items, troubles->count + 1, sizeof t);
         troubles->items[troubles->count++] = t;
     }
     return true;
@@ -164,30 +162,38 @@ static int run(const struct command *command, int argc, char **argv)
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
+static const struct argp_option stat_options[] = {
+    {"json", 'j', NULL, 0,
+     "as one JSON object; \"unseen\" is a list of {\"reason\", \"about\", \"count\"}, \"doubtful\" a "
+     "number, \"finished\" whether the run has its end", 0},
+    {0}};
+static const struct argp stat_argp = {
+    .options = stat_options,
+    .parser = command_parse_json,
+    .args_doc = "SOURCE",
+    .doc = "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with "
+           "its events), untraced calls, duration, how long programs were made to wait, programs; how "
+           "many events are doubtful (they may be after more than is known), and what the run does "
+           "not follow.  A file that is still being written, or was cut off with its server, says so.",
+    .children = options_children};
+
 const struct command command_stat = {
-    "stat", "print figures: lines, events, pending, lost, contradictions, ...",
-    "stat SOURCE [--json]\n"
-    "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with its\n"
-    "events), untraced calls, duration, how long programs were made to wait, programs; how many events are\n"
-    "doubtful (they may be after more than is known), and what the run does not follow.\n\n"
-    "  -j, --json   as one JSON object\n",
-    run};
+    .name = "stat", .summary = "print figures: lines, events, pending, lost, contradictions, ...",
+    .run = run, .argp = &stat_argp};
 
 static int run_runs(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
-    int c, status;
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        if (command_option(command, c, &status))
-            return status;
+    int first, status = command_read(command, argc, argv, NULL, &first);
+    if (status != OPTIONS_READ)
+        return status;
     char endpoint[400];
     struct error error;
-    if (argc - optind > 1)
+    if (argc - first > 1)
         return command_usage(command, "one ENDPOINT is enough");
-    if (argc == optind && !endpoint_default(endpoint, sizeof endpoint, &error))
+    if (argc == first && !endpoint_default(endpoint, sizeof endpoint, &error))
         return command_fail(command, "%s", error.text);
     struct source source;
-    if (!source_open(&source, argc > optind ? argv[optind] : endpoint, false, &error))
+    if (!source_open(&source, argc > first ? argv[first] : endpoint, false, &error))
         return command_fail(command, "%s", error.text);
     struct out out = {0};
     struct in in;
@@ -211,9 +217,12 @@ static int run_runs(const struct command *command, int argc, char **argv)
     return type == MESSAGE_RUNS_END ? EXIT_DONE : command_fail(command, "%s", error.text);
 }
 
+static const struct argp runs_argp = {
+    .args_doc = "[ENDPOINT]",
+    .doc = "List the runs of a server: number, begin, name, events, state, file.  "
+           "ENDPOINT#NUMBER or ENDPOINT#NAME names one for the other commands.",
+    .children = options_children};
+
 const struct command command_runs = {
-    "runs", "list the runs of a server",
-    "runs [ENDPOINT]\n"
-    "List the runs of a server: number, begin, name, events, state, file.  ENDPOINT#NUMBER or\n"
-    "ENDPOINT#NAME names one for the other commands.\n",
-    run_runs};
+    .name = "runs", .summary = "list the runs of a server",
+    .run = run_runs, .argp = &runs_argp};

@@ -197,7 +197,7 @@ void far_pan(struct view *view, double x_px)
 
 /* ---- the map ---- */
 
-void map_take(struct view *view, struct shown_density *density)
+void overview_take(struct view *view, struct shown_density *density)
 {
     shown_density_free(&view->density);
     view->density = *density;

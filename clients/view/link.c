@@ -56,7 +56,7 @@ static void take_density(struct view *view, struct in *in)
         shown_density_free(&density);
     } else if (density.id == REQUEST_MAP) {
         view->link.map_asked = false;
-        map_take(view, &density);
+        overview_take(view, &density);
     } else {
         view->link.far_asked = false;
         far_take(view, &density);

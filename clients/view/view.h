@@ -232,7 +232,7 @@ void far_zoom(struct view *view, double factor, double x_px);
 void far_pan(struct view *view, double x_px);
 uint64_t far_position(const struct view *view, double x_px);
 GtkWidget *map_new(struct view *view);
-void map_take(struct view *view, struct shown_density *density);
+void overview_take(struct view *view, struct shown_density *density);
 
 /* motion.c: changes of place */
 void motion_pan(struct view *view, double x_px, double y_px);
