@@ -70,7 +70,8 @@ static const struct argp_option options[] = {
      "DIR for each run; default: $XDG_STATE_HOME/poet/ (~/.local/state/poet/)", 2},
     {"keep", KEEP, "SIZE", 0,
      "keep only the newest part of a run: SIZE bytes (suffix K, M, G) at most on disk, and in memory "
-     "about as much and 300 bytes a line; default: $POET_KEEP, else everything", 2},
+     "about three times as much at most, and 200 bytes a line, 20 of one that has ended (its mutex is destroyed); "
+     "default: $POET_KEEP, else everything", 2},
     {"quiet", 'q', NULL, 0, "log nothing but errors", 2},
     {0}};
 static const struct argp argp = {

@@ -48,6 +48,7 @@ void put_window_request(struct out *out, const struct window_request *r)
         put_u64(out, (uint64_t)r->moves[i].events);
     }
     put_rows(out, r->rows, r->joined, r->row_count);
+    put_u32(out, r->most_rows);
 }
 
 void get_window_request(struct in *in, struct window_request *r)
@@ -80,6 +81,7 @@ void get_window_request(struct in *in, struct window_request *r)
         r->moves[r->move_count].events = in->error ? 0 : events;
     }
     get_rows(in, &r->rows, &r->joined, &r->row_count);
+    r->most_rows = get_u32(in);
 }
 
 void window_request_free(struct window_request *r)

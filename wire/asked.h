@@ -7,6 +7,11 @@
 #include "wire/event.h"
 #include "wire/message.h"
 
+/* With the run of SELECT. */
+enum select_flag {
+    SELECT_NAMED_LINES = 1 /* of more than LIMIT_LINES_TOLD lines only those are told that answers name */
+};
+
 /* Anchors of a window. */
 enum anchor {
     ANCHOR_START,
@@ -43,6 +48,8 @@ struct window_request {
     uint32_t *rows;         /* lines; none means all that are drawn */
     uint8_t *joined;        /* by row: 1: in a cluster with the one before; NULL: none is */
     uint32_t row_count;
+    uint32_t most_rows;     /* not 0, and no rows: of more lines than this only those with events in the
+                             * window get rows, at most so many */
 };
 
 /* A run from far away: events per row and pixel. */

@@ -29,6 +29,8 @@
 #define LIMIT_PENDING 10000u            /* pending events in one window */
 #define LIMIT_TOLD 1000u                /* contradictions, pending events in one answer */
 #define LIMIT_SITES 1000000u            /* call sites, likewise */
+#define LIMIT_LINES_TOLD 20000u         /* lines that are told to whoever wants only those that are named */
+#define LIMIT_LINES_ASKED 100000u       /* lines of one question */
 #define LIMIT_LIST 4096u                /* events of one list */
 #define LIMIT_TARGET_BYTES (1u << 20)   /* one target description */
 

@@ -57,13 +57,14 @@
     M(46, STEP)   /* the next event from one, along its line or the order */     \
     M(47, SITES)  /* every place that something was called from */               \
     M(48, FETCH)  /* a part of the run's trace file, as it is now */             \
+    M(49, LINES)  /* tell me of these lines */                                   \
     M(64, WELCOME)  M(65, ERROR)      M(66, RUN)      M(67, RUNS_END)            \
     M(68, GROWN)    M(69, TARGET)     M(70, PROCESS)  M(71, TYPE_NAME)           \
     M(72, LINE_IS)  M(73, EVENT)      M(74, LOST_IS)  M(75, DUMP_END)            \
     M(76, WINDOW_IS) M(77, ORDER_IS)  M(78, STAT_IS)  M(79, TAIL)                \
     M(80, TAILS_END) M(81, FOUND)     M(82, TROUBLE)   M(83, SELECTED)          \
     M(84, DENSITY_IS) M(85, WHY_IS)   M(86, COUNT_IS) M(87, LIST_END)  M(88, SITES_ARE)\
-    M(89, BYTES)    M(96, DAMAGE)
+    M(89, BYTES)    M(90, LINES_END)  M(91, LINES_ARE) M(96, DAMAGE)
 
 enum message {
 #define M(number, name) MESSAGE_##name = number,

@@ -407,6 +407,8 @@ void put_window(struct out *out, const struct shown_window *w)
         put_ref(out, w->vias[i].to);
         put_u32(out, w->vias[i].line);
     }
+    put_u64(out, w->idle_lines);
+    put_u64(out, w->left_lines);
 }
 
 /* Whoever draws it counts columns from the first that holds something to the last. */
@@ -474,6 +476,8 @@ void get_window(struct in *in, struct shown_window *w)
         w->vias[w->via_count].to = get_ref(in);
         w->vias[w->via_count].line = get_u32(in);
     }
+    w->idle_lines = get_u64(in);
+    w->left_lines = get_u64(in);
 }
 
 void shown_window_free(struct shown_window *w)

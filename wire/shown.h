@@ -142,6 +142,8 @@ struct shown_window {
     uint32_t crossing_count;
     struct shown_via *vias;
     uint32_t via_count;
+    uint64_t idle_lines; /* that are drawn but have no row: they have no event in the window */
+    uint64_t left_lines; /* that have events in it, but there were too many rows */
 };
 
 /* A run from far away: events per row and pixel. */

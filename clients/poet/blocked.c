@@ -119,9 +119,10 @@ static int run(const struct command *command, int argc, char **argv)
     struct waits waits = {0};
     bool json;
     int status;
-    if (!command_begin(command, argc, argv, &subject, &json, &status))
+    if (!command_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
         return status;
     bool ok = receive(command, &subject, &waits);
+    subject_label(&subject);
     struct report report = {&subject, &subject.source.book, &waits};
     if (ok && json)
         print_all_json(&report);

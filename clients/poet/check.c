@@ -181,7 +181,7 @@ static void check_event(struct checker *c, struct shown_event *e)
 static int check_trace(const struct command *command, const char *file)
 {
     struct subject subject;
-    if (!subject_open(command, &subject, file, LABELS_ADDRESS))
+    if (!subject_open(command, &subject, file, SOURCE_ALL_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
     struct checker c = {.file = file, .book = &subject.source.book};
     struct out out = {0};

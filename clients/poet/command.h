@@ -23,6 +23,8 @@ struct subject {
     struct source source;
     struct sites *sites;
     uint32_t known;
+    enum labels labels;
+    uint64_t labelled; /* generation of the book then */
     const struct command *command; /* for what is said at its end */
 };
 
@@ -35,12 +37,14 @@ int command_usage(const struct command *command, const char *format, ...)
 int command_read(const struct command *command, int argc, char **argv, void *input, int *first);
 /* For commands with `SOURCE [--json]`: reads the arguments and opens the source.  Their parser is
  * command_parse_json().  False: *status says how to exit. */
-bool command_begin(const struct command *command, int argc, char **argv, struct subject *subject,
-                   bool *json, int *status);
+bool command_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
+                   struct subject *subject, bool *json, int *status);
 error_t command_parse_json(int key, char *value, struct argp_state *state);
 
 bool subject_open(const struct command *command, struct subject *subject, const char *what,
-                  enum labels labels);
+                  enum source_lines lines, enum labels labels);
+/* Labels for lines that became known since. */
+void subject_label(struct subject *subject);
 void subject_close(struct subject *subject);
 /* Waits for a message of this type; complains and returns false if the source ends. */
 bool subject_expect(const struct command *command, struct subject *subject, unsigned type,

@@ -184,7 +184,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct subject subject;
     bool json;
     int status;
-    if (!command_begin(command, argc, argv, &subject, &json, &status))
+    if (!command_begin(command, argc, argv, SOURCE_ALL_LINES, &subject, &json, &status))
         return status;
     status = dump(command, &subject, json);
     subject_close(&subject);

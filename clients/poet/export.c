@@ -80,8 +80,11 @@ static struct paint_selection picture_selection(const struct picture *p)
 
 static struct scene *make_scene(const struct picture *p, const struct book *book, bool measured)
 {
+    char words[4096], note[200];
+    picture_note(p, note, sizeof note);
+    snprintf(words, sizeof words, "%s%s%s", p->caption ? p->caption : "", p->caption && *note ? " — " : "", note);
     struct scene_options options = {.title = p->no_title ? NULL : p->title,
-                                    .caption = p->caption,
+                                    .caption = *words ? words : NULL,
                                     .legend = !p->no_legend,
                                     .vertical = p->view ? p->look.vertical : p->vertical,
                                     .column_ns = p->column_ns,
@@ -101,6 +104,14 @@ static bool get_all(const struct command *command, struct picture *p, struct sub
            picture_columns(command, p, subject, p->request.from, LIMIT_COLUMNS);
 }
 
+static void write_note(const struct picture *p, FILE *f)
+{
+    char note[200];
+    picture_note(p, note, sizeof note);
+    if (*note)
+        fprintf(f, "%s\n", note);
+}
+
 static int write_text(const struct command *command, struct picture *p, struct subject *subject,
                       const char *file)
 {
@@ -112,6 +123,7 @@ static int write_text(const struct command *command, struct picture *p, struct s
         return command_fail(command, "%s: %s", file, strerror(errno));
     struct scene *scene = make_scene(p, book, false);
     text_write(scene, book, &(struct text_options){0}, f);
+    write_note(p, f);
     scene_free(scene);
     bool bad = ferror(f);
     if (fclose(f) != 0 || bad)
@@ -236,7 +248,7 @@ static int export_other(const struct command *command, const char *source,
                         const struct format *format, const char *file)
 {
     struct subject subject;
-    if (!subject_open(command, &subject, source, LABELS_ADDRESS))
+    if (!subject_open(command, &subject, source, SOURCE_ALL_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
     bool written = format_write(command, &subject, format, file);
     subject_close(&subject);
@@ -290,7 +302,7 @@ static int export_picture(const struct command *command, const char *source, str
     if (ending == NONE)
         return command_usage(command, "%s: the name must end in .pdf, .svg, .png or .txt", o->file);
     o->page.format = ending == SVG ? PAGE_SVG : ending == PNG ? PAGE_PNG : PAGE_PDF;
-    if (!subject_open(command, &subject, source, o->picture.labels))
+    if (!subject_open(command, &subject, source, picture_lines(&o->picture), o->picture.labels))
         return EXIT_FAILED;
     snprintf(part_file, sizeof part_file, "%s.part", o->file);
     signal(SIGINT, on_interrupt);
@@ -379,7 +391,7 @@ static int run_show(const struct command *command, int argc, char **argv)
     if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         o.text.width = size.ws_col;
     struct subject subject;
-    if (!subject_open(command, &subject, argv[first], p->labels))
+    if (!subject_open(command, &subject, argv[first], picture_lines(p), p->labels))
         return EXIT_FAILED;
     status = EXIT_FAILED;
     if (picture_get(command, p, &subject) && get_all(command, p, &subject)) {
@@ -387,6 +399,7 @@ static int run_show(const struct command *command, int argc, char **argv)
         if (!p->no_title)
             printf("%s\n\n", p->title);
         text_write(scene, &subject.source.book, &o.text, stdout);
+        write_note(p, stdout);
         scene_free(scene);
         status = EXIT_DONE;
     }

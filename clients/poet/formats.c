@@ -44,7 +44,7 @@ static void dot_begin(struct format *format, struct subject *subject, FILE *f)
     format->state = state;
     fputs("digraph order {\n  rankdir=LR; node [shape=circle, width=0.2, label=\"\"];\n", f);
     for (uint32_t line = 1; line <= book->line_count; line++) {
-        if (!book_drawn(book, line) || !book->lines[line - 1].is.events)
+        if (!book_drawn(book, line) || !book_line(book, line)->is.events)
             continue;
         fprintf(f, "  \"line %u\" [shape=plaintext, label=", line);
         print_json_string(f, book_label(book, line));
@@ -62,7 +62,7 @@ static void dot_event(struct format *format, struct shown_event *e)
     print_json_string(format->f, e->text_count ? e->texts[0] : type_name(format, e));
     fputs("];\n", format->f);
     if (!(e->at.line & HIDDEN_LINE) && e->at.line && e->at.line <= book->line_count) {
-        bool shared = book->lines[e->at.line - 1].is.shared;
+        bool shared = book_line(book, e->at.line)->is.shared;
         if (last[e->at.line - 1])
             fprintf(format->f, "  \"%u:%llu\" -> \"%s\" [weight=10, arrowhead=none%s];\n", e->at.line,
                     (unsigned long long)last[e->at.line - 1], at, shared ? ", style=invis" : "");
@@ -206,7 +206,7 @@ static uint32_t shiviz_host_of(const struct format *format, const struct shown_e
     uint32_t line = e->at.line;
     if (line & HIDDEN_LINE || !line || line > z->count)
         return 0;
-    return book->lines[line - 1].is.shared && e->thread && e->thread <= z->count ? e->thread : line;
+    return book_line(book, line)->is.shared && e->thread && e->thread <= z->count ? e->thread : line;
 }
 
 /* What one member of a point follows. */
@@ -220,7 +220,7 @@ static void shiviz_follow(const struct format *format, const struct shown_event 
     for (uint32_t i = 0; i < e->after_count; i++)
         shiviz_join(z, clock, shiviz_of(z, e->after[i]));
     if (host && e->at.number == 1)
-        shiviz_join(z, clock, shiviz_of(z, format->subject->source.book.lines[e->at.line - 1].is.opened_by));
+        shiviz_join(z, clock, shiviz_of(z, book_line(&format->subject->source.book, e->at.line)->is.opened_by));
 }
 
 /* Writes the members of a point, one after the other; what comes after any of them comes after all. */

@@ -150,8 +150,8 @@ error_t command_parse_json(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-bool command_begin(const struct command *command, int argc, char **argv, struct subject *subject,
-                   bool *json, int *status)
+bool command_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
+                   struct subject *subject, bool *json, int *status)
 {
     int first;
     *json = false;
@@ -163,15 +163,23 @@ bool command_begin(const struct command *command, int argc, char **argv, struct 
         return false;
     }
     *status = EXIT_FAILED;
-    return subject_open(command, subject, argv[first], LABELS_ADDRESS);
+    return subject_open(command, subject, argv[first], lines, LABELS_ADDRESS);
+}
+
+void subject_label(struct subject *subject)
+{
+    struct book *book = &subject->source.book;
+    if (book->generation != subject->labelled)
+        label_lines(book, subject->sites, &subject->known, subject->labels);
+    subject->labelled = book->generation;
 }
 
 bool subject_open(const struct command *command, struct subject *subject, const char *what,
-                  enum labels labels)
+                  enum source_lines lines, enum labels labels)
 {
     struct error error;
-    *subject = (struct subject){.sites = sites_new()};
-    if (!subject->sites || !source_open(&subject->source, what, true, &error)) {
+    *subject = (struct subject){.sites = sites_new(), .labels = labels};
+    if (!subject->sites || !source_open(&subject->source, what, lines, &error)) {
         command_fail(command, "%s", subject->sites ? error.text : "out of memory");
         sites_free(subject->sites);
         return false;
@@ -188,7 +196,7 @@ bool subject_open(const struct command *command, struct subject *subject, const 
     if (source_warning(&subject->source))
         fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
                 source_warning(&subject->source));
-    label_lines(&subject->source.book, subject->sites, &subject->known, labels);
+    subject_label(subject);
     subject->command = command;
     return true;
 }
@@ -227,6 +235,8 @@ bool subject_expect(const struct command *command, struct subject *subject, unsi
     unsigned type;
     struct error error = {""};
     while (source_next(&subject->source, true, &type, in, &error) > 0) {
+        if (subject->source.book.some)
+            subject_label(subject);
         if (type == wanted)
             return true;
         if (type == MESSAGE_ERROR) {

@@ -228,7 +228,7 @@ static int run(const struct command *command, int argc, char **argv)
         (!ref_parse(argv[first + 1], &pair.a) || !ref_parse(argv[first + 2], &pair.b)))
         return command_usage(command, "an event is written LINE:NUMBER, as in 2:17");
     struct subject subject;
-    if (!subject_open(command, &subject, argv[first], LABELS_ADDRESS))
+    if (!subject_open(command, &subject, argv[first], SOURCE_NAMED_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
     status = asked.why && !from_input ? why(command, &subject, pair)
              : from_input         ? ask_all(command, &subject, stdin, asked.json)

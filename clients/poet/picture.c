@@ -216,9 +216,44 @@ static bool choose_rows(const struct command *command, struct picture *p, struct
             return false;
     const struct book *book = &subject->source.book;
     for (uint32_t i = 1; !p->lines && i <= book->line_count; i++)
-        if (book_drawn(book, i) && book->lines[i - 1].is.events)
+        if (book_drawn(book, i) && book_line(book, i)->is.events)
             add_row(p, i, false);
     return true;
+}
+
+#define ROWS_MOST 1000u /* of more lines only those with events in the window are drawn */
+
+enum source_lines picture_lines(const struct picture *p)
+{
+    return p->lines || p->cluster_count || p->view ? SOURCE_ALL_LINES : SOURCE_NAMED_LINES;
+}
+
+/* 4 999 940 */
+static const char *grouped(char *s, size_t size, uint64_t n)
+{
+    char digits[24];
+    int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    size_t at = 0;
+    for (int i = 0; i < count && at + 2 < size; i++) {
+        if (i && (count - i) % 3 == 0)
+            s[at++] = ' ';
+        s[at++] = digits[i];
+    }
+    s[at] = 0;
+    return s;
+}
+
+void picture_note(const struct picture *p, char *text, size_t size)
+{
+    uint64_t idle = p->window.idle_lines, left = p->window.left_lines;
+    char a[40], b[40];
+    int n = 0;
+    *text = 0;
+    if (idle)
+        n = snprintf(text, size, "%s lines have no event here and are not drawn", grouped(a, sizeof a, idle));
+    if (left && n >= 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, "%s%s lines that have some are not drawn, either: there would be too many",
+                 idle ? "; " : "", grouped(b, sizeof b, left));
 }
 
 static bool ask(const struct command *command, struct picture *p, struct subject *subject,
@@ -229,6 +264,7 @@ static bool ask(const struct command *command, struct picture *p, struct subject
     request->rows = p->rows;
     request->joined = p->joined;
     request->row_count = p->row_count;
+    request->most_rows = ROWS_MOST;
     p->request = *request;
     out_begin(&out, MESSAGE_WINDOW);
     put_window_request(&out, request);
@@ -383,6 +419,9 @@ static bool get_range(const struct command *command, struct picture *p, struct s
 
 static bool check_exists(const struct command *command, struct subject *subject, struct ref at)
 {
+    struct error error;
+    if (at.line && subject->source.book.some && !source_lines(&subject->source, &at.line, 1, &error))
+        return !command_fail(command, "%s", error.text);
     const struct book_line *line = at.line ? book_line(&subject->source.book, at.line) : NULL;
     char s[48];
     ref_print(s, sizeof s, at);

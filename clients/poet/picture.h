@@ -39,6 +39,10 @@ extern const struct argp picture_options;
 /* The same picture, other columns. */
 bool picture_columns(const struct command *command, struct picture *picture, struct subject *subject,
                      int32_t from, uint32_t columns);
+/* Which lines must be known for it: patterns are matched with the names of all. */
+enum source_lines picture_lines(const struct picture *picture);
+/* How many lines have no row, and why: a line of text in `text`, or "" if all have one. */
+void picture_note(const struct picture *picture, char *text, size_t size);
 /* Asks for the window.  False with a complaint. */
 bool picture_get(const struct command *command, struct picture *picture, struct subject *subject);
 void picture_free(struct picture *picture);

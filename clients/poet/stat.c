@@ -148,7 +148,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct trouble_list troubles = {0};
     bool json;
     int status;
-    if (!command_begin(command, argc, argv, &subject, &json, &status))
+    if (!command_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
         return status;
     bool ok = receive(command, &subject, &stat, &troubles);
     if (ok) {
@@ -193,7 +193,7 @@ static int run_runs(const struct command *command, int argc, char **argv)
     if (argc == first && !endpoint_default(endpoint, sizeof endpoint, &error))
         return command_fail(command, "%s", error.text);
     struct source source;
-    if (!source_open(&source, argc > first ? argv[first] : endpoint, false, &error))
+    if (!source_open(&source, argc > first ? argv[first] : endpoint, SOURCE_NO_RUN, &error))
         return command_fail(command, "%s", error.text);
     struct out out = {0};
     struct in in;

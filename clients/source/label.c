@@ -45,7 +45,7 @@ void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum l
         sites_process(sites, *known, &book->processes[*known]);
     for (uint32_t i = 1; i <= book->line_count; i++) {
         struct book_line *line = book_line(book, i);
-        if (line->label)
+        if (!line || line->label)
             continue;
         const char *letter = book_letter(book, i), *name = label_name(book, sites, i);
         int n;
@@ -63,9 +63,12 @@ void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum l
 
 void label_again(struct book *book, struct sites *sites, uint32_t *known, enum labels how)
 {
-    for (uint32_t i = 0; i < book->line_count; i++) {
-        free(book->lines[i].label);
-        book->lines[i].label = NULL;
+    for (uint32_t i = 1; i <= book->line_count; i++) {
+        struct book_line *line = book_line(book, i);
+        if (!line)
+            continue;
+        free(line->label);
+        line->label = NULL;
     }
     label_lines(book, sites, known, how);
 }

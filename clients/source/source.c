@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/source/source.h"
 
+#include "wire/asked.h"
 #include "wire/limits.h"
 #include "wire/told.h"
 #include "wire/text.h"
@@ -330,8 +331,20 @@ bool source_select(struct source *source, const char *run, struct error *error)
     struct out out = {0};
     out_begin(&out, MESSAGE_SELECT);
     put_string(&out, run);
+    put_u8(&out, source->book.named ? SELECT_NAMED_LINES : 0);
     out_end(&out);
     return source_send(source, &out) && expect(source, MESSAGE_SELECTED, error);
+}
+
+bool source_lines(struct source *source, const uint32_t *lines, uint32_t count, struct error *error)
+{
+    struct out out = {0};
+    out_begin(&out, MESSAGE_LINES);
+    put_u32(&out, count);
+    for (uint32_t i = 0; i < count; i++)
+        put_u32(&out, lines[i]);
+    out_end(&out);
+    return source_send(source, &out) && expect(source, MESSAGE_LINES_END, error);
 }
 
 /* ---- latest ---- */
@@ -379,6 +392,7 @@ static void consider_server(struct latest *latest, const char *endpoint)
     if (source.fd < 0)
         return;
     source.name = strdup(endpoint);
+    source.book.named = true;
     struct stat st;
     if (say_hello(&source) && expect(&source, MESSAGE_WELCOME, &ignored) &&
         source_select(&source, "", &why) && source.book.run.file) {
@@ -454,7 +468,7 @@ static bool connect_to(struct source *source, const char *endpoint, struct error
     return source->fd >= 0 && say_hello(source);
 }
 
-static bool open_what(struct source *source, char *what, bool select, struct error *error)
+static bool open_what(struct source *source, char *what, enum source_lines lines, struct error *error)
 {
     bool remote = strncmp(what, "ssh:", 4) == 0;
     char *run = endpoint_is(what) || (remote && !strchr(what + 4, ':')) ? strchr(what, '#') : NULL;
@@ -473,13 +487,13 @@ static bool open_what(struct source *source, char *what, bool select, struct err
         ok = start_private(source, what, error);
     }
     return ok && expect(source, MESSAGE_WELCOME, error) &&
-           (!select || source_select(source, run ? run : "", error));
+           (lines == SOURCE_NO_RUN || source_select(source, run ? run : "", error));
 }
 
-bool source_open(struct source *source, const char *what, bool select, struct error *error)
+bool source_open(struct source *source, const char *what, enum source_lines lines, struct error *error)
 {
     char path[PATH_MAX];
-    *source = (struct source){.fd = -1};
+    *source = (struct source){.fd = -1, .book.named = lines == SOURCE_NAMED_LINES};
     if (strcmp(what, "latest") == 0) {
         if (!find_latest(path, sizeof path, error))
             return false;
@@ -487,7 +501,7 @@ bool source_open(struct source *source, const char *what, bool select, struct er
     }
     source->name = strdup(what);
     char *copy = strdup(what);
-    bool ok = source->name && copy && open_what(source, copy, select, error);
+    bool ok = source->name && copy && open_what(source, copy, lines, error);
     free(copy);
     if (!ok)
         source_close(source);

@@ -21,15 +21,25 @@ struct source {
     int child; /* process id of a private server, 0 none */
 };
 
-/* Connects and says HELLO; selects a run unless select is false.  False with one line in
+/* Which lines it is to be told of. */
+enum source_lines {
+    SOURCE_NO_RUN,     /* none: no run is selected */
+    SOURCE_ALL_LINES,
+    SOURCE_NAMED_LINES /* where there are many, those that answers name: book_line may give NULL */
+};
+
+/* Connects and says HELLO; selects a run unless lines is SOURCE_NO_RUN.  False with one line in
  * `error`.  Waits for the answer. */
-bool source_open(struct source *source, const char *what, bool select, struct error *error);
+bool source_open(struct source *source, const char *what, enum source_lines lines, struct error *error);
 /* The same for the default endpoint, starting a server there if none answers. */
 bool source_open_default(struct source *source, struct error *error);
 void source_close(struct source *source);
 
 bool source_send(struct source *source, struct out *out); /* frees out */
 bool source_select(struct source *source, const char *run, struct error *error);
+
+/* Asks for lines that are perhaps not known yet, and waits for them; those that there are not stay unknown. */
+bool source_lines(struct source *source, const uint32_t *lines, uint32_t count, struct error *error);
 
 /* Next message that is not a table; tables go into the book.  Result: 1 a message, 0 none yet (only
  * when not blocking), -1 the connection is over, with a line in error. */

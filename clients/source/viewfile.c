@@ -183,7 +183,7 @@ static uint32_t find_line(const struct place *p, const struct book *book, struct
         !is_taken(p, number))
         return number;
     for (uint32_t i = 1; i <= book->line_count; i++)
-        if (strcmp(book->lines[i - 1].is.kind, kind) == 0 &&
+        if ((line = book_line(book, i)) != NULL && strcmp(line->is.kind, kind) == 0 &&
             strcmp(label_name(book, sites, i), name) == 0 && !is_taken(p, i))
             return i;
     return 0;

@@ -26,7 +26,15 @@ static bool is_waiting(const struct book *book, const struct shown_tail *tail, s
 
 static const struct shown_tail *tail_of(const struct waits *waits, uint32_t line)
 {
-    return line && line <= waits->tail_count ? &waits->tails[line - 1] : NULL;
+    uint32_t low = 0, high = waits->tail_count; /* they come by line, not all of them */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (waits->tails[middle].line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < waits->tail_count && waits->tails[low].line == line ? &waits->tails[low] : NULL;
 }
 
 /* Does the thread hold the line?  One that is blocked in it does, unless what it
@@ -143,7 +151,8 @@ static void find_waits(struct waits *waits, const struct book *book)
 bool waits_take(struct waits *waits, const struct book *book, unsigned type, struct in *in)
 {
     if (type == MESSAGE_TAIL) {
-        waits->tails = room(waits->tails, waits->tail_count, sizeof *waits->tails);
+        if ((waits->tail_count & (waits->tail_count + 1)) == 0) /* full: 0, 1, 3, 7, ... */
+            waits->tails = room(waits->tails, 2 * (size_t)waits->tail_count + 1, sizeof *waits->tails);
         get_tail(in, &waits->tails[waits->tail_count++]);
     }
     if (type != MESSAGE_TAILS_END)

@@ -2,6 +2,7 @@
  * waits. */
 #include "clients/view/view.h"
 
+#include "wire/asked.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@ void link_select(struct view *view, const char *run)
     struct out out = {0};
     out_begin(&out, MESSAGE_SELECT);
     put_string(&out, run);
+    put_u8(&out, SELECT_NAMED_LINES);
     out_end(&out);
     link_send(view, &out);
 }
@@ -147,7 +149,10 @@ void link_map(struct view *view)
         return;
     struct window_request rows;
     place_request(&view->place, &rows);
-    rows_for_request(view, &rows);
+    if (!rows_for_density(view, &rows)) {
+        free_request(&rows);
+        return;
+    }
     if (rows.row_count > MAP_STRIPS)
         for (uint32_t i = 1; i < rows.row_count; i++)
             rows.joined[i] = i * MAP_STRIPS / rows.row_count == (i - 1) * MAP_STRIPS / rows.row_count;
@@ -171,7 +176,10 @@ void link_far(struct view *view)
     double width = stage_along_px(view) - stage_names_px(view);
     struct window_request rows;
     place_request(&view->place, &rows);
-    rows_for_request(view, &rows);
+    if (!rows_for_density(view, &rows)) {
+        free_request(&rows);
+        return;
+    }
     struct density_request request = {.id = REQUEST_FAR, .pixels = (uint32_t)MAX(width, 16),
                                       .by_time = view->place.column_ns > 0,
                                       .from = (int64_t)view->place.far_from,

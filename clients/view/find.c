@@ -75,7 +75,7 @@ static void add_lines(struct view *view, const struct pattern *p, struct search_
     const struct book *book = the_book(view);
     r->lines = g_new(uint32_t, book->line_count + 1);
     for (uint32_t i = 1; i <= book->line_count; i++)
-        if (matches(p, book_label(book, i)))
+        if (book_line(book, i) && matches(p, book_label(book, i)))
             r->lines[r->line_count++] = i;
 }
 

@@ -25,6 +25,7 @@ static void take_window(struct view *view, struct in *in)
     switch (window.id) {
     case REQUEST_VIEW:
         l->asked = false;
+        rows_taken(view, &window);
         stage_take(view, &window);
         if (l->ask_again) {
             l->ask_again = false;
@@ -32,6 +33,9 @@ static void take_window(struct view *view, struct in *in)
         } else {
             link_colour(view);
         }
+        if (rows_by_events(view) && !view->density.row_count)
+            link_map(view); /* of the lines that are known by now */
+        window_titles(view);
         break;
     case REQUEST_COLOUR:
         l->colour_asked = false;
@@ -453,6 +457,7 @@ static void begin(struct view *view, struct source *source, const char *what)
     struct out out = {0};
     link_close(view);
     l->source = *source;
+    l->source.book.named = true;
     l->connected = true;
     l->patience = g_timeout_add(250, on_patience, view);
     l->watch = g_unix_fd_add(source->fd, G_IO_IN | G_IO_HUP, on_bytes, view);
@@ -498,7 +503,7 @@ static void open_in_thread(GTask *task, gpointer object, gpointer data, GCancell
     struct opening *o = data;
     (void)object;
     (void)cancel;
-    o->ok = o->what ? source_open(&o->source, o->what, false, &o->error)
+    o->ok = o->what ? source_open(&o->source, o->what, SOURCE_NO_RUN, &o->error)
                     : source_open_default(&o->source, &o->error);
     g_task_return_boolean(task, o->ok);
 }

@@ -271,6 +271,11 @@ void rows_cluster_pattern(struct view *view, const char *pattern); /* as of fnma
 void rows_hide_pattern(struct view *view, const char *pattern);
 void rows_default(struct view *view); /* the clusters of the descriptions, if they have any */
 void rows_cluster(struct view *view, enum rows_rule rule);
+/* Of very many lines, until they are arranged, those have rows that have events in the window. */
+bool rows_by_events(const struct view *view);
+void rows_taken(struct view *view, const struct shown_window *window); /* it is to be shown */
+/* As for a window, but those that are shown where otherwise all were meant; false: none are. */
+bool rows_for_density(struct view *view, struct window_request *request);
 void rows_for_request(struct view *view, struct window_request *request);
 
 /* history.c */

@@ -46,6 +46,22 @@ void window_offer(struct view *view, const char *button, const char *text)
     show_banner(view, button, text, BANNER_ARRANGE);
 }
 
+/* The source, and how many lines have no row; NULL: all that are drawn have. */
+static char *said_of_lines(const struct view *view)
+{
+    const struct shown_window *w = &view->stage.window;
+    const char *name = view->link.source.name ? view->link.source.name : "";
+    if (!w->idle_lines && !w->left_lines)
+        return NULL;
+    GString *s = g_string_new(name);
+    if (w->idle_lines)
+        g_string_append_printf(s, " — %" G_GUINT64_FORMAT " lines have no event here", (guint64)w->idle_lines);
+    if (w->left_lines)
+        g_string_append_printf(s, " — %" G_GUINT64_FORMAT " lines that have some find no room",
+                               (guint64)w->left_lines);
+    return g_string_free(s, FALSE);
+}
+
 void window_titles(struct view *view)
 {
     const struct shown_run *run = &the_book(view)->run;
@@ -53,7 +69,9 @@ void window_titles(struct view *view)
     char *title = has ? g_strdup_printf("%s%s", run->name, run->connected ? " — live" : "")
                       : g_strdup("Poet");
     gtk_label_set_text(GTK_LABEL(view->title), title);
-    gtk_label_set_text(GTK_LABEL(view->subtitle), view->link.source.name ? view->link.source.name : "");
+    char *source = has ? said_of_lines(view) : NULL;
+    gtk_label_set_text(GTK_LABEL(view->subtitle), source ? source : view->link.source.name ? view->link.source.name : "");
+    g_free(source);
     gtk_window_set_title(GTK_WINDOW(view->window), title);
     g_free(title);
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/answer/answer.h"
 
+#include "server/answer/named.h"
 #include "server/loop/turn.h"
 #include "server/run/unseen.h"
 #include "wire/limits.h"
@@ -21,6 +22,7 @@ struct list {
 
 static void list_add(struct list *list, struct ref ref)
 {
+    named_note(ref.line);
     list->items = grow(list->items, &list->room, list->count + 1, sizeof *list->items);
     list->items[list->count++] = ref;
 }
@@ -86,6 +88,9 @@ struct shown_event show(const struct run *run, uint64_t position)
                             .about = e.about,
                             .thread = e.thread,
                             .in = e.in};
+    named_note(e.line);
+    named_note(e.about);
+    named_note(e.thread);
     if (e.site && e.site <= run->site_count) {
         s.process = run->site_list[e.site - 1].process;
         s.site = run->site_list[e.site - 1].address;
@@ -123,6 +128,9 @@ struct shown_event show_pending(const struct run *run, const struct arrival *a)
                             .time_ns = a->time_ns,
                             .about = a->about,
                             .thread = a->thread};
+    named_note(a->at.line);
+    named_note(a->about);
+    named_note(a->thread);
     if (a->site) {
         s.process = run->site_list[a->site - 1].process;
         s.site = run->site_list[a->site - 1].address;
@@ -199,7 +207,7 @@ void tell_line(struct out *out, const struct run *run, uint32_t line)
     if (line & HIDDEN_LINE) {
         s.kind = (char *)(uintptr_t)run_kind_name(run, order_line_kind(order, line));
     } else {
-        const struct run_line *l = &run->lines[line - 1];
+        const struct run_line *l = run_line_at(run, line);
         s.kind = (char *)(uintptr_t)run_kind_name(run, l->kind);
         s.name = l->name;
         s.process = l->process;
@@ -267,7 +275,10 @@ bool answer_some_news(struct out *out, const struct run *run, struct known *know
     if (!known->lines) /* what changed before is told with the line */
         known->changes = run->change_count;
     struct share share = share_of(NEWS_NS);
-    for (unsigned n = 1; known->lines < order_lines(run->order); n++) {
+    bool named = named_only(run, known);
+    if (named)
+        named_count(out, run, known);
+    for (unsigned n = 1; !named && known->lines < order_lines(run->order); n++) {
         if (out->size >= enough || (n % 64 == 0 && !share_left(share)))
             return false;
         tell_line(out, run, ++known->lines);
@@ -275,7 +286,9 @@ bool answer_some_news(struct out *out, const struct run *run, struct known *know
     for (unsigned n = 1; known->changes < run->change_count; n++) {
         if (out->size >= enough || (n % 64 == 0 && !share_left(share)))
             return false;
-        tell_line(out, run, run->changes[known->changes++]);
+        uint32_t line = run->changes[known->changes++];
+        if (named_told(known, line))
+            tell_line(out, run, line);
     }
     return true;
 }
@@ -367,6 +380,8 @@ void answer_stat(struct out *out, const struct run *run)
     const struct trouble *troubles = order_troubles(run->order, &count);
     for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {
         out_begin(out, MESSAGE_TROUBLE);
+        named_note(troubles[i].at.line);
+        named_note(troubles[i].with.line);
         put_ref(out, troubles[i].at);
         put_ref(out, troubles[i].with);
         put_string(out, troubles[i].why);
@@ -392,10 +407,23 @@ void answer_event(struct out *out, const struct run *run, struct ref at)
     show_free(&s);
 }
 
+#define TAILS_LEAST 500u /* lines at which is looked in a step, in four hundreds */
+
+/* A line that ended and in which nobody is any more has no part in who waits for what. */
+static bool is_over(const struct order *order, uint32_t line)
+{
+    uint32_t thread;
+    enum presence presence;
+    uint64_t since;
+    bool acts = order_thread_last(order, line) != NO_POSITION && !order_line_closed(order, line);
+    return !acts && !order_line_inside(order, line, 0, &thread, &presence, &since);
+}
+
 static void tell_tail(struct out *out, const struct run *run, uint32_t line)
 {
     const struct order *order = run->order;
     struct shown_tail tail = {.line = line};
+    named_note(line);
     uint64_t n = order_line_events(order, line);
     if (n > order_line_first(order, line)) {
         uint64_t last = order_line_at(order, line, n - 1);
@@ -414,6 +442,7 @@ static void tell_tail(struct out *out, const struct run *run, uint32_t line)
         tail.inside = realloc(tail.inside, (tail.inside_count + 1) * sizeof *tail.inside);
         if (!tail.inside)
             abort();
+        named_note(thread);
         tail.inside[tail.inside_count++] =
             (struct shown_inside){thread, (uint8_t)presence, {line, since}};
     }
@@ -427,8 +456,15 @@ static void tell_tail(struct out *out, const struct run *run, uint32_t line)
 
 bool answer_tails(struct out *out, const struct run *run, uint32_t *line, unsigned most)
 {
-    for (; *line < order_lines(run->order) && most; most--)
-        tell_tail(out, run, ++*line);
+    uint32_t end = order_lines(run->order);
+    bool many = end > LIMIT_LINES_TOLD;
+    for (unsigned looks = 0; *line < end && most && looks < 400 * TAILS_LEAST; looks++)
+        if (!many || !is_over(run->order, *line + 1)) {
+            tell_tail(out, run, ++*line);
+            most--;
+        } else {
+            ++*line;
+        }
     if (*line < order_lines(run->order))
         return false;
     out_begin(out, MESSAGE_TAILS_END);

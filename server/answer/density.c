@@ -1,6 +1,7 @@
 /* A run from far away: per row and pixel how many events, and the longest stretch in which only
  * blocked threads were in the line.  Counts are found by searching each line for the borders of the
  * pixels, so that they cost the same however many events there are; stretches need a look at each. */
+#include "server/answer/named.h"
 #include "server/run/times.h"
 #include "server/answer/window.h"
 
@@ -202,6 +203,8 @@ static bool density_step(void *p, uint64_t budget)
 static bool density_put(void *p, struct out *out)
 {
     struct density_job *job = p;
+    for (uint32_t i = 0; i < job->shown.row_count; i++)
+        named_note(job->shown.rows[i]);
     out_begin(out, MESSAGE_DENSITY_IS);
     put_density(out, &job->shown);
     out_end(out);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/answer/finding.h"
 
+#include "server/answer/named.h"
 #include "server/loop/turn.h"
 #include "wire/shown.h"
 
@@ -213,6 +214,8 @@ static bool finding_put(void *p, struct out *out)
                  (unsigned long long)job->costly, job->costly == 1 ? "" : "s") < 0)
         abort();
     job->told_at = job->found.looked;
+    for (uint32_t i = 0; i < job->found.hit_count; i++)
+        named_note(job->found.hits[i].at.line);
     out_begin(out, MESSAGE_FOUND);
     put_found(out, &job->found);
     out_end(out);

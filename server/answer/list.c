@@ -1,6 +1,7 @@
 /* Events in the order of the log, and single steps from one to another. */
 #include "server/answer/answer.h"
 #include "server/answer/finding.h"
+#include "server/answer/named.h"
 
 #define LOOKED_MOST 16384u /* positions, where many lines are hidden */
 #define STEPS_MOST 20000u  /* along one line, to find where it meets another */
@@ -97,6 +98,7 @@ void answer_step(struct out *out, const struct run *run, struct ref from, enum a
                  ? elsewhere(order, from.line, position, step == STEP_EFFECT)
                  : neighbour(order, from.line, position, step == STEP_LINE_BACK);
     struct event e = to == NO_POSITION ? (struct event){0} : order_event(order, to);
+    named_note(e.line);
     struct shown_hit hit = {{e.line, e.number}, to};
     struct shown_found found = {.done = true, .looked = 1, .count = to != NO_POSITION, .hits = &hit,
                                 .hit_count = to != NO_POSITION};

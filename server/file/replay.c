@@ -174,6 +174,7 @@ struct run *replay(const char *path, const char **why)
             player.run->unfinished = true;
         session_free(player.run->sessions[i]);
     }
+    run_pack(player.run);
     player.run->connected = 0; /* nobody is, to a file */
     if (player.lost) {
         free(damage);

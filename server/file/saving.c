@@ -213,7 +213,7 @@ static bool forget(struct run *run)
 {
     struct moment moment = run->saving->moments[0];
     uint64_t blocks = (moment.position + BLOCK_EVENTS - 1) / BLOCK_EVENTS;
-    order_forget(run->order, blocks * BLOCK_EVENTS);
+    run_forget(run, blocks * BLOCK_EVENTS);
     if (order_first(run->order) < moment.position)
         return false;
     order_renew(run->order, moment.place);

@@ -109,7 +109,7 @@ static void own_line(struct session *session, const struct told_line *told, uint
     session->own_lines = grow(session->own_lines, &session->own_line_room, session->own_line_count + 1,
                               sizeof *session->own_lines);
     session->own_lines[session->own_line_count++] = line;
-    if (session->run->lines[line - 1].programs++ == 0)
+    if (run_line_at(session->run, line)->programs++ == 0)
         order_back(session->run->order, line);
     struct ref by = thread_state_of(session, thread)->last[0];
     if ((told->flags & LINE_FOLLOWS) && by.line)
@@ -200,7 +200,7 @@ static bool read_object(struct session *session, struct in *in)
     uint32_t line = get_told_object(in, &told) ? announced_line(session, in, told.line) : 0;
     if (!line)
         return false;
-    session->run->lines[line - 1].object = told.object;
+    run_line_at(session->run, line)->object = told.object;
     run_line_changed(session->run, line);
     return true;
 }

@@ -31,6 +31,7 @@ struct session *session_new(struct run *run, uint32_t number, struct hello *hell
                                                             .clock_ns = hello->clock_ns,
                                                             .wall_ns = hello->wall_ns,
                                                             .connected = true});
+    identities_expect(&run->identities, hello->instance);
     hello->path = hello->host = NULL;
     hello->arguments = NULL;
     hello->argument_count = 0;
@@ -432,7 +433,8 @@ void session_hangup(struct session *session)
     }
     size_t gone = 0; /* of a line that others have, too, the missing numbers may be theirs */
     for (size_t i = 0; i < session->own_line_count; i++)
-        if (--run->lines[session->own_lines[i] - 1].programs == 0)
+        if (!order_line_away(run->order, session->own_lines[i]) &&
+            --run_line_at(run, session->own_lines[i])->programs == 0)
             session->own_lines[gone++] = session->own_lines[i];
     order_gone(run->order, session->own_lines, gone);
     session_process(session)->connected = false;

@@ -183,6 +183,11 @@ struct order {
     struct frozen *frozen; /* the save under way */
     uint64_t saved_bytes;  /* of pages, in the last save */
     size_t trimmed; /* the next line to be looked at, whether it is at rest */
+    uint16_t *away; /* away.c: by index of a line, 0 it is here, else 1 + its pattern */
+    size_t away_room, away_count;
+    struct line *patterns;
+    size_t pattern_count, pattern_room;
+    struct map pattern_codes;
     struct kept_block {
         struct block *rows; /* NULL: on the shelf only */
         uint64_t place;    /* 0: open */
@@ -249,7 +254,23 @@ struct order {
     struct order_figures figures;
 };
 
-struct line *line_get(const struct order *order, uint32_t line);
+struct line *line_get(const struct order *order, uint32_t line); /* brings it back if it is away */
+
+/* away.c */
+void order_bring_back(const struct order *order, size_t index);
+void order_put_away(struct order *order); /* lines that are over */
+void away_free(struct order *order);
+
+static inline bool line_is_away(const struct order *order, size_t index)
+{
+    return order->away_count && index < order->away_room && order->away[index];
+}
+
+/* A visible line, by number - 1, only to be read at once: one that is away stays so. */
+static inline const struct line *order_look_at(const struct order *order, size_t index)
+{
+    return line_is_away(order, index) ? &order->patterns[order->away[index] - 1] : &order->lines[index];
+}
 
 /* pages.c: to be called before a line changes in what is saved of it; and after it was made */
 void pages_touched(struct order *order, uint32_t line);

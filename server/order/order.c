@@ -83,7 +83,8 @@ void order_free(struct order *order)
     pending_free_all(order);
     pages_free(order);
     for (size_t i = 0; i < order->line_count; i++)
-        line_free(&order->lines[i]);
+        if (!line_is_away(order, i))
+            line_free(&order->lines[i]);
     for (size_t i = 0; i < order->hidden_count; i++)
         line_free(&order->hidden[i]);
     for (uint64_t i = 0; i * BLOCK_EVENTS < order->count; i++)
@@ -107,6 +108,7 @@ void order_free(struct order *order)
     for (size_t i = 0; i < order->effects_room; i++)
         free(order->effects[i].of);
     lines_free(order->lines, order->line_room);
+    away_free(order);
     lines_free(order->hidden, order->hidden_room);
     free(order->after);
     free(order->effects);

@@ -185,6 +185,8 @@ uint64_t order_edge(const struct order *order, uint64_t position, uint32_t i);
 void order_receives(const struct order *order, uint64_t send,
                     void (*visit)(void *context, uint64_t receive), void *context);
 uint32_t order_lines(const struct order *order);        /* 1 .. result */
+/* It ended, all its events are forgotten, and next to nothing is kept of it. */
+bool order_line_away(const struct order *order, uint32_t line);
 uint32_t order_hidden_lines(const struct order *order); /* HIDDEN_LINE + 1 .. */
 bool order_line_shared(const struct order *order, uint32_t line);
 bool order_line_closed(const struct order *order, uint32_t line);

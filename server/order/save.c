@@ -191,5 +191,8 @@ bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
     load_rest(&in, order);
     if (pages)
         load_all_pages(&in, order);
-    return !in.bad && in.at == in.size && open_lines_fit(order);
+    bool good = !in.bad && in.at == in.size && open_lines_fit(order);
+    if (good && order->first)
+        order_put_away(order);
+    return good;
 }

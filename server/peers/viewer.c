@@ -1,5 +1,6 @@
 /* Viewers: requests and their answers.  A slow one is not waited for. */
 #define _GNU_SOURCE
+#include "server/answer/named.h"
 #include "server/file/rest.h"
 #include "server/peers/server.h"
 
@@ -63,10 +64,11 @@ bool viewer_ready(struct peer *peer)
 
 static void select_run(struct peer *peer, struct run *run)
 {
+    bool named = peer->known.named;
     viewer_gone(peer); /* what it waited for was of another run */
     peer->run = run;
     run->watchers++;
-    peer->known = (struct known){0};
+    peer->known = (struct known){.named = named};
     peer->fed_generation = 0;
     answer_run(&peer->out, run, MESSAGE_SELECTED);
     tell_news(peer);
@@ -75,10 +77,12 @@ static void select_run(struct peer *peer, struct run *run)
 static void on_select(struct peer *peer, struct in *in)
 {
     char *which = get_name(in, 256);
+    uint8_t flags = in_left(in) ? get_u8(in) : 0;
     size_t index = in_done(in) ? choose(peer->server, which) : SIZE_MAX;
     const char *why = NULL;
     struct run *run = index == SIZE_MAX ? NULL : rest_wake(&peer->server->runs, index, &why);
     peer->follows_newest = !*which;
+    peer->known.named = flags & SELECT_NAMED_LINES;
     if (run)
         select_run(peer, run);
     else if (why)
@@ -173,6 +177,20 @@ static void on_step(struct peer *peer, struct in *in)
         answer_step(&peer->out, peer->run, from, (enum asked_step)step);
 }
 
+/* They are told before this is. */
+static void on_lines(struct peer *peer, struct in *in)
+{
+    uint32_t n = get_count(in, 4);
+    if (n > LIMIT_LINES_ASKED)
+        in_fail(in, "asks for too many lines");
+    for (; n && !in->error; n--)
+        named_note(get_u32(in));
+    if (!in_done(in))
+        return;
+    out_begin(&peer->out, MESSAGE_LINES_END);
+    out_end(&peer->out);
+}
+
 static void cancel(struct peer *peer, uint32_t id)
 {
     struct window_job *window = jobs_take(&peer->windows, id);
@@ -196,6 +214,7 @@ static bool work_for(struct peer *peer)
     if (!tell_news(peer))
         return true;
     size_t before = peer->out.size;
+    named_begin(peer->run, &peer->known);
     if (jobs_step(&peer->windows, STEP_EVENTS)) {
         window_free(peer->kept);
         peer->kept = jobs_put(&peer->windows, &peer->out);
@@ -207,6 +226,7 @@ static bool work_for(struct peer *peer)
         if (done)
             others[i]->sort->free(done);
     }
+    named_end(&peer->out, before, peer->run, &peer->known);
     if (peer->out.size > before)
         peer_send(peer);
     return true;
@@ -237,32 +257,23 @@ void viewer_gone(struct peer *peer)
     peer->kept = NULL;
     dump_free(peer->dump);
     peer->dump = NULL;
+    named_forget(&peer->known);
 }
 
-bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+static bool answer(struct peer *peer, unsigned type, struct in *in)
 {
-    struct in in = in_from(body, size);
-    peer->server->asked = ev_now(peer->server->loop);
-    bool needs_run = type >= MESSAGE_WINDOW && type <= MESSAGE_FETCH;
-    if (needs_run && !peer->run) {
-        tell_error(peer, "no run was selected");
-        peer_send(peer);
-        return true;
-    }
-    if (peer->run)
-        answer_damage(&peer->out, peer->run, &peer->known);
     switch (type) {
     case MESSAGE_RUNS:
         on_runs(peer);
         break;
     case MESSAGE_SELECT:
-        on_select(peer, &in);
+        on_select(peer, in);
         break;
     case MESSAGE_FEED:
-        peer->feeding = get_u8(&in);
+        peer->feeding = get_u8(in);
         break;
     case MESSAGE_WINDOW:
-        on_window(peer, &in);
+        on_window(peer, in);
         break;
     case MESSAGE_DUMP:
         dump_free(peer->dump);
@@ -271,7 +282,7 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
     case MESSAGE_ORDER:
     case MESSAGE_WHY:
     case MESSAGE_COUNT:
-        on_question(peer, type, &in);
+        on_question(peer, type, in);
         break;
     case MESSAGE_STAT:
         if (peer->run->verify)
@@ -279,30 +290,57 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         answer_stat(&peer->out, peer->run);
         break;
     case MESSAGE_TAILS:
-        on_question(peer, type, &in);
+        on_question(peer, type, in);
         break;
     case MESSAGE_SEARCH:
-        on_search(peer, &in);
+        on_search(peer, in);
         break;
     case MESSAGE_SITES:
         answer_sites(&peer->out, peer->run);
         break;
     case MESSAGE_FETCH:
-        answer_bytes(&peer->out, peer->run, get_u64(&in));
+        answer_bytes(&peer->out, peer->run, get_u64(in));
         break;
     case MESSAGE_LIST:
-        on_list(peer, &in);
+        on_list(peer, in);
         break;
     case MESSAGE_STEP:
-        on_step(peer, &in);
+        on_step(peer, in);
         break;
     case MESSAGE_CANCEL:
-        cancel(peer, get_u32(&in));
+        cancel(peer, get_u32(in));
         break;
     case MESSAGE_DENSITY:
-        on_density(peer, &in);
+        on_density(peer, in);
+        break;
+    case MESSAGE_LINES:
+        on_lines(peer, in);
         break;
     default:
+        return false;
+    }
+    return true;
+}
+
+bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+{
+    struct in in = in_from(body, size);
+    peer->server->asked = ev_now(peer->server->loop);
+    bool needs_run = type >= MESSAGE_WINDOW && type <= MESSAGE_LINES;
+    if (needs_run && !peer->run) {
+        tell_error(peer, "no run was selected");
+        peer_send(peer);
+        return true;
+    }
+    if (peer->run)
+        answer_damage(&peer->out, peer->run, &peer->known);
+    size_t before = peer->out.size;
+    if (peer->run)
+        named_begin(peer->run, &peer->known);
+    bool known = answer(peer, type, &in);
+    if (peer->run && type != MESSAGE_SELECT)
+        named_end(&peer->out, before, peer->run, &peer->known);
+    if (!known) {
         peer_refuse(peer, "%s is no request", message_name(type));
         return true;
     }
@@ -317,7 +355,13 @@ void viewer_refill(struct peer *peer)
 {
     if (peer->telling && peer->out.size < DUMP_BYTES)
         tell_news(peer);
-    if (!peer->dump || peer->out.size >= DUMP_BYTES || !dump_step(peer->dump, &peer->out, DUMP_BYTES))
+    if (!peer->dump || peer->out.size >= DUMP_BYTES)
+        return;
+    size_t before = peer->out.size;
+    named_begin(peer->run, &peer->known);
+    bool all = dump_step(peer->dump, &peer->out, DUMP_BYTES);
+    named_end(&peer->out, before, peer->run, &peer->known);
+    if (!all)
         return;
     dump_free(peer->dump);
     peer->dump = NULL;

@@ -163,15 +163,12 @@ static bool has_room(const struct run *run)
     return order_lines(run->order) < LIMIT_LINES && (!run->live || live_lines < most);
 }
 
-/* Most lines have no name. */
-static char no_name[1];
-
-static char *name_new(const char *name) { return *name ? must(strdup(name)) : no_name; }
-
-static void name_free(char *name)
+static void text_free(struct run_text *first)
 {
-    if (name != no_name)
-        free(name);
+    for (struct run_text *t = first, *next; t; t = next) {
+        next = t->next;
+        free(t);
+    }
 }
 
 /* ---- life ---- */
@@ -201,7 +198,7 @@ struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
     run->name = must(strndup(key, strcspn(key, "@")));
     run->number = number;
     run->trace = trace;
-    run->identities.gradual = run->texts.gradual = run->sites.gradual = true;
+    run->texts.gradual = run->sites.gradual = true;
     run->order = trace ? order_new_on((struct shelf){trace, part_put, part_get, NULL}) : order_new();
     order_cache(run->order, cache_bytes());
     return run;
@@ -226,23 +223,19 @@ void run_free(struct run *run)
     if (run->counters > 0)
         close(run->counters);
     live_lines -= run->live ? order_lines(run->order) : 0;
-    for (uint32_t i = 0; i < order_lines(run->order); i++)
-        name_free(run->lines[i].name);
+    lines_free(&run->lines);
     for (size_t i = 0; i < run->process_count; i++)
         process_free(&run->processes[i]);
     map_settle(&run->texts);
     for (size_t i = 0; i < run->texts.room; i++)
-        for (struct run_text *t = run->texts.entries[i].value, *next; t; t = next) {
-            next = t->next;
-            free(t);
-        }
+        text_free(run->texts.entries[i].value);
     for (size_t i = 0; i < run->target_count; i++) {
         target_free(run->targets[i]);
         free(run->target_texts[i]);
     }
     names_free(&run->types);
     names_free(&run->kinds);
-    map_free(&run->identities);
+    identities_free(&run->identities);
     map_free(&run->texts);
     map_free(&run->sites);
     for (size_t i = 0; i < run->session_count; i++)
@@ -258,7 +251,6 @@ void run_free(struct run *run)
     free(run->targets);
     free(run->target_texts);
     free(run->site_list);
-    free(run->lines);
     free(run->changes);
     free(run->processes);
     free(run->key);
@@ -273,18 +265,47 @@ void run_free(struct run *run)
 uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
                   struct run_line facts)
 {
-    uint32_t line = (uint32_t)(uintptr_t)map_get(&run->identities, high, low);
+    uint32_t line = identities_get(&run->identities, high, low);
     if (line || !has_room(run))
         return line;
     live_lines += run->live;
     run->generation++;
     facts.kind = run_kind(run, kind);
-    facts.name = name_new(facts.name ? facts.name : "");
     line = order_line(run->order, shared, facts.kind);
-    run->lines = grow(run->lines, &run->line_room, line, sizeof *run->lines);
-    run->lines[line - 1] = facts;
-    map_put(&run->identities, high, low, (void *)(uintptr_t)line);
+    lines_add(&run->lines, facts);
+    identities_put(&run->identities, high, low, line);
     return line;
+}
+
+static bool is_away(const void *order, uint32_t line) { return order_line_away(order, line); }
+
+/* Texts of events that are forgotten. */
+static void forget_texts(struct run *run)
+{
+    if (!run->texts.count)
+        return;
+    struct map kept = {.gradual = true};
+    map_settle(&run->texts);
+    for (size_t i = 0; i < run->texts.room; i++) {
+        const struct map_entry *e = &run->texts.entries[i];
+        struct run_text *t = e->value;
+        if (t && order_is_forgotten(run->order, (struct ref){(uint32_t)e->a, e->b})) {
+            text_free(t);
+        } else if (t) {
+            map_put(&kept, e->a, e->b, t);
+        }
+    }
+    map_free(&run->texts);
+    run->texts = kept;
+}
+
+void run_pack(struct run *run) { lines_pack(&run->lines, is_away, run->order); }
+
+void run_forget(struct run *run, uint64_t position)
+{
+    order_forget(run->order, position);
+    forget_texts(run);
+    run_pack(run);
 }
 
 void run_line_changed(struct run *run, uint32_t line)
@@ -296,11 +317,10 @@ void run_line_changed(struct run *run, uint32_t line)
 
 void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name)
 {
-    struct run_line *l = &run->lines[line - 1];
+    struct run_line *l = run_line_at(run, line);
     l->kind = run_kind(run, kind);
     order_line_becomes(run->order, line, l->kind);
-    name_free(l->name);
-    l->name = name_new(name);
+    lines_rename(l, name);
     run_line_changed(run, line);
 }
 
@@ -317,9 +337,8 @@ static void note_rename(struct run *run, struct ref at, const char *before, cons
 
 void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since)
 {
-    note_rename(run, (struct ref){line, since}, run->lines[line - 1].name, name);
-    name_free(run->lines[line - 1].name);
-    run->lines[line - 1].name = name_new(name);
+    note_rename(run, (struct ref){line, since}, run_line_at(run, line)->name, name);
+    lines_rename(run_line_at(run, line), name);
     run_line_changed(run, line);
 }
 

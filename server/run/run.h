@@ -1,22 +1,16 @@
 /* One run: its order, and the names of everything in it.
  *
  * A run owns its order, its descriptions and its tables.  Codes of types and kinds are
- * the run's own; 0 is no type.  Lines of the order from 1 have a run_line each. */
+ * the run's own; 0 is no type.  Lines of the order from 1 have a run_line each (lines.h). */
 #ifndef SERVER_RUN_RUN_H
 #define SERVER_RUN_RUN_H
 
 #include "config/target.h"
+#include "server/run/identity.h"
+#include "server/run/lines.h"
 #include "memory/map.h"
 #include "server/order/order.h"
 #include "server/store/tracefile.h"
-
-struct run_line {
-    uint32_t kind;
-    uint32_t process; /* that opened it, an index into processes */
-    char *name;
-    uint64_t object, entry;
-    uint32_t programs;   /* that announced it and are connected */
-};
 
 struct run_module {
     char *path;
@@ -68,13 +62,12 @@ struct run {
     bool live;               /* trace is being written */
     char *file;
     struct names types, kinds;
-    struct run_line *lines; /* by line - 1 */
-    size_t line_room;
+    struct lines lines;
     uint32_t *changes; /* lines that changed after they were made, as it happened */
     size_t change_count, change_room;
     struct run_process *processes;
     size_t process_count, process_room;
-    struct map identities; /* of lines */
+    struct identities identities; /* of lines */
     struct map texts;
     uint64_t text_count;
     struct map sites;
@@ -135,6 +128,11 @@ const char *run_kind_name(const struct run *run, uint32_t kind);
 /* The line of an identity, made on first use; the name is copied. */
 uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
                   struct run_line facts);
+/* What is known of it; until the run forgets something. */
+static inline struct run_line *run_line_at(const struct run *run, uint32_t line) { return lines_at(&run->lines, line); }
+/* Forgets the oldest part, up to a position, as order_forget does. */
+void run_forget(struct run *run, uint64_t position);
+void run_pack(struct run *run); /* what is known of lines that the order has put away */
 void run_line_changed(struct run *run, uint32_t line); /* viewers are to hear of it again */
 /* It turns out to be of another kind, and is called so. */
 void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name);

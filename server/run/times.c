@@ -12,7 +12,7 @@ struct times {
 static uint32_t process_of(const struct run *run, const struct event *e)
 {
     uint32_t line = e->thread && e->thread <= order_lines(run->order) ? e->thread : e->line;
-    return line && line <= order_lines(run->order) ? run->lines[line - 1].process : 0;
+    return line && line <= order_lines(run->order) ? run_line_at(run, line)->process : 0;
 }
 
 int64_t times_fitted(const struct run *run, uint64_t position)

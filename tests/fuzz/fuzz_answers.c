@@ -143,7 +143,7 @@ static void take(struct viewer *viewer, unsigned type, struct in *in)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct viewer viewer = {0};
+    struct viewer viewer = {.book.named = true};
     if (size) {
         viewer.how = *data++;
         size--;

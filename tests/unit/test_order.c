@@ -714,6 +714,46 @@ static void forgotten_lines_take_next_to_nothing(void **state)
     assert_true(sizes[1] < sizes[0] + 3 * 4 * (size_t)MANY / BLOCK_EVENTS + 3 * (size_t)MANY / PAGE_LINES + 1024);
 }
 
+/* Of lines that ended and are forgotten nearly nothing is kept, and whoever asks is told the same as before. */
+static void lines_that_are_over_are_put_away(void **state)
+{
+    (void)state;
+    enum { LINES = 2000 };
+    struct shelf shelf = shelf_memory(), theirs = shelf;
+    theirs.free = NULL;
+    struct order *order = many_lines_on(theirs, LINES, true);
+    for (uint32_t line = 2; line <= LINES / 2; line++)
+        order_close(order, line, 2);
+    order_forget(order, order_count(order) - 64);
+    uint32_t away = 0;
+    for (uint32_t line = 1; line <= LINES + 1; line++) {
+        away += order_line_away(order, line);
+        assert_false(line > LINES / 2 && order_line_away(order, line));
+        assert_int_equal(order_line_closed(order, line), line >= 2 && line <= LINES / 2);
+        assert_int_equal(order_line_kind(order, line), line == 1 ? 1 : 2);
+        assert_int_equal(order_line_shared(order, line), line > 1);
+        assert_int_equal(order_line_events(order, line), line == 1 ? 2 * LINES : 2);
+        assert_int_equal(order_line_highest(order, line), line == 1 ? 2 * LINES : 2);
+    }
+    assert_true(away > LINES / 2 - 300); /* whole pages of memory */
+    size_t size;
+    uint8_t *bytes = order_save(order, &size);
+    struct order *again = many_lines_on(theirs, LINES, false);
+    assert_true(order_restore(again, bytes, size));
+    free(bytes);
+    assert_true(order_line_away(order, 200) && order_line_away(again, 200));
+    for (int k = 0; k < 2; k++) { /* nothing may follow on it */
+        struct order *o = k ? again : order;
+        uint64_t before = order_figures(o).contradictions;
+        order_accept(o, &(struct arrival){.at = {200, 3}, .type = 1});
+        assert_false(order_line_away(o, 200));
+        assert_int_equal(order_line_events(o, 200) + order_figures(o).contradictions, before + 3 + (order_line_events(o, 200) > 2));
+        assert_int_equal(order_line_events(o, 201), 2);
+        order_free(o);
+    }
+    shelf.free(shelf.context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -738,6 +778,7 @@ int main(void)
         cmocka_unit_test(a_hang_up_goes_in_steps),
         cmocka_unit_test(a_line_comes_back),
         cmocka_unit_test(forgotten_lines_take_next_to_nothing),
+        cmocka_unit_test(lines_that_are_over_are_put_away),
     };
     return cmocka_run_group_tests_name("order", tests, NULL, NULL);
 }

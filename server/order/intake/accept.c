@@ -279,10 +279,12 @@ static void leave(struct order *order, const uint32_t *lines, size_t count)
     if (!count)
         return;
     going->lines = grow(going->lines, &going->room, going->count + count, sizeof *going->lines);
-    memcpy(going->lines + going->count, lines, count * sizeof *lines);
-    going->count += count;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (order_line_away(order, lines[i]))
+            continue; /* nobody waits for it */
+        going->lines[going->count++] = lines[i];
         line_get(order, lines[i])->leaving = true;
+    }
 }
 
 void order_gone(struct order *order, const uint32_t *lines, size_t count)
@@ -313,7 +315,7 @@ void order_patient(struct order *order) { order->patient = true; }
 static void leave_pending(struct order *order)
 {
     for (uint32_t i = 1; i <= order->line_count; i++)
-        if (order->lines[i - 1].pending)
+        if (!line_is_away(order, i - 1) && order->lines[i - 1].pending)
             leave(order, &i, 1);
 }
 

@@ -452,6 +452,8 @@ void pending_free_all(struct order *order)
         if (piece->arrival.partners != &piece->one)
             free((void *)(uintptr_t)piece->arrival.partners);
     for (size_t l = 0; l < order->line_count; l++) {
+        if (line_is_away(order, l))
+            continue;
         free(order->lines[l].more->ring.items);
         spill_free(order->lines[l].more->spill);
         far_free(order->lines[l].more->far);

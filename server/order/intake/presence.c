@@ -133,7 +133,7 @@ void presence_apply(struct order *order, struct event *event)
 bool order_line_inside(const struct order *order, uint32_t number, size_t i, uint32_t *thread,
                        enum presence *presence, uint64_t *since)
 {
-    const struct line *line = line_get(order, number);
+    const struct line *line = number & HIDDEN_LINE ? line_get(order, number) : order_look_at(order, number - 1);
     if (i >= line->occupant_count)
         return false;
     *thread = line->more->occupants[i].thread;
@@ -144,6 +144,6 @@ bool order_line_inside(const struct order *order, uint32_t number, size_t i, uin
 
 uint64_t order_thread_last(const struct order *order, uint32_t number)
 {
-    const struct line *line = line_get(order, number);
+    const struct line *line = number & HIDDEN_LINE ? line_get(order, number) : order_look_at(order, number - 1);
     return line->acted > order->first ? line->acted - 1 : NO_POSITION;
 }

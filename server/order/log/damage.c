@@ -76,7 +76,7 @@ void order_verify(struct order *order)
         if (!order->blocks[i].rows)
             log_load(order, i);
     for (size_t i = 0; i < order->line_count; i++)
-        verify_line(order, &order->lines[i]);
+        verify_line(order, order_look_at(order, i));
     for (size_t i = 0; i < order->hidden_count; i++)
         verify_line(order, &order->hidden[i]);
 }

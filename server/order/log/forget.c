@@ -70,10 +70,12 @@ void order_forget(struct order *order, uint64_t position)
     while (first < order->count && log_get(order, first, FIELD_POINT))
         first++;
     for (size_t i = 0; i < order->line_count; i++)
-        forget_line(order, (uint32_t)i + 1, first);
+        if (!line_is_away(order, i))
+            forget_line(order, (uint32_t)i + 1, first);
     for (size_t i = 0; i < order->hidden_count; i++)
         forget_line(order, HIDDEN_LINE | (uint32_t)(i + 1), first);
     order->first = first;
+    order_put_away(order);
     if (order->doubts && order->first_doubt < first)
         order->forgotten_doubts = order->doubt_reasons;
     doubts_drop(order);
@@ -84,7 +86,7 @@ void order_forget(struct order *order, uint64_t position)
 
 uint64_t order_line_highest(const struct order *order, uint32_t line)
 {
-    const struct line *l = line_get(order, line);
+    const struct line *l = line & HIDDEN_LINE ? line_get(order, line) : order_look_at(order, line - 1);
     return l->highest > l->delivered ? l->highest : l->delivered;
 }
 
@@ -92,12 +94,13 @@ uint64_t order_first(const struct order *order) { return order->first; }
 
 uint64_t order_line_first(const struct order *order, uint32_t line)
 {
-    return line_get(order, line)->base;
+    return line & HIDDEN_LINE ? line_get(order, line)->base : order_look_at(order, line - 1)->base;
 }
 
 bool order_is_forgotten(const struct order *order, struct ref at)
 {
-    const struct line *line = line_get(order, at.line);
+    bool hidden = at.line & HIDDEN_LINE, there = at.line && at.line <= order->line_count;
+    const struct line *line = hidden ? line_get(order, at.line) : there ? order_look_at(order, at.line - 1) : NULL;
     if (!line || line->base == 0 || at.number == 0 || at.number > line->delivered)
         return false;
     if (line->positions.count == line->base)

@@ -9,7 +9,16 @@ struct line *line_get(const struct order *order, uint32_t line)
     uint32_t i = (line & ~HIDDEN_LINE) - 1;
     if (line & HIDDEN_LINE)
         return i < order->hidden_count ? &order->hidden[i] : NULL;
-    return i < order->line_count ? &order->lines[i] : NULL;
+    if (i >= order->line_count)
+        return NULL;
+    if (__builtin_expect(!order->lines[i].more, 0)) /* nothing else has none */
+        order_bring_back(order, i);
+    return &order->lines[i];
+}
+
+static const struct line *look(const struct order *order, uint32_t line)
+{
+    return line & HIDDEN_LINE ? line_get(order, line) : order_look_at(order, line - 1);
 }
 
 /* ---- blocks ---- */
@@ -177,8 +186,9 @@ static void trim_next(struct order *order)
 {
     if (order->trimmed >= order->line_count)
         order->trimmed = 0;
-    if (order->line_count)
-        line_trim(&order->lines[order->trimmed++]);
+    if (order->line_count && !line_is_away(order, order->trimmed))
+        line_trim(&order->lines[order->trimmed]);
+    order->trimmed++;
 }
 
 static uint64_t most(uint16_t v) { return v > 255 ? 255 : v; }
@@ -389,12 +399,12 @@ uint32_t order_hidden_lines(const struct order *order) { return (uint32_t)order-
 
 bool order_line_shared(const struct order *order, uint32_t line)
 {
-    return line_get(order, line)->shared;
+    return look(order, line)->shared;
 }
 
 bool order_line_closed(const struct order *order, uint32_t line)
 {
-    return line_get(order, line)->closed == LINE_CLOSED;
+    return look(order, line)->closed == LINE_CLOSED;
 }
 
 void order_line_becomes(struct order *order, uint32_t line, uint32_t kind)
@@ -405,27 +415,27 @@ void order_line_becomes(struct order *order, uint32_t line, uint32_t kind)
 
 uint32_t order_line_kind(const struct order *order, uint32_t line)
 {
-    return line_get(order, line)->kind;
+    return look(order, line)->kind;
 }
 
 struct ref order_line_opened_by(const struct order *order, uint32_t line)
 {
-    return line_opened_by(line_get(order, line));
+    return line_opened_by(look(order, line));
 }
 
 uint64_t order_line_events(const struct order *order, uint32_t line)
 {
-    return line_get(order, line)->positions.count;
+    return look(order, line)->positions.count;
 }
 
 uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal)
 {
-    return line_at(order, line_get(order, line), ordinal);
+    return line_at(order, look(order, line), ordinal);
 }
 
 uint64_t order_line_from(const struct order *order, uint32_t number_of_line, uint64_t position)
 {
-    const struct line *line = line_get(order, number_of_line);
+    const struct line *line = look(order, number_of_line);
     if (line->positions.count == 0 || position > line->last)
         return line->positions.count;
     return series_find(&line->positions, (struct nodes *)(uintptr_t)&order->nodes, line->base,
@@ -435,7 +445,7 @@ uint64_t order_line_from(const struct order *order, uint32_t number_of_line, uin
 bool order_line_gap(const struct order *order, uint32_t number_of_line, size_t i, uint64_t *first,
                     uint64_t *count)
 {
-    const struct line *line = line_get(order, number_of_line);
+    const struct line *line = look(order, number_of_line);
     if (i >= line->more->gap_count)
         return false;
     *first = line->more->gaps[i].first;

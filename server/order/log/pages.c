@@ -34,7 +34,7 @@ static void copy_line(struct order *order, unsigned hidden, size_t line)
 {
     struct frozen *frozen = order->frozen;
     struct copied *of = &frozen->of[hidden];
-    struct line *as_it_is = &lines_of(order, hidden)[line];
+    const struct line *as_it_is = hidden ? &order->hidden[line] : order_look_at(order, line);
     frozen->copies = grow(frozen->copies, &frozen->room, frozen->count + 1, sizeof *frozen->copies);
     struct copy *copy = &frozen->copies[frozen->count++];
     copy->line = line % PAGE_LINES;
@@ -88,7 +88,7 @@ void pages_freeze(struct order *order)
 }
 
 /* Lines that are the same, one behind the other, are told once; which ones were copied makes no difference. */
-static void put_page(struct bytes *out, struct line *lines, size_t count, const struct copy *const *kept,
+static void put_page(struct bytes *out, const struct line *lines, size_t count, const struct copy *const *kept,
                      const uint8_t *copies)
 {
     for (size_t i = 0, same; i < count; i += same) {
@@ -106,20 +106,40 @@ static void put_page(struct bytes *out, struct line *lines, size_t count, const 
     }
 }
 
+/* The lines of a page, as they are to be saved; in *made where some of them are away, to be freed. */
+static const struct line *lines_to_save(struct order *order, unsigned hidden, size_t first, size_t count,
+                                        struct line **made)
+{
+    struct line *lines = lines_of(order, hidden) + first;
+    size_t away = 0;
+    for (size_t i = 0; i < count && !hidden && order->away_count; i++)
+        away += line_is_away(order, first + i);
+    *made = away ? aligned_alloc(_Alignof(struct line), count * sizeof *lines) : NULL;
+    if (away && !*made)
+        abort();
+    for (size_t i = 0; i < count; i++) {
+        if (!away || !line_is_away(order, first + i))
+            line_trim(&lines[i]);
+        if (away)
+            (*made)[i] = *order_look_at(order, first + i);
+    }
+    return lines;
+}
+
 static void write_page(struct order *order, unsigned hidden, size_t page)
 {
     struct frozen *frozen = order->frozen;
     const struct copied *of = &frozen->of[hidden];
     size_t first = page * PAGE_LINES, count = of->lines - first;
-    struct line *lines = lines_of(order, hidden) + first;
+    struct line *made;
     count = count > PAGE_LINES ? PAGE_LINES : count;
     memset(frozen->kept, 0, PAGE_LINES * sizeof *frozen->kept);
     for (uint32_t next = of->last[page]; next; next = frozen->copies[next - 1].next)
         frozen->kept[frozen->copies[next - 1].line] = &frozen->copies[next - 1];
     frozen->page.size = 0;
-    put_page(&frozen->page, lines, count, frozen->kept, frozen->bytes.data);
-    for (size_t i = 0; i < count; i++)
-        line_trim(&lines[i]);
+    const struct line *lines = lines_to_save(order, hidden, first, count, &made);
+    put_page(&frozen->page, made ? made : lines, count, frozen->kept, frozen->bytes.data);
+    free(made);
     struct page *at = &order->pages[hidden].items[page];
     at->place = order->shelf.put(order->shelf.context, frozen->page.data, frozen->page.size);
     order->saved_bytes += frozen->page.size;

@@ -225,7 +225,7 @@ static void ends_begin(struct ends *ends, const struct order *order)
         grow(ends->lines, &ends->room, ends->visible + ends->hidden + 1, sizeof *ends->lines);
     memset(ends->lines, 0, (ends->visible + ends->hidden) * sizeof *ends->lines);
     for (size_t i = 0; order->has_shared && i < ends->visible; i++)
-        ends->lines[i] = order->lines[i].shared ? SHARED_LINE : 0;
+        ends->lines[i] = order_look_at(order, i)->shared ? SHARED_LINE : 0;
     if (ends->marks.count)
         map_free(&ends->marks);
 }
