@@ -2,6 +2,7 @@
 #include "memory/memory.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,8 @@ static size_t bytes_of(size_t n, size_t each)
     size_t bytes;
     return __builtin_mul_overflow(n, each, &bytes) ? SIZE_MAX : bytes;
 }
+
+void *memory_bytes(size_t bytes) { return memory_given(malloc(bytes ? bytes : 1), bytes); }
 
 void *memory_zeroed(size_t n, size_t each)
 {
@@ -55,4 +58,15 @@ char *memory_copied(const char *text)
 char *memory_copied_part(const char *text, size_t size)
 {
     return text ? memory_given(strndup(text, size), size + 1) : NULL;
+}
+
+char *memory_printed(const char *format, ...)
+{
+    char *text = NULL;
+    va_list ap;
+    va_start(ap, format);
+    if (vasprintf(&text, format, ap) < 0)
+        memory_is_out(strlen(format));
+    va_end(ap);
+    return text;
 }

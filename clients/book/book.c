@@ -3,18 +3,11 @@
 
 #include "wire/limits.h"
 #include "wire/text.h"
+#include "memory/memory.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void *widen(void *array, size_t count, size_t bytes)
-{
-    void *more = realloc(array, (count + 1) * bytes);
-    if (!more)
-        abort();
-    return more;
-}
 
 static void lines_free(struct book_lines *lines)
 {
@@ -34,12 +27,12 @@ static struct book_line *line_room(struct book_lines *lines, uint32_t number)
     uint32_t page = (number - 1) / BOOK_PAGE;
     if (page >= lines->room) {
         size_t room = 2 * (page + (size_t)1);
-        lines->pages = widen(lines->pages, room, sizeof *lines->pages);
+        lines->pages = memory_resized(lines->pages, room + 1, sizeof *lines->pages);
         memset(lines->pages + lines->room, 0, (room - lines->room) * sizeof *lines->pages);
         lines->room = room;
     }
-    if (!lines->pages[page] && !(lines->pages[page] = calloc(BOOK_PAGE, sizeof **lines->pages)))
-        abort();
+    if (!lines->pages[page])
+        lines->pages[page] = memory_zeroed(BOOK_PAGE, sizeof **lines->pages);
     return &lines->pages[page][(number - 1) % BOOK_PAGE];
 }
 
@@ -103,7 +96,7 @@ static void take_process(struct book *book, struct in *in)
         return;
     }
     if (index == book->process_count) {
-        book->processes = widen(book->processes, index, sizeof *book->processes);
+        book->processes = memory_resized(book->processes, index + 1, sizeof *book->processes);
         book->processes[book->process_count++] = (struct shown_process){0};
     }
     shown_process_free(&book->processes[index]);
@@ -125,7 +118,7 @@ bool book_draw_as(const char *description)
         chosen.text = NULL;
         return false;
     }
-    chosen.name = strdup(target->name);
+    chosen.name = memory_copied(target->name);
     target_free(target);
     return chosen.name != NULL;
 }
@@ -149,7 +142,7 @@ static void take_target(struct book *book, struct in *in)
     struct target *target = in_done(in) ? target_read(text, name, NULL) : NULL;
     if (target) {
         dress(target);
-        book->targets = widen(book->targets, book->target_count, sizeof *book->targets);
+        book->targets = memory_resized(book->targets, book->target_count + 1, sizeof *book->targets);
         book->targets[book->target_count++] = target;
     }
     free(name);
@@ -165,7 +158,7 @@ static void take_type(struct book *book, struct in *in)
         free(name);
         return;
     }
-    book->types = widen(book->types, book->type_count, sizeof *book->types);
+    book->types = memory_resized(book->types, book->type_count + 1, sizeof *book->types);
     book->types[book->type_count++] = name;
 }
 
@@ -297,18 +290,15 @@ const char *book_label(const struct book *book, uint32_t line)
         return "?";
     if (l->label)
         return l->label;
-    int n;
     if (*l->is.name && l->is.object)
-        n = asprintf(&l->label, "%s:%s (0x%llx)", book_letter(book, line), l->is.name,
+        l->label = memory_printed("%s:%s (0x%llx)", book_letter(book, line), l->is.name,
                      (unsigned long long)l->is.object);
     else if (l->is.object)
-        n = asprintf(&l->label, "%s:0x%llx", book_letter(book, line),
+        l->label = memory_printed("%s:0x%llx", book_letter(book, line),
                      (unsigned long long)l->is.object);
     else
-        n = asprintf(&l->label, "%s:%s", book_letter(book, line),
+        l->label = memory_printed("%s:%s", book_letter(book, line),
                      *l->is.name ? l->is.name : l->is.kind);
-    if (n < 0)
-        abort();
     return l->label;
 }
 

@@ -1,5 +1,6 @@
 /* Fitting the clocks of several hosts. */
 #include "server/run/times.h"
+#include "memory/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,9 +38,7 @@ void clocks_free(struct clocks *clocks)
 
 static void *zeroed(size_t n, size_t each)
 {
-    void *p = calloc(n + 1, each);
-    if (!p)
-        abort();
+    void *p = memory_zeroed(n + 1, each);
     return p;
 }
 

@@ -11,9 +11,7 @@ static char no_name[1];
 
 static char *name_new(const char *name)
 {
-    char *copy = *name ? strdup(name) : no_name;
-    if (!copy)
-        abort();
+    char *copy = *name ? memory_copied(name) : no_name;
     return copy;
 }
 
@@ -89,9 +87,7 @@ static void put_name(struct packing *p, const char *name)
 static char *get_name_of(const uint8_t **at)
 {
     size_t size = (size_t)get(at);
-    char *name = strndup((const char *)*at, size);
-    if (!name)
-        abort();
+    char *name = memory_copied_part((const char *)*at, size);
     *at += size;
     return name;
 }
@@ -143,9 +139,7 @@ static void pack(struct facts_page *page)
         name_free(page->lines[i].name);
     free(page->lines);
     page->lines = NULL;
-    page->packed = realloc(p.bytes, p.size);
-    if (!page->packed)
-        abort();
+    page->packed = memory_resized(p.bytes, p.size, 1);
 }
 
 void lines_unpack(struct lines *lines, size_t number)

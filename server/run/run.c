@@ -16,15 +16,6 @@
 #define CACHE_LEAST ((uint64_t)256 << 20)
 #define LINE_BYTES 512u /* of memory, with its names; many take less */
 
-static void *must(void *p)
-{
-    if (!p) {
-        fprintf(stderr, "poet server: out of memory\n");
-        abort();
-    }
-    return p;
-}
-
 /* ---- names with codes from 1 ---- */
 
 static uint64_t hash(const char *s)
@@ -51,7 +42,7 @@ static uint32_t names_add(struct names *names, const char *name)
     while (map_get(&names->index, h, i))
         i++;
     names->items = grow(names->items, &names->room, names->count + 1, sizeof *names->items);
-    names->items[names->count++] = must(strdup(name));
+    names->items[names->count++] = memory_copied(name);
     map_put(&names->index, h, i, (void *)(uintptr_t)names->count);
     return (uint32_t)names->count;
 }
@@ -134,9 +125,8 @@ bool run_describe(struct run *run, const char *name, const char *text)
         return false;
     run->targets =
         grow(run->targets, &run->target_room, run->target_count + 1, sizeof *run->targets);
-    run->target_texts = must(
-        realloc(run->target_texts, (run->target_count + 1) * sizeof *run->target_texts));
-    run->target_texts[run->target_count] = must(strdup(text));
+    run->target_texts = memory_resized(run->target_texts, run->target_count + 1, sizeof *run->target_texts);
+    run->target_texts[run->target_count] = memory_copied(text);
     run->targets[run->target_count++] = target;
     order_ask_effects(run->order, apply_effect, run);
     run->generation++;
@@ -193,9 +183,9 @@ static size_t cache_bytes(void)
 
 struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
 {
-    struct run *run = must(calloc(1, sizeof *run));
-    run->key = must(strdup(key));
-    run->name = must(strndup(key, strcspn(key, "@")));
+    struct run *run = memory_zeroed(1, sizeof *run);
+    run->key = memory_copied(key);
+    run->name = memory_copied_part(key, strcspn(key, "@"));
     run->number = number;
     run->trace = trace;
     run->texts.gradual = run->sites.gradual = true;
@@ -350,7 +340,7 @@ void run_add_text(struct run *run, struct ref at, const char *text)
     if (first && first->count == LIMIT_TEXTS - 1)
         text = "further texts of this event are not kept";
     size_t n = text_cut(text, LIMIT_TEXT_BYTES);
-    struct run_text *t = must(malloc(sizeof *t + n + 1));
+    struct run_text *t = memory_bytes(sizeof *t + n + 1);
     memcpy(t->text, text, n);
     t->text[n] = 0;
     t->next = NULL;

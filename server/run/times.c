@@ -1,4 +1,5 @@
 #include "server/run/times.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 
@@ -64,9 +65,7 @@ uint64_t times_position(const struct run *run, int64_t time_ns)
 
 struct times *times_new(const struct run *run, int64_t from_ns, uint64_t column_ns)
 {
-    struct times *times = calloc(1, sizeof *times);
-    if (!times)
-        abort();
+    struct times *times = memory_zeroed(1, sizeof *times);
     *times = (struct times){.run = run, .from_ns = from_ns, .column_ns = column_ns};
     return times;
 }

@@ -1,10 +1,9 @@
 /* What the files that build a scene share: scene.c, columns.c, links.c, legend.c. */
-#ifndef RENDER_BUILD_H
-#define RENDER_BUILD_H
+#ifndef RENDER_BUILDER_H
+#define RENDER_BUILDER_H
 
+#include "memory/memory.h"
 #include "render/scene.h"
-
-#include <stdlib.h>
 
 struct builder {
     struct scene *scene;
@@ -15,18 +14,6 @@ struct builder {
     uint32_t line_room;
     int32_t base;       /* column of index 0 */
 };
-
-/* Appends to an array that doubles. */
-#define PUSH(array, count, value)                                                     \
-    do {                                                                              \
-        if (((count) & ((count) - 1)) == 0) {                                         \
-            void *more_ = realloc((array), ((count) ? 2 * (size_t)(count) : 1) * sizeof *(array)); \
-            if (!more_)                                                               \
-                abort();                                                              \
-            (array) = more_;                                                          \
-        }                                                                             \
-        (array)[(count)++] = (value);                                                 \
-    } while (0)
 
 struct extent { /* what a column needs */
     double left, right;
@@ -43,7 +30,11 @@ struct placed_mark { /* an event with its index of column, pending ones too */
     bool waits, is_last;
 };
 
+/* ---- measure.c ---- */
+
 double build_measure(const struct builder *b, const char *text, double size, bool bold);
+/* A copy of the text, cut to fit with an ellipsis. */
+char *build_fit(const struct builder *b, const char *text, double size, double limit);
 int32_t build_row(const struct builder *b, uint32_t line); /* -1: not shown */
 /* A line of words; its width. */
 double build_note(struct builder *b, double x, double y, const char *text, double size, bool bold);
