@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 1u
+#define WIRE_VERSION 2u          /* of viewers and servers: the same */
+#define WIRE_VERSION_PROGRAM 1u  /* the oldest of programs that is understood: what they say has only grown */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */
@@ -33,7 +34,7 @@
     M(9, THREAD)  /* a thread; with a descriptor, its queue */                   \
     M(10, SLOTS)  /* a batch of slots of one thread */                           \
     M(11, WAKE)   /* a queue fills up: read it now */                            \
-    M(12, LOSSES) /* in a trace file: what a program was made to wait, dropped, not followed */ \
+    M(12, LOSSES) /* what a program was made to wait, dropped, not followed */   \
     M(13, DESCRIBE) /* the name of one more environment */                       \
     M(14, OBJECT)   /* the id of a line's object, known later than the line */                       \
     M(15, TOKEN)  /* from another machine: the secret, before HELLO */           \

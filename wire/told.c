@@ -86,9 +86,10 @@ bool get_told_hello(struct in *in, struct told_hello *told)
     if (get_u32(in) != HELLO_MAGIC)
         in_fail(in, "HELLO without its magic number");
     told->version = get_u32(in);
-    if (told->version != WIRE_VERSION)
-        in_fail(in, "speaks another version of the protocol");
     told->role = get_u8(in);
+    uint32_t oldest = told->role == ROLE_PROGRAM ? WIRE_VERSION_PROGRAM : WIRE_VERSION;
+    if (told->version < oldest || told->version > WIRE_VERSION)
+        in_fail(in, "speaks another version of the protocol");
     if (!in->error && told->role == ROLE_VIEWER)
         return true;
     if (told->role != ROLE_PROGRAM)

@@ -103,6 +103,34 @@ static bool read_shape(struct session *session, struct in *in)
     return true;
 }
 
+/* ---- losses ---- */
+
+#define EARLY_MOST 4096u /* beyond it they are only counted */
+
+/* Of a line that is not known yet; a disk that is full may never take it. */
+static void lose_early(struct session *session, struct early_loss loss)
+{
+    if (session->early_count == EARLY_MOST)
+        return;
+    session->early = grow(session->early, &session->early_room, session->early_count + 1, sizeof *session->early);
+    session->early[session->early_count++] = loss;
+}
+
+static void lose_what_was_told(struct session *session, uint32_t code)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < session->early_count; i++) {
+        struct early_loss loss = session->early[i];
+        if (loss.code == code)
+            order_lost(session->run->order, session_line(session, code), loss.first, loss.count);
+        else
+            session->early[kept++] = loss;
+    }
+    session->early_count = kept;
+}
+
+/* ---- lines ---- */
+
 static void own_line(struct session *session, const struct told_line *told, uint32_t line, uint32_t thread)
 {
     set_line(session, told->code, line);
@@ -114,6 +142,7 @@ static void own_line(struct session *session, const struct told_line *told, uint
     struct ref by = thread_state_of(session, thread)->last[0];
     if ((told->flags & LINE_FOLLOWS) && by.line)
         order_opened_by(session->run->order, line, by);
+    lose_what_was_told(session, told->code);
 }
 
 static void open_line(struct session *session, const struct told_line *told, struct in *in, uint32_t thread)
@@ -189,8 +218,10 @@ static bool read_lost(struct session *session, struct in *in, uint32_t thread)
     if (thread)
         thread_state_of(session, thread)->doubt = UNSEEN_LOST;
     uint32_t line = session_line(session, told.line);
-    if (line) /* a disk that is full took neither the line nor its events: they are counted */
+    if (line)
         order_lost(session->run->order, line, told.first, told.count);
+    else
+        lose_early(session, (struct early_loss){told.line, told.first, told.count});
     return true;
 }
 

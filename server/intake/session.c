@@ -418,6 +418,7 @@ void session_free(struct session *session)
     map_free(&session->waiting);
     free(session->lines);
     free(session->own_lines);
+    free(session->early);
     free(session);
 }
 

@@ -146,6 +146,8 @@ void order_report(struct order *order, struct ref at, struct ref with, const cha
 
 /* Least batch of what is pending; UINT32_MAX if nothing is. */
 uint32_t order_oldest_batch(const struct order *order);
+/* How many arrivals wait in memory; those that wait on the shelf are not counted. */
+uint64_t order_waiting(const struct order *order);
 /* Saves what is needed to go on from here, beside what is on the shelf; caller frees.  Of the lines only those are
  * written (to the shelf, some together) that changed since they were last, or lie near such ones. */
 uint8_t *order_save(struct order *order, size_t *size);

@@ -240,10 +240,13 @@ static void note_unfollowed(struct peer *peer)
     flush(session_run(peer->session));
 }
 
+static const char too_much_waits[] = "more events wait for others, which never came, than there is memory for";
+
 /* One round over the queues of one program: copy, journal, tell. */
 static const char *drain(struct peer *peer, size_t *told)
 {
     struct run *run = session_run(peer->session);
+    size_t before = *told;
     bool any = false;
     size_t most = ROUND_SLOTS / (peer->queue_count ? peer->queue_count : 1);
     for (struct queue *q = peer->queues; q; q = q->next) {
@@ -257,15 +260,17 @@ static const char *drain(struct peer *peer, size_t *told)
         }
     }
     if (any && !flush(run)) {
-        for (struct queue *q = peer->queues; q; q = q->next)
+        for (struct queue *q = peer->queues; q; q = q->next) {
             q->batch_count = 0;
+            q->behind = false; /* the next round is no use before there is room; who hung up has none */
+        }
         return NULL;
     }
     const char *error = tell_batches(peer, told);
     note_unfollowed(peer);
     drop_done(peer);
     saving_poll(run);
-    return error;
+    return error || *told == before || !run_waits_too_much(run) ? error : too_much_waits;
 }
 
 static bool is_behind(const struct peer *peer)
@@ -370,6 +375,10 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
     peer->stalled = !flush(peer->run);
     bool ok = peer->stalled || session_slots(peer->session, thread, slots, bytes / SLOT_BYTES, error);
     free(slots);
+    if (ok && !peer->stalled && run_waits_too_much(peer->run)) {
+        *error = too_much_waits;
+        return false;
+    }
     return ok;
 }
 
@@ -483,6 +492,8 @@ static void count_unread(struct peer *peer, struct losses *losses)
         if (type == MESSAGE_SLOTS && length >= 4) {
             memcpy(slots, body + 4, length - 4);
             losses_add(losses, peer->session, slots, (length - 4) / SLOT_BYTES);
+        } else if (type == MESSAGE_LOSSES) {
+            session_message(peer->session, type, 0, body, length, &error);
         }
         free(slots);
     }

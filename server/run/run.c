@@ -389,6 +389,22 @@ void run_patient(struct run *run)
     order_patient(run->order);
 }
 
+#if !defined(WAITING_MOST)
+#define WAITING_MOST waiting_most()
+#define WAITING_BYTES 256u /* of one event that waits, with what it is found by */
+
+static uint64_t waiting_most(void)
+{
+    static uint64_t most;
+    long pages = most ? 0 : sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (!most)
+        most = (pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)4 << 30) / 8 / WAITING_BYTES;
+    return most;
+}
+#endif
+
+bool run_waits_too_much(const struct run *run) { return order_waiting(run->order) > WAITING_MOST; }
+
 bool run_go_on(struct run *run, uint64_t looks)
 {
     uint64_t before = order_count(run->order);

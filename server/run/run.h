@@ -149,6 +149,9 @@ bool run_described(const struct run *run, const char *name);
 bool run_describe(struct run *run, const char *name, const char *text);
 const struct target_kind *run_target_kind(const struct run *run, const char *kind);
 
+/* Whether more events wait for others than may: an eighth of the memory.  What waits by its number alone goes to
+ * the file; what waits by a key, or for several others, does not. */
+bool run_waits_too_much(const struct run *run);
 /* From now on what may take long is left to run_go_on. */
 void run_patient(struct run *run);
 /* Works off what was put off, about `looks` events of it.  True when nothing is left; then those who were

@@ -69,9 +69,18 @@ static uint64_t futexes_of(const struct run *run)
     return others ? 0 : unfollowed(run);
 }
 
+/* Once nobody is left who could tell their numbers. */
+static bool unnumbered(const struct run *run)
+{
+    uint64_t dropped = 0, numbered = order_figures(run->order).lost;
+    for (size_t i = 0; i < run->process_count; i++)
+        dropped += run->processes[i].dropped;
+    return !run->connected && dropped > numbered;
+}
+
 uint32_t unseen_hiding(const struct run *run)
 {
-    return hiding_ones(told(run));
+    return hiding_ones(told(run) | (unnumbered(run) ? UNSEEN_BIT(UNSEEN_LOST) : 0));
 }
 
 uint32_t unseen_mechanisms(const struct run *run)

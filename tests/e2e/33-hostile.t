@@ -110,4 +110,45 @@ for column in 1 -100000 2000000000; do
     fi
     rm port
 done
+
+stop_server
+
+# ---- a peer whose machine is gone ----
+start_server -q -o far/ -l tcp:127.0.0.1:7837 -l "$endpoint"
+python3 - >alive <<'P'
+import socket
+from talk import *
+peer = socket.create_connection(("127.0.0.1", 7837))
+peer.sendall(program_hello("far@1"))
+peer.recv(1)
+mine = "%04X" % peer.getsockname()[1]
+for row in open("/proc/net/tcp"):  # the server's end: its timer 02 is the one that asks whether we live
+    fields = row.split()
+    if fields[2].endswith(":" + mine):
+        print(fields[5].split(":")[0])
+P
+is "over TCP a peer is asked now and then whether it lives" "$(cat alive)" 02
+stop_server
+
+# ---- another process namespace ----
+compile prodcons
+if unshare --pid --fork true 2>/dev/null; then
+    unshare --pid --fork --kill-child poet server -q -o inside/ -l "$endpoint" 2>server.log &
+    server=$!
+    pids="$pids $server"
+    until_true poet runs "$endpoint"
+    is "a program outside of the server's process namespace" "$(POET_SERVER=$endpoint ./prodcons)" "sum of 10 items: 45"
+    check "is traced" sound "$endpoint"
+    POET_SERVER=$endpoint unshare --pid --fork ./prodcons >out
+    check "so is one in a third one" sound "$endpoint"
+    is "both are there" "$(poet runs "$endpoint" | grep -c finished)" 2
+    kill -KILL "$server"
+    wait "$server" 2>/dev/null
+    start_server -q -o outside/ -l "$endpoint"
+    POET_SERVER=$endpoint unshare --pid --fork ./prodcons >out
+    check "and one inside, of a server outside" sound "$endpoint"
+    stop_server
+else
+    skip "no process namespaces here"
+fi
 done_testing

@@ -23,7 +23,7 @@ def program_hello(run, path="/bin/program", arguments=(), pid=1, instance=1):
                  + struct.pack("<I", len(arguments)) + b"".join(map(string, arguments)))
 
 
-VIEWER_HELLO = frame(1, struct.pack("<IIB", 0x54454F50, 1, 2))
+VIEWER_HELLO = frame(1, struct.pack("<IIB", 0x54454F50, 2, 2))
 
 
 def module(start, end, path):

@@ -135,6 +135,27 @@ static void what_came_is_not_lost(void **state)
     }
 }
 
+/* What is lost is said when its line is far behind: all of it is, and the line goes on. */
+static void what_is_lost_far_ahead_is_lost(void **state)
+{
+    (void)state;
+    for (int live = 0; live < 2; live++) {
+        struct order *order = order_new();
+        if (live)
+            order_patient(order);
+        uint32_t line = order_line(order, false, 0);
+        order_accept(order, &(struct arrival){.at = {line, 100101}, .type = 1, .thread = line});
+        order_lost(order, line, 100001, 100);
+        order_lost(order, line, 1, 100000);
+        while (!order_go_on(order, 100))
+            ;
+        assert_int_equal(order_figures(order).lost, 100100);
+        assert_int_equal(order_figures(order).pending, 0);
+        assert_int_equal(order_count(order), 1);
+        order_free(order);
+    }
+}
+
 static void the_log_is_a_linear_extension(void **state)
 {
     (void)state;
@@ -761,6 +782,7 @@ int main(void)
         cmocka_unit_test(what_may_be_hidden_is_unknown),
         cmocka_unit_test(losses_make_no_answer_wrong),
         cmocka_unit_test(what_came_is_not_lost),
+        cmocka_unit_test(what_is_lost_far_ahead_is_lost),
         cmocka_unit_test(the_log_is_a_linear_extension),
         cmocka_unit_test(past_and_future_reach_as_far_as_they_do),
         cmocka_unit_test(a_witness_is_a_chain),

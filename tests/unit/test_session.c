@@ -47,6 +47,50 @@ static void compound_records_expand_in_thread_order(void **state)
     run_free(run);
 }
 
+/* Receives whose sends never come. */
+static void what_waits_has_a_limit(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    test_program(tell, NULL, 1);
+    assert_false(run_waits_too_much(run));
+    for (uint64_t i = 0; i < 5001; i++) {
+        struct slot receive = {.shape = 1, .flags = RELATION_RECEIVE | SLOT_KEYED, .line_a = 1, .number_a = i + 3,
+                               .number_b = i, .key = 7};
+        assert_true(session_slots(session, 1, &receive, 1, &error));
+    }
+    assert_true(run_waits_too_much(run));
+    session_hangup(session);
+    while (!run_go_on(run, 1000))
+        ;
+    assert_false(run_waits_too_much(run));
+    assert_int_equal(order_figures(run->order).pending, 0);
+    run_free(run);
+}
+
+/* A loss may be told before the line it was lost on is announced. */
+static void losses_wait_for_the_announcement_of_their_line(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    struct out out = {0};
+    test_program(tell, NULL, 1);
+    put_u32(&out, 7);
+    put_u64(&out, 1);
+    put_u64(&out, 5);
+    assert_true(session_message(session, MESSAGE_LOST, 0, out.data, out.size, &error));
+    assert_int_equal(order_figures(run->order).lost, 0);
+    out.size = 0;
+    put_test_line(&out, 7, "monitor", "late");
+    assert_true(session_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
+    assert_int_equal(order_figures(run->order).lost, 5);
+    out_free(&out);
+    session_hangup(session);
+    run_free(run);
+}
+
 static void slots_wait_for_the_announcement_of_their_line(void **state)
 {
     (void)state;
@@ -207,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compound_records_expand_in_thread_order),
         cmocka_unit_test(slots_wait_for_the_announcement_of_their_line),
+        cmocka_unit_test(losses_wait_for_the_announcement_of_their_line),
+        cmocka_unit_test(what_waits_has_a_limit),
         cmocka_unit_test(shapes_and_types_wait_for_the_types_that_they_name),
         cmocka_unit_test(what_is_never_announced_is_reported_at_the_hang_up),
         cmocka_unit_test(nonsense_is_refused_and_what_came_before_stays),

@@ -258,7 +258,7 @@ bool life_renew(struct thread *t)
 {
     if (!t->task)
         return false; /* the program's own tasks were another server's, too */
-    t->untaken += record_untaken(t);
+    t->untaken += t->queue ? record_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
     server_queue_done(t);
     if (!server_queue(t, QUEUE_WHOLE))
         return false; /* the next call tries again, once there is a server */
@@ -266,7 +266,7 @@ bool life_renew(struct thread *t)
     t->last = (struct ref){0, 0};
     t->hold_count = t->lost_count = 0;
     t->strand = NULL;
-    t->stalled = false;
+    t->stalled = t->unnumbered = false;
     t->untold = 0;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
@@ -393,11 +393,14 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
     task->entry = wanted->function ? cxx_callable((uintptr_t)wanted->function, wanted->argument)
                                    : (uintptr_t)wanted->function_c11;
     uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, NULL);
-    if (!index) { /* it did not fit: a thread that is not recorded */
+    if (!index) { /* it did not fit: it has a line once it does something that is recorded */
+        if (t->life == atomic_load(&live))
+            record_dropped(t, 1);
         task_release(task);
         task_release(task);
         start_put(start);
-        return really_create(id, attributes, wanted);
+        return stranger_create(id, attributes, made_detached(attributes), wanted->function, wanted->function_c11,
+                               wanted->argument);
     }
     line_opened(&task->line, t, index);
     if (made_detached(attributes))
@@ -436,15 +439,23 @@ ENTRY(int, thrd_create, (thrd_t * id, thrd_start_t function, void *argument), id
     return create(site, id, NULL, &(struct start){.function_c11 = function, .argument = argument});
 }
 
+/* What is after its end, which is not always known.  Who was never seen may have done anything. */
+static uint16_t joined_flags(const struct task *task, uint32_t line)
+{
+    if (!task || (line && !task->end && !task->tid))
+        return SLOT_DOUBT(UNSEEN_THREAD);
+    if (line && !task->end)
+        return SLOT_DOUBT(UNSEEN_LOST);
+    return line ? RELATION_ORDER : RELATION_NONE;
+}
+
 /* What a join that succeeded adds to the picture. */
 static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t site)
 {
     uint32_t line = task ? line_index(&task->line) : 0;
-    if (t && task)
+    if (t && (task || !thread_runtime()))
         record_write(t, &(struct record){.shape = TYPE_JOINED,
-                                         .flags = (uint16_t)(line && task->end ? RELATION_ORDER
-                                                             : line ? SLOT_DOUBT(task->tid ? UNSEEN_LOST : UNSEEN_THREAD)
-                                                                    : RELATION_NONE),
+                                         .flags = joined_flags(task, line),
                                          .a = thread_place(t),
                                          .take_a = 1,
                                          .about = line,

@@ -109,6 +109,13 @@ static void give_up(const char *why)
  * has read something. */
 static bool slow;
 
+/* How long is waited for room; a message that is cut would be the end of tracing, and the sender has time. */
+static int patience_ms(bool begun)
+{
+    unsigned least = begun || server_remote ? 1000 : 0, wanted = server_wait_ms();
+    return slow ? 0 : (int)(wanted > least ? wanted : least);
+}
+
 /* Sends all of it, or nothing where the server is slow; gives tracing up where it is gone, or a message would be
  * cut.  Call under the lock. */
 static bool send_all(const struct out *out, int descriptor)
@@ -140,8 +147,7 @@ static bool send_all(const struct out *out, int descriptor)
         }
         struct pollfd p = {.fd = connection, .events = POLLOUT};
         bool full = errno == EAGAIN;
-        int patience = slow ? 0 : server_wait_ms() > 1000 ? (int)server_wait_ms() : 1000;
-        if (errno == EINTR || (full && poll(&p, 1, patience) == 1))
+        if (errno == EINTR || (full && poll(&p, 1, patience_ms(sent > 0)) == 1))
             continue;
         slow = full;
         if (full && sent == 0)

@@ -224,13 +224,21 @@ static void count_dropped(struct thread *t, uint64_t count)
     atomic_fetch_add_explicit(&dropped, count, memory_order_relaxed);
 }
 
-uint64_t record_untaken(struct thread *t)
+void record_dropped(struct thread *t, unsigned events)
 {
-    uint64_t events = 0, tail = t->queue ? atomic_load(&t->queue->tail) : t->head;
-    if (tail > t->head || t->head - tail > t->mask + 1)
+    count_dropped(t, events);
+    t->doubt = UNSEEN_LOST;
+    t->unnumbered = true;
+}
+
+uint64_t record_untaken(const struct queue_head *queue, uint64_t tail, uint64_t head)
+{
+    const struct slot *slots = (const struct slot *)((const char *)queue + QUEUE_HEAD_BYTES);
+    uint64_t events = 0;
+    if (tail > head || head - tail > queue->slots)
         return 0;
-    while (tail < t->head) {
-        const struct slot *slot = slot_at(t, tail);
+    while (tail < head) {
+        const struct slot *slot = &slots[tail & (queue->slots - 1)];
         events += slot->shape == SHAPE_CONTROL ? 0 : codes_events(slot->shape);
         tail += 1 + slot_follow(slot->payload_bytes);
     }
@@ -266,6 +274,7 @@ struct ref record_last(struct thread *t)
  * have ended before there was room are told by others. */
 static latch left_lock;
 static _Atomic bool any_left;
+static _Atomic uint32_t unnumbered_left; /* the life in which one ended that dropped records without numbers */
 static struct left {
     struct left *next;
     uint32_t life;
@@ -274,6 +283,10 @@ static struct left {
 
 void lost_leave(struct thread *t)
 {
+    if (t->unnumbered) {
+        atomic_store(&unnumbered_left, t->life);
+        atomic_store_explicit(&any_left, true, memory_order_relaxed);
+    }
     for (size_t i = 0; i < t->lost_count; i++) {
         latch_take(&left_lock);
         struct left *l = left_free;
@@ -294,6 +307,7 @@ void lost_leave(struct thread *t)
 static void take_left(struct thread *t)
 {
     latch_take(&left_lock);
+    t->unnumbered |= atomic_exchange(&unnumbered_left, 0) == t->life;
     while (left && t->lost_count + 4 < LOST_RANGES) {
         struct left *l = left;
         left = l->next;
@@ -312,6 +326,7 @@ void lost_forked(void)
     latch_reset(&left_lock);
     left = left_free = NULL;
     atomic_store(&any_left, false);
+    atomic_store(&unnumbered_left, 0);
 }
 
 static bool control(struct thread *t, enum message type, const struct out *body)
@@ -334,11 +349,16 @@ static void put_lost(struct out *out, const struct lost_range *range)
 }
 
 /* Nobody can tell by numbers which events these were, and so which others come after them. */
+static void put_unnumbered(struct out *out)
+{
+    put_told_unseen(out, &(struct told_unseen){UNSEEN_LOST, text_of("more at once than were counted")});
+}
+
 static void tell_unnumbered(struct thread *t)
 {
     uint8_t bytes[SLOT_BYTES];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    put_told_unseen(&body, &(struct told_unseen){UNSEEN_LOST, text_of("more at once than were counted")});
+    put_unnumbered(&body);
     t->unnumbered = !control(t, MESSAGE_UNSEEN, &body);
 }
 
@@ -404,6 +424,13 @@ void lost_send(void)
     uint32_t life = atomic_load(&live);
     bool told = true;
     latch_take(&left_lock);
+    if (atomic_exchange(&unnumbered_left, 0) == life) {
+        struct out out = {.data = bytes, .room = sizeof bytes};
+        out_begin(&out, MESSAGE_UNSEEN);
+        put_unnumbered(&out);
+        out_end(&out);
+        told = server_send(&out, life);
+    }
     while (told && left) {
         struct out out = {.data = bytes, .room = sizeof bytes};
         for (; left && out.size + LOST_BYTES <= sizeof bytes; left = left->next) {
@@ -462,9 +489,7 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     uint64_t slots = 1 + slot_follow(r->payload_bytes);
     bool room = LIKELY(fits(t, slots)) || wait_for_room(t, slots);
     if (!room && t->lost_count + 2 > LOST_RANGES) { /* numbers that nobody could announce are not taken */
-        count_dropped(t, r->take_a + (r->b ? r->take_b : 0));
-        t->doubt = UNSEEN_LOST;
-        t->unnumbered = true;
+        record_dropped(t, r->take_a + (r->b ? r->take_b : 0));
         busy_end(t);
         return 0;
     }

@@ -53,8 +53,10 @@ void lost_pass_on(struct thread *thread);
 void lost_leave(struct thread *thread); /* it ends: others tell the rest */
 void lost_send(void);                   /* the process ends */
 void lost_forked(void);
-/* Of what lies in the queue, how many events the server has not taken. */
-uint64_t record_untaken(struct thread *thread);
+/* So many events found no room, and no numbers were taken for them. */
+void record_dropped(struct thread *thread, unsigned events);
+/* How many events lie in the queue from tail to head: the server has not taken them. */
+uint64_t record_untaken(const struct queue_head *queue, uint64_t tail, uint64_t head);
 
 #pragma GCC visibility pop
 #endif

@@ -366,4 +366,5 @@ const struct trouble *order_troubles(const struct order *order, size_t *count)
     return order->troubles;
 }
 
+uint64_t order_waiting(const struct order *order) { return order->in_memory; }
 uint32_t order_oldest_batch(const struct order *order) { return pending_batch(order); }

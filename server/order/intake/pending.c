@@ -368,6 +368,8 @@ void pending_forget(struct order *order, struct pending *piece)
         line->more->ring.count--;
     } else {
         map_take(&order->far, at.line, at.number);
+        while (line->more->far && line->more->far->count && line->more->far->numbers[0] <= at.number)
+            far_pop(line->more->far); /* it was the line's head, and is looked for no more */
     }
     batch_less(order, piece->arrival.batch, 1);
     line->pending--;
