@@ -202,6 +202,10 @@ struct order {
     } *blocks; /* BLOCK_EVENTS positions each */
     size_t block_room;
     uint64_t count, first; /* first: kept from here on */
+    struct forgetting {
+        bool under_way;
+        size_t line, hidden, away; /* the next ones to be looked at */
+    } forgetting; /* lines behind may still list events before `first`, which have no position any more */
     uint64_t packed;       /* blocks before this one are on the shelf */
     struct shelf shelf;
     struct nodes nodes;
@@ -275,6 +279,7 @@ struct line *line_get(const struct order *order, uint32_t line); /* brings it ba
 /* away.c */
 void order_bring_back(const struct order *order, size_t index);
 void order_put_away(struct order *order); /* lines that are over */
+bool order_put_away_some(struct order *order, size_t *first); /* from this index on; true: those were all */
 void away_free(struct order *order);
 
 static inline bool line_is_away(const struct order *order, size_t index)
@@ -286,6 +291,12 @@ static inline bool line_is_away(const struct order *order, size_t index)
 static inline const struct line *order_look_at(const struct order *order, size_t index)
 {
     return line_is_away(order, index) ? &order->patterns[order->away[index] - 1] : &order->lines[index];
+}
+
+/* Has it events that are not forgotten? */
+static inline bool line_has_kept(const struct order *order, const struct line *line)
+{
+    return line->positions.count > line->base && line->last >= order->first;
 }
 
 /* pages.c: to be called before a line changes in what is saved of it; and after it was made */

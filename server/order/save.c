@@ -109,6 +109,8 @@ bool order_save_prepare(struct order *order)
 
 void order_save_begin(struct order *order)
 {
+    while (!order_forget_step(order))
+        ;
     while (!order_save_prepare(order))
         ;
     pages_thaw(order);

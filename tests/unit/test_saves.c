@@ -256,6 +256,73 @@ static void it_goes_on_from_there(void **state)
     }
 }
 
+static void expect_same_answers(const struct order *a, const struct order *b, unsigned *random)
+{
+    assert_int_equal(order_first(a), order_first(b));
+    for (uint32_t line = 1; line <= order_lines(a); line++) {
+        assert_int_equal(order_line_first(a, line), order_line_first(b, line));
+        assert_int_equal(order_line_from(a, line, 0), order_line_from(b, line, 0));
+        assert_int_equal(order_line_events(a, line), order_line_events(b, line));
+        assert_int_equal(order_thread_last(a, line), order_thread_last(b, line));
+        for (uint64_t number = 1; number <= order_line_events(a, line) + 1; number++) {
+            struct ref at = {line, number};
+            assert_int_equal(order_is_forgotten(a, at), order_is_forgotten(b, at));
+            assert_int_equal(order_position(a, at), order_position(b, at));
+        }
+    }
+    for (int n = 0; n < 20; n++) {
+        struct ref one = x.arrivals[execution_random(random, x.count)].at,
+                   two = x.arrivals[execution_random(random, x.count)].at;
+        assert_int_equal(order_compare(a, one, two), order_compare(b, one, two));
+    }
+    assert_int_equal(order_count(a), order_count(b));
+    for (uint64_t p = order_first(a); p < order_count(a); p++) {
+        struct event e = order_event(a, p), f = order_event(b, p);
+        assert_int_equal(e.edge_count, f.edge_count);
+        assert_int_equal(e.partner_lost, f.partner_lost);
+        assert_int_equal(e.doubt, f.doubt);
+        for (uint32_t i = 0; i < e.edge_count; i++)
+            assert_int_equal(order_edge(a, p, i), order_edge(b, p, i));
+    }
+}
+
+/* Two orders are fed the same and forget the same, one at once, the other in steps: none can tell them apart. */
+static void forgetting_in_steps_is_forgetting(void **state)
+{
+    (void)state;
+    size_t compared = 0;
+    for (unsigned seed = 1; seed <= 400; seed++) {
+        unsigned random = seed;
+        execution_make(&x, seed);
+        struct parts parts = {0};
+        struct kept steps = begin(&parts), once = begin(&parts);
+        for (uint32_t at = 0; at < x.count;) {
+            uint32_t until = at + 1 + execution_random(&random, x.count - at);
+            execution_feed_part(&x, steps.order, seed, at, until);
+            execution_feed_part(&x, once.order, seed, at, until);
+            at = until;
+            uint64_t position = order_count(once.order) - order_count(once.order) / 8;
+            order_forget(once.order, position);
+            order_forget_begin(steps.order, position);
+            for (bool all = false; !all;) {
+                expect_same_answers(once.order, steps.order, &random);
+                compared += steps.order->forgetting.under_way;
+                until = at + execution_random(&random, x.count - at < 9 ? x.count - at + 1 : 9);
+                execution_feed_part(&x, steps.order, seed, at, until);
+                execution_feed_part(&x, once.order, seed, at, until);
+                at = until;
+                if (at == x.count || execution_random(&random, 2) == 0)
+                    all = order_forget_step(steps.order);
+            }
+            expect_same_answers(once.order, steps.order, &random);
+        }
+        order_free(steps.order);
+        order_free(once.order);
+        parts_free(&parts);
+    }
+    assert_true(compared > 100);
+}
+
 /* Many lines, of which few do something: a save writes those. */
 static void a_save_costs_what_changed(void **state)
 {
@@ -296,10 +363,10 @@ static void add_row(struct rows *rows, struct row row)
 
 static int by_value(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct row *one = a, *two = b;
     for (size_t i = 0; i < 7; i++)
-        if (x->v[i] != y->v[i])
-            return x->v[i] < y->v[i] ? -1 : 1;
+        if (one->v[i] != two->v[i])
+            return one->v[i] < two->v[i] ? -1 : 1;
     return 0;
 }
 
@@ -487,6 +554,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_meanwhile_is_not_in_it),
         cmocka_unit_test(it_goes_on_from_there),
+        cmocka_unit_test(forgetting_in_steps_is_forgetting),
         cmocka_unit_test(who_meets_later_is_not_in_it),
         cmocka_unit_test(a_save_costs_what_changed),
     };
