@@ -153,7 +153,8 @@ static void met(struct order *order, const struct pending *member, uint8_t doubt
 void point_deliver(struct order *order, const struct point *point, bool partner_lost)
 {
     for (size_t i = 0; i < point->count; i++)
-        meetings_leave(order, point->members[i]);
+        if (point->members[i]->arrival.keyed || point->members[i]->arrival.relation == RELATION_GROUP)
+            meetings_leave(order, point->members[i]);
     point_append(order, point, partner_lost);
     for (size_t i = 0; i < point->count; i++)
         if (point->members[i]->arrival.keyed)
