@@ -72,6 +72,12 @@ static void move_some(struct map *map, size_t most)
 
 void map_settle(struct map *map) { move_some(map, SIZE_MAX); }
 
+bool map_settle_some(struct map *map, size_t most)
+{
+    move_some(map, most);
+    return !map->old;
+}
+
 #ifndef GRADUAL_ROOM /* tests make it small */
 #define GRADUAL_ROOM 65536u
 #endif

@@ -28,5 +28,6 @@ void map_put(struct map *map, uint64_t a, uint64_t b, void *value); /* value not
 void *map_take(struct map *map, uint64_t a, uint64_t b); /* removes; NULL if absent */
 void map_free(struct map *map); /* not the values */
 void map_settle(struct map *map); /* before its entries are gone through: all are in `entries` then */
+bool map_settle_some(struct map *map, size_t most); /* so many of them; true: all are */
 
 #endif

@@ -37,8 +37,9 @@ struct saving {
     size_t moment_count;
     uint64_t saved_ns, took_ns; /* the newest state: when it was written, and how long that took */
     /* the one under way */
-    enum { IDLE, PREPARING, READY, WRITING } step; /* READY: to begin between two rounds of telling */
+    enum { IDLE, PREPARING, READY, FORGETTING, WRITING } step; /* READY: to begin between two rounds of telling */
     bool forgets;               /* it begins with forgetting the first moment */
+    bool forgot;                /* that is done */
     bool failed;                /* the last one was not written */
     bool finishing;             /* saving_finish has begun */
     uint64_t spent_ns;
@@ -213,11 +214,8 @@ static bool forget(struct run *run)
 {
     struct moment moment = run->saving->moments[0];
     uint64_t blocks = (moment.position + BLOCK_EVENTS - 1) / BLOCK_EVENTS;
-    run_forget(run, blocks * BLOCK_EVENTS);
-    if (order_first(run->order) < moment.position)
-        return false;
-    order_renew(run->order, moment.place);
-    return true;
+    run_forget_begin(run, blocks * BLOCK_EVENTS);
+    return order_first(run->order) >= moment.position;
 }
 
 static void forgotten(struct run *run, bool saved)
@@ -274,11 +272,14 @@ static void begin_now(struct run *run)
 {
     struct saving *s = run->saving;
     uint64_t begin_ns = turn_clock_ns();
-    if (s->forgets && !forget(run)) {
-        s->forgets = false;
-        s->step = IDLE;
+    if (s->forgets && !s->forgot) {
+        s->forgets = s->forgot = forget(run);
+        s->step = s->forgets ? FORGETTING : IDLE;
         return;
     }
+    if (s->forgets)
+        order_renew(run->order, s->moments[0].place);
+    s->forgot = false;
     s->step = WRITING;
     s->spent_ns = 0;
     if (!begin(run))
@@ -295,6 +296,15 @@ void saving_poll(struct run *run)
         begin_now(run);
 }
 
+static bool one_step(struct run *run)
+{
+    switch (run->saving->step) {
+    case PREPARING: return order_save_prepare(run->order);
+    case FORGETTING: return run_forget_step(run);
+    default: return order_save_step(run->order);
+    }
+}
+
 bool saving_go_on(struct run *run, struct share share)
 {
     struct saving *s = run->saving;
@@ -303,10 +313,10 @@ bool saving_go_on(struct run *run, struct share share)
         return true;
     bool all = false;
     do
-        all = s->step == PREPARING ? order_save_prepare(run->order) : order_save_step(run->order);
+        all = one_step(run);
     while (!all && share_left(share));
     s->spent_ns += turn_clock_ns() - begin_ns;
-    if (all && s->step == PREPARING)
+    if (all && s->step != WRITING)
         s->step = READY;
     else if (all)
         ended(run, end(run));

@@ -16,7 +16,12 @@
 #ifndef PAGE_LINES
 #define PAGE_LINES 256u    /* that are saved together */
 #endif
+#ifndef REST_BYTES
+#define REST_BYTES 65536u  /* of what lies beside the lines: so many are saved together */
+#endif
+#ifndef MEETINGS_DONE
 #define MEETINGS_DONE 65536u /* so many are remembered, to find one too many */
+#endif
 #define NEIGHBOURS_MAX 64u /* a line with more is called dense */
 
 struct pending {
@@ -146,6 +151,9 @@ static inline void line_waits_no_more(struct line *line)
 }
 
 struct meeting { /* those who meet by one key */
+    uint64_t a, b; /* the key */
+    struct meeting *next, *previous; /* the older and the newer one */
+    uint32_t saved; /* the newest save that has it, or is not to have it any more */
     struct ref *members;
     size_t count, room;
     uint32_t receives, expected; /* of a SEND: delivered so far; how many it has, 0 any number */
@@ -194,6 +202,10 @@ struct order {
     } *blocks; /* BLOCK_EVENTS positions each */
     size_t block_room;
     uint64_t count, first; /* first: kept from here on */
+    struct forgetting {
+        bool under_way;
+        size_t line, hidden, away; /* the next ones to be looked at */
+    } forgetting; /* lines behind may still list events before `first`, which have no position any more */
     uint64_t packed;       /* blocks before this one are on the shelf */
     struct shelf shelf;
     struct nodes nodes;
@@ -207,7 +219,12 @@ struct order {
     uint64_t *unreadable, first_damage; /* which blocks; the place of the first */
     size_t unreadable_room;
     bool has_shared; /* some line is shared */
-    struct map receives;         /* send -> struct receive_list: receives its row has no room for */
+    struct map receives;   /* send -> 1 + its newest in `late`: receives its row has no room for */
+    struct late {
+        uint64_t send, receive;
+        size_t next; /* of the same send; behind the newest comes the oldest */
+    } *late;
+    size_t late_count, late_room;
     struct scratch *scratch; /* of questions, see search.c */
     struct map far;      /* (line, number) -> struct pending: numbers far ahead of their line */
     struct pool *pools;  /* pending.c */
@@ -220,7 +237,10 @@ struct order {
     } *batches; /* of all that is pending, oldest first */
     size_t batch_count, batch_room;
     struct map meetings; /* key -> struct meeting */
+    struct meeting *newest_meeting;
     struct map streams;  /* key, 0 -> struct stream */
+    struct stream *newest_stream;
+    uint32_t saves; /* begun so far */
     struct key { uint64_t a, b; } *done; /* a ring of meetings that are done */
     size_t done_count, done_room;
     struct set *after;   /* by type */
@@ -259,6 +279,7 @@ struct line *line_get(const struct order *order, uint32_t line); /* brings it ba
 /* away.c */
 void order_bring_back(const struct order *order, size_t index);
 void order_put_away(struct order *order); /* lines that are over */
+bool order_put_away_some(struct order *order, size_t *first); /* from this index on; true: those were all */
 void away_free(struct order *order);
 
 static inline bool line_is_away(const struct order *order, size_t index)
@@ -272,6 +293,12 @@ static inline const struct line *order_look_at(const struct order *order, size_t
     return line_is_away(order, index) ? &order->patterns[order->away[index] - 1] : &order->lines[index];
 }
 
+/* Has it events that are not forgotten? */
+static inline bool line_has_kept(const struct order *order, const struct line *line)
+{
+    return line->positions.count > line->base && line->last >= order->first;
+}
+
 /* pages.c: to be called before a line changes in what is saved of it; and after it was made */
 void pages_touched(struct order *order, uint32_t line);
 void pages_new_line(struct order *order, uint32_t line);
@@ -283,6 +310,20 @@ static inline void line_touch(struct order *order, uint32_t line)
 {
     if (order->pages[line >> 31].marks[line_page(line)] != PAGE_TOUCHED)
         pages_touched(order, line);
+}
+
+/* saved_rest.c: to be called before a meeting or a stretch changes in what is saved of it, or goes away; and after
+ * stretches came to lie nearer to the begin of their stream */
+struct stream;
+void save_meeting_now(struct order *order, struct meeting *meeting);
+void save_meeting_gone(struct order *order, struct meeting *meeting);
+void save_stretch_now(struct order *order, struct stream *stream, size_t i);
+void save_stretches_moved(struct order *order, const struct stream *stream);
+
+static inline void meeting_touch(struct order *order, struct meeting *meeting)
+{
+    if (order->frozen && meeting->saved != order->saves)
+        save_meeting_now(order, meeting);
 }
 
 /* log.c: what has been delivered */
@@ -330,10 +371,6 @@ size_t log_collect(struct order *order, uint32_t line, uint32_t type, uint64_t *
 void damage_note(struct order *order, uint64_t block); /* damage.c: it cannot be read */
 
 /* receives.c */
-struct receive_list {
-    uint64_t *receives;
-    size_t count, room;
-};
 void log_receive(struct order *order, uint64_t send, uint64_t receive, bool only_send);
 void receives_free(struct order *order);
 void receives_add(struct order *order, uint64_t send, uint64_t receive);
@@ -386,6 +423,8 @@ void point_contradict(struct order *order, struct pending *pending, struct ref w
 /* meet.c: those who meet by a key */
 struct meeting *meeting_of(const struct order *order, const struct arrival *arrival);
 struct meeting *meeting_add(struct order *order, uint64_t a, uint64_t b, struct ref member);
+/* To be called before one who meets somebody by a key, or sends to a stream, is delivered or set aside. */
+void meetings_leave(struct order *order, const struct pending *pending);
 /* One of those who meet by this key is delivered. */
 void meeting_done(struct order *order, const struct arrival *arrival, uint64_t second);
 void meetings_free(struct order *order);
@@ -396,13 +435,18 @@ struct stream {
     struct stretch {
         uint64_t begin, end, left; /* bytes; how many nobody has received yet */
         struct ref send;
+        uint32_t saved; /* as of a meeting */
+        bool delivered; /* the send */
     } *sent; /* by begin */
     size_t first, count, room; /* from `first` up to `count` */
+    uint64_t key;
+    struct stream *next; /* the older one */
     uint32_t *waiting; /* lines */
     size_t waiting_count, waiting_room;
 };
 void stream_add(struct order *order, uint64_t key, struct stretch sent);
 void stream_meet(struct order *order, const struct arrival *arrival);
+void stream_leave(struct order *order, const struct arrival *arrival); /* see meetings_leave */
 /* A receive gets its sends as partners; false: some are not there yet. */
 bool stream_find(struct order *order, struct pending *receive);
 void stream_received(struct order *order, const struct arrival *receive); /* it is delivered */

@@ -170,6 +170,10 @@ bool order_restore(struct order *order, const uint8_t *bytes, size_t size);
 /* Forgets the oldest part of the log, up to a position at most.  Forgotten events have no
  * position any more; questions about them have the answer ORDER_UNKNOWN. */
 void order_forget(struct order *order, uint64_t position);
+/* The same in steps: they are forgotten once it begins, and a step clears up behind them, for about a millisecond at
+ * most; true when all is done.  Between steps all goes on. */
+void order_forget_begin(struct order *order, uint64_t position);
+bool order_forget_step(struct order *order);
 /* Greatest number known of a line: delivered, lost or waiting. */
 uint64_t order_line_highest(const struct order *order, uint32_t line);
 uint64_t order_first(const struct order *order); /* first position that is kept */

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAVE_VERSION 5u
+#define SAVE_VERSION 6u
+#define SAVE_WHOLE_REST 5u     /* an older one: what lies beside the lines is all within it */
 #define SAVE_WITHOUT_PAGES 4u  /* an older one: the lines within it, not on the shelf */
 #define SAVE_WHOLE_LINES 3u    /* an older one: every line with all of its fields */
 #define SAVE_WITHOUT_DOUBTS 2u /* an older one still */
@@ -108,27 +109,29 @@ bool order_save_prepare(struct order *order)
 
 void order_save_begin(struct order *order)
 {
+    while (!order_forget_step(order))
+        ;
     while (!order_save_prepare(order))
         ;
-    map_settle(&order->meetings);
     pages_thaw(order);
     pages_freeze(order);
+    rest_freeze(order);
     order->saved_bytes = 0;
     struct bytes *out = &order->frozen->state;
     save_head(out, order);
     save_blocks(out, order);
     put(out, order->hidden_count);
     put(out, order->line_count);
-    save_rest(out, order);
 }
 
-bool order_save_step(struct order *order) { return pages_write_next(order); }
+bool order_save_step(struct order *order) { return rest_write_next(order) && pages_write_next(order); }
 
 uint8_t *order_save_end(struct order *order, size_t *size)
 {
     struct bytes *out = &order->frozen->state;
-    while (!pages_write_next(order))
+    while (!order_save_step(order))
         ;
+    save_rest(out, order);
     save_pages(out, order, 1);
     save_pages(out, order, 0);
     uint8_t *bytes = out->data;
@@ -188,7 +191,10 @@ bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
         line_new_hidden(order, 0, &number);
     if (!pages)
         load_all_lines(&in, order, whole);
-    load_rest(&in, order);
+    if (version > SAVE_WHOLE_REST)
+        load_rest(&in, order);
+    else
+        load_old_rest(&in, order);
     if (pages)
         load_all_pages(&in, order);
     bool good = !in.bad && in.at == in.size && open_lines_fit(order);

@@ -25,7 +25,8 @@ static inline void put(struct bytes *out, uint64_t v)
 static inline void put_plain(struct bytes *out, const void *data, size_t size)
 {
     out->data = grow(out->data, &out->room, out->size + size + 1, 1);
-    memcpy(out->data + out->size, data, size);
+    if (size)
+        memcpy(out->data + out->size, data, size);
     out->size += size;
 }
 
@@ -98,9 +99,24 @@ bool save_is_same(const struct line *a, const struct line *b, unsigned flags);
 /* whole: each with all of its fields, as older versions wrote them. */
 void load_lines(struct reading *in, struct order *order, struct line *lines, size_t count, bool whole);
 
-/* saved_rest.c */
-void save_rest(struct bytes *out, const struct order *order);
+/* saved_rest.c: what lies beside the lines */
+struct rest {
+    struct bytes bytes;      /* what is written of it, and not put on the shelf yet */
+    uint64_t *places;        /* of what is */
+    size_t place_count, place_room;
+    size_t late, late_end;   /* from which on it is not written, and where it ended when the save began */
+    size_t trouble, trouble_end;
+    struct meeting *meeting; /* likewise; newer ones were not there when the save began */
+    struct stream *stream;
+    size_t stretch;          /* of the stream */
+};
+
+void rest_freeze(struct order *order);
+bool rest_write_next(struct order *order); /* some of it; true: all is written */
+void rest_thaw(struct order *order);
+void save_rest(struct bytes *out, const struct order *order); /* where it is */
 void load_rest(struct reading *in, struct order *order);
+void load_old_rest(struct reading *in, struct order *order);
 
 /* pages.c */
 struct copy { /* a line as it was when its page was frozen */
@@ -111,7 +127,8 @@ struct copy { /* a line as it was when its page was frozen */
 };
 
 struct frozen {
-    struct bytes state; /* all but the lines */
+    struct bytes state; /* the begin of what order_save_end returns */
+    struct rest rest;
     struct copy *copies;
     size_t count, room;
     struct bytes bytes;

@@ -155,15 +155,25 @@ void lines_unpack(struct lines *lines, size_t number)
     page->packed = NULL;
 }
 
+bool lines_pack_next(struct lines *lines, size_t *number, bool (*away)(const void *context, uint32_t line),
+                     const void *context)
+{
+    if (*number >= lines->count / FACTS_PAGE) /* whole ones */
+        return true;
+    uint32_t first = (uint32_t)*number * FACTS_PAGE + 1, i = 0;
+    while (lines->pages[*number].lines && i < FACTS_PAGE && away(context, first + i))
+        i++;
+    if (i == FACTS_PAGE)
+        pack(&lines->pages[*number]);
+    ++*number;
+    return false;
+}
+
 void lines_pack(struct lines *lines, bool (*away)(const void *context, uint32_t line), const void *context)
 {
-    for (size_t number = 0; number < lines->count / FACTS_PAGE; number++) { /* whole ones */
-        uint32_t first = (uint32_t)number * FACTS_PAGE + 1, i = 0;
-        while (lines->pages[number].lines && i < FACTS_PAGE && away(context, first + i))
-            i++;
-        if (i == FACTS_PAGE)
-            pack(&lines->pages[number]);
-    }
+    size_t number = 0;
+    while (!lines_pack_next(lines, &number, away, context))
+        ;
 }
 
 void lines_free(struct lines *lines)

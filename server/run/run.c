@@ -269,33 +269,48 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
 
 static bool is_away(const void *order, uint32_t line) { return order_line_away(order, line); }
 
-/* Texts of events that are forgotten. */
-static void forget_texts(struct run *run)
+#define FORGET_TEXTS 256u /* places that are looked at in one step */
+
+/* Texts of events that are forgotten; true: those were all.  What moves when one is taken out moves to where it is not
+ * looked yet, or was there before. */
+static bool forget_some_texts(struct run *run)
 {
-    if (!run->texts.count)
-        return;
-    struct map kept = {.gradual = true};
-    map_settle(&run->texts);
-    for (size_t i = 0; i < run->texts.room; i++) {
-        const struct map_entry *e = &run->texts.entries[i];
-        struct run_text *t = e->value;
-        if (t && order_is_forgotten(run->order, (struct ref){(uint32_t)e->a, e->b})) {
-            text_free(t);
-        } else if (t) {
-            map_put(&kept, e->a, e->b, t);
-        }
+    struct run_forgetting *f = &run->forgetting;
+    if (!map_settle_some(&run->texts, FORGET_TEXTS))
+        return false;
+    if (f->room != run->texts.room) { /* it grew: from the begin again */
+        f->room = run->texts.room;
+        f->text = 0;
     }
-    map_free(&run->texts);
-    run->texts = kept;
+    for (unsigned looks = 0; looks < FORGET_TEXTS && f->text < f->room; looks++) {
+        const struct map_entry *e = &run->texts.entries[f->text];
+        if (e->value && order_is_forgotten(run->order, (struct ref){(uint32_t)e->a, e->b}))
+            text_free(map_take(&run->texts, e->a, e->b)); /* another may lie there now */
+        else
+            f->text++;
+    }
+    return f->text == f->room;
 }
 
 void run_pack(struct run *run) { lines_pack(&run->lines, is_away, run->order); }
 
 void run_forget(struct run *run, uint64_t position)
 {
-    order_forget(run->order, position);
-    forget_texts(run);
-    run_pack(run);
+    run_forget_begin(run, position);
+    while (!run_forget_step(run))
+        ;
+}
+
+void run_forget_begin(struct run *run, uint64_t position)
+{
+    order_forget_begin(run->order, position);
+    run->forgetting = (struct run_forgetting){0};
+}
+
+bool run_forget_step(struct run *run)
+{
+    return order_forget_step(run->order) && forget_some_texts(run) &&
+           lines_pack_next(&run->lines, &run->forgetting.page, is_away, run->order);
 }
 
 void run_line_changed(struct run *run, uint32_t line)

@@ -69,6 +69,9 @@ struct run {
     size_t process_count, process_room;
     struct identities identities; /* of lines */
     struct map texts;
+    struct run_forgetting {
+        size_t text, room, page; /* the next ones; room: of the texts when it began with them */
+    } forgetting;
     uint64_t text_count;
     struct map sites;
     struct site {
@@ -132,6 +135,8 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
 static inline struct run_line *run_line_at(const struct run *run, uint32_t line) { return lines_at(&run->lines, line); }
 /* Forgets the oldest part, up to a position, as order_forget does. */
 void run_forget(struct run *run, uint64_t position);
+void run_forget_begin(struct run *run, uint64_t position); /* the same in steps, see order.h */
+bool run_forget_step(struct run *run);
 void run_pack(struct run *run); /* what is known of lines that the order has put away */
 void run_line_changed(struct run *run, uint32_t line); /* viewers are to hear of it again */
 /* It turns out to be of another kind, and is called so. */

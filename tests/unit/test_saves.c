@@ -1,6 +1,6 @@
 /* An order that is saved while it goes on: what is saved is one moment of it. */
 #include "memory/map.h"
-#include "server/order/order.h"
+#include "server/order/inside.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 
@@ -87,11 +87,16 @@ struct text {
     uint8_t *bytes;
     size_t size;
     struct parts *parts;
+    size_t left; /* pages */
 };
 
 static void add_part(void *context, uint64_t place)
 {
     struct text *text = context;
+    if (text->left-- == 0) { /* what follows is not of the lines */
+        text->left = 0;
+        return;
+    }
     size_t size = 0;
     uint8_t *part = get_part(text->parts, place, &size);
     assert_non_null(part);
@@ -111,6 +116,7 @@ static struct text lines_of(struct kept *kept)
     order_save_begin(kept->order);
     while (!order_save_step(kept->order))
         ;
+    text.left = kept->order->pages[0].count + kept->order->pages[1].count;
     order_saved_parts(kept->order, add_part, &text);
     free(order_save_end(kept->order, &size));
     return text;
@@ -250,6 +256,73 @@ static void it_goes_on_from_there(void **state)
     }
 }
 
+static void expect_same_answers(const struct order *a, const struct order *b, unsigned *random)
+{
+    assert_int_equal(order_first(a), order_first(b));
+    for (uint32_t line = 1; line <= order_lines(a); line++) {
+        assert_int_equal(order_line_first(a, line), order_line_first(b, line));
+        assert_int_equal(order_line_from(a, line, 0), order_line_from(b, line, 0));
+        assert_int_equal(order_line_events(a, line), order_line_events(b, line));
+        assert_int_equal(order_thread_last(a, line), order_thread_last(b, line));
+        for (uint64_t number = 1; number <= order_line_events(a, line) + 1; number++) {
+            struct ref at = {line, number};
+            assert_int_equal(order_is_forgotten(a, at), order_is_forgotten(b, at));
+            assert_int_equal(order_position(a, at), order_position(b, at));
+        }
+    }
+    for (int n = 0; n < 20; n++) {
+        struct ref one = x.arrivals[execution_random(random, x.count)].at,
+                   two = x.arrivals[execution_random(random, x.count)].at;
+        assert_int_equal(order_compare(a, one, two), order_compare(b, one, two));
+    }
+    assert_int_equal(order_count(a), order_count(b));
+    for (uint64_t p = order_first(a); p < order_count(a); p++) {
+        struct event e = order_event(a, p), f = order_event(b, p);
+        assert_int_equal(e.edge_count, f.edge_count);
+        assert_int_equal(e.partner_lost, f.partner_lost);
+        assert_int_equal(e.doubt, f.doubt);
+        for (uint32_t i = 0; i < e.edge_count; i++)
+            assert_int_equal(order_edge(a, p, i), order_edge(b, p, i));
+    }
+}
+
+/* Two orders are fed the same and forget the same, one at once, the other in steps: none can tell them apart. */
+static void forgetting_in_steps_is_forgetting(void **state)
+{
+    (void)state;
+    size_t compared = 0;
+    for (unsigned seed = 1; seed <= 400; seed++) {
+        unsigned random = seed;
+        execution_make(&x, seed);
+        struct parts parts = {0};
+        struct kept steps = begin(&parts), once = begin(&parts);
+        for (uint32_t at = 0; at < x.count;) {
+            uint32_t until = at + 1 + execution_random(&random, x.count - at);
+            execution_feed_part(&x, steps.order, seed, at, until);
+            execution_feed_part(&x, once.order, seed, at, until);
+            at = until;
+            uint64_t position = order_count(once.order) - order_count(once.order) / 8;
+            order_forget(once.order, position);
+            order_forget_begin(steps.order, position);
+            for (bool all = false; !all;) {
+                expect_same_answers(once.order, steps.order, &random);
+                compared += steps.order->forgetting.under_way;
+                until = at + execution_random(&random, x.count - at < 9 ? x.count - at + 1 : 9);
+                execution_feed_part(&x, steps.order, seed, at, until);
+                execution_feed_part(&x, once.order, seed, at, until);
+                at = until;
+                if (at == x.count || execution_random(&random, 2) == 0)
+                    all = order_forget_step(steps.order);
+            }
+            expect_same_answers(once.order, steps.order, &random);
+        }
+        order_free(steps.order);
+        order_free(once.order);
+        parts_free(&parts);
+    }
+    assert_true(compared > 100);
+}
+
 /* Many lines, of which few do something: a save writes those. */
 static void a_save_costs_what_changed(void **state)
 {
@@ -273,11 +346,216 @@ static void a_save_costs_what_changed(void **state)
     order_free(order);
 }
 
+/* ---- what lies beside the lines ---- */
+
+struct rows { /* all that is to be saved of it, in an order of its own */
+    struct row {
+        uint64_t v[7];
+    } *items;
+    size_t count, room;
+};
+
+static void add_row(struct rows *rows, struct row row)
+{
+    rows->items = grow(rows->items, &rows->room, rows->count + 1, sizeof *rows->items);
+    rows->items[rows->count++] = row;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct row *one = a, *two = b;
+    for (size_t i = 0; i < 7; i++)
+        if (one->v[i] != two->v[i])
+            return one->v[i] < two->v[i] ? -1 : 1;
+    return 0;
+}
+
+static uint64_t code_of(struct ref at) { return (uint64_t)at.line << 32 | at.number; }
+
+static void add_meeting(struct rows *rows, const struct order *order, const struct meeting *m)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < m->count && !m->done; i++)
+        if (!pending_is(order, m->members[i]))
+            add_row(rows, (struct row){{1, m->a, m->b, n++, m->receives, m->expected, code_of(m->members[i])}});
+}
+
+static void add_stream(struct rows *rows, const struct order *order, const struct stream *stream)
+{
+    uint64_t n = 0;
+    for (size_t i = stream->first; i < stream->count; i++) {
+        const struct stretch *s = &stream->sent[i];
+        if (!pending_is(order, s->send))
+            add_row(rows, (struct row){{2, stream->key, n++, s->begin, s->end, s->left, code_of(s->send)}});
+    }
+}
+
+static struct rows rest_of(const struct order *order)
+{
+    struct rows rows = {0};
+    size_t meetings = 0;
+    for (const struct meeting *m = order->newest_meeting; m; m = m->next, meetings++)
+        add_meeting(&rows, order, m);
+    assert_int_equal(meetings, order->meetings.count);
+    for (const struct stream *s = order->newest_stream; s; s = s->next)
+        add_stream(&rows, order, s);
+    for (size_t i = 0; i < order->late_count; i++)
+        add_row(&rows, (struct row){{3, i, order->late[i].send, order->late[i].receive}});
+    for (size_t i = 0; i < order->trouble_count; i++) {
+        const struct trouble *t = &order->troubles[i];
+        add_row(&rows, (struct row){{4, i, code_of(t->at), code_of(t->with), strlen(t->why), (uint8_t)t->why[0]}});
+    }
+    if (rows.count)
+        qsort(rows.items, rows.count, sizeof *rows.items, by_value);
+    return rows;
+}
+
+/* Those who meet by keys or send bytes, at random: some never meet, some do not fit. */
+#define TALKERS 8u
+#define TALKS 300u
+struct talk {
+    struct arrival arrivals[TALKS];
+    struct ref partners[TALKS][3];
+    uint64_t sent[3], received[3];
+    uint32_t keys;
+};
+
+static void talk_by_key(struct talk *talk, struct arrival *a, struct ref *partners, unsigned *random)
+{
+    a->keyed = true;
+    a->key[0] = 9;
+    a->key[1] = ++talk->keys;
+    a->relation = execution_random(random, 3) ? RELATION_SEND : RELATION_SYNC;
+    a->group_size = a->relation == RELATION_SEND ? execution_random(random, 3) : 0;
+    if (execution_random(random, 2) == 0)
+        return;
+    a->key[1] = 1 + execution_random(random, talk->keys); /* it meets somebody */
+    a->relation = execution_random(random, 4) ? RELATION_RECEIVE : RELATION_SYNC;
+    a->group_size = a->relation == RELATION_RECEIVE ? execution_random(random, 2) : 0;
+    if (a->relation != RELATION_RECEIVE || execution_random(random, 3))
+        return;
+    a->partner_count = 1 + execution_random(random, 3);
+    for (uint32_t i = 0; i < a->partner_count; i++)
+        partners[i] = (struct ref){0, 1 + execution_random(random, talk->keys)};
+}
+
+static void talk_by_bytes(struct talk *talk, struct arrival *a, unsigned *random)
+{
+    uint32_t stream = execution_random(random, 3), bytes = 1 + execution_random(random, 9);
+    bool sends = execution_random(random, 5) < 3;
+    uint64_t *at = sends ? &talk->sent[stream] : &talk->received[stream];
+    *a = (struct arrival){.at = a->at, .type = 1, .relation = sends ? RELATION_SEND : RELATION_RECEIVE, .keyed = true,
+                          .stream = true, .key = {70 + stream, *at}, .group_size = bytes};
+    if (execution_random(random, 10) == 0)
+        a->key[1] -= a->key[1] > 5 ? 5 : 0; /* once more, or out of turn */
+    else
+        *at += bytes;
+}
+
+static void talk_make(struct talk *talk, unsigned *random)
+{
+    uint64_t numbers[TALKERS + 1] = {0};
+    memset(talk, 0, sizeof *talk);
+    for (uint32_t i = 0; i < TALKS; i++) {
+        struct arrival *a = &talk->arrivals[i];
+        uint32_t line = 1 + execution_random(random, TALKERS), what = execution_random(random, 8);
+        *a = (struct arrival){.at = {line, ++numbers[line]}, .type = 1, .partners = talk->partners[i]};
+        if (what < 3)
+            talk_by_key(talk, a, talk->partners[i], random);
+        else if (what < 6)
+            talk_by_bytes(talk, a, random);
+        else
+            a->relation = i % 8 == 0 ? RELATION_SEND : RELATION_NONE;
+        const struct arrival *of = &talk->arrivals[i - i % 8];
+        if (i % 8 && what >= 6 && of->relation == RELATION_SEND && !of->keyed && of->at.line != line) {
+            a->relation = RELATION_RECEIVE;
+            a->partner_count = 1;
+            talk->partners[i][0] = of->at;
+        }
+    }
+    for (uint32_t i = 0; i + 1 < TALKS; i++) { /* many come late, some by far */
+        uint32_t k = i + execution_random(random, execution_random(random, 12) ? 3 : 100);
+        struct arrival other = talk->arrivals[k < TALKS ? k : i];
+        talk->arrivals[k < TALKS ? k : i] = talk->arrivals[i];
+        talk->arrivals[i] = other;
+    }
+}
+
+static struct order *talkers(struct parts *parts)
+{
+    struct order *order = order_new_on((struct shelf){parts, put_part, get_part, NULL});
+    while (order_lines(order) < TALKERS)
+        order_line(order, false, 1);
+    return order;
+}
+
+static void expect_rest(struct order *order, const struct rows *expected, unsigned seed)
+{
+    struct rows rows = rest_of(order);
+    if (rows.count != expected->count ||
+        (rows.count && memcmp(rows.items, expected->items, rows.count * sizeof *rows.items) != 0))
+        fail_msg("seed %u: what lies beside the lines is not what it was", seed);
+    free(rows.items);
+}
+
+/* Saved in steps while it goes on, it is as it was when the save began. */
+static void who_meets_later_is_not_in_it(void **state)
+{
+    (void)state;
+    static struct talk talk;
+    size_t kinds[5] = {0}, parts_seen = 0;
+    for (unsigned seed = 1; seed <= 1500; seed++) {
+        unsigned random = seed;
+        struct parts parts = {0};
+        struct order *order = talkers(&parts);
+        talk_make(&talk, &random);
+        for (uint32_t at = 0; at < TALKS;) {
+            for (uint32_t n = execution_random(&random, 60); n && at < TALKS; n--)
+                order_accept(order, &talk.arrivals[at++]);
+            if (execution_random(&random, 4) == 0)
+                order_finish(order);
+            struct rows expected = rest_of(order);
+            for (size_t i = 0; i < expected.count; i++)
+                kinds[expected.items[i].v[0]]++;
+            order_save_begin(order);
+            for (uint32_t n = execution_random(&random, 60); n && at < TALKS; n--) {
+                order_accept(order, &talk.arrivals[at++]);
+                if (execution_random(&random, 8) == 0)
+                    order_save_step(order);
+            }
+            if (execution_random(&random, 8) == 0) {
+                order_save_drop(order);
+            } else {
+                size_t size;
+                while (!order_save_step(order))
+                    ;
+                parts_seen += order->frozen != NULL;
+                uint8_t *bytes = order_save_end(order, &size);
+                struct order *again = talkers(&parts);
+                assert_true(order_restore(again, bytes, size));
+                expect_rest(again, &expected, seed);
+                free(order_save(again, &size)); /* and again */
+                expect_rest(again, &expected, seed);
+                order_free(again);
+                free(bytes);
+            }
+            free(expected.items);
+        }
+        order_free(order);
+        parts_free(&parts);
+    }
+    for (size_t i = 1; i < 5; i++)
+        assert_true(kinds[i] > 0); /* the test is worth something */
+    assert_true(parts_seen > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_meanwhile_is_not_in_it),
         cmocka_unit_test(it_goes_on_from_there),
+        cmocka_unit_test(forgetting_in_steps_is_forgetting),
+        cmocka_unit_test(who_meets_later_is_not_in_it),
         cmocka_unit_test(a_save_costs_what_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -339,6 +339,13 @@ static void kept_up_to_a_size_it_forgets_the_oldest(void **state)
     assert_true(order_first(live.run->order) > 0);
     assert_int_equal(order_compare(live.run->order, (struct ref){1, 1}, (struct ref){1, 2}), ORDER_UNKNOWN);
     struct run *run = open_run(other);
+    while (order_first(run->order) != order_first(live.run->order)) { /* what began with forgetting is not written yet */
+        run_free(run);
+        while (!saving_go_on(live.run, (struct share){0}))
+            ;
+        saving_poll(live.run);
+        run = open_run(other);
+    }
     assert_null(run->damage);
     assert_int_equal(order_first(run->order), order_first(live.run->order));
     assert_int_equal(order_count(run->order), order_count(live.run->order));

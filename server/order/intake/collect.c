@@ -78,7 +78,7 @@ static uint64_t collect(struct order *order, uint32_t number_of_line, uint32_t t
         free(found.positions);
     }
     const struct line *hidden = collector->hidden ? line_get(order, collector->hidden) : NULL;
-    return hidden && hidden->positions.count > hidden->base ? hidden->last : NO_POSITION;
+    return hidden && line_has_kept(order, hidden) ? hidden->last : NO_POSITION;
 }
 
 size_t log_collect(struct order *order, uint32_t line, uint32_t type, uint64_t *edges, size_t room)

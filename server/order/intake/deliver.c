@@ -152,6 +152,9 @@ static void met(struct order *order, const struct pending *member, uint8_t doubt
 
 void point_deliver(struct order *order, const struct point *point, bool partner_lost)
 {
+    for (size_t i = 0; i < point->count; i++)
+        if (point->members[i]->arrival.keyed || point->members[i]->arrival.relation == RELATION_GROUP)
+            meetings_leave(order, point->members[i]);
     point_append(order, point, partner_lost);
     for (size_t i = 0; i < point->count; i++)
         if (point->members[i]->arrival.keyed)
@@ -177,6 +180,7 @@ void point_contradict(struct order *order, struct pending *pending, struct ref w
         partner->condemned = true;
     if (!pending->condemned)
         order_report(order, a->at, with, why);
+    meetings_leave(order, pending);
     uint32_t line = a->at.line;
     struct event event = event_of(a, order->count);
     event.state = EVENT_CONTRADICTORY;

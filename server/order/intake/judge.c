@@ -86,6 +86,10 @@ static enum verdict join_meeting(struct order *order, struct point *point)
     const struct arrival *a = &head->arrival;
     struct meeting *meeting = meeting_of(order, a);
     size_t size = a->relation == RELATION_GROUP ? a->group_size : 2;
+    if (!meeting) { /* they are complete for so long that they were forgotten */
+        point_contradict(order, head, (struct ref){0, 0}, "comes to a group that is complete");
+        return DONE;
+    }
     if (meeting->released) {
         point->doubt = UNSEEN_LOST;
         return READY;

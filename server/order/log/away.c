@@ -117,19 +117,30 @@ static bool put_page_away(struct order *order, size_t first, size_t end)
     return all && madvise(&order->lines[first], (end - first) * sizeof *order->lines, MADV_DONTNEED) == 0;
 }
 
-void order_put_away(struct order *order)
+#define AWAY_LOOKS 1024u /* lines that are looked at in one step */
+
+bool order_put_away_some(struct order *order, size_t *first)
 {
     size_t each = page_lines();
     bool news;
     if (each == 0 || each > order->line_count)
-        return;
+        return true;
     size_t before = order->away_room;
     order->away = grow(order->away, &order->away_room, order->line_room, sizeof *order->away);
     if (order->away_room > before)
         memset(order->away + before, 0, (order->away_room - before) * sizeof *order->away);
-    for (size_t first = 0; first + each <= order->line_count; first += each)
-        if (is_page_over(order, first, first + each, &news))
-            put_page_away(order, first, first + each);
+    size_t until = *first + (each > AWAY_LOOKS ? each : AWAY_LOOKS);
+    for (; *first < until && *first + each <= order->line_count; *first += each)
+        if (is_page_over(order, *first, *first + each, &news))
+            put_page_away(order, *first, *first + each);
+    return *first + each > order->line_count;
+}
+
+void order_put_away(struct order *order)
+{
+    size_t first = 0;
+    while (!order_put_away_some(order, &first))
+        ;
 }
 
 bool order_line_away(const struct order *order, uint32_t line)

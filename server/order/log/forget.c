@@ -60,8 +60,10 @@ static void forget_line(struct order *order, uint32_t number, uint64_t first)
         rest_line(line);
 }
 
-void order_forget(struct order *order, uint64_t position)
+void order_forget_begin(struct order *order, uint64_t position)
 {
+    while (!order_forget_step(order))
+        ;
     uint64_t from = order->first / BLOCK_EVENTS, to = position / BLOCK_EVENTS;
     if (position > order->count || to <= from || to * BLOCK_EVENTS >= order->count)
         return;
@@ -69,19 +71,49 @@ void order_forget(struct order *order, uint64_t position)
     /* Members of one point stay together: a point that is cut is forgotten whole. */
     while (first < order->count && log_get(order, first, FIELD_POINT))
         first++;
-    for (size_t i = 0; i < order->line_count; i++)
-        if (!line_is_away(order, i))
-            forget_line(order, (uint32_t)i + 1, first);
-    for (size_t i = 0; i < order->hidden_count; i++)
-        forget_line(order, HIDDEN_LINE | (uint32_t)(i + 1), first);
     order->first = first;
-    order_put_away(order);
+    order->forgetting = (struct forgetting){.under_way = true};
     if (order->doubts && order->first_doubt < first)
         order->forgotten_doubts = order->doubt_reasons;
     doubts_drop(order);
-    while (order->packed < to)
+}
+
+#ifndef FORGET_LOOKS
+#define FORGET_LOOKS 128u /* lines in one step: each may have to read a node from the shelf */
+#endif
+
+bool order_forget_step(struct order *order)
+{
+    struct forgetting *f = &order->forgetting;
+    if (!f->under_way)
+        return true;
+    if (order->packed < order->first / BLOCK_EVENTS) {
         log_pack_one(order);
-    order_rest(order);
+        return false;
+    }
+    for (unsigned looks = 0; looks < FORGET_LOOKS; looks++) {
+        if (f->line < order->line_count) {
+            size_t i = f->line++;
+            if (!line_is_away(order, i))
+                forget_line(order, (uint32_t)i + 1, order->first);
+        } else if (f->hidden < order->hidden_count) {
+            forget_line(order, HIDDEN_LINE | (uint32_t)++f->hidden, order->first);
+        } else if (order_put_away_some(order, &f->away)) {
+            f->under_way = false;
+            order_rest(order);
+            return true;
+        } else {
+            return false;
+        }
+    }
+    return false;
+}
+
+void order_forget(struct order *order, uint64_t position)
+{
+    order_forget_begin(order, position);
+    while (!order_forget_step(order))
+        ;
 }
 
 uint64_t order_line_highest(const struct order *order, uint32_t line)
@@ -94,17 +126,19 @@ uint64_t order_first(const struct order *order) { return order->first; }
 
 uint64_t order_line_first(const struct order *order, uint32_t line)
 {
-    return line & HIDDEN_LINE ? line_get(order, line)->base : order_look_at(order, line - 1)->base;
+    const struct line *l = line & HIDDEN_LINE ? line_get(order, line) : order_look_at(order, line - 1);
+    return order->forgetting.under_way ? order_line_from(order, line, order->first) : l->base;
 }
 
 bool order_is_forgotten(const struct order *order, struct ref at)
 {
     bool hidden = at.line & HIDDEN_LINE, there = at.line && at.line <= order->line_count;
     const struct line *line = hidden ? line_get(order, at.line) : there ? order_look_at(order, at.line - 1) : NULL;
-    if (!line || line->base == 0 || at.number == 0 || at.number > line->delivered)
+    uint64_t base = line ? order_line_first(order, at.line) : 0;
+    if (!line || base == 0 || at.number == 0 || at.number > line->delivered)
         return false;
-    if (line->positions.count == line->base)
+    if (line->positions.count == base)
         return true;
-    uint64_t first = order_line_at(order, at.line, line->base);
+    uint64_t first = order_line_at(order, at.line, base);
     return first == NO_POSITION || at.number < log_get(order, first, FIELD_NUMBER);
 }

@@ -436,6 +436,7 @@ uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordina
 uint64_t order_line_from(const struct order *order, uint32_t number_of_line, uint64_t position)
 {
     const struct line *line = look(order, number_of_line);
+    position = position > order->first ? position : order->first;
     if (line->positions.count == 0 || position > line->last)
         return line->positions.count;
     return series_find(&line->positions, (struct nodes *)(uintptr_t)&order->nodes, line->base,

@@ -174,6 +174,7 @@ void pages_thaw(struct order *order)
         free(frozen->of[hidden].has);
         free(frozen->of[hidden].last);
     }
+    rest_thaw(order);
     free(frozen->copies);
     free(frozen->state.data);
     free(frozen->bytes.data);
@@ -243,4 +244,6 @@ void order_saved_parts(const struct order *order, void (*visit)(void *context, u
     for (unsigned hidden = 0; hidden < 2; hidden++)
         for (size_t i = 0; i < page_count(order->frozen->of[hidden].lines); i++)
             visit(context, order->pages[hidden].items[i].place);
+    for (size_t i = 0; i < order->frozen->rest.place_count; i++)
+        visit(context, order->frozen->rest.places[i]);
 }

@@ -8,7 +8,7 @@
 void acting_begin(struct place_job *job)
 {
     for (uint32_t line = 1; line <= job->lines; line++) {
-        if (!order_look_at(job->order, line - 1)->acted)
+        if (order_look_at(job->order, line - 1)->acted <= job->order->first)
             continue;
         job->acting = grow(job->acting, &job->acting_room, job->acting_count + 1, sizeof *job->acting);
         job->acting[job->acting_count++] = line;

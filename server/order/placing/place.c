@@ -179,7 +179,7 @@ static void want_right(struct place_job *job)
         sweep->open = acting_watch(job, sweep, may_be_right);
     for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++) {
         const struct line *l = line_get(job->order, line);
-        sweep->open += row_of(job, line) && l->positions.count > l->base && l->last >= sweep->at &&
+        sweep->open += row_of(job, line) && line_has_kept(job->order, l) && l->last >= sweep->at &&
                        l->last >= job->cut[line - 1] && sweep->line[line - 1] < edge;
     }
     sweep->done = edge <= 0 || !sweep->open;
@@ -308,7 +308,7 @@ static bool has_left(const struct place_job *job, uint32_t line)
 {
     const struct line *l = line_get(job->order, line);
     uint64_t until = job->cut[line - 1] < job->left.at ? job->cut[line - 1] : job->left.at;
-    uint64_t first = l->positions.count > l->base ? order_line_at(job->order, line, l->base)
+    uint64_t first = line_has_kept(job->order, l) ? order_line_at(job->order, line, order_line_first(job->order, line))
                                                   : NO_POSITION;
     return first < until;
 }
@@ -578,7 +578,7 @@ void place_take(struct place_job *job, struct placement *p)
     }
     for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++) {
         const struct line *l = line_get(job->order, line);
-        if (!row_of(job, line) || l->positions.count <= l->base)
+        if (!row_of(job, line) || !line_has_kept(job->order, l))
             continue;
         p->more_left |= has_left(job, line);
         p->more_right |= l->last >= job->right.at && l->last >= job->cut[line - 1];

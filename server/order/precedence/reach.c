@@ -33,10 +33,12 @@ static void count_lines(struct reach *reach, uint32_t until)
 {
     uint32_t lines = order_lines(reach->order);
     for (; reach->counted < lines && reach->counted < until; reach->counted++) {
-        const struct line *l = line_get(reach->order, reach->counted + 1);
-        reach->left += !l->shared && l->positions.count > l->base &&
+        uint32_t line = reach->counted + 1;
+        const struct line *l = line_get(reach->order, line);
+        reach->left += !l->shared && line_has_kept(reach->order, l) &&
                        (reach->future ? l->last >= reach->first
-                                      : order_line_at(reach->order, reach->counted + 1, l->base) <= reach->last);
+                                      : order_line_at(reach->order, line, order_line_first(reach->order, line)) <=
+                                            reach->last);
     }
 }
 
