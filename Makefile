@@ -17,7 +17,7 @@ PKG = $(shell pkg-config --silence-errors $(1) $(2))
 HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 
 # ---- rooms ----
-WIRE    = wire/message.c wire/text.c wire/endpoint.c wire/shown.c wire/asked.c wire/unseen.c
+WIRE    = wire/message.c wire/text.c wire/endpoint.c wire/shown.c wire/ask.c wire/asked.c wire/unseen.c
 CONFIG  = $(wildcard config/*.c)
 TRACE   = $(wildcard clients/trace/core/*.c clients/trace/calls/*.c) wire/message.c wire/endpoint.c
 MEMORY  = $(wildcard memory/*.c)
@@ -115,11 +115,11 @@ $(B)/libexec/poet/poet-server: $(call objects,server/main.c $(SERVER) $(WIRE) $(
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_SERVER)
 
-$(B)/bin/poet: $(call objects,$(POET) $(SOURCE) $(SITE) $(RENDER) $(WIRE) $(CONFIG))
+$(B)/bin/poet: $(call objects,$(POET) $(SOURCE) $(SITE) $(RENDER) $(MEMORY) $(WIRE) $(CONFIG))
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_POET)
 
-$(B)/libexec/poet/poet-view: $(call objects,$(VIEW) $(SOURCE) $(SITE) $(RENDER) $(WIRE) $(CONFIG))
+$(B)/libexec/poet/poet-view: $(call objects,$(VIEW) $(SOURCE) $(SITE) $(RENDER) $(MEMORY) $(WIRE) $(CONFIG))
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_VIEW)
 

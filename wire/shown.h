@@ -43,7 +43,7 @@ struct shown_event {
     int32_t column;
     uint32_t fold;
     uint8_t doubt; /* an enum unseen: why more may be before it than is told */
-    uint8_t stands;   /* to the event asked about: 0, or 1 + enum precedence */
+    uint8_t stands;   /* not told with it, but by STANDS: 0, or 1 + enum precedence */
     int64_t since_ns; /* since the event before it on its line; -1 there is none */
 };
 
@@ -122,7 +122,6 @@ struct shown_row {
 };
 
 struct shown_window {
-    uint32_t id;
     uint64_t generation, anchor, count; /* position of the anchor, length of the log */
     int32_t from;
     uint32_t columns;
@@ -146,7 +145,6 @@ struct shown_window {
 
 /* A run from far away: events per row and pixel. */
 struct shown_density {
-    uint32_t id;
     int64_t from, to;
     uint32_t pixels, row_count;
     uint32_t *rows;       /* lines */
@@ -183,7 +181,6 @@ struct shown_hit {
 };
 
 struct shown_found {
-    uint32_t id;
     bool done;
     uint64_t looked; /* at so many events */
     uint64_t count;  /* of hits so far, told or not */

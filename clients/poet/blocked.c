@@ -6,20 +6,21 @@
 
 #include <json-c/json.h>
 
+struct receiving {
+    struct waits *waits;
+    const struct book *book;
+};
+
+static void take(void *user, const struct answer *answer)
+{
+    struct receiving *r = user;
+    waits_take(r->waits, r->book, answer);
+}
+
 static bool receive(const struct command *command, struct subject *subject, struct waits *waits)
 {
-    struct out out = {0};
-    struct in in;
-    struct error error;
-    unsigned type;
-    int got;
-    source_ask(&out, MESSAGE_TAILS);
-    source_send(&subject->source, &out);
-    while ((got = source_next(&subject->source, true, &type, &in, &error)) > 0)
-        if (waits_take(waits, &subject->source.book, type, &in))
-            return true;
-    command_fail(command, "%s", error.text);
-    return false;
+    struct receiving receiving = {waits, &subject->source.book};
+    return subject_ask(command, subject, ASK_TAILS, NULL, take, &receiving);
 }
 
 struct report {

@@ -140,15 +140,15 @@ static void find_waits(struct waits *waits, const struct book *book)
         qsort(waits->items, waits->count, sizeof *waits->items, by_time);
 }
 
-bool waits_take(struct waits *waits, const struct book *book, unsigned type, struct in *in)
+bool waits_take(struct waits *waits, const struct book *book, const struct answer *answer)
 {
-    if (type == MESSAGE_TAIL) {
+    if (answer->part == PART_TAIL) {
         waits->tails = room(waits->tails, waits->tail_count, sizeof *waits->tails);
-        get_tail(in, &waits->tails[waits->tail_count++]);
+        get_tail(answer->in, &waits->tails[waits->tail_count++]);
     }
-    if (type != MESSAGE_TAILS_END)
+    if (answer->part != PART_NOW)
         return false;
-    waits->now_ns = (int64_t)get_u64(in);
+    waits->now_ns = (int64_t)get_u64(answer->in);
     find_waits(waits, book);
     find_cycles(waits, book);
     return true;

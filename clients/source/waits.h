@@ -4,6 +4,7 @@
 #define CLIENTS_SOURCE_WAITS_H
 
 #include "clients/book/book.h"
+#include "wire/ask.h"
 
 struct waits {
     struct shown_tail *tails; /* by line - 1 */
@@ -21,8 +22,8 @@ struct waits {
     uint32_t cycle_count;
 };
 
-/* Takes a TAIL or TAILS_END message into waits, zeroed at first.  True when all is there. */
-bool waits_take(struct waits *waits, const struct book *book, unsigned type, struct in *in);
+/* Takes a part of the answer to TAILS into waits, zeroed at first.  True when all is there. */
+bool waits_take(struct waits *waits, const struct book *book, const struct answer *answer);
 void waits_free(struct waits *waits); /* empties it */
 
 const struct wait *waits_of(const struct waits *waits, uint32_t thread); /* NULL: it does not wait */

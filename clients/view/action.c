@@ -24,8 +24,8 @@ static void do_back(struct view *v) { stage_vertical(v) ? motion_across(v, -1) :
 static void do_on(struct view *v) { stage_vertical(v) ? motion_across(v, 1) : motion_along(v, 1); }
 static void do_up(struct view *v) { stage_vertical(v) ? motion_along(v, -1) : motion_across(v, -1); }
 static void do_down(struct view *v) { stage_vertical(v) ? motion_along(v, 1) : motion_across(v, 1); }
-static void do_cause(struct view *v) { link_step(v, STEP_CAUSE); }
-static void do_effect(struct view *v) { link_step(v, STEP_EFFECT); }
+static void do_cause(struct view *v) { motion_step(v, STEP_CAUSE); }
+static void do_effect(struct view *v) { motion_step(v, STEP_EFFECT); }
 static void do_recorded_back(struct view *v) { motion_recorded(v, -1); }
 static void do_recorded_on(struct view *v) { motion_recorded(v, 1); }
 static void do_into_back(struct view *v) { motion_recorded_into(v, -1); }

@@ -367,20 +367,6 @@ void details_refresh(struct view *view)
         view->details_idle = g_idle_add_full(G_PRIORITY_LOW, on_idle, view, NULL);
 }
 
-/* One more event of the chain. */
-void details_chain(struct view *view, struct shown_event *event)
-{
-    struct stage *stage = &view->stage;
-    if (!stage->chain) {
-        shown_event_free(event);
-        return;
-    }
-    stage->chain[stage->chain_count] = event->at;
-    stage->chain_events[stage->chain_count++] = *event;
-    stage_stale(view);
-    details_relation(view);
-}
-
 static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
 {
     struct ref at;
@@ -396,7 +382,7 @@ static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
     if (second.line) { /* look at it, but go on asking */
         view->place.selected = selected;
         view->place.second = second;
-        link_why(view);
+        relation_ask(view);
         details_refresh(view);
     }
     return TRUE;

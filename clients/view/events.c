@@ -30,7 +30,7 @@ struct _PoetRows {
     GObject parent;
     struct view *view;
     GHashTable *entries, *asked; /* by position; by page */
-    GQueue listing; /* positions that lists were asked for from */
+    GHashTable *listing; /* the position that a list was asked for from, by its question */
     guint count;
     bool hits; /* the finder's, instead of all */
 };
@@ -75,7 +75,7 @@ static void poet_rows_finalize(GObject *object)
     PoetRows *rows = POET_ROWS(object);
     g_hash_table_destroy(rows->entries);
     g_hash_table_destroy(rows->asked);
-    g_queue_clear_full(&rows->listing, g_free);
+    g_hash_table_destroy(rows->listing);
     G_OBJECT_CLASS(poet_rows_parent_class)->finalize(object);
 }
 
@@ -84,8 +84,8 @@ static void poet_rows_class_init(PoetRowsClass *class) { G_OBJECT_CLASS(class)->
 static void poet_rows_init(PoetRows *rows)
 {
     rows->entries = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_entry);
-    g_queue_init(&rows->listing);
     rows->asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    rows->listing = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 }
 
 /* ---- the view of it ---- */
@@ -104,6 +104,8 @@ static void keep(PoetRows *rows, uint64_t position, char *text, struct ref at)
     g_hash_table_insert(rows->entries, g_memdup2(&position, sizeof position), e);
 }
 
+static void take_list(void *user, const struct answer *answer);
+
 static void fetch(PoetRows *rows, uint64_t position)
 {
     uint64_t page = rows->hits ? position : position / PAGE;
@@ -115,8 +117,11 @@ static void fetch(PoetRows *rows, uint64_t position)
     }
     g_hash_table_add(rows->asked, g_memdup2(&page, sizeof page));
     uint64_t from = rows->hits ? position : page * PAGE;
-    g_queue_push_tail(&rows->listing, g_memdup2(&from, sizeof from));
-    link_list(rows->view, from, rows->hits ? 1 : PAGE);
+    struct out body = {0};
+    put_u64(&body, from);
+    put_u32(&body, rows->hits ? 1 : PAGE);
+    uint32_t id = link_ask(rows->view, ASK_LIST, &body, take_list, rows->view);
+    g_hash_table_insert(rows->listing, GUINT_TO_POINTER(id), g_memdup2(&from, sizeof from));
 }
 
 static void on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
@@ -159,25 +164,38 @@ static gboolean on_refresh(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-void events_take(struct view *view, struct shown_event *event)
+static void add_event(struct view *view, struct in *in)
 {
     PoetRows *rows = POET_ROWS(view->events);
-    keep(rows, event->position, details_say(view, event), event->at);
-    shown_event_free(event);
+    struct shown_event event;
+    get_event(in, &event);
+    if (in_done(in))
+        keep(rows, event.position, details_say(view, &event), event.at);
+    shown_event_free(&event);
     if (!g_object_get_data(G_OBJECT(view->events_list), "refresh"))
         g_object_set_data(G_OBJECT(view->events_list), "refresh",
                           GUINT_TO_POINTER(g_idle_add(on_refresh, view)));
 }
 
 /* A list is here, up to a position.  What it left out is of lines that are never drawn. */
-void events_listed(struct view *view, uint64_t end)
+static void fill_list(PoetRows *rows, uint64_t from, uint64_t end)
 {
-    PoetRows *rows = POET_ROWS(view->events);
-    uint64_t *from = g_queue_pop_head(&rows->listing);
-    for (uint64_t p = from ? *from : end; p < end && p - *from < 4 * PAGE && !rows->hits; p++)
+    for (uint64_t p = from; p < end && p - from < 4 * PAGE && !rows->hits; p++)
         if (!g_hash_table_contains(rows->entries, &p))
             keep(rows, p, g_strdup("·"), (struct ref){0, 0});
-    g_free(from);
+}
+
+static void take_list(void *user, const struct answer *answer)
+{
+    struct view *view = user;
+    PoetRows *rows = POET_ROWS(view->events);
+    const uint64_t *from = g_hash_table_lookup(rows->listing, GUINT_TO_POINTER(answer->id));
+    if (answer->part == PART_EVENT)
+        add_event(view, answer->in);
+    if (answer->part == PART_LISTED && from)
+        fill_list(rows, *from, get_u64(answer->in));
+    if (answer->last)
+        g_hash_table_remove(rows->listing, GUINT_TO_POINTER(answer->id));
 }
 
 /* The log has grown, or there are other hits. */
@@ -204,9 +222,9 @@ void events_clear(struct view *view)
 {
     PoetRows *rows = POET_ROWS(view->events);
     guint before = rows->count;
-    g_queue_clear_full(&rows->listing, g_free);
     g_hash_table_remove_all(rows->entries);
     g_hash_table_remove_all(rows->asked);
+    g_hash_table_remove_all(rows->listing);
     rows->count = 0;
     rows->hits = false;
     g_list_model_items_changed(G_LIST_MODEL(rows), 0, before, 0);

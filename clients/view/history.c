@@ -62,8 +62,8 @@ static void go(struct view *view, struct place **from, uint32_t *from_count, str
     stage_chain_free(&view->stage);
     view->stage.related = -1;
     link_window(view);
-    link_count(view);
-    link_why(view);
+    relation_count(view);
+    relation_ask(view);
     details_refresh(view);
     settings_apply(view);
     actions_update(view);

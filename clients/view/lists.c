@@ -110,7 +110,7 @@ static void tell_wait(struct view *view, const struct wait *w)
 }
 
 /* In a hang this is the answer: it opens by itself, once. */
-void waits_refresh(struct view *view)
+static void waits_refresh(struct view *view)
 {
     struct waits *w = &view->waits;
     empty(view->waits_list);
@@ -125,6 +125,23 @@ void waits_refresh(struct view *view)
     }
 }
 
+static void take_tails(void *user, const struct answer *answer)
+{
+    struct view *view = user;
+    if (!waits_take(&view->waits_coming, the_book(view), answer))
+        return;
+    waits_free(&view->waits);
+    view->waits = view->waits_coming;
+    view->waits_coming = (struct waits){0};
+    waits_refresh(view);
+}
+
+void waits_ask(struct view *view)
+{
+    waits_free(&view->waits_coming);
+    inquiry_ask(view, &view->waiting, ASK_TAILS, NULL, take_tails);
+}
+
 GtkWidget *waits_new(struct view *view)
 {
     return new_list(view, &view->waits_list, "No thread waits at the end of what was recorded.");
@@ -132,9 +149,7 @@ GtkWidget *waits_new(struct view *view)
 
 /* ---- what went wrong ---- */
 
-void troubles_begin(struct view *view) { empty(view->troubles_list); }
-
-void troubles_trouble(struct view *view, struct in *in)
+static void add_trouble(struct view *view, struct in *in)
 {
     struct shown_trouble t = {.at = get_ref(in)};
     char at[48], with[48];
@@ -150,14 +165,31 @@ void troubles_trouble(struct view *view, struct in *in)
     free(t.why);
 }
 
-void troubles_pending(struct view *view, struct shown_event *event)
+static void add_pending(struct view *view, struct in *in)
 {
-    char *said = details_say(view, event), *text = g_markup_printf_escaped("<b>pending</b> %s", said);
-    add_row(view->troubles_list, text, event->at);
-    g_free(text);
-    g_free(said);
-    shown_event_free(event);
+    struct shown_event event;
+    get_event(in, &event);
+    if (in_done(in)) {
+        char *said = details_say(view, &event), *text = g_markup_printf_escaped("<b>pending</b> %s", said);
+        add_row(view->troubles_list, text, event.at);
+        g_free(text);
+        g_free(said);
+    }
+    shown_event_free(&event);
 }
+
+static void take_troubles(void *user, const struct answer *answer)
+{
+    struct view *view = user;
+    if (answer->part == PART_STAT)
+        empty(view->troubles_list);
+    else if (answer->part == PART_TROUBLE)
+        add_trouble(view, answer->in);
+    else if (answer->part == PART_EVENT)
+        add_pending(view, answer->in);
+}
+
+void troubles_ask(struct view *view) { inquiry_ask(view, &view->troubling, ASK_STAT, NULL, take_troubles); }
 
 GtkWidget *troubles_new(struct view *view)
 {

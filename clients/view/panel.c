@@ -16,9 +16,9 @@ static void on_page(GObject *object, GParamSpec *spec, gpointer data)
     const char *page = gtk_stack_get_visible_child_name(GTK_STACK(object));
     (void)spec;
     if (g_strcmp0(page, "trouble") == 0)
-        link_ask(view, MESSAGE_STAT);
+        troubles_ask(view);
     else if (g_strcmp0(page, "waiting") == 0)
-        link_ask(view, MESSAGE_TAILS);
+        waits_ask(view);
 }
 
 GtkWidget *panel_new(struct view *view)

@@ -12,7 +12,7 @@ bool hello_read(struct in *in, struct hello *hello)
     if (get_u32(in) != HELLO_MAGIC)
         in_fail(in, "HELLO without its magic number");
     hello->version = get_u32(in);
-    if (hello->version != WIRE_VERSION)
+    if (!hello->version || hello->version > WIRE_VERSION) /* of a program it has been the same since the first */
         in_fail(in, "speaks another version of the protocol");
     hello->role = get_u8(in);
     if (hello->role == ROLE_VIEWER)

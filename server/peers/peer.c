@@ -123,7 +123,7 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
         }
         out_drop(&peer->out, n > 0 ? (size_t)n : 0);
     }
-    if (peer->out.size || peer->dump || peer->telling)
+    if (peer->out.size || viewer_has_more(peer))
         return;
     ev_io_stop(loop, io);
     if (peer->ending)
@@ -206,7 +206,7 @@ static bool first_message(struct peer *peer, unsigned type, const uint8_t *body,
         peer_refuse(peer, "the first message is %s, not HELLO", message_name(type));
         return false;
     }
-    if (!hello_read(&in, &hello)) {
+    if (!hello_read(&in, &hello) || hello.version != WIRE_VERSION) {
         if (hello.version != WIRE_VERSION)
             peer_refuse(peer, "this server speaks version %u of the protocol, the other side %u: "
                               "restart the server with the newer Poet", WIRE_VERSION, hello.version);
