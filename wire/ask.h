@@ -24,7 +24,7 @@
     Q(21, WHY, why)        /* a chain of events that makes one come before the other */ \
     Q(22, COUNT, count)    /* how many events are before, after, concurrent with one? */ \
     Q(23, STAT, stat)      /* the figures of the run */                           \
-    Q(24, TAILS, tails)    /* the last event of every line and thread */          \
+    Q(24, WAITS, waits)    /* who waits for what at the end, who holds it? */     \
     Q(25, SEARCH, search)  /* which events are of these types, on these lines, ...? */ \
     Q(26, LIST, list)      /* some events in the order of the log */              \
     Q(27, STEP, step)      /* the next event from one, along its line or the order */ \
@@ -51,10 +51,11 @@ enum ask {
     P(7, LOST)     /* of DUMP: a gap */                                           \
     P(8, ORDER)    P(9, CHAIN)    P(10, COUNT)    P(11, STAT)                     \
     P(12, TROUBLE) /* of STAT: a contradiction */                                 \
-    P(13, TAIL)    P(14, NOW)     /* of TAILS */                                  \
+    P(13, WAIT)    P(14, CYCLE)   /* of WAITS: a thread; threads that wait for each other */ \
     P(15, FOUND)   /* of SEARCH, STEP */                                          \
     P(16, LISTED)  /* of LIST: where to go on */                                  \
-    P(17, SITES)   P(18, BYTES)
+    P(17, SITES)   P(18, BYTES)                                                   \
+    P(19, NOW)     /* of WAITS: the time of the latest event */
 
 enum part {
 #define P(number, NAME) PART_##NAME = number,

@@ -489,42 +489,46 @@ void shown_window_free(struct shown_window *w)
     *w = (struct shown_window){0};
 }
 
-void put_tail(struct out *out, const struct shown_tail *tail)
+void put_wait(struct out *out, const struct shown_wait *wait)
 {
-    put_u32(out, tail->line);
-    put_in(out, tail->in);
-    put_event(out, &tail->last);
-    put_event(out, &tail->last_acted);
-    put_u32(out, tail->inside_count);
-    for (uint32_t i = 0; i < tail->inside_count; i++) {
-        put_u32(out, tail->inside[i].thread);
-        put_u8(out, tail->inside[i].presence);
-        put_ref(out, tail->inside[i].since);
+    put_u32(out, wait->thread);
+    put_u32(out, wait->about);
+    put_event(out, &wait->event);
+    put_u32(out, wait->holder_count);
+    for (uint32_t i = 0; i < wait->holder_count; i++) {
+        put_u32(out, wait->holders[i].thread);
+        put_ref(out, wait->holders[i].since);
     }
 }
 
-void get_tail(struct in *in, struct shown_tail *tail)
+void get_wait(struct in *in, struct shown_wait *wait)
 {
-    *tail = (struct shown_tail){.line = get_u32(in)};
-    tail->in = get_in(in);
-    get_event(in, &tail->last);
-    get_event(in, &tail->last_acted);
-    uint32_t n = get_count(in, 17);
-    tail->inside = get_room(in, n, sizeof *tail->inside);
-    for (; tail->inside && tail->inside_count < n; tail->inside_count++) {
-        struct shown_inside *inside = &tail->inside[tail->inside_count];
-        inside->thread = get_u32(in);
-        inside->presence = get_u8(in);
-        inside->since = get_ref(in);
+    *wait = (struct shown_wait){.thread = get_u32(in)};
+    wait->about = get_u32(in);
+    get_event(in, &wait->event);
+    uint32_t n = get_count(in, 16);
+    wait->holders = get_room(in, n, sizeof *wait->holders);
+    for (; wait->holders && wait->holder_count < n; wait->holder_count++) {
+        wait->holders[wait->holder_count].thread = get_u32(in);
+        wait->holders[wait->holder_count].since = get_ref(in);
     }
 }
 
-void shown_tail_free(struct shown_tail *tail)
+void shown_wait_free(struct shown_wait *wait)
 {
-    shown_event_free(&tail->last);
-    shown_event_free(&tail->last_acted);
-    free(tail->inside);
-    *tail = (struct shown_tail){0};
+    shown_event_free(&wait->event);
+    free(wait->holders);
+    *wait = (struct shown_wait){0};
+}
+
+void get_cycle(struct in *in, struct shown_cycle *cycle)
+{
+    uint32_t n = get_count(in, 8);
+    *cycle = (struct shown_cycle){.steps = get_room(in, n, sizeof *cycle->steps)};
+    for (; cycle->steps && cycle->count < n; cycle->count++) {
+        cycle->steps[cycle->count].thread = get_u32(in);
+        cycle->steps[cycle->count].about = get_u32(in);
+    }
 }
 
 void put_count(struct out *out, const struct shown_count *c)

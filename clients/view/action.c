@@ -69,7 +69,7 @@ static void do_first_waiting(struct view *v)
 {
     panel_show(v, "waiting");
     if (v->waits.count)
-        motion_to_event(v, v->waits.items[0].event->at, v->waits.items[0].event->position);
+        motion_to_event(v, v->waits.items[0].event.at, v->waits.items[0].event.position);
 }
 
 /* ---- switches: their state is in the place or the settings ---- */

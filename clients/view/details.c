@@ -61,35 +61,6 @@ static void add_refs(GString *s, const struct book *book, const char *name, cons
         g_string_append_printf(s, "and %u more\n", count - 20);
 }
 
-static const char *state_of(const struct shown_event *e)
-{
-    return e->state == EVENT_PENDING ? " (pending: it waits for its partner)"
-           : e->state == EVENT_CONTRADICTORY ? " (contradictory: not in the order)" : "";
-}
-
-/* "T:main: create (1:3) about T:worker at main.c:12" */
-char *details_say(struct view *view, const struct shown_event *e)
-{
-    const struct book *book = the_book(view);
-    char at[48];
-    ref_print(at, sizeof at, e->at);
-    GString *s = g_string_new(NULL);
-    g_string_append_printf(s, "%s: %s (%s)%s", book_label(book, e->at.line), book_type(book, e->type), at,
-                           state_of(e));
-    if (e->about)
-        g_string_append_printf(s, " about %s", book_label(book, e->about));
-    for (uint32_t i = 0; i < e->partner_count && i < 3; i++) {
-        ref_print(at, sizeof at, e->partners[i]);
-        g_string_append_printf(s, "%s %s %s",
-                               i ? "," : e->relation == RELATION_RECEIVE ? ", after"
-                                      : e->relation == RELATION_SEND ? ", before" : ", together with", at,
-                               e->partners[i].line & HIDDEN_LINE ? "" : book_label(book, e->partners[i].line));
-    }
-    for (uint32_t i = 0; i < e->text_count; i++)
-        g_string_append_printf(s, " “%s”", e->texts[i]);
-    return g_string_free(s, FALSE);
-}
-
 static const char *waits_before(const struct view *view, const struct shown_event *e)
 {
     const struct scene *s = view->stage.scene;
@@ -104,7 +75,7 @@ char *details_hover(struct view *view, const struct shown_event *e)
 {
     const struct book *book = the_book(view);
     GString *s = g_string_new(NULL);
-    char *said = details_say(view, e), *time = duration(e->time_ns);
+    char *said = say_event(the_book(view), e), *time = duration(e->time_ns);
     g_string_append_printf(s, "%s\nat %s", said, time);
     if (e->since_ns > 0) {
         char *since = duration(e->since_ns);
@@ -223,7 +194,7 @@ static void describe(struct view *view, GString *s, const struct shown_event *e)
     const struct target_event *look = book_look(book, e);
     char at[48], *time = duration(e->time_ns);
     ref_print(at, sizeof at, e->at);
-    char *type = g_strdup_printf("%s%s", book_type(book, e->type), state_of(e));
+    char *type = g_strdup_printf("%s%s", book_type(book, e->type), say_state(e));
     add_field(s, "Type", type);
     if (look && strcmp(look->text, book_type(book, e->type)) != 0)
         add_field(s, "Meaning", look->text);
@@ -276,7 +247,7 @@ static void refresh(struct view *view)
         describe(view, s, e);
         gtk_label_set_markup(GTK_LABEL(view->details), s->str);
         g_string_free(s, TRUE);
-        char *said = details_say(view, e);
+        char *said = say_event(the_book(view), e);
         gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                        said, -1);
         window_say(view, "%s", said);

@@ -170,7 +170,7 @@ static void add_event(struct view *view, struct in *in)
     struct shown_event event;
     get_event(in, &event);
     if (in_done(in))
-        keep(rows, event.position, details_say(view, &event), event.at);
+        keep(rows, event.position, say_event(the_book(view), &event), event.at);
     shown_event_free(&event);
     if (!g_object_get_data(G_OBJECT(view->events_list), "refresh"))
         g_object_set_data(G_OBJECT(view->events_list), "refresh",

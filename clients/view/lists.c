@@ -60,51 +60,40 @@ static GtkWidget *new_list(struct view *view, GtkWidget **list, const char *noth
 
 /* ---- who waits ---- */
 
-static void tell_cycle(struct view *view, const struct wait_cycle *cycle)
+static void tell_cycle(struct view *view, const struct shown_cycle *cycle)
 {
-    const struct book *book = the_book(view);
-    GString *s = g_string_new("<b>These wait for each other:</b> ");
-    for (uint32_t k = 0; k < cycle->count; k++) {
-        const struct wait *w = waits_of(&view->waits, cycle->threads[k]);
-        char *text = g_markup_printf_escaped("%s waits for %s, held by ", book_label(book, w->thread),
-                                             book_label(book, w->about));
-        g_string_append(s, text);
-        g_free(text);
-    }
-    char *first = g_markup_escape_text(book_label(book, cycle->threads[0]), -1);
-    g_string_append(s, first);
-    add_row(view->waits_list, s->str, waits_of(&view->waits, cycle->threads[0])->event->at);
-    g_free(first);
-    g_string_free(s, TRUE);
+    const struct shown_wait *first = cycle->count ? waits_of(&view->waits, cycle->steps[0].thread) : NULL;
+    char *said = say_cycle(the_book(view), cycle);
+    char *text = g_markup_printf_escaped("<b>These wait for each other:</b> %s", said);
+    add_row(view->waits_list, text, first ? first->event.at : (struct ref){0, 0});
+    g_free(text);
+    free(said);
 }
 
-static void tell_wait(struct view *view, const struct wait *w)
+static void tell_wait(struct view *view, const struct shown_wait *w)
 {
-    const struct book *book = the_book(view);
+    struct said said = say_wait(the_book(view), w);
     char since[32];
-    struct ref at;
-    scene_duration(view->waits.now_ns - w->event->time_ns, since, sizeof since);
+    scene_duration(view->waits.now_ns - w->event.time_ns, since, sizeof since);
     GString *s = g_string_new(NULL);
-    char *head = g_markup_printf_escaped("<b>%s</b> %s %s\n<small>for %s before the last event",
-                                         book_label(book, w->thread), book_look(book, w->event)->text,
-                                         w->about ? book_label(book, w->about) : "something", since);
+    char *head = g_markup_printf_escaped("<b>%s</b> %s %s\n<small>for %s before the last event", said.who,
+                                         said.does, said.about, since);
     g_string_append(s, head);
-    if (w->event->site) {
-        struct site_is site = sites_call(view->link.sites, w->event->process, w->event->site);
+    if (w->event.site) {
+        struct site_is site = sites_call(view->link.sites, w->event.process, w->event.site);
         char *place = g_markup_escape_text(site.place, -1);
         g_string_append_printf(s, ", at %s", place);
         g_free(place);
     }
     g_string_append(s, "</small>");
-    for (uint32_t i = 0, holder; (holder = waits_holder(&view->waits, book, w, i, &at)) != 0; i++) {
-        char text[48];
-        ref_print(text, sizeof text, at);
-        char *held = g_markup_printf_escaped("\n<small>held by %s%s%s</small>", book_label(book, holder),
-                                             at.number ? " since event " : "", at.number ? text : "");
+    for (uint32_t i = 0; i < w->holder_count; i++) {
+        char text[LIMIT_TEXT_BYTES];
+        say_holder(text, sizeof text, the_book(view), &w->holders[i]);
+        char *held = g_markup_printf_escaped("\n<small>%s</small>", text);
         g_string_append(s, held);
         g_free(held);
     }
-    add_row(view->waits_list, s->str, w->event->at);
+    add_row(view->waits_list, s->str, w->event.at);
     g_free(head);
     g_string_free(s, TRUE);
 }
@@ -125,10 +114,10 @@ static void waits_refresh(struct view *view)
     }
 }
 
-static void take_tails(void *user, const struct answer *answer)
+static void take_waits(void *user, const struct answer *answer)
 {
     struct view *view = user;
-    if (!waits_take(&view->waits_coming, the_book(view), answer))
+    if (!waits_take(&view->waits_coming, answer))
         return;
     waits_free(&view->waits);
     view->waits = view->waits_coming;
@@ -139,7 +128,7 @@ static void take_tails(void *user, const struct answer *answer)
 void waits_ask(struct view *view)
 {
     waits_free(&view->waits_coming);
-    inquiry_ask(view, &view->waiting, ASK_TAILS, NULL, take_tails);
+    inquiry_ask(view, &view->waiting, ASK_WAITS, NULL, take_waits);
 }
 
 GtkWidget *waits_new(struct view *view)
@@ -170,7 +159,7 @@ static void add_pending(struct view *view, struct in *in)
     struct shown_event event;
     get_event(in, &event);
     if (in_done(in)) {
-        char *said = details_say(view, &event), *text = g_markup_printf_escaped("<b>pending</b> %s", said);
+        char *said = say_event(the_book(view), &event), *text = g_markup_printf_escaped("<b>pending</b> %s", said);
         add_row(view->troubles_list, text, event.at);
         g_free(text);
         g_free(said);
@@ -229,7 +218,7 @@ void bookmarks_add(struct view *view)
         window_say(view, "Select an event to set a bookmark at");
         return;
     }
-    struct bookmark b = {details_say(view, m->event), m->event->at, m->event->position};
+    struct bookmark b = {say_event(the_book(view), m->event), m->event->at, m->event->position};
     g_array_append_val(view->bookmarks, b);
     show_bookmarks(view);
     panel_show(view, "bookmarks");
@@ -272,7 +261,7 @@ void text_refresh(struct view *view)
         qsort(events, count, sizeof *events, by_column);
     GString *text = g_string_new(NULL);
     for (uint32_t i = 0; i < count; i++) {
-        char *said = details_say(view, events[i]);
+        char *said = say_event(the_book(view), events[i]);
         bool same = i && events[i]->column == events[i - 1]->column;
         g_string_append_printf(text, "%s%s%s\n", same ? "  beside it, " : i ? "then " : "", said,
                                view->stage.coloured ? stands[MIN(events[i]->stands, 4)] : "");

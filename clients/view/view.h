@@ -7,6 +7,7 @@
 #ifndef CLIENTS_VIEW_VIEW_H
 #define CLIENTS_VIEW_VIEW_H
 
+#include "clients/book/say.h"
 #include "clients/source/label.h"
 #include "clients/source/place.h"
 #include "clients/source/source.h"
@@ -298,7 +299,6 @@ void details_relation(struct view *view);
 void details_editor(struct view *view);
 char *details_hover(struct view *view, const struct shown_event *event);
 char *details_hover_stretch(struct view *view, uint32_t row, double x_pt);
-char *details_say(struct view *view, const struct shown_event *event); /* one sentence */
 GtkWidget *waits_new(struct view *view);
 void waits_ask(struct view *view);
 GtkWidget *troubles_new(struct view *view);

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "server/answer/answer.h"
 
-#include "server/answer/desk.h"
+#include "server/answer/question.h"
 #include "server/loop/turn.h"
 #include "server/run/unseen.h"
 #include "wire/limits.h"
@@ -12,8 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define TAILS_AT_ONCE 500u
 
 /* ---- one event ---- */
 
@@ -397,73 +395,6 @@ void answer_event(struct reply *reply, const struct run *run, struct ref at)
     answer_shown(reply, &s);
     show_free(&s);
 }
-
-static void tell_tail(struct reply *reply, const struct run *run, uint32_t line)
-{
-    const struct order *order = run->order;
-    struct shown_tail tail = {.line = line};
-    uint64_t n = order_line_events(order, line);
-    if (n > order_line_first(order, line)) {
-        uint64_t last = order_line_at(order, line, n - 1);
-        tail.in = order_event(order, last).in;
-        tail.last = show(run, last);
-    }
-    uint64_t acted = order_thread_last(order, line);
-    if (acted != NO_POSITION)
-        tail.last_acted = show(run, acted);
-    uint32_t thread;
-    enum presence presence;
-    uint64_t since;
-    for (size_t i = 0; order_line_inside(order, line, i, &thread, &presence, &since); i++) {
-        if (thread == line)
-            continue;
-        tail.inside = realloc(tail.inside, (tail.inside_count + 1) * sizeof *tail.inside);
-        if (!tail.inside)
-            abort();
-        tail.inside[tail.inside_count++] =
-            (struct shown_inside){thread, (uint8_t)presence, {line, since}};
-    }
-    part_begin(reply, PART_TAIL);
-    put_tail(reply->out, &tail);
-    part_end(reply);
-    show_free(&tail.last);
-    show_free(&tail.last_acted);
-    free(tail.inside);
-}
-
-struct tails {
-    const struct run *run;
-    uint32_t line; /* the last one that was told */
-};
-
-static void *begin_tails(struct desk *desk, struct in *in)
-{
-    struct tails *tails = in_done(in) ? calloc(1, sizeof *tails) : NULL;
-    if (!in->error && !tails)
-        abort();
-    if (tails)
-        tails->run = desk->run;
-    return tails;
-}
-
-static bool step_tails(void *tails, uint64_t budget) { return true; }
-
-static bool put_tails(void *p, struct reply *reply)
-{
-    struct tails *tails = p;
-    uint32_t lines = order_lines(tails->run->order);
-    for (unsigned n = 0; tails->line < lines && n < TAILS_AT_ONCE; n++)
-        tell_tail(reply, tails->run, ++tails->line);
-    if (tails->line < lines)
-        return false;
-    part_begin(reply, PART_NOW);
-    put_u64(reply->out, (uint64_t)tails->run->last_ns);
-    part_end(reply);
-    return true;
-}
-
-const struct question question_tails = {.begin = begin_tails, .step = step_tails, .put = put_tails,
-                                        .free = free, .most = LIMIT_QUESTIONS};
 
 /* ---- sites, and the file ---- */
 

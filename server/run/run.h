@@ -149,6 +149,8 @@ void run_fact(struct run *run, struct chunk chunk); /* to its keeper */
 bool run_described(const struct run *run, const char *name);
 bool run_describe(struct run *run, const char *name, const char *text);
 const struct target_kind *run_target_kind(const struct run *run, const char *kind);
+/* What the descriptions say of an event of that type on a line; NULL: nothing. */
+const struct target_event *run_look(const struct run *run, uint32_t line, uint32_t type, enum relation relation);
 
 /* From now on what may take long is left to run_go_on. */
 void run_patient(struct run *run);

@@ -75,15 +75,14 @@ static void take_window(struct viewer *viewer, struct in *in)
     shown_window_free(&window);
 }
 
-static void take_tail(struct viewer *viewer, const struct answer *answer)
+static void take_waits(struct viewer *viewer, const struct answer *answer)
 {
     struct waits *waits = &viewer->waits;
-    if (waits->tail_count >= 1000 || !waits_take(waits, &viewer->book, answer))
+    if (waits->count >= 1000 || !waits_take(waits, answer))
         return;
-    for (uint32_t i = 0; i < waits->count; i++) {
-        struct ref since;
-        for (uint32_t k = 0; k < 50 && waits_holder(waits, &viewer->book, &waits->items[i], k, &since); k++)
-            book_label(&viewer->book, waits->items[i].about);
+    for (size_t i = 0; i < waits->count; i++) {
+        book_look(&viewer->book, &waits->items[i].event);
+        book_label(&viewer->book, waits->items[i].about);
         waits_of(waits, waits->items[i].thread);
     }
     waits_free(waits);
@@ -144,8 +143,8 @@ static void take(struct viewer *viewer, unsigned type, struct in *in)
     get_answer(in, &answer);
     if (answer.part == PART_WINDOW)
         take_window(viewer, in);
-    else if (answer.part == PART_TAIL || answer.part == PART_NOW)
-        take_tail(viewer, &answer);
+    else if (answer.part == PART_WAIT || answer.part == PART_CYCLE || answer.part == PART_NOW)
+        take_waits(viewer, &answer);
     else if (answer.part == PART_EVENT)
         take_event(viewer, in);
     else if (answer.part == PART_STANDS)

@@ -84,7 +84,7 @@ static void each_question_has_one_end(void **state)
         assert_true(ask(&desk, ++id, ASK_WHY, &body, &out));
         assert_true(ask(&desk, ++id, ASK_DUMP, NULL, &out));
         assert_true(ask(&desk, ++id, ASK_STAT, NULL, &out));
-        assert_true(ask(&desk, ++id, ASK_TAILS, NULL, &out));
+        assert_true(ask(&desk, ++id, ASK_WAITS, NULL, &out));
         assert_true(ask(&desk, ++id, ASK_SITES, NULL, &out));
     }
     work_off(&desk, &out);
@@ -126,7 +126,7 @@ static void another_run_ends_all_of_them(void **state)
     struct out out = {0};
     struct told told = {0};
     for (uint32_t id = 1; id <= 4; id++)
-        assert_true(ask(&desk, id, id % 2 ? ASK_DUMP : ASK_TAILS, NULL, &out));
+        assert_true(ask(&desk, id, id % 2 ? ASK_DUMP : ASK_WAITS, NULL, &out));
     desk_clear(&desk, &out);
     read_all(&told, &out);
     for (uint32_t id = 1; id <= 4; id++)
@@ -145,7 +145,7 @@ static void what_cannot_be_asked_is_refused(void **state)
     assert_true(ask(&desk, 2, 60000, NULL, &out));
     for (uint32_t id = 3; id < 3 + LIMIT_QUESTIONS + 2; id++) /* the last two are too many */
         assert_true(ask(&desk, id, ASK_DUMP, NULL, &out));
-    assert_false(ask(&desk, 3, ASK_TAILS, NULL, &out)); /* an id that is in use */
+    assert_false(ask(&desk, 3, ASK_WAITS, NULL, &out)); /* an id that is in use */
     struct out body = {0};
     put_u8(&body, 7);
     assert_false(ask(&desk, 90, ASK_STAT, &body, &out)); /* longer than its content */

@@ -262,7 +262,7 @@ static void write_file(const char *file, const uint8_t *bytes, size_t size)
 /* Looks at everything that a damaged run can be asked, and that no answer is wrong. */
 static void look_at_all(const struct run *run, const struct run *whole)
 {
-    const struct question *all[] = {&question_dump, &question_tails, &question_stat, &question_window};
+    const struct question *all[] = {&question_dump, &question_waits, &question_stat, &question_window};
     struct out body = {0};
     struct window_request request = {.anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -20,
                                      .columns = 40, .fold = true};
