@@ -68,8 +68,9 @@ static void do_escape(struct view *v)
 static void do_first_waiting(struct view *v)
 {
     panel_show(v, "waiting");
-    if (v->waits.count)
-        motion_to_event(v, v->waits.items[0].event.at, v->waits.items[0].event.position);
+    const struct shown_event *oldest = waiting_oldest(v);
+    if (oldest)
+        motion_to_event(v, oldest->at, oldest->position);
 }
 
 /* ---- switches: their state is in the place or the settings ---- */
@@ -200,7 +201,7 @@ static const struct action {
     {"Asking", "hide-future", "Without the future", "<Alt>2", do_hide_future, is_hide_future},
     {"Asking", "hide-concurrent", "Without what is concurrent", "<Alt>3", do_hide_concurrent, is_hide_concurrent},
     {"Asking", "bookmark", "Set a bookmark", "<Control>d", bookmarks_add, NULL},
-    {"Asking", "editor", "Open the source", "<Control>e", details_editor, NULL},
+    {"Asking", "editor", "Open the source", "<Control>e", event_edit, NULL},
     {"Asking", "escape", "Select nothing", "Escape", do_escape, NULL},
     {"Lines", "show-all", "Show all", "<Control><Shift>h", rows_all, NULL},
     {"Lines", "only-tied", "Only those tied to the selected event", "o", rows_only, NULL},

@@ -64,7 +64,7 @@ static void go(struct view *view, struct place **from, uint32_t *from_count, str
     link_window(view);
     relation_count(view);
     relation_ask(view);
-    details_refresh(view);
+    panels_tell(view, NEWS_SELECTED);
     settings_apply(view);
     actions_update(view);
 }

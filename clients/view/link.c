@@ -22,12 +22,9 @@ static void begin_run(struct view *view)
     stage_free(&view->stage);
     place_free(&view->place);
     view->place = (struct place){.anchor = ANCHOR_END, .follow = true, .zoom = ZOOM_FIRST, .stands = true};
-    view->hold.active = view->hang_shown = false;
+    view->hold.active = false;
     history_clear(view);
-    find_clear(view);
-    bookmarks_clear(view);
-    waits_free(&view->waits);
-    waits_free(&view->waits_coming);
+    panels_clear(view);
     window_empty(view, NULL, NULL);
     window_titles(view);
     motion_follow(view, true);
@@ -35,7 +32,7 @@ static void begin_run(struct view *view)
     if (source_warning(&l->source))
         window_say(view, "%s: %s", l->source.name, source_warning(&l->source));
     link_runs(view);
-    waits_ask(view);
+    panels_tell(view, NEWS_QUIET);
     map_ask(view);
 }
 
@@ -104,7 +101,7 @@ static gboolean on_quiet(gpointer data)
 {
     struct view *view = data;
     view->quiet_timer = 0;
-    waits_ask(view);
+    panels_tell(view, NEWS_QUIET);
     map_ask(view);
     return G_SOURCE_REMOVE;
 }
@@ -117,7 +114,7 @@ static void take_grown(struct view *view, struct in *in)
     view->link.count = get_u64(in);
     the_book(view)->run.connected = get_u32(in);
     window_titles(view);
-    events_count(view);
+    panels_tell(view, NEWS_GROWN);
     if (view->place.follow || !view->stage.window.more_right)
         link_window(view);
     gint64 now = g_get_monotonic_time();

@@ -151,13 +151,12 @@ static void choose(struct view *view, struct ref at, bool second)
     view->stage.coloured = false;
     view->count = (struct shown_count){0};
     stage_stale(view);
-    details_refresh(view);
+    panels_tell(view, NEWS_SELECTED);
     relation_count(view);
     relation_ask(view);
     if (!at.line)
         return;
     link_colour(view);
-    events_select(view);
 }
 
 void motion_select(struct view *view, struct ref at, bool second)

@@ -8,7 +8,7 @@ static void take_order(void *user, const struct answer *answer)
         return;
     view->stage.related = (int8_t)(get_u8(answer->in) - 1);
     view->stage.reasons = get_u32(answer->in);
-    details_relation(view);
+    panels_tell(view, NEWS_RELATED);
 }
 
 static void begin_chain(struct stage *stage, uint32_t length)
@@ -40,7 +40,7 @@ static void take_chain(void *user, const struct answer *answer)
         }
         stage_stale(view);
     }
-    details_relation(view);
+    panels_tell(view, NEWS_RELATED);
 }
 
 /* How they stand, then the chain, whichever way it goes. */
@@ -70,7 +70,7 @@ static void take_count(void *user, const struct answer *answer)
     struct view *view = user;
     if (answer->part == PART_COUNT)
         get_count_is(answer->in, &view->count);
-    details_relation(view);
+    panels_tell(view, NEWS_RELATED);
 }
 
 void relation_count(struct view *view)

@@ -153,16 +153,11 @@ bool save_view_to(struct view *view, const char *file) { return write_view(view,
 /* From the first bookmark to the last, in the order of the log. */
 static bool between_bookmarks(struct view *view, char *from, char *to, size_t size)
 {
-    const struct bookmark *first = NULL, *last = NULL;
-    for (guint i = 0; i < view->bookmarks->len; i++) {
-        const struct bookmark *b = &g_array_index(view->bookmarks, struct bookmark, i);
-        first = !first || b->position < first->position ? b : first;
-        last = !last || b->position > last->position ? b : last;
-    }
-    if (!first || first == last)
+    struct ref ends[2];
+    if (!bookmarks_ends(view, ends))
         return false;
-    ref_print(from, size, first->at);
-    ref_print(to, size, last->at);
+    ref_print(from, size, ends[0]);
+    ref_print(to, size, ends[1]);
     return true;
 }
 

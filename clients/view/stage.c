@@ -273,8 +273,7 @@ void stage_take(struct view *view, struct shown_window *window)
     if (view->link.fresh)
         rows_default(view);
     view->link.fresh = false;
-    details_refresh(view);
-    text_refresh(view);
+    panels_tell(view, NEWS_PICTURE);
     legend_show(view);
     gtk_widget_queue_draw(view->canvas);
     gtk_widget_queue_draw(view->map);
@@ -287,7 +286,7 @@ void stage_coloured(struct view *view)
     gtk_widget_queue_draw(view->legend);
     stage->coloured_by = view->place.selected;
     stage_stale(view);
-    text_refresh(view);
+    panels_tell(view, NEWS_STANDS);
 }
 
 void stage_free(struct stage *stage)

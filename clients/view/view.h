@@ -12,7 +12,7 @@
 #include "clients/source/place.h"
 #include "clients/source/source.h"
 #include "clients/source/stands.h"
-#include "clients/source/waits.h"
+#include "clients/view/panels/panel.h"
 #include "render/lettering.h"
 #include "render/page.h"
 
@@ -98,7 +98,8 @@ struct history {
 };
 
 struct finder {
-    GtkWidget *entry, *expression, *where, *summary;
+    GtkWidget *entry, *expression, *where, *summary, *events_list;
+    GListModel *events; /* all of the log, or the hits */
     struct ref *hits;       /* sorted by line and number */
     uint64_t *positions;    /* in the order of the log */
     struct ref *by_position;
@@ -109,12 +110,6 @@ struct finder {
     struct asked_site *sites; /* all of the run's, once they are wanted */
     uint32_t site_count;
     bool sites_here;
-};
-
-struct bookmark {
-    char *name;
-    struct ref at;
-    uint64_t position;
 };
 
 struct settings {
@@ -139,20 +134,13 @@ struct view {
     struct history history;
     struct finder finder;
     struct settings settings;
-    struct waits waits, waits_coming;
-    struct inquiry waiting, troubling; /* for the panels of the same names */
     struct shown_density density; /* of the map */
     struct inquiry mapping, stepping, printing, fetching;
     struct inquiry relating, chaining[2], counting; /* how two events stand; what of the run stands to one */
-    GArray *bookmarks;            /* struct bookmark */
     GMenu *recent; /* of the menu */
-    GtkWidget *details, *counts, *relation, *waits_list, *troubles_list, *bookmarks_list, *events_list,
-        *text_view, *event_buttons;
     struct shown_count count;
-    GListModel *events;
     bool moving;      /* we set widgets ourselves */
-    bool hang_shown;  /* the panel of waits opened by itself once */
-    guint reselect_timer, quiet_timer, pulse, orienting, details_idle;
+    guint reselect_timer, quiet_timer, pulse, orienting;
     double time_before; /* the scale that was chosen last */
     double pointer_x, pointer_y; /* on the canvas; -1 outside */
     struct view_drag {
@@ -290,33 +278,24 @@ void history_undo(struct view *view);
 void history_redo(struct view *view);
 void history_clear(struct view *view);
 
-/* panel.c, details.c, lists.c, find.c: what stands beside the picture */
-GtkWidget *panel_new(struct view *view);
-void panel_show(struct view *view, const char *page);
-GtkWidget *details_new(struct view *view);
-void details_refresh(struct view *view);
-void details_relation(struct view *view);
-void details_editor(struct view *view);
-char *details_hover(struct view *view, const struct shown_event *event);
-char *details_hover_stretch(struct view *view, uint32_t row, double x_pt);
-GtkWidget *waits_new(struct view *view);
-void waits_ask(struct view *view);
-GtkWidget *troubles_new(struct view *view);
-void troubles_ask(struct view *view);
-GtkWidget *bookmarks_new(struct view *view);
+/* hover.c: what is said of whatever the pointer is over; the caller's */
+char *hover_event(struct view *view, const struct shown_event *event);
+char *hover_stretch(struct view *view, uint32_t row, double x_pt); /* NULL: nothing worth a word */
+const char *hover_since(const struct view *view, const struct shown_event *event); /* what the time before it was */
+
+/* panels/: what of them others ask for */
+void event_edit(struct view *view); /* the source of the selected event */
+const struct shown_event *waiting_oldest(struct view *view); /* the event that waits longest; NULL none */
 void bookmarks_add(struct view *view);
-void bookmarks_clear(struct view *view);
-GtkWidget *text_new(struct view *view);
-void text_refresh(struct view *view);
+bool bookmarks_go(struct view *view, uint64_t number); /* from 1; false: there is no such one */
+bool bookmarks_ends(struct view *view, struct ref ends[2]); /* the first and the last; false: there are not two */
 GtkWidget *events_new(struct view *view);
-void events_count(struct view *view);
+void events_count(struct view *view); /* the log has grown, or there are other hits */
 void events_select(struct view *view);
 void events_clear(struct view *view);
-GtkWidget *find_new(struct view *view);
 void find_start(struct view *view); /* for what is in the entry */
 void find_focus(struct view *view);
 void find_next(struct view *view, int step);
-void find_clear(struct view *view);
 
 /* action.c: everything that can be done, with keys and menu */
 void actions_install(struct view *view);

@@ -104,7 +104,7 @@ static void forget(struct finder *f)
     f->running = false;
 }
 
-void find_clear(struct view *view)
+static void clear(struct view *view)
 {
     struct finder *f = &view->finder;
     forget(f);
@@ -279,7 +279,7 @@ void find_next(struct view *view, int step)
 
 void find_focus(struct view *view)
 {
-    panel_show(view, "find");
+    panel_show(view, panel_find.name);
     gtk_widget_grab_focus(view->finder.entry);
 }
 
@@ -311,7 +311,7 @@ static void on_stop(GtkSearchEntry *entry, gpointer data)
     gtk_widget_grab_focus(view->canvas);
 }
 
-GtkWidget *find_new(struct view *view)
+static GtkWidget *new_finder(struct view *view)
 {
     static const char *const where[] = {"Anywhere", "Types", "Lines", "Texts", "Call sites", NULL};
     struct finder *f = &view->finder;
@@ -339,3 +339,21 @@ GtkWidget *find_new(struct view *view)
     g_signal_connect(f->where, "notify::selected", G_CALLBACK(on_notify), view);
     return box;
 }
+
+static GtkWidget *build(struct view *view)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
+    gtk_box_append(GTK_BOX(box), new_finder(view));
+    gtk_box_append(GTK_BOX(box), events_new(view));
+    return box;
+}
+
+static void take(struct view *view, enum news news)
+{
+    if (news == NEWS_GROWN)
+        events_count(view);
+    else if (news == NEWS_SELECTED)
+        events_select(view);
+}
+
+const struct panel panel_find = {"find", "Events", build, take, clear};
