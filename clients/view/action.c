@@ -24,8 +24,8 @@ static void do_back(struct view *v) { stage_vertical(v) ? motion_across(v, -1) :
 static void do_on(struct view *v) { stage_vertical(v) ? motion_across(v, 1) : motion_along(v, 1); }
 static void do_up(struct view *v) { stage_vertical(v) ? motion_along(v, -1) : motion_across(v, -1); }
 static void do_down(struct view *v) { stage_vertical(v) ? motion_along(v, 1) : motion_across(v, 1); }
-static void do_cause(struct view *v) { link_step(v, STEP_CAUSE); }
-static void do_effect(struct view *v) { link_step(v, STEP_EFFECT); }
+static void do_cause(struct view *v) { motion_step(v, STEP_CAUSE); }
+static void do_effect(struct view *v) { motion_step(v, STEP_EFFECT); }
 static void do_recorded_back(struct view *v) { motion_recorded(v, -1); }
 static void do_recorded_on(struct view *v) { motion_recorded(v, 1); }
 static void do_into_back(struct view *v) { motion_recorded_into(v, -1); }
@@ -68,8 +68,9 @@ static void do_escape(struct view *v)
 static void do_first_waiting(struct view *v)
 {
     panel_show(v, "waiting");
-    if (v->waits.count)
-        motion_to_event(v, v->waits.items[0].event->at, v->waits.items[0].event->position);
+    const struct shown_event *oldest = waiting_oldest(v);
+    if (oldest)
+        motion_to_event(v, oldest->at, oldest->position);
 }
 
 /* ---- switches: their state is in the place or the settings ---- */
@@ -200,7 +201,7 @@ static const struct action {
     {"Asking", "hide-future", "Without the future", "<Alt>2", do_hide_future, is_hide_future},
     {"Asking", "hide-concurrent", "Without what is concurrent", "<Alt>3", do_hide_concurrent, is_hide_concurrent},
     {"Asking", "bookmark", "Set a bookmark", "<Control>d", bookmarks_add, NULL},
-    {"Asking", "editor", "Open the source", "<Control>e", details_editor, NULL},
+    {"Asking", "editor", "Open the source", "<Control>e", event_edit, NULL},
     {"Asking", "escape", "Select nothing", "Escape", do_escape, NULL},
     {"Lines", "show-all", "Show all", "<Control><Shift>h", rows_all, NULL},
     {"Lines", "only-tied", "Only those tied to the selected event", "o", rows_only, NULL},

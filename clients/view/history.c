@@ -62,9 +62,9 @@ static void go(struct view *view, struct place **from, uint32_t *from_count, str
     stage_chain_free(&view->stage);
     view->stage.related = -1;
     link_window(view);
-    link_count(view);
-    link_why(view);
-    details_refresh(view);
+    relation_count(view);
+    relation_ask(view);
+    panels_tell(view, NEWS_SELECTED);
     settings_apply(view);
     actions_update(view);
 }

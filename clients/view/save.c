@@ -153,16 +153,11 @@ bool save_view_to(struct view *view, const char *file) { return write_view(view,
 /* From the first bookmark to the last, in the order of the log. */
 static bool between_bookmarks(struct view *view, char *from, char *to, size_t size)
 {
-    const struct bookmark *first = NULL, *last = NULL;
-    for (guint i = 0; i < view->bookmarks->len; i++) {
-        const struct bookmark *b = &g_array_index(view->bookmarks, struct bookmark, i);
-        first = !first || b->position < first->position ? b : first;
-        last = !last || b->position > last->position ? b : last;
-    }
-    if (!first || first == last)
+    struct ref ends[2];
+    if (!bookmarks_ends(view, ends))
         return false;
-    ref_print(from, size, first->at);
-    ref_print(to, size, last->at);
+    ref_print(from, size, ends[0]);
+    ref_print(to, size, ends[1]);
     return true;
 }
 
@@ -204,13 +199,13 @@ void save_diagram(struct view *view)
 
 /* ---- the trace ---- */
 
+static void take_bytes(void *user, const struct answer *answer);
+
 static void fetch(struct view *view, uint64_t offset)
 {
-    struct out out = {0};
-    out_begin(&out, MESSAGE_FETCH);
-    put_u64(&out, offset);
-    out_end(&out);
-    link_send(view, &out);
+    struct out body = {0};
+    put_u64(&body, offset);
+    inquiry_ask(view, &view->fetching, ASK_FETCH, &body, take_bytes);
 }
 
 static void end_trace(struct view *view, const char *why)
@@ -227,8 +222,12 @@ static void end_trace(struct view *view, const char *why)
         g_unlink(view->save_as);
 }
 
-void save_trace_bytes(struct view *view, struct in *in)
+static void take_bytes(void *user, const struct answer *answer)
 {
+    struct view *view = user;
+    struct in *in = answer->in;
+    if (answer->part != PART_BYTES)
+        return;
     uint64_t offset = get_u64(in), size = get_u64(in);
     char *why = get_name(in, LIMIT_TEXT_BYTES);
     uint32_t n = get_count(in, 1);
@@ -395,7 +394,6 @@ static void write_scene_now(struct view *view)
 /* The window that was asked for is here. */
 void save_print_window(struct view *view)
 {
-    view->link.print_asked = false;
     if (view->print_for == PRINT_TEXT)
         copy_text_now(view);
     else if (view->print_for == PRINT_SCENE)
@@ -507,7 +505,7 @@ static bool load(struct view *view, const char *file)
     place_copy(&view->place, &place);
     place_free(&place);
     link_window(view);
-    link_map(view);
+    map_ask(view);
     settings_apply(view);
     return true;
 }

@@ -295,18 +295,18 @@ static bool perform(struct script *s, char **w)
 /* Is the picture of the place there, whatever else is still being counted? */
 static bool painted(const struct view *view)
 {
-    const struct link *l = &view->link;
-    return !l->connected || (!l->asked && !l->far_asked && !l->stepping && !l->more);
+    const struct stage *stage = &view->stage;
+    return !view->link.more && !inquiry_runs(view, &stage->placing) && !inquiry_runs(view, &stage->counting) &&
+           !inquiry_runs(view, &view->stepping);
 }
 
+/* Is all that was asked answered? */
 static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
     return l->has_run && !l->opening && !l->more && !view->exporting && !view->trace &&
-           (!l->connected || (!l->asked && !l->colour_asked && !l->far_asked && !l->map_asked && !l->why_asked &&
-                              !l->count_asked && !l->chain_left && !l->stepping && !l->print_asked && !view->finder.running &&
-                              (!view->finder.sites_asked || view->finder.sites_here))) &&
-           (view->stage.scene || view->place.far) && stage_along_px(view) > 0;
+           (!l->connected || !source_busy(&l->source)) && (view->stage.scene || view->place.far) &&
+           stage_along_px(view) > 0;
 }
 
 /* An action again and again, each from the key to the picture. */

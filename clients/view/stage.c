@@ -219,7 +219,7 @@ void stage_chain_free(struct stage *stage)
         shown_event_free(&stage->chain_events[i]);
     g_clear_pointer(&stage->chain, g_free);
     g_clear_pointer(&stage->chain_events, g_free);
-    stage->chain_count = 0;
+    stage->chain_count = stage->chain_room = 0;
     stage->serial++;
 }
 
@@ -253,6 +253,7 @@ void stage_take(struct view *view, struct shown_window *window)
 {
     struct stage *stage = &view->stage;
     struct place *p = &view->place;
+    inquiry_cancel(view, &stage->standing);
     shown_window_free(&stage->window);
     stage->window = *window;
     stage->coloured = false;
@@ -272,31 +273,20 @@ void stage_take(struct view *view, struct shown_window *window)
     if (view->link.fresh)
         rows_default(view);
     view->link.fresh = false;
-    details_refresh(view);
-    text_refresh(view);
+    panels_tell(view, NEWS_PICTURE);
     legend_show(view);
     gtk_widget_queue_draw(view->canvas);
     gtk_widget_queue_draw(view->map);
 }
 
-/* The same window again, its events compared to the selected one. */
-void stage_colour(struct view *view, struct shown_window *window)
+void stage_coloured(struct view *view)
 {
     struct stage *stage = &view->stage;
-    struct shown_window *w = &stage->window;
-    bool same = window->event_count == w->event_count && window->from == w->from;
-    for (uint32_t i = 0; same && i < w->event_count; i++)
-        same = ref_equal(w->events[i].at, window->events[i].at);
-    for (uint32_t i = 0; same && i < w->event_count; i++)
-        w->events[i].stands = window->events[i].stands;
-    shown_window_free(window);
-    if (!same)
-        return; /* the picture has moved on: another one is under way */
     stage->coloured = true;
     gtk_widget_queue_draw(view->legend);
     stage->coloured_by = view->place.selected;
     stage_stale(view);
-    text_refresh(view);
+    panels_tell(view, NEWS_STANDS);
 }
 
 void stage_free(struct stage *stage)

@@ -261,11 +261,8 @@ void window_go(struct view *view, const char *text)
         double ns;
     } units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     guint64 mark = *text == '#' ? g_ascii_strtoull(text + 1, NULL, 10) : 0;
-    if (mark && mark <= view->bookmarks->len) {
-        const struct bookmark *b = &g_array_index(view->bookmarks, struct bookmark, (guint)mark - 1);
-        motion_to_event(view, b->at, b->position);
+    if (mark && bookmarks_go(view, mark))
         return;
-    }
     if (ref_parse(text, &at)) {
         const struct book_line *line = book_line(the_book(view), at.line);
         if (line && !(at.line & HIDDEN_LINE))
@@ -518,7 +515,7 @@ static GtkWidget *picture_new(struct view *view)
     gtk_box_append(GTK_BOX(box), canvas_new(view));
     gtk_box_append(GTK_BOX(box), legend_new(view));
     gtk_box_append(GTK_BOX(box), map_new(view));
-    view->panel = panel_new(view);
+    view->panel = panels_new(view);
     view->paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
     gtk_paned_set_start_child(GTK_PANED(view->paned), box);
     gtk_paned_set_end_child(GTK_PANED(view->paned), view->panel);
@@ -550,8 +547,6 @@ static gboolean on_close(GtkWindow *window, gpointer data)
         g_source_remove(view->reselect_timer);
     if (view->orienting)
         g_source_remove(view->orienting);
-    if (view->details_idle)
-        g_source_remove(view->details_idle);
     return FALSE;
 }
 

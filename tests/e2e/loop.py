@@ -20,6 +20,18 @@ def hello(run, role=PROGRAM):
     return message(1, body)
 
 
+RUNS, SELECT, SEARCH = 1, 2, 25
+
+
+def ask(number, what, body=b""):
+    return message(32, struct.pack("<IH", number, what) + body)
+
+
+def answered(what):
+    """Number of the question, whether that was the last part, what it is."""
+    return struct.unpack_from("<I?H", what[1]) if what[0] == 66 else (0, False, 0)
+
+
 def type_is(code, name):
     return message(3, struct.pack("<H", code) + string(name) + struct.pack("<H", 0))
 
@@ -163,22 +175,22 @@ def search(expression):
     """A search in the run of texts; another viewer is answered between its steps."""
     seeker, other = Peer(hello("", VIEWER)), Peer(hello("", VIEWER))
     seeker.next(), other.next()
-    seeker.say(message(33, string("texts")))
+    seeker.say(ask(1, SELECT, string("texts")))
     while seeker.next()[0] != 83:
         pass
-    seeker.say(message(40, struct.pack("<IQBIIII", 1, 0, 12, 1000, 0, 0, 0) + string(expression)))
+    seeker.say(ask(2, SEARCH, struct.pack("<QBIIII", 0, 12, 1000, 0, 0, 0) + string(expression)))
     seeker.socket.setblocking(False)
     asked = 0
     while True:
-        other.say(message(32))
-        while other.next()[0] != 67:
-            pass
         asked += 1
+        other.say(ask(asked, RUNS))
+        while answered(other.next())[:2] != (asked, True):
+            pass
         try:
             got = seeker.next()
         except BlockingIOError:
             continue
-        if got[0] == 81 and got[1][4]:
+        if answered(got)[:2] == (2, True):
             break
     problem = got[1][-400:].decode(errors="replace").replace("\0", "")
     print("asked %s, %s" % ("often" if asked > 10 else asked, problem[problem.find("the expression") :]))
