@@ -70,8 +70,8 @@ static void want(struct view *view, struct window_request *request)
     request->columns = MIN(request->columns, LIMIT_COLUMNS);
 }
 
-static void ask_window(struct view *view, struct inquiry *inquiry, struct window_request *request,
-                       source_take *take)
+void inquiry_window(struct view *view, struct inquiry *inquiry, struct window_request *request,
+                    source_take *take)
 {
     struct out body = {0};
     put_window_request(&body, request);
@@ -80,8 +80,7 @@ static void ask_window(struct view *view, struct inquiry *inquiry, struct window
     inquiry_ask(view, inquiry, ASK_WINDOW, &body, take);
 }
 
-/* False: there is none in this part. */
-static bool read_window(const struct answer *answer, struct shown_window *window)
+bool inquiry_window_read(const struct answer *answer, struct shown_window *window)
 {
     if (answer->part != PART_WINDOW)
         return false;
@@ -96,7 +95,7 @@ static void take_window(void *user, const struct answer *answer)
 {
     struct view *view = user;
     struct shown_window window;
-    bool here = read_window(answer, &window);
+    bool here = inquiry_window_read(answer, &window);
     if (here) {
         rows_taken(view, &window);
         stage_take(view, &window);
@@ -122,7 +121,7 @@ void link_window(struct view *view)
         return;
     inquiry_cancel(view, &view->stage.standing); /* of another picture */
     want(view, &request);
-    ask_window(view, &view->stage.placing, &request, take_window);
+    inquiry_window(view, &view->stage.placing, &request, take_window);
 }
 
 /* ---- how it stands to the selected event ---- */
@@ -154,49 +153,4 @@ void link_colour(struct view *view)
         return;
     stage->stands = (struct stands){&stage->window, 0};
     go_on_colouring(view);
-}
-
-/* ---- just what is seen, without room beside it ---- */
-
-static void print_stands(struct view *view, struct stands *stands);
-
-static void take_print_stands(void *user, const struct answer *answer)
-{
-    struct view *view = user;
-    stands_take(&view->print_stands, answer);
-    if (answer->last && !answer->in->error)
-        print_stands(view, &view->print_stands);
-}
-
-static void print_stands(struct view *view, struct stands *stands)
-{
-    struct out body = {0};
-    bool wanted = view->place.stands && view->place.selected.line;
-    if (wanted && stands_ask(stands, view->place.selected, &body))
-        inquiry_ask(view, &view->printing, ASK_STANDS, &body, take_print_stands);
-    else
-        save_print_window(view);
-}
-
-static void take_print(void *user, const struct answer *answer)
-{
-    struct view *view = user;
-    struct shown_window window;
-    if (!read_window(answer, &window))
-        return;
-    shown_window_free(&view->print);
-    view->print = window;
-    view->print_stands = (struct stands){&view->print, 0};
-    print_stands(view, &view->print_stands);
-}
-
-void link_print(struct view *view)
-{
-    struct window_request request;
-    place_request(&view->place, &request);
-    rows_for_request(view, &request);
-    request.columns = stage_columns(view);
-    if (request.anchor == ANCHOR_END)
-        request.anchor = ANCHOR_POSITION;
-    ask_window(view, &view->printing, &request, take_print);
 }

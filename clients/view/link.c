@@ -21,15 +21,17 @@ static void begin_run(struct view *view)
     l->has_run = l->fresh = true;
     l->damage_told = 0;
     stage_free(&view->stage);
+    ties_clear(&view->ties);
     place_free(&view->place);
     view->place = (struct place){.anchor = ANCHOR_END, .follow = true, .zoom = ZOOM_FIRST, .stands = true};
     view->hold.active = false;
     history_clear(view);
     panels_clear(view);
+    fetch_cancel(view);
     window_empty(view, NULL, NULL);
     window_titles(view);
     motion_follow(view, true);
-    save_offer_arrangement(view);
+    views_offer_arrangement(view);
     if (source_warning(&l->source))
         window_say(view, "%s: %s", l->source.name, source_warning(&l->source));
     link_runs(view);
@@ -264,11 +266,12 @@ void link_close(struct view *view)
     view->quiet_timer = 0;
     l->watch = 0;
     if (l->has_run)
-        save_arrangement(view);
+        views_keep_arrangement(view);
     l->last_id = l->source.last_id;
     if (l->source.name)
         source_close(&l->source);
     stage_free(&view->stage);
+    ties_clear(&view->ties);
     place_free(&view->place);
     view->place.zoom = ZOOM_FIRST;
     sites_free(l->sites);

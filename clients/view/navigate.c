@@ -146,14 +146,12 @@ static void choose(struct view *view, struct ref at, bool second)
         p->selected = at;
     if (!second)
         p->second = (struct ref){0, 0};
-    stage_chain_free(&view->stage);
-    view->stage.related = -1;
+    ties_clear(&view->ties);
     view->stage.coloured = false;
-    view->count = (struct shown_count){0};
     stage_stale(view);
     panels_tell(view, NEWS_SELECTED);
-    relation_count(view);
-    relation_ask(view);
+    ties_count(view);
+    ties_ask(view);
     if (!at.line)
         return;
     link_colour(view);

@@ -195,8 +195,8 @@ struct paint_selection stage_selection(const struct view *view)
         .concurrent = !(p->hide & HIDE_CONCURRENT),
         .found = view->finder.hits,
         .found_count = view->finder.hit_count,
-        .chain = view->stage.chain,
-        .chain_count = view->stage.chain_count,
+        .chain = view->ties.chain,
+        .chain_count = view->ties.chain_count,
     };
 }
 
@@ -211,16 +211,6 @@ void stage_stale(struct view *view)
 {
     view->stage.serial++;
     gtk_widget_queue_draw(view->canvas);
-}
-
-void stage_chain_free(struct stage *stage)
-{
-    for (uint32_t i = 0; i < stage->chain_count; i++)
-        shown_event_free(&stage->chain_events[i]);
-    g_clear_pointer(&stage->chain, g_free);
-    g_clear_pointer(&stage->chain_events, g_free);
-    stage->chain_count = stage->chain_room = 0;
-    stage->serial++;
 }
 
 /* ---- new ones ---- */
@@ -294,7 +284,6 @@ void stage_free(struct stage *stage)
     for (unsigned i = 0; i < TILES; i++)
         if (stage->tiles[i].surface)
             cairo_surface_destroy(stage->tiles[i].surface);
-    stage_chain_free(stage);
     shown_window_free(&stage->window);
     shown_density_free(&stage->far);
     scene_free(stage->scene);

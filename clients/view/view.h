@@ -13,6 +13,7 @@
 #include "clients/source/source.h"
 #include "clients/source/stands.h"
 #include "clients/view/panels/panel.h"
+#include "clients/view/ties.h"
 #include "render/lettering.h"
 #include "render/page.h"
 
@@ -25,13 +26,6 @@
 #define ROWS_AT_ONCE 256u /* more lines are asked for in parts */
 
 /* ---- the connection ---- */
-
-/* A question of which one is under way at a time.  `again`: another was wished for meanwhile; the newest wish
- * is asked when the answer is here. */
-struct inquiry {
-    uint32_t id;
-    bool again;
-};
 
 struct link {
     struct source source;
@@ -75,11 +69,6 @@ struct stage {
     } tiles[TILES];
     unsigned next_tile;
     guint64 serial;
-    struct ref *chain; /* between the two selected events */
-    struct shown_event *chain_events;
-    uint32_t chain_count, chain_room;
-    int8_t related; /* of the second to the selected one: enum precedence, -1 not known yet */
-    uint32_t reasons; /* why that is unknown, or what else may order them: bits of enum unseen */
 };
 
 /* Where something is to stay on the screen while the picture changes around it. */
@@ -135,10 +124,9 @@ struct view {
     struct finder finder;
     struct settings settings;
     struct shown_density density; /* of the map */
-    struct inquiry mapping, stepping, printing, fetching;
-    struct inquiry relating, chaining[2], counting; /* how two events stand; what of the run stands to one */
+    struct inquiry mapping, stepping;
+    struct ties ties;
     GMenu *recent; /* of the menu */
-    struct shown_count count;
     bool moving;      /* we set widgets ourselves */
     guint reselect_timer, quiet_timer, pulse, orienting;
     double time_before; /* the scale that was chosen last */
@@ -149,15 +137,9 @@ struct view {
         uint32_t row;
     } drag;
     GtkWidget *legend;
-    struct shown_window print; /* what is seen, asked for once more */
-    struct stands print_stands; /* of its events */
-    struct scene *print_scene;
-    enum print_for { PRINT_PAPER, PRINT_TEXT, PRINT_SCENE } print_for;
-    char *scene_file;
+    struct printing *printing; /* print.c */
+    struct fetch *fetch;       /* fetch.c */
     GSubprocess *exporting;
-    char *save_as; /* a trace that is being saved */
-    FILE *trace;
-    uint64_t trace_size;
     enum banner { BANNER_NOTHING, BANNER_OPEN, BANNER_ARRANGE } banner_for;
 };
 
@@ -172,21 +154,12 @@ void link_runs(struct view *view); /* which ones there are */
 /* ask.c: asking on it, and what pictures are made of */
 /* Frees body, NULL: it is empty.  The parts of the answer go to `take`, with `user`; 0: there is no connection. */
 uint32_t link_ask(struct view *view, enum ask what, struct out *body, source_take *take, void *user);
-/* The same for an inquiry, with the view as user.  One that is under way is not wanted any more. */
-void inquiry_ask(struct view *view, struct inquiry *inquiry, enum ask what, struct out *body,
-                 source_take *take);
-bool inquiry_runs(const struct view *view, const struct inquiry *inquiry); /* is it under way? */
-/* May it be asked now?  If it is under way it is asked again afterwards: inquiry_again says so, once. */
-bool inquiry_may(struct view *view, struct inquiry *inquiry);
-bool inquiry_again(struct inquiry *inquiry, const struct answer *answer);
-void inquiry_cancel(struct view *view, struct inquiry *inquiry);
+/* Asks for a window; frees what request has of its own.  A part of the answer: false: there is no window in it. */
+void inquiry_window(struct view *view, struct inquiry *inquiry, struct window_request *request,
+                    source_take *take);
+bool inquiry_window_read(const struct answer *answer, struct shown_window *window);
 void link_window(struct view *view); /* for the place */
 void link_colour(struct view *view); /* how all that is seen stands to the selected event */
-void link_print(struct view *view);
-
-/* relation.c: how the selected events stand to each other, and to all others */
-void relation_ask(struct view *view);
-void relation_count(struct view *view);
 
 /* stage.c: the scene, and where it is */
 void stage_take(struct view *view, struct shown_window *window);
@@ -215,7 +188,6 @@ bool stage_sees(const struct view *view, const struct scene_mark *mark);
 void stage_positions(const struct view *view, uint64_t *first, uint64_t *last); /* that are seen */
 struct paint_selection stage_selection(const struct view *view);
 struct paint_theme stage_theme(const struct view *view);
-void stage_chain_free(struct stage *stage);
 
 /* canvas.c: painting it, and the pointer */
 GtkWidget *canvas_new(struct view *view);
@@ -311,20 +283,28 @@ void actions_update(struct view *view);
 /* save.c: out of the viewer */
 void save_diagram(struct view *view);
 void save_export(struct view *view, const char *file, bool whole);
-bool save_view_to(struct view *view, const char *file);
-void save_trace(struct view *view);
-void save_trace_to(struct view *view, const char *file);
-void save_print(struct view *view);
-void save_print_window(struct view *view);
-void save_scene(struct view *view, const char *file); /* what is seen, as text */
 void save_copy_image(struct view *view);
-void save_copy_text(struct view *view);
 void save_copy_command(struct view *view);
-void save_view(struct view *view);
-void save_load_view(struct view *view);
-void save_arrangement(struct view *view);  /* for the next run of the program */
-bool save_offer_arrangement(struct view *view);
-void save_apply_arrangement(struct view *view);
+
+/* fetch.c: the trace itself */
+void fetch_trace(struct view *view);
+void fetch_trace_to(struct view *view, const char *file);
+bool fetch_runs(const struct view *view);
+void fetch_cancel(struct view *view); /* what was written of it goes */
+
+/* print.c: what is seen, once more */
+void print_paper(struct view *view);
+void print_to_clipboard(struct view *view);
+void print_to_file(struct view *view, const char *file); /* a scene, as text */
+
+/* views.c: views in files */
+bool views_write(struct view *view, const char *file, bool whole);
+void views_save(struct view *view);
+void views_load(struct view *view);
+char *views_directory(void); /* the caller's */
+void views_keep_arrangement(struct view *view); /* for the next run of the program */
+bool views_offer_arrangement(struct view *view);
+void views_apply_arrangement(struct view *view);
 
 /* legend.c */
 GtkWidget *legend_new(struct view *view);

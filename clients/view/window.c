@@ -118,10 +118,8 @@ static void on_cancel(GtkButton *button, gpointer data)
     (void)button;
     if (view->exporting) {
         g_subprocess_send_signal(view->exporting, SIGINT);
-    } else if (view->trace) {
-        fclose(view->trace);
-        view->trace = NULL;
-        remove(view->save_as);
+    } else if (fetch_runs(view)) {
+        fetch_cancel(view);
     } else if (view->link.impatient) {
         link_give_up(view);
     } else if (view->link.opening && view->link.cancel) {
@@ -425,7 +423,7 @@ static void on_banner(GtkButton *button, gpointer data)
     (void)button;
     gtk_widget_set_visible(view->banner, FALSE);
     if (view->banner_for == BANNER_ARRANGE)
-        save_apply_arrangement(view);
+        views_apply_arrangement(view);
     else
         link_open(view, view->link.what);
 }

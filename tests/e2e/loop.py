@@ -20,7 +20,7 @@ def hello(run, role=PROGRAM):
     return message(1, body)
 
 
-RUNS, SELECT, SEARCH = 1, 2, 25
+RUNS, SELECT, SEARCH, LIST = 1, 2, 25, 26
 
 
 def ask(number, what, body=b""):
@@ -54,7 +54,7 @@ class Peer:
     def __init__(self, *said):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(os.environ["XDG_RUNTIME_DIR"] + "/poet.sock")
-        self.bytes = b""
+        self.bytes, self.at = b"", 0
         self.say(*said)
 
     def say(self, *said):
@@ -64,7 +64,10 @@ class Peer:
 
     def next(self):
         """The next answer, or None when the server has hung up."""
-        while len(self.bytes) < 8 or len(self.bytes) < 8 + struct.unpack_from("<I", self.bytes)[0]:
+        while len(self.bytes) - self.at < 8 or (
+            len(self.bytes) - self.at < 8 + struct.unpack_from("<I", self.bytes, self.at)[0]
+        ):
+            self.bytes, self.at = self.bytes[self.at :], 0
             try:
                 got = self.socket.recv(1 << 20)
             except ConnectionError:
@@ -72,9 +75,9 @@ class Peer:
             if not got:
                 return None
             self.bytes += got
-        size, number = struct.unpack_from("<IH", self.bytes)
-        body, self.bytes = self.bytes[8 : 8 + size], self.bytes[8 + size :]
-        return number, body
+        size, number = struct.unpack_from("<IH", self.bytes, self.at)
+        self.at += 8 + size
+        return number, self.bytes[self.at - size : self.at]
 
     def bye(self):
         """Hangs up; what the server said, until it has, too."""
@@ -194,6 +197,23 @@ def search(expression):
             break
     problem = got[1][-400:].decode(errors="replace").replace("\0", "")
     print("asked %s, %s" % ("often" if asked > 10 else asked, problem[problem.find("the expression") :]))
+
+
+def unread(count):
+    """Asks for much and reads nothing of it until another viewer was answered."""
+    slow, other = Peer(hello("", VIEWER)), Peer(hello("", VIEWER))
+    slow.next(), other.next()
+    slow.say(ask(count + 1, SELECT, string("held")))
+    slow.say(ask(i + 1, LIST, struct.pack("<QI", 0, 4096)) for i in range(count))
+    for i in range(100):
+        other.say(ask(i + 1, RUNS))
+        while answered(other.next())[:2] != (i + 1, True):
+            pass
+    ends = []
+    while len(ends) <= count:
+        number, last, _ = answered(slow.next())
+        ends += [number] if last else []
+    print("each once" if sorted(ends) == list(range(1, count + 2)) else ends)
 
 
 what, argument = sys.argv[1:]

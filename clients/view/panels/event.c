@@ -210,7 +210,7 @@ static void refresh(struct view *view, struct details *state)
 
 static void tell_counts(struct view *view, struct details *state)
 {
-    const struct shown_count *c = &view->count;
+    const struct shown_count *c = &view->ties.count;
     bool known = view->place.selected.line && ref_equal(c->at, view->place.selected);
     char *unknown = c->unknown ? g_strdup_printf("   <span foreground=\"#007E5A\">%'llu not known</span>",
                                                  (unsigned long long)c->unknown)
@@ -231,9 +231,9 @@ static void tell_counts(struct view *view, struct details *state)
 
 static void tell_chain(struct view *view, GString *s)
 {
-    const struct stage *stage = &view->stage;
-    for (uint32_t i = 0; i < stage->chain_count; i++) {
-        const struct shown_event *e = &stage->chain_events[i];
+    const struct ties *r = &view->ties;
+    for (uint32_t i = 0; i < r->chain_count; i++) {
+        const struct shown_event *e = &r->events[i];
         char *type = g_markup_escape_text(book_type(the_book(view), e->type), -1);
         g_string_append(s, i ? "\n→ " : "\n\n");
         append_link(s, the_book(view), e->at);
@@ -246,11 +246,11 @@ static void tell_chain(struct view *view, GString *s)
 /* Why it is not known, or what else may order what is concurrent. */
 static void tell_reasons(const struct view *view, GString *s)
 {
-    bool known = view->stage.related != ORDER_UNKNOWN;
-    if (view->stage.related < 0)
+    bool known = view->ties.related != ORDER_UNKNOWN;
+    if (view->ties.related < 0)
         return;
     for (unsigned reason = 1; reason < 32; reason++)
-        if (view->stage.reasons & UNSEEN_BIT(reason))
+        if (view->ties.reasons & UNSEEN_BIT(reason))
             g_string_append_printf(s, "\n<small>%s%s</small>", known ? "as far as is seen: " : "", unseen_text(reason));
 }
 
@@ -264,7 +264,7 @@ static void tell_relation(struct view *view, struct details *state)
     if (!p->second.line)
         return;
     GString *s = g_string_new(NULL);
-    int related = view->stage.related;
+    int related = view->ties.related;
     append_link(s, the_book(view), p->selected);
     g_string_append_printf(s, "\n<b>%s</b>\n", related >= 0 && related < 5 ? words[related] : "…");
     append_link(s, the_book(view), p->second);
@@ -313,7 +313,7 @@ static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
     if (second.line) { /* look at it, but go on asking */
         view->place.selected = selected;
         view->place.second = second;
-        relation_ask(view);
+        ties_ask(view);
         refresh_later(view);
     }
     return TRUE;
