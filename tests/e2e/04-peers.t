@@ -21,7 +21,7 @@ check "half a message and a hang-up" until_true logged "hung up in the middle of
 viewer=090000000100504f504f45540200000002
 like "a request that is none" "$(send ${viewer}00000000e7030000 stay)" "not a Poet message"
 like "a message that does not exist" "$(send ${viewer}000000005000504f stay)" "is no message of a viewer"
-like "a window of no run" "$(send ${viewer}080000002000504f0700000010000000)" "no run was selected"
+like "a window of no run" "$(send ${viewer}060000002000504f070000001000000000005000504f stay)" "no run was selected"
 like "a question without an id" "$(send ${viewer}060000002000504f000000001000 stay)" "ASK: a question without an id"
 like "half a question" "$(send ${viewer}020000002000504f0000 stay)" "ASK: ends too early"
 compile prodcons
