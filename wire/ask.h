@@ -1,9 +1,10 @@
 /* Questions and their answers.
  *
- * A viewer gives each question an id of its own, not 0, and asks: ASK {u32 id, u16 what, body}.  Every part of
- * the answer comes back with it: ANSWER {u32 id, u8 last, u16 part, body}; after the part that says `last`
- * the id is free.  CANCEL {u32 id}: the question is not worked on any more, and nothing more is told of it.
- * What is told without being asked (tables, GROWN, SELECTED) are messages of their own. */
+ * A viewer gives each question an id of its own, not 0, and asks: ASK {u32 id, u16 what, body}.
+ * Every part of the answer comes back with it: ANSWER {u32 id, u8 last, u16 part, body}; after the
+ * part that says `last` the id is free.  CANCEL {u32 id}: the question is not worked on any more, and
+ * nothing more is told of it.  What is told without being asked (tables, GROWN, SELECTED) are messages
+ * of their own. */
 #ifndef WIRE_ASK_H
 #define WIRE_ASK_H
 
@@ -14,7 +15,8 @@
     Q(1, RUNS, runs)       /* which runs are there? */                            \
     Q(2, SELECT, select)   /* speak of this run from now on */
 
-/* These are about the run that was selected: server/answer has a `question_NAME`, in lower case, for each. */
+/* These are about the run that was selected: server/answer has a `question_NAME`, in lower case,
+ * for each. */
 #define RUN_QUESTIONS(Q)                                                          \
     Q(16, WINDOW, window)  /* placed events, please */                            \
     Q(17, STANDS, stands)  /* how do these events stand to this one? */           \
@@ -92,8 +94,8 @@ struct reply {
 /* A part of it, appended to reply->out between the two. */
 void part_begin(struct reply *reply, enum part part);
 void part_end(struct reply *reply);
-/* The part that was told last was the last; if there was none, one is told.  To be called before anything is
- * dropped from the front of reply->out. */
+/* The part that was told last was the last; if there was none, one is told.  To be called before
+ * anything is dropped from the front of reply->out. */
 void reply_done(struct reply *reply);
 /* The whole answer: why there is none. */
 void reply_refuse(struct out *out, uint32_t id, const char *why);

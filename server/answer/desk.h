@@ -1,5 +1,5 @@
-/* The questions of one viewer that are not answered yet.  Those for pictures come first, the oldest before the
- * others; all others have a step each in turn. */
+/* The questions of one viewer that are not answered yet.  Those for pictures come first, the oldest
+ * before the others; all others have a step each in turn. */
 #ifndef SERVER_ANSWER_DESK_H
 #define SERVER_ANSWER_DESK_H
 

@@ -1,8 +1,8 @@
-/* Who waits for what at the end of what was recorded, who holds it, and who waits in a cycle: from the last
- * event of every thread, from who is in a line, and from what the descriptions say of the types.
+/* Who waits for what at the end of what was recorded, who holds it, and who waits in a cycle: from the
+ * last event of every thread, from who is in a line, and from what the descriptions say of the types.
  *
- * A thread waits if its last event, anywhere, is of a type that waits.  It waits for all that hold the object,
- * or, of a thread, for that one. */
+ * A thread waits if its last event, anywhere, is of a type that waits.  It waits for all that hold the
+ * object, or, of a thread, for that one. */
 #include "server/answer/answer.h"
 #include "server/answer/desk.h"
 #include "server/answer/named.h"
@@ -121,9 +121,10 @@ static void sort(struct waits_job *job)
 
 /* ---- who holds what they wait for ---- */
 
-/* Does the thread hold the line that it is in?  One that is blocked in it does, unless what it waits by lets
- * others in. */
-static bool holds(const struct waits_job *job, uint32_t thread, enum presence presence, uint32_t line)
+/* Does the thread hold the line that it is in?  One that is blocked in it does, unless what it waits by
+ * lets others in. */
+static bool holds(const struct waits_job *job, uint32_t thread, enum presence presence,
+                  uint32_t line)
 {
     uint64_t position;
     if (presence != PRESENCE_BLOCKED || !thread || thread > job->lines)
@@ -141,7 +142,8 @@ static void find_holders(struct waits_job *job, struct object *object, uint32_t 
     for (size_t i = 0; order_line_inside(job->run->order, line, i, &thread, &presence, &since); i++) {
         if (thread == line || !holds(job, thread, presence, line))
             continue;
-        job->holders = grow(job->holders, &job->holder_room, job->holder_count + 1, sizeof *job->holders);
+        job->holders = grow(job->holders, &job->holder_room, job->holder_count + 1,
+                            sizeof *job->holders);
         job->holders[job->holder_count++] = (struct shown_holder){thread, {line, since}};
         object->count++;
     }
@@ -154,7 +156,8 @@ static void hold(struct waits_job *job, struct waiter *w)
         struct object object = {.first = (uint32_t)job->holder_count};
         if (line)
             find_holders(job, &object, line);
-        job->objects = grow(job->objects, &job->object_room, job->object_count + 1, sizeof *job->objects);
+        job->objects = grow(job->objects, &job->object_room, job->object_count + 1,
+                            sizeof *job->objects);
         job->objects[job->object_count++] = object;
         if (line)
             job->object_of[line - 1] = (uint32_t)job->object_count;
@@ -178,7 +181,8 @@ static uint32_t blocker(const struct waits_job *job, const struct waiter *w, uin
 /* The waiter among them; its index, or count. */
 static uint32_t waiter_at(const struct waits_job *job, uint32_t line)
 {
-    return line <= job->lines && job->waiter_of[line - 1] ? job->waiter_of[line - 1] - 1 : (uint32_t)job->count;
+    uint32_t waiter = line <= job->lines ? job->waiter_of[line - 1] : 0;
+    return waiter ? waiter - 1 : (uint32_t)job->count;
 }
 
 static void enter(struct waits_job *job, uint32_t waiter, uint32_t mark)
@@ -187,7 +191,7 @@ static void enter(struct waits_job *job, uint32_t waiter, uint32_t mark)
     job->way[job->length++] = (struct frame){waiter, 0};
 }
 
-/* From which of them a cycle can be reached: most often from none, and then no cycle is looked for. */
+/* From which of them a cycle can be reached: most often from none, and then none is looked for. */
 static bool prune(struct waits_job *job, uint64_t *budget)
 {
     while (job->length || job->at < job->count) {
@@ -223,7 +227,8 @@ static void add_cycle(struct waits_job *job)
     for (uint32_t i = 1; i < job->length; i++)
         if (job->waiters[job->way[i].waiter].thread < least)
             return;
-    job->cycles = grow(job->cycles, &job->cycle_room, job->cycle_words + job->length + 1, sizeof *job->cycles);
+    job->cycles = grow(job->cycles, &job->cycle_room, job->cycle_words + job->length + 1,
+                       sizeof *job->cycles);
     job->cycles[job->cycle_words++] = job->length;
     for (uint32_t i = 0; i < job->length; i++)
         job->cycles[job->cycle_words++] = job->way[i].waiter;
