@@ -25,7 +25,7 @@ PKG = $(shell pkg-config --silence-errors $(1) $(2))
 HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 
 # ---- rooms ----
-WIRE    = wire/message.c wire/told.c wire/text.c wire/endpoint.c wire/shown.c wire/asked.c wire/unseen.c
+WIRE    = wire/message.c wire/told.c wire/text.c wire/endpoint.c wire/shown.c wire/ask.c wire/asked.c wire/unseen.c
 CONFIG  = $(wildcard config/*.c)
 TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c) wire/message.c wire/told.c wire/endpoint.c
 MEMORY  = $(wildcard memory/*.c)
@@ -36,7 +36,7 @@ RENDER  = $(wildcard render/*.c)
 SITE    = $(wildcard clients/site/*.c) $(wildcard clients/book/*.c)
 SOURCE  = $(wildcard clients/source/*.c)
 POET    = $(wildcard clients/poet/*.c)
-VIEW    = $(wildcard clients/view/*.c)
+VIEW    = $(wildcard clients/view/*.c clients/view/panels/*.c)
 MPI     = $(wildcard clients/trace/mpi/*.c)
 PROCESS = $(wildcard clients/trace/process/*.c)
 

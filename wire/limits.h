@@ -23,8 +23,10 @@
 #define LIMIT_COLUMNS 200000u           /* columns of one window */
 #define LIMIT_PIXELS 100000u            /* pixels of one density */
 #define LIMIT_WINDOWS 8u                /* windows that one viewer waits for */
-#define LIMIT_QUESTIONS 8u              /* questions about pairs, likewise */
+#define LIMIT_QUESTIONS 8u              /* other questions of one kind, likewise */
 #define LIMIT_SEARCHES 4u               /* searches, likewise */
+#define LIMIT_ASKED 64u                 /* questions that one viewer waits for */
+#define LIMIT_STANDS 100000u            /* events of one question how they stand to another */
 #define LIMIT_HITS 100000u              /* hits that one search tells */
 #define LIMIT_PENDING 10000u            /* pending events in one window */
 #define LIMIT_TOLD 1000u                /* contradictions, pending events in one answer */

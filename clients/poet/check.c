@@ -178,48 +178,36 @@ static void check_event(struct checker *c, struct shown_event *e)
     *e = (struct shown_event){0};
 }
 
+static void take(void *user, const struct answer *answer)
+{
+    struct checker *c = user;
+    if (answer->part == PART_LOST) {
+        struct ref at = get_ref(answer->in);
+        unsigned long long lost = get_u64(answer->in);
+        say(c, at, "%llu events were lost%s", lost, at.line ? "" : " on lines that are not known");
+    } else if (answer->part == PART_EVENT) {
+        struct shown_event event;
+        get_event(answer->in, &event);
+        check_event(c, &event);
+        shown_event_free(&event);
+    }
+}
+
 static int check_trace(const struct command *command, const char *file)
 {
     struct subject subject;
     if (!subject_open(command, &subject, file, SOURCE_ALL_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
     struct checker c = {.file = file, .book = &subject.source.book};
-    struct out out = {0};
-    struct error error;
-    unsigned type;
-    struct in in;
-    int got;
-    source_ask(&out, MESSAGE_STAT); /* reads all of the file */
-    source_ask(&out, MESSAGE_DUMP);
-    source_send(&subject.source, &out);
-    bool figures = true; /* come first, and end like the dump */
-    while ((got = source_next(&subject.source, true, &type, &in, &error)) > 0 &&
-           (figures || type != MESSAGE_DUMP_END)) {
-        if (type == MESSAGE_DUMP_END)
-            figures = false;
-        if (figures)
-            continue;
-        if (type == MESSAGE_LOST_IS) {
-            struct ref at = get_ref(&in);
-            unsigned long long lost = get_u64(&in);
-            say(&c, at, "%llu events were lost%s", lost, at.line ? "" : " on lines that are not known");
-        } else if (type == MESSAGE_EVENT) {
-            struct shown_event event;
-            get_event(&in, &event);
-            check_event(&c, &event);
-            shown_event_free(&event);
-        }
-    }
-    int status = got <= 0 ? command_fail(command, "%s", error.text)
-                 : c.breaks ? EXIT_FAILED
-                            : EXIT_DONE;
-    if (got > 0 && !c.breaks && !c.book->damage)
+    bool ok = subject_ask(command, &subject, ASK_STAT, NULL, NULL, NULL) && /* reads all of the file */
+              subject_ask(command, &subject, ASK_DUMP, NULL, take, &c);
+    if (ok && !c.breaks && !c.book->damage)
         printf("%s: %llu events: good\n", file, (unsigned long long)c.events);
     shown_event_free(&c.previous);
     free(c.lines);
     free(c.threads);
     subject_close(&subject);
-    return status;
+    return ok && !c.breaks ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int run(const struct command *command, int argc, char **argv)

@@ -46,9 +46,10 @@ bool subject_open(const struct command *command, struct subject *subject, const 
 /* Labels for lines that became known since. */
 void subject_label(struct subject *subject);
 void subject_close(struct subject *subject);
-/* Waits for a message of this type; complains and returns false if the source ends. */
-bool subject_expect(const struct command *command, struct subject *subject, unsigned type,
-                    struct in *in);
+/* Asks, frees body, and waits for the whole answer, whose parts go to take (NULL: nobody wants them);
+ * complains and returns false if there is none. */
+bool subject_ask(const struct command *command, struct subject *subject, enum ask what, struct out *body,
+                 source_take *take, void *user);
 /* "file:line", or "" without a site. */
 const char *subject_site(struct subject *subject, const struct shown_event *event);
 

@@ -301,9 +301,9 @@ static void shiviz_end(struct format *format)
 /* ---- all of them ---- */
 
 static const struct format formats[] = {
-    {"chrome", chrome_begin, chrome_event, chrome_end, NULL, NULL, NULL},
-    {"dot", dot_begin, dot_event, dot_end, NULL, NULL, NULL},
-    {"shiviz", shiviz_begin, shiviz_event, shiviz_end, NULL, NULL, NULL}};
+    {"chrome", chrome_begin, chrome_event, chrome_end, NULL, NULL, false, NULL},
+    {"dot", dot_begin, dot_event, dot_end, NULL, NULL, false, NULL},
+    {"shiviz", shiviz_begin, shiviz_event, shiviz_end, NULL, NULL, false, NULL}};
 
 const struct format *format_find(const char *name)
 {
@@ -313,34 +313,27 @@ const struct format *format_find(const char *name)
     return NULL;
 }
 
-static bool write_events(const struct command *command, struct subject *subject, struct format *format)
+static void begin(struct format *format)
 {
-    struct out out = {0};
-    struct in in;
-    struct error error;
-    unsigned type;
-    source_ask(&out, MESSAGE_DUMP);
-    if (!source_send(&subject->source, &out))
-        return !command_fail(command, "%s: the server is gone", subject->source.name);
-    bool begun = false;
-    for (;;) {
-        if (source_next(&subject->source, true, &type, &in, &error) < 0)
-            return !command_fail(command, "%s", error.text);
-        if (!begun) { /* the tables came before the first answer */
-            label_lines(&subject->source.book, subject->sites, &subject->known, LABELS_ADDRESS);
-            format->begin(format, subject, format->f);
-            begun = true;
-        }
-        if (type == MESSAGE_DUMP_END)
-            return true;
-        if (type != MESSAGE_EVENT)
-            continue;
-        struct shown_event event;
-        get_event(&in, &event);
-        if (in_done(&in) && event.state == EVENT_ORDERED)
-            format->event(format, &event);
-        shown_event_free(&event);
-    }
+    struct subject *subject = format->subject;
+    label_lines(&subject->source.book, subject->sites, &subject->known, LABELS_ADDRESS);
+    format->begin(format, subject, format->f);
+    format->begun = true;
+}
+
+/* The tables came before the first part. */
+static void take(void *user, const struct answer *answer)
+{
+    struct format *format = user;
+    struct shown_event event;
+    if (!format->begun)
+        begin(format);
+    if (answer->part != PART_EVENT)
+        return;
+    get_event(answer->in, &event);
+    if (in_done(answer->in) && event.state == EVENT_ORDERED)
+        format->event(format, &event);
+    shown_event_free(&event);
 }
 
 bool format_write(const struct command *command, struct subject *subject, const struct format *chosen,
@@ -352,7 +345,7 @@ bool format_write(const struct command *command, struct subject *subject, const 
     format.f = standard ? stdout : fopen(file, "we");
     if (!format.f)
         return !command_fail(command, "%s: %s", file, strerror(errno));
-    bool good = write_events(command, subject, &format);
+    bool good = subject_ask(command, subject, ASK_DUMP, NULL, take, &format);
     if (format.state)
         format.end(&format);
     bool bad = ferror(format.f) != 0;

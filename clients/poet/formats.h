@@ -11,6 +11,7 @@ struct format {
     void (*end)(struct format *format);
     struct subject *subject;
     FILE *f;
+    bool begun;
     void *state;
 };
 

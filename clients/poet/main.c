@@ -185,11 +185,7 @@ bool subject_open(const struct command *command, struct subject *subject, const 
         return false;
     }
     /* One round trip brings the tables. */
-    struct out out = {0};
-    struct in in;
-    source_ask(&out, MESSAGE_RUNS);
-    if (!source_send(&subject->source, &out) ||
-        !subject_expect(command, subject, MESSAGE_RUNS_END, &in)) {
+    if (!subject_ask(command, subject, ASK_RUNS, NULL, NULL, NULL)) {
         subject_close(subject);
         return false;
     }
@@ -204,15 +200,9 @@ bool subject_open(const struct command *command, struct subject *subject, const 
 /* Whatever the command was about: what could not be read of it is said. */
 static void tell_damage(const struct command *command, struct subject *subject)
 {
-    struct out out = {0};
-    struct in in;
-    struct error error;
-    unsigned type;
-    source_ask(&out, MESSAGE_RUNS); /* brings what was found out since */
-    if (source_send(&subject->source, &out))
-        while (source_next(&subject->source, true, &type, &in, &error) > 0 &&
-               type != MESSAGE_RUNS_END)
-            ;
+    struct error ignored;
+    source_wait(&subject->source, source_ask(&subject->source, ASK_RUNS, NULL, NULL, NULL),
+                &ignored); /* brings what was found out since */
     const struct book *book = &subject->source.book;
     if (!book->damage)
         return;
@@ -229,23 +219,30 @@ void subject_close(struct subject *subject)
     sites_free(subject->sites);
 }
 
-bool subject_expect(const struct command *command, struct subject *subject, unsigned wanted,
-                    struct in *in)
+struct labelled {
+    struct subject *subject;
+    source_take *take;
+    void *user;
+};
+
+/* Lines that were told with this part have their labels when it is looked at. */
+static void take_labelled(void *user, const struct answer *answer)
 {
-    unsigned type;
-    struct error error = {""};
-    while (source_next(&subject->source, true, &type, in, &error) > 0) {
-        if (subject->source.book.some)
-            subject_label(subject);
-        if (type == wanted)
-            return true;
-        if (type == MESSAGE_ERROR) {
-            char *text = get_name(in, LIMIT_TEXT_BYTES);
-            error_set(&error, "%s: %s", subject->source.name, text);
-            free(text);
-            break;
-        }
-    }
+    const struct labelled *l = user;
+    if (l->subject->source.book.some)
+        subject_label(l->subject);
+    if (l->take)
+        l->take(l->user, answer);
+}
+
+bool subject_ask(const struct command *command, struct subject *subject, enum ask what, struct out *body,
+                 source_take *take, void *user)
+{
+    struct error error;
+    struct labelled labelled = {subject, take, user};
+    uint32_t id = source_ask(&subject->source, what, body, take_labelled, &labelled);
+    if (source_wait(&subject->source, id, &error))
+        return true;
     command_fail(command, "%s", error.text);
     return false;
 }

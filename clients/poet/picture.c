@@ -2,6 +2,7 @@
 #include "clients/poet/picture.h"
 #include "memory/memory.h"
 
+#include "clients/source/stands.h"
 #include "wire/asked.h"
 #include "wire/limits.h"
 
@@ -256,29 +257,27 @@ void picture_note(const struct picture *p, char *text, size_t size)
                  idle ? "; " : "", grouped(b, sizeof b, left));
 }
 
+static void take_window(void *user, const struct answer *answer)
+{
+    struct shown_window *window = user;
+    if (answer->part != PART_WINDOW)
+        return;
+    shown_window_free(window);
+    get_window(answer->in, window);
+    in_done(answer->in);
+}
+
 static bool ask(const struct command *command, struct picture *p, struct subject *subject,
                 struct window_request *request)
 {
-    struct out out = {0};
-    struct in in;
+    struct out body = {0};
     request->rows = p->rows;
     request->joined = p->joined;
     request->row_count = p->row_count;
     request->most_rows = ROWS_MOST;
     p->request = *request;
-    out_begin(&out, MESSAGE_WINDOW);
-    put_window_request(&out, request);
-    out_end(&out);
-    if (!source_send(&subject->source, &out) ||
-        !subject_expect(command, subject, MESSAGE_WINDOW_IS, &in))
-        return false;
-    shown_window_free(&p->window);
-    get_window(&in, &p->window);
-    if (!in_done(&in)) {
-        command_fail(command, "%s: %s", subject->source.name, in.error);
-        return false;
-    }
-    return true;
+    put_window_request(&body, request);
+    return subject_ask(command, subject, ASK_WINDOW, &body, take_window, &p->window);
 }
 
 bool picture_columns(const struct command *command, struct picture *p, struct subject *subject,
@@ -290,34 +289,32 @@ bool picture_columns(const struct command *command, struct picture *p, struct su
     return ask(command, p, subject, &request);
 }
 
+/* The part with the hit, if there is one. */
+static void take_found(void *user, const struct answer *answer)
+{
+    struct shown_found *found = user;
+    if (answer->part != PART_FOUND || found->hit_count)
+        return;
+    shown_found_free(found);
+    get_found(answer->in, found);
+    in_done(answer->in);
+}
+
 /* The first event with that text, or of that type. */
 static bool find_text(const struct command *command, struct picture *p, struct subject *subject)
 {
     const struct book *book = &subject->source.book;
     uint32_t *types = memory_zeroed(book->type_count, sizeof *types);
-    struct search_request request = {.id = 1, .any = true, .limit = 1, .types = types,
+    struct search_request request = {.any = true, .limit = 1, .types = types,
                                      .text = (char *)(uintptr_t)p->text};
     struct shown_found found = {0};
-    struct out out = {0};
-    struct in in;
-    if (!types)
-        abort();
+    struct out body = {0};
     for (uint32_t i = 1; i <= book->type_count; i++)
         if (strcasecmp(book_type(book, i), p->text) == 0)
             types[request.type_count++] = i;
-    out_begin(&out, MESSAGE_SEARCH);
-    put_search_request(&out, &request);
-    out_end(&out);
+    put_search_request(&body, &request);
     free(types);
-    bool ok = source_send(&subject->source, &out);
-    while (ok && !found.done) {
-        shown_found_free(&found);
-        ok = subject_expect(command, subject, MESSAGE_FOUND, &in);
-        if (ok)
-            get_found(&in, &found);
-        if (ok && !in_done(&in))
-            ok = !command_fail(command, "%s: %s", subject->source.name, in.error);
-    }
+    bool ok = subject_ask(command, subject, ASK_SEARCH, &body, take_found, &found);
     if (ok && !found.hit_count)
         ok = !command_fail(command, "no event bears the text \"%s\"", p->text);
     if (ok)
@@ -350,25 +347,24 @@ static bool cut_at(const struct command *command, struct picture *p, struct wind
     return ask(command, p, subject, request);
 }
 
+static void take_duration(void *user, const struct answer *answer)
+{
+    uint64_t *duration = user;
+    struct shown_stat stat;
+    if (answer->part != PART_STAT)
+        return;
+    get_stat(answer->in, &stat);
+    *duration = stat.duration_ns > 0 ? (uint64_t)stat.duration_ns : 1;
+    shown_stat_free(&stat);
+}
+
 /* From the event of --from, else from the run's begin. */
 static bool by_time(const struct command *command, struct picture *p, struct subject *subject,
                     struct window_request *request)
 {
-    struct in in;
-    struct shown_stat stat;
-    struct out out = {0};
-    source_ask(&out, MESSAGE_STAT);
-    if (!source_send(&subject->source, &out) ||
-        !subject_expect(command, subject, MESSAGE_STAT_IS, &in))
+    uint64_t duration = 1;
+    if (!subject_ask(command, subject, ASK_STAT, NULL, take_duration, &duration))
         return false;
-    get_stat(&in, &stat);
-    uint64_t duration = stat.duration_ns > 0 ? (uint64_t)stat.duration_ns : 1;
-    shown_stat_free(&stat);
-    unsigned type = 0;
-    struct error error;
-    while (type != MESSAGE_DUMP_END)
-        if (source_next(&subject->source, true, &type, &in, &error) < 0)
-            return !command_fail(command, "%s", error.text);
     request->column_ns = p->column_ns = p->column_ns ? p->column_ns : duration / TIME_COLUMNS + 1;
     uint64_t columns = duration / request->column_ns + 60;
     if (columns > LIMIT_COLUMNS) {
@@ -432,28 +428,42 @@ static bool check_exists(const struct command *command, struct subject *subject,
     return true;
 }
 
+static void take_chain(void *user, const struct answer *answer)
+{
+    struct picture *p = user;
+    if (answer->part != PART_CHAIN)
+        return;
+    get_u8(answer->in);
+    uint32_t n = get_count(answer->in, 12);
+    p->chain = memory_resized(p->chain, n, sizeof *p->chain);
+    for (p->chain_count = 0; p->chain_count < n; p->chain_count++)
+        p->chain[p->chain_count] = get_ref(answer->in);
+}
+
 /* What ties the two selected events of a view together, whichever is first. */
 static bool get_chain(const struct command *command, struct picture *p, struct subject *subject)
 {
     struct ref ends[2] = {p->place.selected, p->place.second};
-    struct in in;
     for (int way = 0; way < 2 && ends[0].line && ends[1].line && !p->chain_count; way++) {
-        struct out out = {0};
-        out_begin(&out, MESSAGE_WHY);
-        put_ref(&out, ends[way]);
-        put_ref(&out, ends[!way]);
-        out_end(&out);
-        if (!source_send(&subject->source, &out) || !subject_expect(command, subject, MESSAGE_WHY_IS, &in))
+        struct out body = {0};
+        put_ref(&body, ends[way]);
+        put_ref(&body, ends[!way]);
+        if (!subject_ask(command, subject, ASK_WHY, &body, take_chain, p))
             return false;
-        get_u8(&in);
-        uint32_t n = get_count(&in, 12);
-        p->chain = memory_resized(p->chain, n, sizeof *p->chain);
-        for (; p->chain_count < n; p->chain_count++)
-            p->chain[p->chain_count] = get_ref(&in);
-        for (uint32_t i = 0; i < n; i++) /* their words, not needed here */
-            if (!subject_expect(command, subject, MESSAGE_EVENT, &in))
-                return false;
     }
+    return true;
+}
+
+static void take_stands(void *user, const struct answer *answer) { stands_take(user, answer); }
+
+/* How all that is seen stands to the selected event. */
+static bool get_stands(const struct command *command, struct picture *p, struct subject *subject)
+{
+    struct stands stands = {&p->window, 0};
+    struct out body = {0};
+    while (p->place.stands && p->place.selected.line && stands_ask(&stands, p->place.selected, &body))
+        if (!subject_ask(command, subject, ASK_STANDS, &body, take_stands, &stands))
+            return false;
     return true;
 }
 
@@ -474,9 +484,8 @@ static bool get_view(const struct command *command, struct picture *p, struct su
     p->rows = request.rows;
     p->joined = request.joined;
     p->row_count = request.row_count;
-    if (p->place.stands)
-        request.about = p->place.selected;
-    return ask(command, p, subject, &request) && get_chain(command, p, subject);
+    return ask(command, p, subject, &request) && get_stands(command, p, subject) &&
+           get_chain(command, p, subject);
 }
 
 bool picture_get(const struct command *command, struct picture *p, struct subject *subject)

@@ -17,25 +17,23 @@ struct trouble_list {
     size_t count;
 };
 
-static bool receive(const struct command *command, struct subject *subject, struct shown_stat *stat,
-                    struct trouble_list *troubles)
+struct figures {
+    struct shown_stat stat;
+    struct trouble_list troubles;
+};
+
+static void take(void *user, const struct answer *answer)
 {
-    struct out out = {0};
-    struct in in;
-    struct error error;
-    unsigned type;
-    source_ask(&out, MESSAGE_STAT);
-    source_send(&subject->source, &out);
-    if (!subject_expect(command, subject, MESSAGE_STAT_IS, &in))
-        return false;
-    get_stat(&in, stat);
-    while (source_next(&subject->source, true, &type, &in, &error) > 0 && type == MESSAGE_TROUBLE) {
-        struct shown_trouble t = {.at = get_ref(&in), .with = get_ref(&in)};
-        t.why = get_name(&in, LIMIT_TEXT_BYTES);
-        troubles->items = memory_resized(troubles->items, troubles->count + 1, sizeof t);
-        troubles->items[troubles->count++] = t;
-    }
-    return true;
+    struct figures *f = user;
+    if (answer->part == PART_STAT)
+        get_stat(answer->in, &f->stat);
+    if (answer->part != PART_TROUBLE)
+        return;
+    struct shown_trouble t = {.at = get_ref(answer->in), .with = get_ref(answer->in)};
+    t.why = get_name(answer->in, LIMIT_TEXT_BYTES);
+    struct trouble_list *troubles = &f->troubles;
+    troubles->items = memory_resized(troubles->items, troubles->count + 1, sizeof t);
+    troubles->items[troubles->count++] = t;
 }
 
 static struct json_object *unseen_json(const struct shown_stat *s)
@@ -144,20 +142,19 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
 static int run(const struct command *command, int argc, char **argv)
 {
     struct subject subject;
-    struct shown_stat stat;
-    struct trouble_list troubles = {0};
+    struct figures f = {0};
     bool json;
     int status;
     if (!command_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
         return status;
-    bool ok = receive(command, &subject, &stat, &troubles);
+    bool ok = subject_ask(command, &subject, ASK_STAT, NULL, take, &f);
     if (ok) {
-        (json ? print_json : print_text)(&subject, &stat, &troubles);
-        shown_stat_free(&stat);
+        (json ? print_json : print_text)(&subject, &f.stat, &f.troubles);
+        shown_stat_free(&f.stat);
     }
-    for (size_t i = 0; i < troubles.count; i++)
-        free(troubles.items[i].why);
-    free(troubles.items);
+    for (size_t i = 0; i < f.troubles.count; i++)
+        free(f.troubles.items[i].why);
+    free(f.troubles.items);
     subject_close(&subject);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
@@ -181,6 +178,24 @@ const struct command command_stat = {
     .name = "stat", .summary = "print figures: lines, events, pending, lost, contradictions, ...",
     .run = run, .argp = &stat_argp};
 
+static void print_run(void *user, const struct answer *answer)
+{
+    struct shown_run run, *r = &run;
+    if (answer->part != PART_RUN)
+        return;
+    get_run(answer->in, r);
+    char when[32], lost[40] = "";
+    time_t begin = (time_t)(r->wall_ns / 1000000000u);
+    struct tm tm;
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
+    if (r->lost)
+        snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)r->lost);
+    if (!answer->in->error)
+        printf("%-4u %s  %-24s %12llu events%s  %s  %s\n", r->number, when, r->name,
+               (unsigned long long)r->events, lost, r->connected ? "running " : "finished", r->file);
+    shown_run_free(r);
+}
+
 static int run_runs(const struct command *command, int argc, char **argv)
 {
     int first, status = command_read(command, argc, argv, NULL, &first);
@@ -195,26 +210,9 @@ static int run_runs(const struct command *command, int argc, char **argv)
     struct source source;
     if (!source_open(&source, argc > first ? argv[first] : endpoint, SOURCE_NO_RUN, &error))
         return command_fail(command, "%s", error.text);
-    struct out out = {0};
-    struct in in;
-    unsigned type;
-    source_ask(&out, MESSAGE_RUNS);
-    source_send(&source, &out);
-    while (source_next(&source, true, &type, &in, &error) > 0 && type == MESSAGE_RUN) {
-        struct shown_run run, *r = &run;
-        get_run(&in, r);
-        char when[32], lost[40] = "";
-        time_t begin = (time_t)(r->wall_ns / 1000000000u);
-        struct tm tm;
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
-        if (r->lost)
-            snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)r->lost);
-        printf("%-4u %s  %-24s %12llu events%s  %s  %s\n", r->number, when, r->name,
-               (unsigned long long)r->events, lost, r->connected ? "running " : "finished", r->file);
-        shown_run_free(r);
-    }
+    bool ok = source_wait(&source, source_ask(&source, ASK_RUNS, NULL, print_run, NULL), &error);
     source_close(&source);
-    return type == MESSAGE_RUNS_END ? EXIT_DONE : command_fail(command, "%s", error.text);
+    return ok ? EXIT_DONE : command_fail(command, "%s", error.text);
 }
 
 static const struct argp runs_argp = {

@@ -21,12 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-void source_ask(struct out *out, enum message type)
-{
-    out_begin(out, type);
-    out_end(out);
-}
-
 bool source_program(const char *name, char *path, size_t size)
 {
     char self[PATH_MAX];
@@ -224,71 +218,6 @@ static bool start_remote(struct source *source, const char *what, struct error *
     return ok;
 }
 
-bool source_send(struct source *source, struct out *out)
-{
-    size_t sent = 0;
-    while (!out->failed && sent < out->size) {
-        ssize_t n = send(source->fd, out->data + sent, out->size - sent, MSG_NOSIGNAL);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-            struct pollfd p = {.fd = source->fd, .events = POLLOUT};
-            poll(&p, 1, 1000);
-            continue;
-        }
-        if (n <= 0)
-            break;
-        sent += (size_t)n;
-    }
-    bool ok = !out->failed && sent == out->size;
-    out_free(out);
-    return ok;
-}
-
-int source_next(struct source *source, bool blocking, unsigned *type, struct in *in,
-                struct error *error)
-{
-    for (;;) {
-        size_t length;
-        const char *why;
-        const uint8_t *at = source->in.data ? source->in.data + source->used : NULL;
-        int got = frame_read(at, source->in.size - source->used, LIMIT_ANSWER_BYTES, type, &length,
-                             &why);
-        if (got < 0) {
-            error_set(error, "%s: %s", source->name, why);
-            return -1;
-        }
-        if (got > 0) {
-            source->used += MESSAGE_FRAME_BYTES + length;
-            *in = in_from(at + MESSAGE_FRAME_BYTES, length);
-            bool table = book_take(&source->book, *type, in);
-            if (in->error) {
-                error_set(error, "%s: %s: %s", source->name, message_name(*type), in->error);
-                return -1;
-            }
-            if (table && *type != MESSAGE_SELECTED)
-                continue;
-            return 1;
-        }
-        out_drop(&source->in, source->used);
-        source->used = 0;
-        uint8_t bytes[65536];
-        ssize_t n = recv(source->fd, bytes, sizeof bytes, blocking ? 0 : MSG_DONTWAIT);
-        if (n < 0 && errno == EAGAIN && blocking) {
-            struct pollfd p = {.fd = source->fd, .events = POLLIN};
-            poll(&p, 1, -1);
-            continue;
-        }
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno == EAGAIN)
-            return 0;
-        if (n <= 0) {
-            error_set(error, "%s: the server hung up", source->name);
-            return -1;
-        }
-        put_bytes(&source->in, bytes, (size_t)n);
-    }
-}
-
 #define ANSWER_SECONDS 10 /* a server that lives answers sooner; a file may take longer */
 
 /* Waits for bytes; says so on a terminal after a second. */
@@ -306,45 +235,34 @@ static bool patience(const struct source *source, struct error *error)
     return true;
 }
 
-/* Waits for a message of one type; an ERROR becomes the error. */
-static bool expect(struct source *source, unsigned wanted, struct error *error)
+static bool wait_for_welcome(struct source *source, struct error *error)
 {
-    unsigned type;
+    unsigned type = 0;
     struct in in;
     if (source->in.size == source->used && !patience(source, error))
         return false;
-    while (source_next(source, true, &type, &in, error) > 0) {
-        if (type == wanted)
-            return true;
-        if (type == MESSAGE_ERROR) {
-            char *text = get_name(&in, LIMIT_TEXT_BYTES);
-            error_set(error, "%s: %s", source->name, text);
-            free(text);
+    while (type != MESSAGE_WELCOME)
+        if (source_next(source, true, &type, &in, error) < 0)
             return false;
-        }
-    }
-    return false;
+    return true;
 }
 
 bool source_select(struct source *source, const char *run, struct error *error)
 {
-    struct out out = {0};
-    out_begin(&out, MESSAGE_SELECT);
-    put_string(&out, run);
-    put_u8(&out, source->book.named ? SELECT_NAMED_LINES : 0);
-    out_end(&out);
-    return source_send(source, &out) && expect(source, MESSAGE_SELECTED, error);
+    struct out body = {0};
+    put_string(&body, run);
+    put_u8(&body, source->book.named ? SELECT_NAMED_LINES : 0);
+    uint32_t id = source_ask(source, ASK_SELECT, &body, NULL, NULL);
+    return (source->in.size != source->used || patience(source, error)) && source_wait(source, id, error);
 }
 
 bool source_lines(struct source *source, const uint32_t *lines, uint32_t count, struct error *error)
 {
-    struct out out = {0};
-    out_begin(&out, MESSAGE_LINES);
-    put_u32(&out, count);
+    struct out body = {0};
+    put_u32(&body, count);
     for (uint32_t i = 0; i < count; i++)
-        put_u32(&out, lines[i]);
-    out_end(&out);
-    return source_send(source, &out) && expect(source, MESSAGE_LINES_END, error);
+        put_u32(&body, lines[i]);
+    return source_wait(source, source_ask(source, ASK_LINES, &body, NULL, NULL), error);
 }
 
 /* ---- latest ---- */
@@ -394,7 +312,7 @@ static void consider_server(struct latest *latest, const char *endpoint)
     source.name = strdup(endpoint);
     source.book.named = true;
     struct stat st;
-    if (say_hello(&source) && expect(&source, MESSAGE_WELCOME, &ignored) &&
+    if (say_hello(&source) && wait_for_welcome(&source, &ignored) &&
         source_select(&source, "", &why) && source.book.run.file) {
         uint64_t begin = source.book.run.wall_ns;
         if (stat(source.book.run.file, &st) < 0) /* deleted: the server still has it */
@@ -486,7 +404,7 @@ static bool open_what(struct source *source, char *what, enum source_lines lines
     } else {
         ok = start_private(source, what, error);
     }
-    return ok && expect(source, MESSAGE_WELCOME, error) &&
+    return ok && wait_for_welcome(source, error) &&
            (lines == SOURCE_NO_RUN || source_select(source, run ? run : "", error));
 }
 
@@ -542,7 +460,7 @@ bool source_open_default(struct source *source, struct error *error)
         return false;
     source->fd = fd;
     source->name = strdup(endpoint);
-    if (say_hello(source) && expect(source, MESSAGE_WELCOME, error))
+    if (say_hello(source) && wait_for_welcome(source, error))
         return true;
     source_close(source);
     return false;
@@ -555,6 +473,7 @@ void source_close(struct source *source)
     if (source->child > 0)
         waitpid(source->child, NULL, 0);
     out_free(&source->in);
+    free(source->questions);
     book_free(&source->book);
     free(source->name);
     *source = (struct source){.fd = -1};

@@ -175,7 +175,7 @@ static void begin(struct view *view, const char *what)
 static void done(struct view *view)
 {
     link_window(view);
-    link_map(view);
+    map_ask(view);
 }
 
 /* First of the rows that are one with i, and the one behind the last. */

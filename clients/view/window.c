@@ -118,10 +118,8 @@ static void on_cancel(GtkButton *button, gpointer data)
     (void)button;
     if (view->exporting) {
         g_subprocess_send_signal(view->exporting, SIGINT);
-    } else if (view->trace) {
-        fclose(view->trace);
-        view->trace = NULL;
-        remove(view->save_as);
+    } else if (fetch_runs(view)) {
+        fetch_cancel(view);
     } else if (view->link.impatient) {
         link_give_up(view);
     } else if (view->link.opening && view->link.cancel) {
@@ -261,11 +259,8 @@ void window_go(struct view *view, const char *text)
         double ns;
     } units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     guint64 mark = *text == '#' ? g_ascii_strtoull(text + 1, NULL, 10) : 0;
-    if (mark && mark <= view->bookmarks->len) {
-        const struct bookmark *b = &g_array_index(view->bookmarks, struct bookmark, (guint)mark - 1);
-        motion_to_event(view, b->at, b->position);
+    if (mark && bookmarks_go(view, mark))
         return;
-    }
     if (ref_parse(text, &at)) {
         const struct book_line *line = book_line(the_book(view), at.line);
         if (line && !(at.line & HIDDEN_LINE))
@@ -428,7 +423,7 @@ static void on_banner(GtkButton *button, gpointer data)
     (void)button;
     gtk_widget_set_visible(view->banner, FALSE);
     if (view->banner_for == BANNER_ARRANGE)
-        save_apply_arrangement(view);
+        views_apply_arrangement(view);
     else
         link_open(view, view->link.what);
 }
@@ -518,7 +513,7 @@ static GtkWidget *picture_new(struct view *view)
     gtk_box_append(GTK_BOX(box), canvas_new(view));
     gtk_box_append(GTK_BOX(box), legend_new(view));
     gtk_box_append(GTK_BOX(box), map_new(view));
-    view->panel = panel_new(view);
+    view->panel = panels_new(view);
     view->paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
     gtk_paned_set_start_child(GTK_PANED(view->paned), box);
     gtk_paned_set_end_child(GTK_PANED(view->paned), view->panel);
@@ -550,8 +545,6 @@ static gboolean on_close(GtkWindow *window, gpointer data)
         g_source_remove(view->reselect_timer);
     if (view->orienting)
         g_source_remove(view->orienting);
-    if (view->details_idle)
-        g_source_remove(view->details_idle);
     return FALSE;
 }
 

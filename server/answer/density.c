@@ -50,13 +50,13 @@ static void choose_lines(struct density_job *job, const struct density_request *
     free(all);
 }
 
-struct density_job *density_begin(const struct run *run, const struct density_request *r)
+static struct density_job *density_begin(const struct run *run, const struct density_request *r)
 {
     struct density_job *job = zeroed(1, sizeof *job);
     *job = (struct density_job){.run = run, .by_time = r->by_time, .blocked = r->blocked,
                                 .ordinal = NO_POSITION};
     struct shown_density *d = &job->shown;
-    *d = (struct shown_density){.id = r->id, .from = r->from, .to = r->to, .pixels = r->pixels};
+    *d = (struct shown_density){.from = r->from, .to = r->to, .pixels = r->pixels};
     if (d->to <= d->from) {
         d->from = r->by_time ? times_begin(run) : (int64_t)order_first(run->order);
         d->to = r->by_time ? run->last_ns + 1 : (int64_t)order_count(run->order);
@@ -200,14 +200,23 @@ static bool density_step(void *p, uint64_t budget)
     return true;
 }
 
-static bool density_put(void *p, struct out *out)
+static void *begin(struct desk *desk, struct in *in)
+{
+    struct density_request request;
+    get_density_request(in, &request);
+    struct density_job *job = in_done(in) ? density_begin(desk->run, &request) : NULL;
+    density_request_free(&request);
+    return job;
+}
+
+static bool density_put(void *p, struct reply *reply)
 {
     struct density_job *job = p;
     for (uint32_t i = 0; i < job->shown.row_count; i++)
         named_note(job->shown.rows[i]);
-    out_begin(out, MESSAGE_DENSITY_IS);
-    put_density(out, &job->shown);
-    out_end(out);
+    part_begin(reply, PART_DENSITY);
+    put_density(reply->out, &job->shown);
+    part_end(reply);
     return true;
 }
 
@@ -220,4 +229,5 @@ static void density_free(void *p)
     free(job);
 }
 
-const struct job_sort density_jobs = {density_step, density_put, density_free, LIMIT_WINDOWS};
+const struct question question_density = {.begin = begin, .step = density_step, .put = density_put,
+                                          .free = density_free, .most = LIMIT_WINDOWS};

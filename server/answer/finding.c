@@ -1,10 +1,11 @@
 /* The expressions are those of PCRE2, under its limits on matching and memory. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #define _GNU_SOURCE
-#include "server/answer/finding.h"
+#include "server/answer/desk.h"
 
 #include "server/answer/named.h"
 #include "server/loop/turn.h"
+#include "wire/asked.h"
 #include "wire/shown.h"
 
 #include <pcre2.h>
@@ -144,7 +145,8 @@ static bool matches(struct finding_job *job, const struct event *e)
 
 /* ---- the job ---- */
 
-struct finding_job *finding_begin(const struct run *run, struct search_request *request)
+/* Takes the request over.  An expression that is none is told with the answer. */
+static struct finding_job *finding_begin(const struct run *run, struct search_request *request)
 {
     struct finding_job *job = calloc(1, sizeof *job);
     if (!job)
@@ -154,7 +156,6 @@ struct finding_job *finding_begin(const struct run *run, struct search_request *
     struct search_request *r = &job->request;
     uint64_t first = order_first(run->order), count = order_count(run->order);
     uint64_t from = r->from < first ? first : r->from > count ? count : r->from;
-    job->found.id = r->id;
     job->at = from;
     job->end = r->backwards ? first : count;
     job->types = set_of(r->types, r->type_count, &job->type_room);
@@ -205,7 +206,7 @@ static bool finding_step(void *p, uint64_t budget)
     return job->finished || enough || job->found.looked - job->told_at >= TELL_EVERY;
 }
 
-static bool finding_put(void *p, struct out *out)
+static bool finding_put(void *p, struct reply *reply)
 {
     struct finding_job *job = p;
     job->found.done = job->finished;
@@ -216,9 +217,9 @@ static bool finding_put(void *p, struct out *out)
     job->told_at = job->found.looked;
     for (uint32_t i = 0; i < job->found.hit_count; i++)
         named_note(job->found.hits[i].at.line);
-    out_begin(out, MESSAGE_FOUND);
-    put_found(out, &job->found);
-    out_end(out);
+    part_begin(reply, PART_FOUND);
+    put_found(reply->out, &job->found);
+    part_end(reply);
     job->found.hit_count = 0;
     return job->finished;
 }
@@ -236,4 +237,14 @@ static void finding_free(void *p)
     free(job);
 }
 
-const struct job_sort finding_jobs = {finding_step, finding_put, finding_free, LIMIT_SEARCHES};
+static void *begin(struct desk *desk, struct in *in)
+{
+    struct search_request request;
+    get_search_request(in, &request);
+    struct finding_job *job = in_done(in) ? finding_begin(desk->run, &request) : NULL;
+    search_request_free(&request);
+    return job;
+}
+
+const struct question question_search = {.begin = begin, .step = finding_step, .put = finding_put,
+                                         .free = finding_free, .most = LIMIT_SEARCHES};

@@ -1,7 +1,7 @@
 #include "server/answer/named.h"
 
 #include "memory/map.h"
-#include "wire/limits.h"
+#include "server/answer/question.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +88,22 @@ void named_end(struct out *out, size_t answer, const struct run *run, struct kno
     named.noting = false;
     named.count = 0;
 }
+
+/* ---- asking for lines by their numbers ---- */
+
+static void answer_lines(const struct run *run, struct in *in, struct reply *reply)
+{
+    uint32_t count = get_count(in, 4);
+    if (count > LIMIT_LINES_ASKED)
+        in_fail(in, "asks for too many lines");
+    for (; count && !in->error; count--)
+        named_note(get_u32(in)); /* they come before the answer, which has no other part */
+    in_done(in);
+}
+
+const struct question question_lines = {.at_once = answer_lines};
+
+/* ---- the end ---- */
 
 void named_forget(struct known *known)
 {

@@ -5,7 +5,6 @@
 #include "server/answer/named.h"
 #include "server/order/placing/place.h"
 #include "server/run/times.h"
-#include "server/run/unseen.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>
@@ -30,9 +29,6 @@ struct window_job {
     struct place_job *place;
     struct placement placement;
     struct times *times;
-    struct reach *past, *future; /* of the event asked about */
-    uint64_t about;              /* its position */
-    bool hidden; /* something that nobody saw may order what is not ordered */
     bool placed, done;
 };
 
@@ -354,9 +350,6 @@ struct window_job *window_begin(const struct run *run, struct window_request *re
     if (job) {
         window_request_free(&job->request);
         placement_free(&job->placement);
-        reach_free(job->past);
-        reach_free(job->future);
-        job->past = job->future = NULL;
         job->placed = job->done = false;
         job->request = *request;
         place_want(job->place, request->from, request->columns);
@@ -382,8 +375,6 @@ void window_free(struct window_job *job)
     place_end(job->place);
     placement_free(&job->placement);
     times_free(job->times);
-    reach_free(job->past);
-    reach_free(job->future);
     window_request_free(&job->request);
     free(job->moves);
     free(job->rows);
@@ -395,26 +386,6 @@ void window_free(struct window_job *job)
 
 /* ---- working ---- */
 
-/* How far the past and the future of the event asked about reach, as far as the window goes. */
-static void ask_about(struct window_job *job)
-{
-    const struct placement *p = &job->placement;
-    job->about = job->request.about.line ? order_position(job->run->order, job->request.about)
-                                         : NO_POSITION;
-    if (job->about == NO_POSITION || !p->count)
-        return;
-    job->past = reach_new(job->run->order, job->about, false, p->events[0].position);
-    job->future = reach_new(job->run->order, job->about, true, p->events[p->count - 1].position);
-    job->hidden = unseen_hiding(job->run) != 0;
-}
-
-/* The latest event that how they stand is asked of. */
-static uint64_t last_asked(const struct window_job *job)
-{
-    uint64_t last = job->placement.events[job->placement.count - 1].position;
-    return last > job->about ? last : job->about;
-}
-
 bool window_step(struct window_job *job, uint64_t budget)
 {
     if (job->done)
@@ -423,33 +394,14 @@ bool window_step(struct window_job *job, uint64_t budget)
         if (!place_step(job->place, budget))
             return false;
         place_take(job->place, &job->placement);
-        job->placed = true;
+        job->placed = job->done = true;
         if (job->many)
             choose_seen(job);
-        ask_about(job);
     }
-    return job->done = (!job->past || reach_step(job->past, budget)) &&
-                       (!job->future || reach_step(job->future, budget)) &&
-                       (!job->past || order_doubts_step(job->run->order, last_asked(job) + 1, budget));
-}
-
-bool window_left(struct window_job *job)
-{
-    return job->done = job->placed;
+    return true;
 }
 
 /* ---- answering ---- */
-
-static uint8_t stands(const struct window_job *job, uint64_t position)
-{
-    if (!job->past)
-        return 0;
-    bool past = reach_has(job->past, position), future = reach_has(job->future, position);
-    if (past || future)
-        return 1 + (past && future ? ORDER_SAME : past ? ORDER_BEFORE : ORDER_AFTER);
-    bool unknown = job->hidden || order_doubts_between(job->run->order, job->about, position);
-    return 1 + (unknown ? ORDER_UNKNOWN : ORDER_CONCURRENT);
-}
 
 static void add_presences(struct presences *sum, const struct order *order, uint32_t line, uint64_t left)
 {
@@ -486,7 +438,6 @@ static void fill_event(struct window_job *job, const struct placed *p, struct sh
     *s = show(job->run, p->position);
     s->column = p->column;
     s->fold = p->fold;
-    s->stands = stands(job, p->position);
     s->time_ns = time_at(job, p->position);
     uint64_t before = order_previous(job->run->order, p->position);
     bool known = before != NO_POSITION && order_event(job->run->order, before).line == s->at.line;
@@ -538,11 +489,10 @@ static void note_others(const struct shown_window *w)
     }
 }
 
-void window_put(struct window_job *job, struct out *out)
+void window_put(struct window_job *job, struct reply *reply)
 {
     const struct placement *p = &job->placement;
-    struct shown_window w = {.id = job->request.id,
-                             .generation = job->run->generation,
+    struct shown_window w = {.generation = job->run->generation,
                              .anchor = job->anchor,
                              .count = order_count(job->run->order),
                              .from = job->request.from,
@@ -569,9 +519,9 @@ void window_put(struct window_job *job, struct out *out)
         pending = pending_of(job->run, LIMIT_PENDING);
     w.pending = pending.events;
     w.pending_count = (uint32_t)pending.count;
-    out_begin(out, MESSAGE_WINDOW_IS);
-    put_window(out, &w);
-    out_end(out);
+    part_begin(reply, PART_WINDOW);
+    put_window(reply->out, &w);
+    part_end(reply);
     for (uint32_t i = 0; i < w.event_count; i++)
         show_free(&w.events[i]);
     waiting_free(&pending);
@@ -581,14 +531,43 @@ void window_put(struct window_job *job, struct out *out)
     free(w.vias);
 }
 
+/* ---- the question ---- */
+
+static void *begin_job(struct desk *desk, struct in *in)
+{
+    struct window_request request;
+    struct window_job *job = NULL;
+    get_window_request(in, &request);
+    if (in_done(in)) {
+        job = window_begin(desk->run, &request, desk->kept);
+        desk->kept = NULL;
+    }
+    window_request_free(&request);
+    return job;
+}
+
 static bool step_job(void *job, uint64_t budget) { return window_step(job, budget); }
 
-static bool put_job(void *job, struct out *out)
+static bool put_job(void *job, struct reply *reply)
 {
-    window_put(job, out);
+    window_put(job, reply);
     return true;
 }
 
 static void free_job(void *job) { window_free(job); }
 
-const struct job_sort window_jobs = {step_job, put_job, free_job, LIMIT_WINDOWS};
+/* What it has placed may be wanted again. */
+static void leave_job(struct desk *desk, void *p, bool answered)
+{
+    struct window_job *job = p;
+    if (answered || (!desk->kept && job->done)) {
+        window_free(desk->kept);
+        desk->kept = job;
+    } else {
+        window_free(job);
+    }
+}
+
+const struct question question_window = {.begin = begin_job, .step = step_job, .put = put_job,
+                                         .free = free_job, .leave = leave_job, .most = LIMIT_WINDOWS,
+                                         .picture = true};

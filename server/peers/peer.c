@@ -123,7 +123,7 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
         }
         out_drop(&peer->out, n > 0 ? (size_t)n : 0);
     }
-    if (peer->out.size || peer->dump || peer->telling)
+    if (peer->out.size || viewer_has_more(peer))
         return;
     ev_io_stop(loop, io);
     if (peer->ending)

@@ -3,14 +3,11 @@
 #define SERVER_PEERS_SERVER_H
 
 #include "server/answer/answer.h"
-#include "server/answer/jobs.h"
+#include "server/answer/desk.h"
 #include "server/file/runs.h"
-#include "server/answer/question.h"
-#include "server/answer/finding.h"
 #include "server/intake/session.h"
 #include "server/intake/ticks.h"
 #include "server/loop/turn.h"
-#include "server/answer/window.h"
 #include "wire/limits.h"
 
 #include <ev.h>
@@ -47,9 +44,8 @@ struct peer {
     struct known known;
     bool feeding, follows_newest;
     bool telling; /* not all that is new was told */
-    struct dump *dump; /* NULL: none is under way */
-    struct jobs windows, densities, questions, searches;
-    struct window_job *kept; /* the last one answered: scrolling goes on from it */
+    bool held;    /* its messages wait until it has read */
+    struct desk desk; /* its questions */
     uint64_t fed_generation;
     unsigned fed_connected;
 };
@@ -111,9 +107,10 @@ bool run_finished(struct run *run, struct share share); /* false: its last state
 /* viewer.c */
 bool viewer_ready(struct peer *peer); /* false: it must read first; its next message waits */
 bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
-void viewer_refill(struct peer *peer);
+void viewer_refill(struct peer *peer); /* there is room in the socket */
+bool viewer_has_more(const struct peer *peer); /* for when there is */
 void viewer_feed(struct server *server);
-bool viewer_work(struct server *server); /* a step of every job; false if there is none */
+bool viewer_work(struct server *server); /* a step for each; false if nobody waits for another */
 void viewer_gone(struct peer *peer);
 
 #endif

@@ -82,6 +82,12 @@ static void apply_effect(void *context, uint32_t kind, uint32_t type)
     }
 }
 
+const struct target_event *run_look(const struct run *run, uint32_t line, uint32_t type, enum relation relation)
+{
+    uint32_t kind = line & HIDDEN_LINE ? order_line_kind(run->order, line) : run_line_at(run, line)->kind;
+    return look_up(run, run_kind_name(run, kind), run_type_name(run, type), relation);
+}
+
 uint32_t run_type(struct run *run, const char *name)
 {
     uint32_t type = names_find(&run->types, name);

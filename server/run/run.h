@@ -153,6 +153,8 @@ void run_fact(struct run *run, struct chunk chunk); /* to its keeper */
 bool run_described(const struct run *run, const char *name);
 bool run_describe(struct run *run, const char *name, const char *text);
 const struct target_kind *run_target_kind(const struct run *run, const char *kind);
+/* What the descriptions say of an event of that type on a line; NULL: nothing. */
+const struct target_event *run_look(const struct run *run, uint32_t line, uint32_t type, enum relation relation);
 
 /* Whether more events wait for others than may: an eighth of the memory.  What waits by its number alone goes to
  * the file; what waits by a key, or for several others, does not. */

@@ -76,10 +76,9 @@ import sys, threading
 from talk import *
 column = int(sys.argv[1])
 def event(number, at):
-    return (ref(1, number) + struct.pack("<QIBBqIIIQQHHHiIBBq", number, 1, 0, 0, number, 0, 1, 0, 0, 0, 1, 0, 0, at, 0, 0, 0, -1)
+    return (ref(1, number) + struct.pack("<QIBBqIIIQQHHHiIBq", number, 1, 0, 0, number, 0, 1, 0, 0, 0, 1, 0, 0, at, 0, 0, -1)
             + struct.pack("<III", 0, 0, 0))
-def run(kind):
-    return frame(kind, struct.pack("<IIQQ", 1, 0, 2, 1) + string("run") + string("x.poet") + struct.pack("<QB", 0, 0))
+run = struct.pack("<IIQQ", 1, 0, 2, 1) + string("run") + string("x.poet") + struct.pack("<QB", 0, 0)
 tables = (frame(72, struct.pack("<IBIQQ", 1, 0, 0, 0, 0) + ref(0, 0) + struct.pack("<QQQ", 2, 1, 2) + string("task")
                 + string("main")) + frame(71, struct.pack("<I", 1) + string("x")))
 window = (struct.pack("<QQQiIqiiB", 1, 0, 2, 0, 40, 0, 0, 1, 0) + struct.pack("<III", 1, 1, 0) + struct.pack("<HHHQB", 1, 0, 0, 0, 0)
@@ -90,10 +89,12 @@ door.listen(5)
 print(door.getsockname()[1], flush=True)
 def serve(peer):
     for kind, body in frames(peer):
-        if kind == 1: peer.sendall(frame(64, struct.pack("<I", 1)))
-        if kind == 33: peer.sendall(run(83) + tables)
-        if kind == 32: peer.sendall(run(66) + frame(67))
-        if kind == 35: peer.sendall(frame(76, body[:4] + window))
+        if kind == 1: peer.sendall(frame(64, struct.pack("<I", VERSION)))
+        if kind != ASK: continue
+        number, what = struct.unpack_from("<IH", body)
+        if what == RUNS: peer.sendall(answer(number, PART_RUN, run))
+        if what == SELECT: peer.sendall(frame(83, run) + tables + answer(number))
+        if what == WINDOW: peer.sendall(answer(number, PART_WINDOW, window))
 while True:
     threading.Thread(target=serve, args=(door.accept()[0],), daemon=True).start()
 P

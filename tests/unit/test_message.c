@@ -93,7 +93,7 @@ static void a_window_survives_the_wire(void **state)
     struct shown_row row = {.line = 1, .in = {4, 5, 6}, .left = 8, .open = true};
     struct shown_gap gap = {1, 2, 3};
     struct shown_crossing crossing = {{1, 2}, {3, 4}};
-    struct shown_window w = {.id = 5, .from = -20, .columns = 40, .first = -9, .last = -9,
+    struct shown_window w = {.from = -20, .columns = 40, .first = -9, .last = -9,
                              .more_left = true, .rows = &row, .row_count = 1, .events = &e,
                              .event_count = 1, .gaps = &gap, .gap_count = 1,
                              .crossings = &crossing, .crossing_count = 1, .idle_lines = 1ull << 40, .left_lines = 7};

@@ -3,10 +3,10 @@
 #define _GNU_SOURCE
 #include "server/file/replay.h"
 #include "server/file/saving.h"
-#include "server/answer/window.h"
 #include "tests/bench/workload.h"
+#include "tests/unit/asking.h"
 #include "tests/unit/program.h"
-#include "tests/unit/unit.h"
+#include "wire/asked.h"
 
 #include <stdio.h>
 #include <signal.h>
@@ -259,23 +259,17 @@ static void write_file(const char *file, const uint8_t *bytes, size_t size)
 /* Looks at everything that a damaged run can be asked, and that no answer is wrong. */
 static void look_at_all(const struct run *run, const struct run *whole)
 {
-    struct out out = {0};
-    struct dump *dump = dump_new(run);
-    while (!dump_step(dump, &out, SIZE_MAX))
-        ;
-    dump_free(dump);
-    uint32_t line = 0;
-    while (!answer_tails(&out, run, &line, 3))
-        ;
-    answer_stat(&out, run);
+    const struct question *all[] = {&question_dump, &question_waits, &question_stat, &question_window};
+    struct out body = {0};
     struct window_request request = {.anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -20,
                                      .columns = 40, .fold = true};
-    struct window_job *job = window_begin(run, &request, NULL);
-    while (!window_step(job, 1000))
-        ;
-    window_put(job, &out);
-    window_free(job);
-    out_free(&out);
+    for (size_t i = 0; i < 4; i++) {
+        body = (struct out){0};
+        if (all[i] == &question_window)
+            put_window_request(&body, &request);
+        struct out out = answer_to(run, all[i], body, 1000);
+        out_free(&out);
+    }
     assert_same_answers(run, whole, 3);
 }
 

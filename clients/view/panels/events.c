@@ -30,7 +30,7 @@ struct _PoetRows {
     GObject parent;
     struct view *view;
     GHashTable *entries, *asked; /* by position; by page */
-    GQueue listing; /* positions that lists were asked for from */
+    GHashTable *listing; /* the position that a list was asked for from, by its question */
     guint count;
     bool hits; /* the finder's, instead of all */
 };
@@ -75,7 +75,7 @@ static void poet_rows_finalize(GObject *object)
     PoetRows *rows = POET_ROWS(object);
     g_hash_table_destroy(rows->entries);
     g_hash_table_destroy(rows->asked);
-    g_queue_clear_full(&rows->listing, g_free);
+    g_hash_table_destroy(rows->listing);
     G_OBJECT_CLASS(poet_rows_parent_class)->finalize(object);
 }
 
@@ -84,8 +84,8 @@ static void poet_rows_class_init(PoetRowsClass *class) { G_OBJECT_CLASS(class)->
 static void poet_rows_init(PoetRows *rows)
 {
     rows->entries = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_entry);
-    g_queue_init(&rows->listing);
     rows->asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    rows->listing = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 }
 
 /* ---- the view of it ---- */
@@ -104,6 +104,8 @@ static void keep(PoetRows *rows, uint64_t position, char *text, struct ref at)
     g_hash_table_insert(rows->entries, g_memdup2(&position, sizeof position), e);
 }
 
+static void take_list(void *user, const struct answer *answer);
+
 static void fetch(PoetRows *rows, uint64_t position)
 {
     uint64_t page = rows->hits ? position : position / PAGE;
@@ -115,8 +117,11 @@ static void fetch(PoetRows *rows, uint64_t position)
     }
     g_hash_table_add(rows->asked, g_memdup2(&page, sizeof page));
     uint64_t from = rows->hits ? position : page * PAGE;
-    g_queue_push_tail(&rows->listing, g_memdup2(&from, sizeof from));
-    link_list(rows->view, from, rows->hits ? 1 : PAGE);
+    struct out body = {0};
+    put_u64(&body, from);
+    put_u32(&body, rows->hits ? 1 : PAGE);
+    uint32_t id = link_ask(rows->view, ASK_LIST, &body, take_list, rows->view);
+    g_hash_table_insert(rows->listing, GUINT_TO_POINTER(id), g_memdup2(&from, sizeof from));
 }
 
 static void on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
@@ -137,8 +142,8 @@ static void on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpoint
     (void)factory;
     uint64_t *position = g_memdup2(&row->position, sizeof row->position);
     g_object_set_data_full(G_OBJECT(label), "position", position, g_free);
-    show_entry(POET_ROWS(view->events), label, row->position);
-    fetch(POET_ROWS(view->events), row->position);
+    show_entry(POET_ROWS(view->finder.events), label, row->position);
+    fetch(POET_ROWS(view->finder.events), row->position);
 }
 
 static void refresh_labels(struct view *view, GtkWidget *in)
@@ -147,48 +152,61 @@ static void refresh_labels(struct view *view, GtkWidget *in)
         GtkWidget *label = gtk_widget_get_first_child(child);
         const uint64_t *position = label ? g_object_get_data(G_OBJECT(label), "position") : NULL;
         if (position)
-            show_entry(POET_ROWS(view->events), label, *position);
+            show_entry(POET_ROWS(view->finder.events), label, *position);
     }
 }
 
 static gboolean on_refresh(gpointer data)
 {
     struct view *view = data;
-    g_object_set_data(G_OBJECT(view->events_list), "refresh", NULL);
-    refresh_labels(view, view->events_list);
+    g_object_set_data(G_OBJECT(view->finder.events_list), "refresh", NULL);
+    refresh_labels(view, view->finder.events_list);
     return G_SOURCE_REMOVE;
 }
 
-void events_take(struct view *view, struct shown_event *event)
+static void add_event(struct view *view, struct in *in)
 {
-    PoetRows *rows = POET_ROWS(view->events);
-    keep(rows, event->position, details_say(view, event), event->at);
-    shown_event_free(event);
-    if (!g_object_get_data(G_OBJECT(view->events_list), "refresh"))
-        g_object_set_data(G_OBJECT(view->events_list), "refresh",
+    PoetRows *rows = POET_ROWS(view->finder.events);
+    struct shown_event event;
+    get_event(in, &event);
+    if (in_done(in))
+        keep(rows, event.position, say_event(the_book(view), &event), event.at);
+    shown_event_free(&event);
+    if (!g_object_get_data(G_OBJECT(view->finder.events_list), "refresh"))
+        g_object_set_data(G_OBJECT(view->finder.events_list), "refresh",
                           GUINT_TO_POINTER(g_idle_add(on_refresh, view)));
 }
 
 /* A list is here, up to a position.  What it left out is of lines that are never drawn. */
-void events_listed(struct view *view, uint64_t end)
+static void fill_list(PoetRows *rows, uint64_t from, uint64_t end)
 {
-    PoetRows *rows = POET_ROWS(view->events);
-    uint64_t *from = g_queue_pop_head(&rows->listing);
-    for (uint64_t p = from ? *from : end; p < end && p - *from < 4 * PAGE && !rows->hits; p++)
+    for (uint64_t p = from; p < end && p - from < 4 * PAGE && !rows->hits; p++)
         if (!g_hash_table_contains(rows->entries, &p))
             keep(rows, p, g_strdup("·"), (struct ref){0, 0});
-    g_free(from);
+}
+
+static void take_list(void *user, const struct answer *answer)
+{
+    struct view *view = user;
+    PoetRows *rows = POET_ROWS(view->finder.events);
+    const uint64_t *from = g_hash_table_lookup(rows->listing, GUINT_TO_POINTER(answer->id));
+    if (answer->part == PART_EVENT)
+        add_event(view, answer->in);
+    if (answer->part == PART_LISTED && from)
+        fill_list(rows, *from, get_u64(answer->in));
+    if (answer->last)
+        g_hash_table_remove(rows->listing, GUINT_TO_POINTER(answer->id));
 }
 
 /* The log has grown, or there are other hits. */
 void events_count(struct view *view)
 {
-    PoetRows *rows = POET_ROWS(view->events);
+    PoetRows *rows = POET_ROWS(view->finder.events);
     bool hits = view->finder.hit_count > 0;
     guint count = hits ? view->finder.hit_count : (guint)MIN(view->link.count, G_MAXUINT / 2);
     if (hits == rows->hits && count == rows->count && !hits)
         return;
-    if (!gtk_widget_get_mapped(view->events_list) && !hits && rows->count && !rows->hits)
+    if (!gtk_widget_get_mapped(view->finder.events_list) && !hits && rows->count && !rows->hits)
         return; /* it is told when it is looked at */
     guint before = rows->count;
     bool grows = !hits && !rows->hits && count >= before;
@@ -202,11 +220,11 @@ void events_count(struct view *view)
 
 void events_clear(struct view *view)
 {
-    PoetRows *rows = POET_ROWS(view->events);
+    PoetRows *rows = POET_ROWS(view->finder.events);
     guint before = rows->count;
-    g_queue_clear_full(&rows->listing, g_free);
     g_hash_table_remove_all(rows->entries);
     g_hash_table_remove_all(rows->asked);
+    g_hash_table_remove_all(rows->listing);
     rows->count = 0;
     rows->hits = false;
     g_list_model_items_changed(G_LIST_MODEL(rows), 0, before, 0);
@@ -216,9 +234,9 @@ void events_clear(struct view *view)
 /* The selected event, in the list. */
 void events_select(struct view *view)
 {
-    PoetRows *rows = POET_ROWS(view->events);
+    PoetRows *rows = POET_ROWS(view->finder.events);
     const struct scene_mark *m = stage_mark(view, view->place.selected);
-    if (!m || m->event->position == NO_POSITION || !gtk_widget_get_mapped(view->events_list))
+    if (!m || m->event->position == NO_POSITION || !gtk_widget_get_mapped(view->finder.events_list))
         return;
     guint index = (guint)m->event->position;
     for (guint i = 0; rows->hits && i < rows->count; i++)
@@ -227,16 +245,16 @@ void events_select(struct view *view)
     if (index >= rows->count)
         return;
     view->moving = true;
-    gtk_widget_activate_action(view->events_list, "list.scroll-to-item", "u", index);
+    gtk_widget_activate_action(view->finder.events_list, "list.scroll-to-item", "u", index);
     gtk_single_selection_set_selected(
-        GTK_SINGLE_SELECTION(gtk_list_view_get_model(GTK_LIST_VIEW(view->events_list))), index);
+        GTK_SINGLE_SELECTION(gtk_list_view_get_model(GTK_LIST_VIEW(view->finder.events_list))), index);
     view->moving = false;
 }
 
 static void on_activate(GtkListView *list, guint index, gpointer data)
 {
     struct view *view = data;
-    PoetRows *rows = POET_ROWS(view->events);
+    PoetRows *rows = POET_ROWS(view->finder.events);
     if (rows->hits && index >= view->finder.hit_count)
         return;
     uint64_t position = rows->hits ? view->finder.positions[index] : index;
@@ -251,7 +269,7 @@ static void on_selected(GtkSingleSelection *selection, GParamSpec *spec, gpointe
     struct view *view = data;
     guint index = gtk_single_selection_get_selected(selection);
     (void)spec;
-    if (!view->moving && index != GTK_INVALID_LIST_POSITION && gtk_widget_has_focus(view->events_list))
+    if (!view->moving && index != GTK_INVALID_LIST_POSITION && gtk_widget_has_focus(view->finder.events_list))
         on_activate(NULL, index, view);
 }
 
@@ -267,21 +285,21 @@ GtkWidget *events_new(struct view *view)
     GtkWidget *scrolled = gtk_scrolled_window_new();
     PoetRows *rows = g_object_new(POET_TYPE_ROWS, NULL);
     rows->view = view;
-    view->events = G_LIST_MODEL(rows);
+    view->finder.events = G_LIST_MODEL(rows);
     GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
     g_signal_connect(factory, "setup", G_CALLBACK(on_setup), view);
     g_signal_connect(factory, "bind", G_CALLBACK(on_bind), view);
-    GtkSingleSelection *selection = gtk_single_selection_new(g_object_ref(view->events));
+    GtkSingleSelection *selection = gtk_single_selection_new(g_object_ref(view->finder.events));
     gtk_single_selection_set_autoselect(selection, FALSE);
     gtk_single_selection_set_can_unselect(selection, TRUE);
     g_signal_connect(selection, "notify::selected", G_CALLBACK(on_selected), view);
-    view->events_list = gtk_list_view_new(GTK_SELECTION_MODEL(selection), factory);
-    gtk_list_view_set_single_click_activate(GTK_LIST_VIEW(view->events_list), TRUE);
-    g_signal_connect(view->events_list, "activate", G_CALLBACK(on_activate), view);
-    g_signal_connect_after(view->events_list, "map", G_CALLBACK(on_map), view);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(view->events_list), GTK_ACCESSIBLE_PROPERTY_LABEL,
+    view->finder.events_list = gtk_list_view_new(GTK_SELECTION_MODEL(selection), factory);
+    gtk_list_view_set_single_click_activate(GTK_LIST_VIEW(view->finder.events_list), TRUE);
+    g_signal_connect(view->finder.events_list, "activate", G_CALLBACK(on_activate), view);
+    g_signal_connect_after(view->finder.events_list, "map", G_CALLBACK(on_map), view);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(view->finder.events_list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Events in the order of the recording", -1);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), view->events_list);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), view->finder.events_list);
     gtk_widget_set_vexpand(scrolled, TRUE);
     return scrolled;
 }

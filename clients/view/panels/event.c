@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct details {
+    GtkWidget *details, *counts, *relation, *event_buttons;
+    guint idle;
+};
+
 /* ---- words ---- */
 
 static const struct shown_event *event_of(const struct view *view, struct ref at)
@@ -61,91 +66,6 @@ static void add_refs(GString *s, const struct book *book, const char *name, cons
         g_string_append_printf(s, "and %u more\n", count - 20);
 }
 
-static const char *state_of(const struct shown_event *e)
-{
-    return e->state == EVENT_PENDING ? " (pending: it waits for its partner)"
-           : e->state == EVENT_CONTRADICTORY ? " (contradictory: not in the order)" : "";
-}
-
-/* "T:main: create (1:3) about T:worker at main.c:12" */
-char *details_say(struct view *view, const struct shown_event *e)
-{
-    const struct book *book = the_book(view);
-    char at[48];
-    ref_print(at, sizeof at, e->at);
-    GString *s = g_string_new(NULL);
-    g_string_append_printf(s, "%s: %s (%s)%s", book_label(book, e->at.line), book_type(book, e->type), at,
-                           state_of(e));
-    if (e->about)
-        g_string_append_printf(s, " about %s", book_label(book, e->about));
-    for (uint32_t i = 0; i < e->partner_count && i < 3; i++) {
-        ref_print(at, sizeof at, e->partners[i]);
-        g_string_append_printf(s, "%s %s %s",
-                               i ? "," : e->relation == RELATION_RECEIVE ? ", after"
-                                      : e->relation == RELATION_SEND ? ", before" : ", together with", at,
-                               e->partners[i].line & HIDDEN_LINE ? "" : book_label(book, e->partners[i].line));
-    }
-    for (uint32_t i = 0; i < e->text_count; i++)
-        g_string_append_printf(s, " “%s”", e->texts[i]);
-    return g_string_free(s, FALSE);
-}
-
-static const char *waits_before(const struct view *view, const struct shown_event *e)
-{
-    const struct scene *s = view->stage.scene;
-    for (uint32_t i = 1; s && i < s->mark_count; i++)
-        if (s->marks[i].event == e && s->marks[i - 1].row == s->marks[i].row &&
-            s->marks[i - 1].event->in.blocked && !s->marks[i - 1].event->in.active)
-            return "blocked before it for";
-    return "since the event before it on its line";
-}
-
-char *details_hover(struct view *view, const struct shown_event *e)
-{
-    const struct book *book = the_book(view);
-    GString *s = g_string_new(NULL);
-    char *said = details_say(view, e), *time = duration(e->time_ns);
-    g_string_append_printf(s, "%s\nat %s", said, time);
-    if (e->since_ns > 0) {
-        char *since = duration(e->since_ns);
-        g_string_append_printf(s, ", %s %s", waits_before(view, e), since);
-        g_free(since);
-    }
-    if (e->thread && e->thread != e->at.line)
-        g_string_append_printf(s, "\nby %s", book_label(book, e->thread));
-    if (e->site) {
-        struct site_is site = sites_call(view->link.sites, e->process, e->site);
-        g_string_append_printf(s, "\n%s %s", site.function, site.place);
-    }
-    g_free(said);
-    g_free(time);
-    return g_string_free(s, FALSE);
-}
-
-/* What a line does between two marks; NULL: nothing worth a word. */
-char *details_hover_stretch(struct view *view, uint32_t row, double x_pt)
-{
-    const struct scene *s = view->stage.scene;
-    const struct scene_mark *before = NULL, *after = NULL;
-    for (uint32_t i = 0; i < s->mark_count; i++) {
-        const struct scene_mark *m = &s->marks[i];
-        if (m->row != row || m->state == EVENT_PENDING)
-            continue;
-        if (m->x_pt <= x_pt)
-            before = m;
-        else if (!after)
-            after = m;
-    }
-    struct presences in = before ? before->event->in : view->stage.window.rows[row].in;
-    const char *what = in.active ? NULL : in.away ? "its holder is away" : in.blocked ? "only blocked threads" : NULL;
-    if (!what || !after || after->event->since_ns < 0)
-        return what ? g_strdup_printf("%s: %s", s->rows[row].label, what) : NULL;
-    char *time = duration(after->event->since_ns);
-    char *text = g_strdup_printf("%s: %s, for %s", s->rows[row].label, what, time);
-    g_free(time);
-    return text;
-}
-
 /* ---- its source ---- */
 
 #define LINES_AROUND 3
@@ -185,7 +105,7 @@ static void add_source(GString *s, const struct site_is *site)
     g_free(path);
 }
 
-void details_editor(struct view *view)
+void event_edit(struct view *view)
 {
     const struct shown_event *e = event_of(view, view->place.selected);
     if (!e || !e->site) {
@@ -223,7 +143,7 @@ static void describe(struct view *view, GString *s, const struct shown_event *e)
     const struct target_event *look = book_look(book, e);
     char at[48], *time = duration(e->time_ns);
     ref_print(at, sizeof at, e->at);
-    char *type = g_strdup_printf("%s%s", book_type(book, e->type), state_of(e));
+    char *type = g_strdup_printf("%s%s", book_type(book, e->type), say_state(e));
     add_field(s, "Type", type);
     if (look && strcmp(look->text, book_type(book, e->type)) != 0)
         add_field(s, "Meaning", look->text);
@@ -232,7 +152,7 @@ static void describe(struct view *view, GString *s, const struct shown_event *e)
     add_field(s, "Time", time);
     if (e->since_ns > 0) {
         char *since = duration(e->since_ns);
-        add_field(s, waits_before(view, e), since);
+        add_field(s, hover_since(view, e), since);
         g_free(since);
     }
     add_refs(s, book, e->relation == RELATION_RECEIVE ? "After the send"
@@ -264,31 +184,33 @@ static void describe(struct view *view, GString *s, const struct shown_event *e)
     g_free(time);
 }
 
-static void refresh(struct view *view)
+static void tell_relation(struct view *view, struct details *state);
+
+static void refresh(struct view *view, struct details *state)
 {
     struct ref selected = view->place.selected;
     const struct shown_event *e = event_of(view, selected);
     if (!selected.line) {
-        gtk_label_set_text(GTK_LABEL(view->details), "Click an event, or press an arrow key.\n\n"
+        gtk_label_set_text(GTK_LABEL(state->details), "Click an event, or press an arrow key.\n\n"
                            "Ctrl+click a second one to see what ties them together.");
     } else if (e) {
         GString *s = g_string_new(NULL);
         describe(view, s, e);
-        gtk_label_set_markup(GTK_LABEL(view->details), s->str);
+        gtk_label_set_markup(GTK_LABEL(state->details), s->str);
         g_string_free(s, TRUE);
-        char *said = details_say(view, e);
+        char *said = say_event(the_book(view), e);
         gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                        said, -1);
         window_say(view, "%s", said);
         g_free(said);
     }
-    gtk_widget_set_visible(view->event_buttons, selected.line != 0);
-    details_relation(view);
+    gtk_widget_set_visible(state->event_buttons, selected.line != 0);
+    tell_relation(view, state);
 }
 
-static void tell_counts(struct view *view)
+static void tell_counts(struct view *view, struct details *state)
 {
-    const struct shown_count *c = &view->count;
+    const struct shown_count *c = &view->ties.count;
     bool known = view->place.selected.line && ref_equal(c->at, view->place.selected);
     char *unknown = c->unknown ? g_strdup_printf("   <span foreground=\"#007E5A\">%'llu not known</span>",
                                                  (unsigned long long)c->unknown)
@@ -302,16 +224,16 @@ static void tell_counts(struct view *view)
                                    (unsigned long long)c->after, (unsigned long long)c->concurrent, unknown,
                                    c->same > 1 ? ", and its partner is the same point" : "");
     g_free(unknown);
-    gtk_label_set_markup(GTK_LABEL(view->counts), text);
-    gtk_widget_set_visible(view->counts, *text != 0);
+    gtk_label_set_markup(GTK_LABEL(state->counts), text);
+    gtk_widget_set_visible(state->counts, *text != 0);
     g_free(text);
 }
 
 static void tell_chain(struct view *view, GString *s)
 {
-    const struct stage *stage = &view->stage;
-    for (uint32_t i = 0; i < stage->chain_count; i++) {
-        const struct shown_event *e = &stage->chain_events[i];
+    const struct ties *r = &view->ties;
+    for (uint32_t i = 0; i < r->chain_count; i++) {
+        const struct shown_event *e = &r->events[i];
         char *type = g_markup_escape_text(book_type(the_book(view), e->type), -1);
         g_string_append(s, i ? "\n→ " : "\n\n");
         append_link(s, the_book(view), e->at);
@@ -324,61 +246,56 @@ static void tell_chain(struct view *view, GString *s)
 /* Why it is not known, or what else may order what is concurrent. */
 static void tell_reasons(const struct view *view, GString *s)
 {
-    bool known = view->stage.related != ORDER_UNKNOWN;
-    if (view->stage.related < 0)
+    bool known = view->ties.related != ORDER_UNKNOWN;
+    if (view->ties.related < 0)
         return;
     for (unsigned reason = 1; reason < 32; reason++)
-        if (view->stage.reasons & UNSEEN_BIT(reason))
+        if (view->ties.reasons & UNSEEN_BIT(reason))
             g_string_append_printf(s, "\n<small>%s%s</small>", known ? "as far as is seen: " : "", unseen_text(reason));
 }
 
-void details_relation(struct view *view)
+static void tell_relation(struct view *view, struct details *state)
 {
     static const char *const words[] = {"is before", "is after", "is concurrent with",
                                         "is the same point as", "may stand either way to"};
     const struct place *p = &view->place;
-    tell_counts(view);
-    gtk_widget_set_visible(view->relation, p->second.line != 0);
+    tell_counts(view, state);
+    gtk_widget_set_visible(state->relation, p->second.line != 0);
     if (!p->second.line)
         return;
     GString *s = g_string_new(NULL);
-    int related = view->stage.related;
+    int related = view->ties.related;
     append_link(s, the_book(view), p->selected);
     g_string_append_printf(s, "\n<b>%s</b>\n", related >= 0 && related < 5 ? words[related] : "…");
     append_link(s, the_book(view), p->second);
     tell_reasons(view, s);
     tell_chain(view, s);
-    gtk_label_set_markup(GTK_LABEL(view->relation), s->str);
+    gtk_label_set_markup(GTK_LABEL(state->relation), s->str);
     g_string_free(s, TRUE);
 }
 
 static gboolean on_idle(gpointer data)
 {
-    struct view *view = data;
-    view->details_idle = 0;
-    refresh(view);
+    struct details *state = panel_state(data, &panel_event);
+    state->idle = 0;
+    refresh(data, state);
     return G_SOURCE_REMOVE;
 }
 
 /* The picture comes first: to look up a source may take a while. */
-void details_refresh(struct view *view)
+static void refresh_later(struct view *view)
 {
-    if (!view->details_idle)
-        view->details_idle = g_idle_add_full(G_PRIORITY_LOW, on_idle, view, NULL);
+    struct details *state = panel_state(view, &panel_event);
+    if (!state->idle)
+        state->idle = g_idle_add_full(G_PRIORITY_LOW, on_idle, view, NULL);
 }
 
-/* One more event of the chain. */
-void details_chain(struct view *view, struct shown_event *event)
+static void take(struct view *view, enum news news)
 {
-    struct stage *stage = &view->stage;
-    if (!stage->chain) {
-        shown_event_free(event);
-        return;
-    }
-    stage->chain[stage->chain_count] = event->at;
-    stage->chain_events[stage->chain_count++] = *event;
-    stage_stale(view);
-    details_relation(view);
+    if (news == NEWS_SELECTED || news == NEWS_PICTURE)
+        refresh_later(view);
+    else if (news == NEWS_RELATED)
+        tell_relation(view, panel_state(view, &panel_event));
 }
 
 static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
@@ -396,8 +313,8 @@ static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
     if (second.line) { /* look at it, but go on asking */
         view->place.selected = selected;
         view->place.second = second;
-        link_why(view);
-        details_refresh(view);
+        ties_ask(view);
+        refresh_later(view);
     }
     return TRUE;
 }
@@ -414,7 +331,16 @@ static GtkWidget *new_label(struct view *view)
     return label;
 }
 
-GtkWidget *details_new(struct view *view)
+static void on_destroy(GtkWidget *widget, gpointer data)
+{
+    struct details *state = data;
+    (void)widget;
+    if (state->idle)
+        g_source_remove(state->idle);
+    state->idle = 0;
+}
+
+static GtkWidget *build(struct view *view)
 {
     static const char *const buttons[][3] = {{"Partner", "win.partner", "Select its partner (Enter)"},
                                              {"Cause", "win.cause", "The nearest cause on another line ([)"},
@@ -422,21 +348,26 @@ GtkWidget *details_new(struct view *view)
                                              {"Editor", "win.editor", "Open its source (Ctrl+E)"}};
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10), *scrolled = gtk_scrolled_window_new();
     g_object_set(box, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10, NULL);
-    view->event_buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    struct details *state = g_new0(struct details, 1);
+    panel_keep(view, &panel_event, state);
+    g_signal_connect(box, "destroy", G_CALLBACK(on_destroy), state);
+    state->event_buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
     for (size_t i = 0; i < G_N_ELEMENTS(buttons); i++) {
         GtkWidget *button = gtk_button_new_with_label(buttons[i][0]);
         gtk_actionable_set_action_name(GTK_ACTIONABLE(button), buttons[i][1]);
         gtk_widget_set_tooltip_text(button, buttons[i][2]);
-        gtk_box_append(GTK_BOX(view->event_buttons), button);
+        gtk_box_append(GTK_BOX(state->event_buttons), button);
     }
-    view->counts = new_label(view);
-    view->relation = new_label(view);
-    view->details = new_label(view);
-    gtk_box_append(GTK_BOX(box), view->event_buttons);
-    gtk_box_append(GTK_BOX(box), view->counts);
-    gtk_box_append(GTK_BOX(box), view->relation);
-    gtk_box_append(GTK_BOX(box), view->details);
+    state->counts = new_label(view);
+    state->relation = new_label(view);
+    state->details = new_label(view);
+    gtk_box_append(GTK_BOX(box), state->event_buttons);
+    gtk_box_append(GTK_BOX(box), state->counts);
+    gtk_box_append(GTK_BOX(box), state->relation);
+    gtk_box_append(GTK_BOX(box), state->details);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), box);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
     return scrolled;
 }
+
+const struct panel panel_event = {"event", "Event", build, take, NULL};

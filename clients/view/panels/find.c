@@ -104,13 +104,13 @@ static void forget(struct finder *f)
     f->running = false;
 }
 
-void find_clear(struct view *view)
+static void clear(struct view *view)
 {
     struct finder *f = &view->finder;
     forget(f);
     g_clear_pointer(&f->sites, g_free);
     f->site_count = 0;
-    f->sites_asked = f->sites_here = false;
+    f->sites_here = false;
     events_clear(view);
     if (f->summary)
         gtk_label_set_text(GTK_LABEL(f->summary), "");
@@ -121,6 +121,9 @@ static bool empty_of(const struct search_request *r)
     return !r->type_count && !r->line_count && !r->site_count && !*r->text;
 }
 
+static void take_found(void *user, const struct answer *answer);
+static void take_sites(void *user, const struct answer *answer);
+
 void find_start(struct view *view)
 {
     struct finder *f = &view->finder;
@@ -128,17 +131,17 @@ void find_start(struct view *view)
     enum where where = gtk_drop_down_get_selected(GTK_DROP_DOWN(f->where));
     bool expression = gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(f->expression));
     struct pattern p;
+    struct out body = {0};
     forget(f);
-    link_cancel(view, REQUEST_FIND);
+    inquiry_cancel(view, &f->searching);
     stage_stale(view);
     events_count(view);
     gtk_label_set_text(GTK_LABEL(f->summary), "");
     if (!*text || !view->link.has_run)
         return;
     if ((where == ANYWHERE || where == IN_SITES) && !f->sites_here) {
-        if (!f->sites_asked)
-            link_ask(view, MESSAGE_SITES);
-        f->sites_asked = true;
+        if (!inquiry_runs(view, &f->listing_sites))
+            inquiry_ask(view, &f->listing_sites, ASK_SITES, NULL, take_sites);
         return; /* it goes on when they are here */
     }
     if (!begin_pattern(view, &p, text, expression))
@@ -157,7 +160,8 @@ void find_start(struct view *view)
         gtk_label_set_text(GTK_LABEL(f->summary), "No hits");
     } else {
         f->running = f->jump = true;
-        link_search(view, &r);
+        put_search_request(&body, &r);
+        inquiry_ask(view, &f->searching, ASK_SEARCH, &body, take_found);
     }
     g_free(r.types);
     g_free(r.lines);
@@ -165,9 +169,13 @@ void find_start(struct view *view)
     end_pattern(&p);
 }
 
-void find_sites(struct view *view, struct in *in)
+static void take_sites(void *user, const struct answer *answer)
 {
+    struct view *view = user;
     struct finder *f = &view->finder;
+    struct in *in = answer->in;
+    if (answer->part != PART_SITES)
+        return;
     uint32_t n = get_count(in, 12);
     g_free(f->sites);
     f->sites = g_new(struct asked_site, n + 1);
@@ -203,7 +211,7 @@ static void tell(struct view *view)
     g_free(text);
 }
 
-void find_take(struct view *view, struct shown_found *found)
+static void add_hits(struct view *view, const struct shown_found *found)
 {
     struct finder *f = &view->finder;
     uint32_t n = f->hit_count + found->hit_count;
@@ -228,6 +236,20 @@ void find_take(struct view *view, struct shown_found *found)
         f->jump = false;
         find_next(view, 0);
     }
+}
+
+static void take_found(void *user, const struct answer *answer)
+{
+    struct view *view = user;
+    struct shown_found found;
+    if (answer->part != PART_FOUND) {
+        view->finder.running = false;
+        return;
+    }
+    get_found(answer->in, &found);
+    if (in_done(answer->in))
+        add_hits(view, &found);
+    shown_found_free(&found);
 }
 
 /* From the selected event, else from what is seen: 1 the next hit, -1 the one before, 0 the next or this. */
@@ -257,7 +279,7 @@ void find_next(struct view *view, int step)
 
 void find_focus(struct view *view)
 {
-    panel_show(view, "find");
+    panel_show(view, panel_find.name);
     gtk_widget_grab_focus(view->finder.entry);
 }
 
@@ -289,7 +311,7 @@ static void on_stop(GtkSearchEntry *entry, gpointer data)
     gtk_widget_grab_focus(view->canvas);
 }
 
-GtkWidget *find_new(struct view *view)
+static GtkWidget *new_finder(struct view *view)
 {
     static const char *const where[] = {"Anywhere", "Types", "Lines", "Texts", "Call sites", NULL};
     struct finder *f = &view->finder;
@@ -317,3 +339,21 @@ GtkWidget *find_new(struct view *view)
     g_signal_connect(f->where, "notify::selected", G_CALLBACK(on_notify), view);
     return box;
 }
+
+static GtkWidget *build(struct view *view)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
+    gtk_box_append(GTK_BOX(box), new_finder(view));
+    gtk_box_append(GTK_BOX(box), events_new(view));
+    return box;
+}
+
+static void take(struct view *view, enum news news)
+{
+    if (news == NEWS_GROWN)
+        events_count(view);
+    else if (news == NEWS_SELECTED)
+        events_select(view);
+}
+
+const struct panel panel_find = {"find", "Events", build, take, clear};
