@@ -1,6 +1,13 @@
 /* Saving an order, and getting it back: what is still growing, and where the rest is on the shelf.  What is pending
  * is not in it: its arrivals are to be accepted again. */
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
 #include "server/order/saved.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

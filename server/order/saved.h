@@ -3,7 +3,7 @@
 #ifndef SERVER_ORDER_SAVED_H
 #define SERVER_ORDER_SAVED_H
 
-#include "server/order/inside.h"
+#include "server/order/state.h"
 
 #include <string.h>
 

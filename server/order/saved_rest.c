@@ -4,7 +4,16 @@
  * other: those are saved that were there.  Meetings and stretches change, too: one that is about to is saved first,
  * and whatever was saved, or was not there yet, has the number of the save.  The order in which they lie in what is
  * written makes no difference. */
+#include "memory/memory.h"
+#include "server/order/intake/meet.h"
+#include "server/order/intake/pending.h"
+#include "server/order/intake/stream.h"
+#include "server/order/log/pages.h"
+#include "server/order/log/receives.h"
+#include "server/order/order.h"
 #include "server/order/saved.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

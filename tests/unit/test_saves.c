@@ -1,6 +1,6 @@
 /* An order that is saved while it goes on: what is saved is one moment of it. */
 #include "memory/map.h"
-#include "server/order/inside.h"
+#include "server/order/state.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 

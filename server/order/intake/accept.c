@@ -1,5 +1,19 @@
 /* Intake: from events in any order to a log in an order that respects all edges. */
-#include "server/order/inside.h"
+#include "memory/memory.h"
+#include "server/order/intake/deliver.h"
+#include "server/order/intake/judge.h"
+#include "server/order/intake/meet.h"
+#include "server/order/intake/pending.h"
+#include "server/order/intake/stream.h"
+#include "server/order/intake/wait.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/log/pages.h"
+#include "server/order/log/series.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,15 @@
 /* Hidden lines: on a shared line, an event comes after every earlier one of the types in its
  * type's `after` set.  A hidden line collects those, so that the edges stay linear in number. */
-#include "server/order/inside.h"
+#include "server/order/intake/collect.h"
+
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/log/pages.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 

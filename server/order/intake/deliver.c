@@ -1,5 +1,21 @@
 /* Delivering: a point goes to the log, or the event that contradicts is set aside. */
-#include "server/order/inside.h"
+#include "server/order/intake/deliver.h"
+
+#include "memory/memory.h"
+#include "server/order/intake/collect.h"
+#include "server/order/intake/meet.h"
+#include "server/order/intake/pending.h"
+#include "server/order/intake/presence.h"
+#include "server/order/intake/stream.h"
+#include "server/order/intake/wait.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/log/pages.h"
+#include "server/order/log/receives.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,18 @@
 /* Judging: who is in the point of a line's head, and is all there that it follows? */
-#include "server/order/inside.h"
+#include "server/order/intake/judge.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/intake/deliver.h"
+#include "server/order/intake/meet.h"
+#include "server/order/intake/pending.h"
+#include "server/order/intake/stream.h"
+#include "server/order/intake/wait.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

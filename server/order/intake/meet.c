@@ -1,5 +1,13 @@
 /* Those who meet by a key: partners and groups that cannot name each other. */
-#include "server/order/inside.h"
+#include "server/order/intake/meet.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/intake/stream.h"
+#include "server/order/log/pages.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,14 @@
 /* What has arrived and waits: per line a ring of the next numbers, a map for numbers far ahead, and,
  * when there is much of it, a queue on the shelf for what lies well behind the line's head. */
-#include "server/order/inside.h"
+#include "server/order/intake/pending.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

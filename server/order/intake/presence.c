@@ -1,5 +1,12 @@
 /* Who is in a line, and doing what: from it follows the style it is drawn in. */
-#include "server/order/inside.h"
+#include "server/order/intake/presence.h"
+
+#include "memory/memory.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/pages.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

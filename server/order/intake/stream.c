@@ -1,6 +1,14 @@
 /* Streams: who sent the bytes that somebody received.  A stretch of bytes is one send or one receive; the
  * two are cut as the programs did, so a receive may have several sends and a send several receives. */
-#include "server/order/inside.h"
+#include "server/order/intake/stream.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/intake/wait.h"
+#include "server/order/log/pages.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,13 @@
  * forgotten nothing is left but what it was: most such lines are the same as many others.  When all lines in a
  * page of memory are like that, the page is given back, and two bytes say of each which pattern it is of.
  * line_get brings one back; order_look looks without that. */
-#include "server/order/inside.h"
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,11 @@
 /* What lies on the shelf and cannot be read: which events are lost with it. */
-#include "server/order/inside.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/log/series.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
 
 #include <stdlib.h>
 

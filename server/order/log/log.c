@@ -1,20 +1,17 @@
 /* The log: delivered events in blocks, the newest of them open, the others on the shelf. */
-#include "server/order/inside.h"
+#include "server/order/log/log.h"
+
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/pages.h"
+#include "server/order/log/series.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct line *line_get(const struct order *order, uint32_t line)
-{
-    uint32_t i = (line & ~HIDDEN_LINE) - 1;
-    if (line & HIDDEN_LINE)
-        return i < order->hidden_count ? &order->hidden[i] : NULL;
-    if (i >= order->line_count)
-        return NULL;
-    if (__builtin_expect(!order->lines[i].more, 0)) /* nothing else has none */
-        order_bring_back(order, i);
-    return &order->lines[i];
-}
 
 static const struct line *look(const struct order *order, uint32_t line)
 {

@@ -4,7 +4,14 @@
  * A save is of one moment, and takes many steps.  At that moment all pages that are to be written are frozen.  Until
  * a frozen page is written, a line of it that is about to change is written first, on the side: so a page has each of
  * its lines as it was at that moment, and a change never costs more than one line. */
+#include "server/order/log/pages.h"
+
+#include "memory/memory.h"
+#include "server/order/log/lines.h"
+#include "server/order/order.h"
 #include "server/order/saved.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

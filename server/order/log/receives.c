@@ -1,6 +1,14 @@
 /* The receives of a send: a chain through the rows while they are open, a list beside the log for
  * those that come later, which only grows. */
-#include "server/order/inside.h"
+#include "server/order/log/receives.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 

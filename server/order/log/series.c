@@ -1,5 +1,9 @@
 #include "server/order/log/series.h"
 
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,8 @@
 #include "server/order/placing/acting.h"
 
-#include "server/order/inside.h"
+#include "memory/memory.h"
+#include "server/order/log/lines.h"
+#include "server/order/placing/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,16 @@
 #include "server/order/placing/place.h"
 
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
 #include "server/order/placing/acting.h"
 #include "server/order/placing/fold.h"
-#include "server/order/inside.h"
 #include "server/order/placing/sweep.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

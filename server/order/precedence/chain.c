@@ -3,7 +3,15 @@
  * One pass back through the log from the later event.  Moving back along an exclusive line costs
  * nothing, going to a cause on another line costs a step; so what is known of each line is the fewest steps
  * from it to the end, which only falls, and a way is remembered where it falls. */
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
 #include "server/order/precedence/search.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 

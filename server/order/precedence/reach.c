@@ -1,5 +1,13 @@
 /* How far the past or the future of one event reaches. */
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
 #include "server/order/precedence/search.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,36 +1,16 @@
 /* Forgetting the oldest part of a run that is kept only up to a size. */
-#include "server/order/inside.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/log/pages.h"
+#include "server/order/log/series.h"
+#include "server/order/order.h"
+#include "server/order/precedence/doubt.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void line_trim(struct line *line)
-{
-    struct more *more = line->more;
-    if (more == &line_nothing)
-        return;
-    if (line->occupant_count == 0) {
-        free(more->occupants);
-        more->occupants = NULL;
-        more->occupant_room = 0;
-    }
-    if (line->pending == 0) {
-        free(more->ring.items);
-        more->ring = (struct ring){0};
-    }
-    if (line->waiter_count == 0) {
-        free(more->waiters);
-        more->waiters = NULL;
-        more->waiter_room = 0;
-    }
-    if (line->occupant_count || line->pending || line->waiter_count || more->gap_count || more->collector_count ||
-        more->wait.line || more->spill || more->far || line->closed == LINE_CLOSING)
-        return;
-    free(more->gaps);
-    free(more->collectors);
-    free(more);
-    line->more = &line_nothing;
-}
 
 /* A line of which nothing is left: most are threads and objects that are long gone.  That there was something
  * before (`last`) stays: what comes next follows it. */
@@ -114,31 +94,4 @@ void order_forget(struct order *order, uint64_t position)
     order_forget_begin(order, position);
     while (!order_forget_step(order))
         ;
-}
-
-uint64_t order_line_highest(const struct order *order, uint32_t line)
-{
-    const struct line *l = line & HIDDEN_LINE ? line_get(order, line) : order_look_at(order, line - 1);
-    return l->highest > l->delivered ? l->highest : l->delivered;
-}
-
-uint64_t order_first(const struct order *order) { return order->first; }
-
-uint64_t order_line_first(const struct order *order, uint32_t line)
-{
-    const struct line *l = line & HIDDEN_LINE ? line_get(order, line) : order_look_at(order, line - 1);
-    return order->forgetting.under_way ? order_line_from(order, line, order->first) : l->base;
-}
-
-bool order_is_forgotten(const struct order *order, struct ref at)
-{
-    bool hidden = at.line & HIDDEN_LINE, there = at.line && at.line <= order->line_count;
-    const struct line *line = hidden ? line_get(order, at.line) : there ? order_look_at(order, at.line - 1) : NULL;
-    uint64_t base = line ? order_line_first(order, at.line) : 0;
-    if (!line || base == 0 || at.number == 0 || at.number > line->delivered)
-        return false;
-    if (line->positions.count == base)
-        return true;
-    uint64_t first = order_line_at(order, at.line, base);
-    return first == NO_POSITION || at.number < log_get(order, first, FIELD_NUMBER);
 }
