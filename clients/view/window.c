@@ -262,8 +262,9 @@ void window_go(struct view *view, const char *text)
     if (mark && bookmarks_go(view, mark))
         return;
     if (ref_parse(text, &at)) {
-        const struct book_line *line = book_line(the_book(view), at.line);
-        if (line && !(at.line & HIDDEN_LINE))
+        const struct book *book = the_book(view); /* of many lines not all are known yet */
+        bool there = at.line && (book->some ? at.line <= book->line_count : book_line(book, at.line) != NULL);
+        if (there && !(at.line & HIDDEN_LINE))
             motion_to_event(view, at, NO_POSITION);
         else
             window_say(view, "%s: there is no such line", text);
