@@ -1,6 +1,9 @@
 /* An order that is saved while it goes on: what is saved is one moment of it. */
 #include "memory/map.h"
-#include "server/order/state.h"
+#include "server/order/intake/stream.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/log/receives.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 
