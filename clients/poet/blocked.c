@@ -1,5 +1,6 @@
 /* poet blocked: who waits for what, who holds it since when, and any cycle. */
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 
 #include "clients/book/say.h"
 #include "clients/poet/json.h"
@@ -99,7 +100,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct waits waits = {0};
     bool json;
     int status;
-    if (!command_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
+    if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
         return status;
     bool ok = subject_ask(command, &subject, ASK_WAITS, NULL, take, &waits);
     struct report report = {&subject, &subject.source.book, &waits};

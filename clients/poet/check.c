@@ -2,6 +2,7 @@
  * model. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 #include "memory/memory.h"
 
 #include <errno.h>

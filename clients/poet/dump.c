@@ -1,6 +1,7 @@
 /* poet dump: every event once, in an order that respects the partial order. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 
 #include "clients/poet/json.h"
 #include "wire/text.h"
@@ -187,7 +188,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct subject subject;
     bool json;
     int status;
-    if (!command_begin(command, argc, argv, SOURCE_ALL_LINES, &subject, &json, &status))
+    if (!subject_begin(command, argc, argv, SOURCE_ALL_LINES, &subject, &json, &status))
         return status;
     status = dump(command, &subject, json);
     subject_close(&subject);

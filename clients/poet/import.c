@@ -2,6 +2,7 @@
  * server, as a program would. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/source/source.h"
 #include "memory/memory.h"
 #include "clients/poet/shiviz.h"
 #include "wire/limits.h"

@@ -1,6 +1,7 @@
 /* poet order: how two events stand to each other. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 
 #include "clients/poet/json.h"
 #include "memory/memory.h"

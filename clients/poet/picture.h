@@ -4,6 +4,7 @@
 #define CLIENTS_POET_PICTURE_H
 
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 #include "clients/source/place.h"
 
 struct picture {

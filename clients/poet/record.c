@@ -2,6 +2,7 @@
  * this one: its process id, signals and exit status are those of an untraced run. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/source/source.h"
 #include "clients/poet/loadable.h"
 #include "clients/poet/preload.h"
 #include "wire/endpoint.h"

@@ -1,6 +1,7 @@
 /* poet stat, poet runs: figures. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 
 #include "clients/poet/json.h"
 #include "memory/memory.h"
@@ -145,7 +146,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct figures f = {0};
     bool json;
     int status;
-    if (!command_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
+    if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
         return status;
     bool ok = subject_ask(command, &subject, ASK_STAT, NULL, take, &f);
     if (ok) {
