@@ -53,7 +53,7 @@ void rest_finished(struct runs *runs)
 struct run *rest_wake(struct runs *runs, size_t index, const char **why)
 {
     struct run *shell = runs->items[index];
-    runs_asked(runs, shell);
+    shell->asked = ++runs->askings;
     if (!shell->resting)
         return shell;
     struct run *run = replay(shell->file, why);
