@@ -5,6 +5,7 @@
 #include "wire/limits.h"
 #include "wire/told.h"
 #include "wire/text.h"
+#include "memory/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -178,9 +179,7 @@ static bool start_private(struct source *source, const char *file, struct error 
 /* 'it'"'"'s' for a shell. */
 static char *quoted(const char *s)
 {
-    char *q = malloc(4 * strlen(s) + 3), *at = q;
-    if (!q)
-        abort();
+    char *q = memory_bytes(4 * strlen(s) + 3), *at = q;
     *at++ = '\'';
     for (; *s; s++) {
         if (*s == '\'')

@@ -1,5 +1,6 @@
 /* Changes of place: scrolling, zooming, jumping, selecting. */
 #include "clients/view/view.h"
+#include "memory/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -515,9 +516,7 @@ static void tell_edge(struct place *p, const struct shown_window *w, int32_t col
     uint32_t count = 0, room = 1;
     for (uint32_t i = 0; i < w->row_count; i++)
         room += 1 + w->rows[i].member_count;
-    struct shown_move *moves = calloc(room, sizeof *moves);
-    if (!moves)
-        abort();
+    struct shown_move *moves = memory_zeroed(room, sizeof *moves);
     for (uint32_t i = 0; i < w->row_count; i++) {
         const struct shown_row *row = &w->rows[i];
         uint64_t own = row->left;

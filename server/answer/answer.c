@@ -6,6 +6,7 @@
 #include "server/loop/turn.h"
 #include "server/run/unseen.h"
 #include "wire/limits.h"
+#include "memory/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,9 +69,7 @@ static void add_texts(const struct run *run, struct shown_event *shown)
 {
     const struct run_text *t = run_texts(run, shown->at);
     for (; t; t = t->next) {
-        shown->texts = realloc(shown->texts, (shown->text_count + 1) * sizeof *shown->texts);
-        if (!shown->texts)
-            abort();
+        shown->texts = memory_resized(shown->texts, shown->text_count + 1, sizeof *shown->texts);
         shown->texts[shown->text_count++] = (char *)(uintptr_t)t->text; /* borrowed */
     }
 }

@@ -5,6 +5,7 @@
 #include "server/answer/named.h"
 #include "server/run/unseen.h"
 #include "wire/shown.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 
@@ -52,9 +53,7 @@ static void *begin_job(struct desk *desk, struct in *in)
     struct ref at = get_ref(in);
     if (!in_done(in))
         return NULL;
-    struct count_job *job = calloc(1, sizeof *job);
-    if (!job)
-        abort();
+    struct count_job *job = memory_zeroed(1, sizeof *job);
     *job = (struct count_job){.run = run, .count.at = at};
     uint32_t line = at.line & ~HIDDEN_LINE;
     if (line && !(at.line & HIDDEN_LINE) && line <= order_lines(run->order))

@@ -4,6 +4,7 @@
 #include "server/answer/named.h"
 #include "server/run/times.h"
 #include "server/answer/window.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,7 @@ struct density_job {
 
 static void *zeroed(size_t n, size_t each)
 {
-    void *p = calloc(n + 1, each);
-    if (!p)
-        abort();
+    void *p = memory_zeroed(n + 1, each);
     return p;
 }
 

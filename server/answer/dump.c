@@ -5,6 +5,7 @@
 #include "server/answer/named.h"
 
 #include "wire/limits.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 
@@ -26,9 +27,7 @@ static void *begin(struct desk *desk, struct in *in)
 {
     if (!in_done(in))
         return NULL;
-    struct dump *dump = calloc(1, sizeof *dump);
-    if (!dump)
-        abort();
+    struct dump *dump = memory_zeroed(1, sizeof *dump);
     dump->run = desk->run;
     return dump;
 }

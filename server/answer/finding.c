@@ -7,6 +7,7 @@
 #include "server/loop/turn.h"
 #include "wire/asked.h"
 #include "wire/shown.h"
+#include "memory/memory.h"
 
 #include <pcre2.h>
 #include <stdlib.h>
@@ -46,9 +47,7 @@ static uint8_t *set_of(const uint32_t *numbers, uint32_t count, uint32_t *room)
     for (uint32_t i = 0; i < count; i++)
         if (numbers[i] >= *room && numbers[i] < LIMIT_LINES)
             *room = numbers[i] + 1;
-    uint8_t *set = calloc(*room + 1, 1);
-    if (!set)
-        abort();
+    uint8_t *set = memory_zeroed(*room + 1, 1);
     for (uint32_t i = 0; i < count; i++)
         if (numbers[i] < *room)
             set[numbers[i]] = 1;
@@ -75,8 +74,7 @@ static bool compile(struct finding_job *job)
                                     NULL);
     if (!job->expression) {
         pcre2_get_error_message(code, why, sizeof why);
-        if (asprintf(&job->found.problem, "at character %zu: %s", where + 1, (char *)why) < 0)
-            abort();
+        job->found.problem = memory_printed("at character %zu: %s", where + 1, (char *)why);
         return false;
     }
     job->match = pcre2_match_data_create(1, NULL);
@@ -148,9 +146,7 @@ static bool matches(struct finding_job *job, const struct event *e)
 /* Takes the request over.  An expression that is none is told with the answer. */
 static struct finding_job *finding_begin(const struct run *run, struct search_request *request)
 {
-    struct finding_job *job = calloc(1, sizeof *job);
-    if (!job)
-        abort();
+    struct finding_job *job = memory_zeroed(1, sizeof *job);
     *job = (struct finding_job){.run = run, .request = *request};
     *request = (struct search_request){0};
     struct search_request *r = &job->request;
@@ -210,10 +206,10 @@ static bool finding_put(void *p, struct reply *reply)
 {
     struct finding_job *job = p;
     job->found.done = job->finished;
-    if (job->finished && job->costly && !job->found.problem &&
-        asprintf(&job->found.problem, "the expression is too costly for %llu text%s, which may match or not",
-                 (unsigned long long)job->costly, job->costly == 1 ? "" : "s") < 0)
-        abort();
+    if (job->finished && job->costly && !job->found.problem)
+        job->found.problem =
+            memory_printed("the expression is too costly for %llu text%s, which may match or not",
+                 (unsigned long long)job->costly, job->costly == 1 ? "" : "s");
     job->told_at = job->found.looked;
     for (uint32_t i = 0; i < job->found.hit_count; i++)
         named_note(job->found.hits[i].at.line);

@@ -2,6 +2,7 @@
 #include "server/answer/answer.h"
 #include "server/answer/desk.h"
 #include "server/run/unseen.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 
@@ -31,9 +32,7 @@ static void free_job(void *p)
 
 static struct pairs *read_pairs(const struct run *run, struct in *in, bool why)
 {
-    struct pairs *job = calloc(1, sizeof *job);
-    if (!job)
-        abort();
+    struct pairs *job = memory_zeroed(1, sizeof *job);
     *job = (struct pairs){.run = run, .why = why, .comparison = comparison_new(run->order)};
     while (in_left(in) && (!why || job->count == 0)) {
         struct pair pair = {.a = get_ref(in)};

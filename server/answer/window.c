@@ -6,6 +6,7 @@
 #include "server/order/placing/place.h"
 #include "server/run/times.h"
 #include "wire/limits.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,10 +104,8 @@ static void add_row(struct window_job *job, uint32_t line, bool joins)
         return;
     if (joins && job->row_count) {
         struct shown_row *row = &job->rows[job->row_count - 1];
-        row->members = realloc(row->members, (row->member_count + 1) * sizeof *row->members);
-        row->lefts = realloc(row->lefts, (row->member_count + 1) * sizeof *row->lefts);
-        if (!row->members || !row->lefts)
-            abort();
+        row->members = memory_resized(row->members, row->member_count + 1, sizeof *row->members);
+        row->lefts = memory_resized(row->lefts, row->member_count + 1, sizeof *row->lefts);
         row->members[row->member_count++] = line;
         job->cluster[job->row_count - 1] = 1;
     } else {
@@ -118,9 +117,7 @@ static void add_row(struct window_job *job, uint32_t line, bool joins)
 /* What is drawn, by kind. */
 static bool *drawn_kinds(const struct run *run)
 {
-    bool *drawn = calloc(run->kinds.count + 1, sizeof *drawn);
-    if (!drawn)
-        abort();
+    bool *drawn = memory_zeroed(run->kinds.count + 1, sizeof *drawn);
     for (uint32_t code = 0; code <= run->kinds.count; code++) {
         const struct target_kind *kind = run_target_kind(run, run_kind_name(run, code));
         drawn[code] = !kind || kind->drawn;
@@ -135,9 +132,7 @@ static void look_at_many(struct window_job *job)
     if (!most || job->request.row_count || job->lines <= most)
         return;
     bool *kinds = drawn_kinds(job->run);
-    job->drawn = calloc(job->lines + 1, sizeof *job->drawn);
-    if (!job->drawn)
-        abort();
+    job->drawn = memory_zeroed(job->lines + 1, sizeof *job->drawn);
     for (uint32_t line = 1; line <= job->lines; line++) {
         job->drawn[line - 1] = has_events(job->run, line) && kinds[order_line_kind(job->run->order, line)];
         job->drawn_lines += job->drawn[line - 1];
@@ -242,11 +237,9 @@ static void choose_rows(struct window_job *job)
     const struct window_request *r = &job->request;
     look_at_many(job);
     uint32_t most = r->row_count ? r->row_count : job->many ? r->most_rows : job->lines;
-    job->row_of = calloc(job->lines + 1, sizeof *job->row_of);
-    job->rows = calloc(most + 1, sizeof *job->rows);
-    job->cluster = calloc(most + 1, 1);
-    if (!job->row_of || !job->rows || !job->cluster)
-        abort();
+    job->row_of = memory_zeroed(job->lines + 1, sizeof *job->row_of);
+    job->rows = memory_zeroed(most + 1, sizeof *job->rows);
+    job->cluster = memory_zeroed(most + 1, 1);
     for (uint32_t i = 0; i < r->row_count; i++)
         add_row(job, r->rows[i], r->joined[i]);
     uint32_t count = 0, *all = r->row_count || job->many ? NULL : window_rows(job->run, &count);
@@ -313,9 +306,7 @@ static void start(struct window_job *job)
     job->lines = order_lines(job->run->order);
     job->first = order_first(job->run->order);
     choose_rows(job);
-    job->moves = calloc(r->move_count + 1, sizeof *job->moves);
-    if (!job->moves)
-        abort();
+    job->moves = memory_zeroed(r->move_count + 1, sizeof *job->moves);
     for (uint32_t i = 0; i < r->move_count; i++)
         job->moves[i] = (struct line_move){r->moves[i].line, r->moves[i].to, r->moves[i].events};
     if (r->column_ns)
@@ -354,9 +345,7 @@ struct window_job *window_begin(const struct run *run, struct window_request *re
         job->request = *request;
         place_want(job->place, request->from, request->columns);
     } else {
-        job = calloc(1, sizeof *job);
-        if (!job)
-            abort();
+        job = memory_zeroed(1, sizeof *job);
         *job = (struct window_job){.run = run, .anchor = anchor, .request = *request};
         start(job);
     }
@@ -509,9 +498,7 @@ void window_put(struct window_job *job, struct reply *reply)
     w.crossing_count = (uint32_t)crossings(job->run->order, p, job->row_of, job->lines, &w.crossings);
     w.via_count = (uint32_t)hidden_order(job->run->order, p, job->row_of, job->lines, &w.vias);
     note_others(&w);
-    w.events = calloc(p->count + 1, sizeof *w.events);
-    if (!w.events)
-        abort();
+    w.events = memory_zeroed(p->count + 1, sizeof *w.events);
     for (size_t i = 0; i < p->count; i++)
         fill_event(job, &p->events[i], &w.events[w.event_count++]);
     struct waiting pending = {.run = job->run};

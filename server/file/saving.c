@@ -82,9 +82,7 @@ static void keep_no_more(struct run *run)
 void saving_begin(struct run *run, uint64_t keep_bytes)
 {
     static const struct keeper keeper = {keep_fact, keep_text, keep_no_more};
-    struct saving *saving = calloc(1, sizeof *saving);
-    if (!saving)
-        abort();
+    struct saving *saving = memory_zeroed(1, sizeof *saving);
     saving->keep_bytes = keep_bytes;
     saving->brief = brief_new();
     run->saving = saving;

@@ -6,6 +6,7 @@
 #include "wire/told.h"
 
 #include "server/run/unseen.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,9 +96,7 @@ static bool read_shape(struct session *session, struct in *in)
         return false;
     struct shape **at = &session->shapes[told.code - SHAPE_COMPOUND];
     if (!*at)
-        *at = malloc(sizeof shape);
-    if (!*at)
-        abort();
+        *at = memory_bytes(sizeof shape);
     **at = shape;
     announce(session, ANNOUNCED_SHAPE, told.code);
     return true;

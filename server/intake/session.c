@@ -2,6 +2,7 @@
 #include "server/intake/announce.h"
 #include "wire/limits.h"
 #include "wire/text.h"
+#include "memory/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -142,9 +143,7 @@ static bool read_partners(const struct session *session, const struct slot *slot
 static struct ref *keys_of(const struct slot *slot, size_t *count)
 {
     struct in in = in_from(slot + 1, slot->payload_bytes);
-    struct ref *keys = malloc((1 + slot->payload_bytes / 16) * sizeof *keys);
-    if (!keys)
-        abort();
+    struct ref *keys = memory_bytes((1 + slot->payload_bytes / 16) * sizeof *keys);
     keys[(*count)++] = (struct ref){0, slot->number_b};
     while (in_left(&in) >= 16 && *count < LIMIT_PARTNERS) {
         get_u64(&in);
@@ -189,9 +188,7 @@ static bool accept_single(struct session *session, struct thread_state *books, c
         }
     } else if (base.relation == RELATION_SYNC || base.relation == RELATION_RECEIVE ||
                base.relation == RELATION_ORDER) {
-        partners = malloc((1 + slot->payload_bytes / 16) * sizeof *partners);
-        if (!partners)
-            abort();
+        partners = memory_bytes((1 + slot->payload_bytes / 16) * sizeof *partners);
         partners[count++] = (struct ref){session_line(session, slot->line_b), slot->number_b};
         ok = partners[0].line != 0;
         if (ok && slot->flags & SLOT_PARTNERS)

@@ -138,8 +138,6 @@ const char *reason_of(struct order *order, const char *text, size_t size)
         return "for a reason that was not kept";
     order->reasons =
         grow(order->reasons, &order->reason_room, order->reason_count + 1, sizeof *order->reasons);
-    char *copy = strndup(text, size);
-    if (!copy)
-        abort();
+    char *copy = memory_copied_part(text, size);
     return order->reasons[order->reason_count++] = copy;
 }

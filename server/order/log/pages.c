@@ -71,9 +71,7 @@ void pages_touched(struct order *order, uint32_t number)
 
 static void *zeros(size_t count, size_t each)
 {
-    void *memory = calloc(count + 1, each);
-    if (!memory)
-        abort();
+    void *memory = memory_zeroed(count + 1, each);
     return memory;
 }
 

@@ -563,9 +563,7 @@ void place_take(struct place_job *job, struct placement *p)
 {
     int32_t from = job->placing.from, edge = sweep_right_edge(job);
     *p = (struct placement){.first = INT32_MAX, .last = INT32_MIN};
-    p->before = calloc(job->lines + 1, sizeof *p->before);
-    if (!p->before)
-        abort();
+    p->before = memory_zeroed(job->lines + 1, sizeof *p->before);
     const struct sweep *sweeps[] = {&job->left, &job->right};
     for (int s = 0; s < 2; s++) {
         for (size_t i = 0; i < sweeps[s]->seen_count; i++) {

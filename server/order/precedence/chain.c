@@ -139,10 +139,8 @@ struct chain *chain_new(const struct order *order, struct ref a, struct ref b)
                           .to = order_position(order, b)};
     f->least = f->from - log_get(order, f->from, FIELD_POINT);
     f->end = order_point_end(order, f->to) + 1;
-    f->best = calloc(lines + 1, sizeof *f->best);
-    f->best_hidden = calloc(hidden + 1, sizeof *f->best_hidden);
-    if (!f->best || !f->best_hidden)
-        abort();
+    f->best = memory_zeroed(lines + 1, sizeof *f->best);
+    f->best_hidden = memory_zeroed(hidden + 1, sizeof *f->best_hidden);
     /* The way from the end to itself takes no step. */
     f->ways = grow(f->ways, &f->way_room, 1, sizeof *f->ways);
     f->ways[f->way_count++] = (struct way){f->to, f->to, 0, NO_WAY};
