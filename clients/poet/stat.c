@@ -180,7 +180,8 @@ static const struct argp stat_argp = {
     .parser = command_parse_json,
     .args_doc = "SOURCE",
     .doc = "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with "
-           "its events), untraced calls, duration, how long programs were made to wait, programs; how "
+           "its events), untraced calls, duration, how long programs were made to wait, programs, and how "
+           "many of them were cut off (killed, before all was sent over the network); how "
            "many events are doubtful (they may be after more than is known), and what the run does "
            "not follow.  A file that is still being written, or was cut off with its server, says so.",
     .children = options_children};
