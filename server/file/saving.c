@@ -219,7 +219,8 @@ void saving_poll(struct run *run)
     if (!s->keep_bytes)
         return;
     note_moment(run);
-    while (s->moment_count > 1 && tracefile_kept(run->trace) > s->keep_bytes && forget(run))
+    /* it grows until it is looked at again */
+    while (s->moment_count > 1 && tracefile_kept(run->trace) + enough(run) / 2 > s->keep_bytes && forget(run))
         ;
 }
 

@@ -90,7 +90,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     else if (!S_ISREG(st.st_mode) || read_at(fd, head, sizeof head, 0) != sizeof head ||
              memcmp(head, TRACEFILE_MAGIC, 8) != 0)
         *why = "this is no Poet trace file";
-    else if (at_u32(head + 8) != TRACEFILE_VERSION)
+    else if (at_u32(head + 8) < TRACEFILE_OLDEST || at_u32(head + 8) > TRACEFILE_VERSION)
         *why = "this trace file was written by another version of Poet";
     else if (!(file = calloc(1, sizeof *file)))
         *why = "out of memory";
@@ -101,6 +101,8 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     }
     file->fd = fd;
     memcpy(file->name, head + 12, TRACEFILE_NAME_BYTES);
+    file->version = at_u32(head + 8);
+    pthread_mutex_init(&file->lock, NULL);
     file->size = (uint64_t)st.st_size;
     file->reading = true;
     file->locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -129,6 +131,8 @@ struct replaying {
     uint64_t at;
     size_t count, room;
     uint64_t lost, places, first; /* damage: bytes, in how many places, where the first is */
+    uint32_t state, told_epoch;   /* number of the state, 0 none or of version 2; up to where it knows */
+    uint64_t told_at;
 };
 
 #define STRETCH_BYTES (1u << 20)
@@ -237,12 +241,14 @@ static bool read_region(struct replaying *r, struct region *region)
             at = next;
             continue;
         }
+        bool known = chunk.epoch < r->told_epoch || (chunk.epoch == r->told_epoch && at < r->told_at);
         at += CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
         if (chunk.kind != CHUNK_NEXT) {
+            chunk.epoch = r->state ? r->state - known : chunk.epoch;
             r->visit(r->context, chunk);
         } else if (chunk.size == 24) {
             struct region next = {at_u64(chunk.data), at_u64(chunk.data + 8),
-                                  (uint32_t)at_u64(chunk.data + 16)};
+                                  (uint32_t)at_u64(chunk.data + 16), false};
             bool follows = next.epoch == region->epoch + 1 && next.begin < next.end &&
                            next.begin >= TRACEFILE_HEAD_BYTES;
             *region = next;
@@ -288,29 +294,56 @@ static void read_news(struct replaying *r, uint64_t place)
     free(places);
 }
 
-#define STATE_HEAD_BYTES 48u
+#define STATE_HEAD_BYTES 80u
+#define STATE_HEAD_2_BYTES 48u /* in version 2, where a region began with each state */
+
+/* What a state says of the journal, and of the threads where that is to be read from. */
+static size_t read_state_head(struct replaying *r, const uint8_t *data, struct region *region, struct chunk *state,
+                              struct chunk *threads)
+{
+    uint64_t size = state->size;
+    *region = (struct region){at_u64(data + 8), at_u64(data + 16), (uint32_t)at_u64(data + 24), false};
+    state->epoch = (uint32_t)at_u64(data + 32);
+    state->thread = region->epoch;
+    if (r->file->version == 2)
+        return STATE_HEAD_2_BYTES;
+    r->state = state->epoch;
+    r->told_epoch = (uint32_t)at_u64(data + 48);
+    r->told_at = at_u64(data + 56);
+    state->thread = (uint32_t)at_u64(data + 64);
+    uint64_t bytes = at_u64(data + 72);
+    bytes = bytes > size - STATE_HEAD_BYTES ? size - STATE_HEAD_BYTES : bytes;
+    *threads = (struct chunk){.kind = CHUNK_THREADS, .epoch = state->thread, .data = data + STATE_HEAD_BYTES,
+                              .size = (uint32_t)bytes};
+    return STATE_HEAD_BYTES + (size_t)bytes;
+}
 
 /* Reads the state at a place, and what belongs to it; false if it is damaged. */
 static bool read_state(struct replaying *r, uint64_t place, struct region *region)
 {
-    struct chunk chunk;
+    struct chunk chunk, threads = {0};
     uint8_t *data = chunk_get(r->file, CHUNK_STATE, place, &chunk);
-    if (!data || chunk.size < STATE_HEAD_BYTES) {
+    if (!data || chunk.size < (r->file->version == 2 ? STATE_HEAD_2_BYTES : STATE_HEAD_BYTES)) {
         free(data);
         return false;
     }
     read_news(r, at_u64(data));
-    *region = (struct region){at_u64(data + 8), at_u64(data + 16), (uint32_t)at_u64(data + 24)};
-    chunk.epoch = (uint32_t)at_u64(data + 32);
-    chunk.thread = region->epoch;
     uint64_t written = at_u64(data + 40);
+    size_t head = read_state_head(r, data, region, &chunk, &threads);
     if (r->file->size < written)
         note_damage(r, r->file->size, written - r->file->size);
-    chunk.data += STATE_HEAD_BYTES;
-    chunk.size -= STATE_HEAD_BYTES;
+    chunk.data += head;
+    chunk.size -= (uint32_t)head;
     r->visit(r->context, chunk);
+    if (threads.size)
+        r->visit(r->context, threads);
     free(data);
     return true;
+}
+
+bool tracefile_read_back(const struct tracefile *file, uint64_t at, void *bytes, size_t size)
+{
+    return read_at(file->fd, bytes, size, at) == size;
 }
 
 bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial)
@@ -372,7 +405,7 @@ void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struc
                       void *context, char **damage)
 {
     struct replaying r = {.file = file, .visit = visit, .context = context};
-    struct region region = {TRACEFILE_HEAD_BYTES, NO_END, 1};
+    struct region region = {TRACEFILE_HEAD_BYTES, NO_END, 1, false};
     uint64_t state = find_state(&r);
     if (state)
         read_state(&r, state, &region);

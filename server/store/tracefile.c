@@ -42,6 +42,12 @@ static bool write_at(int fd, const void *bytes, size_t size, uint64_t at)
     return true;
 }
 
+static void keep(struct tracefile *file, uint64_t place, uint64_t room)
+{
+    file->kept = more(file->kept, &file->kept_room, file->kept_count + 1, sizeof *file->kept);
+    file->kept[file->kept_count++] = (struct area){place, room};
+}
+
 /* ---- life ---- */
 
 static int create_numbered(const char *path, char **used)
@@ -75,9 +81,12 @@ struct tracefile *tracefile_create(const char *path, const char *run, char **use
         set_u32(head + 8, TRACEFILE_VERSION);
         memcpy(head + 12, file->name, TRACEFILE_NAME_BYTES - 1);
         file->fd = fd;
-        file->region = (struct region){TRACEFILE_HEAD_BYTES, NO_END, 1};
-        file->at = file->end = TRACEFILE_HEAD_BYTES;
+        file->region = (struct region){TRACEFILE_HEAD_BYTES, NO_END, 1, false};
+        file->at = file->claimed = file->end = TRACEFILE_HEAD_BYTES;
         file->region_bytes = REGION_BYTES;
+        pthread_mutex_init(&file->lock, NULL);
+        mark_begin(file);
+        keep(file, 0, TRACEFILE_HEAD_BYTES);
         tracefile_lock(file, true);
         if (write_at(fd, head, sizeof head, 0) && reserve(file, 0))
             return file;
@@ -106,6 +115,8 @@ void tracefile_close(struct tracefile *file)
     reserve_give_back(file);
     out_free(&file->journal);
     out_free(&file->parts);
+    marks_free(file);
+    pthread_mutex_destroy(&file->lock);
     free(file->old);
     free(file->free);
     free(file->kept);
@@ -132,12 +143,14 @@ static struct region take_region(struct tracefile *file, uint64_t bytes)
         if (region.end - region.begin < bytes)
             continue;
         file->free[i] = file->free[--file->free_count];
+        file->given_back -= region.hole ? region.end - region.begin : 0;
+        region.hole = false;
         region.epoch = epoch;
         return region;
     }
     if (bytes < file->region_bytes)
         bytes = file->region_bytes;
-    struct region region = {file->end, file->end + bytes, epoch};
+    struct region region = {file->end, file->end + bytes, epoch, false};
     file->end += bytes;
     return region;
 }
@@ -147,7 +160,7 @@ static void close_first_region(struct tracefile *file)
 {
     if (file->region.end != NO_END)
         return;
-    file->region.end = file->at + file->journal.size + reserve_bytes(file) + NEXT_BYTES;
+    file->region.end = file->claimed + reserve_bytes(file) + NEXT_BYTES;
     file->end = file->region.end;
 }
 
@@ -180,20 +193,23 @@ static void go_on(struct tracefile *file, uint64_t bytes)
         file->journal.failed = true;
         return;
     }
-    file->unsaved += rest.size;
+    file->unsaved += file->lagging ? 0 : rest.size;
     file->journal.size = 0;
     file->region = next;
-    file->at = next.begin;
+    file->at = file->claimed = next.begin;
 }
 
 static void append(struct tracefile *file, struct chunk chunk, uint64_t spare)
 {
     uint64_t need = CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
+    pthread_mutex_lock(&file->lock);
     if (file->region.end != NO_END &&
         file->at + file->journal.size + need + spare + NEXT_BYTES > file->region.end)
         go_on(file, need);
     chunk.epoch = file->region.epoch;
     put_chunk(&file->journal, chunk);
+    file->claimed = file->at + file->journal.size;
+    pthread_mutex_unlock(&file->lock);
 }
 
 void tracefile_append(struct tracefile *file, struct chunk chunk)
@@ -208,7 +224,10 @@ static bool flush_parts(struct tracefile *file)
 {
     if (file->reading)
         return true;
-    if (file->parts.size && !write_at(file->fd, file->parts.data, file->parts.size, file->parts_at))
+    bool stuck = file->parts.size &&
+                 !write_at(file->fd, file->parts.data, file->parts.size, file->parts_at);
+    atomic_store(&file->stuck, stuck);
+    if (stuck)
         return false;
     if (file->parts.size)
         file->written = file->parts_at + file->parts.size;
@@ -216,77 +235,158 @@ static bool flush_parts(struct tracefile *file)
     return true;
 }
 
+bool tracefile_settle(struct tracefile *file) { return flush_parts(file); }
+
+/* Cuts off what was written in part, while nothing lies behind it. */
+static bool cut_torn(struct tracefile *file)
+{
+    bool cut = true;
+    pthread_mutex_lock(&file->lock);
+    if (file->torn && file->region.end == NO_END)
+        cut = ftruncate(file->fd, (off_t)file->at) == 0;
+    file->torn &= !cut;
+    pthread_mutex_unlock(&file->lock);
+    return cut;
+}
+
+static void clean_up(struct tracefile *file, bool written)
+{
+    int e = errno;
+    file->torn = written;
+    if (file->torn && cut_torn(file)) {
+        file->reserved = 0;
+        reserve(file, 0);
+    }
+    errno = e;
+}
+
+/* Writes bytes where the journal goes on. */
+static bool write_journal(struct tracefile *file, const void *bytes, size_t size, bool failed)
+{
+    failed |= file->torn && !cut_torn(file);
+    bool written = !failed;
+    if (!failed)
+        failed = !write_at(file->fd, bytes, size, file->at);
+    if (failed)
+        clean_up(file, written);
+    pthread_mutex_lock(&file->lock);
+    file->at += failed ? 0 : size;
+    file->claimed = file->at;
+    pthread_mutex_unlock(&file->lock);
+    return !failed;
+}
+
 static bool flush_journal(struct tracefile *file, bool failed)
 {
     size_t size = file->journal.size;
-    failed |= file->journal.failed;
-    if (file->torn && ftruncate(file->fd, (off_t)file->at) < 0)
-        failed = true;
-    else
-        file->torn = false;
-    bool written = !failed;
-    if (!failed)
-        failed = !write_at(file->fd, file->journal.data, size, file->at);
+    failed = !write_journal(file, file->journal.data, size, failed || file->journal.failed);
     file->journal.size = 0;
     file->journal.failed = false;
-    if (failed) {
-        int e = errno;
-        file->torn = file->region.end == NO_END && written;
-        if (file->torn && ftruncate(file->fd, (off_t)file->at) == 0) {
-            file->torn = false;
-            file->reserved = 0;
-            reserve(file, 0);
-        }
-        errno = e;
-        return false;
+    if (!failed && !file->lagging) {
+        file->unsaved += size;
+        file->told_epoch = file->region.epoch;
+        file->told_at = file->at;
     }
-    file->at += size;
-    file->unsaved += size;
-    return true;
+    return !failed;
+}
+
+static bool parts_fit(struct tracefile *file)
+{
+    if (!file->lagging)
+        return flush_parts(file);
+    errno = ENOSPC;
+    return !atomic_load(&file->stuck);
 }
 
 bool tracefile_flush(struct tracefile *file)
 {
     bool room = !file->journal.size || reserve(file, file->journal.size);
-    return flush_journal(file, !flush_parts(file) || !room);
+    return flush_journal(file, !parts_fit(file) || !room);
 }
 
 bool tracefile_flush_last(struct tracefile *file) { return flush_journal(file, false); }
 
 uint64_t tracefile_unflushed(const struct tracefile *file) { return file->journal.size; }
 
-uint32_t tracefile_epoch(const struct tracefile *file) { return file->region.epoch; }
+/* ---- without a copy ---- */
+
+/* Where the order is behind, the first region is not left open for ever. */
+static bool is_full(const struct tracefile *file, uint64_t need)
+{
+    if (file->region.end == NO_END)
+        return file->lagging && file->at - file->region.begin >= file->region_bytes;
+    return file->at + need + NEXT_BYTES > file->region.end;
+}
+
+#define ROOM_MOST (1u << 20)
+
+bool tracefile_begin(struct tracefile *file, uint64_t least, bool last, struct journal_room *room)
+{
+    uint64_t spare = last ? 0 : reserve_bytes(file);
+    if (!last && !parts_fit(file))
+        return false;
+    pthread_mutex_lock(&file->lock);
+    if (is_full(file, least + spare))
+        go_on(file, least);
+    bool failed = file->journal.failed;
+    file->journal.failed = false;
+    uint64_t end = file->region.end, most = least > ROOM_MOST ? least : ROOM_MOST;
+    uint64_t there = end == NO_END ? most : end - file->at - spare - NEXT_BYTES;
+    *room = (struct journal_room){file->region.epoch, file->at, there < most ? there : most};
+    file->claimed = file->at + room->bytes;
+    pthread_mutex_unlock(&file->lock);
+    return !failed;
+}
+
+bool tracefile_write(struct tracefile *file, const void *bytes, size_t size, bool last)
+{
+    return write_journal(file, bytes, size, !last && !reserve(file, size));
+}
+
+/* ---- how far it was told ---- */
+
+void tracefile_lagging(struct tracefile *file) { file->lagging = true; }
+
+void tracefile_told(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes)
+{
+    file->told_epoch = epoch;
+    file->told_at = at;
+    file->unsaved += bytes;
+}
+
+uint32_t tracefile_epoch(const struct tracefile *file) { return file->marked; }
 uint64_t tracefile_unsaved(const struct tracefile *file) { return file->unsaved; }
+
 uint64_t tracefile_region_bytes(const struct tracefile *file) { return file->region_bytes; }
 
 /* ---- parts ---- */
 
-static void keep(struct tracefile *file, uint64_t place, uint64_t room)
+/* Takes room behind everything else; its place. */
+static uint64_t take_end(struct tracefile *file, uint64_t bytes)
 {
-    file->kept = more(file->kept, &file->kept_room, file->kept_count + 1, sizeof *file->kept);
-    file->kept[file->kept_count++] = (struct area){place, room};
+    pthread_mutex_lock(&file->lock);
+    close_first_region(file); /* nothing may be put behind it while it is open */
+    uint64_t place = file->end;
+    file->end += bytes;
+    pthread_mutex_unlock(&file->lock);
+    return place;
 }
 
 uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes, size_t size)
 {
-    if (file->region.end == NO_END) { /* nothing may be put behind it while it is open */
-        close_first_region(file);
-        keep(file, 0, file->region.end);
-    }
-    if (file->parts.size && file->parts_at + file->parts.size != file->end)
+    uint64_t place = take_end(file, CHUNK_HEAD_BYTES + size);
+    if (file->parts.size && file->parts_at + file->parts.size != place)
         flush_parts(file); /* a region lies between; if there is no room, see below */
-    if (file->parts.size && file->parts_at + file->parts.size != file->end) {
+    if (file->parts.size && file->parts_at + file->parts.size != place) {
         /* The disk is full: fill up to the end, so that the parts stay one run of bytes. */
         static const uint8_t nothing[4096];
-        for (uint64_t gap; (gap = file->end - file->parts_at - file->parts.size) > 0;)
+        for (uint64_t gap; (gap = place - file->parts_at - file->parts.size) > 0;)
             put_bytes(&file->parts, nothing, gap < sizeof nothing ? gap : sizeof nothing);
     }
     if (file->parts.size == 0)
-        file->parts_at = file->end;
-    uint64_t place = file->end;
+        file->parts_at = place;
     put_chunk(&file->parts, (struct chunk){.kind = (uint16_t)kind, .data = bytes,
                                            .size = (uint32_t)size});
-    file->end += CHUNK_HEAD_BYTES + size;
     if (kind == CHUNK_NEWS)
         keep(file, place, CHUNK_HEAD_BYTES + size);
     if (file->parts.size > (1u << 20))
@@ -307,25 +407,35 @@ static struct area *area_for(struct tracefile *file, size_t size)
     if (area->room) /* too small by now: its room goes back to the file system */
         fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)area->place,
                   (off_t)area->room);
-    *area = (struct area){file->end, size + size / 2};
-    file->end += area->room;
+    *area = (struct area){take_end(file, size + size / 2), size + size / 2};
     keep(file, area->place, area->room);
     return area;
 }
 
+static void put_state_head(struct tracefile *file, struct out *out, uint64_t news, const struct mark *from)
+{
+    pthread_mutex_lock(&file->lock);
+    close_first_region(file);
+    struct region region = region_of(file, from->epoch);
+    pthread_mutex_unlock(&file->lock);
+    put_u64(out, news);
+    put_u64(out, from->at);
+    put_u64(out, region.end);
+    put_u64(out, from->epoch);
+    put_u64(out, file->marked);
+    put_u64(out, file->written);
+    put_u64(out, file->told_epoch);
+    put_u64(out, file->told_at);
+    put_u64(out, from->number);
+    put_u64(out, from->threads.size);
+    put_bytes(out, from->threads.data, from->threads.size);
+}
+
 static bool write_state(struct tracefile *file, const uint8_t *state, size_t size, uint64_t news,
-                        uint32_t oldest)
+                        const struct mark *from)
 {
     struct out out = {0};
-    struct region first = file->region;
-    for (size_t i = file->old_count; i-- > 0 && file->old[i].epoch >= oldest;)
-        first = file->old[i];
-    put_u64(&out, news);
-    put_u64(&out, first.begin);
-    put_u64(&out, first.end);
-    put_u64(&out, first.epoch);
-    put_u64(&out, file->region.epoch);
-    put_u64(&out, file->written);
+    put_state_head(file, &out, news, from);
     put_bytes(&out, state, size);
     uint8_t head[CHUNK_HEAD_BYTES];
     struct chunk chunk = {.kind = CHUNK_STATE, .data = out.data, .size = (uint32_t)out.size};
@@ -348,44 +458,64 @@ static bool write_state(struct tracefile *file, const uint8_t *state, size_t siz
     return ok;
 }
 
+#define FREE_MOST ((uint64_t)64 << 20) /* of regions that wait to be written again */
+
+/* What is free beyond that goes back to the file system until it is needed. */
+static void give_back_region(struct tracefile *file, struct region *region)
+{
+    uint64_t kept = 0;
+    for (size_t i = 0; i < file->free_count; i++)
+        kept += file->free[i].hole ? 0 : file->free[i].end - file->free[i].begin;
+    if (kept <= FREE_MOST)
+        return;
+    region->hole = fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)region->begin,
+                             (off_t)(region->end - region->begin)) == 0;
+    file->given_back += region->hole ? region->end - region->begin : 0;
+}
+
 static void free_regions(struct tracefile *file, uint32_t oldest)
 {
     size_t gone = 0;
+    pthread_mutex_lock(&file->lock);
     while (gone < file->old_count && file->old[gone].epoch < oldest) {
         file->free = more(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
         file->free[file->free_count++] = file->old[gone++];
+        give_back_region(file, &file->free[file->free_count - 1]);
     }
     memmove(file->old, file->old + gone, (file->old_count - gone) * sizeof *file->old);
     file->old_count -= gone;
+    pthread_mutex_unlock(&file->lock);
 }
 
 bool tracefile_save(struct tracefile *file, const uint8_t *state, size_t size, uint64_t news,
                     uint32_t oldest, struct chunk threads)
 {
-    uint32_t before = file->region.epoch;
-    if (size > CHUNK_STATE_MAX - 64 || !tracefile_flush(file))
+    if (size > CHUNK_STATE_MAX - 128 - threads.size ||
+        !(file->lagging ? flush_parts(file) : tracefile_flush(file)))
         return false;
-    go_on(file, CHUNK_HEAD_BYTES + (uint64_t)threads.size);
-    if (file->region.epoch == before) {
-        file->journal.failed = false;
+    const struct mark *from = mark_set(file, oldest, threads);
+    if (!write_state(file, state, size, news, from))
         return false;
-    }
-    tracefile_append(file, threads);
-    if (oldest > file->region.epoch || oldest == before + 1)
-        oldest = file->region.epoch;
-    if (!tracefile_flush(file) || !write_state(file, state, size, news, oldest))
-        return false;
-    free_regions(file, oldest);
+    free_regions(file, from->epoch);
+    marks_drop(file, from->number);
     file->unsaved = 0;
     return true;
 }
 
-uint64_t tracefile_end(const struct tracefile *file) { return file->end; }
-
-uint64_t tracefile_kept(const struct tracefile *file)
+uint64_t tracefile_end(struct tracefile *file)
 {
-    uint64_t end = file->region.end == NO_END ? file->at : file->end;
-    return end - file->given_back;
+    pthread_mutex_lock(&file->lock);
+    uint64_t end = file->end;
+    pthread_mutex_unlock(&file->lock);
+    return end;
+}
+
+uint64_t tracefile_kept(struct tracefile *file)
+{
+    pthread_mutex_lock(&file->lock);
+    uint64_t end = file->region.end == NO_END ? file->at : file->end, kept = end - file->given_back;
+    pthread_mutex_unlock(&file->lock);
+    return kept;
 }
 
 static int by_place(const void *a, const void *b)
@@ -404,30 +534,39 @@ static void give_back(struct tracefile *file, uint64_t from, uint64_t to)
         file->given_back += to - from;
 }
 
-void tracefile_forget(struct tracefile *file, uint64_t place)
+/* What must stay, in the order of places. */
+static struct area *hands_off(const struct tracefile *file, size_t *count)
 {
-    struct area *hands_off = NULL;
-    size_t count = 0, room = 0;
+    struct area *areas = NULL;
+    size_t room = 0;
     for (size_t i = 0; i < file->kept_count; i++) {
-        hands_off = more(hands_off, &room, count + 1, sizeof *hands_off);
-        hands_off[count++] = file->kept[i];
+        areas = more(areas, &room, *count + 1, sizeof *areas);
+        areas[(*count)++] = file->kept[i];
     }
     const struct region *lists[] = {file->old, file->free, &file->region};
     const size_t counts[] = {file->old_count, file->free_count, 1};
     for (size_t l = 0; l < 3; l++)
         for (size_t i = 0; i < counts[l]; i++) {
-            hands_off = more(hands_off, &room, count + 1, sizeof *hands_off);
-            hands_off[count++] =
-                (struct area){lists[l][i].begin, lists[l][i].end - lists[l][i].begin};
+            areas = more(areas, &room, *count + 1, sizeof *areas);
+            areas[(*count)++] = (struct area){lists[l][i].begin, lists[l][i].end - lists[l][i].begin};
         }
-    qsort(hands_off, count, sizeof *hands_off, by_place);
+    qsort(areas, *count, sizeof *areas, by_place);
+    return areas;
+}
+
+void tracefile_forget(struct tracefile *file, uint64_t place)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&file->lock);
+    struct area *areas = hands_off(file, &count);
     uint64_t at = file->forgotten;
     for (size_t i = 0; i < count && at < place; i++) {
-        uint64_t end = hands_off[i].place + hands_off[i].room;
-        give_back(file, at, hands_off[i].place < place ? hands_off[i].place : place);
+        uint64_t end = areas[i].place + areas[i].room;
+        give_back(file, at, areas[i].place < place ? areas[i].place : place);
         at = end > at ? end : at;
     }
     give_back(file, at, place);
     file->forgotten = place > file->forgotten ? place : file->forgotten;
-    free(hands_off);
+    pthread_mutex_unlock(&file->lock);
+    free(areas);
 }
