@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #define WIRE_VERSION 1u
+#define WELCOME_FOLLOWS 1u /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */

@@ -177,7 +177,7 @@ void answer_run(struct out *out, const struct run *run, enum message type)
                           .events = run->resting ? run->rest_events : order_figures(run->order).events,
                           .lost = run->resting ? run->rest_lost : run_lost(run),
                           .wall_ns = run->wall_ns,
-                          .connected = run->connected,
+                          .connected = run_connected(run),
                           .unfinished = run->unfinished,
                           .written = run->written};
     out_begin(out, type);
@@ -348,7 +348,9 @@ void answer_stat(struct out *out, const struct run *run)
                            .duplicates = f.duplicates,
                            .texts = run->text_count,
                            .duration_ns = run->last_ns,
-                           .connected = run->connected,
+                           .connected = run_connected(run),
+                           .behind_ns = run->behind_ns,
+                           .journal_ahead = run->journal_ahead,
                            .unfinished = run->unfinished,
                            .written = run->written,
                            .doubtful = f.doubtful,

@@ -220,7 +220,7 @@ void saving_poll(struct run *run)
         return;
     note_moment(run);
     /* it grows until it is looked at again */
-    while (s->moment_count > 1 && tracefile_kept(run->trace) + enough(run) / 2 > s->keep_bytes && forget(run))
+    while (s->moment_count > 1 && tracefile_kept(run->trace) + enough(run) > s->keep_bytes && forget(run))
         ;
 }
 

@@ -1,6 +1,5 @@
 /* Messages that teach a session what later ones rely on. */
 #define _GNU_SOURCE
-#include "server/loop/log.h"
 #include "server/intake/announce.h"
 #include "wire/text.h"
 
@@ -258,29 +257,12 @@ static bool read_unseen(struct session *session, struct in *in)
     return !in->error;
 }
 
-static bool read_describe(struct session *session, struct in *in)
+/* What describes it is in the journal, before. */
+static bool read_describe(struct in *in)
 {
-    char *name = get_name(in, 256), *path = NULL;
-    /* a trace file brings its own descriptions */
-    bool plain = in_done(in) && *name && !strchr(name, '/');
-    if (!in->error && !plain)
+    char *name = get_name(in, 256);
+    if (in_done(in) && (!*name || strchr(name, '/')))
         in_fail(in, "names no environment");
-    bool known = plain && run_described(session->run, name);
-    char *text = plain && !known && session->run->live ? target_load(name, &path) : NULL;
-    if (text && run_describe(session->run, name, text)) {
-        struct out out = {0};
-        put_string(&out, name);
-        put_string(&out, text);
-        struct chunk chunk = {.kind = CHUNK_TARGET, .session = session->number, .data = out.data,
-                              .size = (uint32_t)out.size};
-        tracefile_append(session->run->trace, chunk);
-        run_fact(session->run, chunk);
-        out_free(&out);
-    } else if (plain && !known && !text && session->run->live) {
-        log_line("there is no description of the environment \"%s\"", name);
-    }
-    free(text);
-    free(path);
     free(name);
     return !in->error;
 }
@@ -331,7 +313,7 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
     case MESSAGE_LOSSES:
         return read_gap(session, in);
     case MESSAGE_DESCRIBE:
-        return read_describe(session, in);
+        return read_describe(in);
     case MESSAGE_UNSEEN:
         return read_unseen(session, in);
     default:

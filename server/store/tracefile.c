@@ -193,7 +193,8 @@ static void go_on(struct tracefile *file, uint64_t bytes)
         file->journal.failed = true;
         return;
     }
-    file->unsaved += file->lagging ? 0 : rest.size;
+    if (!file->lagging)
+        file->unsaved += rest.size;
     file->journal.size = 0;
     file->region = next;
     file->at = file->claimed = next.begin;
@@ -356,6 +357,15 @@ void tracefile_told(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_
 
 uint32_t tracefile_epoch(const struct tracefile *file) { return file->marked; }
 uint64_t tracefile_unsaved(const struct tracefile *file) { return file->unsaved; }
+
+#define REGION_LEAST (512u << 10)
+
+void tracefile_small_regions(struct tracefile *file, uint64_t most_bytes)
+{
+    most_bytes = most_bytes > REGION_LEAST ? most_bytes : REGION_LEAST;
+    if (file->region_bytes > most_bytes)
+        file->region_bytes = most_bytes;
+}
 
 uint64_t tracefile_region_bytes(const struct tracefile *file) { return file->region_bytes; }
 

@@ -64,6 +64,7 @@ bool tracefile_settle(struct tracefile *file);
  * were told since the last one. */
 uint32_t tracefile_epoch(const struct tracefile *file);
 uint64_t tracefile_unsaved(const struct tracefile *file);
+void tracefile_small_regions(struct tracefile *file, uint64_t most_bytes); /* new ones, unless states are large */
 uint64_t tracefile_region_bytes(const struct tracefile *file); /* of new regions */
 
 /* Puts a part away; its place.  Never fails: what does not fit on the disk stays in memory. */

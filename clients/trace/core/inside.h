@@ -203,6 +203,8 @@ struct thread {
     unsigned off;       /* nesting of poet_trace_off */
     int rounds;         /* of thread-specific data at its end */
     bool stalled;       /* waited once in vain: drop until there is room */
+    struct queue_head *older; /* the queue before a larger one, until the server has taken what is in it */
+    uint64_t older_head;
     uint64_t untaken;   /* events that an earlier server had not taken from the queue when it went */
     uint64_t look_at;   /* the time, as slots bear it, of the next look at the server */
     struct lost_range {
@@ -466,6 +468,18 @@ extern uint64_t instance;           /* names this process among all */
 void server_begin(void); /* reads the environment */
 bool server_use(int fd, const struct out *first); /* a new life on it; false: it does not take the first */
 bool server_queue(struct thread *thread, uint32_t most_slots); /* makes the queue and hands it over */
+/* grow.c: a larger queue for a thread whose queue is full; false: there is none now */
+bool queue_grow(struct thread *thread);
+void queue_drop_older(struct thread *thread);
+void queue_forget(const struct thread *thread); /* it is done */
+void queue_grown_forked(void);
+/* link.c */
+extern bool server_follows; /* the server takes what is in an older queue first */
+bool queue_may_grow(const struct thread *thread);
+int queue_memory(size_t bytes); /* that the server may map, of a size that stays; -1: there is none here */
+void queue_prepare(struct thread *thread, void *memory, uint32_t slots);
+bool server_send_at_once(const struct out *out, int descriptor, uint32_t life);
+
 #define QUEUE_WHOLE UINT32_MAX
 #define QUEUE_SMALL 1024u
 void server_queue_done(struct thread *thread);

@@ -145,6 +145,10 @@ static inline bool fits(struct thread *t, uint64_t slots)
 /* The queue is full: wait for the server, but only up to the bound, and once a stall. */
 static bool wait_for_room(struct thread *t, uint64_t slots)
 {
+    if (queue_grow(t)) {
+        t->stalled = false;
+        return fits(t, slots);
+    }
     if (t->stalled || slots > t->mask + 1)
         return false;
     int saved = errno;
@@ -204,17 +208,23 @@ static void count_dropped(struct thread *t, uint64_t count)
     atomic_fetch_add_explicit(&dropped, count, memory_order_relaxed);
 }
 
-uint64_t record_untaken(struct thread *t)
+static uint64_t untaken_in(const struct queue_head *queue, uint64_t head)
 {
-    uint64_t events = 0, tail = t->queue ? atomic_load(&t->queue->tail) : t->head;
-    if (tail > t->head || t->head - tail > t->mask + 1)
+    uint64_t events = 0, tail = queue ? atomic_load(&queue->tail) : head;
+    const struct slot *slots = (const struct slot *)((const char *)queue + QUEUE_HEAD_BYTES);
+    if (!queue || tail > head || head - tail > queue->slots)
         return 0;
-    while (tail < t->head) {
-        const struct slot *slot = slot_at(t, tail);
+    while (tail < head) {
+        const struct slot *slot = &slots[tail & (queue->slots - 1)];
         events += slot->shape == SHAPE_CONTROL ? 0 : codes_events(slot->shape);
         tail += 1 + slot_follow(slot->payload_bytes);
     }
     return events;
+}
+
+uint64_t record_untaken(struct thread *t)
+{
+    return untaken_in(t->queue, t->head) + untaken_in(t->older, t->older_head);
 }
 
 static void note_lost(struct thread *t, uint32_t line, uint64_t first, uint64_t count)
