@@ -28,6 +28,7 @@
 #define LINGER_SECONDS 1.0  /* --once: a late member may still come */
 #define QUICK_EVENTS 1000000u
 #define LAST_NS 300000000u  /* after SIGTERM: for what programs have told already */
+#define LOOP_NICE 5         /* the loop's thread is nicer than the taker's */
 #define OWN_MAPPINGS 2048u  /* the server's own: its program, its memory */
 
 static const char usage[] =
@@ -240,6 +241,8 @@ static void start_loop(struct server *server)
     interrupt.data = terminate.data = server;
     ev_async_start(server->loop, &server->taken);
     server->taker = taker_new(tell_loop, server);
+    if (taker_runs(server->taker)) /* taking comes first: programs wait for that, not for the order */
+        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LOOP_NICE);
     ev_timer_start(server->loop, &server->poll);
     ev_timer_start(server->loop, &server->feed);
     ev_signal_start(server->loop, &interrupt);

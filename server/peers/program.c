@@ -248,6 +248,9 @@ static void socket_message(struct peer *peer, unsigned type, const uint8_t *body
     struct in in = in_from(body, size);
     char *name = type == MESSAGE_DESCRIBE ? get_name(&in, 256) : NULL;
     struct taker *taker = enter(peer);
+    struct share share = share_of(TURN_READ_NS);
+    while (type == MESSAGE_LOST && taker_round(taker, peer->program) == TAKEN_MORE && share_left(share))
+        ; /* the lines that it names were announced in the queues, before */
     peer->stalled = (name && in_done(&in) && !journal_describe(peer->run->taking, name)) ||
                     !journal(peer, type, 0, body, size, false);
     taker_leave(taker);
