@@ -243,12 +243,14 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
     return true;
 }
 
+#define LOST_NS 100000000u /* once or a few times in the life of a program */
+
 static void socket_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     struct in in = in_from(body, size);
     char *name = type == MESSAGE_DESCRIBE ? get_name(&in, 256) : NULL;
     struct taker *taker = enter(peer);
-    struct share share = share_of(TURN_READ_NS);
+    struct share share = share_of(LOST_NS);
     while (type == MESSAGE_LOST && taker_round(taker, peer->program) == TAKEN_MORE && share_left(share))
         ; /* the lines that it names were announced in the queues, before */
     peer->stalled = (name && in_done(&in) && !journal_describe(peer->run->taking, name)) ||
