@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "config/reader.h"
 #include "wire/limits.h"
+#include "memory/memory.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -59,7 +60,7 @@ static bool is_open(const struct opened *from, const struct stat *is)
 
 static char *read_whole(FILE *f)
 {
-    char *text = must(malloc(LIMIT_TARGET_BYTES + 1));
+    char *text = memory_bytes(LIMIT_TARGET_BYTES + 1);
     size_t n = fread(text, 1, LIMIT_TARGET_BYTES + 1, f);
     int e = ferror(f) ? errno : 0;
     if (e || n > LIMIT_TARGET_BYTES) {
@@ -81,7 +82,7 @@ static bool open_path(struct opened *o, const char *path)
     int e = errno;
     fclose(f);
     errno = e;
-    o->path = o->text ? must(strdup(path)) : NULL;
+    o->path = o->text ? memory_copied(path) : NULL;
     return o->text != NULL;
 }
 
@@ -191,7 +192,7 @@ static char *join_all(struct opened *o, char **path)
 {
     char *text = NULL;
     size_t bytes = 0;
-    struct joined joined = {.out = must(open_memstream(&text, &bytes))};
+    struct joined joined = {.out = memory_given(open_memstream(&text, &bytes), sizeof(FILE))};
     join(&joined, "", o, 0);
     fclose(joined.out);
     free(o->text);

@@ -1,13 +1,14 @@
 /* Reads the parts of a description, each into what those before it said. */
 #define _GNU_SOURCE
 #include "config/reader.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* One more at the end of an array, empty. */
 #define APPEND(array, count)                                                        \
-    ((array) = must(realloc((array), ((count) + 1) * sizeof *(array))),             \
+    ((array) = memory_resized((array), (count) + 1, sizeof *(array)),             \
      memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
 
 /* ---- kinds ---- */
@@ -105,7 +106,7 @@ static bool same_names(const struct target_names *a, const struct target_names *
 
 static struct target_names copy_names(const struct target_names *names)
 {
-    struct target_names c = {must(calloc(names->count + 1, sizeof *c.items)), names->count};
+    struct target_names c = {memory_zeroed(names->count + 1, sizeof *c.items), names->count};
     for (size_t i = 0; i < c.count; i++)
         c.items[i] = copy(names->items[i]);
     return c;
@@ -295,14 +296,14 @@ static void read_part(struct reader *reader, const char *text, struct target *ta
 
 static void add_name(struct target_names *names, const char *name)
 {
-    names->items = must(realloc(names->items, (names->count + 1) * sizeof *names->items));
+    names->items = memory_resized(names->items, names->count + 1, sizeof *names->items);
     names->items[names->count++] = copy(name);
 }
 
 static void read_parts(struct reader *reader, const char *text, const char *file, struct target *target)
 {
     struct target_names read = {0};
-    char *pieces = must(strdup(text)), *rest = pieces;
+    char *pieces = memory_copied(text), *rest = pieces;
     struct part part;
     while (part_next(&rest, file, &part)) {
         add_name(&target->sources, part.file);
@@ -329,7 +330,7 @@ static void check_whole(struct reader *reader, const struct target *target, bool
 struct target *target_read(const char *text, const char *name, FILE *complaints)
 {
     struct reader reader = {.file = name, .complaints = complaints};
-    struct target *target = must(calloc(1, sizeof *target));
+    struct target *target = memory_zeroed(1, sizeof *target);
     read_parts(&reader, text, name, target);
     check_whole(&reader, target, reader.readable);
     if (reader.mistakes) {

@@ -3,6 +3,7 @@
 #include "config/target.h"
 
 #include "config/reader.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,8 +94,8 @@ static int by_name(const void *a, const void *b)
 
 void target_sort(uint32_t *lines, size_t count, const struct target_lines *look)
 {
-    struct named *named = must(calloc(count + 1, sizeof *named));
-    bool *sorted = must(calloc(count + 1, sizeof *sorted));
+    struct named *named = memory_zeroed(count + 1, sizeof *named);
+    bool *sorted = memory_zeroed(count + 1, sizeof *sorted);
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         const struct target_kind *kind = look->kind(look->context, lines[i]);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "config/reader.h"
 #include "wire/text.h"
+#include "memory/memory.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -23,14 +24,7 @@ void complain(struct reader *reader, const char *file, int line, const char *for
 
 int line_of_setting(const config_setting_t *s) { return (int)config_setting_source_line(s); }
 
-void *must(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
-
-char *copy(const char *s) { return must(text_readable(s, SIZE_MAX, true)); }
+char *copy(const char *s) { return memory_given(text_readable(s, SIZE_MAX, true), 1); }
 
 /* ---- words ---- */
 
@@ -55,7 +49,7 @@ static size_t distance(const char *a, const char *b)
     return row[n];
 }
 
-static const char *nearest(const char *word, const char *const *words)
+const char *nearest(const char *word, const char *const *words)
 {
     const char *best = NULL;
     size_t least = 4;
@@ -177,7 +171,7 @@ bool get_names(struct reader *reader, const config_setting_t *group, const char 
     names_free(names);
     if (first)
         *first = false;
-    names->items = must(calloc(n + 1, sizeof *names->items));
+    names->items = memory_zeroed(n + 1, sizeof *names->items);
     for (size_t i = 0; i < n; i++) {
         const config_setting_t *item = config_setting_get_elem(s, (unsigned)i);
         if (config_setting_type(item) != CONFIG_TYPE_STRING)
@@ -197,7 +191,7 @@ bool get_name_or_names(struct reader *reader, const config_setting_t *group, con
     if (!config_setting_lookup_string(group, key, &one))
         return get_names(reader, group, key, names, NULL);
     names_free(names);
-    names->items = must(calloc(1, sizeof *names->items));
+    names->items = memory_zeroed(1, sizeof *names->items);
     names->items[names->count++] = copy(one);
     return true;
 }

@@ -1,24 +1,7 @@
 #include "memory/map.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void *grow(void *array, size_t *room, size_t need, size_t element_bytes)
-{
-    if (need <= *room)
-        return array;
-    size_t more = *room ? *room * 2 : 8;
-    while (more < need)
-        more *= 2;
-    array = realloc(array, more * element_bytes);
-    if (!array) {
-        fprintf(stderr, "poet server: out of memory\n");
-        abort();
-    }
-    *room = more;
-    return array;
-}
 
 static size_t hash(uint64_t a, uint64_t b)
 {
@@ -89,6 +72,12 @@ static void move_some(struct map *map, size_t most)
 
 void map_settle(struct map *map) { move_some(map, SIZE_MAX); }
 
+bool map_settle_some(struct map *map, size_t most)
+{
+    move_some(map, most);
+    return !map->old;
+}
+
 #ifndef GRADUAL_ROOM /* tests make it small */
 #define GRADUAL_ROOM 65536u
 #endif
@@ -98,11 +87,7 @@ static void resize(struct map *map, size_t room)
 {
     map_settle(map);
     struct map before = *map;
-    map->entries = calloc(room, sizeof *map->entries);
-    if (!map->entries) {
-        fprintf(stderr, "poet server: out of memory\n");
-        abort();
-    }
+    map->entries = memory_zeroed(room, sizeof *map->entries);
     map->room = room;
     map->old = before.entries;
     map->old_room = before.room;

@@ -1,8 +1,10 @@
 /* A hash map from two integers to a pointer.  Keys of any value; open addressing
  * with linear probing and deletion by shifting back, so it never degrades.
- * Memory running out aborts: only the server's own process uses it. */
+ * Memory as in memory.h. */
 #ifndef MEMORY_MAP_H
 #define MEMORY_MAP_H
+
+#include "memory/memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,8 +28,6 @@ void map_put(struct map *map, uint64_t a, uint64_t b, void *value); /* value not
 void *map_take(struct map *map, uint64_t a, uint64_t b); /* removes; NULL if absent */
 void map_free(struct map *map); /* not the values */
 void map_settle(struct map *map); /* before its entries are gone through: all are in `entries` then */
-
-/* Grows an array to hold at least need elements; aborts when memory runs out. */
-void *grow(void *array, size_t *room, size_t need, size_t element_bytes);
+bool map_settle_some(struct map *map, size_t most); /* so many of them; true: all are */
 
 #endif

@@ -1,6 +1,7 @@
 /* The columns of a scene: slots side by side, how wide each is, and, placed by time, its ruler. */
-#include "render/build.h"
+#include "render/builder.h"
 #include "render/slots.h"
+#include "memory/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,11 +35,9 @@ static bool together(const struct shown_event *a, const struct shown_event *b)
 /* Sorts the marks by column and row and gives each its slot. */
 void build_slots(struct placed_mark *marks, uint32_t count, struct extent *extents)
 {
-    struct slot_point *points = calloc(count + 1, sizeof *points);
-    uint32_t *upper = calloc(count + 1, sizeof *upper); /* 1 + the first mark of its point */
+    struct slot_point *points = memory_zeroed(count + 1, sizeof *points);
+    uint32_t *upper = memory_zeroed(count + 1, sizeof *upper); /* 1 + the first mark of its point */
     uint32_t point_count = 0;
-    if (!points || !upper)
-        abort();
     if (count)
         qsort(marks, count, sizeof *marks, by_column);
     for (uint32_t i = 0; i < count; i++) {

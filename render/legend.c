@@ -1,7 +1,9 @@
 /* Words around the picture: title, caption, legend. */
 #define _GNU_SOURCE
-#include "render/build.h"
+#include "render/builder.h"
+#include "memory/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct target_colour black = {0, 0, 0};
@@ -15,11 +17,9 @@ double build_note(struct builder *b, double x, double y, const char *text, doubl
                            .width_pt = build_measure(b, text, size, bold),
                            .height_pt = size * 1.2,
                            .size_pt = size,
-                           .text = strdup(text),
+                           .text = memory_copied(text),
                            .colour = black,
                            .bold = bold};
-    if (!t.text)
-        abort();
     PUSH(b->scene->notes, b->scene->note_count, t);
     return t.width_pt;
 }
@@ -120,9 +120,7 @@ static size_t fitting(const struct builder *b, const char *text, double width)
     size_t fits = strcspn(text, " ");
     for (size_t n = fits; text[n];) {
         n += 1 + strcspn(text + n + 1, " ");
-        char *part = strndup(text, n);
-        if (!part)
-            abort();
+        char *part = memory_copied_part(text, n);
         bool good = build_measure(b, part, CAPTION_PT, false) <= width;
         free(part);
         if (!good)
@@ -140,9 +138,7 @@ static void build_caption(struct builder *b, const char *text)
     double y = (scene->vertical ? scene->width_pt : scene->height_pt) + 2;
     while (*text) {
         size_t n = fitting(b, text, limit - 20);
-        char *line = strndup(text, n);
-        if (!line)
-            abort();
+        char *line = memory_copied_part(text, n);
         double width = build_note(b, 10, y, line, CAPTION_PT, false) + 20;
         free(line);
         y += 13;

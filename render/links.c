@@ -1,5 +1,5 @@
 /* Arrows between marks: pairs, messages, groups, and stubs to what is not shown. */
-#include "render/build.h"
+#include "render/builder.h"
 
 static const struct scene_mark *mark_of(const struct scene *scene, struct ref at, int32_t row)
 {

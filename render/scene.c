@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
-#include "render/build.h"
+#include "render/builder.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,36 +11,6 @@ static const struct target_colour black = {0, 0, 0}, grey = {0.35, 0.35, 0.35},
 #define STUB_PT 6.0      /* names at stubs */
 #define STUB_MAX_PT 60.0
 #define STUB_VISITS 7u
-
-double build_measure(const struct builder *b, const char *text, double size, bool bold)
-{
-    if (b->options->measure)
-        return b->options->measure(b->options->context, text, size, bold);
-    size_t n = 0;
-    for (; *text; text++)
-        n += (*text & 0xc0) != 0x80;
-    return 0.55 * size * (double)n;
-}
-
-/* Copies text, cut to fit with an ellipsis. */
-static char *fit(const struct builder *b, const char *text, double size, double limit)
-{
-    size_t n = strlen(text);
-    char *s = malloc(n + 4);
-    if (!s)
-        abort();
-    memcpy(s, text, n + 1);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)s[i] < ' ')
-            s[i] = ' ';
-    while (n && build_measure(b, s, size, false) > limit) {
-        n -= n > 64 ? n / 8 : 1;
-        while (n && (s[n] & 0xc0) == 0x80)
-            n--;
-        memcpy(s + n, "…", 4);
-    }
-    return s;
-}
 
 /* ---- rows and columns ---- */
 
@@ -76,9 +47,8 @@ static char *cluster_label(const struct builder *b, const struct shown_row *row)
     }
     if (cluster)
         bytes = (int)strlen(first = cluster->name), same = true;
-    if (row->member_count &&
-        asprintf(&label, "{%.*s%s ×%u}", bytes, first, same ? "" : "…", row->member_count + 1) < 0)
-        abort();
+    if (row->member_count)
+        label = memory_printed("{%.*s%s ×%u}", bytes, first, same ? "" : "…", row->member_count + 1);
     return label;
 }
 
@@ -87,9 +57,7 @@ static void add_rows(struct builder *b)
     struct scene *scene = b->scene;
     double widest = 0;
     b->line_room = b->book->line_count;
-    b->row_of = malloc((b->line_room + 1) * sizeof *b->row_of);
-    if (!b->row_of)
-        abort();
+    b->row_of = memory_bytes((b->line_room + 1) * sizeof *b->row_of);
     for (uint32_t i = 0; i < b->line_room; i++)
         b->row_of[i] = -1;
     for (uint32_t i = 0; i < b->window->row_count; i++) {
@@ -101,9 +69,9 @@ static void add_rows(struct builder *b)
                                 .label = book_label(b->book, line),
                                 .colour = kind ? kind->colour : grey};
         if (scene->vertical && !row.own_label)
-            row.own_label = strndup(row.label, (size_t)name_bytes(row.label));
+            row.own_label = memory_copied_part(row.label, (size_t)name_bytes(row.label));
         if (scene->vertical) {
-            char *cut = fit(b, row.own_label, SCENE_NAME_PT, scene->row_pt - 10);
+            char *cut = build_fit(b, row.own_label, SCENE_NAME_PT, scene->row_pt - 10);
             free(row.own_label);
             row.own_label = cut;
         }
@@ -123,19 +91,12 @@ static void add_rows(struct builder *b)
     scene->bottom_pt = scene->top_pt + scene->row_pt * scene->row_count;
 }
 
-int32_t build_row(const struct builder *b, uint32_t line)
-{
-    return line && line <= b->line_room ? b->row_of[line - 1] : -1;
-}
-
 /* The words beside a mark: its texts, its fold, what a blocked thread waits for. */
 static char *words_for(const struct builder *b, const struct shown_event *e, bool last)
 {
     char *words = NULL;
     size_t size = 0;
-    FILE *f = open_memstream(&words, &size);
-    if (!f)
-        abort();
+    FILE *f = memory_given(open_memstream(&words, &size), sizeof *f);
     if (e->state == EVENT_CONTRADICTORY)
         fputs("!", f);
     if (e->fold)
@@ -218,7 +179,7 @@ static void name_stubs(struct builder *b, struct placed_mark *marks, uint32_t co
             continue;
         const char *label = book_label(b->book, line);
         char *name = strndup(label, (size_t)name_bytes(label));
-        m->stub = fit(b, name, STUB_PT, STUB_MAX_PT);
+        m->stub = build_fit(b, name, STUB_PT, STUB_MAX_PT);
         free(name);
         double width = build_measure(b, m->stub, STUB_PT, false) + 9;
         struct extent *x = &extents[m->column];
@@ -254,9 +215,7 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
     if (gap) {
         double left = column->x_pt - column->left_pt;
         struct scene_gap g = {row, left + 8, gap->count};
-        char *text;
-        if (asprintf(&text, "%llu lost", (unsigned long long)gap->count) < 0)
-            abort();
+        char *text = memory_printed("%llu lost", (unsigned long long)gap->count);
         PUSH(scene->gaps, scene->gap_count, g);
         add_text(b, left + 2, words_y(scene, mark.y_pt), text);
     }
@@ -331,10 +290,8 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
     const struct shown_window *w = b->window;
     uint32_t count = 0;
     int32_t last = b->base - 1;
-    int32_t *row_last = malloc((w->row_count + 1) * sizeof *row_last);
-    *marks = malloc(((size_t)w->event_count + w->pending_count + 1) * sizeof **marks);
-    if (!*marks || !row_last)
-        abort();
+    int32_t *row_last = memory_bytes((w->row_count + 1) * sizeof *row_last);
+    *marks = memory_bytes(((size_t)w->event_count + w->pending_count + 1) * sizeof **marks);
     for (uint32_t i = 0; i < w->row_count; i++)
         row_last[i] = b->base - 1;
     for (uint32_t i = 0; i < w->event_count; i++) {
@@ -383,9 +340,7 @@ static void build(struct builder *b)
     b->base = w->first <= w->last && w->event_count ? w->first : 0;
     struct placed_mark *marks;
     uint32_t columns, count = collect_marks(b, &marks, &columns);
-    struct extent *extents = malloc((columns + 1) * sizeof *extents);
-    if (!extents)
-        abort();
+    struct extent *extents = memory_bytes((columns + 1) * sizeof *extents);
     for (uint32_t i = 0; i < columns; i++)
         extents[i] = (struct extent){SCENE_COLUMN_PT / 2, SCENE_COLUMN_PT / 2, 1, true};
     build_slots(marks, count, extents);
@@ -398,7 +353,7 @@ static void build(struct builder *b)
         if (e->text_count || e->fold || last || e->state == EVENT_CONTRADICTORY) {
             char *words = words_for(b, e, last);
             marks[i].waits = last;
-            marks[i].words = fit(b, words, SCENE_LABEL_PT, words_limit(scene));
+            marks[i].words = build_fit(b, words, SCENE_LABEL_PT, words_limit(scene));
             free(words);
             double width = words_extent(b, marks[i].words);
             x->right = width > x->right ? width : x->right;

@@ -2,6 +2,7 @@
 #include "render/text.h"
 
 #include "wire/text.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -182,9 +183,7 @@ void text_write(const struct scene *scene, const struct book *book,
 {
     struct canvas canvas = {.width = width_of(scene),
                             .height = scene->row_count ? 2 * scene->row_count - 1 : 0};
-    canvas.cells = calloc((size_t)canvas.width * (canvas.height + 1), 1);
-    if (!canvas.cells)
-        abort();
+    canvas.cells = memory_zeroed((size_t)canvas.width * (canvas.height + 1), 1);
     size_t names = 0;
     for (uint32_t i = 0; i < scene->row_count; i++)
         if (characters(scene->rows[i].label) + 2 > names)

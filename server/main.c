@@ -1,5 +1,6 @@
 /* poet server: takes events from programs, keeps their order, answers viewers. */
 #define _GNU_SOURCE
+#include "server/options.h"
 #include "server/file/replay.h"
 #include "server/loop/log.h"
 #include "server/file/rest.h"
@@ -11,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -30,25 +30,6 @@
 #define LAST_NS 300000000u  /* after SIGTERM: for what programs have told already */
 #define LOOP_NICE 5         /* the loop's thread is nicer than the taker's */
 #define OWN_MAPPINGS 2048u  /* the server's own: its program, its memory */
-
-static const char usage[] =
-    "Usage: poet server [-l ENDPOINT]... [-o FILE|DIR/] [--keep SIZE]\n"
-    "Take events from traced programs, keep their order, answer viewers.\n\n"
-    "  -l, --listen ENDPOINT  unix:PATH or tcp:HOST:PORT; may be repeated;\n"
-    "                         default: unix:$XDG_RUNTIME_DIR/poet.sock; beyond the loopback network\n"
-    "                         both sides need the same secret in $POET_TOKEN\n"
-    "  -o, --output FILE      write the first run to FILE, the next ones beside it with a number\n"
-    "  -o, --output DIR/      write PROGRAM-TIME.poet into DIR for each run\n"
-    "                         default: $XDG_STATE_HOME/poet/ (~/.local/state/poet/)\n"
-    "      --keep SIZE        keep only the newest part of a run: SIZE bytes (suffix K, M, G) at most\n"
-    "                         on disk, and in memory about as much and 300 bytes a line;\n"
-    "                         default: $POET_KEEP, else everything\n"
-    "      --stdio [FILE]     speak with one viewer on standard input and output: about FILE, else for the\n"
-    "                         server that listens here; what `poet view ssh:HOST` starts\n"
-    "      --once             end when the last program and viewer are gone\n"
-    "  -q, --quiet            log nothing but errors\n"
-    "  -h, --help             this text\n\n"
-    "SIGINT and SIGTERM end it; everything taken is in the files.\n";
 
 static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
 {
@@ -153,19 +134,6 @@ static int fail(const char *what, const char *why)
 {
     fprintf(stderr, "poet server: %s: %s\n", what, why);
     return 1;
-}
-
-static bool parse_size(const char *s, uint64_t *bytes)
-{
-    char *end;
-    errno = 0;
-    unsigned long long v = strtoull(s, &end, 10);
-    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-    if (errno || end == s || (shift && end[1]) || (!shift && *end) || v == 0 ||
-        v > (UINT64_MAX >> 1) >> shift)
-        return false;
-    *bytes = (uint64_t)v << shift;
-    return true;
 }
 
 static bool listen_on(struct server *server, const char *endpoint)
@@ -313,69 +281,19 @@ static int relay_to_default(void)
 
 int main(int argc, char **argv)
 {
-    enum { KEEP = 256, CLIENT, ONCE, STDIO };
-    static const struct option options[] = {{"listen", required_argument, 0, 'l'},
-                                            {"output", required_argument, 0, 'o'},
-                                            {"keep", required_argument, 0, KEEP},
-                                            {"client", required_argument, 0, CLIENT},
-                                            {"once", no_argument, 0, ONCE},
-                                            {"stdio", no_argument, 0, STDIO},
-                                            {"quiet", no_argument, 0, 'q'},
-                                            {"help", no_argument, 0, 'h'},
-                                            {0, 0, 0, 0}};
+    struct server_options asked;
+    int status = server_options_read(&asked, argc, argv);
+    if (status >= 0)
+        return status;
     struct server server = {0};
-    const char *listens[64];
-    size_t listen_count = 0;
-    int client = -1, c;
-    bool stdio = false;
-    while ((c = getopt_long(argc, argv, "l:o:qh", options, NULL)) != -1) {
-        switch (c) {
-        case 'l':
-            if (listen_count == sizeof listens / sizeof *listens)
-                return fail(optarg, "too many endpoints");
-            listens[listen_count++] = optarg;
-            break;
-        case 'o':
-            server.runs.output = optarg;
-            break;
-        case KEEP:
-            if (!parse_size(optarg, &server.runs.keep_bytes)) {
-                fprintf(stderr, "poet server: --keep %s: write a size such as 500M\n", optarg);
-                return 2;
-            }
-            break;
-        case CLIENT:
-            client = (int)strtol(optarg, NULL, 10);
-            break;
-        case STDIO:
-            stdio = true;
-            break;
-        case ONCE:
-            server.once = true;
-            break;
-        case 'q':
-            server.quiet = server.runs.quiet = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 0;
-        default:
-            fputs(usage, stderr);
-            return 2;
-        }
-    }
-    const char *keep = getenv("POET_KEEP");
-    if (keep && *keep && !server.runs.keep_bytes && !parse_size(keep, &server.runs.keep_bytes)) {
-        fprintf(stderr, "poet server: POET_KEEP=%s: write a size such as 500M\n", keep);
-        return 2;
-    }
-    if (argc - optind > 1 || (argc > optind && client < 0 && !stdio)) {
-        fprintf(stderr, "poet server: %s: unexpected\n%s", argv[optind], usage);
-        return 2;
-    }
-    if (stdio && optind == argc)
+    server.runs.output = asked.output;
+    server.runs.keep_bytes = asked.keep_bytes;
+    server.once = asked.once;
+    server.quiet = server.runs.quiet = asked.quiet;
+    int client = asked.client;
+    if (asked.stdio && !asked.file)
         return relay_to_default();
-    if (stdio && (client = stdio_begin()) < 0)
+    if (asked.stdio && (client = stdio_begin()) < 0)
         return fail("--stdio", strerror(errno));
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -384,30 +302,30 @@ int main(int argc, char **argv)
     }
     server.spare = -1;
     server.loop = ev_loop_new(EVFLAG_AUTO);
-    server.listeners = calloc(sizeof listens / sizeof *listens, sizeof *server.listeners);
-    server.endpoints = calloc(sizeof listens / sizeof *listens, sizeof *server.endpoints);
+    server.listeners = calloc(LISTENS_MOST, sizeof *server.listeners);
+    server.endpoints = calloc(LISTENS_MOST, sizeof *server.endpoints);
     if (!server.loop || !server.listeners || !server.endpoints)
         return fail("start", "out of memory");
-    if (optind < argc) { /* private: one file for one client */
+    if (asked.file) { /* private: one file for one client */
         server.once = server.quiet = server.runs.quiet = true;
         replay_tell(stderr);
-        if (!load(&server, argv[optind]))
+        if (!load(&server, asked.file))
             return 1;
     } else if (!clear_output(server.runs.output)) {
         return 1;
     }
     char endpoint[400];
     struct error error;
-    if (listen_count == 0 && client < 0) {
+    if (asked.listen_count == 0 && client < 0) {
         if (!endpoint_default(endpoint, sizeof endpoint, &error)) {
             fprintf(stderr, "poet server: %s\n", error.text);
             return 1;
         }
-        listens[listen_count++] = endpoint;
+        asked.listens[asked.listen_count++] = endpoint;
     }
     start_loop(&server);
-    for (size_t i = 0; i < listen_count; i++)
-        if (!listen_on(&server, listens[i]))
+    for (size_t i = 0; i < asked.listen_count; i++)
+        if (!listen_on(&server, asked.listens[i]))
             return 1;
     if (!server.quiet)
         for (size_t i = 0; i < server.listener_count; i++)

@@ -1,10 +1,16 @@
 #!/bin/sh
-# Installs the packages of a list that are missing, as root or through sudo.
+# Installs the packages of a list that are missing, as root or through sudo; where none is missing it
+# does nothing and asks nobody.
 set -u
+if ! command -v dpkg-query >/dev/null; then
+    echo "no Debian here: what is needed is named, by Debian's names, in $1" >&2
+    exit 0
+fi
+wanted=$(grep -v '^#' "$1")
+there=$(dpkg-query -W -f '${Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/.* ok installed //p')
 missing=
-for package in $(grep -v '^#' "$1"); do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
-        missing="$missing $package"
+for package in $wanted; do
+    printf '%s\n' "$there" | grep -qxF "$package" || missing="$missing $package"
 done
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" = 0 ]; then

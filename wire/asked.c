@@ -30,7 +30,6 @@ void put_window_request(struct out *out, const struct window_request *r)
 {
     uint64_t fraction;
     memcpy(&fraction, &r->fraction, sizeof fraction);
-    put_u32(out, r->id);
     put_u8(out, r->anchor);
     put_ref(out, r->event);
     put_u64(out, r->position);
@@ -40,7 +39,6 @@ void put_window_request(struct out *out, const struct window_request *r)
     put_u8(out, r->fold);
     put_u64(out, (uint64_t)r->time_ns);
     put_u64(out, r->column_ns);
-    put_ref(out, r->about);
     put_u32(out, r->move_count);
     for (uint32_t i = 0; i < r->move_count; i++) {
         put_u32(out, r->moves[i].line);
@@ -48,12 +46,12 @@ void put_window_request(struct out *out, const struct window_request *r)
         put_u64(out, (uint64_t)r->moves[i].events);
     }
     put_rows(out, r->rows, r->joined, r->row_count);
+    put_u32(out, r->most_rows);
 }
 
 void get_window_request(struct in *in, struct window_request *r)
 {
-    *r = (struct window_request){.id = get_u32(in)};
-    r->anchor = get_u8(in);
+    *r = (struct window_request){.anchor = get_u8(in)};
     r->event = get_ref(in);
     r->position = get_u64(in);
     uint64_t fraction = get_u64(in);
@@ -68,7 +66,6 @@ void get_window_request(struct in *in, struct window_request *r)
         r->fraction = 0;
     r->time_ns = (int64_t)get_u64(in);
     r->column_ns = get_u64(in);
-    r->about = get_ref(in);
     uint32_t n = get_count(in, 13);
     r->moves = get_room(in, n, sizeof *r->moves);
     for (; r->moves && r->move_count < n; r->move_count++) {
@@ -80,6 +77,7 @@ void get_window_request(struct in *in, struct window_request *r)
         r->moves[r->move_count].events = in->error ? 0 : events;
     }
     get_rows(in, &r->rows, &r->joined, &r->row_count);
+    r->most_rows = get_u32(in);
 }
 
 void window_request_free(struct window_request *r)
@@ -92,7 +90,6 @@ void window_request_free(struct window_request *r)
 
 void put_density_request(struct out *out, const struct density_request *r)
 {
-    put_u32(out, r->id);
     put_u8(out, (uint8_t)(r->by_time | r->blocked << 1));
     put_u64(out, (uint64_t)r->from);
     put_u64(out, (uint64_t)r->to);
@@ -102,7 +99,7 @@ void put_density_request(struct out *out, const struct density_request *r)
 
 void get_density_request(struct in *in, struct density_request *r)
 {
-    *r = (struct density_request){.id = get_u32(in)};
+    *r = (struct density_request){0};
     uint8_t flags = get_u8(in);
     r->by_time = flags & 1;
     r->blocked = flags & 2;
@@ -138,7 +135,6 @@ static uint32_t *get_numbers(struct in *in, uint32_t *count)
 
 void put_search_request(struct out *out, const struct search_request *r)
 {
-    put_u32(out, r->id);
     put_u64(out, r->from);
     put_u8(out, (uint8_t)(r->backwards | r->any << 1 | r->count << 2 | r->expression << 3));
     put_u32(out, r->limit);
@@ -154,8 +150,7 @@ void put_search_request(struct out *out, const struct search_request *r)
 
 void get_search_request(struct in *in, struct search_request *r)
 {
-    *r = (struct search_request){.id = get_u32(in)};
-    r->from = get_u64(in);
+    *r = (struct search_request){.from = get_u64(in)};
     uint8_t flags = get_u8(in);
     r->backwards = flags & 1;
     r->any = flags & 2;
@@ -182,4 +177,29 @@ void search_request_free(struct search_request *r)
     free(r->sites);
     free(r->text);
     *r = (struct search_request){0};
+}
+
+void put_stands_request(struct out *out, const struct stands_request *r)
+{
+    put_ref(out, r->about);
+    put_u32(out, r->count);
+    for (uint32_t i = 0; i < r->count; i++)
+        put_u64(out, r->positions[i]);
+}
+
+void get_stands_request(struct in *in, struct stands_request *r)
+{
+    *r = (struct stands_request){.about = get_ref(in)};
+    uint32_t n = get_count(in, 8);
+    if (n > LIMIT_STANDS)
+        in_fail(in, "asks about too many events");
+    r->positions = get_room(in, in->error ? 0 : n, sizeof *r->positions);
+    for (; r->positions && !in->error && r->count < n; r->count++)
+        r->positions[r->count] = get_u64(in);
+}
+
+void stands_request_free(struct stands_request *r)
+{
+    free(r->positions);
+    *r = (struct stands_request){0};
 }

@@ -7,6 +7,11 @@
 #include "wire/event.h"
 #include "wire/message.h"
 
+/* With the run of SELECT. */
+enum select_flag {
+    SELECT_NAMED_LINES = 1 /* of more than LIMIT_LINES_TOLD lines only those are told that answers name */
+};
+
 /* Anchors of a window. */
 enum anchor {
     ANCHOR_START,
@@ -27,7 +32,6 @@ struct shown_move {
 };
 
 struct window_request {
-    uint32_t id; /* comes back with the answer */
     uint8_t anchor;
     struct ref event;
     uint64_t position;
@@ -37,17 +41,17 @@ struct window_request {
     bool fold;
     int64_t time_ns;        /* of ANCHOR_TIME */
     uint64_t column_ns;     /* not 0: placed by time, a column is this long, order permitting */
-    struct ref about;       /* line 0 none: tell how every event stands to this one */
     struct shown_move *moves;
     uint32_t move_count;
     uint32_t *rows;         /* lines; none means all that are drawn */
     uint8_t *joined;        /* by row: 1: in a cluster with the one before; NULL: none is */
     uint32_t row_count;
+    uint32_t most_rows;     /* not 0, and no rows: of more lines than this only those with events in the
+                             * window get rows, at most so many */
 };
 
 /* A run from far away: events per row and pixel. */
 struct density_request {
-    uint32_t id;
     bool by_time;     /* else by position in the log */
     bool blocked;     /* blocked stretches, too: that takes a look at every event */
     int64_t from, to; /* positions or ns; to <= from: the whole run */
@@ -59,7 +63,6 @@ struct density_request {
 
 /* Which events: those of these types, on these lines, called from these places, with such a text. */
 struct search_request {
-    uint32_t id;
     uint64_t from;   /* position to begin at; backwards: the first one that is not looked at */
     bool backwards;
     bool any;        /* one of the conditions is enough; else all that are given must hold */
@@ -74,6 +77,13 @@ struct search_request {
     } *sites;
     uint32_t site_count;
     char *text; /* "" any */
+};
+
+/* How do these events stand to one of them? */
+struct stands_request {
+    struct ref about;
+    uint64_t *positions; /* of events in the log */
+    uint32_t count;      /* at most LIMIT_STANDS */
 };
 
 /* Ways to step from an event. */
@@ -94,5 +104,8 @@ void density_request_free(struct density_request *request);
 void put_search_request(struct out *out, const struct search_request *request);
 void get_search_request(struct in *in, struct search_request *request);
 void search_request_free(struct search_request *request);
+void put_stands_request(struct out *out, const struct stands_request *request);
+void get_stands_request(struct in *in, struct stands_request *request);
+void stands_request_free(struct stands_request *request);
 
 #endif

@@ -15,13 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 1u
-#define WELCOME_FOLLOWS 1u /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
+#define WIRE_VERSION 2u          /* of viewers and servers: the same */
+#define WIRE_VERSION_PROGRAM 1u  /* the oldest of programs that is understood: what they say has only grown */
+#define WELCOME_FOLLOWS 1u       /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */
 
-/* One table: number, name.  Below 32 from programs, then from viewers, then answers. */
+/* One table: number, name.  Below 32 from programs, then from viewers, then from the server. */
 #define MESSAGES(M)                                                              \
     M(1, HELLO)   /* who connects: a program or a viewer */                      \
     M(2, MODULE)  /* an ELF file mapped into the program */                      \
@@ -34,37 +35,24 @@
     M(9, THREAD)  /* a thread; with a descriptor, its queue */                   \
     M(10, SLOTS)  /* a batch of slots of one thread */                           \
     M(11, WAKE)   /* a queue fills up: read it now */                            \
-    M(12, LOSSES) /* in a trace file: what a program was made to wait, dropped, not followed */ \
+    M(12, LOSSES) /* what a program was made to wait, dropped, not followed */   \
     M(13, DESCRIBE) /* the name of one more environment */                       \
     M(14, OBJECT)   /* the id of a line's object, known later than the line */                       \
     M(15, TOKEN)  /* from another machine: the secret, before HELLO */           \
     M(16, KIND)   /* a line is of another kind than it was opened as */          \
     M(17, UNSEEN) /* why an order may be there that is not told */               \
     M(20, CLOSE)  /* a line's object is gone: which number is its last */         \
-    M(32, RUNS)   /* which runs are there? */                                    \
-    M(33, SELECT) /* speak of this run from now on */                            \
+    M(32, ASK)    /* a question, see wire/ask.h */                               \
+    M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, FEED)   /* tell me when the run grows */                               \
-    M(35, WINDOW) /* placed events, please */                                    \
-    M(36, DUMP)   /* every event once */                                         \
-    M(37, ORDER)  /* how do these events stand to each other? */                 \
-    M(38, STAT)   /* the figures of the run */                                   \
-    M(39, TAILS)  /* the last event of every line and thread */                  \
-    M(40, SEARCH) /* which events are of these types, on these lines, ...? */    \
-    M(41, CANCEL) /* a window or density is not wanted any more */               \
-    M(42, DENSITY) /* how many events, how long blocked, per row and pixel */    \
-    M(43, WHY)    /* a chain of events that makes one come before another */     \
-    M(44, COUNT)  /* how many events are before, after, concurrent with one? */  \
-    M(45, LIST)   /* some events in the order of the log */                      \
-    M(46, STEP)   /* the next event from one, along its line or the order */     \
-    M(47, SITES)  /* every place that something was called from */               \
-    M(48, FETCH)  /* a part of the run's trace file, as it is now */             \
-    M(64, WELCOME)  M(65, ERROR)      M(66, RUN)      M(67, RUNS_END)            \
-    M(68, GROWN)    M(69, TARGET)     M(70, PROCESS)  M(71, TYPE_NAME)           \
-    M(72, LINE_IS)  M(73, EVENT)      M(74, LOST_IS)  M(75, DUMP_END)            \
-    M(76, WINDOW_IS) M(77, ORDER_IS)  M(78, STAT_IS)  M(79, TAIL)                \
-    M(80, TAILS_END) M(81, FOUND)     M(82, TROUBLE)   M(83, SELECTED)          \
-    M(84, DENSITY_IS) M(85, WHY_IS)   M(86, COUNT_IS) M(87, LIST_END)  M(88, SITES_ARE)\
-    M(89, BYTES)    M(96, DAMAGE)
+    M(64, WELCOME)                                                               \
+    M(65, ERROR)  /* the last word before a server hangs up */                   \
+    M(66, ANSWER) /* a part of the answer to a question */                       \
+    M(68, GROWN)  /* the run did, for those who are fed */                       \
+    M(69, TARGET) M(70, PROCESS)  M(71, TYPE_NAME)  M(72, LINE_IS) /* tables */  \
+    M(83, SELECTED) /* which run is spoken of from now on */                     \
+    M(91, LINES_ARE) /* how many, where not all of them are told */              \
+    M(96, DAMAGE) /* what of the trace cannot be read */
 
 enum message {
 #define M(number, name) MESSAGE_##name = number,

@@ -110,7 +110,6 @@ void put_event(struct out *out, const struct shown_event *event)
     put_u32(out, (uint32_t)event->column);
     put_u32(out, event->fold);
     put_u8(out, event->doubt);
-    put_u8(out, event->stands);
     put_u64(out, (uint64_t)event->since_ns);
     put_refs(out, event->partners, event->partner_count);
     put_refs(out, event->after, event->after_count);
@@ -140,7 +139,6 @@ void get_event(struct in *in, struct shown_event *event)
     event->column = (int32_t)get_u32(in);
     event->fold = get_u32(in);
     event->doubt = get_u8(in);
-    event->stands = get_u8(in);
     event->since_ns = (int64_t)get_u64(in);
     event->partners = get_refs(in, &event->partner_count);
     event->after = get_refs(in, &event->after_count);
@@ -290,8 +288,8 @@ void get_stat(struct in *in, struct shown_stat *s)
         s->unseen[s->unseen_count].about = get_one(in);
         s->unseen[s->unseen_count].count = get_u64(in);
     }
-    s->behind_ns = get_u64(in);
-    s->journal_ahead = get_u64(in);
+    s->behind_ns = in_left(in) ? get_u64(in) : 0; /* an older server does not say */
+    s->journal_ahead = in_left(in) ? get_u64(in) : 0;
 }
 
 void shown_stat_free(struct shown_stat *s)
@@ -305,7 +303,6 @@ void shown_stat_free(struct shown_stat *s)
 
 void put_density(struct out *out, const struct shown_density *d)
 {
-    put_u32(out, d->id);
     put_u64(out, (uint64_t)d->from);
     put_u64(out, (uint64_t)d->to);
     put_u32(out, d->pixels);
@@ -320,8 +317,7 @@ void put_density(struct out *out, const struct shown_density *d)
 
 void get_density(struct in *in, struct shown_density *d)
 {
-    *d = (struct shown_density){.id = get_u32(in)};
-    d->from = (int64_t)get_u64(in);
+    *d = (struct shown_density){.from = (int64_t)get_u64(in)};
     d->to = (int64_t)get_u64(in);
     uint32_t pixels = get_u32(in), n = get_count(in, 4);
     if (pixels > LIMIT_PIXELS || (pixels && n > in_left(in) / 4 / (1 + 3 * (size_t)pixels))) {
@@ -361,7 +357,7 @@ static void put_events(struct out *out, const struct shown_event *events, uint32
 
 static struct shown_event *get_events(struct in *in, uint32_t *count)
 {
-    uint32_t n = get_count(in, 78);
+    uint32_t n = get_count(in, 97);
     struct shown_event *events = get_room(in, n, sizeof *events);
     for (*count = 0; events && *count < n; ++*count)
         get_event(in, &events[*count]);
@@ -370,7 +366,6 @@ static struct shown_event *get_events(struct in *in, uint32_t *count)
 
 void put_window(struct out *out, const struct shown_window *w)
 {
-    put_u32(out, w->id);
     put_u64(out, w->generation);
     put_u64(out, w->anchor);
     put_u64(out, w->count);
@@ -411,6 +406,8 @@ void put_window(struct out *out, const struct shown_window *w)
         put_ref(out, w->vias[i].to);
         put_u32(out, w->vias[i].line);
     }
+    put_u64(out, w->idle_lines);
+    put_u64(out, w->left_lines);
 }
 
 /* Whoever draws it counts columns from the first that holds something to the last. */
@@ -425,8 +422,7 @@ static void check_columns(struct in *in, const struct shown_window *w)
 
 void get_window(struct in *in, struct shown_window *w)
 {
-    *w = (struct shown_window){.id = get_u32(in)};
-    w->generation = get_u64(in);
+    *w = (struct shown_window){.generation = get_u64(in)};
     w->anchor = get_u64(in);
     w->count = get_u64(in);
     w->from = (int32_t)get_u32(in);
@@ -478,6 +474,8 @@ void get_window(struct in *in, struct shown_window *w)
         w->vias[w->via_count].to = get_ref(in);
         w->vias[w->via_count].line = get_u32(in);
     }
+    w->idle_lines = get_u64(in);
+    w->left_lines = get_u64(in);
 }
 
 void shown_window_free(struct shown_window *w)
@@ -499,42 +497,46 @@ void shown_window_free(struct shown_window *w)
     *w = (struct shown_window){0};
 }
 
-void put_tail(struct out *out, const struct shown_tail *tail)
+void put_wait(struct out *out, const struct shown_wait *wait)
 {
-    put_u32(out, tail->line);
-    put_in(out, tail->in);
-    put_event(out, &tail->last);
-    put_event(out, &tail->last_acted);
-    put_u32(out, tail->inside_count);
-    for (uint32_t i = 0; i < tail->inside_count; i++) {
-        put_u32(out, tail->inside[i].thread);
-        put_u8(out, tail->inside[i].presence);
-        put_ref(out, tail->inside[i].since);
+    put_u32(out, wait->thread);
+    put_u32(out, wait->about);
+    put_event(out, &wait->event);
+    put_u32(out, wait->holder_count);
+    for (uint32_t i = 0; i < wait->holder_count; i++) {
+        put_u32(out, wait->holders[i].thread);
+        put_ref(out, wait->holders[i].since);
     }
 }
 
-void get_tail(struct in *in, struct shown_tail *tail)
+void get_wait(struct in *in, struct shown_wait *wait)
 {
-    *tail = (struct shown_tail){.line = get_u32(in)};
-    tail->in = get_in(in);
-    get_event(in, &tail->last);
-    get_event(in, &tail->last_acted);
-    uint32_t n = get_count(in, 17);
-    tail->inside = get_room(in, n, sizeof *tail->inside);
-    for (; tail->inside && tail->inside_count < n; tail->inside_count++) {
-        struct shown_inside *inside = &tail->inside[tail->inside_count];
-        inside->thread = get_u32(in);
-        inside->presence = get_u8(in);
-        inside->since = get_ref(in);
+    *wait = (struct shown_wait){.thread = get_u32(in)};
+    wait->about = get_u32(in);
+    get_event(in, &wait->event);
+    uint32_t n = get_count(in, 16);
+    wait->holders = get_room(in, n, sizeof *wait->holders);
+    for (; wait->holders && wait->holder_count < n; wait->holder_count++) {
+        wait->holders[wait->holder_count].thread = get_u32(in);
+        wait->holders[wait->holder_count].since = get_ref(in);
     }
 }
 
-void shown_tail_free(struct shown_tail *tail)
+void shown_wait_free(struct shown_wait *wait)
 {
-    shown_event_free(&tail->last);
-    shown_event_free(&tail->last_acted);
-    free(tail->inside);
-    *tail = (struct shown_tail){0};
+    shown_event_free(&wait->event);
+    free(wait->holders);
+    *wait = (struct shown_wait){0};
+}
+
+void get_cycle(struct in *in, struct shown_cycle *cycle)
+{
+    uint32_t n = get_count(in, 8);
+    *cycle = (struct shown_cycle){.steps = get_room(in, n, sizeof *cycle->steps)};
+    for (; cycle->steps && cycle->count < n; cycle->count++) {
+        cycle->steps[cycle->count].thread = get_u32(in);
+        cycle->steps[cycle->count].about = get_u32(in);
+    }
 }
 
 void put_count(struct out *out, const struct shown_count *c)
@@ -561,7 +563,6 @@ void get_count_is(struct in *in, struct shown_count *c)
 
 void put_found(struct out *out, const struct shown_found *f)
 {
-    put_u32(out, f->id);
     put_u8(out, f->done);
     put_u64(out, f->looked);
     put_u64(out, f->count);
@@ -575,8 +576,7 @@ void put_found(struct out *out, const struct shown_found *f)
 
 void get_found(struct in *in, struct shown_found *f)
 {
-    *f = (struct shown_found){.id = get_u32(in)};
-    f->done = get_u8(in);
+    *f = (struct shown_found){.done = get_u8(in)};
     f->looked = get_u64(in);
     f->count = get_u64(in);
     f->problem = get_one(in);

@@ -43,7 +43,7 @@ struct shown_event {
     int32_t column;
     uint32_t fold;
     uint8_t doubt; /* an enum unseen: why more may be before it than is told */
-    uint8_t stands;   /* to the event asked about: 0, or 1 + enum precedence */
+    uint8_t stands;   /* not told with it, but by STANDS: 0, or 1 + enum precedence */
     int64_t since_ns; /* since the event before it on its line; -1 there is none */
 };
 
@@ -123,7 +123,6 @@ struct shown_row {
 };
 
 struct shown_window {
-    uint32_t id;
     uint64_t generation, anchor, count; /* position of the anchor, length of the log */
     int32_t from;
     uint32_t columns;
@@ -143,11 +142,12 @@ struct shown_window {
     uint32_t crossing_count;
     struct shown_via *vias;
     uint32_t via_count;
+    uint64_t idle_lines; /* that are drawn but have no row: they have no event in the window */
+    uint64_t left_lines; /* that have events in it, but there were too many rows */
 };
 
 /* A run from far away: events per row and pixel. */
 struct shown_density {
-    uint32_t id;
     int64_t from, to;
     uint32_t pixels, row_count;
     uint32_t *rows;       /* lines */
@@ -155,18 +155,23 @@ struct shown_density {
     uint64_t *blocked_ns; /* the longest stretch that begins there in which only blocked threads were in the line */
 };
 
-/* A thread or line at its end, for `poet blocked`. */
-struct shown_tail {
-    uint32_t line;
-    struct presences in;
-    struct shown_event last;      /* last event of the line; last.at.line 0: none */
-    struct shown_event last_acted; /* if the line is a task's: its thread's last event anywhere */
-    struct shown_inside {
-        uint32_t thread;  /* its own line */
-        uint8_t presence; /* enum presence */
+/* A thread that waits at the end of what was recorded. */
+struct shown_wait {
+    uint32_t thread, about; /* lines; about 0: something that was not seen */
+    struct shown_event event; /* its last one */
+    struct shown_holder { /* who must go before it goes on */
+        uint32_t thread;
         struct ref since; /* the event by which it came in; number 0: not kept */
-    } *inside;
-    uint32_t inside_count;
+    } *holders;
+    uint32_t holder_count;
+};
+
+/* Each waits for the next, by what it waits about, and the last for the first. */
+struct shown_cycle {
+    struct shown_step {
+        uint32_t thread, about;
+    } *steps;
+    uint32_t count;
 };
 
 /* How many events of a run stand how to one of them. */
@@ -184,7 +189,6 @@ struct shown_hit {
 };
 
 struct shown_found {
-    uint32_t id;
     bool done;
     uint64_t looked; /* at so many events */
     uint64_t count;  /* of hits so far, told or not */
@@ -221,8 +225,9 @@ void get_count_is(struct in *in, struct shown_count *count);
 void put_found(struct out *out, const struct shown_found *found);
 void get_found(struct in *in, struct shown_found *found);
 void shown_found_free(struct shown_found *found);
-void put_tail(struct out *out, const struct shown_tail *tail);
-void get_tail(struct in *in, struct shown_tail *tail);
-void shown_tail_free(struct shown_tail *tail);
+void put_wait(struct out *out, const struct shown_wait *wait);
+void get_wait(struct in *in, struct shown_wait *wait);
+void shown_wait_free(struct shown_wait *wait);
+void get_cycle(struct in *in, struct shown_cycle *cycle);
 
 #endif

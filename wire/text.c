@@ -1,5 +1,7 @@
 #include "wire/text.h"
 
+#include "wire/told.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +48,7 @@ static size_t put_three(char *to, uint32_t c) /* U+0800 to U+FFFF */
 
 char *text_readable(const char *bytes, size_t size, bool lines)
 {
-    size = strnlen(bytes, size);
+    size = size ? strnlen(bytes, size) : 0;
     char *text = malloc(3 * size + 1), *to = text;
     if (!text)
         return NULL;
@@ -98,6 +100,10 @@ void text_print(FILE *f, const char *s)
         else
             fputc(*s, f);
 }
+
+char *text_name(struct text text) { return text_readable(text.bytes, text.size, false); }
+
+char *text_note(struct text text) { return text_readable(text.bytes, text.size, true); }
 
 static char *get_readable(struct in *in, size_t limit, bool lines)
 {

@@ -25,6 +25,11 @@ size_t text_cut(const char *s, size_t most);
 /* Prints a text on one line: a newline as \n, a tab as \t. */
 void text_print(FILE *f, const char *s);
 
+struct text; /* told.h */
+/* One that was told, as new memory; never NULL unless there is none. */
+char *text_name(struct text text); /* has one line */
+char *text_note(struct text text); /* may have several */
+
 /* As get_string, then readable: a name has one line, a note may have several. */
 char *get_name(struct in *in, size_t limit);
 char *get_note(struct in *in, size_t limit);

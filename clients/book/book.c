@@ -3,29 +3,43 @@
 
 #include "wire/limits.h"
 #include "wire/text.h"
+#include "memory/memory.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void *widen(void *array, size_t count, size_t bytes)
+static void lines_free(struct book_lines *lines)
 {
-    void *more = realloc(array, (count + 1) * bytes);
-    if (!more)
-        abort();
-    return more;
+    for (size_t p = 0; p < lines->room; p++) {
+        for (uint32_t i = 0; lines->pages[p] && i < BOOK_PAGE; i++) {
+            shown_line_free(&lines->pages[p][i].is);
+            free(lines->pages[p][i].label);
+        }
+        free(lines->pages[p]);
+    }
+    free(lines->pages);
+}
+
+/* Room for a line that is told. */
+static struct book_line *line_room(struct book_lines *lines, uint32_t number)
+{
+    uint32_t page = (number - 1) / BOOK_PAGE;
+    if (page >= lines->room) {
+        size_t room = 2 * (page + (size_t)1);
+        lines->pages = memory_resized(lines->pages, room + 1, sizeof *lines->pages);
+        memset(lines->pages + lines->room, 0, (room - lines->room) * sizeof *lines->pages);
+        lines->room = room;
+    }
+    if (!lines->pages[page])
+        lines->pages[page] = memory_zeroed(BOOK_PAGE, sizeof **lines->pages);
+    return &lines->pages[page][(number - 1) % BOOK_PAGE];
 }
 
 void book_free(struct book *book)
 {
-    for (uint32_t i = 0; i < book->line_count; i++) {
-        shown_line_free(&book->lines[i].is);
-        free(book->lines[i].label);
-    }
-    for (uint32_t i = 0; i < book->hidden_count; i++) {
-        shown_line_free(&book->hidden[i].is);
-        free(book->hidden[i].label);
-    }
+    lines_free(&book->lines);
+    lines_free(&book->hidden);
     for (uint32_t i = 0; i < book->type_count; i++)
         free(book->types[i]);
     for (size_t i = 0; i < book->target_count; i++)
@@ -33,8 +47,6 @@ void book_free(struct book *book)
     for (uint32_t i = 0; i < book->process_count; i++)
         shown_process_free(&book->processes[i]);
     shown_run_free(&book->run);
-    free(book->lines);
-    free(book->hidden);
     free(book->types);
     free(book->targets);
     free(book->processes);
@@ -49,24 +61,28 @@ static void take_line(struct book *book, struct in *in)
     bool hidden = line.line & HIDDEN_LINE;
     uint32_t number = line.line & ~HIDDEN_LINE;
     uint32_t *count = hidden ? &book->hidden_count : &book->line_count;
-    struct book_line **lines = hidden ? &book->hidden : &book->lines;
-    size_t *room = hidden ? &book->hidden_room : &book->line_room;
-    if (!in_done(in) || number == 0 || number > *count + 1 || number > LIMIT_LINES) {
+    bool next = number <= *count + 1 || (book->named && !hidden);
+    if (!in_done(in) || number == 0 || !next || number > LIMIT_LINES) {
         in_fail(in, "a line out of order");
         shown_line_free(&line);
         return;
     }
-    if (number > *count) {
-        if (*count == *room) {
-            *room = *room ? *room * 2 : 64;
-            *lines = widen(*lines, *room, sizeof **lines);
-        }
-        (*lines)[(*count)++] = (struct book_line){{0}, NULL};
-    }
-    struct book_line *at = &(*lines)[number - 1];
+    *count = number > *count ? number : *count;
+    struct book_line *at = line_room(hidden ? &book->hidden : &book->lines, number);
     shown_line_free(&at->is);
     free(at->label);
     *at = (struct book_line){line, NULL};
+}
+
+static void take_line_count(struct book *book, struct in *in)
+{
+    uint32_t lines = get_u32(in);
+    if (!in_done(in) || lines > LIMIT_LINES || !book->named) {
+        in_fail(in, "too many lines");
+        return;
+    }
+    book->some = true;
+    book->line_count = lines > book->line_count ? lines : book->line_count;
 }
 
 static void take_process(struct book *book, struct in *in)
@@ -80,7 +96,7 @@ static void take_process(struct book *book, struct in *in)
         return;
     }
     if (index == book->process_count) {
-        book->processes = widen(book->processes, index, sizeof *book->processes);
+        book->processes = memory_resized(book->processes, index + 1, sizeof *book->processes);
         book->processes[book->process_count++] = (struct shown_process){0};
     }
     shown_process_free(&book->processes[index]);
@@ -102,7 +118,7 @@ bool book_draw_as(const char *description)
         chosen.text = NULL;
         return false;
     }
-    chosen.name = strdup(target->name);
+    chosen.name = memory_copied(target->name);
     target_free(target);
     return chosen.name != NULL;
 }
@@ -126,7 +142,7 @@ static void take_target(struct book *book, struct in *in)
     struct target *target = in_done(in) ? target_read(text, name, NULL) : NULL;
     if (target) {
         dress(target);
-        book->targets = widen(book->targets, book->target_count, sizeof *book->targets);
+        book->targets = memory_resized(book->targets, book->target_count + 1, sizeof *book->targets);
         book->targets[book->target_count++] = target;
     }
     free(name);
@@ -142,7 +158,7 @@ static void take_type(struct book *book, struct in *in)
         free(name);
         return;
     }
-    book->types = widen(book->types, book->type_count, sizeof *book->types);
+    book->types = memory_resized(book->types, book->type_count + 1, sizeof *book->types);
     book->types[book->type_count++] = name;
 }
 
@@ -155,13 +171,19 @@ static void take_damage(struct book *book, struct in *in)
 
 bool book_take(struct book *book, unsigned type, struct in *in)
 {
+    bool named;
     switch (type) {
     case MESSAGE_SELECTED: /* a new subject: forget the old one */
+        named = book->named;
         book_free(book);
+        book->named = named;
         get_run(in, &book->run);
         break;
     case MESSAGE_LINE_IS:
         take_line(book, in);
+        break;
+    case MESSAGE_LINES_ARE:
+        take_line_count(book, in);
         break;
     case MESSAGE_PROCESS:
         take_process(book, in);
@@ -184,10 +206,10 @@ bool book_take(struct book *book, unsigned type, struct in *in)
 
 struct book_line *book_line(const struct book *book, uint32_t line)
 {
+    const struct book_lines *lines = line & HIDDEN_LINE ? &book->hidden : &book->lines;
     uint32_t i = (line & ~HIDDEN_LINE) - 1;
-    if (line & HIDDEN_LINE)
-        return i < book->hidden_count ? &book->hidden[i] : NULL;
-    return i < book->line_count ? &book->lines[i] : NULL;
+    struct book_line *page = i / BOOK_PAGE < lines->room ? lines->pages[i / BOOK_PAGE] : NULL;
+    return page && page[i % BOOK_PAGE].is.line ? &page[i % BOOK_PAGE] : NULL;
 }
 
 const char *book_type(const struct book *book, uint32_t type)
@@ -268,18 +290,15 @@ const char *book_label(const struct book *book, uint32_t line)
         return "?";
     if (l->label)
         return l->label;
-    int n;
     if (*l->is.name && l->is.object)
-        n = asprintf(&l->label, "%s:%s (0x%llx)", book_letter(book, line), l->is.name,
+        l->label = memory_printed("%s:%s (0x%llx)", book_letter(book, line), l->is.name,
                      (unsigned long long)l->is.object);
     else if (l->is.object)
-        n = asprintf(&l->label, "%s:0x%llx", book_letter(book, line),
+        l->label = memory_printed("%s:0x%llx", book_letter(book, line),
                      (unsigned long long)l->is.object);
     else
-        n = asprintf(&l->label, "%s:%s", book_letter(book, line),
+        l->label = memory_printed("%s:%s", book_letter(book, line),
                      *l->is.name ? l->is.name : l->is.kind);
-    if (n < 0)
-        abort();
     return l->label;
 }
 

@@ -13,9 +13,13 @@ struct book_line {
 
 struct book {
     struct shown_run run;
-    struct book_line *lines, *hidden; /* by number - 1 */
-    uint32_t line_count, hidden_count;
-    size_t line_room, hidden_room;
+    struct book_lines {
+        struct book_line **pages; /* of BOOK_PAGE lines; NULL: none of them is known */
+        size_t room;
+    } lines, hidden;
+    uint32_t line_count, hidden_count; /* no number is greater; not all of them may be known: see book_line */
+    bool named; /* it was asked that of many lines only those are told that answers name; set by who asks */
+    bool some;  /* and so it is: not every line up to line_count is known */
     char **types; /* by code - 1 */
     uint32_t type_count;
     struct target **targets; /* as the user's own layers, and book_draw_as, want them drawn */
@@ -27,6 +31,8 @@ struct book {
     uint64_t unreadable; /* events of it */
 };
 
+#define BOOK_PAGE 1024u
+
 void book_free(struct book *book); /* empties it */
 
 /* From here on, all books of this process draw what the named description (target_load) is about as
@@ -37,7 +43,7 @@ bool book_draw_as(const char *description);
 /* Takes a table message; false if it is none of its own, or broken (in->error). */
 bool book_take(struct book *book, unsigned type, struct in *in);
 
-struct book_line *book_line(const struct book *book, uint32_t line); /* or NULL */
+struct book_line *book_line(const struct book *book, uint32_t line); /* or NULL: it is not known */
 const char *book_type(const struct book *book, uint32_t type);       /* "?" if unknown */
 const struct target_kind *book_kind(const struct book *book, uint32_t line); /* or NULL */
 const char *book_letter(const struct book *book, uint32_t line);

@@ -1,26 +1,16 @@
 /* poet blocked: who waits for what, who holds it since when, and any cycle. */
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 
+#include "clients/book/say.h"
 #include "clients/poet/json.h"
 #include "clients/source/waits.h"
+#include "wire/limits.h"
 
 #include <json-c/json.h>
+#include <stdlib.h>
 
-static bool receive(const struct command *command, struct subject *subject, struct waits *waits)
-{
-    struct out out = {0};
-    struct in in;
-    struct error error;
-    unsigned type;
-    int got;
-    source_ask(&out, MESSAGE_TAILS);
-    source_send(&subject->source, &out);
-    while ((got = source_next(&subject->source, true, &type, &in, &error)) > 0)
-        if (waits_take(waits, &subject->source.book, type, &in))
-            return true;
-    command_fail(command, "%s", error.text);
-    return false;
-}
+static void take(void *user, const struct answer *answer) { waits_take(user, answer); }
 
 struct report {
     struct subject *subject;
@@ -30,20 +20,17 @@ struct report {
 
 /* ---- as text ---- */
 
-static void one_text(const struct report *r, const struct wait *w)
+static void one_text(const struct report *r, const struct shown_wait *w)
 {
-    const char *site = subject_site(r->subject, w->event);
-    char at[48];
-    struct ref since;
-    ref_print(at, sizeof at, w->event->at);
-    printf("%s %s %s%s%s\n    since %.6f s before the last event, event %s\n",
-           book_label(r->book, w->thread), book_look(r->book, w->event)->text,
-           w->about ? book_label(r->book, w->about) : "something", *site ? " at " : "", site,
-           (double)(r->waits->now_ns - w->event->time_ns) / 1e9, at);
-    for (uint32_t i = 0, holder; (holder = waits_holder(r->waits, r->book, w, i, &since)) != 0; i++) {
-        ref_print(at, sizeof at, since);
-        printf("    held by %s%s%s\n", book_label(r->book, holder), since.number ? " since event " : "",
-               since.number ? at : "");
+    const char *site = subject_site(r->subject, &w->event);
+    struct said said = say_wait(r->book, w);
+    char at[48], held[LIMIT_TEXT_BYTES];
+    ref_print(at, sizeof at, w->event.at);
+    printf("%s %s %s%s%s\n    since %.6f s before the last event, event %s\n", said.who, said.does, said.about,
+           *site ? " at " : "", site, (double)(r->waits->now_ns - w->event.time_ns) / 1e9, at);
+    for (uint32_t i = 0; i < w->holder_count; i++) {
+        say_holder(held, sizeof held, r->book, &w->holders[i]);
+        printf("    %s\n", held);
     }
 }
 
@@ -51,18 +38,12 @@ static void print_text(const struct report *r)
 {
     if (r->waits->count == 0)
         puts("no thread waits");
-    for (uint32_t i = 0; i < r->waits->count; i++)
+    for (size_t i = 0; i < r->waits->count; i++)
         one_text(r, &r->waits->items[i]);
-    for (uint32_t i = 0; i < r->waits->cycle_count; i++) {
-        const struct wait_cycle *cycle = &r->waits->cycles[i];
-        printf("cycle: ");
-        for (uint32_t k = 0; k < cycle->count; k++) {
-            uint32_t about = waits_of(r->waits, cycle->threads[k])->about;
-            printf("%s waits for ", book_label(r->book, cycle->threads[k]));
-            if (about != cycle->threads[(k + 1) % cycle->count])
-                printf("%s, held by ", book_label(r->book, about));
-        }
-        printf("%s\n", book_label(r->book, cycle->threads[0]));
+    for (size_t i = 0; i < r->waits->cycle_count; i++) {
+        char *said = say_cycle(r->book, &r->waits->cycles[i]);
+        printf("cycle: %s\n", said);
+        free(said);
     }
 }
 
@@ -76,19 +57,19 @@ static struct json_object *line_json(const struct report *r, uint32_t line)
     return o;
 }
 
-static struct json_object *one_json(const struct report *r, const struct wait *w)
+static struct json_object *one_json(const struct report *r, const struct shown_wait *w)
 {
     struct json_object *o = json_object_new_object(), *holders = json_object_new_array();
-    const char *site = subject_site(r->subject, w->event);
-    struct ref since;
+    const char *site = subject_site(r->subject, &w->event);
     json_object_object_add(o, "thread", line_json(r, w->thread));
     json_object_object_add(o, "waits_for", w->about ? line_json(r, w->about) : NULL);
-    json_object_object_add(o, "type", json_object_new_string(book_type(r->book, w->event->type)));
-    json_object_object_add(o, "event", json_ref(w->event->at));
-    json_object_object_add(o, "since_ns", json_object_new_int64(w->event->time_ns));
+    json_object_object_add(o, "type", json_object_new_string(book_type(r->book, w->event.type)));
+    json_object_object_add(o, "event", json_ref(w->event.at));
+    json_object_object_add(o, "since_ns", json_object_new_int64(w->event.time_ns));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
-    for (uint32_t i = 0, holder; (holder = waits_holder(r->waits, r->book, w, i, &since)) != 0; i++) {
-        struct json_object *h = line_json(r, holder);
+    for (uint32_t i = 0; i < w->holder_count; i++) {
+        struct ref since = w->holders[i].since;
+        struct json_object *h = line_json(r, w->holders[i].thread);
         json_object_object_add(h, "since_event", since.number ? json_ref(since) : NULL);
         json_object_array_add(holders, h);
     }
@@ -100,12 +81,12 @@ static void print_all_json(const struct report *r)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array(),
                        *cycles = json_object_new_array();
-    for (uint32_t i = 0; i < r->waits->count; i++)
+    for (size_t i = 0; i < r->waits->count; i++)
         json_object_array_add(list, one_json(r, &r->waits->items[i]));
-    for (uint32_t i = 0; i < r->waits->cycle_count; i++) {
+    for (size_t i = 0; i < r->waits->cycle_count; i++) {
         struct json_object *cycle = json_object_new_array();
         for (uint32_t k = 0; k < r->waits->cycles[i].count; k++)
-            json_object_array_add(cycle, line_json(r, r->waits->cycles[i].threads[k]));
+            json_object_array_add(cycle, line_json(r, r->waits->cycles[i].steps[k].thread));
         json_object_array_add(cycles, cycle);
     }
     json_object_object_add(o, "blocked", list);
@@ -119,9 +100,9 @@ static int run(const struct command *command, int argc, char **argv)
     struct waits waits = {0};
     bool json;
     int status;
-    if (!command_begin(command, argc, argv, &subject, &json, &status))
+    if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
         return status;
-    bool ok = receive(command, &subject, &waits);
+    bool ok = subject_ask(command, &subject, ASK_WAITS, NULL, take, &waits);
     struct report report = {&subject, &subject.source.book, &waits};
     if (ok && json)
         print_all_json(&report);
@@ -132,10 +113,15 @@ static int run(const struct command *command, int argc, char **argv)
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
+static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = command_parse_json,
+    .args_doc = "SOURCE",
+    .doc = "Say which threads wait at the end of what was recorded, oldest first: for what, "
+           "since when, called from where, who holds it, and any cycle among them.",
+    .children = options_children};
+
 const struct command command_blocked = {
-    "blocked", "say who waits for what, who holds it, and any cycle",
-    "blocked SOURCE [--json]\n"
-    "Say which threads wait at the end of what was recorded, oldest first: for what, since when,\n"
-    "called from where, who holds it, and any cycle among them.\n\n"
-    "  -j, --json   as one JSON object\n",
-    run};
+    .name = "blocked", .summary = "say who waits for what, who holds it, and any cycle",
+    .run = run, .argp = &argp};

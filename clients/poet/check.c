@@ -2,9 +2,10 @@
  * model. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
+#include "memory/memory.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +65,8 @@ static void make_room(struct checker *c)
     uint32_t need = c->book->line_count;
     if (need <= c->room)
         return;
-    c->lines = realloc(c->lines, need * sizeof *c->lines);
-    c->threads = realloc(c->threads, need * sizeof *c->threads);
-    if (!c->lines || !c->threads)
-        abort();
+    c->lines = memory_resized(c->lines, need, sizeof *c->lines);
+    c->threads = memory_resized(c->threads, need, sizeof *c->threads);
     memset(c->lines + c->room, 0, (need - c->room) * sizeof *c->lines);
     memset(c->threads + c->room, 0, (need - c->room) * sizeof *c->threads);
     c->room = need;
@@ -180,71 +179,59 @@ static void check_event(struct checker *c, struct shown_event *e)
     *e = (struct shown_event){0};
 }
 
+static void take(void *user, const struct answer *answer)
+{
+    struct checker *c = user;
+    if (answer->part == PART_LOST) {
+        struct ref at = get_ref(answer->in);
+        unsigned long long lost = get_u64(answer->in);
+        say(c, at, "%llu events were lost%s", lost, at.line ? "" : " on lines that are not known");
+    } else if (answer->part == PART_EVENT) {
+        struct shown_event event;
+        get_event(answer->in, &event);
+        check_event(c, &event);
+        shown_event_free(&event);
+    }
+}
+
 static int check_trace(const struct command *command, const char *file)
 {
     struct subject subject;
-    if (!subject_open(command, &subject, file, LABELS_ADDRESS))
+    if (!subject_open(command, &subject, file, SOURCE_ALL_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
     struct checker c = {.file = file, .book = &subject.source.book};
-    struct out out = {0};
-    struct error error;
-    unsigned type;
-    struct in in;
-    int got;
-    source_ask(&out, MESSAGE_STAT); /* reads all of the file */
-    source_ask(&out, MESSAGE_DUMP);
-    source_send(&subject.source, &out);
-    bool figures = true; /* come first, and end like the dump */
-    while ((got = source_next(&subject.source, true, &type, &in, &error)) > 0 &&
-           (figures || type != MESSAGE_DUMP_END)) {
-        if (type == MESSAGE_DUMP_END)
-            figures = false;
-        if (figures)
-            continue;
-        if (type == MESSAGE_LOST_IS) {
-            struct ref at = get_ref(&in);
-            unsigned long long lost = get_u64(&in);
-            say(&c, at, "%llu events were lost%s", lost, at.line ? "" : " on lines that are not known");
-        } else if (type == MESSAGE_EVENT) {
-            struct shown_event event;
-            get_event(&in, &event);
-            check_event(&c, &event);
-            shown_event_free(&event);
-        }
-    }
-    int status = got <= 0 ? command_fail(command, "%s", error.text)
-                 : c.breaks ? EXIT_FAILED
-                            : EXIT_DONE;
-    if (got > 0 && !c.breaks && !c.book->damage)
+    bool ok = subject_ask(command, &subject, ASK_STAT, NULL, NULL, NULL) && /* reads all of the file */
+              subject_ask(command, &subject, ASK_DUMP, NULL, take, &c);
+    if (ok && !c.breaks && !c.book->damage)
         printf("%s: %llu events: good\n", file, (unsigned long long)c.events);
     shown_event_free(&c.previous);
     free(c.lines);
     free(c.threads);
     subject_close(&subject);
-    return status;
+    return ok && !c.breaks ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
-    int c, status;
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        if (command_option(command, c, &status))
-            return status;
-    if (argc - optind != 1)
+    int first, status = command_read(command, argc, argv, NULL, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (argc - first != 1)
         return command_usage(command, "one FILE is needed");
-    const char *file = argv[optind];
+    const char *file = argv[first];
     size_t n = strlen(file);
     bool trace = endpoint_is(file) || strcmp(file, "latest") == 0 ||
                  (n > 5 && strcmp(file + n - 5, ".poet") == 0);
     return trace ? check_trace(command, file) : check_description(command, file);
 }
 
+static const struct argp argp = {
+    .args_doc = "FILE.conf\nFILE.poet",
+    .doc = "Report every mistake in a target description as FILE:LINE: what is wrong; or test a "
+           "trace against its description and the model, and name the first break on each line "
+           "with both events.  Exit status 1 if there is any.",
+    .children = options_children};
+
 const struct command command_check = {
-    "check", "check a description, or a trace against its description and the model",
-    "check FILE.conf\n"
-    "       poet check FILE.poet\n"
-    "Report every mistake in a target description as FILE:LINE: what is wrong; or test a trace\n"
-    "against its description and the model, and name the first break on each line with both\n"
-    "events.  Exit status 1 if there is any.\n",
-    run};
+    .name = "check", .summary = "check a description, or a trace against its description and the model",
+    .run = run, .argp = &argp};

@@ -1,48 +1,29 @@
-/* The sub-commands of `poet`, and what they share. */
+/* The sub-commands of `poet`: how they are called, read their options and complain. */
 #ifndef CLIENTS_POET_COMMAND_H
 #define CLIENTS_POET_COMMAND_H
 
-#include "clients/site/site.h"
-#include "clients/source/label.h"
-#include "clients/source/source.h"
+#include "config/options.h"
 
 #define EXIT_DONE 0
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
 
 struct command {
-    const char *name, *summary, *usage;
+    const char *name, *summary;
     int (*run)(const struct command *command, int argc, char **argv);
-};
-
-/* An opened source with names for its lines and sites. */
-struct subject {
-    struct source source;
-    struct sites *sites;
-    uint32_t known;
-    const struct command *command; /* for what is said at its end */
+    const struct argp *argp; /* its options and its help */
+    bool program_follows;    /* options end at the first word that is none */
 };
 
 int command_fail(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int command_usage(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* True if the option is --help or bad; *status then says how to exit. */
-bool command_option(const struct command *command, int option, int *status);
-
-/* For commands with `SOURCE [--json]`: reads the arguments and opens the source.  False: *status says
- * how to exit. */
-bool command_begin(const struct command *command, int argc, char **argv, struct subject *subject,
-                   bool *json, int *status);
-
-bool subject_open(const struct command *command, struct subject *subject, const char *what,
-                  enum labels labels);
-void subject_close(struct subject *subject);
-/* Waits for a message of this type; complains and returns false if the source ends. */
-bool subject_expect(const struct command *command, struct subject *subject, unsigned type,
-                    struct in *in);
-/* "file:line", or "" without a site. */
-const char *subject_site(struct subject *subject, const struct shown_event *event);
+/* Reads the options into what `input` is to the parser of command->argp.  OPTIONS_READ: *first is the index of
+ * the first word that is no option; else the exit status, with everything said. */
+int command_read(const struct command *command, int argc, char **argv, void *input, int *first);
+/* Of commands whose one option is --json: a bool. */
+error_t command_parse_json(int key, char *value, struct argp_state *state);
 
 extern const struct command command_dump, command_order, command_stat, command_runs,
     command_blocked, command_check, command_export, command_import, command_record, command_show;

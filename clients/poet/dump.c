@@ -1,6 +1,7 @@
 /* poet dump: every event once, in an order that respects the partial order. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 
 #include "clients/poet/json.h"
 #include "wire/text.h"
@@ -145,38 +146,41 @@ static void print_lost(struct in *in, bool json)
     json_print(o);
 }
 
+struct dump {
+    struct subject *subject;
+    struct printed printed;
+    bool json;
+};
+
+static void take(void *user, const struct answer *answer)
+{
+    struct dump *dump = user;
+    struct shown_event event;
+    if (answer->part == PART_LOST)
+        print_lost(answer->in, dump->json);
+    if (answer->part != PART_EVENT)
+        return;
+    get_event(answer->in, &event);
+    if (answer->in->error) {
+        ;
+    } else if (dump->json) {
+        print_lines(dump->subject, &dump->printed);
+        event_to_json(dump->subject, &event);
+    } else if (!(event.at.line & HIDDEN_LINE)) {
+        event_to_text(dump->subject, &event);
+    }
+    shown_event_free(&event);
+}
+
 static int dump(const struct command *command, struct subject *subject, bool json)
 {
-    struct printed printed = {0, 0};
-    struct out out = {0};
-    struct error error;
-    unsigned type;
-    struct in in;
-    int got;
-    source_ask(&out, MESSAGE_DUMP);
-    source_send(&subject->source, &out);
+    struct dump dump = {.subject = subject, .json = json};
     if (json)
         begin_json(subject);
-    while ((got = source_next(&subject->source, true, &type, &in, &error)) > 0) {
-        if (type == MESSAGE_DUMP_END)
-            break;
-        if (type == MESSAGE_LOST_IS)
-            print_lost(&in, json);
-        if (type != MESSAGE_EVENT)
-            continue;
-        struct shown_event event;
-        get_event(&in, &event);
-        if (json) {
-            print_lines(subject, &printed);
-            event_to_json(subject, &event);
-        } else if (!(event.at.line & HIDDEN_LINE)) {
-            event_to_text(subject, &event);
-        }
-        shown_event_free(&event);
-    }
+    bool ok = subject_ask(command, subject, ASK_DUMP, NULL, take, &dump);
     if (json)
-        print_lines(subject, &printed);
-    return got > 0 ? EXIT_DONE : command_fail(command, "%s", error.text);
+        print_lines(subject, &dump.printed);
+    return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -184,17 +188,27 @@ static int run(const struct command *command, int argc, char **argv)
     struct subject subject;
     bool json;
     int status;
-    if (!command_begin(command, argc, argv, &subject, &json, &status))
+    if (!subject_begin(command, argc, argv, SOURCE_ALL_LINES, &subject, &json, &status))
         return status;
     status = dump(command, &subject, json);
     subject_close(&subject);
     return status;
 }
 
+static const struct argp_option options[] = {
+    {"json", 'j', NULL, 0,
+     "one JSON object a line; the \"doubt\" of an event is null, or a word for why more may be before "
+     "it than is known; {\"lost\": FIRST, \"count\": N} tells lost numbers, those at the end of a "
+     "line, too, and with null those that have no number", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = command_parse_json,
+    .args_doc = "SOURCE",
+    .doc = "Print every event once, each after all that happened before it; events that are "
+           "pending or contradict the others come last.",
+    .children = options_children};
+
 const struct command command_dump = {
-    "dump", "print every event once, in an order that respects the partial order",
-    "dump SOURCE [--json]\n"
-    "Print every event once, each after all that happened before it; events that are pending or\n"
-    "contradict the others come last.\n\n"
-    "  -j, --json   one JSON object a line\n",
-    run};
+    .name = "dump", .summary = "print every event once, in an order that respects the partial order",
+    .run = run, .argp = &argp};

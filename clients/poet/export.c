@@ -8,7 +8,6 @@
 #include "wire/limits.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -81,8 +80,11 @@ static struct paint_selection picture_selection(const struct picture *p)
 
 static struct scene *make_scene(const struct picture *p, const struct book *book, bool measured)
 {
+    char words[4096], note[200];
+    picture_note(p, note, sizeof note);
+    snprintf(words, sizeof words, "%s%s%s", p->caption ? p->caption : "", p->caption && *note ? " — " : "", note);
     struct scene_options options = {.title = p->no_title ? NULL : p->title,
-                                    .caption = p->caption,
+                                    .caption = *words ? words : NULL,
                                     .legend = !p->no_legend,
                                     .vertical = p->view ? p->look.vertical : p->vertical,
                                     .column_ns = p->column_ns,
@@ -102,6 +104,14 @@ static bool get_all(const struct command *command, struct picture *p, struct sub
            picture_columns(command, p, subject, p->request.from, LIMIT_COLUMNS);
 }
 
+static void write_note(const struct picture *p, FILE *f)
+{
+    char note[200];
+    picture_note(p, note, sizeof note);
+    if (*note)
+        fprintf(f, "%s\n", note);
+}
+
 static int write_text(const struct command *command, struct picture *p, struct subject *subject,
                       const char *file)
 {
@@ -113,6 +123,7 @@ static int write_text(const struct command *command, struct picture *p, struct s
         return command_fail(command, "%s: %s", file, strerror(errno));
     struct scene *scene = make_scene(p, book, false);
     text_write(scene, book, &(struct text_options){0}, f);
+    write_note(p, f);
     scene_free(scene);
     bool bad = ferror(f);
     if (fclose(f) != 0 || bad)
@@ -237,131 +248,174 @@ static int export_other(const struct command *command, const char *source,
                         const struct format *format, const char *file)
 {
     struct subject subject;
-    if (!subject_open(command, &subject, source, LABELS_ADDRESS))
+    if (!subject_open(command, &subject, source, SOURCE_ALL_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
     bool written = format_write(command, &subject, format, file);
     subject_close(&subject);
     return written ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int run_export(const struct command *command, int argc, char **argv)
+struct exporting {
+    struct picture picture;
+    struct page_options page;
+    const struct format *other; /* not a picture */
+    const char *file;
+    const struct command *command;
+};
+
+#define bad(o, ...) (command_usage((o)->command, __VA_ARGS__), EINVAL) /* said so; argp ends */
+
+static error_t parse_export(int key, char *value, struct argp_state *state)
 {
-    static const struct option options[] = {PICTURE_OPTIONS,
-                                            {"output", required_argument, 0, 'o'},
-                                            {"paper", required_argument, 0, 'p'},
-                                            {"width", required_argument, 0, 'w'},
-                                            {"grey", no_argument, 0, 'g'},
-                                            {"format", required_argument, 0, 'f'},
-                                            {"help", no_argument, 0, 'h'},
-                                            {0, 0, 0, 0}};
-    struct picture p = {.fold = -1, .labels = LABELS_ADDRESS};
-    struct page_options page = {0};
-    const char *file = NULL;
-    const struct format *other = NULL;
-    int c, status;
-    while ((c = getopt_long(argc, argv, "o:p:w:gf:h", options, NULL)) != -1) {
-        if (command_option(command, c, &status))
-            return status;
-        int taken = picture_option(command, &p, c, optarg);
-        if (taken > 0)
-            return taken;
-        if (c == 'o')
-            file = optarg;
-        else if (c == 'g')
-            page.theme.grey = true;
-        else if (c == 'f' && !(other = format_find(optarg)))
-            return command_usage(command, "--format %s: chrome, dot or shiviz", optarg);
-        else if (c == 'p' && !parse_paper(optarg, &page))
-            return command_usage(command, "--paper %s: a4, a3, letter, legal or 297x210mm", optarg);
-        else if (c == 'w' && !parse_width(optarg, &page.width_pt))
-            return command_usage(command, "--width %s: write a width such as 84mm", optarg);
+    struct exporting *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->picture;
+        return 0;
+    case 'o':
+        o->file = value;
+        return 0;
+    case 'g':
+        o->page.theme.grey = true;
+        return 0;
+    case 'f':
+        if ((o->other = format_find(value)))
+            return 0;
+        return bad(o, "--format %s: chrome, dot or shiviz", value);
+    case 'p':
+        if (parse_paper(value, &o->page))
+            return 0;
+        return bad(o, "--paper %s: a4, a3, letter, legal or 297x210mm", value);
+    case 'w':
+        if (parse_width(value, &o->page.width_pt))
+            return 0;
+        return bad(o, "--width %s: write a width such as 84mm", value);
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
-    if (argc - optind != 1 || !file)
-        return command_usage(command, "a SOURCE and -o FILE are needed");
-    if (other)
-        return export_other(command, argv[optind], other, file);
-    enum ending ending = format_of(file);
-    if (ending == NONE)
-        return command_usage(command, "%s: the name must end in .pdf, .svg, .png or .txt", file);
-    page.format = ending == SVG ? PAGE_SVG : ending == PNG ? PAGE_PNG : PAGE_PDF;
+}
+
+static int export_picture(const struct command *command, const char *source, struct exporting *o)
+{
     struct subject subject;
-    if (!subject_open(command, &subject, argv[optind], p.labels))
+    enum ending ending = format_of(o->file);
+    if (ending == NONE)
+        return command_usage(command, "%s: the name must end in .pdf, .svg, .png or .txt", o->file);
+    o->page.format = ending == SVG ? PAGE_SVG : ending == PNG ? PAGE_PNG : PAGE_PDF;
+    if (!subject_open(command, &subject, source, picture_lines(&o->picture), o->picture.labels))
         return EXIT_FAILED;
-    snprintf(part_file, sizeof part_file, "%s.part", file);
+    snprintf(part_file, sizeof part_file, "%s.part", o->file);
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
-    status = EXIT_FAILED;
-    if (picture_get(command, &p, &subject)) {
-        if (p.window.event_count == 0)
+    int status = EXIT_FAILED;
+    if (picture_get(command, &o->picture, &subject)) {
+        if (o->picture.window.event_count == 0)
             fprintf(stderr, "poet export: there are no events: is the program compiled with -trace?\n");
-        status = ending == TXT ? write_text(command, &p, &subject, file)
-                               : write_picture(command, &p, &subject, &page, file);
+        status = ending == TXT ? write_text(command, &o->picture, &subject, o->file)
+                               : write_picture(command, &o->picture, &subject, &o->page, o->file);
     }
-    picture_free(&p);
+    picture_free(&o->picture);
     subject_close(&subject);
     return status;
 }
 
+static int run_export(const struct command *command, int argc, char **argv)
+{
+    struct exporting o = {
+        .picture = {.command = command, .fold = -1, .labels = LABELS_ADDRESS}, .command = command};
+    int first, status = command_read(command, argc, argv, &o, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (argc - first != 1 || !o.file)
+        return command_usage(command, "a SOURCE and -o FILE are needed");
+    return o.other ? export_other(command, argv[first], o.other, o.file)
+                   : export_picture(command, argv[first], &o);
+}
+
+static const struct argp_option export_options[] = {
+    {NULL, 0, NULL, 0, "Where it goes:", 1},
+    {"output", 'o', "FILE", 0, "the ending chooses the format", 1},
+    {"paper", 'p', "SIZE", 0,
+     "a4, a3, letter, legal or WIDTHxHEIGHTmm: as many pages as it takes", 1},
+    {"width", 'w', "WIDTH", 0, "scaled to WIDTH (84mm, 17cm, 5in) and cropped, for a paper", 1},
+    {"grey", 'g', NULL, 0, "without colour", 1},
+    {"format", 'f', "FORMAT", 0,
+     "not a picture: the whole run as chrome (trace-event JSON with flows, for Perfetto), dot "
+     "(Graphviz) or shiviz (vector clocks); -o - writes to standard output", 1},
+    {0}};
+static const struct argp_child picture_children[] = {
+    {&picture_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
+static const struct argp export_argp = {
+    .options = export_options,
+    .parser = parse_export,
+    .args_doc = "SOURCE -o FILE.pdf|.svg|.png|.txt",
+    .doc = "Save the diagram.  Without a range: all of it, on one page up to 400 columns, then "
+           "on paper.\vThe same input gives the same bytes; $SOURCE_DATE_EPOCH is the date in "
+           "a PDF.",
+    .children = picture_children};
+
 const struct command command_export = {
-    "export", "save the diagram as PDF, SVG, PNG or text",
-    "export SOURCE -o FILE.pdf|.svg|.png|.txt [OPTION...]\n"
-    "Save the diagram.  Without a range: all of it, on one page up to 400 columns, then on paper.\n\n"
-    "  -o, --output FILE         the ending chooses the format\n"
-    PICTURE_USAGE
-    "  -p, --paper SIZE          a4, a3, letter, legal or WIDTHxHEIGHTmm: as many pages as it takes\n"
-    "  -w, --width WIDTH         scaled to WIDTH (84mm, 17cm, 5in) and cropped, for a paper\n"
-    "  -g, --grey                without colour\n"
-    "  -f, --format FORMAT       not a picture: the whole run as chrome (trace-event JSON with flows, for\n"
-    "                            Perfetto), dot (Graphviz) or shiviz (vector clocks); -o - writes to\n"
-    "                            standard output\n\n"
-    "The same input gives the same bytes; $SOURCE_DATE_EPOCH sets the date in a PDF.\n",
-    run_export};
+    .name = "export", .summary = "save the diagram as PDF, SVG, PNG or text",
+    .run = run_export, .argp = &export_argp};
+
+struct showing {
+    struct picture picture;
+    struct text_options text;
+};
+
+static error_t parse_show(int key, char *value, struct argp_state *state)
+{
+    struct showing *o = state->input;
+    (void)value;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &o->picture;
+    else if (key == 'a')
+        o->text.ascii = true;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
 
 static int run_show(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {PICTURE_OPTIONS,
-                                            {"ascii", no_argument, 0, 'a'},
-                                            {"help", no_argument, 0, 'h'},
-                                            {0, 0, 0, 0}};
-    struct picture p = {.fold = -1, .labels = LABELS_NAME};
-    struct text_options text = {0};
+    struct showing o = {.picture = {.command = command, .fold = -1, .labels = LABELS_NAME}};
+    struct picture *p = &o.picture;
     struct winsize size;
-    int c, status;
     setlocale(LC_CTYPE, "");
-    text.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-    while ((c = getopt_long(argc, argv, "ah", options, NULL)) != -1) {
-        if (command_option(command, c, &status))
-            return status;
-        int taken = picture_option(command, &p, c, optarg);
-        if (taken > 0)
-            return taken;
-        text.ascii |= c == 'a';
-    }
-    if (argc - optind != 1)
+    o.text.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    int first, status = command_read(command, argc, argv, &o, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (argc - first != 1)
         return command_usage(command, "one SOURCE is needed");
     if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-        text.width = size.ws_col;
+        o.text.width = size.ws_col;
     struct subject subject;
-    if (!subject_open(command, &subject, argv[optind], p.labels))
+    if (!subject_open(command, &subject, argv[first], picture_lines(p), p->labels))
         return EXIT_FAILED;
     status = EXIT_FAILED;
-    if (picture_get(command, &p, &subject) && get_all(command, &p, &subject)) {
-        struct scene *scene = make_scene(&p, &subject.source.book, false);
-        if (!p.no_title)
-            printf("%s\n\n", p.title);
-        text_write(scene, &subject.source.book, &text, stdout);
+    if (picture_get(command, p, &subject) && get_all(command, p, &subject)) {
+        struct scene *scene = make_scene(p, &subject.source.book, false);
+        if (!p->no_title)
+            printf("%s\n\n", p->title);
+        text_write(scene, &subject.source.book, &o.text, stdout);
+        write_note(p, stdout);
         scene_free(scene);
         status = EXIT_DONE;
     }
-    picture_free(&p);
+    picture_free(p);
     subject_close(&subject);
     return status;
 }
 
+static const struct argp_option show_options[] = {{"ascii", 'a', NULL, 0, "ASCII only", 1}, {0}};
+static const struct argp show_argp = {
+    .options = show_options,
+    .parser = parse_show,
+    .args_doc = "SOURCE",
+    .doc = "Show the diagram in the terminal, in UTF-8 or, elsewhere, ASCII.",
+    .children = picture_children};
+
 const struct command command_show = {
-    "show", "show the diagram in the terminal",
-    "show SOURCE [OPTION...]\n"
-    "Show the diagram in the terminal, in UTF-8 or, elsewhere, ASCII.\n\n"
-    "  -a, --ascii               ASCII only\n"
-    PICTURE_USAGE,
-    run_show};
+    .name = "show", .summary = "show the diagram in the terminal",
+    .run = run_show, .argp = &show_argp};

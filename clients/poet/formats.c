@@ -1,19 +1,13 @@
 #define _GNU_SOURCE
+#include "clients/poet/chrome.h"
 #include "clients/poet/formats.h"
+#include "memory/memory.h"
 
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static void *zeroed(size_t n, size_t each)
-{
-    void *p = calloc(n + 1, each);
-    if (!p)
-        abort();
-    return p;
-}
 
 static const char *line_name(const struct format *format, uint32_t line)
 {
@@ -40,157 +34,17 @@ static void print_json_string(FILE *f, const char *s)
     json_object_put(o);
 }
 
-/* ---- chrome: the trace-event format, which Perfetto's page opens.  Every event is a slice of its line's
- * track, as long as there is room before the next, at most a microsecond; an edge is a flow. ---- */
-
-struct chrome_line {
-    struct shown_event last; /* not written yet; at.line 0: none */
-    int64_t *times;          /* by number - first */
-    uint64_t first, count;
-    size_t room;
-};
-
-struct chrome {
-    struct chrome_line *lines;
-    uint32_t line_count;
-    uint64_t flows;
-    bool comma;
-};
-
-static void chrome_separate(struct format *format)
-{
-    struct chrome *c = format->state;
-    fputs(c->comma ? ",\n" : "\n", format->f);
-    c->comma = true;
-}
-
-static void chrome_begin(struct format *format, struct subject *subject, FILE *f)
-{
-    const struct book *book = &subject->source.book;
-    struct chrome *c = format->state = zeroed(1, sizeof *c);
-    c->line_count = book->line_count;
-    c->lines = zeroed(c->line_count, sizeof *c->lines);
-    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", f);
-    for (uint32_t line = 1; line <= c->line_count; line++) {
-        chrome_separate(format);
-        fprintf(f, "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":%u,\"args\":{\"name\":", line);
-        print_json_string(f, book_label(book, line));
-        fputs("}}", f);
-        chrome_separate(format);
-        fprintf(f, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":1,\"tid\":%u,\"args\":{\"sort_index\":%u}}",
-                line, line);
-    }
-}
-
-static void chrome_slice(struct format *format, const struct shown_event *e, int64_t length)
-{
-    chrome_separate(format);
-    fprintf(format->f, "{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":", e->at.line,
-            (double)e->time_ns / 1000, (double)length / 1000);
-    print_json_string(format->f, type_name(format, e));
-    fprintf(format->f, ",\"args\":{\"event\":\"%u:%llu\"", e->at.line, (unsigned long long)e->at.number);
-    if (e->site) {
-        fputs(",\"site\":", format->f);
-        print_json_string(format->f, subject_site(format->subject, e));
-    }
-    if (e->text_count) {
-        fputs(",\"text\":", format->f);
-        print_json_string(format->f, e->texts[0]);
-    }
-    fputs("}}", format->f);
-}
-
-static void chrome_flow(struct format *format, struct ref from, const struct shown_event *to,
-                        const char *name)
-{
-    struct chrome *c = format->state;
-    if (!from.line || from.line > c->line_count)
-        return;
-    const struct chrome_line *l = &c->lines[from.line - 1];
-    if (from.number < l->first || from.number - l->first >= l->count)
-        return;
-    c->flows++;
-    chrome_separate(format);
-    fprintf(format->f, "{\"ph\":\"s\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"id\":%llu,\"cat\":\"%s\",\"name\":\"%s\"}",
-            from.line, (double)l->times[from.number - l->first] / 1000, (unsigned long long)c->flows,
-            name, name);
-    chrome_separate(format);
-    fprintf(format->f,
-            "{\"ph\":\"f\",\"bp\":\"e\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"id\":%llu,\"cat\":\"%s\",\"name\":\"%s\"}",
-            to->at.line, (double)to->time_ns / 1000, (unsigned long long)c->flows, name, name);
-}
-
-static void chrome_note(struct chrome_line *l, const struct shown_event *e)
-{
-    if (!l->count)
-        l->first = e->at.number;
-    uint64_t index = e->at.number - l->first;
-    if (e->at.number < l->first || index > l->count + (1u << 24))
-        return;
-    while (l->count <= index) {
-        if (l->count == l->room) {
-            l->room = l->room ? 2 * l->room : 64;
-            l->times = realloc(l->times, l->room * sizeof *l->times);
-            if (!l->times)
-                abort();
-        }
-        l->times[l->count++] = e->time_ns;
-    }
-}
-
-static void chrome_event(struct format *format, struct shown_event *e)
-{
-    struct chrome *c = format->state;
-    if (e->at.line & HIDDEN_LINE || !e->at.line || e->at.line > c->line_count)
-        return;
-    struct chrome_line *l = &c->lines[e->at.line - 1];
-    if (l->last.at.line) {
-        int64_t room = e->time_ns - l->last.time_ns;
-        chrome_slice(format, &l->last, room < 0 ? 0 : room < 1000 ? room : 1000);
-        shown_event_free(&l->last);
-    }
-    chrome_note(l, e);
-    bool async = e->relation == RELATION_RECEIVE, pair = e->relation == RELATION_SYNC;
-    for (uint32_t i = 0; (async || pair) && i < e->partner_count; i++)
-        chrome_flow(format, e->partners[i], e, pair ? "pair" : "message");
-    for (uint32_t i = 0; i < e->after_count; i++)
-        chrome_flow(format, e->after[i], e, "order");
-    l->last = *e;
-    l->last.partners = l->last.after = NULL;
-    l->last.partner_count = l->last.after_count = 0;
-    l->last.texts = NULL;
-    l->last.text_count = 0;
-    if (e->text_count) {
-        l->last.texts = zeroed(1, sizeof *l->last.texts);
-        l->last.texts[l->last.text_count++] = strdup(e->texts[0]);
-    }
-}
-
-static void chrome_end(struct format *format)
-{
-    struct chrome *c = format->state;
-    for (uint32_t i = 0; i < c->line_count; i++) {
-        if (c->lines[i].last.at.line)
-            chrome_slice(format, &c->lines[i].last, 1000);
-        shown_event_free(&c->lines[i].last);
-        free(c->lines[i].times);
-    }
-    fputs("\n]}\n", format->f);
-    free(c->lines);
-    free(c);
-}
-
 /* ---- dot: events as nodes, lines as clusters ---- */
 
 static void dot_begin(struct format *format, struct subject *subject, FILE *f)
 {
     const struct book *book = &subject->source.book;
-    uint64_t **state = zeroed(1, sizeof *state);
-    *state = zeroed(book->line_count, sizeof **state);
+    uint64_t **state = memory_zeroed(1, sizeof *state);
+    *state = memory_zeroed(book->line_count, sizeof **state);
     format->state = state;
     fputs("digraph order {\n  rankdir=LR; node [shape=circle, width=0.2, label=\"\"];\n", f);
     for (uint32_t line = 1; line <= book->line_count; line++) {
-        if (!book_drawn(book, line) || !book->lines[line - 1].is.events)
+        if (!book_drawn(book, line) || !book_line(book, line)->is.events)
             continue;
         fprintf(f, "  \"line %u\" [shape=plaintext, label=", line);
         print_json_string(f, book_label(book, line));
@@ -208,7 +62,7 @@ static void dot_event(struct format *format, struct shown_event *e)
     print_json_string(format->f, e->text_count ? e->texts[0] : type_name(format, e));
     fputs("];\n", format->f);
     if (!(e->at.line & HIDDEN_LINE) && e->at.line && e->at.line <= book->line_count) {
-        bool shared = book->lines[e->at.line - 1].is.shared;
+        bool shared = book_line(book, e->at.line)->is.shared;
         if (last[e->at.line - 1])
             fprintf(format->f, "  \"%u:%llu\" -> \"%s\" [weight=10, arrowhead=none%s];\n", e->at.line,
                     (unsigned long long)last[e->at.line - 1], at, shared ? ", style=invis" : "");
@@ -263,14 +117,14 @@ struct shiviz {
 
 static void shiviz_begin(struct format *format, struct subject *subject, FILE *f)
 {
-    struct shiviz *z = format->state = zeroed(1, sizeof *z);
+    struct shiviz *z = format->state = memory_zeroed(1, sizeof *z);
     (void)f;
     z->count = subject->source.book.line_count;
-    z->hosts = zeroed(z->count, sizeof *z->hosts);
-    z->kept = zeroed(z->count, sizeof *z->kept);
-    z->kept_room = zeroed(z->count, sizeof *z->kept_room);
+    z->hosts = memory_zeroed(z->count, sizeof *z->hosts);
+    z->kept = memory_zeroed(z->count, sizeof *z->kept);
+    z->kept_room = memory_zeroed(z->count, sizeof *z->kept_room);
     for (uint32_t i = 0; i < z->count; i++) {
-        z->hosts[i].name = strdup(line_name(format, i + 1));
+        z->hosts[i].name = memory_copied(line_name(format, i + 1));
         for (char *c = z->hosts[i].name; *c; c++)
             *c = *c == ' ' || *c == '\n' ? '_' : *c;
         for (uint32_t k = 0; k < i; k++)
@@ -306,9 +160,7 @@ static void shiviz_keep(struct shiviz *z, struct ref ref, uint64_t *clock)
     uint32_t line = ref.line & ~HIDDEN_LINE;
     if (ref.line & HIDDEN_LINE) {
         if (line > z->hidden_count) {
-            z->hidden = realloc(z->hidden, line * sizeof *z->hidden);
-            if (!z->hidden)
-                abort();
+            z->hidden = memory_resized(z->hidden, line, sizeof *z->hidden);
             while (z->hidden_count < line)
                 z->hidden[z->hidden_count++] = NULL;
         }
@@ -321,9 +173,7 @@ static void shiviz_keep(struct shiviz *z, struct ref ref, uint64_t *clock)
         size_t more = room ? room : 64;
         while (more < ref.number)
             more *= 2;
-        z->kept[line - 1] = realloc(z->kept[line - 1], more * sizeof **z->kept);
-        if (!z->kept[line - 1])
-            abort();
+        z->kept[line - 1] = memory_resized(z->kept[line - 1], more, sizeof **z->kept);
         memset(z->kept[line - 1] + room, 0, (more - room) * sizeof **z->kept);
         z->kept_room[line - 1] = more;
     }
@@ -356,7 +206,7 @@ static uint32_t shiviz_host_of(const struct format *format, const struct shown_e
     uint32_t line = e->at.line;
     if (line & HIDDEN_LINE || !line || line > z->count)
         return 0;
-    return book->lines[line - 1].is.shared && e->thread && e->thread <= z->count ? e->thread : line;
+    return book_line(book, line)->is.shared && e->thread && e->thread <= z->count ? e->thread : line;
 }
 
 /* What one member of a point follows. */
@@ -370,14 +220,14 @@ static void shiviz_follow(const struct format *format, const struct shown_event 
     for (uint32_t i = 0; i < e->after_count; i++)
         shiviz_join(z, clock, shiviz_of(z, e->after[i]));
     if (host && e->at.number == 1)
-        shiviz_join(z, clock, shiviz_of(z, format->subject->source.book.lines[e->at.line - 1].is.opened_by));
+        shiviz_join(z, clock, shiviz_of(z, book_line(&format->subject->source.book, e->at.line)->is.opened_by));
 }
 
 /* Writes the members of a point, one after the other; what comes after any of them comes after all. */
 static void shiviz_flush(struct format *format)
 {
     struct shiviz *z = format->state;
-    uint64_t *clock = zeroed(z->count, sizeof *clock);
+    uint64_t *clock = memory_zeroed(z->count, sizeof *clock);
     for (size_t i = 0; i < z->member_count; i++)
         shiviz_follow(format, &z->members[i], clock);
     for (size_t i = 0; i < z->member_count; i++) {
@@ -391,10 +241,10 @@ static void shiviz_flush(struct format *format)
         uint32_t host = shiviz_host_of(format, &z->members[i]);
         if (host) {
             free(z->hosts[host - 1].clock);
-            z->hosts[host - 1].clock = zeroed(z->count, sizeof *clock);
+            z->hosts[host - 1].clock = memory_zeroed(z->count, sizeof *clock);
             memcpy(z->hosts[host - 1].clock, clock, z->count * sizeof *clock);
         }
-        uint64_t *copy = zeroed(z->count, sizeof *clock);
+        uint64_t *copy = memory_zeroed(z->count, sizeof *clock);
         memcpy(copy, clock, z->count * sizeof *clock);
         shiviz_keep(z, z->members[i].at, copy);
         shown_event_free(&z->members[i]);
@@ -421,9 +271,7 @@ static void shiviz_event(struct format *format, struct shown_event *e)
         shiviz_flush(format);
     if (z->member_count == z->member_room) {
         z->member_room = z->member_room ? 2 * z->member_room : 8;
-        z->members = realloc(z->members, z->member_room * sizeof *z->members);
-        if (!z->members)
-            abort();
+        z->members = memory_resized(z->members, z->member_room, sizeof *z->members);
     }
     z->members[z->member_count++] = *e;
     *e = (struct shown_event){0};
@@ -453,9 +301,9 @@ static void shiviz_end(struct format *format)
 /* ---- all of them ---- */
 
 static const struct format formats[] = {
-    {"chrome", chrome_begin, chrome_event, chrome_end, NULL, NULL, NULL},
-    {"dot", dot_begin, dot_event, dot_end, NULL, NULL, NULL},
-    {"shiviz", shiviz_begin, shiviz_event, shiviz_end, NULL, NULL, NULL}};
+    {"chrome", chrome_begin, chrome_event, chrome_end, NULL, NULL, false, NULL},
+    {"dot", dot_begin, dot_event, dot_end, NULL, NULL, false, NULL},
+    {"shiviz", shiviz_begin, shiviz_event, shiviz_end, NULL, NULL, false, NULL}};
 
 const struct format *format_find(const char *name)
 {
@@ -465,34 +313,27 @@ const struct format *format_find(const char *name)
     return NULL;
 }
 
-static bool write_events(const struct command *command, struct subject *subject, struct format *format)
+static void begin(struct format *format)
 {
-    struct out out = {0};
-    struct in in;
-    struct error error;
-    unsigned type;
-    source_ask(&out, MESSAGE_DUMP);
-    if (!source_send(&subject->source, &out))
-        return !command_fail(command, "%s: the server is gone", subject->source.name);
-    bool begun = false;
-    for (;;) {
-        if (source_next(&subject->source, true, &type, &in, &error) < 0)
-            return !command_fail(command, "%s", error.text);
-        if (!begun) { /* the tables came before the first answer */
-            label_lines(&subject->source.book, subject->sites, &subject->known, LABELS_ADDRESS);
-            format->begin(format, subject, format->f);
-            begun = true;
-        }
-        if (type == MESSAGE_DUMP_END)
-            return true;
-        if (type != MESSAGE_EVENT)
-            continue;
-        struct shown_event event;
-        get_event(&in, &event);
-        if (in_done(&in) && event.state == EVENT_ORDERED)
-            format->event(format, &event);
-        shown_event_free(&event);
-    }
+    struct subject *subject = format->subject;
+    label_lines(&subject->source.book, subject->sites, &subject->known, LABELS_ADDRESS);
+    format->begin(format, subject, format->f);
+    format->begun = true;
+}
+
+/* The tables came before the first part. */
+static void take(void *user, const struct answer *answer)
+{
+    struct format *format = user;
+    struct shown_event event;
+    if (!format->begun)
+        begin(format);
+    if (answer->part != PART_EVENT)
+        return;
+    get_event(answer->in, &event);
+    if (in_done(answer->in) && event.state == EVENT_ORDERED)
+        format->event(format, &event);
+    shown_event_free(&event);
 }
 
 bool format_write(const struct command *command, struct subject *subject, const struct format *chosen,
@@ -504,7 +345,7 @@ bool format_write(const struct command *command, struct subject *subject, const 
     format.f = standard ? stdout : fopen(file, "we");
     if (!format.f)
         return !command_fail(command, "%s: %s", file, strerror(errno));
-    bool good = write_events(command, subject, &format);
+    bool good = subject_ask(command, subject, ASK_DUMP, NULL, take, &format);
     if (format.state)
         format.end(&format);
     bool bad = ferror(format.f) != 0;

@@ -3,6 +3,7 @@
 #define CLIENTS_POET_FORMATS_H
 
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 
 struct format {
     const char *name;
@@ -11,6 +12,7 @@ struct format {
     void (*end)(struct format *format);
     struct subject *subject;
     FILE *f;
+    bool begun;
     void *state;
 };
 

@@ -2,14 +2,16 @@
  * server, as a program would. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/source/source.h"
+#include "memory/memory.h"
 #include "clients/poet/shiviz.h"
 #include "wire/limits.h"
+#include "wire/told.h"
 #include "wire/text.h"
 #include "wire/slot.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -48,18 +50,10 @@ static void flush_if_large(struct sending *s)
 static void send_hello(struct sending *s, const char *run, const char *file)
 {
     out_begin(&s->out, MESSAGE_HELLO);
-    put_u32(&s->out, HELLO_MAGIC);
-    put_u32(&s->out, WIRE_VERSION);
-    put_u8(&s->out, ROLE_PROGRAM);
-    put_string(&s->out, run);
-    put_string(&s->out, "shiviz");
-    put_string(&s->out, file);
-    put_string(&s->out, "");
-    put_u32(&s->out, 0);
-    put_u64(&s->out, 0);
-    put_u64(&s->out, 0);
-    put_u64(&s->out, 0);
-    put_u32(&s->out, 0);
+    put_told_hello(&s->out, &(struct told_hello){.role = ROLE_PROGRAM,
+                                                 .run = text_of(run),
+                                                 .environment = text_of("shiviz"),
+                                                 .path = text_of(file)});
     out_end(&s->out);
 }
 
@@ -68,9 +62,7 @@ static void send_types(struct sending *s)
     static const char *const names[] = {"event", "send", "receive", "relay"};
     for (uint16_t i = 0; i < 4; i++) {
         out_begin(&s->out, MESSAGE_TYPE);
-        put_u16(&s->out, (uint16_t)(i + 1));
-        put_string(&s->out, names[i]);
-        put_u16(&s->out, 0);
+        put_told_type(&s->out, &(struct told_type){.code = (uint16_t)(i + 1), .name = text_of(names[i])});
         out_end(&s->out);
     }
 }
@@ -81,14 +73,10 @@ static void send_lines(struct sending *s, const struct shiviz_log *log)
         if (!log->numbers[h])
             continue; /* named in clocks only, with nothing */
         out_begin(&s->out, MESSAGE_LINE);
-        put_u32(&s->out, h + 1);
-        put_u64(&s->out, 0);
-        put_u64(&s->out, h + 1);
-        put_u8(&s->out, 0);
-        put_u64(&s->out, 0);
-        put_u64(&s->out, 0);
-        put_string(&s->out, "host");
-        put_string(&s->out, log->hosts[h]);
+        put_told_line(&s->out, &(struct told_line){.code = h + 1,
+                                                   .low = h + 1,
+                                                   .kind = text_of("host"),
+                                                   .name = text_of(log->hosts[h])});
         out_end(&s->out);
         flush_if_large(s);
     }
@@ -135,9 +123,7 @@ static void send_text(struct sending *s, const struct shiviz_event *e, const cha
         return;
     snprintf(shortened, sizeof shortened, "%s", text);
     out_begin(&s->out, MESSAGE_TEXT);
-    put_u32(&s->out, e->host + 1);
-    put_u64(&s->out, e->number);
-    put_string(&s->out, shortened);
+    put_told_text(&s->out, &(struct told_text){e->host + 1, e->number, text_of(shortened)});
     out_end(&s->out);
 }
 
@@ -147,9 +133,7 @@ static void send_log(struct sending *s, const struct shiviz_log *log, const char
     send_hello(s, run, file);
     send_types(s);
     send_lines(s, log);
-    uint64_t *sent = calloc(log->host_count + 1, sizeof *sent);
-    if (!sent)
-        abort();
+    uint64_t *sent = memory_zeroed(log->host_count, sizeof *sent);
     for (size_t i = 0; i < log->event_count && !s->failed; i++) {
         /* A host's events in the order of its own clock, wherever they stand in the log. */
         uint32_t host = log->events[i].host;
@@ -274,9 +258,7 @@ static char *read_file(const char *path, size_t *size)
         return NULL;
     for (size_t n = 1; n;) {
         if (room - *size < 65536 + 1)
-            text = realloc(text, room = room ? 2 * room : 1 << 17);
-        if (!text)
-            abort();
+            text = memory_resized(text, room = room ? 2 * room : 1 << 17, 1);
         n = fread(text + *size, 1, 65536, f);
         *size += n;
     }
@@ -289,37 +271,39 @@ static char *read_file(const char *path, size_t *size)
     return NULL;
 }
 
+struct importing {
+    const char *output, *parser, *split;
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct importing *o = state->input;
+    switch (key) {
+    case 'o': o->output = value; return 0;
+    case 'p': o->parser = value; return 0;
+    case 's': o->split = value; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {{"output", required_argument, 0, 'o'},
-                                            {"parser", required_argument, 0, 'p'},
-                                            {"split", required_argument, 0, 's'},
-                                            {"help", no_argument, 0, 'h'},
-                                            {0, 0, 0, 0}};
-    const char *output = NULL, *parser = SHIVIZ_PARSER, *split = NULL;
-    int c, status;
-    while ((c = getopt_long(argc, argv, "o:p:s:h", options, NULL)) != -1) {
-        if (command_option(command, c, &status))
-            return status;
-        if (c == 'o')
-            output = optarg;
-        else if (c == 'p')
-            parser = optarg;
-        else if (c == 's')
-            split = optarg;
-    }
-    if (argc - optind != 2 || !output)
+    struct importing o = {.parser = SHIVIZ_PARSER};
+    int first, status = command_read(command, argc, argv, &o, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (argc - first != 2 || !o.output)
         return command_usage(command, "a FORMAT, a FILE and -o FILE.poet are needed");
-    if (strcmp(argv[optind], "shiviz") != 0)
-        return command_usage(command, "%s: the only format there is is shiviz", argv[optind]);
-    const char *file = argv[optind + 1];
+    if (strcmp(argv[first], "shiviz") != 0)
+        return command_usage(command, "%s: the only format there is is shiviz", argv[first]);
+    const char *file = argv[first + 1];
     size_t size, count;
     char *text = read_file(file, &size), error[600];
     if (!text)
         return command_fail(command, "%s: %s", file, strerror(errno));
     struct shiviz_log *logs;
-    if (shiviz_read(file, text, size, parser, split, &logs, &count, error, sizeof error)) {
-        status = write_logs(command, logs, count, file, output);
+    if (shiviz_read(file, text, size, o.parser, o.split, &logs, &count, error, sizeof error)) {
+        status = write_logs(command, logs, count, file, o.output);
         shiviz_free(logs, count);
     } else {
         status = command_fail(command, "%s", error);
@@ -328,14 +312,23 @@ static int run(const struct command *command, int argc, char **argv)
     return status;
 }
 
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "the trace; of several executions the next ones get a number", 0},
+    {"parser", 'p', "EXPRESSION", 0,
+     "a Perl-compatible expression with the named groups host, clock and event, others are kept "
+     "as texts; default: " SHIVIZ_PARSER, 0},
+    {"split", 's', "EXPRESSION", 0,
+     "what stands between executions; a group `trace` names the next one", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "shiviz LOG -o FILE.poet",
+    .doc = "Make a trace file of a log with vector clocks, as ShiViz reads them: one line a "
+           "host, an event's number is its host's clock, and the order is what the clocks say.  "
+           "A log that breaks the rules of the clocks is refused.",
+    .children = options_children};
+
 const struct command command_import = {
-    "import", "make a trace file of another tool's log",
-    "import shiviz LOG -o FILE.poet [--parser EXPRESSION] [--split EXPRESSION]\n"
-    "Make a trace file of a log with vector clocks, as ShiViz reads them: one line a host, an event's\n"
-    "number is its host's clock, and the order is what the clocks say.  A log that breaks the rules of\n"
-    "the clocks is refused.\n\n"
-    "  -o, --output FILE        the trace; of several executions the next ones get a number\n"
-    "  -p, --parser EXPRESSION  a Perl-compatible expression with the named groups host, clock and event,\n"
-    "                           others are kept as texts; default: " SHIVIZ_PARSER "\n"
-    "  -s, --split EXPRESSION   what stands between executions; a group `trace` names the next one\n",
-    run};
+    .name = "import", .summary = "make a trace file of another tool's log",
+    .run = run, .argp = &argp};

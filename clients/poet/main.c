@@ -1,14 +1,11 @@
 /* poet: finds the sub-command. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 #include "clients/poet/version.h"
-#include "wire/limits.h"
-#include "wire/text.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,16 +72,9 @@ static int help(int argc, char **argv)
         print_help(stdout);
         return EXIT_DONE;
     }
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i]->name) == 0) {
-            printf("Usage: poet %s\n", commands[i]->usage);
-            return EXIT_DONE;
-        }
     char *arguments[] = {argv[1], (char *)(uintptr_t) "--help", NULL};
     return dispatch(2, arguments);
 }
-
-static bool damaged; /* some of what was asked about could not be read */
 
 int main(int argc, char **argv)
 {
@@ -106,150 +96,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "poet %s: standard output: %s\n", argv[1], strerror(errno));
         return EXIT_FAILED;
     }
-    return status == EXIT_DONE && damaged ? EXIT_FAILED : status;
-}
-
-/* ---- what the commands share ---- */
-
-static void complain(const struct command *command, const char *format, va_list ap)
-    __attribute__((format(printf, 2, 0)));
-
-static void complain(const struct command *command, const char *format, va_list ap)
-{
-    fprintf(stderr, "poet %s: ", command->name);
-    vfprintf(stderr, format, ap);
-    fputc('\n', stderr);
-}
-
-int command_fail(const struct command *command, const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    complain(command, format, ap);
-    va_end(ap);
-    return EXIT_FAILED;
-}
-
-int command_usage(const struct command *command, const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    complain(command, format, ap);
-    va_end(ap);
-    fprintf(stderr, "see: poet help %s\n", command->name);
-    return EXIT_USAGE;
-}
-
-bool command_option(const struct command *command, int option, int *status)
-{
-    if (option == 'h') {
-        printf("Usage: poet %s\n", command->usage);
-        *status = EXIT_DONE;
-        return true;
-    }
-    if (option == '?') {
-        fprintf(stderr, "see: poet help %s\n", command->name);
-        *status = EXIT_USAGE;
-        return true;
-    }
-    return false;
-}
-
-bool command_begin(const struct command *command, int argc, char **argv, struct subject *subject,
-                   bool *json, int *status)
-{
-    static const struct option options[] = {
-        {"json", no_argument, 0, 'j'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
-    int c;
-    *json = false;
-    while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-        if (command_option(command, c, status))
-            return false;
-        *json = true;
-    }
-    if (argc - optind != 1) {
-        *status = command_usage(command, "one SOURCE is needed");
-        return false;
-    }
-    *status = EXIT_FAILED;
-    return subject_open(command, subject, argv[optind], LABELS_ADDRESS);
-}
-
-bool subject_open(const struct command *command, struct subject *subject, const char *what,
-                  enum labels labels)
-{
-    struct error error;
-    *subject = (struct subject){.sites = sites_new()};
-    if (!subject->sites || !source_open(&subject->source, what, true, &error)) {
-        command_fail(command, "%s", subject->sites ? error.text : "out of memory");
-        sites_free(subject->sites);
-        return false;
-    }
-    /* One round trip brings the tables. */
-    struct out out = {0};
-    struct in in;
-    source_ask(&out, MESSAGE_RUNS);
-    if (!source_send(&subject->source, &out) ||
-        !subject_expect(command, subject, MESSAGE_RUNS_END, &in)) {
-        subject_close(subject);
-        return false;
-    }
-    if (source_warning(&subject->source))
-        fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
-                source_warning(&subject->source));
-    label_lines(&subject->source.book, subject->sites, &subject->known, labels);
-    subject->command = command;
-    return true;
-}
-
-/* Whatever the command was about: what could not be read of it is said. */
-static void tell_damage(const struct command *command, struct subject *subject)
-{
-    struct out out = {0};
-    struct in in;
-    struct error error;
-    unsigned type;
-    source_ask(&out, MESSAGE_RUNS); /* brings what was found out since */
-    if (source_send(&subject->source, &out))
-        while (source_next(&subject->source, true, &type, &in, &error) > 0 &&
-               type != MESSAGE_RUNS_END)
-            ;
-    const struct book *book = &subject->source.book;
-    if (!book->damage)
-        return;
-    fflush(stdout);
-    command_fail(command, "%s: %s", subject->source.name, book->damage);
-    damaged = true;
-}
-
-void subject_close(struct subject *subject)
-{
-    if (subject->command)
-        tell_damage(subject->command, subject);
-    source_close(&subject->source);
-    sites_free(subject->sites);
-}
-
-bool subject_expect(const struct command *command, struct subject *subject, unsigned wanted,
-                    struct in *in)
-{
-    unsigned type;
-    struct error error = {""};
-    while (source_next(&subject->source, true, &type, in, &error) > 0) {
-        if (type == wanted)
-            return true;
-        if (type == MESSAGE_ERROR) {
-            char *text = get_name(in, LIMIT_TEXT_BYTES);
-            error_set(&error, "%s: %s", subject->source.name, text);
-            free(text);
-            break;
-        }
-    }
-    command_fail(command, "%s", error.text);
-    return false;
-}
-
-const char *subject_site(struct subject *subject, const struct shown_event *event)
-{
-    return event->site ? sites_call(subject->sites, event->process, event->site).place : "";
+    return status == EXIT_DONE && subject_damaged() ? EXIT_FAILED : status;
 }

@@ -1,10 +1,11 @@
 /* poet order: how two events stand to each other. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 
 #include "clients/poet/json.h"
+#include "memory/memory.h"
 
-#include <getopt.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +24,16 @@ static struct shown_stat stat;
 static bool stat_known;
 static uint32_t told[2]; /* reasons for UNKNOWN, for CONCURRENT, that were told */
 
+static void take_stat(void *user, const struct answer *answer)
+{
+    if (answer->part == PART_STAT)
+        get_stat(answer->in, &stat);
+}
+
 static void ask_stat(const struct command *command, struct subject *subject)
 {
-    struct out out = {0};
-    struct in in;
-    source_ask(&out, MESSAGE_STAT);
-    if (stat_known || !source_send(&subject->source, &out) ||
-        !subject_expect(command, subject, MESSAGE_STAT_IS, &in))
-        return;
-    get_stat(&in, &stat);
-    stat_known = true;
+    if (!stat_known)
+        stat_known = subject_ask(command, subject, ASK_STAT, NULL, take_stat, NULL);
 }
 
 /* "numbers were lost", or with what it is about: "...: Rust, OpenMP (libgomp.so.1)". */
@@ -84,34 +85,47 @@ static void print_answer(struct pair pair, uint8_t answer, uint32_t reasons, boo
     json_print(o);
 }
 
+struct answered {
+    uint8_t answer;
+    uint32_t reasons;
+};
+
+struct batch {
+    struct answered *answers;
+    size_t count;
+};
+
+static void take_order(void *user, const struct answer *answer)
+{
+    struct batch *batch = user;
+    for (size_t i = 0; answer->part == PART_ORDER && i < batch->count; i++) {
+        batch->answers[i].answer = get_u8(answer->in);
+        batch->answers[i].reasons = get_u32(answer->in);
+    }
+}
+
 /* Asks for a batch and prints the answers; the first pair that does not exist ends it. */
 static int ask(const struct command *command, struct subject *subject, const struct pair *pairs,
                size_t count, size_t first, bool json)
 {
-    struct out out = {0};
-    struct in in;
-    out_begin(&out, MESSAGE_ORDER);
+    struct out body = {0};
+    struct answered *answers = memory_zeroed(count, sizeof *answers);
+    struct batch batch = {answers, count};
     for (size_t i = 0; i < count; i++) {
-        put_ref(&out, pairs[i].a);
-        put_ref(&out, pairs[i].b);
+        put_ref(&body, pairs[i].a);
+        put_ref(&body, pairs[i].b);
     }
-    out_end(&out);
-    if (!source_send(&subject->source, &out) ||
-        !subject_expect(command, subject, MESSAGE_ORDER_IS, &in))
+    if (!subject_ask(command, subject, ASK_ORDER, &body, take_order, &batch)) {
+        free(answers);
         return EXIT_FAILED;
-    struct answered { /* the message is gone once another is asked for */
-        uint8_t answer;
-        uint32_t reasons;
-    } *answers = calloc(count, sizeof *answers);
-    uint32_t any = 0;
-    for (size_t i = 0; answers && i < count; i++) {
-        answers[i].answer = get_u8(&in);
-        any |= answers[i].reasons = get_u32(&in);
     }
+    uint32_t any = 0;
+    for (size_t i = 0; i < count; i++)
+        any |= answers[i].reasons;
     if (any)
         ask_stat(command, subject);
-    int status = answers ? EXIT_DONE : EXIT_FAILED;
-    for (size_t i = 0; answers && i < count && status == EXIT_DONE; i++) {
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
         uint8_t answer = answers[i].answer;
         if (answer == 0 || answer > 5) {
             char a[48], b[48];
@@ -128,39 +142,48 @@ static int ask(const struct command *command, struct subject *subject, const str
     return status;
 }
 
+struct why {
+    struct subject *subject;
+    bool known; /* there are both events */
+    uint32_t count;
+};
+
+static void take_why(void *user, const struct answer *answer)
+{
+    struct why *why = user;
+    if (answer->part == PART_CHAIN) {
+        why->known = get_u8(answer->in);
+        why->count = get_u32(answer->in);
+    }
+    if (answer->part != PART_EVENT)
+        return;
+    struct shown_event event;
+    const struct book *book = &why->subject->source.book;
+    char ref[48];
+    get_event(answer->in, &event);
+    ref_print(ref, sizeof ref, event.at);
+    if (!answer->in->error)
+        printf("%-10s %-12s %-28s %s\n", ref, book_type(book, event.type),
+               event.at.line & HIDDEN_LINE ? "(collects what comes before)" : book_label(book, event.at.line),
+               subject_site(why->subject, &event));
+    shown_event_free(&event);
+}
+
 /* Prints the chain of events that makes one come before the other. */
 static int ask_why(const struct command *command, struct subject *subject, const struct pair *pair)
 {
-    struct out out = {0};
-    struct in in;
+    struct out body = {0};
+    struct why why = {.subject = subject};
     char a[48], b[48];
     ref_print(a, sizeof a, pair->a);
     ref_print(b, sizeof b, pair->b);
-    out_begin(&out, MESSAGE_WHY);
-    put_ref(&out, pair->a);
-    put_ref(&out, pair->b);
-    out_end(&out);
-    if (!source_send(&subject->source, &out) ||
-        !subject_expect(command, subject, MESSAGE_WHY_IS, &in))
+    put_ref(&body, pair->a);
+    put_ref(&body, pair->b);
+    if (!subject_ask(command, subject, ASK_WHY, &body, take_why, &why))
         return EXIT_FAILED;
-    if (!get_u8(&in))
+    if (!why.known)
         return command_fail(command, "there is no event %s or no event %s", a, b);
-    uint32_t count = get_u32(&in);
-    for (uint32_t i = 0; i < count; i++) {
-        struct shown_event event;
-        char ref[48];
-        if (!subject_expect(command, subject, MESSAGE_EVENT, &in))
-            return EXIT_FAILED;
-        get_event(&in, &event);
-        ref_print(ref, sizeof ref, event.at);
-        const struct book *book = &subject->source.book;
-        bool hidden = event.at.line & HIDDEN_LINE;
-        printf("%-10s %-12s %-28s %s\n", ref, book_type(book, event.type),
-               hidden ? "(collects what comes before)" : book_label(book, event.at.line),
-               subject_site(subject, &event));
-        shown_event_free(&event);
-    }
-    return (int)count;
+    return (int)why.count;
 }
 
 /* Either way round. */
@@ -197,47 +220,65 @@ static int ask_all(const struct command *command, struct subject *subject, FILE 
     return status == EXIT_DONE && count ? ask(command, subject, pairs, count, total, json) : status;
 }
 
+enum { WHY = 256 };
+
+struct wanted {
+    bool why, json;
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct wanted *wanted = state->input;
+    (void)value;
+    switch (key) {
+    case WHY: wanted->why = true; return 0;
+    case 'j': wanted->json = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"why", no_argument, 0, 'w'}, {"json", no_argument, 0, 'j'}, {"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
-    int c, status;
-    bool chain = false, json = false;
-    while ((c = getopt_long(argc, argv, "+hj", options, NULL)) != -1)
-        if (c == 'w')
-            chain = true;
-        else if (c == 'j')
-            json = true;
-        else if (command_option(command, c, &status))
-            return status;
+    struct wanted wanted = {0};
+    int first, status = command_read(command, argc, argv, &wanted, &first);
+    if (status != OPTIONS_READ)
+        return status;
     struct pair pair;
-    bool from_input = !chain && argc - optind == 2 && strcmp(argv[optind + 1], "-") == 0;
-    if (!from_input && argc - optind != 3)
+    bool from_input = !wanted.why && argc - first == 2 && strcmp(argv[first + 1], "-") == 0;
+    if (!from_input && argc - first != 3)
         return command_usage(command, "a SOURCE and two events are needed, or a SOURCE and -");
     if (!from_input &&
-        (!ref_parse(argv[optind + 1], &pair.a) || !ref_parse(argv[optind + 2], &pair.b)))
+        (!ref_parse(argv[first + 1], &pair.a) || !ref_parse(argv[first + 2], &pair.b)))
         return command_usage(command, "an event is written LINE:NUMBER, as in 2:17");
     struct subject subject;
-    if (!subject_open(command, &subject, argv[optind], LABELS_ADDRESS))
+    if (!subject_open(command, &subject, argv[first], SOURCE_NAMED_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
-    status = chain && !from_input ? why(command, &subject, pair)
-             : from_input         ? ask_all(command, &subject, stdin, json)
-                                  : ask(command, &subject, &pair, 1, 0, json);
+    status = wanted.why && !from_input ? why(command, &subject, pair)
+             : from_input         ? ask_all(command, &subject, stdin, wanted.json)
+                                  : ask(command, &subject, &pair, 1, 0, wanted.json);
     shown_stat_free(&stat);
     subject_close(&subject);
     return status;
 }
 
+static const struct argp_option options[] = {
+    {"json", 'j', NULL, 0,
+     "one JSON object a line: {\"a\": A, \"b\": B, \"order\": ANSWER, \"reasons\": [TEXT, ...]}", 0},
+    {"why", WHY, NULL, 0,
+     "print a chain of events that makes one come before the other, by the fewest steps from "
+     "line to line: one event a line, with its type, its line and its call site", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "SOURCE A B\nSOURCE -",
+    .doc = "Print how event A stands to event B: before, after, concurrent, same (one point of "
+           "the order), or unknown where something that was not seen may order them.  Why, and "
+           "what else may order events that are concurrent, is said on standard error, each reason "
+           "once.  Events are written LINE:NUMBER.  With - pairs are read from standard input, one "
+           "a line.",
+    .children = options_children};
+
 const struct command command_order = {
-    "order", "say how two events stand to each other",
-    "order [--json] SOURCE A B\n"
-    "       poet order [--json] SOURCE -\n"
-    "       poet order --why SOURCE A B\n"
-    "Print how event A stands to event B: before, after, concurrent, same (one point of the order),\n"
-    "or unknown where something that was not seen may order them.  Why, and what else may order events\n"
-    "that are concurrent, is said on standard error.  Events are written LINE:NUMBER.  With - pairs are\n"
-    "read from standard input, one a line.\n\n"
-    "  -j, --json  one JSON object a line: a, b, order, reasons\n"
-    "      --why   print a chain of events that makes one come before the other, by the fewest steps\n"
-    "              from line to line: one event a line, with its type, its line and its call site\n",
-    run};
+    .name = "order", .summary = "say how two events stand to each other",
+    .run = run, .argp = &argp, .program_follows = true};

@@ -1,9 +1,12 @@
 #define _GNU_SOURCE
 #include "clients/poet/picture.h"
+#include "memory/memory.h"
 
+#include "clients/source/stands.h"
 #include "wire/asked.h"
 #include "wire/limits.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,74 +35,122 @@ static int take_time(const struct command *command, struct picture *p, const cha
     return 0;
 }
 
-int picture_option(const struct command *command, struct picture *p, int option, const char *value)
+enum {
+    OPTION_FROM = 256, OPTION_TO, OPTION_AROUND, OPTION_LAST, OPTION_TEXT, OPTION_LINES, OPTION_CLUSTER,
+    OPTION_VIEW, OPTION_FOLD, OPTION_NO_FOLD, OPTION_TIME, OPTION_VERTICAL, OPTION_DESCRIPTION,
+    OPTION_LABELS, OPTION_CAPTION, OPTION_NO_TITLE, OPTION_NO_LEGEND, OPTION_ALL
+};
+
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Which part of the run:", 2},
+    {"from", OPTION_FROM, "EVENT", 0, "from this event (LINE:NUMBER) on; with --to or without", 2},
+    {"to", OPTION_TO, "EVENT", 0, "up to this event; with --from or without", 2},
+    {"last", OPTION_LAST, "N", 0, "the last N columns", 2},
+    {"around", OPTION_AROUND, "EVENT", 0, "60 columns around an event", 2},
+    {"text", OPTION_TEXT, "TEXT", 0, "60 columns around the first event with that text or type", 2},
+    {"all", OPTION_ALL, NULL, 0, "however large it gets", 2},
+    {"view", OPTION_VIEW,
+     "FILE", 0, "what is seen in a view that poet view saved: range, rows, colours", 2},
+    {NULL, 0, NULL, 0, "Its rows:", 3},
+    {"lines", OPTION_LINES,
+     "LIST", 0, "only these lines, in this order: numbers, or names with * and ?, separated by "
+     "commas", 3},
+    {"cluster", OPTION_CLUSTER,
+     "LIST", 0, "these lines as one row, without what happens among themselves; may be repeated", 3},
+    {"labels", OPTION_LABELS, "WHAT", 0, "name, id (name and line number) or address (default)", 3},
+    {NULL, 0, NULL, 0, "How it is drawn:", 4},
+    {"time", OPTION_TIME,
+     "MICROSECONDS", OPTION_ARG_OPTIONAL, "placed by time, so many to a column, where the order "
+     "permits; default: the whole run on 300 columns", 4},
+    {"fold", OPTION_FOLD, NULL, 0,
+     "stretches of like visits as one mark with xN; default: when there are more than 400 columns", 4},
+    {"no-fold", OPTION_NO_FOLD, NULL, 0, "each event as a mark of its own", 4},
+    {"vertical", OPTION_VERTICAL, NULL, 0, "lines run down, and time with them (not in text)", 4},
+    {"description", OPTION_DESCRIPTION,
+     "NAME", 0, "drawn as this description of the environment says; or the name of its file", 4},
+    {"caption", OPTION_CAPTION, "TEXT", 0, "a caption under the picture", 4},
+    {"no-title", OPTION_NO_TITLE, NULL, 0, "no title above it", 4},
+    {"no-legend", OPTION_NO_LEGEND, NULL, 0, "no legend below it", 4},
+    {0}};
+
+/* 0 taken, -1 not one of these, 2 bad (said so). */
+static int take_option(struct picture *p, int option, const char *value)
 {
+    const struct command *command = p->command;
     static const char *const labels[] = {"name", "id", "address"};
     char *end;
     switch (option) {
-    case 256:
+    case OPTION_FROM:
         return take_event(command, &p->from, value);
-    case 257:
+    case OPTION_TO:
         return take_event(command, &p->to, value);
-    case 258:
+    case OPTION_AROUND:
         return take_event(command, &p->around, value);
-    case 259: {
+    case OPTION_LAST: {
         unsigned long n = strtoul(value, &end, 10);
         p->last = (unsigned)n;
         return *end || n == 0 || n > LIMIT_COLUMNS
                    ? command_usage(command, "--last %s: a number of columns is needed", value)
                    : 0;
     }
-    case 260:
+    case OPTION_TEXT:
         p->text = value;
         return 0;
-    case 261:
+    case OPTION_LINES:
         p->lines = value;
         return 0;
-    case 262:
-    case 263:
-        p->fold = option == 262;
+    case OPTION_FOLD:
+    case OPTION_NO_FOLD:
+        p->fold = option == OPTION_FOLD;
         return 0;
-    case 264:
+    case OPTION_LABELS:
         for (int i = 0; i < 3; i++)
             if (strcmp(value, labels[i]) == 0) {
                 p->labels = (enum labels)i;
                 return 0;
             }
         return command_usage(command, "--labels %s: name, id or address", value);
-    case 265:
+    case OPTION_CAPTION:
         p->caption = value;
         return 0;
-    case 266:
+    case OPTION_NO_TITLE:
         p->no_title = true;
         return 0;
-    case 267:
+    case OPTION_NO_LEGEND:
         p->no_legend = true;
         return 0;
-    case 268:
+    case OPTION_ALL:
         p->all = true;
         return 0;
-    case 269:
+    case OPTION_CLUSTER:
         if (p->cluster_count == sizeof p->clusters / sizeof *p->clusters)
             return command_usage(command, "--cluster: too many");
         p->clusters[p->cluster_count++] = value;
         return 0;
-    case 273:
+    case OPTION_DESCRIPTION:
         return book_draw_as(value)
                    ? 0
                    : command_usage(command, "--description %s: it cannot be read, or has mistakes", value);
-    case 272:
+    case OPTION_VERTICAL:
         p->vertical = true;
         return 0;
-    case 271:
+    case OPTION_VIEW:
         p->view = value;
         return 0;
-    case 270:
+    case OPTION_TIME:
         return take_time(command, p, value);
     default:
         return -1;
     }
 }
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    int taken = take_option(state->input, key, value);
+    return taken < 0 ? ARGP_ERR_UNKNOWN : taken > 0 ? EINVAL : 0;
+}
+
+const struct argp picture_options = {.options = options, .parser = parse};
 
 /* Adds a line; one that was there goes, if it is to join the row before. */
 static void add_row(struct picture *p, uint32_t line, bool joins)
@@ -114,10 +165,8 @@ static void add_row(struct picture *p, uint32_t line, bool joins)
         p->row_count--;
         break;
     }
-    p->rows = realloc(p->rows, (p->row_count + 1) * sizeof *p->rows);
-    p->joined = realloc(p->joined, p->row_count + 1);
-    if (!p->rows || !p->joined)
-        abort();
+    p->rows = memory_resized(p->rows, p->row_count + 1, sizeof *p->rows);
+    p->joined = memory_resized(p->joined, p->row_count + 1, sizeof *p->joined);
     p->joined[p->row_count] = joins;
     p->rows[p->row_count++] = line;
 }
@@ -145,8 +194,8 @@ static bool add_rows(struct picture *p, struct subject *subject, const char *wor
 static bool add_list(const struct command *command, struct picture *p, struct subject *subject,
                      const char *option, const char *list, bool cluster)
 {
-    char *copy = strdup(list), *rest = copy;
-    bool ok = copy != NULL, first = true;
+    char *copy = memory_copied(list), *rest = copy;
+    bool ok = true, first = true;
     for (char *word; ok && (word = strsep(&rest, ",")) != NULL;) {
         ok = add_rows(p, subject, word, cluster, &first);
         if (!ok)
@@ -168,33 +217,67 @@ static bool choose_rows(const struct command *command, struct picture *p, struct
             return false;
     const struct book *book = &subject->source.book;
     for (uint32_t i = 1; !p->lines && i <= book->line_count; i++)
-        if (book_drawn(book, i) && book->lines[i - 1].is.events)
+        if (book_drawn(book, i) && book_line(book, i)->is.events)
             add_row(p, i, false);
     return true;
+}
+
+#define ROWS_MOST 1000u /* of more lines only those with events in the window are drawn */
+
+enum source_lines picture_lines(const struct picture *p)
+{
+    return p->lines || p->cluster_count || p->view ? SOURCE_ALL_LINES : SOURCE_NAMED_LINES;
+}
+
+/* 4 999 940 */
+static const char *grouped(char *s, size_t size, uint64_t n)
+{
+    char digits[24];
+    int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    size_t at = 0;
+    for (int i = 0; i < count && at + 2 < size; i++) {
+        if (i && (count - i) % 3 == 0)
+            s[at++] = ' ';
+        s[at++] = digits[i];
+    }
+    s[at] = 0;
+    return s;
+}
+
+void picture_note(const struct picture *p, char *text, size_t size)
+{
+    uint64_t idle = p->window.idle_lines, left = p->window.left_lines;
+    char a[40], b[40];
+    int n = 0;
+    *text = 0;
+    if (idle)
+        n = snprintf(text, size, "%s lines have no event here and are not drawn", grouped(a, sizeof a, idle));
+    if (left && n >= 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, "%s%s lines that have some are not drawn, either: there would be too many",
+                 idle ? "; " : "", grouped(b, sizeof b, left));
+}
+
+static void take_window(void *user, const struct answer *answer)
+{
+    struct shown_window *window = user;
+    if (answer->part != PART_WINDOW)
+        return;
+    shown_window_free(window);
+    get_window(answer->in, window);
+    in_done(answer->in);
 }
 
 static bool ask(const struct command *command, struct picture *p, struct subject *subject,
                 struct window_request *request)
 {
-    struct out out = {0};
-    struct in in;
+    struct out body = {0};
     request->rows = p->rows;
     request->joined = p->joined;
     request->row_count = p->row_count;
+    request->most_rows = ROWS_MOST;
     p->request = *request;
-    out_begin(&out, MESSAGE_WINDOW);
-    put_window_request(&out, request);
-    out_end(&out);
-    if (!source_send(&subject->source, &out) ||
-        !subject_expect(command, subject, MESSAGE_WINDOW_IS, &in))
-        return false;
-    shown_window_free(&p->window);
-    get_window(&in, &p->window);
-    if (!in_done(&in)) {
-        command_fail(command, "%s: %s", subject->source.name, in.error);
-        return false;
-    }
-    return true;
+    put_window_request(&body, request);
+    return subject_ask(command, subject, ASK_WINDOW, &body, take_window, &p->window);
 }
 
 bool picture_columns(const struct command *command, struct picture *p, struct subject *subject,
@@ -206,34 +289,32 @@ bool picture_columns(const struct command *command, struct picture *p, struct su
     return ask(command, p, subject, &request);
 }
 
+/* The part with the hit, if there is one. */
+static void take_found(void *user, const struct answer *answer)
+{
+    struct shown_found *found = user;
+    if (answer->part != PART_FOUND || found->hit_count)
+        return;
+    shown_found_free(found);
+    get_found(answer->in, found);
+    in_done(answer->in);
+}
+
 /* The first event with that text, or of that type. */
 static bool find_text(const struct command *command, struct picture *p, struct subject *subject)
 {
     const struct book *book = &subject->source.book;
-    uint32_t *types = calloc(book->type_count + 1, sizeof *types);
-    struct search_request request = {.id = 1, .any = true, .limit = 1, .types = types,
+    uint32_t *types = memory_zeroed(book->type_count, sizeof *types);
+    struct search_request request = {.any = true, .limit = 1, .types = types,
                                      .text = (char *)(uintptr_t)p->text};
     struct shown_found found = {0};
-    struct out out = {0};
-    struct in in;
-    if (!types)
-        abort();
+    struct out body = {0};
     for (uint32_t i = 1; i <= book->type_count; i++)
         if (strcasecmp(book_type(book, i), p->text) == 0)
             types[request.type_count++] = i;
-    out_begin(&out, MESSAGE_SEARCH);
-    put_search_request(&out, &request);
-    out_end(&out);
+    put_search_request(&body, &request);
     free(types);
-    bool ok = source_send(&subject->source, &out);
-    while (ok && !found.done) {
-        shown_found_free(&found);
-        ok = subject_expect(command, subject, MESSAGE_FOUND, &in);
-        if (ok)
-            get_found(&in, &found);
-        if (ok && !in_done(&in))
-            ok = !command_fail(command, "%s: %s", subject->source.name, in.error);
-    }
+    bool ok = subject_ask(command, subject, ASK_SEARCH, &body, take_found, &found);
     if (ok && !found.hit_count)
         ok = !command_fail(command, "no event bears the text \"%s\"", p->text);
     if (ok)
@@ -266,25 +347,24 @@ static bool cut_at(const struct command *command, struct picture *p, struct wind
     return ask(command, p, subject, request);
 }
 
+static void take_duration(void *user, const struct answer *answer)
+{
+    uint64_t *duration = user;
+    struct shown_stat stat;
+    if (answer->part != PART_STAT)
+        return;
+    get_stat(answer->in, &stat);
+    *duration = stat.duration_ns > 0 ? (uint64_t)stat.duration_ns : 1;
+    shown_stat_free(&stat);
+}
+
 /* From the event of --from, else from the run's begin. */
 static bool by_time(const struct command *command, struct picture *p, struct subject *subject,
                     struct window_request *request)
 {
-    struct in in;
-    struct shown_stat stat;
-    struct out out = {0};
-    source_ask(&out, MESSAGE_STAT);
-    if (!source_send(&subject->source, &out) ||
-        !subject_expect(command, subject, MESSAGE_STAT_IS, &in))
+    uint64_t duration = 1;
+    if (!subject_ask(command, subject, ASK_STAT, NULL, take_duration, &duration))
         return false;
-    get_stat(&in, &stat);
-    uint64_t duration = stat.duration_ns > 0 ? (uint64_t)stat.duration_ns : 1;
-    shown_stat_free(&stat);
-    unsigned type = 0;
-    struct error error;
-    while (type != MESSAGE_DUMP_END)
-        if (source_next(&subject->source, true, &type, &in, &error) < 0)
-            return !command_fail(command, "%s", error.text);
     request->column_ns = p->column_ns = p->column_ns ? p->column_ns : duration / TIME_COLUMNS + 1;
     uint64_t columns = duration / request->column_ns + 60;
     if (columns > LIMIT_COLUMNS) {
@@ -335,6 +415,9 @@ static bool get_range(const struct command *command, struct picture *p, struct s
 
 static bool check_exists(const struct command *command, struct subject *subject, struct ref at)
 {
+    struct error error;
+    if (at.line && subject->source.book.some && !source_lines(&subject->source, &at.line, 1, &error))
+        return !command_fail(command, "%s", error.text);
     const struct book_line *line = at.line ? book_line(&subject->source.book, at.line) : NULL;
     char s[48];
     ref_print(s, sizeof s, at);
@@ -345,30 +428,42 @@ static bool check_exists(const struct command *command, struct subject *subject,
     return true;
 }
 
+static void take_chain(void *user, const struct answer *answer)
+{
+    struct picture *p = user;
+    if (answer->part != PART_CHAIN)
+        return;
+    get_u8(answer->in);
+    uint32_t n = get_count(answer->in, 12);
+    p->chain = memory_resized(p->chain, n, sizeof *p->chain);
+    for (p->chain_count = 0; p->chain_count < n; p->chain_count++)
+        p->chain[p->chain_count] = get_ref(answer->in);
+}
+
 /* What ties the two selected events of a view together, whichever is first. */
 static bool get_chain(const struct command *command, struct picture *p, struct subject *subject)
 {
     struct ref ends[2] = {p->place.selected, p->place.second};
-    struct in in;
     for (int way = 0; way < 2 && ends[0].line && ends[1].line && !p->chain_count; way++) {
-        struct out out = {0};
-        out_begin(&out, MESSAGE_WHY);
-        put_ref(&out, ends[way]);
-        put_ref(&out, ends[!way]);
-        out_end(&out);
-        if (!source_send(&subject->source, &out) || !subject_expect(command, subject, MESSAGE_WHY_IS, &in))
+        struct out body = {0};
+        put_ref(&body, ends[way]);
+        put_ref(&body, ends[!way]);
+        if (!subject_ask(command, subject, ASK_WHY, &body, take_chain, p))
             return false;
-        get_u8(&in);
-        uint32_t n = get_count(&in, 12);
-        p->chain = realloc(p->chain, (n + 1) * sizeof *p->chain);
-        if (!p->chain)
-            abort();
-        for (; p->chain_count < n; p->chain_count++)
-            p->chain[p->chain_count] = get_ref(&in);
-        for (uint32_t i = 0; i < n; i++) /* their words, not needed here */
-            if (!subject_expect(command, subject, MESSAGE_EVENT, &in))
-                return false;
     }
+    return true;
+}
+
+static void take_stands(void *user, const struct answer *answer) { stands_take(user, answer); }
+
+/* How all that is seen stands to the selected event. */
+static bool get_stands(const struct command *command, struct picture *p, struct subject *subject)
+{
+    struct stands stands = {&p->window, 0};
+    struct out body = {0};
+    while (p->place.stands && p->place.selected.line && stands_ask(&stands, p->place.selected, &body))
+        if (!subject_ask(command, subject, ASK_STANDS, &body, take_stands, &stands))
+            return false;
     return true;
 }
 
@@ -389,9 +484,8 @@ static bool get_view(const struct command *command, struct picture *p, struct su
     p->rows = request.rows;
     p->joined = request.joined;
     p->row_count = request.row_count;
-    if (p->place.stands)
-        request.about = p->place.selected;
-    return ask(command, p, subject, &request) && get_chain(command, p, subject);
+    return ask(command, p, subject, &request) && get_stands(command, p, subject) &&
+           get_chain(command, p, subject);
 }
 
 bool picture_get(const struct command *command, struct picture *p, struct subject *subject)

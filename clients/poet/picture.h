@@ -4,9 +4,11 @@
 #define CLIENTS_POET_PICTURE_H
 
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 #include "clients/source/place.h"
 
 struct picture {
+    const struct command *command; /* for complaints about options */
     struct ref from, to, around; /* line 0: not asked for */
     unsigned last;               /* columns at the end, 0 not asked for */
     const char *text;            /* around the first event that bears it */
@@ -32,46 +34,16 @@ struct picture {
     char title[256];
 };
 
-/* Options of getopt_long; values from 256. */
-#define PICTURE_OPTIONS                                                                       \
-    {"from", required_argument, 0, 256}, {"to", required_argument, 0, 257},                   \
-        {"around", required_argument, 0, 258}, {"last", required_argument, 0, 259},           \
-        {"text", required_argument, 0, 260}, {"lines", required_argument, 0, 261},            \
-        {"fold", no_argument, 0, 262}, {"no-fold", no_argument, 0, 263},                      \
-        {"labels", required_argument, 0, 264}, {"caption", required_argument, 0, 265},        \
-        {"no-title", no_argument, 0, 266}, {"no-legend", no_argument, 0, 267},                \
-        {"all", no_argument, 0, 268}, {"cluster", required_argument, 0, 269},                 \
-        {"time", optional_argument, 0, 270},      \
-        {"view", required_argument, 0, 271}, {"vertical", no_argument, 0, 272},                   \
-        {"description", required_argument, 0, 273}
-
-#define PICTURE_USAGE                                                                         \
-    "  --from EVENT --to EVENT   from one event to another (LINE:NUMBER), either or both\n"   \
-    "  --last N                  the last N columns\n"                                        \
-    "  --around EVENT            60 columns around an event\n"                                \
-    "  --text TEXT               60 columns around the first event with that text or type\n"  \
-    "  --lines LIST              only these lines, in this order: numbers, or names with * and ?,\n" \
-    "                            separated by commas\n"                                       \
-    "  --cluster LIST            these lines as one row, without what happens among themselves;\n" \
-    "                            may be repeated\n"                                           \
-    "  --time[=MICROSECONDS]     placed by time, so many to a column, where the order permits;\n" \
-    "                            default: the whole run on 300 columns\n"                     \
-    "  --fold, --no-fold         stretches of like visits as one mark with xN; default: when\n" \
-    "                            there are more than 400 columns\n"                           \
-    "  --view FILE               what is seen in a view that poet view saved: range, rows, colours\n" \
-    "  --vertical                lines run down, and time with them (not in text)\n"             \
-    "  --description NAME|FILE   drawn as this description of the environment says\n"           \
-    "  --labels WHAT             name, id (name and line number) or address (default)\n"      \
-    "  --caption TEXT            a caption under the picture\n"                               \
-    "  --no-title, --no-legend   leave those out\n"                                           \
-    "  --all                     however large it gets\n"
+/* The options that `export` and `show` share, a child of their tables; its input is a struct picture. */
+extern const struct argp picture_options;
 
 /* The same picture, other columns. */
 bool picture_columns(const struct command *command, struct picture *picture, struct subject *subject,
                      int32_t from, uint32_t columns);
-/* Takes an option; 0 taken, -1 not its own, 2 bad (said so). */
-int picture_option(const struct command *command, struct picture *picture, int option,
-                   const char *value);
+/* Which lines must be known for it: patterns are matched with the names of all. */
+enum source_lines picture_lines(const struct picture *picture);
+/* How many lines have no row, and why: a line of text in `text`, or "" if all have one. */
+void picture_note(const struct picture *picture, char *text, size_t size);
 /* Asks for the window.  False with a complaint. */
 bool picture_get(const struct command *command, struct picture *picture, struct subject *subject);
 void picture_free(struct picture *picture);

@@ -2,12 +2,12 @@
  * this one: its process id, signals and exit status are those of an untraced run. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/source/source.h"
 #include "clients/poet/loadable.h"
 #include "clients/poet/preload.h"
 #include "wire/endpoint.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,9 @@
 #define EXIT_NOT_FOUND 127 /* as of env and nohup */
 #define EXIT_NOT_EXECUTABLE 126
 
-struct options {
+enum { WITHOUT = 256 };
+
+struct recording {
     const char *output, *keep, *without;
     char include[PATH_MAX], exclude[PATH_MAX];
     bool libraries, view, force;
@@ -61,7 +63,7 @@ static void add_pattern(char *list, const char *pattern)
     snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
 }
 
-static void set_environment(const struct options *o, const struct loadable *loadable,
+static void set_environment(const struct recording *o, const struct loadable *loadable,
                             const char *library, char *const *arguments)
 {
     char preload[3 * PATH_MAX];
@@ -105,7 +107,7 @@ static bool wait_for(const char *endpoint)
 
 /* The viewer, as nobody's child.  With a trace file the program has a server of its own, which listens
  * under the process id that the program will have; else the viewer starts the default server. */
-static void open_viewer(const struct command *command, const struct options *o)
+static void open_viewer(const struct command *command, const struct recording *o)
 {
     char path[PATH_MAX], directory[256], endpoint[400];
     struct error error;
@@ -155,49 +157,34 @@ static bool output_may_be_written(const struct command *command, const char *pat
     return false;
 }
 
-static bool read_options(const struct command *command, int argc, char **argv, struct options *o,
-                         int *status)
+static error_t parse(int key, char *value, struct argp_state *state)
 {
-    static const struct option options[] = {{"output", required_argument, 0, 'o'},
-                                            {"libraries", no_argument, 0, 'l'},
-                                            {"include", required_argument, 0, 'i'},
-                                            {"exclude", required_argument, 0, 'x'},
-                                            {"keep", required_argument, 0, 'k'},
-                                            {"view", no_argument, 0, 'v'},
-                                            {"without", required_argument, 0, 'W'},
-                                            {"force", no_argument, 0, 'f'},
-                                            {"help", no_argument, 0, 'h'},
-                                            {0, 0, 0, 0}};
-    int c;
-    while ((c = getopt_long(argc, argv, "+o:li:x:k:vfh", options, NULL)) != -1) {
-        if (command_option(command, c, status))
-            return false;
-        switch (c) {
-        case 'o': o->output = optarg; break;
-        case 'l': o->libraries = true; break;
-        case 'i': add_pattern(o->include, optarg); break;
-        case 'x': add_pattern(o->exclude, optarg); break;
-        case 'k': o->keep = optarg; break;
-        case 'v': o->view = true; break;
-        case 'W': o->without = optarg; break;
-        default: o->force = true; break;
-        }
+    struct recording *o = state->input;
+    switch (key) {
+    case 'o': o->output = value; return 0;
+    case 'l': o->libraries = true; return 0;
+    case 'i': add_pattern(o->include, value); return 0;
+    case 'x': add_pattern(o->exclude, value); return 0;
+    case 'k': o->keep = value; return 0;
+    case 'v': o->view = true; return 0;
+    case WITHOUT: o->without = value; return 0;
+    case 'f': o->force = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
     }
-    if (optind >= argc)
-        *status = command_usage(command, "a PROGRAM is needed");
-    return optind < argc;
 }
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    struct options o = {0};
+    struct recording o = {0};
     struct loadable loadable;
     char library[PATH_MAX], why[256];
     bool found;
-    int status;
-    if (!read_options(command, argc, argv, &o, &status))
+    int first, status = command_read(command, argc, argv, &o, &first);
+    if (status != OPTIONS_READ)
         return status;
-    argv += optind;
+    if (first == argc)
+        return command_usage(command, "a PROGRAM is needed");
+    argv += first;
     if (!find_library(library, sizeof library))
         return command_fail(command, "%s: not there: build or install Poet first", library);
     if (o.without && !is_there(library, o.without))
@@ -220,23 +207,37 @@ static int run(const struct command *command, int argc, char **argv)
     return EXIT_NOT_EXECUTABLE;
 }
 
-const struct command command_record = {
-    "record", "run a program and record what its threads do",
-    "record [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
-    "Run a program that was not compiled for it, and record what its threads do with each other.\n"
-    "The program needs symbols for names, and -g for call sites.\n\n"
-    "  -o, --output FILE      the trace file; else the default server takes the run, or, where\n"
-    "                         none is running, PROGRAM.PID.poet in the working directory\n"
-    "  -l, --libraries        also calls made by libraries; else only those by the program itself\n"
-    "  -i, --include PATTERN  also calls made by libraries of that name or path (* and ?);\n"
-    "                         may be repeated\n"
-    "  -x, --exclude PATTERN  but not by these; may be repeated\n"
-    "  -k, --keep SIZE        keep at least the newest SIZE of the trace (1G)\n"
-    "  -v, --view             open the viewer on it\n"
-    "      --without LIBRARY  leave out what libpoet-LIBRARY.so follows; `process`: what processes\n"
-    "                         do with each other through pipes, sockets, queues and file locks\n"
-    "  -f, --force            start also what cannot be recorded: static programs, programs\n"
-    "                         that change their user, other runtimes\n\n"
-    "The exit status is the program's; 126 or 127 if it could not be started, 1 if it cannot be\n"
-    "recorded.\n",
-    run};
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "What is recorded:", 1},
+    {"libraries", 'l', NULL, 0,
+     "also calls made by libraries; else only those by the program itself", 1},
+    {"include", 'i', "PATTERN", 0,
+     "also calls made by libraries of that name or path (* and ?); may be repeated", 1},
+    {"exclude", 'x', "PATTERN", 0, "but not by these; may be repeated", 1},
+    {"without", WITHOUT, "LIBRARY", 0,
+     "leave out what libpoet-LIBRARY.so follows; process: what processes do with each other "
+     "through pipes, sockets, queues and file locks", 1},
+    {"force", 'f', NULL, 0,
+     "start also what cannot be recorded: static programs, programs that change their user, "
+     "other runtimes", 1},
+    {NULL, 0, NULL, 0, "Where it goes:", 2},
+    {"output", 'o', "FILE", 0,
+     "the trace file; else the default server takes the run, or, where none is running, "
+     "PROGRAM.PID.poet in the working directory", 2},
+    {"keep", 'k', "SIZE", 0, "keep at least the newest SIZE of the trace (1G)", 2},
+    {"view", 'v', NULL, 0, "open the viewer on it", 2},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[--] PROGRAM [ARGUMENT...]",
+    .doc = "Run a program that was not compiled for it, and record what its threads do with each "
+           "other.  The program needs symbols for names, and -g for call sites.\vThe exit status "
+           "is the program's; 126 or 127 if it could not be started, 1 if it cannot be recorded.",
+    .children = options_children};
+
+const struct command command_record = {.name = "record",
+                                       .summary = "run a program and record what its threads do",
+                                       .run = run,
+                                       .argp = &argp,
+                                       .program_follows = true};

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "clients/poet/shiviz.h"
+#include "memory/memory.h"
 
 #include <json-c/json.h>
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -36,10 +37,7 @@ static void *more(void *array, size_t *room, size_t need, size_t each)
     if (need <= *room)
         return array;
     *room = *room ? 2 * *room : 16;
-    array = realloc(array, *room * each);
-    if (!array)
-        abort();
-    return array;
+    return memory_resized(array, *room, each);
 }
 
 /* ---- expressions ---- */
@@ -89,7 +87,7 @@ static uint32_t host_of(struct reader *r, const char *name)
         if (strcmp(log->hosts[i], name) == 0)
             return i;
     log->hosts = more(log->hosts, &r->host_room, log->host_count + 1, sizeof *log->hosts);
-    log->hosts[log->host_count] = strdup(name);
+    log->hosts[log->host_count] = memory_copied(name);
     return log->host_count++;
 }
 
@@ -225,12 +223,12 @@ static bool read_event(struct reader *r)
 static bool number_events(struct reader *r)
 {
     struct shiviz_log *log = r->log;
-    log->numbers = calloc(log->host_count + 1, sizeof *log->numbers);
-    log->by_host = calloc(log->host_count + 1, sizeof *log->by_host);
+    log->numbers = memory_zeroed(log->host_count, sizeof *log->numbers);
+    log->by_host = memory_zeroed(log->host_count, sizeof *log->by_host);
     for (size_t i = 0; i < log->event_count; i++)
         log->numbers[log->events[i].host]++;
     for (uint32_t h = 0; h < log->host_count; h++)
-        log->by_host[h] = calloc(log->numbers[h] + 1, sizeof **log->by_host);
+        log->by_host[h] = memory_zeroed(log->numbers[h], sizeof **log->by_host);
     for (size_t i = 0; i < log->event_count; i++) {
         const struct shiviz_event *e = &log->events[i];
         if (e->number > log->numbers[e->host])
@@ -280,7 +278,7 @@ static bool find_causes(struct reader *r, struct shiviz_event *e)
         e->number > 1 ? event_at(log, (struct shiviz_entry){e->host, e->number - 1}) : NULL;
     if (before && !includes(r, e, before, "the one before it on its host"))
         return false;
-    struct shiviz_entry *news = calloc(e->entries + 1, sizeof *news);
+    struct shiviz_entry *news = memory_zeroed(e->entries, sizeof *news);
     uint32_t count = 0;
     for (uint32_t i = 0; i < e->entries; i++) {
         struct shiviz_entry at = e->clock[i];
@@ -311,7 +309,7 @@ static bool find_causes(struct reader *r, struct shiviz_event *e)
             implied = k != i && clock_of(event_at(log, news[k]), news[i].host) >= news[i].number;
         if (implied)
             continue;
-        e->causes = realloc(e->causes, (e->cause_count + 1) * sizeof *e->causes);
+        e->causes = memory_resized(e->causes, e->cause_count + 1, sizeof *e->causes);
         e->causes[e->cause_count++] = news[i];
         event_at(log, news[i])->is_cause = true;
     }
@@ -347,9 +345,7 @@ static bool read_execution(struct reader *r, size_t from, size_t to)
 
 static struct shiviz_log *add_log(struct reader *r, struct shiviz_log **logs, size_t *count)
 {
-    *logs = realloc(*logs, (*count + 1) * sizeof **logs);
-    if (!*logs)
-        abort();
+    *logs = memory_resized(*logs, *count + 1, sizeof **logs);
     r->log = &(*logs)[(*count)++];
     *r->log = (struct shiviz_log){0};
     return r->log;

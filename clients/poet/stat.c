@@ -1,12 +1,13 @@
 /* poet stat, poet runs: figures. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/poet/subject.h"
 
 #include "clients/poet/json.h"
+#include "memory/memory.h"
 #include "wire/limits.h"
 #include "wire/text.h"
 
-#include <getopt.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +18,23 @@ struct trouble_list {
     size_t count;
 };
 
-static bool receive(const struct command *command, struct subject *subject, struct shown_stat *stat,
-                    struct trouble_list *troubles)
+struct figures {
+    struct shown_stat stat;
+    struct trouble_list troubles;
+};
+
+static void take(void *user, const struct answer *answer)
 {
-    struct out out = {0};
-    struct in in;
-    struct error error;
-    unsigned type;
-    source_ask(&out, MESSAGE_STAT);
-    source_send(&subject->source, &out);
-    if (!subject_expect(command, subject, MESSAGE_STAT_IS, &in))
-        return false;
-    get_stat(&in, stat);
-    while (source_next(&subject->source, true, &type, &in, &error) > 0 && type == MESSAGE_TROUBLE) {
-        struct shown_trouble t = {.at = get_ref(&in), .with = get_ref(&in)};
-        t.why = get_name(&in, LIMIT_TEXT_BYTES);
-        troubles->items = realloc(troubles->items, (troubles->count + 1) * sizeof t);
-        if (!troubles->items)
-            abort();
-        troubles->items[troubles->count++] = t;
-    }
-    return true;
+    struct figures *f = user;
+    if (answer->part == PART_STAT)
+        get_stat(answer->in, &f->stat);
+    if (answer->part != PART_TROUBLE)
+        return;
+    struct shown_trouble t = {.at = get_ref(answer->in), .with = get_ref(answer->in)};
+    t.why = get_name(answer->in, LIMIT_TEXT_BYTES);
+    struct trouble_list *troubles = &f->troubles;
+    troubles->items = memory_resized(troubles->items, troubles->count + 1, sizeof t);
+    troubles->items[troubles->count++] = t;
 }
 
 static struct json_object *unseen_json(const struct shown_stat *s)
@@ -152,74 +149,87 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
 static int run(const struct command *command, int argc, char **argv)
 {
     struct subject subject;
-    struct shown_stat stat;
-    struct trouble_list troubles = {0};
+    struct figures f = {0};
     bool json;
     int status;
-    if (!command_begin(command, argc, argv, &subject, &json, &status))
+    if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
         return status;
-    bool ok = receive(command, &subject, &stat, &troubles);
+    bool ok = subject_ask(command, &subject, ASK_STAT, NULL, take, &f);
     if (ok) {
-        (json ? print_json : print_text)(&subject, &stat, &troubles);
-        shown_stat_free(&stat);
+        (json ? print_json : print_text)(&subject, &f.stat, &f.troubles);
+        shown_stat_free(&f.stat);
     }
-    for (size_t i = 0; i < troubles.count; i++)
-        free(troubles.items[i].why);
-    free(troubles.items);
+    for (size_t i = 0; i < f.troubles.count; i++)
+        free(f.troubles.items[i].why);
+    free(f.troubles.items);
     subject_close(&subject);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
+static const struct argp_option stat_options[] = {
+    {"json", 'j', NULL, 0,
+     "as one JSON object; \"unseen\" is a list of {\"reason\", \"about\", \"count\"}, \"doubtful\" a "
+     "number, \"finished\" whether the run has its end", 0},
+    {0}};
+static const struct argp stat_argp = {
+    .options = stat_options,
+    .parser = command_parse_json,
+    .args_doc = "SOURCE",
+    .doc = "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with "
+           "its events), untraced calls, duration, how long programs were made to wait, programs; how "
+           "many events are doubtful (they may be after more than is known), and what the run does "
+           "not follow.  Of a run whose order is more than 150 ms behind what programs have told: how far; in "
+           "JSON behind_ns and journal_ahead_bytes.  A file that is still being written, or was cut off with "
+           "its server, says so.",
+    .children = options_children};
+
 const struct command command_stat = {
-    "stat", "print figures: lines, events, pending, lost, contradictions, ...",
-    "stat SOURCE [--json]\n"
-    "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with its\n"
-    "events), untraced calls, duration, how long programs were made to wait, programs; how many events are\n"
-    "doubtful (they may be after more than is known), and what the run does not follow.\n\n"
-    "  -j, --json   as one JSON object\n",
-    run};
+    .name = "stat", .summary = "print figures: lines, events, pending, lost, contradictions, ...",
+    .run = run, .argp = &stat_argp};
+
+static void print_run(void *user, const struct answer *answer)
+{
+    struct shown_run run, *r = &run;
+    if (answer->part != PART_RUN)
+        return;
+    get_run(answer->in, r);
+    char when[32], lost[40] = "";
+    time_t begin = (time_t)(r->wall_ns / 1000000000u);
+    struct tm tm;
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
+    if (r->lost)
+        snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)r->lost);
+    if (!answer->in->error)
+        printf("%-4u %s  %-24s %12llu events%s  %s  %s\n", r->number, when, r->name,
+               (unsigned long long)r->events, lost, r->connected ? "running " : "finished", r->file);
+    shown_run_free(r);
+}
 
 static int run_runs(const struct command *command, int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, 0, 'h'}, {0, 0, 0, 0}};
-    int c, status;
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        if (command_option(command, c, &status))
-            return status;
+    int first, status = command_read(command, argc, argv, NULL, &first);
+    if (status != OPTIONS_READ)
+        return status;
     char endpoint[400];
     struct error error;
-    if (argc - optind > 1)
+    if (argc - first > 1)
         return command_usage(command, "one ENDPOINT is enough");
-    if (argc == optind && !endpoint_default(endpoint, sizeof endpoint, &error))
+    if (argc == first && !endpoint_default(endpoint, sizeof endpoint, &error))
         return command_fail(command, "%s", error.text);
     struct source source;
-    if (!source_open(&source, argc > optind ? argv[optind] : endpoint, false, &error))
+    if (!source_open(&source, argc > first ? argv[first] : endpoint, SOURCE_NO_RUN, &error))
         return command_fail(command, "%s", error.text);
-    struct out out = {0};
-    struct in in;
-    unsigned type;
-    source_ask(&out, MESSAGE_RUNS);
-    source_send(&source, &out);
-    while (source_next(&source, true, &type, &in, &error) > 0 && type == MESSAGE_RUN) {
-        struct shown_run run, *r = &run;
-        get_run(&in, r);
-        char when[32], lost[40] = "";
-        time_t begin = (time_t)(r->wall_ns / 1000000000u);
-        struct tm tm;
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
-        if (r->lost)
-            snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)r->lost);
-        printf("%-4u %s  %-24s %12llu events%s  %s  %s\n", r->number, when, r->name,
-               (unsigned long long)r->events, lost, r->connected ? "running " : "finished", r->file);
-        shown_run_free(r);
-    }
+    bool ok = source_wait(&source, source_ask(&source, ASK_RUNS, NULL, print_run, NULL), &error);
     source_close(&source);
-    return type == MESSAGE_RUNS_END ? EXIT_DONE : command_fail(command, "%s", error.text);
+    return ok ? EXIT_DONE : command_fail(command, "%s", error.text);
 }
 
+static const struct argp runs_argp = {
+    .args_doc = "[ENDPOINT]",
+    .doc = "List the runs of a server: number, begin, name, events, state, file.  "
+           "ENDPOINT#NUMBER or ENDPOINT#NAME names one for the other commands.",
+    .children = options_children};
+
 const struct command command_runs = {
-    "runs", "list the runs of a server",
-    "runs [ENDPOINT]\n"
-    "List the runs of a server: number, begin, name, events, state, file.  ENDPOINT#NUMBER or\n"
-    "ENDPOINT#NAME names one for the other commands.\n",
-    run_runs};
+    .name = "runs", .summary = "list the runs of a server",
+    .run = run_runs, .argp = &runs_argp};

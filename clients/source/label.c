@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "clients/source/label.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,27 +46,27 @@ void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum l
         sites_process(sites, *known, &book->processes[*known]);
     for (uint32_t i = 1; i <= book->line_count; i++) {
         struct book_line *line = book_line(book, i);
-        if (line->label)
+        if (!line || line->label)
             continue;
         const char *letter = book_letter(book, i), *name = label_name(book, sites, i);
-        int n;
         if (how == LABELS_ID)
-            n = asprintf(&line->label, "%s:%s #%u", letter, name, i);
+            line->label = memory_printed("%s:%s #%u", letter, name, i);
         else if (how == LABELS_ADDRESS && line->is.object && strncmp(name, "0x", 2) != 0)
-            n = asprintf(&line->label, "%s:%s (0x%llx)", letter, name,
+            line->label = memory_printed("%s:%s (0x%llx)", letter, name,
                          (unsigned long long)line->is.object);
         else
-            n = asprintf(&line->label, "%s:%s", letter, name);
-        if (n < 0)
-            abort();
+            line->label = memory_printed("%s:%s", letter, name);
     }
 }
 
 void label_again(struct book *book, struct sites *sites, uint32_t *known, enum labels how)
 {
-    for (uint32_t i = 0; i < book->line_count; i++) {
-        free(book->lines[i].label);
-        book->lines[i].label = NULL;
+    for (uint32_t i = 1; i <= book->line_count; i++) {
+        struct book_line *line = book_line(book, i);
+        if (!line)
+            continue;
+        free(line->label);
+        line->label = NULL;
     }
     label_lines(book, sites, known, how);
 }

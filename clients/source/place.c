@@ -1,4 +1,5 @@
 #include "clients/source/place.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,10 +69,8 @@ void place_request(const struct place *place, struct window_request *request)
                                        .column_ns = place->column_ns,
                                        .moves = place->moves,
                                        .move_count = place->move_count};
-    request->rows = calloc(place->row_count + 1, sizeof *request->rows);
-    request->joined = calloc(place->row_count + 1, 1);
-    if (!request->rows || !request->joined)
-        abort();
+    request->rows = memory_zeroed(place->row_count + 1, sizeof *request->rows);
+    request->joined = memory_zeroed(place->row_count + 1, 1);
     bool open = false; /* may the next one join?  Not what is hidden. */
     for (uint32_t i = 0; i < place->row_count; i++) {
         const struct place_row *row = &place->rows[i];
@@ -92,8 +91,6 @@ void place_move(struct place *place, uint32_t line, int64_t events)
         place->move_count -= last->events == 0;
         return;
     }
-    place->moves = realloc(place->moves, (place->move_count + 1) * sizeof *place->moves);
-    if (!place->moves)
-        abort();
+    place->moves = memory_resized(place->moves, place->move_count + 1, sizeof *place->moves);
     place->moves[place->move_count++] = (struct shown_move){line, false, events};
 }

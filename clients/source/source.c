@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include "clients/source/source.h"
 
+#include "wire/asked.h"
 #include "wire/limits.h"
+#include "wire/told.h"
 #include "wire/text.h"
+#include "memory/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,12 +21,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-void source_ask(struct out *out, enum message type)
-{
-    out_begin(out, type);
-    out_end(out);
-}
 
 bool source_program(const char *name, char *path, size_t size)
 {
@@ -57,9 +54,7 @@ static bool say_hello(struct source *source)
 {
     struct out hello = {0};
     out_begin(&hello, MESSAGE_HELLO);
-    put_u32(&hello, HELLO_MAGIC);
-    put_u32(&hello, WIRE_VERSION);
-    put_u8(&hello, ROLE_VIEWER);
+    put_told_hello(&hello, &(struct told_hello){.role = ROLE_VIEWER});
     out_end(&hello);
     return source_send(source, &hello);
 }
@@ -184,9 +179,7 @@ static bool start_private(struct source *source, const char *file, struct error 
 /* 'it'"'"'s' for a shell. */
 static char *quoted(const char *s)
 {
-    char *q = malloc(4 * strlen(s) + 3), *at = q;
-    if (!q)
-        abort();
+    char *q = memory_bytes(4 * strlen(s) + 3), *at = q;
     *at++ = '\'';
     for (; *s; s++) {
         if (*s == '\'')
@@ -224,71 +217,6 @@ static bool start_remote(struct source *source, const char *what, struct error *
     return ok;
 }
 
-bool source_send(struct source *source, struct out *out)
-{
-    size_t sent = 0;
-    while (!out->failed && sent < out->size) {
-        ssize_t n = send(source->fd, out->data + sent, out->size - sent, MSG_NOSIGNAL);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-            struct pollfd p = {.fd = source->fd, .events = POLLOUT};
-            poll(&p, 1, 1000);
-            continue;
-        }
-        if (n <= 0)
-            break;
-        sent += (size_t)n;
-    }
-    bool ok = !out->failed && sent == out->size;
-    out_free(out);
-    return ok;
-}
-
-int source_next(struct source *source, bool blocking, unsigned *type, struct in *in,
-                struct error *error)
-{
-    for (;;) {
-        size_t length;
-        const char *why;
-        const uint8_t *at = source->in.data ? source->in.data + source->used : NULL;
-        int got = frame_read(at, source->in.size - source->used, LIMIT_ANSWER_BYTES, type, &length,
-                             &why);
-        if (got < 0) {
-            error_set(error, "%s: %s", source->name, why);
-            return -1;
-        }
-        if (got > 0) {
-            source->used += MESSAGE_FRAME_BYTES + length;
-            *in = in_from(at + MESSAGE_FRAME_BYTES, length);
-            bool table = book_take(&source->book, *type, in);
-            if (in->error) {
-                error_set(error, "%s: %s: %s", source->name, message_name(*type), in->error);
-                return -1;
-            }
-            if (table && *type != MESSAGE_SELECTED)
-                continue;
-            return 1;
-        }
-        out_drop(&source->in, source->used);
-        source->used = 0;
-        uint8_t bytes[65536];
-        ssize_t n = recv(source->fd, bytes, sizeof bytes, blocking ? 0 : MSG_DONTWAIT);
-        if (n < 0 && errno == EAGAIN && blocking) {
-            struct pollfd p = {.fd = source->fd, .events = POLLIN};
-            poll(&p, 1, -1);
-            continue;
-        }
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno == EAGAIN)
-            return 0;
-        if (n <= 0) {
-            error_set(error, "%s: the server hung up", source->name);
-            return -1;
-        }
-        put_bytes(&source->in, bytes, (size_t)n);
-    }
-}
-
 #define ANSWER_SECONDS 10 /* a server that lives answers sooner; a file may take longer */
 
 /* Waits for bytes; says so on a terminal after a second. */
@@ -306,33 +234,34 @@ static bool patience(const struct source *source, struct error *error)
     return true;
 }
 
-/* Waits for a message of one type; an ERROR becomes the error. */
-static bool expect(struct source *source, unsigned wanted, struct error *error)
+static bool wait_for_welcome(struct source *source, struct error *error)
 {
-    unsigned type;
+    unsigned type = 0;
     struct in in;
     if (source->in.size == source->used && !patience(source, error))
         return false;
-    while (source_next(source, true, &type, &in, error) > 0) {
-        if (type == wanted)
-            return true;
-        if (type == MESSAGE_ERROR) {
-            char *text = get_name(&in, LIMIT_TEXT_BYTES);
-            error_set(error, "%s: %s", source->name, text);
-            free(text);
+    while (type != MESSAGE_WELCOME)
+        if (source_next(source, true, &type, &in, error) < 0)
             return false;
-        }
-    }
-    return false;
+    return true;
 }
 
 bool source_select(struct source *source, const char *run, struct error *error)
 {
-    struct out out = {0};
-    out_begin(&out, MESSAGE_SELECT);
-    put_string(&out, run);
-    out_end(&out);
-    return source_send(source, &out) && expect(source, MESSAGE_SELECTED, error);
+    struct out body = {0};
+    put_string(&body, run);
+    put_u8(&body, source->book.named ? SELECT_NAMED_LINES : 0);
+    uint32_t id = source_ask(source, ASK_SELECT, &body, NULL, NULL);
+    return (source->in.size != source->used || patience(source, error)) && source_wait(source, id, error);
+}
+
+bool source_lines(struct source *source, const uint32_t *lines, uint32_t count, struct error *error)
+{
+    struct out body = {0};
+    put_u32(&body, count);
+    for (uint32_t i = 0; i < count; i++)
+        put_u32(&body, lines[i]);
+    return source_wait(source, source_ask(source, ASK_LINES, &body, NULL, NULL), error);
 }
 
 /* ---- latest ---- */
@@ -380,8 +309,9 @@ static void consider_server(struct latest *latest, const char *endpoint)
     if (source.fd < 0)
         return;
     source.name = strdup(endpoint);
+    source.book.named = true;
     struct stat st;
-    if (say_hello(&source) && expect(&source, MESSAGE_WELCOME, &ignored) &&
+    if (say_hello(&source) && wait_for_welcome(&source, &ignored) &&
         source_select(&source, "", &why) && source.book.run.file) {
         uint64_t begin = source.book.run.wall_ns;
         if (stat(source.book.run.file, &st) < 0) /* deleted: the server still has it */
@@ -455,7 +385,7 @@ static bool connect_to(struct source *source, const char *endpoint, struct error
     return source->fd >= 0 && say_hello(source);
 }
 
-static bool open_what(struct source *source, char *what, bool select, struct error *error)
+static bool open_what(struct source *source, char *what, enum source_lines lines, struct error *error)
 {
     bool remote = strncmp(what, "ssh:", 4) == 0;
     char *run = endpoint_is(what) || (remote && !strchr(what + 4, ':')) ? strchr(what, '#') : NULL;
@@ -473,14 +403,14 @@ static bool open_what(struct source *source, char *what, bool select, struct err
     } else {
         ok = start_private(source, what, error);
     }
-    return ok && expect(source, MESSAGE_WELCOME, error) &&
-           (!select || source_select(source, run ? run : "", error));
+    return ok && wait_for_welcome(source, error) &&
+           (lines == SOURCE_NO_RUN || source_select(source, run ? run : "", error));
 }
 
-bool source_open(struct source *source, const char *what, bool select, struct error *error)
+bool source_open(struct source *source, const char *what, enum source_lines lines, struct error *error)
 {
     char path[PATH_MAX];
-    *source = (struct source){.fd = -1};
+    *source = (struct source){.fd = -1, .book.named = lines == SOURCE_NAMED_LINES};
     if (strcmp(what, "latest") == 0) {
         if (!find_latest(path, sizeof path, error))
             return false;
@@ -488,7 +418,7 @@ bool source_open(struct source *source, const char *what, bool select, struct er
     }
     source->name = strdup(what);
     char *copy = strdup(what);
-    bool ok = source->name && copy && open_what(source, copy, select, error);
+    bool ok = source->name && copy && open_what(source, copy, lines, error);
     free(copy);
     if (!ok)
         source_close(source);
@@ -529,7 +459,7 @@ bool source_open_default(struct source *source, struct error *error)
         return false;
     source->fd = fd;
     source->name = strdup(endpoint);
-    if (say_hello(source) && expect(source, MESSAGE_WELCOME, error))
+    if (say_hello(source) && wait_for_welcome(source, error))
         return true;
     source_close(source);
     return false;
@@ -542,6 +472,7 @@ void source_close(struct source *source)
     if (source->child > 0)
         waitpid(source->child, NULL, 0);
     out_free(&source->in);
+    free(source->questions);
     book_free(&source->book);
     free(source->name);
     *source = (struct source){.fd = -1};

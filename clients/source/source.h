@@ -1,5 +1,5 @@
 /* A viewer's connection to a server: what SOURCE means on a command line, private
- * servers for files, requests and answers.
+ * servers for files, questions and their answers.
  *
  * SOURCE is a trace file, an endpoint (unix:PATH, tcp:HOST:PORT) with or without #RUN behind, a file or
  * the server of another machine (ssh:HOST[:FILE]), or `latest`.  A file is looked at through a private server of its own, so
@@ -9,7 +9,7 @@
 
 #include "clients/book/book.h"
 #include "wire/endpoint.h"
-#include "wire/message.h"
+#include "wire/ask.h"
 
 struct source {
     int fd;
@@ -19,11 +19,23 @@ struct source {
     size_t used;
     struct book book;
     int child; /* process id of a private server, 0 none */
+    struct source_question *questions; /* private: those whose answers are still to come */
+    size_t question_count, question_room;
+    uint32_t last_id;
+    char *refused; /* private: why the question that source_wait waits for has no answer */
+    uint32_t waits_for;
 };
 
-/* Connects and says HELLO; selects a run unless select is false.  False with one line in
+/* Which lines it is to be told of. */
+enum source_lines {
+    SOURCE_NO_RUN,     /* none: no run is selected */
+    SOURCE_ALL_LINES,
+    SOURCE_NAMED_LINES /* where there are many, those that answers name: book_line may give NULL */
+};
+
+/* Connects and says HELLO; selects a run unless lines is SOURCE_NO_RUN.  False with one line in
  * `error`.  Waits for the answer. */
-bool source_open(struct source *source, const char *what, bool select, struct error *error);
+bool source_open(struct source *source, const char *what, enum source_lines lines, struct error *error);
 /* The same for the default endpoint, starting a server there if none answers. */
 bool source_open_default(struct source *source, struct error *error);
 void source_close(struct source *source);
@@ -31,16 +43,35 @@ void source_close(struct source *source);
 bool source_send(struct source *source, struct out *out); /* frees out */
 bool source_select(struct source *source, const char *run, struct error *error);
 
-/* Next message that is not a table; tables go into the book.  Result: 1 a message, 0 none yet (only
- * when not blocking), -1 the connection is over, with a line in error. */
+/* A part of the answer to a question of user's.  A callback that cannot read it fails answer->in. */
+typedef void source_take(void *user, const struct answer *answer);
+
+/* Asks; frees body, NULL: there is none.  Each part of the answer goes to `take`; the one that says `last`
+ * is the end of it.  Where there is no answer that part is PART_REFUSAL: a string, why.  Returns the
+ * question's id, 0 if the connection is over. */
+uint32_t source_ask(struct source *source, enum ask what, struct out *body, source_take *take, void *user);
+/* Nothing more of it is told, if it is still under way. */
+void source_cancel(struct source *source, uint32_t id);
+/* The same for all, without telling the server: it was another run that they were about. */
+void source_forget(struct source *source);
+bool source_asks(const struct source *source, uint32_t id); /* is it under way? */
+bool source_busy(const struct source *source); /* is any? */
+
+/* Waits until it is answered; other answers go to whom they belong.  False with a line in error: the
+ * connection is over, or the server has refused to answer. */
+bool source_wait(struct source *source, uint32_t id, struct error *error);
+/* Asks for lines that are perhaps not known yet, and waits for them; those that there are not stay unknown. */
+bool source_lines(struct source *source, const uint32_t *lines, uint32_t count, struct error *error);
+
+/* Next message that is not a table; tables go into the book.  Result: 1 a message, 0 none yet (only when not
+ * blocking), -1 the connection is over, with a line in error.  An ANSWER is for source_answered, which
+ * returns false, with a line in error, if it is damaged: what comes behind it cannot be trusted. */
 int source_next(struct source *source, bool blocking, unsigned *type, struct in *in,
                 struct error *error);
+bool source_answered(struct source *source, struct in *in, struct error *error);
 
 /* What is to be said of a trace file that is not complete, or NULL. */
 const char *source_warning(const struct source *source);
-
-/* An empty request. */
-void source_ask(struct out *out, enum message type);
 
 /* Absolute path of a program in libexec, found from where this one is. */
 bool source_program(const char *name, char *path, size_t size);

@@ -1,6 +1,7 @@
 /* Views in files, in libconfig's syntax. */
 #include "clients/source/place.h"
 #include "clients/site/regular.h"
+#include "memory/memory.h"
 
 #include <errno.h>
 #include <libconfig.h>
@@ -158,9 +159,7 @@ static void read_where(struct place *p, const config_setting_t *from)
     config_setting_t *moves = config_setting_get_member(from, "moves");
     for (int i = 0; moves && i < config_setting_length(moves); i++) {
         const config_setting_t *m = config_setting_get_elem(moves, (unsigned)i);
-        p->moves = realloc(p->moves, (p->move_count + 1) * sizeof *p->moves);
-        if (!p->moves)
-            abort();
+        p->moves = memory_resized(p->moves, p->move_count + 1, sizeof *p->moves);
         p->moves[p->move_count++] = (struct shown_move){(uint32_t)get_int(m, "line", 0), get_flag(m, "to"),
                                                         get_int(m, "events", 0)};
     }
@@ -183,7 +182,7 @@ static uint32_t find_line(const struct place *p, const struct book *book, struct
         !is_taken(p, number))
         return number;
     for (uint32_t i = 1; i <= book->line_count; i++)
-        if (strcmp(book->lines[i - 1].is.kind, kind) == 0 &&
+        if ((line = book_line(book, i)) != NULL && strcmp(line->is.kind, kind) == 0 &&
             strcmp(label_name(book, sites, i), name) == 0 && !is_taken(p, i))
             return i;
     return 0;
@@ -200,9 +199,7 @@ static void read_rows(struct place *p, const config_setting_t *rows, const struc
         uint32_t line = find_line(p, book, sites, (uint32_t)get_int(row, "line", 0), kind, name);
         if (!line)
             continue;
-        p->rows = realloc(p->rows, (p->row_count + 1) * sizeof *p->rows);
-        if (!p->rows)
-            abort();
+        p->rows = memory_resized(p->rows, p->row_count + 1, sizeof *p->rows);
         p->rows[p->row_count++] = (struct place_row){line, get_flag(row, "joins"), get_flag(row, "hidden")};
     }
 }

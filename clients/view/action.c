@@ -24,8 +24,8 @@ static void do_back(struct view *v) { stage_vertical(v) ? motion_across(v, -1) :
 static void do_on(struct view *v) { stage_vertical(v) ? motion_across(v, 1) : motion_along(v, 1); }
 static void do_up(struct view *v) { stage_vertical(v) ? motion_along(v, -1) : motion_across(v, -1); }
 static void do_down(struct view *v) { stage_vertical(v) ? motion_along(v, 1) : motion_across(v, 1); }
-static void do_cause(struct view *v) { link_step(v, STEP_CAUSE); }
-static void do_effect(struct view *v) { link_step(v, STEP_EFFECT); }
+static void do_cause(struct view *v) { motion_step(v, STEP_CAUSE); }
+static void do_effect(struct view *v) { motion_step(v, STEP_EFFECT); }
 static void do_recorded_back(struct view *v) { motion_recorded(v, -1); }
 static void do_recorded_on(struct view *v) { motion_recorded(v, 1); }
 static void do_into_back(struct view *v) { motion_recorded_into(v, -1); }
@@ -68,8 +68,9 @@ static void do_escape(struct view *v)
 static void do_first_waiting(struct view *v)
 {
     panel_show(v, "waiting");
-    if (v->waits.count)
-        motion_to_event(v, v->waits.items[0].event->at, v->waits.items[0].event->position);
+    const struct shown_event *oldest = waiting_oldest(v);
+    if (oldest)
+        motion_to_event(v, oldest->at, oldest->position);
 }
 
 /* ---- switches: their state is in the place or the settings ---- */
@@ -200,7 +201,7 @@ static const struct action {
     {"Asking", "hide-future", "Without the future", "<Alt>2", do_hide_future, is_hide_future},
     {"Asking", "hide-concurrent", "Without what is concurrent", "<Alt>3", do_hide_concurrent, is_hide_concurrent},
     {"Asking", "bookmark", "Set a bookmark", "<Control>d", bookmarks_add, NULL},
-    {"Asking", "editor", "Open the source", "<Control>e", details_editor, NULL},
+    {"Asking", "editor", "Open the source", "<Control>e", event_edit, NULL},
     {"Asking", "escape", "Select nothing", "Escape", do_escape, NULL},
     {"Lines", "show-all", "Show all", "<Control><Shift>h", rows_all, NULL},
     {"Lines", "only-tied", "Only those tied to the selected event", "o", rows_only, NULL},
@@ -229,12 +230,12 @@ static const struct action {
     {"File", "latest", "Open the latest run", "", do_latest, NULL},
     {"File", "default", "Wait for a program", "", do_default, NULL},
     {"File", "save", "Save the diagram", "<Control>s", save_diagram, NULL},
-    {"File", "save-trace", "Save the trace", "<Control><Shift>s", save_trace, NULL},
-    {"File", "save-view", "Save the view", "", save_view, NULL},
-    {"File", "load-view", "Load a view", "", save_load_view, NULL},
-    {"File", "print", "Print", "<Control>p", save_print, NULL},
+    {"File", "save-trace", "Save the trace", "<Control><Shift>s", fetch_trace, NULL},
+    {"File", "save-view", "Save the view", "", views_save, NULL},
+    {"File", "load-view", "Load a view", "", views_load, NULL},
+    {"File", "print", "Print", "<Control>p", print_paper, NULL},
     {"File", "copy-image", "Copy the picture", "<Control>c", save_copy_image, NULL},
-    {"File", "copy-text", "Copy it as text", "<Control><Shift>c", save_copy_text, NULL},
+    {"File", "copy-text", "Copy it as text", "<Control><Shift>c", print_to_clipboard, NULL},
     {"File", "copy-command", "Copy as a command", "", save_copy_command, NULL},
     {"File", "settings", "Settings", "<Control>comma", settings_dialog, NULL},
     {"File", "shortcuts", "Shortcuts", "<Control>question <Control><Shift>slash F1", show_shortcuts, NULL},

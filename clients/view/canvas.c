@@ -362,7 +362,7 @@ static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keybo
         return FALSE;
     const struct scene_mark *mark = stage_hit(view, x, y);
     if (mark) {
-        char *text = details_hover(view, mark->event);
+        char *text = hover_event(view, mark->event);
         gtk_tooltip_set_text(tooltip, text);
         g_free(text);
         return TRUE;
@@ -379,7 +379,7 @@ static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keybo
     int row = stage_row_at(view, y);
     double names = stage_names_px(view);
     if (row >= 0 && x >= names && fabs(y - stage_y_px(view, (uint32_t)row)) < 6) {
-        char *text = details_hover_stretch(view, (uint32_t)row,
+        char *text = hover_stretch(view, (uint32_t)row,
                                            stage_left(view) + (x - names) / view->place.zoom);
         gtk_tooltip_set_text(tooltip, text);
         g_free(text);

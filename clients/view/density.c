@@ -3,6 +3,7 @@
 #include "clients/view/view.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_EVENTS 50.0 /* across the picture, before it is one of marks again */
@@ -115,19 +116,77 @@ void far_draw(struct view *view, cairo_t *cr, int width, int height)
 
 /* ---- the picture from far ---- */
 
-void far_take(struct view *view, struct shown_density *density)
+/* False: there is none in this part. */
+static bool read_density(const struct answer *answer, struct shown_density *density)
 {
+    if (answer->part != PART_DENSITY)
+        return false;
+    get_density(answer->in, density);
+    if (in_done(answer->in))
+        return true;
+    shown_density_free(density);
+    return false;
+}
+
+/* Of which lines; false: there are none yet. */
+static bool rows_asked(struct view *view, struct window_request *rows)
+{
+    place_request(&view->place, rows);
+    if (rows_for_density(view, rows))
+        return true;
+    free(rows->rows);
+    free(rows->joined);
+    return false;
+}
+
+static void ask_density(struct view *view, struct inquiry *inquiry, struct density_request *request,
+                        struct window_request *rows, source_take *take)
+{
+    struct out body = {0};
+    request->by_time = view->place.column_ns > 0;
+    request->rows = rows->rows;
+    request->joined = rows->joined;
+    request->row_count = rows->row_count;
+    put_density_request(&body, request);
+    free(rows->rows);
+    free(rows->joined);
+    inquiry_ask(view, inquiry, ASK_DENSITY, &body, take);
+}
+
+static void take_far(void *user, const struct answer *answer)
+{
+    struct view *view = user;
     struct place *p = &view->place;
-    shown_density_free(&view->stage.far);
-    view->stage.far = *density;
-    view->stage.row_total = density->row_count;
-    if (p->far_to <= p->far_from) {
-        p->far_from = (double)density->from;
-        p->far_to = (double)density->to;
+    struct shown_density density;
+    if (read_density(answer, &density)) {
+        shown_density_free(&view->stage.far);
+        view->stage.far = density;
+        view->stage.row_total = density.row_count;
+        if (p->far_to <= p->far_from) {
+            p->far_from = (double)density.from;
+            p->far_to = (double)density.to;
+        }
+        canvas_bars(view);
+        gtk_widget_queue_draw(view->canvas);
+        gtk_widget_queue_draw(view->map);
     }
-    canvas_bars(view);
-    gtk_widget_queue_draw(view->canvas);
-    gtk_widget_queue_draw(view->map);
+    if (inquiry_again(&view->stage.counting, answer))
+        link_window(view);
+}
+
+void far_ask(struct view *view)
+{
+    if (!inquiry_may(view, &view->stage.counting))
+        return;
+    double width = stage_along_px(view) - stage_names_px(view);
+    struct window_request rows;
+    if (!rows_asked(view, &rows))
+        return;
+    struct density_request request = {.pixels = (uint32_t)MAX(width, 16),
+                                      .from = (int64_t)view->place.far_from,
+                                      .to = (int64_t)view->place.far_to};
+    request.blocked = request.to - request.from < 2000000;
+    ask_density(view, &view->stage.counting, &request, &rows, take_far);
 }
 
 /* From marks: the same positions at both edges. */
@@ -144,7 +203,7 @@ void far_enter(struct view *view)
     p->far_to = (double)last + 1;
     if (p->column_ns)
         p->far_from = p->far_to = 0;
-    link_far(view);
+    far_ask(view);
     actions_update(view);
 }
 
@@ -180,7 +239,7 @@ void far_zoom(struct view *view, double factor, double x_px)
     p->far_to = p->far_from + span;
     if (!p->column_ns && p->far_to > (double)view->link.count)
         p->far_to = (double)MAX(view->link.count, 1);
-    link_far(view);
+    far_ask(view);
 }
 
 void far_pan(struct view *view, double x_px)
@@ -192,16 +251,38 @@ void far_pan(struct view *view, double x_px)
         by = CLAMP(by, -p->far_from, MAX(0, (double)view->link.count - p->far_to));
     p->far_from += by;
     p->far_to += by;
-    link_far(view);
+    far_ask(view);
 }
 
 /* ---- the map ---- */
 
-void map_take(struct view *view, struct shown_density *density)
+static void take_map(void *user, const struct answer *answer)
 {
+    struct view *view = user;
+    struct shown_density density;
+    if (!read_density(answer, &density))
+        return;
     shown_density_free(&view->density);
-    view->density = *density;
+    view->density = density;
     gtk_widget_queue_draw(view->map);
+}
+
+#define MAP_STRIPS 24u
+
+/* All lines, in as many strips as can be seen. */
+void map_ask(struct view *view)
+{
+    int width = gtk_widget_get_width(view->map);
+    if (!view->link.connected || !view->link.has_run || inquiry_runs(view, &view->mapping) || width < 10)
+        return;
+    struct window_request rows;
+    if (!rows_asked(view, &rows))
+        return;
+    if (rows.row_count > MAP_STRIPS)
+        for (uint32_t i = 1; i < rows.row_count; i++)
+            rows.joined[i] = i * MAP_STRIPS / rows.row_count == (i - 1) * MAP_STRIPS / rows.row_count;
+    struct density_request request = {.pixels = (uint32_t)width};
+    ask_density(view, &view->mapping, &request, &rows, take_map);
 }
 
 static void map_draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
@@ -266,7 +347,7 @@ static void on_map_resize(GtkDrawingArea *area, int width, int height, gpointer 
     (void)area;
     (void)width;
     (void)height;
-    link_map(data);
+    map_ask(data);
 }
 
 GtkWidget *map_new(struct view *view)

@@ -59,12 +59,12 @@ static void go(struct view *view, struct place **from, uint32_t *from_count, str
     place_free(&(*from)[*from_count]);
     view->history.last = NULL;
     view->hold.active = false;
-    stage_chain_free(&view->stage);
-    view->stage.related = -1;
+    ties_clear(&view->ties);
+    stage_stale(view);
     link_window(view);
-    link_count(view);
-    link_why(view);
-    details_refresh(view);
+    ties_count(view);
+    ties_ask(view);
+    panels_tell(view, NEWS_SELECTED);
     settings_apply(view);
     actions_update(view);
 }

@@ -1,180 +1,45 @@
-/* The connection: what comes in goes to whom it concerns (asking is in ask.c). */
+/* The connection: which run it is about, and what it tells without being asked (asking is in ask.c). */
 #include "clients/view/view.h"
+#include "wire/asked.h"
 
 #include <glib-unix.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- answers ---- */
-
-static bool good(struct view *view, struct in *in)
-{
-    view->link.broken |= !in_done(in);
-    return !view->link.broken;
-}
-
-static void take_window(struct view *view, struct in *in)
-{
-    struct link *l = &view->link;
-    struct shown_window window;
-    get_window(in, &window);
-    if (!good(view, in)) {
-        shown_window_free(&window);
-        return;
-    }
-    switch (window.id) {
-    case REQUEST_VIEW:
-        l->asked = false;
-        stage_take(view, &window);
-        if (l->ask_again) {
-            l->ask_again = false;
-            link_window(view);
-        } else {
-            link_colour(view);
-        }
-        break;
-    case REQUEST_COLOUR:
-        l->colour_asked = false;
-        stage_colour(view, &window);
-        if (l->colour_again) {
-            l->colour_again = false;
-            link_colour(view);
-        }
-        break;
-    default:
-        shown_window_free(&view->print);
-        view->print = window;
-        save_print_window(view);
-    }
-}
-
-static void take_density(struct view *view, struct in *in)
-{
-    struct shown_density density;
-    get_density(in, &density);
-    if (!good(view, in)) {
-        shown_density_free(&density);
-    } else if (density.id == REQUEST_MAP) {
-        view->link.map_asked = false;
-        map_take(view, &density);
-    } else {
-        view->link.far_asked = false;
-        far_take(view, &density);
-        if (view->link.far_again) {
-            view->link.far_again = false;
-            link_window(view);
-        }
-    }
-}
-
-static void take_event(struct view *view, struct in *in)
-{
-    struct shown_event event;
-    struct link *l = &view->link;
-    get_event(in, &event);
-    if (!good(view, in)) {
-        shown_event_free(&event);
-    } else if (l->chain_left) {
-        l->chain_left--;
-        details_chain(view, &event);
-    } else if (event.position == NO_POSITION) {
-        troubles_pending(view, &event);
-    } else {
-        events_take(view, &event);
-    }
-}
-
-/* When all three are here, the next pair. */
-static void why_answered(struct view *view)
-{
-    struct link *l = &view->link;
-    l->why_asked -= l->why_asked > 0;
-    if (!l->why_asked && l->why_again)
-        link_why(view);
-    details_relation(view);
-}
-
-static void take_why(struct view *view, struct in *in)
-{
-    struct link *l = &view->link;
-    get_u8(in);
-    uint32_t n = get_count(in, 12);
-    if (in->error)
-        return;
-    l->chain_left = n;
-    if (n) {
-        stage_chain_free(&view->stage);
-        view->stage.chain = g_new0(struct ref, n);
-        view->stage.chain_events = g_new0(struct shown_event, n);
-    }
-    why_answered(view);
-}
-
-static void take_order(struct view *view, struct in *in)
-{
-    view->stage.related = (int8_t)(get_u8(in) - 1);
-    view->stage.reasons = get_u32(in);
-    stage_chain_free(&view->stage);
-    why_answered(view);
-}
-
-static void take_count(struct view *view, struct in *in)
-{
-    get_count_is(in, &view->count);
-    view->link.count_asked = false;
-    if (view->link.count_again)
-        link_count(view);
-    details_relation(view);
-}
-
-static void take_found(struct view *view, struct in *in)
-{
-    struct shown_found found;
-    get_found(in, &found);
-    if (good(view, in) && found.id == REQUEST_FIND)
-        find_take(view, &found);
-    if (found.id != REQUEST_FIND) {
-        view->link.stepping = false;
-        motion_stepped(view, &found);
-    }
-    shown_found_free(&found);
-}
+/* ---- runs ---- */
 
 static void begin_run(struct view *view)
 {
     struct link *l = &view->link;
+    source_forget(&l->source); /* what was asked about another run */
+    g_clear_pointer(&l->names, g_free);
     sites_free(l->sites);
     l->sites = sites_new();
     l->known = 0;
     l->labelled = 0;
     l->count = the_book(view)->run.events;
     l->has_run = l->fresh = true;
-    l->asked = l->ask_again = l->colour_asked = l->map_asked = l->far_asked = false;
-    l->why_asked = 0;
-    l->count_asked = l->stepping = l->print_asked = false;
-    l->chain_left = 0;
     l->damage_told = 0;
     stage_free(&view->stage);
+    ties_clear(&view->ties);
     place_free(&view->place);
     view->place = (struct place){.anchor = ANCHOR_END, .follow = true, .zoom = ZOOM_FIRST, .stands = true};
-    view->hold.active = view->hang_shown = false;
+    view->hold.active = false;
     history_clear(view);
-    find_clear(view);
-    bookmarks_clear(view);
-    waits_free(&view->waits);
-    waits_free(&view->waits_coming);
+    panels_clear(view);
+    fetch_cancel(view);
     window_empty(view, NULL, NULL);
     window_titles(view);
     motion_follow(view, true);
-    save_offer_arrangement(view);
+    views_offer_arrangement(view);
     if (source_warning(&l->source))
         window_say(view, "%s: %s", l->source.name, source_warning(&l->source));
-    link_ask(view, MESSAGE_RUNS);
-    link_ask(view, MESSAGE_TAILS);
-    link_map(view);
+    link_runs(view);
+    panels_tell(view, NEWS_QUIET);
+    map_ask(view);
 }
 
-static void take_runs(struct view *view, struct in *in)
+static void add_run(struct view *view, struct in *in)
 {
     struct shown_run run;
     get_run(in, &run);
@@ -206,13 +71,42 @@ static void show_runs(struct view *view)
     g_clear_pointer(&view->link.names, g_free);
 }
 
+static void take_runs(void *user, const struct answer *answer)
+{
+    if (answer->part == PART_RUN)
+        add_run(user, answer->in);
+    if (answer->last)
+        show_runs(user);
+}
+
+void link_runs(struct view *view) { link_ask(view, ASK_RUNS, NULL, take_runs, view); }
+
+void link_select(struct view *view, const char *run)
+{
+    struct out body = {0};
+    put_string(&body, run);
+    put_u8(&body, SELECT_NAMED_LINES);
+    link_ask(view, ASK_SELECT, &body, NULL, NULL);
+}
+
+static void feed(struct view *view)
+{
+    struct out out = {0};
+    out_begin(&out, MESSAGE_FEED);
+    put_u8(&out, 1);
+    out_end(&out);
+    source_send(&view->link.source, &out);
+}
+
+/* ---- news ---- */
+
 /* A run that has stopped growing may hang. */
 static gboolean on_quiet(gpointer data)
 {
     struct view *view = data;
     view->quiet_timer = 0;
-    link_ask(view, MESSAGE_TAILS);
-    link_map(view);
+    panels_tell(view, NEWS_QUIET);
+    map_ask(view);
     return G_SOURCE_REMOVE;
 }
 
@@ -224,27 +118,17 @@ static void take_grown(struct view *view, struct in *in)
     view->link.count = get_u64(in);
     the_book(view)->run.connected = get_u32(in);
     window_titles(view);
-    events_count(view);
+    panels_tell(view, NEWS_GROWN);
     if (view->place.follow || !view->stage.window.more_right)
         link_window(view);
     gint64 now = g_get_monotonic_time();
     if (now - view->link.map_us > MAP_EVERY_US) {
         view->link.map_us = now;
-        link_map(view);
+        map_ask(view);
     }
     if (view->quiet_timer)
         g_source_remove(view->quiet_timer);
     view->quiet_timer = g_timeout_add(1000, on_quiet, view);
-}
-
-static void take_tails(struct view *view, unsigned type, struct in *in)
-{
-    if (!waits_take(&view->waits_coming, the_book(view), type, in))
-        return;
-    waits_free(&view->waits);
-    view->waits = view->waits_coming;
-    view->waits_coming = (struct waits){0};
-    waits_refresh(view);
 }
 
 /* Names for what the tables have brought. */
@@ -267,66 +151,16 @@ static void tell_damage(struct view *view)
     window_say(view, "%s", book->damage);
 }
 
-static void take(struct view *view, unsigned type, struct in *in)
+/* False: an answer was damaged. */
+static bool take(struct view *view, unsigned type, struct in *in, struct error *error)
 {
     label_news(view);
     tell_damage(view);
-    switch (type) {
-    case MESSAGE_SELECTED:
+    if (type == MESSAGE_SELECTED)
         begin_run(view);
-        break;
-    case MESSAGE_WINDOW_IS:
-        take_window(view, in);
-        break;
-    case MESSAGE_DENSITY_IS:
-        take_density(view, in);
-        break;
-    case MESSAGE_GROWN:
+    else if (type == MESSAGE_GROWN)
         take_grown(view, in);
-        break;
-    case MESSAGE_RUN:
-        take_runs(view, in);
-        break;
-    case MESSAGE_RUNS_END:
-        show_runs(view);
-        break;
-    case MESSAGE_EVENT:
-        take_event(view, in);
-        break;
-    case MESSAGE_WHY_IS:
-        take_why(view, in);
-        break;
-    case MESSAGE_ORDER_IS:
-        take_order(view, in);
-        break;
-    case MESSAGE_COUNT_IS:
-        take_count(view, in);
-        break;
-    case MESSAGE_FOUND:
-        take_found(view, in);
-        break;
-    case MESSAGE_SITES_ARE:
-        find_sites(view, in);
-        break;
-    case MESSAGE_LIST_END:
-        events_listed(view, get_u64(in));
-        break;
-    case MESSAGE_BYTES:
-        save_trace_bytes(view, in);
-        break;
-    case MESSAGE_STAT_IS:
-        troubles_begin(view);
-        break;
-    case MESSAGE_TROUBLE:
-        troubles_trouble(view, in);
-        break;
-    case MESSAGE_TAIL:
-    case MESSAGE_TAILS_END:
-        take_tails(view, type, in);
-        break;
-    default: /* ERROR: there is no run yet; ends of lists */
-        break;
-    }
+    return type != MESSAGE_ANSWER || source_answered(&view->link.source, in, error);
 }
 
 /* ---- patience ---- */
@@ -338,7 +172,7 @@ static gboolean on_patience(gpointer data)
 {
     struct view *view = data;
     struct link *l = &view->link;
-    bool waits = l->connected && (l->asked || l->far_asked);
+    bool waits = inquiry_runs(view, &view->stage.placing) || inquiry_runs(view, &view->stage.counting);
     gint64 now = g_get_monotonic_time();
     l->asked_us = waits ? l->asked_us ? l->asked_us : now : 0;
     if (waits && !l->impatient && now - l->asked_us > PATIENCE_US) {
@@ -353,10 +187,9 @@ static gboolean on_patience(gpointer data)
 
 void link_give_up(struct view *view)
 {
-    struct link *l = &view->link;
-    link_cancel(view, REQUEST_VIEW);
-    link_cancel(view, REQUEST_FAR);
-    l->asked = l->ask_again = l->far_asked = l->far_again = l->impatient = false;
+    inquiry_cancel(view, &view->stage.placing);
+    inquiry_cancel(view, &view->stage.counting);
+    view->link.impatient = false;
 }
 
 /* ---- the line itself ---- */
@@ -383,13 +216,10 @@ static gboolean drain(struct view *view, bool *more)
     gint64 until = g_get_monotonic_time() + TURN_US;
     *more = false;
     while (!*more && (got = source_next(&view->link.source, false, &type, &in, &error)) > 0) {
-        take(view, type, &in);
+        got = take(view, type, &in, &error) ? got : -1;
         *more = g_get_monotonic_time() > until;
-        if (view->link.broken) {
-            error_set(&error, "%s: %s is damaged: %s", view->link.source.name, message_name(type), in.error);
-            got = -1;
+        if (got < 0)
             break;
-        }
     }
     if (got < 0)
         lost(view, error.text);
@@ -436,33 +266,33 @@ void link_close(struct view *view)
     view->quiet_timer = 0;
     l->watch = 0;
     if (l->has_run)
-        save_arrangement(view);
+        views_keep_arrangement(view);
+    l->last_id = l->source.last_id;
     if (l->source.name)
         source_close(&l->source);
     stage_free(&view->stage);
+    ties_clear(&view->ties);
     place_free(&view->place);
     view->place.zoom = ZOOM_FIRST;
     sites_free(l->sites);
     l->sites = NULL;
-    l->connected = l->has_run = l->asked = l->ask_again = l->broken = false;
+    l->connected = l->has_run = false;
 }
 
 static void begin(struct view *view, struct source *source, const char *what)
 {
     struct link *l = &view->link;
-    struct out out = {0};
     link_close(view);
+    source->last_id = l->last_id; /* no inquiry of before is taken for one of now */
     l->source = *source;
+    l->source.book.named = true;
     l->connected = true;
     l->patience = g_timeout_add(250, on_patience, view);
     l->watch = g_unix_fd_add(source->fd, G_IO_IN | G_IO_HUP, on_bytes, view);
     const char *run = what && endpoint_is(what) ? strchr(what, '#') : NULL;
     link_select(view, run ? run + 1 : "");
-    out_begin(&out, MESSAGE_FEED);
-    put_u8(&out, 1);
-    out_end(&out);
-    link_send(view, &out);
-    link_ask(view, MESSAGE_RUNS);
+    feed(view);
+    link_runs(view);
     char *text = g_strdup_printf(source->is_file
                                      ? "Reading %s"
                                      : "On %s.  Start one:\n\n    poetcc -trace prodcons.c -o prodcons\n"
@@ -498,7 +328,7 @@ static void open_in_thread(GTask *task, gpointer object, gpointer data, GCancell
     struct opening *o = data;
     (void)object;
     (void)cancel;
-    o->ok = o->what ? source_open(&o->source, o->what, false, &o->error)
+    o->ok = o->what ? source_open(&o->source, o->what, SOURCE_NO_RUN, &o->error)
                     : source_open_default(&o->source, &o->error);
     g_task_return_boolean(task, o->ok);
 }

@@ -1,5 +1,6 @@
 /* Changes of place: scrolling, zooming, jumping, selecting. */
 #include "clients/view/view.h"
+#include "memory/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -146,18 +147,15 @@ static void choose(struct view *view, struct ref at, bool second)
         p->selected = at;
     if (!second)
         p->second = (struct ref){0, 0};
-    stage_chain_free(&view->stage);
-    view->stage.related = -1;
+    ties_clear(&view->ties);
     view->stage.coloured = false;
-    view->count = (struct shown_count){0};
     stage_stale(view);
-    details_refresh(view);
+    panels_tell(view, NEWS_SELECTED);
+    ties_count(view);
+    ties_ask(view);
     if (!at.line)
         return;
     link_colour(view);
-    link_count(view);
-    link_why(view);
-    events_select(view);
 }
 
 void motion_select(struct view *view, struct ref at, bool second)
@@ -294,7 +292,7 @@ void motion_fit(struct view *view)
     leave_follow(view);
     p->far = true;
     p->far_from = p->far_to = 0; /* all of it */
-    link_far(view);
+    far_ask(view);
     actions_update(view);
 }
 
@@ -367,15 +365,54 @@ void motion_to_time(struct view *view, int64_t ns)
     link_window(view);
 }
 
-void motion_stepped(struct view *view, const struct shown_found *found)
+/* into: the line that it is on may be in a cluster, which is opened then. */
+static void stepped(struct view *view, const struct answer *answer, bool into)
 {
-    uint32_t line = found->hit_count ? found->hits[0].at.line : 0;
-    if (found->id == REQUEST_STEP && line && !stage_mark(view, found->hits[0].at) && rows_joined(view, line))
+    struct shown_found found;
+    if (answer->part != PART_FOUND)
+        return;
+    get_found(answer->in, &found);
+    bool good = in_done(answer->in);
+    uint32_t line = found.hit_count ? found.hits[0].at.line : 0;
+    if (good && into && line && !stage_mark(view, found.hits[0].at) && rows_joined(view, line))
         rows_split(view, line);
-    if (found->hit_count)
-        go(view, found->hits[0].at, found->hits[0].position, false);
-    else if (found->done)
+    if (good && found.hit_count)
+        go(view, found.hits[0].at, found.hits[0].position, false);
+    else if (good && found.done)
         window_say(view, "There is none that way");
+    shown_found_free(&found);
+}
+
+static void take_step(void *view, const struct answer *answer) { stepped(view, answer, false); }
+static void take_recorded(void *view, const struct answer *answer) { stepped(view, answer, true); }
+
+void motion_step(struct view *view, enum asked_step step)
+{
+    struct out body = {0};
+    put_ref(&body, view->place.selected);
+    put_u8(&body, (uint8_t)step);
+    inquiry_ask(view, &view->stepping, ASK_STEP, &body, take_step);
+}
+
+/* The next event of the log; shown: on a line that is. */
+static void ask_recorded(struct view *view, uint64_t from, bool back, bool shown)
+{
+    const struct shown_window *w = &view->stage.window;
+    struct out body = {0};
+    struct search_request request = {.from = from, .backwards = back, .limit = 1,
+                                     .text = (char *)(guintptr)""};
+    uint32_t lines = 0;
+    for (uint32_t i = 0; i < w->row_count; i++)
+        lines += 1 + w->rows[i].member_count;
+    request.lines = g_new(uint32_t, lines + 1);
+    for (uint32_t i = 0; shown && i < w->row_count; i++) {
+        request.lines[request.line_count++] = w->rows[i].line;
+        for (uint32_t k = 0; k < w->rows[i].member_count; k++)
+            request.lines[request.line_count++] = w->rows[i].members[k];
+    }
+    put_search_request(&body, &request);
+    g_free(request.lines);
+    inquiry_ask(view, &view->stepping, ASK_SEARCH, &body, take_recorded);
 }
 
 static bool choose_one(struct view *view)
@@ -389,7 +426,7 @@ static bool choose_one(struct view *view)
 void motion_along(struct view *view, int step)
 {
     if (!choose_one(view))
-        link_step(view, step < 0 ? STEP_LINE_BACK : STEP_LINE_ON);
+        motion_step(view, step < 0 ? STEP_LINE_BACK : STEP_LINE_ON);
 }
 
 void motion_across(struct view *view, int rows)
@@ -452,7 +489,7 @@ void motion_recorded(struct view *view, int step)
     if (best)
         go(view, best->event->at, best->event->position, false);
     else if (m->event->position != NO_POSITION) /* beyond what is here */
-        link_recorded(view, m->event->position + (step > 0), step < 0, true);
+        ask_recorded(view, m->event->position + (step > 0), step < 0, true);
 }
 
 void motion_recorded_into(struct view *view, int step)
@@ -460,7 +497,7 @@ void motion_recorded_into(struct view *view, int step)
     const struct scene_mark *m = stage_mark(view, view->place.selected);
     if (choose_one(view) || !m || m->event->position == NO_POSITION)
         return;
-    link_recorded(view, m->event->position + (step > 0), step < 0, false);
+    ask_recorded(view, m->event->position + (step > 0), step < 0, false);
 }
 
 /* ---- one line ---- */
@@ -479,9 +516,7 @@ static void tell_edge(struct place *p, const struct shown_window *w, int32_t col
     uint32_t count = 0, room = 1;
     for (uint32_t i = 0; i < w->row_count; i++)
         room += 1 + w->rows[i].member_count;
-    struct shown_move *moves = calloc(room, sizeof *moves);
-    if (!moves)
-        abort();
+    struct shown_move *moves = memory_zeroed(room, sizeof *moves);
     for (uint32_t i = 0; i < w->row_count; i++) {
         const struct shown_row *row = &w->rows[i];
         uint64_t own = row->left;
@@ -556,6 +591,6 @@ void motion_time(struct view *view, double scale)
         p->far_from = p->far_to = 0;
     p->column_ns = column_ns;
     link_window(view);
-    link_map(view);
+    map_ask(view);
     settings_apply(view);
 }

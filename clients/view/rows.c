@@ -1,6 +1,8 @@
 /* Which lines are shown, in which order, and which of them as one row. */
 #include "clients/view/view.h"
 
+#include "wire/limits.h"
+
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,17 @@ static void append(struct place *p, uint32_t line)
     p->rows[p->row_count++] = (struct place_row){line, false, false};
 }
 
+bool rows_by_events(const struct view *view)
+{
+    return view->link.source.book.some && view->place.row_count == 0;
+}
+
+void rows_taken(struct view *view, const struct shown_window *window)
+{
+    if (rows_by_events(view))
+        view->stage.row_total = window->row_count;
+}
+
 /* In the order in which they stand until somebody arranges them. */
 static uint32_t *all_worth(struct view *view, uint32_t *count)
 {
@@ -52,6 +65,12 @@ static void arrange(struct view *view)
 {
     if (view->place.row_count)
         return;
+    if (rows_by_events(view)) {
+        const struct shown_window *w = &view->stage.window;
+        for (uint32_t i = 0; i < w->row_count; i++)
+            append(&view->place, w->rows[i].line);
+        return;
+    }
     uint32_t count, *lines = all_worth(view, &count);
     for (uint32_t i = 0; i < count; i++)
         append(&view->place, lines[i]);
@@ -70,7 +89,7 @@ static uint32_t index_of(const struct place *p, uint32_t line)
 static void add_new(struct view *view)
 {
     struct place *p = &view->place;
-    if (p->row_count == 0)
+    if (p->row_count == 0 || the_book(view)->some)
         return;
     for (uint32_t line = 1; line <= the_book(view)->line_count; line++)
         if (worth(view, line) && index_of(p, line) == p->row_count)
@@ -114,6 +133,11 @@ void rows_for_request(struct view *view, struct window_request *r)
     uint32_t rows = 0;
     add_new(view);
     view->stage.row_base = 0;
+    if (rows_by_events(view)) {
+        r->most_rows = ROWS_AT_ONCE;
+        return;
+    }
+    r->most_rows = LIMIT_LINES_TOLD; /* that there are more may not be known yet */
     if (r->row_count == 0 && the_book(view)->line_count > ROWS_AT_ONCE)
         ask_for_all(view, r);
     for (uint32_t i = 0; i < r->row_count; i++)
@@ -121,6 +145,21 @@ void rows_for_request(struct view *view, struct window_request *r)
     view->stage.row_total = rows;
     if (rows > ROWS_AT_ONCE)
         cut(view, r);
+}
+
+bool rows_for_density(struct view *view, struct window_request *r)
+{
+    const struct shown_window *w = &view->stage.window;
+    rows_for_request(view, r);
+    if (!rows_by_events(view))
+        return true;
+    r->rows = g_realloc(r->rows, (w->row_count + 1) * sizeof *r->rows);
+    r->joined = g_realloc(r->joined, w->row_count + 1);
+    for (r->row_count = 0; r->row_count < w->row_count; r->row_count++) {
+        r->rows[r->row_count] = w->rows[r->row_count].line;
+        r->joined[r->row_count] = 0;
+    }
+    return w->row_count > 0;
 }
 
 /* ---- changes ---- */
@@ -136,7 +175,7 @@ static void begin(struct view *view, const char *what)
 static void done(struct view *view)
 {
     link_window(view);
-    link_map(view);
+    map_ask(view);
 }
 
 /* First of the rows that are one with i, and the one behind the last. */
@@ -157,6 +196,8 @@ static uint32_t end_of(const struct place *p, uint32_t i)
 void rows_all(struct view *view)
 {
     begin(view, "all");
+    if (the_book(view)->some)
+        view->place.row_count = 0; /* those that have events, again */
     for (uint32_t i = 0; i < view->place.row_count; i++)
         view->place.rows[i].hidden = false;
     done(view);
@@ -392,6 +433,8 @@ void rows_hide_pattern(struct view *view, const char *pattern)
 void rows_default(struct view *view)
 {
     const struct book *book = the_book(view);
+    if (book->some)
+        return; /* not all are known */
     GHashTable *members = g_hash_table_new(NULL, NULL);
     bool any = false;
     for (uint32_t line = 1; line <= book->line_count; line++) {

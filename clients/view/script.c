@@ -144,12 +144,12 @@ static void write_state(struct view *view, const char *file)
     write_ref(f, "selected", view->place.selected);
     write_ref(f, "second", view->place.second);
     fprintf(f, " before %llu after %llu concurrent %llu same %llu related %d hits %llu unknown %llu chain",
-            (unsigned long long)view->count.before, (unsigned long long)view->count.after,
-            (unsigned long long)view->count.concurrent, (unsigned long long)view->count.same,
-            view->stage.related, (unsigned long long)view->finder.count,
-            (unsigned long long)view->count.unknown);
-    for (uint32_t i = 0; i < view->stage.chain_count; i++)
-        write_ref(f, "", view->stage.chain[i]);
+            (unsigned long long)view->ties.count.before, (unsigned long long)view->ties.count.after,
+            (unsigned long long)view->ties.count.concurrent, (unsigned long long)view->ties.count.same,
+            view->ties.related, (unsigned long long)view->finder.count,
+            (unsigned long long)view->ties.count.unknown);
+    for (uint32_t i = 0; i < view->ties.chain_count; i++)
+        write_ref(f, "", view->ties.chain[i]);
     fprintf(f, " colours");
     for (uint32_t i = 0; view->stage.scene && view->stage.coloured && i < view->stage.scene->mark_count; i++) {
         const struct shown_event *e = view->stage.scene->marks[i].event;
@@ -262,7 +262,7 @@ static bool perform(struct script *s, char **w)
     else if (strcmp(w[0], "drop") == 0)
         rows_drop(view, (uint32_t)whole(a), (uint32_t)whole(b));
     else if (strcmp(w[0], "scene") == 0)
-        save_scene(view, a);
+        print_to_file(view, a);
     else if (strcmp(w[0], "state") == 0)
         write_state(view, a);
     else if (strcmp(w[0], "spots") == 0)
@@ -270,9 +270,9 @@ static bool perform(struct script *s, char **w)
     else if (strcmp(w[0], "image") == 0)
         write_image(view, a);
     else if (strcmp(w[0], "view") == 0)
-        save_view_to(view, a);
+        views_write(view, a, false);
     else if (strcmp(w[0], "trace") == 0)
-        save_trace_to(view, a);
+        fetch_trace_to(view, a);
     else if (strcmp(w[0], "save") == 0)
         save_export(view, a, strcmp(b, "whole") == 0);
     else if (strcmp(w[0], "frames") == 0)
@@ -295,18 +295,18 @@ static bool perform(struct script *s, char **w)
 /* Is the picture of the place there, whatever else is still being counted? */
 static bool painted(const struct view *view)
 {
-    const struct link *l = &view->link;
-    return !l->connected || (!l->asked && !l->far_asked && !l->stepping && !l->more);
+    const struct stage *stage = &view->stage;
+    return !view->link.more && !inquiry_runs(view, &stage->placing) && !inquiry_runs(view, &stage->counting) &&
+           !inquiry_runs(view, &view->stepping);
 }
 
+/* Is all that was asked answered? */
 static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
-    return l->has_run && !l->opening && !l->more && !view->exporting && !view->trace &&
-           (!l->connected || (!l->asked && !l->colour_asked && !l->far_asked && !l->map_asked && !l->why_asked &&
-                              !l->count_asked && !l->chain_left && !l->stepping && !l->print_asked && !view->finder.running &&
-                              (!view->finder.sites_asked || view->finder.sites_here))) &&
-           (view->stage.scene || view->place.far) && stage_along_px(view) > 0;
+    return l->has_run && !l->opening && !l->more && !view->exporting && !fetch_runs(view) &&
+           (!l->connected || !source_busy(&l->source)) && (view->stage.scene || view->place.far) &&
+           stage_along_px(view) > 0;
 }
 
 /* An action again and again, each from the key to the picture. */

@@ -189,7 +189,7 @@ static void on_labels(GObject *object, GParamSpec *spec, gpointer data)
         return;
     label_again(the_book(view), view->link.sites, &view->link.known, view->settings.look.labels);
     stage_rebuild(view);
-    details_refresh(view);
+    panels_tell(view, NEWS_PICTURE);
 }
 
 static void on_editor(GtkEditable *entry, gpointer data)

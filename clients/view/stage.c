@@ -195,8 +195,8 @@ struct paint_selection stage_selection(const struct view *view)
         .concurrent = !(p->hide & HIDE_CONCURRENT),
         .found = view->finder.hits,
         .found_count = view->finder.hit_count,
-        .chain = view->stage.chain,
-        .chain_count = view->stage.chain_count,
+        .chain = view->ties.chain,
+        .chain_count = view->ties.chain_count,
     };
 }
 
@@ -211,16 +211,6 @@ void stage_stale(struct view *view)
 {
     view->stage.serial++;
     gtk_widget_queue_draw(view->canvas);
-}
-
-void stage_chain_free(struct stage *stage)
-{
-    for (uint32_t i = 0; i < stage->chain_count; i++)
-        shown_event_free(&stage->chain_events[i]);
-    g_clear_pointer(&stage->chain, g_free);
-    g_clear_pointer(&stage->chain_events, g_free);
-    stage->chain_count = 0;
-    stage->serial++;
 }
 
 /* ---- new ones ---- */
@@ -253,6 +243,7 @@ void stage_take(struct view *view, struct shown_window *window)
 {
     struct stage *stage = &view->stage;
     struct place *p = &view->place;
+    inquiry_cancel(view, &stage->standing);
     shown_window_free(&stage->window);
     stage->window = *window;
     stage->coloured = false;
@@ -272,31 +263,20 @@ void stage_take(struct view *view, struct shown_window *window)
     if (view->link.fresh)
         rows_default(view);
     view->link.fresh = false;
-    details_refresh(view);
-    text_refresh(view);
+    panels_tell(view, NEWS_PICTURE);
     legend_show(view);
     gtk_widget_queue_draw(view->canvas);
     gtk_widget_queue_draw(view->map);
 }
 
-/* The same window again, its events compared to the selected one. */
-void stage_colour(struct view *view, struct shown_window *window)
+void stage_coloured(struct view *view)
 {
     struct stage *stage = &view->stage;
-    struct shown_window *w = &stage->window;
-    bool same = window->event_count == w->event_count && window->from == w->from;
-    for (uint32_t i = 0; same && i < w->event_count; i++)
-        same = ref_equal(w->events[i].at, window->events[i].at);
-    for (uint32_t i = 0; same && i < w->event_count; i++)
-        w->events[i].stands = window->events[i].stands;
-    shown_window_free(window);
-    if (!same)
-        return; /* the picture has moved on: another one is under way */
     stage->coloured = true;
     gtk_widget_queue_draw(view->legend);
     stage->coloured_by = view->place.selected;
     stage_stale(view);
-    text_refresh(view);
+    panels_tell(view, NEWS_STANDS);
 }
 
 void stage_free(struct stage *stage)
@@ -304,7 +284,6 @@ void stage_free(struct stage *stage)
     for (unsigned i = 0; i < TILES; i++)
         if (stage->tiles[i].surface)
             cairo_surface_destroy(stage->tiles[i].surface);
-    stage_chain_free(stage);
     shown_window_free(&stage->window);
     shown_density_free(&stage->far);
     scene_free(stage->scene);

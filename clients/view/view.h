@@ -7,17 +7,17 @@
 #ifndef CLIENTS_VIEW_VIEW_H
 #define CLIENTS_VIEW_VIEW_H
 
+#include "clients/book/say.h"
 #include "clients/source/label.h"
 #include "clients/source/place.h"
 #include "clients/source/source.h"
-#include "clients/source/waits.h"
+#include "clients/source/stands.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/ties.h"
 #include "render/lettering.h"
 #include "render/page.h"
 
 #include <gtk/gtk.h>
-
-/* Ids of windows, densities and searches under way. */
-enum request { REQUEST_VIEW = 1, REQUEST_COLOUR, REQUEST_PRINT, REQUEST_FAR, REQUEST_MAP, REQUEST_FIND, REQUEST_STEP };
 
 #define NAMES_GAP_PX 18 /* beside the names: the arrows that scroll a line */
 #define ZOOM_LEAST 0.3  /* below it, densities */
@@ -30,7 +30,6 @@ enum request { REQUEST_VIEW = 1, REQUEST_COLOUR, REQUEST_PRINT, REQUEST_FAR, REQ
 struct link {
     struct source source;
     bool connected, has_run, opening;
-    bool broken; /* a message was damaged: what comes behind it cannot be trusted */
     bool fresh; /* nothing of the run was shown yet */
     guint watch, more; /* more: messages that came and wait for their turn */
     struct sites *sites;
@@ -40,12 +39,7 @@ struct link {
     char *what;             /* as it was asked for */
     char *names;            /* the list of runs as it comes */
     uint64_t count;         /* events in the log */
-    bool asked, ask_again;  /* one window at a time, the newest wish next */
-    bool colour_asked, colour_again;
-    bool map_asked, far_asked, far_again;
-    int why_asked; /* answers that are still to come */
-    bool why_again, count_asked, count_again, stepping, print_asked;
-    uint32_t chain_left;
+    uint32_t last_id;       /* of the questions on earlier connections */
     GCancellable *cancel;
     gint64 map_us; /* when it was drawn last */
     guint patience;
@@ -60,6 +54,8 @@ struct link {
 
 struct stage {
     struct shown_window window;
+    struct inquiry placing, standing, counting; /* the window, stands, densities under way */
+    struct stands stands; /* of the window's events to the selected one, as far as it was told */
     struct scene *scene;
     uint32_t row_base, row_total; /* rows above those in the scene, rows in all */
     bool coloured;          /* its events know how they stand to the selected one */
@@ -73,11 +69,6 @@ struct stage {
     } tiles[TILES];
     unsigned next_tile;
     guint64 serial;
-    struct ref *chain; /* between the two selected events */
-    struct shown_event *chain_events;
-    uint32_t chain_count;
-    int8_t related; /* of the second to the selected one: enum precedence, -1 not known yet */
-    uint32_t reasons; /* why that is unknown, or what else may order them: bits of enum unseen */
 };
 
 /* Where something is to stay on the screen while the picture changes around it. */
@@ -96,22 +87,18 @@ struct history {
 };
 
 struct finder {
-    GtkWidget *entry, *expression, *where, *summary;
+    GtkWidget *entry, *expression, *where, *summary, *events_list;
+    GListModel *events; /* all of the log, or the hits */
     struct ref *hits;       /* sorted by line and number */
     uint64_t *positions;    /* in the order of the log */
     struct ref *by_position;
     uint32_t hit_count;
     uint64_t count, looked;
     bool running, jump;
+    struct inquiry searching, listing_sites;
     struct asked_site *sites; /* all of the run's, once they are wanted */
     uint32_t site_count;
-    bool sites_asked, sites_here;
-};
-
-struct bookmark {
-    char *name;
-    struct ref at;
-    uint64_t position;
+    bool sites_here;
 };
 
 struct settings {
@@ -136,17 +123,12 @@ struct view {
     struct history history;
     struct finder finder;
     struct settings settings;
-    struct waits waits, waits_coming;
     struct shown_density density; /* of the map */
-    GArray *bookmarks;            /* struct bookmark */
+    struct inquiry mapping, stepping;
+    struct ties ties;
     GMenu *recent; /* of the menu */
-    GtkWidget *details, *counts, *relation, *waits_list, *troubles_list, *bookmarks_list, *events_list,
-        *text_view, *event_buttons;
-    struct shown_count count;
-    GListModel *events;
     bool moving;      /* we set widgets ourselves */
-    bool hang_shown;  /* the panel of waits opened by itself once */
-    guint reselect_timer, quiet_timer, pulse, orienting, details_idle;
+    guint reselect_timer, quiet_timer, pulse, orienting;
     double time_before; /* the scale that was chosen last */
     double pointer_x, pointer_y; /* on the canvas; -1 outside */
     struct view_drag {
@@ -155,14 +137,9 @@ struct view {
         uint32_t row;
     } drag;
     GtkWidget *legend;
-    struct shown_window print; /* what is seen, asked for once more */
-    struct scene *print_scene;
-    enum print_for { PRINT_PAPER, PRINT_TEXT, PRINT_SCENE } print_for;
-    char *scene_file;
+    struct printing *printing; /* print.c */
+    struct fetch *fetch;       /* fetch.c */
     GSubprocess *exporting;
-    char *save_as; /* a trace that is being saved */
-    FILE *trace;
-    uint64_t trace_size;
     enum banner { BANNER_NOTHING, BANNER_OPEN, BANNER_ARRANGE } banner_for;
 };
 
@@ -171,27 +148,22 @@ void link_open(struct view *view, const char *what); /* NULL: the default endpoi
 void link_close(struct view *view);
 void link_give_up(struct view *view); /* waits for no picture any more */
 
-/* ask.c: what is asked for on it */
-void link_send(struct view *view, struct out *out); /* frees out */
 void link_select(struct view *view, const char *run);
+void link_runs(struct view *view); /* which ones there are */
+
+/* ask.c: asking on it, and what pictures are made of */
+/* Frees body, NULL: it is empty.  The parts of the answer go to `take`, with `user`; 0: there is no connection. */
+uint32_t link_ask(struct view *view, enum ask what, struct out *body, source_take *take, void *user);
+/* Asks for a window; frees what request has of its own.  A part of the answer: false: there is no window in it. */
+void inquiry_window(struct view *view, struct inquiry *inquiry, struct window_request *request,
+                    source_take *take);
+bool inquiry_window_read(const struct answer *answer, struct shown_window *window);
 void link_window(struct view *view); /* for the place */
 void link_colour(struct view *view); /* how all that is seen stands to the selected event */
-void link_map(struct view *view);
-void link_far(struct view *view);
-void link_why(struct view *view);
-void link_count(struct view *view);
-void link_step(struct view *view, enum asked_step step);
-void link_list(struct view *view, uint64_t position, uint32_t count);
-void link_search(struct view *view, struct search_request *request);
-void link_cancel(struct view *view, enum request id);
-void link_ask(struct view *view, enum message type); /* one without a body */
-/* The next event of the log; shown: on a line that is. */
-void link_recorded(struct view *view, uint64_t from, bool back, bool shown);
-void link_print(struct view *view);
 
 /* stage.c: the scene, and where it is */
 void stage_take(struct view *view, struct shown_window *window);
-void stage_colour(struct view *view, struct shown_window *window);
+void stage_coloured(struct view *view); /* the stands are known */
 void stage_free(struct stage *stage);
 void stage_stale(struct view *view); /* the same scene looks different now */
 void stage_rebuild(struct view *view);
@@ -216,7 +188,6 @@ bool stage_sees(const struct view *view, const struct scene_mark *mark);
 void stage_positions(const struct view *view, uint64_t *first, uint64_t *last); /* that are seen */
 struct paint_selection stage_selection(const struct view *view);
 struct paint_theme stage_theme(const struct view *view);
-void stage_chain_free(struct stage *stage);
 
 /* canvas.c: painting it, and the pointer */
 GtkWidget *canvas_new(struct view *view);
@@ -224,17 +195,17 @@ GtkWidget *canvas_new(struct view *view);
 void canvas_draw(struct view *view, cairo_t *cr, int width, int height);
 void canvas_bars(struct view *view); /* the scroll bar, after a change */
 
-/* far.c: the run from far away */
-void far_take(struct view *view, struct shown_density *density);
+/* density.c: the run from far away */
+void far_ask(struct view *view);
 void far_draw(struct view *view, cairo_t *cr, int width, int height);
 void far_enter(struct view *view);
 void far_zoom(struct view *view, double factor, double x_px);
 void far_pan(struct view *view, double x_px);
 uint64_t far_position(const struct view *view, double x_px);
 GtkWidget *map_new(struct view *view);
-void map_take(struct view *view, struct shown_density *density);
+void map_ask(struct view *view);
 
-/* motion.c: changes of place */
+/* navigate.c: changes of place */
 void motion_pan(struct view *view, double x_px, double y_px);
 void motion_page(struct view *view, int pages);
 void motion_start(struct view *view);
@@ -248,7 +219,7 @@ void motion_select(struct view *view, struct ref at, bool second);
 void motion_along(struct view *view, int step);   /* the selected event, along its line */
 void motion_across(struct view *view, int rows);  /* to the neighbouring line */
 void motion_partner(struct view *view);
-void motion_stepped(struct view *view, const struct shown_found *found);
+void motion_step(struct view *view, enum asked_step step); /* from the selected event */
 void motion_recorded(struct view *view, int step); /* along the recorded order */
 void motion_recorded_into(struct view *view, int step); /* into clusters, too: opens them */
 void motion_line(struct view *view, uint32_t line, int events); /* scrolls one line */
@@ -271,6 +242,11 @@ void rows_cluster_pattern(struct view *view, const char *pattern); /* as of fnma
 void rows_hide_pattern(struct view *view, const char *pattern);
 void rows_default(struct view *view); /* the clusters of the descriptions, if they have any */
 void rows_cluster(struct view *view, enum rows_rule rule);
+/* Of very many lines, until they are arranged, those have rows that have events in the window. */
+bool rows_by_events(const struct view *view);
+void rows_taken(struct view *view, const struct shown_window *window); /* it is to be shown */
+/* As for a window, but those that are shown where otherwise all were meant; false: none are. */
+bool rows_for_density(struct view *view, struct window_request *request);
 void rows_for_request(struct view *view, struct window_request *request);
 
 /* history.c */
@@ -279,41 +255,24 @@ void history_undo(struct view *view);
 void history_redo(struct view *view);
 void history_clear(struct view *view);
 
-/* panel.c, details.c, lists.c, find.c: what stands beside the picture */
-GtkWidget *panel_new(struct view *view);
-void panel_show(struct view *view, const char *page);
-GtkWidget *details_new(struct view *view);
-void details_refresh(struct view *view);
-void details_relation(struct view *view);
-void details_chain(struct view *view, struct shown_event *event);
-void details_editor(struct view *view);
-char *details_hover(struct view *view, const struct shown_event *event);
-char *details_hover_stretch(struct view *view, uint32_t row, double x_pt);
-char *details_say(struct view *view, const struct shown_event *event); /* one sentence */
-GtkWidget *waits_new(struct view *view);
-void waits_refresh(struct view *view);
-GtkWidget *troubles_new(struct view *view);
-void troubles_begin(struct view *view);
-void troubles_trouble(struct view *view, struct in *in);
-void troubles_pending(struct view *view, struct shown_event *event);
-GtkWidget *bookmarks_new(struct view *view);
+/* hover.c: what is said of whatever the pointer is over; the caller's */
+char *hover_event(struct view *view, const struct shown_event *event);
+char *hover_stretch(struct view *view, uint32_t row, double x_pt); /* NULL: nothing worth a word */
+const char *hover_since(const struct view *view, const struct shown_event *event); /* what the time before it was */
+
+/* panels/: what of them others ask for */
+void event_edit(struct view *view); /* the source of the selected event */
+const struct shown_event *waiting_oldest(struct view *view); /* the event that waits longest; NULL none */
 void bookmarks_add(struct view *view);
-void bookmarks_clear(struct view *view);
-GtkWidget *text_new(struct view *view);
-void text_refresh(struct view *view);
+bool bookmarks_go(struct view *view, uint64_t number); /* from 1; false: there is no such one */
+bool bookmarks_ends(struct view *view, struct ref ends[2]); /* the first and the last; false: there are not two */
 GtkWidget *events_new(struct view *view);
-void events_take(struct view *view, struct shown_event *event); /* takes it */
-void events_listed(struct view *view, uint64_t end);
-void events_count(struct view *view);
+void events_count(struct view *view); /* the log has grown, or there are other hits */
 void events_select(struct view *view);
 void events_clear(struct view *view);
-GtkWidget *find_new(struct view *view);
 void find_start(struct view *view); /* for what is in the entry */
 void find_focus(struct view *view);
 void find_next(struct view *view, int step);
-void find_take(struct view *view, struct shown_found *found);
-void find_sites(struct view *view, struct in *in);
-void find_clear(struct view *view);
 
 /* action.c: everything that can be done, with keys and menu */
 void actions_install(struct view *view);
@@ -324,21 +283,28 @@ void actions_update(struct view *view);
 /* save.c: out of the viewer */
 void save_diagram(struct view *view);
 void save_export(struct view *view, const char *file, bool whole);
-bool save_view_to(struct view *view, const char *file);
-void save_trace(struct view *view);
-void save_trace_to(struct view *view, const char *file);
-void save_print(struct view *view);
-void save_print_window(struct view *view);
-void save_scene(struct view *view, const char *file); /* what is seen, as text */
 void save_copy_image(struct view *view);
-void save_copy_text(struct view *view);
 void save_copy_command(struct view *view);
-void save_view(struct view *view);
-void save_load_view(struct view *view);
-void save_arrangement(struct view *view);  /* for the next run of the program */
-bool save_offer_arrangement(struct view *view);
-void save_apply_arrangement(struct view *view);
-void save_trace_bytes(struct view *view, struct in *in);
+
+/* fetch.c: the trace itself */
+void fetch_trace(struct view *view);
+void fetch_trace_to(struct view *view, const char *file);
+bool fetch_runs(const struct view *view);
+void fetch_cancel(struct view *view); /* what was written of it goes */
+
+/* print.c: what is seen, once more */
+void print_paper(struct view *view);
+void print_to_clipboard(struct view *view);
+void print_to_file(struct view *view, const char *file); /* a scene, as text */
+
+/* views.c: views in files */
+bool views_write(struct view *view, const char *file, bool whole);
+void views_save(struct view *view);
+void views_load(struct view *view);
+char *views_directory(void); /* the caller's */
+void views_keep_arrangement(struct view *view); /* for the next run of the program */
+bool views_offer_arrangement(struct view *view);
+void views_apply_arrangement(struct view *view);
 
 /* legend.c */
 GtkWidget *legend_new(struct view *view);

@@ -46,6 +46,22 @@ void window_offer(struct view *view, const char *button, const char *text)
     show_banner(view, button, text, BANNER_ARRANGE);
 }
 
+/* The source, and how many lines have no row; NULL: all that are drawn have. */
+static char *said_of_lines(const struct view *view)
+{
+    const struct shown_window *w = &view->stage.window;
+    const char *name = view->link.source.name ? view->link.source.name : "";
+    if (!w->idle_lines && !w->left_lines)
+        return NULL;
+    GString *s = g_string_new(name);
+    if (w->idle_lines)
+        g_string_append_printf(s, " — %" G_GUINT64_FORMAT " lines have no event here", (guint64)w->idle_lines);
+    if (w->left_lines)
+        g_string_append_printf(s, " — %" G_GUINT64_FORMAT " lines that have some find no room",
+                               (guint64)w->left_lines);
+    return g_string_free(s, FALSE);
+}
+
 void window_titles(struct view *view)
 {
     const struct shown_run *run = &the_book(view)->run;
@@ -53,7 +69,9 @@ void window_titles(struct view *view)
     char *title = has ? g_strdup_printf("%s%s", run->name, run->connected ? " — live" : "")
                       : g_strdup("Poet");
     gtk_label_set_text(GTK_LABEL(view->title), title);
-    gtk_label_set_text(GTK_LABEL(view->subtitle), view->link.source.name ? view->link.source.name : "");
+    char *source = has ? said_of_lines(view) : NULL;
+    gtk_label_set_text(GTK_LABEL(view->subtitle), source ? source : view->link.source.name ? view->link.source.name : "");
+    g_free(source);
     gtk_window_set_title(GTK_WINDOW(view->window), title);
     g_free(title);
 }
@@ -100,10 +118,8 @@ static void on_cancel(GtkButton *button, gpointer data)
     (void)button;
     if (view->exporting) {
         g_subprocess_send_signal(view->exporting, SIGINT);
-    } else if (view->trace) {
-        fclose(view->trace);
-        view->trace = NULL;
-        remove(view->save_as);
+    } else if (fetch_runs(view)) {
+        fetch_cancel(view);
     } else if (view->link.impatient) {
         link_give_up(view);
     } else if (view->link.opening && view->link.cancel) {
@@ -243,14 +259,12 @@ void window_go(struct view *view, const char *text)
         double ns;
     } units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     guint64 mark = *text == '#' ? g_ascii_strtoull(text + 1, NULL, 10) : 0;
-    if (mark && mark <= view->bookmarks->len) {
-        const struct bookmark *b = &g_array_index(view->bookmarks, struct bookmark, (guint)mark - 1);
-        motion_to_event(view, b->at, b->position);
+    if (mark && bookmarks_go(view, mark))
         return;
-    }
     if (ref_parse(text, &at)) {
-        const struct book_line *line = book_line(the_book(view), at.line);
-        if (line && !(at.line & HIDDEN_LINE))
+        const struct book *book = the_book(view); /* of many lines not all are known yet */
+        bool there = at.line && (book->some ? at.line <= book->line_count : book_line(book, at.line) != NULL);
+        if (there && !(at.line & HIDDEN_LINE))
             motion_to_event(view, at, NO_POSITION);
         else
             window_say(view, "%s: there is no such line", text);
@@ -410,7 +424,7 @@ static void on_banner(GtkButton *button, gpointer data)
     (void)button;
     gtk_widget_set_visible(view->banner, FALSE);
     if (view->banner_for == BANNER_ARRANGE)
-        save_apply_arrangement(view);
+        views_apply_arrangement(view);
     else
         link_open(view, view->link.what);
 }
@@ -500,7 +514,7 @@ static GtkWidget *picture_new(struct view *view)
     gtk_box_append(GTK_BOX(box), canvas_new(view));
     gtk_box_append(GTK_BOX(box), legend_new(view));
     gtk_box_append(GTK_BOX(box), map_new(view));
-    view->panel = panel_new(view);
+    view->panel = panels_new(view);
     view->paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
     gtk_paned_set_start_child(GTK_PANED(view->paned), box);
     gtk_paned_set_end_child(GTK_PANED(view->paned), view->panel);
@@ -532,8 +546,6 @@ static gboolean on_close(GtkWindow *window, gpointer data)
         g_source_remove(view->reselect_timer);
     if (view->orienting)
         g_source_remove(view->orienting);
-    if (view->details_idle)
-        g_source_remove(view->details_idle);
     return FALSE;
 }
 

@@ -1,9 +1,12 @@
 #define _GNU_SOURCE
 #include "server/answer/answer.h"
 
+#include "server/answer/named.h"
+#include "server/answer/question.h"
 #include "server/loop/turn.h"
 #include "server/run/unseen.h"
 #include "wire/limits.h"
+#include "memory/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +24,7 @@ struct list {
 
 static void list_add(struct list *list, struct ref ref)
 {
+    named_note(ref.line);
     list->items = grow(list->items, &list->room, list->count + 1, sizeof *list->items);
     list->items[list->count++] = ref;
 }
@@ -65,9 +69,7 @@ static void add_texts(const struct run *run, struct shown_event *shown)
 {
     const struct run_text *t = run_texts(run, shown->at);
     for (; t; t = t->next) {
-        shown->texts = realloc(shown->texts, (shown->text_count + 1) * sizeof *shown->texts);
-        if (!shown->texts)
-            abort();
+        shown->texts = memory_resized(shown->texts, shown->text_count + 1, sizeof *shown->texts);
         shown->texts[shown->text_count++] = (char *)(uintptr_t)t->text; /* borrowed */
     }
 }
@@ -86,6 +88,9 @@ struct shown_event show(const struct run *run, uint64_t position)
                             .about = e.about,
                             .thread = e.thread,
                             .in = e.in};
+    named_note(e.line);
+    named_note(e.about);
+    named_note(e.thread);
     if (e.site && e.site <= run->site_count) {
         s.process = run->site_list[e.site - 1].process;
         s.site = run->site_list[e.site - 1].address;
@@ -123,6 +128,9 @@ struct shown_event show_pending(const struct run *run, const struct arrival *a)
                             .time_ns = a->time_ns,
                             .about = a->about,
                             .thread = a->thread};
+    named_note(a->at.line);
+    named_note(a->about);
+    named_note(a->thread);
     if (a->site) {
         s.process = run->site_list[a->site - 1].process;
         s.site = run->site_list[a->site - 1].address;
@@ -169,7 +177,7 @@ void waiting_free(struct waiting *w)
 
 /* ---- tables ---- */
 
-void answer_run(struct out *out, const struct run *run, enum message type)
+void answer_run(struct out *out, const struct run *run)
 {
     struct shown_run r = {.name = run->name,
                           .file = run->file,
@@ -180,9 +188,7 @@ void answer_run(struct out *out, const struct run *run, enum message type)
                           .connected = run_connected(run),
                           .unfinished = run->unfinished,
                           .written = run->written};
-    out_begin(out, type);
     put_run(out, &r);
-    out_end(out);
 }
 
 static uint64_t number_at(const struct order *order, uint32_t line, uint64_t ordinal)
@@ -199,7 +205,7 @@ void tell_line(struct out *out, const struct run *run, uint32_t line)
     if (line & HIDDEN_LINE) {
         s.kind = (char *)(uintptr_t)run_kind_name(run, order_line_kind(order, line));
     } else {
-        const struct run_line *l = &run->lines[line - 1];
+        const struct run_line *l = run_line_at(run, line);
         s.kind = (char *)(uintptr_t)run_kind_name(run, l->kind);
         s.name = l->name;
         s.process = l->process;
@@ -267,7 +273,10 @@ bool answer_some_news(struct out *out, const struct run *run, struct known *know
     if (!known->lines) /* what changed before is told with the line */
         known->changes = run->change_count;
     struct share share = share_of(NEWS_NS);
-    for (unsigned n = 1; known->lines < order_lines(run->order); n++) {
+    bool named = named_only(run, known);
+    if (named)
+        named_count(out, run, known);
+    for (unsigned n = 1; !named && known->lines < order_lines(run->order); n++) {
         if (out->size >= enough || (n % 64 == 0 && !share_left(share)))
             return false;
         tell_line(out, run, ++known->lines);
@@ -275,7 +284,9 @@ bool answer_some_news(struct out *out, const struct run *run, struct known *know
     for (unsigned n = 1; known->changes < run->change_count; n++) {
         if (out->size >= enough || (n % 64 == 0 && !share_left(share)))
             return false;
-        tell_line(out, run, run->changes[known->changes++]);
+        uint32_t line = run->changes[known->changes++];
+        if (named_told(known, line))
+            tell_line(out, run, line);
     }
     return true;
 }
@@ -327,15 +338,20 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-void answer_shown(struct out *out, struct shown_event *s)
+void answer_shown(struct reply *reply, const struct shown_event *s)
 {
-    out_begin(out, MESSAGE_EVENT);
-    put_event(out, s);
-    out_end(out);
+    part_begin(reply, PART_EVENT);
+    put_event(reply->out, s);
+    part_end(reply);
 }
 
-void answer_stat(struct out *out, const struct run *run)
+static void answer_stat(const struct run *run, struct in *in, struct reply *reply)
 {
+    struct out *out = reply->out;
+    if (!in_done(in))
+        return;
+    if (run->verify)
+        order_verify(run->order);
     struct order_figures f = order_figures(run->order);
     char *damage = damage_of(run, f.damaged);
     uint64_t unreadable = order_unreadable_events(run->order);
@@ -360,116 +376,84 @@ void answer_stat(struct out *out, const struct run *run)
         s.untraced += run->processes[i].unfollowed;
     }
     s.unseen = unseen_list(run, &s.unseen_count);
-    out_begin(out, MESSAGE_STAT_IS);
+    part_begin(reply, PART_STAT);
     put_stat(out, &s);
-    out_end(out);
+    part_end(reply);
     free(damage);
     free(s.unseen);
     size_t count;
     const struct trouble *troubles = order_troubles(run->order, &count);
     for (size_t i = 0; i < count && i < LIMIT_TOLD; i++) {
-        out_begin(out, MESSAGE_TROUBLE);
+        named_note(troubles[i].at.line);
+        named_note(troubles[i].with.line);
+        part_begin(reply, PART_TROUBLE);
         put_ref(out, troubles[i].at);
         put_ref(out, troubles[i].with);
         put_string(out, troubles[i].why);
-        out_end(out);
+        part_end(reply);
     }
     struct waiting pending = pending_of(run, LIMIT_TOLD);
     if (pending.count)
         qsort(pending.events, pending.count, sizeof *pending.events, by_time);
     for (size_t i = 0; i < pending.count; i++)
-        answer_shown(out, &pending.events[i]);
+        answer_shown(reply, &pending.events[i]);
     waiting_free(&pending);
-    out_begin(out, MESSAGE_DUMP_END);
-    out_end(out);
 }
 
-void answer_event(struct out *out, const struct run *run, struct ref at)
+const struct question question_stat = {.at_once = answer_stat};
+
+void answer_event(struct reply *reply, const struct run *run, struct ref at)
 {
     uint64_t position = order_position(run->order, at);
     struct shown_event s = {.at = at, .position = NO_POSITION};
+    named_note(at.line);
     if (position != NO_POSITION)
         s = show(run, position);
-    answer_shown(out, &s);
+    answer_shown(reply, &s);
     show_free(&s);
-}
-
-static void tell_tail(struct out *out, const struct run *run, uint32_t line)
-{
-    const struct order *order = run->order;
-    struct shown_tail tail = {.line = line};
-    uint64_t n = order_line_events(order, line);
-    if (n > order_line_first(order, line)) {
-        uint64_t last = order_line_at(order, line, n - 1);
-        tail.in = order_event(order, last).in;
-        tail.last = show(run, last);
-    }
-    uint64_t acted = order_thread_last(order, line);
-    if (acted != NO_POSITION)
-        tail.last_acted = show(run, acted);
-    uint32_t thread;
-    enum presence presence;
-    uint64_t since;
-    for (size_t i = 0; order_line_inside(order, line, i, &thread, &presence, &since); i++) {
-        if (thread == line)
-            continue;
-        tail.inside = realloc(tail.inside, (tail.inside_count + 1) * sizeof *tail.inside);
-        if (!tail.inside)
-            abort();
-        tail.inside[tail.inside_count++] =
-            (struct shown_inside){thread, (uint8_t)presence, {line, since}};
-    }
-    out_begin(out, MESSAGE_TAIL);
-    put_tail(out, &tail);
-    out_end(out);
-    show_free(&tail.last);
-    show_free(&tail.last_acted);
-    free(tail.inside);
-}
-
-bool answer_tails(struct out *out, const struct run *run, uint32_t *line, unsigned most)
-{
-    for (; *line < order_lines(run->order) && most; most--)
-        tell_tail(out, run, ++*line);
-    if (*line < order_lines(run->order))
-        return false;
-    out_begin(out, MESSAGE_TAILS_END);
-    put_u64(out, (uint64_t)run->last_ns);
-    out_end(out);
-    return true;
 }
 
 /* ---- sites, and the file ---- */
 
-void answer_sites(struct out *out, const struct run *run)
+static void answer_sites(const struct run *run, struct in *in, struct reply *reply)
 {
+    if (!in_done(in))
+        return;
     uint32_t count = (uint32_t)(run->site_count < LIMIT_SITES ? run->site_count : LIMIT_SITES);
-    out_begin(out, MESSAGE_SITES_ARE);
-    put_u32(out, count);
+    part_begin(reply, PART_SITES);
+    put_u32(reply->out, count);
     for (uint32_t i = 0; i < count; i++) {
-        put_u32(out, run->site_list[i].process);
-        put_u64(out, run->site_list[i].address);
+        put_u32(reply->out, run->site_list[i].process);
+        put_u64(reply->out, run->site_list[i].address);
     }
-    out_end(out);
+    part_end(reply);
 }
+
+const struct question question_sites = {.at_once = answer_sites};
 
 #define FETCH_BYTES (1u << 20)
 
-void answer_bytes(struct out *out, const struct run *run, uint64_t offset)
+static void answer_bytes(const struct run *run, struct in *in, struct reply *reply)
 {
+    struct out *out = reply->out;
+    uint64_t offset = get_u64(in);
+    if (!in_done(in))
+        return;
     struct stat st = {0};
     int fd = run->file ? open(run->file, O_RDONLY | O_CLOEXEC) : -1;
     uint8_t *bytes = malloc(FETCH_BYTES);
     ssize_t n = fd >= 0 && bytes && offset <= INT64_MAX && fstat(fd, &st) == 0
                     ? pread(fd, bytes, FETCH_BYTES, (off_t)offset) : -1;
-    out_begin(out, MESSAGE_BYTES);
+    part_begin(reply, PART_BYTES);
     put_u64(out, offset);
     put_u64(out, (uint64_t)st.st_size);
     put_string(out, n < 0 ? strerror(errno) : "");
     put_u32(out, n > 0 ? (uint32_t)n : 0);
     put_bytes(out, bytes, n > 0 ? (size_t)n : 0);
-    out_end(out);
+    part_end(reply);
     if (fd >= 0)
         close(fd);
     free(bytes);
 }
+
+const struct question question_fetch = {.at_once = answer_bytes};

@@ -1,9 +1,10 @@
-/* What a viewer is told: facts of a run as messages.  Each appends whole messages to
- * `out`.  Nothing here changes the run. */
+/* What a viewer is told: facts of a run, as news (whole messages) or as parts of an answer.  Nothing here
+ * changes the run. */
 #ifndef SERVER_ANSWER_ANSWER_H
 #define SERVER_ANSWER_ANSWER_H
 
 #include "server/run/run.h"
+#include "wire/ask.h"
 #include "wire/shown.h"
 
 /* What a viewer already knows of a run, so that only news is sent. */
@@ -13,23 +14,19 @@ struct known {
     uint32_t lines;
     uint64_t damaged; /* 1 + parts that were told to be unreadable, 0 nothing told */
     size_t changes; /* of lines */
+    bool named; /* of many lines only those that answers name: see named.h */
+    uint32_t lines_are; /* so many there were when that was told */
+    uint8_t *told;      /* which, beside the first ones, a bit for each */
+    size_t told_room;
 };
 
-/* type: RUN in a list, SELECTED for the one that is spoken of from now on. */
-void answer_run(struct out *out, const struct run *run, enum message type);
+void answer_run(struct out *out, const struct run *run); /* the body of RUN, SELECTED */
 void answer_news(struct out *out, const struct run *run, struct known *known);
 /* What of the trace cannot be read, as far as it was found out: whenever that is more. */
 void answer_damage(struct out *out, const struct run *run, struct known *known);
 /* The same in pieces, until out holds `enough` bytes, or for some milliseconds; true: that is all. */
 bool answer_some_news(struct out *out, const struct run *run, struct known *known, size_t enough);
-/* A part of the trace file, from a byte on. */
-void answer_bytes(struct out *out, const struct run *run, uint64_t offset);
-void answer_sites(struct out *out, const struct run *run);
-/* Figures, contradictions, what is pending: at most LIMIT_TOLD of either. */
-void answer_stat(struct out *out, const struct run *run);
-/* The tails of some lines more, after *line; true at the end. */
-bool answer_tails(struct out *out, const struct run *run, uint32_t *line, unsigned most);
-void answer_event(struct out *out, const struct run *run, struct ref at);
+void answer_event(struct reply *reply, const struct run *run, struct ref at);
 
 /* A delivered event; its texts are borrowed: free with show_free. */
 struct shown_event show(const struct run *run, uint64_t position);
@@ -37,7 +34,7 @@ void show_free(struct shown_event *shown);
 
 /* What waits; its texts are borrowed, too. */
 struct shown_event show_pending(const struct run *run, const struct arrival *arrival);
-void answer_shown(struct out *out, struct shown_event *shown);
+void answer_shown(struct reply *reply, const struct shown_event *shown);
 void tell_line(struct out *out, const struct run *run, uint32_t line);
 
 /* What is pending, what came first of it, by line and number. */
@@ -48,12 +45,5 @@ struct waiting {
 };
 struct waiting pending_of(const struct run *run, uint64_t most);
 void waiting_free(struct waiting *waiting);
-
-/* A dump, in pieces: each goes on until out holds `enough` bytes, or for some milliseconds.  True at its
- * end. */
-struct dump;
-struct dump *dump_new(const struct run *run);
-bool dump_step(struct dump *dump, struct out *out, size_t enough);
-void dump_free(struct dump *dump);
 
 #endif

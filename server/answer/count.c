@@ -1,9 +1,11 @@
 /* How many events are before one, after it, and concurrent with it.  On a line whose succession is
  * order the past is a prefix and the future a suffix, so that two numbers say it; on a shared line
  * every event is asked. */
-#include "server/answer/finding.h"
+#include "server/answer/desk.h"
+#include "server/answer/named.h"
 #include "server/run/unseen.h"
 #include "wire/shown.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 
@@ -45,11 +47,13 @@ static void let_go(struct count_job *job)
     job->past = job->future = NULL;
 }
 
-struct count_job *count_begin(const struct run *run, struct ref at)
+static void *begin_job(struct desk *desk, struct in *in)
 {
-    struct count_job *job = calloc(1, sizeof *job);
-    if (!job)
-        abort();
+    const struct run *run = desk->run;
+    struct ref at = get_ref(in);
+    if (!in_done(in))
+        return NULL;
+    struct count_job *job = memory_zeroed(1, sizeof *job);
     *job = (struct count_job){.run = run, .count.at = at};
     uint32_t line = at.line & ~HIDDEN_LINE;
     if (line && !(at.line & HIDDEN_LINE) && line <= order_lines(run->order))
@@ -109,8 +113,9 @@ static void ask_ends(struct count_job *job)
     job->count.unknown += unordered - alike;
 }
 
-bool count_step(struct count_job *job, uint64_t budget)
+static bool step(void *p, uint64_t budget)
 {
+    struct count_job *job = p;
     const struct order *order = job->run->order;
     if (!job->count.known)
         return true;
@@ -137,16 +142,21 @@ bool count_step(struct count_job *job, uint64_t budget)
     return true;
 }
 
-void count_put(struct count_job *job, struct out *out)
+static bool put(void *p, struct reply *reply)
 {
-    out_begin(out, MESSAGE_COUNT_IS);
-    put_count(out, &job->count);
-    out_end(out);
+    const struct count_job *job = p;
+    named_note(job->count.at.line);
+    part_begin(reply, PART_COUNT);
+    put_count(reply->out, &job->count);
+    part_end(reply);
+    return true;
 }
 
-void count_free(struct count_job *job)
+static void free_job(void *p)
 {
-    if (job)
-        let_go(job);
-    free(job);
+    let_go(p);
+    free(p);
 }
+
+const struct question question_count = {.begin = begin_job, .step = step, .put = put, .free = free_job,
+                                        .most = LIMIT_QUESTIONS};

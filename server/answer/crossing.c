@@ -81,9 +81,7 @@ static uint64_t position_at(const struct order *order, uint32_t line, uint64_t o
 /* 1 + the last position in the window, by line - 1; 0 none. */
 static uint64_t *ends_of(const struct sides *s, const struct placement *p)
 {
-    uint64_t *ends = calloc(s->lines + 1, sizeof *ends);
-    if (!ends)
-        abort();
+    uint64_t *ends = memory_zeroed(s->lines + 1, sizeof *ends);
     for (size_t i = 0; i < p->count; i++) {
         uint32_t line = order_event(s->order, p->events[i].position).line;
         uint64_t last = p->events[i].fold ? p->events[i].fold_end : p->events[i].position;
@@ -98,9 +96,7 @@ size_t crossings(const struct order *order, const struct placement *p, const uin
 {
     struct sides s = {.order = order, .row_of = row_of, .lines = lines};
     uint32_t rows = 0;
-    s.of = calloc(lines + 1, sizeof *s.of);
-    if (!s.of)
-        abort();
+    s.of = memory_zeroed(lines + 1, sizeof *s.of);
     for (uint32_t line = 1; line <= lines; line++)
         rows += row_of[line - 1] != 0;
     uint64_t look = rows ? LOOK_ALL / rows : 0;

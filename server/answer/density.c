@@ -1,8 +1,10 @@
 /* A run from far away: per row and pixel how many events, and the longest stretch in which only
  * blocked threads were in the line.  Counts are found by searching each line for the borders of the
  * pixels, so that they cost the same however many events there are; stretches need a look at each. */
+#include "server/answer/named.h"
 #include "server/run/times.h"
 #include "server/answer/window.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +21,7 @@ struct density_job {
 
 static void *zeroed(size_t n, size_t each)
 {
-    void *p = calloc(n + 1, each);
-    if (!p)
-        abort();
+    void *p = memory_zeroed(n + 1, each);
     return p;
 }
 
@@ -49,13 +49,13 @@ static void choose_lines(struct density_job *job, const struct density_request *
     free(all);
 }
 
-struct density_job *density_begin(const struct run *run, const struct density_request *r)
+static struct density_job *density_begin(const struct run *run, const struct density_request *r)
 {
     struct density_job *job = zeroed(1, sizeof *job);
     *job = (struct density_job){.run = run, .by_time = r->by_time, .blocked = r->blocked,
                                 .ordinal = NO_POSITION};
     struct shown_density *d = &job->shown;
-    *d = (struct shown_density){.id = r->id, .from = r->from, .to = r->to, .pixels = r->pixels};
+    *d = (struct shown_density){.from = r->from, .to = r->to, .pixels = r->pixels};
     if (d->to <= d->from) {
         d->from = r->by_time ? times_begin(run) : (int64_t)order_first(run->order);
         d->to = r->by_time ? run->last_ns + 1 : (int64_t)order_count(run->order);
@@ -199,12 +199,23 @@ static bool density_step(void *p, uint64_t budget)
     return true;
 }
 
-static bool density_put(void *p, struct out *out)
+static void *begin(struct desk *desk, struct in *in)
+{
+    struct density_request request;
+    get_density_request(in, &request);
+    struct density_job *job = in_done(in) ? density_begin(desk->run, &request) : NULL;
+    density_request_free(&request);
+    return job;
+}
+
+static bool density_put(void *p, struct reply *reply)
 {
     struct density_job *job = p;
-    out_begin(out, MESSAGE_DENSITY_IS);
-    put_density(out, &job->shown);
-    out_end(out);
+    for (uint32_t i = 0; i < job->shown.row_count; i++)
+        named_note(job->shown.rows[i]);
+    part_begin(reply, PART_DENSITY);
+    put_density(reply->out, &job->shown);
+    part_end(reply);
     return true;
 }
 
@@ -217,4 +228,5 @@ static void density_free(void *p)
     free(job);
 }
 
-const struct job_sort density_jobs = {density_step, density_put, density_free, LIMIT_WINDOWS};
+const struct question question_density = {.begin = begin, .step = density_step, .put = density_put,
+                                          .free = density_free, .most = LIMIT_WINDOWS};

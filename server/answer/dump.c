@@ -1,8 +1,11 @@
 /* A dump of a run: every event, what is pending by line and number, contradictions, gaps. */
 #include "server/run/unseen.h"
 #include "server/answer/answer.h"
+#include "server/answer/desk.h"
+#include "server/answer/named.h"
 
 #include "wire/limits.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 
@@ -20,19 +23,18 @@ struct dump {
     size_t piece_count, piece_room;
 };
 
-struct dump *dump_new(const struct run *run)
+static void *begin(struct desk *desk, struct in *in)
 {
-    struct dump *dump = calloc(1, sizeof *dump);
-    if (!dump)
-        abort();
-    dump->run = run;
+    if (!in_done(in))
+        return NULL;
+    struct dump *dump = memory_zeroed(1, sizeof *dump);
+    dump->run = desk->run;
     return dump;
 }
 
-void dump_free(struct dump *dump)
+static void free_job(void *p)
 {
-    if (!dump)
-        return;
+    struct dump *dump = p;
     pending_walk_end(&dump->walk);
     for (size_t i = 0; i < dump->piece_count; i++)
         free(dump->pieces[i].refs);
@@ -50,18 +52,18 @@ static bool tell_hidden(struct dump *dump, struct out *out)
     return dump->at == count;
 }
 
-static bool tell_events(struct dump *dump, struct out *out, size_t enough, bool contradictory)
+static bool tell_events(struct dump *dump, struct reply *reply, size_t enough, bool contradictory)
 {
     const struct order *order = dump->run->order;
     if (dump->at < order_first(order))
         dump->at = order_first(order);
-    for (unsigned i = 0; i < WORK && dump->at < order_count(order) && out->size < enough; i++) {
+    for (unsigned i = 0; i < WORK && dump->at < order_count(order) && reply->out->size < enough; i++) {
         uint64_t position = dump->at++;
         struct event e = order_event(order, position);
         if ((e.state == EVENT_CONTRADICTORY) != contradictory || !e.line) /* told last; cannot be read */
             continue;
         struct shown_event s = show(dump->run, position);
-        answer_shown(out, &s);
+        answer_shown(reply, &s);
         show_free(&s);
     }
     return dump->at >= order_count(order);
@@ -118,22 +120,22 @@ static bool collect(struct dump *dump)
 }
 
 /* What was delivered meanwhile is told as it is now. */
-static void tell_waiting(struct dump *dump, struct out *out, struct ref at)
+static void tell_waiting(struct dump *dump, struct reply *reply, struct ref at)
 {
     const struct arrival *a = order_pending_at(dump->run->order, at);
     uint64_t position = a ? NO_POSITION : order_position(dump->run->order, at);
     if (!a && (position == NO_POSITION || position < dump->at))
         return;
     struct shown_event s = a ? show_pending(dump->run, a) : show(dump->run, position);
-    answer_shown(out, &s);
+    answer_shown(reply, &s);
     show_free(&s);
 }
 
-static bool tell_pending(struct dump *dump, struct out *out, size_t enough)
+static bool tell_pending(struct dump *dump, struct reply *reply, size_t enough)
 {
-    for (unsigned i = 0; i < WORK && dump->piece_count && out->size < enough; i++) {
+    for (unsigned i = 0; i < WORK && dump->piece_count && reply->out->size < enough; i++) {
         struct sorted *first = dump->pieces;
-        tell_waiting(dump, out, first->refs[first->next]);
+        tell_waiting(dump, reply, first->refs[first->next]);
         if (++first->next == first->count) {
             free(first->refs);
             *first = dump->pieces[--dump->piece_count];
@@ -147,68 +149,73 @@ static bool tell_pending(struct dump *dump, struct out *out, size_t enough)
 /* ---- what is missing ---- */
 
 struct telling {
-    struct out *out;
+    struct reply *reply;
     uint32_t line;
 };
 
 static void tell_missing(void *context, uint64_t first, uint64_t count)
 {
     const struct telling *telling = context;
-    out_begin(telling->out, MESSAGE_LOST_IS);
-    put_ref(telling->out, (struct ref){telling->line, first});
-    put_u64(telling->out, count);
-    out_end(telling->out);
+    named_note(telling->line);
+    part_begin(telling->reply, PART_LOST);
+    put_ref(telling->reply->out, (struct ref){telling->line, first});
+    put_u64(telling->reply->out, count);
+    part_end(telling->reply);
 }
 
-static bool tell_gaps(struct dump *dump, struct out *out, size_t enough)
+static bool tell_gaps(struct dump *dump, struct reply *reply, size_t enough)
 {
     const struct order *order = dump->run->order;
-    for (unsigned n = 0; n < WORK && dump->at < order_lines(order) && out->size < enough; n++) {
+    for (unsigned n = 0; n < WORK && dump->at < order_lines(order) && reply->out->size < enough; n++) {
         struct shown_gap gap = {.line = (uint32_t)++dump->at};
-        struct telling telling = {out, gap.line};
+        struct telling telling = {reply, gap.line};
         for (size_t i = 0; order_line_gap(order, gap.line, i, &gap.first, &gap.count); i++)
             tell_missing(&telling, gap.first, gap.count);
         order_unreadable(order, gap.line, tell_missing, &telling);
     }
     if (dump->at < order_lines(order))
         return false;
-    struct telling unnumbered = {out, 0}; /* without a number, or on lines that nobody knows */
+    struct telling unnumbered = {reply, 0}; /* without a number, or on lines that nobody knows */
     if (unseen_lost(dump->run))
         tell_missing(&unnumbered, 0, unseen_lost(dump->run));
     return true;
 }
 
-static bool stage_step(struct dump *dump, struct out *out, size_t enough)
+static bool stage_step(struct dump *dump, struct reply *reply, size_t enough)
 {
     switch (dump->stage) {
     case DUMP_HIDDEN:
-        return tell_hidden(dump, out);
+        return tell_hidden(dump, reply->out);
     case DUMP_EVENTS:
-        return tell_events(dump, out, enough, false);
+        return tell_events(dump, reply, enough, false);
     case DUMP_COLLECT:
         return collect(dump);
     case DUMP_PENDING:
-        return tell_pending(dump, out, enough);
+        return tell_pending(dump, reply, enough);
     case DUMP_TROUBLES:
-        return order_figures(dump->run->order).contradictions == 0 || tell_events(dump, out, enough, true);
+        return order_figures(dump->run->order).contradictions == 0 || tell_events(dump, reply, enough, true);
     case DUMP_GAPS:
-        return tell_gaps(dump, out, enough);
+        return tell_gaps(dump, reply, enough);
     default:
         return true;
     }
 }
 
-bool dump_step(struct dump *dump, struct out *out, size_t enough)
+static bool step(void *dump, uint64_t budget) { return true; }
+
+#define ENOUGH (128u << 10) /* bytes of one put */
+
+static bool put(void *p, struct reply *reply)
 {
-    if (!stage_step(dump, out, enough))
+    struct dump *dump = p;
+    if (!stage_step(dump, reply, reply->out->size + ENOUGH))
         return false;
     bool from_start = dump->stage != DUMP_EVENTS && dump->stage != DUMP_COLLECT; /* where events end */
     dump->stage++;
     if (from_start)
         dump->at = 0;
-    if (dump->stage != DUMP_DONE)
-        return false;
-    out_begin(out, MESSAGE_DUMP_END);
-    out_end(out);
-    return true;
+    return dump->stage == DUMP_DONE;
 }
+
+const struct question question_dump = {.begin = begin, .step = step, .put = put, .free = free_job,
+                                       .most = LIMIT_QUESTIONS, .stream = true};

@@ -1,10 +1,13 @@
 /* The expressions are those of PCRE2, under its limits on matching and memory. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #define _GNU_SOURCE
-#include "server/answer/finding.h"
+#include "server/answer/desk.h"
 
+#include "server/answer/named.h"
 #include "server/loop/turn.h"
+#include "wire/asked.h"
 #include "wire/shown.h"
+#include "memory/memory.h"
 
 #include <pcre2.h>
 #include <stdlib.h>
@@ -44,9 +47,7 @@ static uint8_t *set_of(const uint32_t *numbers, uint32_t count, uint32_t *room)
     for (uint32_t i = 0; i < count; i++)
         if (numbers[i] >= *room && numbers[i] < LIMIT_LINES)
             *room = numbers[i] + 1;
-    uint8_t *set = calloc(*room + 1, 1);
-    if (!set)
-        abort();
+    uint8_t *set = memory_zeroed(*room + 1, 1);
     for (uint32_t i = 0; i < count; i++)
         if (numbers[i] < *room)
             set[numbers[i]] = 1;
@@ -73,8 +74,7 @@ static bool compile(struct finding_job *job)
                                     NULL);
     if (!job->expression) {
         pcre2_get_error_message(code, why, sizeof why);
-        if (asprintf(&job->found.problem, "at character %zu: %s", where + 1, (char *)why) < 0)
-            abort();
+        job->found.problem = memory_printed("at character %zu: %s", where + 1, (char *)why);
         return false;
     }
     job->match = pcre2_match_data_create(1, NULL);
@@ -143,17 +143,15 @@ static bool matches(struct finding_job *job, const struct event *e)
 
 /* ---- the job ---- */
 
-struct finding_job *finding_begin(const struct run *run, struct search_request *request)
+/* Takes the request over.  An expression that is none is told with the answer. */
+static struct finding_job *finding_begin(const struct run *run, struct search_request *request)
 {
-    struct finding_job *job = calloc(1, sizeof *job);
-    if (!job)
-        abort();
+    struct finding_job *job = memory_zeroed(1, sizeof *job);
     *job = (struct finding_job){.run = run, .request = *request};
     *request = (struct search_request){0};
     struct search_request *r = &job->request;
     uint64_t first = order_first(run->order), count = order_count(run->order);
     uint64_t from = r->from < first ? first : r->from > count ? count : r->from;
-    job->found.id = r->id;
     job->at = from;
     job->end = r->backwards ? first : count;
     job->types = set_of(r->types, r->type_count, &job->type_room);
@@ -204,18 +202,20 @@ static bool finding_step(void *p, uint64_t budget)
     return job->finished || enough || job->found.looked - job->told_at >= TELL_EVERY;
 }
 
-static bool finding_put(void *p, struct out *out)
+static bool finding_put(void *p, struct reply *reply)
 {
     struct finding_job *job = p;
     job->found.done = job->finished;
-    if (job->finished && job->costly && !job->found.problem &&
-        asprintf(&job->found.problem, "the expression is too costly for %llu text%s, which may match or not",
-                 (unsigned long long)job->costly, job->costly == 1 ? "" : "s") < 0)
-        abort();
+    if (job->finished && job->costly && !job->found.problem)
+        job->found.problem =
+            memory_printed("the expression is too costly for %llu text%s, which may match or not",
+                 (unsigned long long)job->costly, job->costly == 1 ? "" : "s");
     job->told_at = job->found.looked;
-    out_begin(out, MESSAGE_FOUND);
-    put_found(out, &job->found);
-    out_end(out);
+    for (uint32_t i = 0; i < job->found.hit_count; i++)
+        named_note(job->found.hits[i].at.line);
+    part_begin(reply, PART_FOUND);
+    put_found(reply->out, &job->found);
+    part_end(reply);
     job->found.hit_count = 0;
     return job->finished;
 }
@@ -233,4 +233,14 @@ static void finding_free(void *p)
     free(job);
 }
 
-const struct job_sort finding_jobs = {finding_step, finding_put, finding_free, LIMIT_SEARCHES};
+static void *begin(struct desk *desk, struct in *in)
+{
+    struct search_request request;
+    get_search_request(in, &request);
+    struct finding_job *job = in_done(in) ? finding_begin(desk->run, &request) : NULL;
+    search_request_free(&request);
+    return job;
+}
+
+const struct question question_search = {.begin = begin, .step = finding_step, .put = finding_put,
+                                         .free = finding_free, .most = LIMIT_SEARCHES};

@@ -1,14 +1,19 @@
 /* Events in the order of the log, and single steps from one to another. */
 #include "server/answer/answer.h"
-#include "server/answer/finding.h"
+#include "server/answer/named.h"
+#include "server/answer/question.h"
+#include "wire/asked.h"
 
 #define LOOKED_MOST 16384u /* positions, where many lines are hidden */
 #define STEPS_MOST 20000u  /* along one line, to find where it meets another */
 
-void answer_list(struct out *out, const struct run *run, uint64_t position, uint32_t count)
+static void answer_list(const struct run *run, struct in *in, struct reply *reply)
 {
     const struct order *order = run->order;
-    uint64_t first = order_first(order);
+    uint64_t first = order_first(order), position = get_u64(in);
+    uint32_t count = get_u32(in);
+    if (!in_done(in))
+        return;
     position = position < first ? first : position;
     count = count > LIMIT_LIST ? LIMIT_LIST : count;
     uint64_t end = position + LOOKED_MOST < order_count(order) ? position + LOOKED_MOST : order_count(order);
@@ -16,14 +21,16 @@ void answer_list(struct out *out, const struct run *run, uint64_t position, uint
         struct event e = order_event(order, position);
         if (!e.line || e.line & HIDDEN_LINE)
             continue;
-        answer_event(out, run, (struct ref){e.line, e.number});
+        answer_event(reply, run, (struct ref){e.line, e.number});
         count--;
     }
-    out_begin(out, MESSAGE_LIST_END);
-    put_u64(out, position);
-    put_u64(out, order_count(order));
-    out_end(out);
+    part_begin(reply, PART_LISTED);
+    put_u64(reply->out, position);
+    put_u64(reply->out, order_count(order));
+    part_end(reply);
 }
+
+const struct question question_list = {.at_once = answer_list};
 
 /* ---- steps ---- */
 
@@ -87,9 +94,15 @@ static uint64_t elsewhere(const struct order *order, uint32_t line, uint64_t pos
     return n.position;
 }
 
-void answer_step(struct out *out, const struct run *run, struct ref from, enum asked_step step)
+static void answer_step(const struct run *run, struct in *in, struct reply *reply)
 {
     const struct order *order = run->order;
+    struct ref from = get_ref(in);
+    enum asked_step step = get_u8(in);
+    if (step >= STEPS)
+        in_fail(in, "asks for a step of an unknown kind");
+    if (!in_done(in))
+        return;
     bool exists = from.line && !(from.line & HIDDEN_LINE) && from.line <= order_lines(order);
     uint64_t position = exists ? order_position(order, from) : NO_POSITION, to = NO_POSITION;
     if (position != NO_POSITION)
@@ -97,10 +110,13 @@ void answer_step(struct out *out, const struct run *run, struct ref from, enum a
                  ? elsewhere(order, from.line, position, step == STEP_EFFECT)
                  : neighbour(order, from.line, position, step == STEP_LINE_BACK);
     struct event e = to == NO_POSITION ? (struct event){0} : order_event(order, to);
+    named_note(e.line);
     struct shown_hit hit = {{e.line, e.number}, to};
     struct shown_found found = {.done = true, .looked = 1, .count = to != NO_POSITION, .hits = &hit,
                                 .hit_count = to != NO_POSITION};
-    out_begin(out, MESSAGE_FOUND);
-    put_found(out, &found);
-    out_end(out);
+    part_begin(reply, PART_FOUND);
+    put_found(reply->out, &found);
+    part_end(reply);
 }
+
+const struct question question_step = {.at_once = answer_step};

@@ -2,10 +2,11 @@
 
 #include "server/answer/crossing.h"
 #include "server/answer/hidden.h"
+#include "server/answer/named.h"
 #include "server/order/placing/place.h"
 #include "server/run/times.h"
-#include "server/run/unseen.h"
 #include "wire/limits.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,15 @@ struct window_job {
     uint32_t row_count;
     uint32_t *row_of; /* by line - 1 */
     uint8_t *cluster; /* by row */
+    /* Of too many lines only those get rows that have events in the window, each time anew. */
+    bool many;
+    uint8_t one;       /* for placing: none of its rows is a cluster */
+    uint32_t *drawn;   /* by line - 1, for placing: 1 or 0 */
+    uint64_t drawn_lines, idle_lines, left_lines;
     uint32_t lines;
     struct place_job *place;
     struct placement placement;
     struct times *times;
-    struct reach *past, *future; /* of the event asked about */
-    uint64_t about;              /* its position */
-    bool hidden; /* something that nobody saw may order what is not ordered */
     bool placed, done;
 };
 
@@ -67,12 +70,17 @@ static uint64_t anchor_position(const struct run *run, const struct window_reque
 static const struct target_kind *kind_of(const void *context, uint32_t line)
 {
     const struct run *run = context;
-    return run_target_kind(run, run_kind_name(run, run->lines[line - 1].kind));
+    return run_target_kind(run, run_kind_name(run, run_line_at(run, line)->kind));
 }
 
 static const char *name_of(const void *context, uint32_t line)
 {
-    return ((const struct run *)context)->lines[line - 1].name;
+    return run_line_at(context, line)->name;
+}
+
+static bool has_events(const struct run *run, uint32_t line)
+{
+    return order_line_events(run->order, line) > order_line_first(run->order, line);
 }
 
 uint32_t *window_rows(const struct run *run, uint32_t *count)
@@ -82,8 +90,8 @@ uint32_t *window_rows(const struct run *run, uint32_t *count)
     if (!rows)
         abort();
     for (uint32_t line = 1; line <= lines; line++) {
-        const struct target_kind *kind = kind_of(run, line);
-        if ((!kind || kind->drawn) && order_line_events(run->order, line) > order_line_first(run->order, line))
+        const struct target_kind *kind = has_events(run, line) ? kind_of(run, line) : NULL;
+        if (has_events(run, line) && (!kind || kind->drawn))
             rows[(*count)++] = line;
     }
     target_sort(rows, *count, &(struct target_lines){run, kind_of, name_of});
@@ -96,10 +104,8 @@ static void add_row(struct window_job *job, uint32_t line, bool joins)
         return;
     if (joins && job->row_count) {
         struct shown_row *row = &job->rows[job->row_count - 1];
-        row->members = realloc(row->members, (row->member_count + 1) * sizeof *row->members);
-        row->lefts = realloc(row->lefts, (row->member_count + 1) * sizeof *row->lefts);
-        if (!row->members || !row->lefts)
-            abort();
+        row->members = memory_resized(row->members, row->member_count + 1, sizeof *row->members);
+        row->lefts = memory_resized(row->lefts, row->member_count + 1, sizeof *row->lefts);
         row->members[row->member_count++] = line;
         job->cluster[job->row_count - 1] = 1;
     } else {
@@ -108,18 +114,135 @@ static void add_row(struct window_job *job, uint32_t line, bool joins)
     job->row_of[line - 1] = job->row_count;
 }
 
+/* What is drawn, by kind. */
+static bool *drawn_kinds(const struct run *run)
+{
+    bool *drawn = memory_zeroed(run->kinds.count + 1, sizeof *drawn);
+    for (uint32_t code = 0; code <= run->kinds.count; code++) {
+        const struct target_kind *kind = run_target_kind(run, run_kind_name(run, code));
+        drawn[code] = !kind || kind->drawn;
+    }
+    return drawn;
+}
+
+/* Are there too many lines to give each a row?  Then which of them are drawn. */
+static void look_at_many(struct window_job *job)
+{
+    uint32_t most = job->request.most_rows;
+    if (!most || job->request.row_count || job->lines <= most)
+        return;
+    bool *kinds = drawn_kinds(job->run);
+    job->drawn = memory_zeroed(job->lines + 1, sizeof *job->drawn);
+    for (uint32_t line = 1; line <= job->lines; line++) {
+        job->drawn[line - 1] = has_events(job->run, line) && kinds[order_line_kind(job->run->order, line)];
+        job->drawn_lines += job->drawn[line - 1];
+    }
+    free(kinds);
+    job->many = job->drawn_lines > most;
+    if (job->many)
+        return;
+    free(job->drawn);
+    job->drawn = NULL;
+}
+
+static void forget_rows(struct window_job *job)
+{
+    for (uint32_t i = 0; i < job->row_count; i++) {
+        job->row_of[job->rows[i].line - 1] = 0;
+        free(job->rows[i].members);
+        free(job->rows[i].lefts);
+        job->rows[i] = (struct shown_row){0};
+    }
+    job->row_count = 0;
+}
+
+struct some_lines {
+    uint32_t *items;
+    size_t count, room;
+};
+
+static void note_line(struct window_job *job, struct some_lines *lines, uint32_t line)
+{
+    if (!line || line > job->lines || !job->drawn[line - 1] || job->row_of[line - 1])
+        return;
+    job->row_of[line - 1] = UINT32_MAX; /* noted */
+    lines->items = grow(lines->items, &lines->room, lines->count + 1, sizeof *lines->items);
+    lines->items[lines->count++] = line;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Events on lines that have no row. */
+static void drop_others(struct window_job *job)
+{
+    struct placement *p = &job->placement;
+    size_t kept = 0;
+    p->first = INT32_MAX;
+    p->last = INT32_MIN;
+    for (size_t i = 0; i < p->count; i++) {
+        struct placed placed = p->events[i];
+        if (!job->row_of[order_event(job->run->order, placed.position).line - 1])
+            continue;
+        p->events[kept++] = placed;
+        p->first = placed.column < p->first ? placed.column : p->first;
+        p->last = placed.column > p->last ? placed.column : p->last;
+    }
+    p->count = kept;
+}
+
+/* Rows for the lines that have something in the window. */
+static void choose_seen(struct window_job *job)
+{
+    struct some_lines seen = {0};
+    uint32_t most = job->request.most_rows;
+    forget_rows(job);
+    for (size_t i = 0; i < job->placement.count; i++)
+        note_line(job, &seen, order_event(job->run->order, job->placement.events[i].position).line);
+    struct waiting pending = {0};
+    if (!job->placement.more_right)
+        pending = pending_of(job->run, LIMIT_PENDING);
+    for (size_t i = 0; i < pending.count; i++)
+        note_line(job, &seen, pending.events[i].at.line);
+    waiting_free(&pending);
+    for (size_t i = 0; i < seen.count; i++)
+        job->row_of[seen.items[i] - 1] = 0;
+    size_t count = seen.count;
+    if (count > most) { /* threads come before what they use */
+        for (size_t i = 0, threads = 0; i < seen.count; i++)
+            if (order_thread_last(job->run->order, seen.items[i]) != NO_POSITION) {
+                uint32_t line = seen.items[i];
+                seen.items[i] = seen.items[threads];
+                seen.items[threads++] = line;
+            }
+        seen.count = most;
+    }
+    if (seen.count)
+        qsort(seen.items, seen.count, sizeof *seen.items, by_number);
+    target_sort(seen.items, seen.count, &(struct target_lines){job->run, kind_of, name_of});
+    for (size_t i = 0; i < seen.count; i++)
+        add_row(job, seen.items[i], false);
+    job->left_lines = count - job->row_count;
+    job->idle_lines = job->drawn_lines > count ? job->drawn_lines - count : 0;
+    free(seen.items);
+    if (job->left_lines)
+        drop_others(job);
+}
+
 static void choose_rows(struct window_job *job)
 {
     const struct window_request *r = &job->request;
-    uint32_t most = r->row_count ? r->row_count : job->lines;
-    job->row_of = calloc(job->lines + 1, sizeof *job->row_of);
-    job->rows = calloc(most + 1, sizeof *job->rows);
-    job->cluster = calloc(most + 1, 1);
-    if (!job->row_of || !job->rows || !job->cluster)
-        abort();
+    look_at_many(job);
+    uint32_t most = r->row_count ? r->row_count : job->many ? r->most_rows : job->lines;
+    job->row_of = memory_zeroed(job->lines + 1, sizeof *job->row_of);
+    job->rows = memory_zeroed(most + 1, sizeof *job->rows);
+    job->cluster = memory_zeroed(most + 1, 1);
     for (uint32_t i = 0; i < r->row_count; i++)
         add_row(job, r->rows[i], r->joined[i]);
-    uint32_t count = 0, *all = r->row_count ? NULL : window_rows(job->run, &count);
+    uint32_t count = 0, *all = r->row_count || job->many ? NULL : window_rows(job->run, &count);
     for (uint32_t i = 0; i < count; i++)
         add_row(job, all[i], false);
     free(all);
@@ -150,7 +273,7 @@ static bool same_view(const struct window_job *job, const struct window_request 
 {
     const struct window_request *o = &job->request;
     bool same = job->done && job->anchor == anchor && o->fold == r->fold && !o->column_ns &&
-                !r->column_ns && o->row_count == r->row_count && o->move_count == r->move_count &&
+                !r->column_ns && o->row_count == r->row_count && o->most_rows == r->most_rows && o->move_count == r->move_count &&
                 job->first == order_first(job->run->order) &&
                 job->lines == order_lines(job->run->order);
     if (same && r->row_count)
@@ -158,8 +281,9 @@ static bool same_view(const struct window_job *job, const struct window_request 
                memcmp(o->joined, r->joined, r->row_count) == 0;
     if (same)
         same = same_moves(o, r);
-    uint32_t count = 0, *all = same && !r->row_count ? window_rows(job->run, &count) : NULL;
-    same = same && (r->row_count || count == job->row_count);
+    bool all_drawn = !r->row_count && !job->many;
+    uint32_t count = 0, *all = same && all_drawn ? window_rows(job->run, &count) : NULL;
+    same = same && (!all_drawn || count == job->row_count);
     for (uint32_t i = 0; same && i < count; i++)
         same = job->rows[i].line == all[i];
     free(all);
@@ -182,9 +306,7 @@ static void start(struct window_job *job)
     job->lines = order_lines(job->run->order);
     job->first = order_first(job->run->order);
     choose_rows(job);
-    job->moves = calloc(r->move_count + 1, sizeof *job->moves);
-    if (!job->moves)
-        abort();
+    job->moves = memory_zeroed(r->move_count + 1, sizeof *job->moves);
     for (uint32_t i = 0; i < r->move_count; i++)
         job->moves[i] = (struct line_move){r->moves[i].line, r->moves[i].to, r->moves[i].events};
     if (r->column_ns)
@@ -194,13 +316,14 @@ static void start(struct window_job *job)
                               .move_count = r->move_count,
                               .from = r->from,
                               .columns = r->columns,
-                              .row_of = job->row_of,
-                              .cluster = job->cluster,
-                              .rows = job->row_count,
+                              .row_of = job->many ? job->drawn : job->row_of,
+                              .cluster = job->many ? &job->one : job->cluster,
+                              .rows = job->many ? 1 : job->row_count,
+                              .many = job->many,
                               .fold = r->fold,
                               .has_text = has_text,
                               .column_at = job->times ? times_column : NULL,
-                              .cut_at = job->times ? times_cut : NULL,
+                              .cut_at = job->times && !job->many ? times_cut : NULL,
                               .times = job->times,
                               .context = (void *)(uintptr_t)job->run};
     job->place = place_begin(job->run->order, &placing);
@@ -218,16 +341,11 @@ struct window_job *window_begin(const struct run *run, struct window_request *re
     if (job) {
         window_request_free(&job->request);
         placement_free(&job->placement);
-        reach_free(job->past);
-        reach_free(job->future);
-        job->past = job->future = NULL;
         job->placed = job->done = false;
         job->request = *request;
         place_want(job->place, request->from, request->columns);
     } else {
-        job = calloc(1, sizeof *job);
-        if (!job)
-            abort();
+        job = memory_zeroed(1, sizeof *job);
         *job = (struct window_job){.run = run, .anchor = anchor, .request = *request};
         start(job);
     }
@@ -246,37 +364,16 @@ void window_free(struct window_job *job)
     place_end(job->place);
     placement_free(&job->placement);
     times_free(job->times);
-    reach_free(job->past);
-    reach_free(job->future);
     window_request_free(&job->request);
     free(job->moves);
     free(job->rows);
+    free(job->drawn);
     free(job->row_of);
     free(job->cluster);
     free(job);
 }
 
 /* ---- working ---- */
-
-/* How far the past and the future of the event asked about reach, as far as the window goes. */
-static void ask_about(struct window_job *job)
-{
-    const struct placement *p = &job->placement;
-    job->about = job->request.about.line ? order_position(job->run->order, job->request.about)
-                                         : NO_POSITION;
-    if (job->about == NO_POSITION || !p->count)
-        return;
-    job->past = reach_new(job->run->order, job->about, false, p->events[0].position);
-    job->future = reach_new(job->run->order, job->about, true, p->events[p->count - 1].position);
-    job->hidden = unseen_hiding(job->run) != 0;
-}
-
-/* The latest event that how they stand is asked of. */
-static uint64_t last_asked(const struct window_job *job)
-{
-    uint64_t last = job->placement.events[job->placement.count - 1].position;
-    return last > job->about ? last : job->about;
-}
 
 bool window_step(struct window_job *job, uint64_t budget)
 {
@@ -286,31 +383,14 @@ bool window_step(struct window_job *job, uint64_t budget)
         if (!place_step(job->place, budget))
             return false;
         place_take(job->place, &job->placement);
-        job->placed = true;
-        ask_about(job);
+        job->placed = job->done = true;
+        if (job->many)
+            choose_seen(job);
     }
-    return job->done = (!job->past || reach_step(job->past, budget)) &&
-                       (!job->future || reach_step(job->future, budget)) &&
-                       (!job->past || order_doubts_step(job->run->order, last_asked(job) + 1, budget));
-}
-
-bool window_left(struct window_job *job)
-{
-    return job->done = job->placed;
+    return true;
 }
 
 /* ---- answering ---- */
-
-static uint8_t stands(const struct window_job *job, uint64_t position)
-{
-    if (!job->past)
-        return 0;
-    bool past = reach_has(job->past, position), future = reach_has(job->future, position);
-    if (past || future)
-        return 1 + (past && future ? ORDER_SAME : past ? ORDER_BEFORE : ORDER_AFTER);
-    bool unknown = job->hidden || order_doubts_between(job->run->order, job->about, position);
-    return 1 + (unknown ? ORDER_UNKNOWN : ORDER_CONCURRENT);
-}
 
 static void add_presences(struct presences *sum, const struct order *order, uint32_t line, uint64_t left)
 {
@@ -347,7 +427,6 @@ static void fill_event(struct window_job *job, const struct placed *p, struct sh
     *s = show(job->run, p->position);
     s->column = p->column;
     s->fold = p->fold;
-    s->stands = stands(job, p->position);
     s->time_ns = time_at(job, p->position);
     uint64_t before = order_previous(job->run->order, p->position);
     bool known = before != NO_POSITION && order_event(job->run->order, before).line == s->at.line;
@@ -375,20 +454,34 @@ static void look_at_rows(struct window_job *job, struct shown_window *w)
         row->open = false;
         look_left(job, row, row->line);
         add_gaps(job->run, row->line, w, &room);
+        named_note(row->line);
         for (uint32_t k = 0; k < row->member_count; k++) {
             row->lefts[k] = look_left(job, row, row->members[k]);
             add_gaps(job->run, row->members[k], w, &room);
+            named_note(row->members[k]);
         }
     }
     w->rows = job->rows;
     w->row_count = job->row_count;
 }
 
-void window_put(struct window_job *job, struct out *out)
+static void note_others(const struct shown_window *w)
+{
+    for (uint32_t i = 0; i < w->crossing_count; i++) {
+        named_note(w->crossings[i].from.line);
+        named_note(w->crossings[i].to.line);
+    }
+    for (uint32_t i = 0; i < w->via_count; i++) {
+        named_note(w->vias[i].from.line);
+        named_note(w->vias[i].to.line);
+        named_note(w->vias[i].line);
+    }
+}
+
+void window_put(struct window_job *job, struct reply *reply)
 {
     const struct placement *p = &job->placement;
-    struct shown_window w = {.id = job->request.id,
-                             .generation = job->run->generation,
+    struct shown_window w = {.generation = job->run->generation,
                              .anchor = job->anchor,
                              .count = order_count(job->run->order),
                              .from = job->request.from,
@@ -398,13 +491,14 @@ void window_put(struct window_job *job, struct out *out)
                              .last = p->last,
                              .more_left = p->more_left,
                              .more_right = p->more_right,
-                             .unresolved = p->unresolved};
+                             .unresolved = p->unresolved,
+                             .idle_lines = job->idle_lines,
+                             .left_lines = job->left_lines};
     look_at_rows(job, &w);
     w.crossing_count = (uint32_t)crossings(job->run->order, p, job->row_of, job->lines, &w.crossings);
     w.via_count = (uint32_t)hidden_order(job->run->order, p, job->row_of, job->lines, &w.vias);
-    w.events = calloc(p->count + 1, sizeof *w.events);
-    if (!w.events)
-        abort();
+    note_others(&w);
+    w.events = memory_zeroed(p->count + 1, sizeof *w.events);
     for (size_t i = 0; i < p->count; i++)
         fill_event(job, &p->events[i], &w.events[w.event_count++]);
     struct waiting pending = {.run = job->run};
@@ -412,9 +506,9 @@ void window_put(struct window_job *job, struct out *out)
         pending = pending_of(job->run, LIMIT_PENDING);
     w.pending = pending.events;
     w.pending_count = (uint32_t)pending.count;
-    out_begin(out, MESSAGE_WINDOW_IS);
-    put_window(out, &w);
-    out_end(out);
+    part_begin(reply, PART_WINDOW);
+    put_window(reply->out, &w);
+    part_end(reply);
     for (uint32_t i = 0; i < w.event_count; i++)
         show_free(&w.events[i]);
     waiting_free(&pending);
@@ -424,14 +518,43 @@ void window_put(struct window_job *job, struct out *out)
     free(w.vias);
 }
 
+/* ---- the question ---- */
+
+static void *begin_job(struct desk *desk, struct in *in)
+{
+    struct window_request request;
+    struct window_job *job = NULL;
+    get_window_request(in, &request);
+    if (in_done(in)) {
+        job = window_begin(desk->run, &request, desk->kept);
+        desk->kept = NULL;
+    }
+    window_request_free(&request);
+    return job;
+}
+
 static bool step_job(void *job, uint64_t budget) { return window_step(job, budget); }
 
-static bool put_job(void *job, struct out *out)
+static bool put_job(void *job, struct reply *reply)
 {
-    window_put(job, out);
+    window_put(job, reply);
     return true;
 }
 
 static void free_job(void *job) { window_free(job); }
 
-const struct job_sort window_jobs = {step_job, put_job, free_job, LIMIT_WINDOWS};
+/* What it has placed may be wanted again. */
+static void leave_job(struct desk *desk, void *p, bool answered)
+{
+    struct window_job *job = p;
+    if (answered || (!desk->kept && job->done)) {
+        window_free(desk->kept);
+        desk->kept = job;
+    } else {
+        window_free(job);
+    }
+}
+
+const struct question question_window = {.begin = begin_job, .step = step_job, .put = put_job,
+                                         .free = free_job, .leave = leave_job, .most = LIMIT_WINDOWS,
+                                         .picture = true};

@@ -5,6 +5,7 @@
 #include "server/intake/session.h"
 #include "server/loop/turn.h"
 #include "wire/limits.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,9 +87,7 @@ static void play_state(struct player *player, struct chunk chunk)
 static void play_slots(struct player *player, struct session *session, struct chunk chunk)
 {
     const char *error = NULL;
-    struct slot *slots = malloc(chunk.size ? chunk.size : 1); /* for its alignment */
-    if (!slots)
-        abort();
+    struct slot *slots = memory_bytes(chunk.size ? chunk.size : 1); /* for its alignment */
     memcpy(slots, chunk.data, chunk.size);
     if (!session_slots(session, chunk.thread, slots, chunk.size / SLOT_BYTES, &error))
         player->trouble = error;
@@ -174,6 +173,7 @@ struct run *replay(const char *path, const char **why)
             player.run->unfinished = true;
         session_free(player.run->sessions[i]);
     }
+    run_pack(player.run);
     player.run->connected = 0; /* nobody is, to a file */
     if (player.lost) {
         free(damage);

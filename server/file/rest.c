@@ -13,11 +13,11 @@
 #define AWAKE_MOST 8u /* runs that have ended and stay in memory */
 
 /* Could a program still join it?  Then what it knows must stay.  A name with @ is of one program and its
- * descendants, and all of them are gone. */
+ * descendants, and all of them are gone.  Where the file is gone, too, what it was is gone with the rest. */
 static bool may_rest(const struct run *run)
 {
     return !run->resting && run->finished && !run->connected && !run->watchers && strchr(run->key, '@') &&
-           tracefile_is_there(run->trace);
+           (run->deleted || tracefile_is_there(run->trace));
 }
 
 static struct run *shell_of(const struct run *run)
@@ -53,7 +53,7 @@ void rest_finished(struct runs *runs)
 struct run *rest_wake(struct runs *runs, size_t index, const char **why)
 {
     struct run *shell = runs->items[index];
-    runs_asked(runs, shell);
+    shell->asked = ++runs->askings;
     if (!shell->resting)
         return shell;
     struct run *run = replay(shell->file, why);
@@ -83,7 +83,8 @@ void rest_look(struct runs *runs)
         if (!run->live || run->deleted || tracefile_is_there(run->trace))
             continue;
         run->deleted = true;
-        log_line("%s was deleted: what is recorded is gone when the server ends", run->file);
+        log_line("%s was deleted: what is recorded is gone when the server ends, or %u other runs have ended",
+                 run->file, AWAKE_MOST);
         free(run->damage);
         if (asprintf(&run->damage, "the file was deleted: what is recorded is gone when the server ends") < 0)
             run->damage = NULL;

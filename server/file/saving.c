@@ -17,6 +17,7 @@
 #define SHORT_NS 20000000u /* a state that takes less is written whenever there is enough */
 #define SHARE_OF_TIME 50u  /* others take one part of so many of the time */
 #define WAIT_MOST 4u       /* up to so many times what is enough waits for that */
+#define LITTLE 4096u       /* bytes of a journal that are read as quickly as a state */
 #define NEWS_BRIEF 0x80000000u       /* with the bytes of facts: they are written as brief.h says */
 #define THREAD_DOUBT_SHIFT 28        /* with a thread's session: what its next event may follow besides */
 
@@ -35,6 +36,17 @@ struct saving {
     } moments[EPOCHS_MAX];
     size_t moment_count;
     uint64_t saved_ns, took_ns; /* the newest state: when it was written, and how long that took */
+    /* the one under way */
+    enum { IDLE, PREPARING, READY, FORGETTING, WRITING } step; /* READY: to begin between two rounds of telling */
+    bool forgets;               /* it begins with forgetting the first moment */
+    bool forgot;                /* that is done */
+    bool failed;                /* the last one was not written */
+    bool finishing;             /* saving_finish has begun */
+    uint64_t spent_ns;
+    struct out state;           /* what is not of the order, as it was when it began */
+    uint64_t state_news;
+    uint64_t *parts;            /* places */
+    size_t part_count, part_room;
 };
 
 static void keep_fact(struct run *run, struct chunk chunk)
@@ -61,6 +73,8 @@ static void keep_no_more(struct run *run)
     out_free(&saving->facts);
     out_free(&saving->texts);
     brief_free(saving->brief);
+    out_free(&saving->state);
+    free(saving->parts);
     free(saving->hangups);
     free(saving);
 }
@@ -68,9 +82,7 @@ static void keep_no_more(struct run *run)
 void saving_begin(struct run *run, uint64_t keep_bytes)
 {
     static const struct keeper keeper = {keep_fact, keep_text, keep_no_more};
-    struct saving *saving = calloc(1, sizeof *saving);
-    if (!saving)
-        abort();
+    struct saving *saving = memory_zeroed(1, sizeof *saving);
     saving->keep_bytes = keep_bytes;
     saving->brief = brief_new();
     run->saving = saving;
@@ -100,11 +112,10 @@ static void put_news(struct run *run)
     out_free(&out);
 }
 
-static void put_state(struct run *run, struct out *out)
+/* What is not of its order. */
+static void put_state(const struct run *run, struct out *out)
 {
     const struct saving *s = run->saving;
-    size_t size;
-    uint8_t *order = order_save(run->order, &size);
     put_u64(out, (uint64_t)run->last_ns);
     put_u32(out, (uint32_t)run->process_count | STATE_UNFOLLOWED);
     for (size_t i = 0; i < run->process_count; i++) {
@@ -117,8 +128,6 @@ static void put_state(struct run *run, struct out *out)
         put_u32(out, s->hangups[i].session);
         put_u32(out, s->hangups[i].epoch);
     }
-    put_bytes(out, order, size);
-    free(order);
 }
 
 /* Where each thread stands. */
@@ -142,23 +151,49 @@ static void put_threads(const struct run *run, struct out *out, uint32_t *oldest
     }
 }
 
-static bool save(struct run *run)
+static bool begin(struct run *run)
 {
-    uint64_t begin_ns = turn_clock_ns();
-    struct out state = {0}, threads = {0};
+    struct saving *s = run->saving;
+    struct out threads = {0};
     uint32_t oldest = order_oldest_batch(run->order);
+    s->state.size = 0;
     put_threads(run, &threads, &oldest);
-    put_state(run, &state); /* puts parts */
+    put_state(run, &s->state);
     put_news(run);
-    bool ok = !state.failed && !threads.failed &&
-              tracefile_save(run->trace, state.data, state.size, run->saving->news, oldest,
-                             (struct chunk){.kind = CHUNK_THREADS, .data = threads.data,
-                                            .size = (uint32_t)threads.size});
-    out_free(&state);
+    s->state_news = s->news;
+    bool ok = !s->state.failed && !threads.failed &&
+              tracefile_save_begin(run->trace, (struct chunk){.kind = CHUNK_THREADS, .data = threads.data,
+                                                              .size = (uint32_t)threads.size}, oldest);
     out_free(&threads);
-    run->saving->saved_ns = turn_clock_ns();
-    run->saving->took_ns = run->saving->saved_ns - begin_ns;
+    if (ok)
+        order_save_begin(run->order);
     return ok;
+}
+
+static void note_part(void *context, uint64_t place)
+{
+    struct saving *s = context;
+    s->parts = grow(s->parts, &s->part_room, s->part_count + 1, sizeof *s->parts);
+    s->parts[s->part_count++] = place;
+}
+
+static bool end(struct run *run)
+{
+    struct saving *s = run->saving;
+    struct out *out = &s->state;
+    size_t size;
+    s->part_count = 0;
+    order_saved_parts(run->order, note_part, s);
+    uint8_t *order = order_save_end(run->order, &size);
+    put_bytes(out, order, size);
+    free(order);
+    if (out->failed) {
+        tracefile_save_drop(run->trace);
+        return false;
+    }
+    struct state state = {.data = out->data, .size = out->size, .news = s->state_news, .parts = s->parts,
+                          .part_count = s->part_count, .written = order_saved_bytes(run->order)};
+    return tracefile_save_end(run->trace, &state);
 }
 
 /* ---- when ---- */
@@ -175,17 +210,20 @@ static uint64_t enough(const struct run *run)
 /* Whole blocks are forgotten; of what is kept nothing may lie before the place: false where that is not so. */
 static bool forget(struct run *run)
 {
+    struct moment moment = run->saving->moments[0];
+    uint64_t blocks = (moment.position + BLOCK_EVENTS - 1) / BLOCK_EVENTS;
+    run_forget_begin(run, blocks * BLOCK_EVENTS);
+    return order_first(run->order) >= moment.position;
+}
+
+static void forgotten(struct run *run, bool saved)
+{
     struct saving *s = run->saving;
     struct moment moment = s->moments[0];
-    uint64_t blocks = (moment.position + BLOCK_EVENTS - 1) / BLOCK_EVENTS;
-    order_forget(run->order, blocks * BLOCK_EVENTS);
-    if (order_first(run->order) < moment.position)
-        return false;
     memmove(s->moments, s->moments + 1, --s->moment_count * sizeof *s->moments);
-    if (save(run))
+    if (saved)
         tracefile_forget(run->trace, moment.place);
     run->generation++;
-    return true;
 }
 
 static void note_moment(struct run *run)
@@ -200,8 +238,8 @@ static void note_moment(struct run *run)
         (struct moment){tracefile_end(run->trace), order_count(run->order)};
 }
 
-/* A state with millions of lines takes long to put together: that is a small part of the time, unless so much
- * is unsaved that it must be done. */
+/* A state with millions of lines that change takes long to put together: that is a small part of the time, unless
+ * so much is unsaved that it must be done. */
 static bool is_time(const struct run *run)
 {
     const struct saving *s = run->saving;
@@ -211,23 +249,99 @@ static bool is_time(const struct run *run)
             turn_clock_ns() - s->saved_ns >= SHARE_OF_TIME * s->took_ns);
 }
 
+/* It is written, or could not be. */
+static void ended(struct run *run, bool saved)
+{
+    struct saving *s = run->saving;
+    s->step = IDLE;
+    s->failed = !saved;
+    s->took_ns = s->spent_ns;
+    s->saved_ns = turn_clock_ns();
+    if (s->forgets)
+        forgotten(run, saved);
+    else if (saved && s->keep_bytes)
+        note_moment(run);
+    /* it grows until it is looked at again */
+    s->forgets = saved && s->moment_count > 1 && tracefile_kept(run->trace) + enough(run) > s->keep_bytes;
+    if (s->forgets)
+        s->step = READY;
+}
+
+static void begin_now(struct run *run)
+{
+    struct saving *s = run->saving;
+    uint64_t begin_ns = turn_clock_ns();
+    if (s->forgets && !s->forgot) {
+        s->forgets = s->forgot = forget(run);
+        s->step = s->forgets ? FORGETTING : IDLE;
+        return;
+    }
+    if (s->forgets)
+        order_renew(run->order, s->moments[0].place);
+    s->forgot = false;
+    s->step = WRITING;
+    s->spent_ns = 0;
+    if (!begin(run))
+        ended(run, false);
+    s->spent_ns += turn_clock_ns() - begin_ns;
+}
+
 void saving_poll(struct run *run)
 {
     struct saving *s = run->saving;
-    if (!s || !is_time(run) || !save(run))
-        return;
-    if (!s->keep_bytes)
-        return;
-    note_moment(run);
-    /* it grows until it is looked at again */
-    while (s->moment_count > 1 && tracefile_kept(run->trace) + enough(run) > s->keep_bytes && forget(run))
-        ;
+    if (s && s->step == IDLE && is_time(run))
+        s->step = order_save_prepare(run->order) ? READY : PREPARING;
+    if (s && s->step == READY)
+        begin_now(run);
 }
 
-void saving_finish(struct run *run)
+static bool one_step(struct run *run)
 {
-    if (run->saving && tracefile_epoch(run->trace) > 1 && tracefile_unsaved(run->trace) > 4096)
-        save(run);
+    switch (run->saving->step) {
+    case PREPARING: return order_save_prepare(run->order);
+    case FORGETTING: return run_forget_step(run);
+    default: return order_save_step(run->order);
+    }
+}
+
+bool saving_go_on(struct run *run, struct share share)
+{
+    struct saving *s = run->saving;
+    uint64_t begin_ns = turn_clock_ns();
+    if (!s || s->step == IDLE || s->step == READY)
+        return true;
+    bool all = false;
+    do
+        all = one_step(run);
+    while (!all && share_left(share));
+    s->spent_ns += turn_clock_ns() - begin_ns;
+    if (all && s->step != WRITING)
+        s->step = READY;
+    else if (all)
+        ended(run, end(run));
+    return s->step == IDLE || s->step == READY;
+}
+
+bool saving_finish(struct run *run, struct share share)
+{
+    struct saving *s = run->saving;
+    if (!s)
+        return true;
+    s->failed &= s->finishing; /* what failed before is tried again */
+    s->finishing = true;
+    for (;;) {
+        if (!saving_go_on(run, share))
+            return false;
+        if (s->step == READY) {
+            begin_now(run);
+            continue;
+        }
+        if (s->failed || tracefile_epoch(run->trace) <= 1 || tracefile_unsaved(run->trace) <= LITTLE) {
+            s->finishing = false;
+            return true;
+        }
+        s->step = PREPARING;
+    }
 }
 
 /* ---- reading ---- */

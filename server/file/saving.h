@@ -1,21 +1,24 @@
 /* Saving a run: what must be known, beside the finished parts of its order, to go on from here.
  *
  * News are the names that were learnt (facts, as chunks of their own; call sites; texts), appended once. A
- * state is the rest; it is written again each time.  A file is saved whenever its journal has grown by a
- * region, and when the run ends. */
+ * state is the rest; of its lines only what changed is written again.  A file is saved whenever its journal has
+ * grown by a region, and when the run ends; in steps, between which the run goes on. */
 #ifndef SERVER_FILE_SAVING_H
 #define SERVER_FILE_SAVING_H
 
 #include "server/store/tracefile.h"
+#include "server/loop/turn.h"
 
 struct run;
 
 /* From now on what the run learns is written down: saving is its keeper.  keep_bytes 0: everything is kept. */
 void saving_begin(struct run *run, uint64_t keep_bytes);
-/* Saves, or forgets, if it is time.  Between two rounds of telling. */
+/* Begins to save, or forgets, if it is time.  Between two rounds of telling: the state is of this moment. */
 void saving_poll(struct run *run);
-/* Saves if that spares a reader work. */
-void saving_finish(struct run *run);
+/* Goes on with that for its share of the turn; true when there is no more to do now. */
+bool saving_go_on(struct run *run, struct share share);
+/* Saves if that spares a reader work; false: the share is spent, and there is more to do. */
+bool saving_finish(struct run *run, struct share share);
 
 /* ---- reading ---- */
 

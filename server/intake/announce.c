@@ -2,8 +2,10 @@
 #define _GNU_SOURCE
 #include "server/intake/announce.h"
 #include "wire/text.h"
+#include "wire/told.h"
 
 #include "server/run/unseen.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,215 +55,270 @@ static void set_line(struct session *session, uint32_t code, uint32_t line)
 
 static bool read_type(struct session *session, struct in *in)
 {
-    uint16_t code = get_u16(in);
-    char *name = get_name(in, LIMIT_TEXT_BYTES);
-    uint16_t count = get_u16(in);
-    if (!in->error && (code == 0 || code >= LIMIT_TYPES || !*name))
-        in_fail(in, "a type has no code or no name");
-    if (!in->error && count > AFTER_MOST)
-        in_fail(in, "a type comes after too many others");
-    if (!in->error) {
-        uint32_t type = session->types[code] = run_type(session->run, name);
-        for (unsigned i = 0; i < count && !in->error; i++) {
-            uint16_t earlier = get_u16(in);
-            if (in->error || earlier >= LIMIT_TYPES || !session->types[earlier])
-                in_fail(in, "a type comes after one that was not announced");
-            else if (!order_after(session->run->order, type, session->types[earlier]))
-                in_fail(in, "a type comes after too many others");
-        }
-        announce(session, ANNOUNCED_TYPE, code);
-    }
+    struct told_type told;
+    if (!get_told_type(in, &told))
+        return false;
+    char *name = text_name(told.name);
+    uint32_t type = session->types[told.code] = run_type(session->run, name);
     free(name);
-    return in_done(in);
+    for (unsigned i = 0; i < told.after_count && !in->error; i++) {
+        uint16_t earlier = told.after[i];
+        if (earlier >= LIMIT_TYPES || !session->types[earlier])
+            in_fail(in, "a type comes after one that was not announced");
+        else if (!order_after(session->run->order, type, session->types[earlier]))
+            in_fail(in, "a type comes after too many others");
+    }
+    announce(session, ANNOUNCED_TYPE, told.code);
+    return !in->error;
+}
+
+static bool is_known_type(const struct session *session, uint16_t type)
+{
+    return type < LIMIT_TYPES && (!type || session->types[type]);
 }
 
 static bool read_shape(struct session *session, struct in *in)
 {
-    uint16_t code = get_u16(in), count = get_u16(in);
-    struct shape shape = {.count = count};
-    if (code < SHAPE_COMPOUND || code - SHAPE_COMPOUND >= LIMIT_SHAPES || count == 0 ||
-        count > LIMIT_STEPS)
-        in_fail(in, "a shape has a bad code or number of steps");
-    for (unsigned i = 0; i < count && !in->error; i++) {
-        struct step *step = &shape.steps[i];
-        step->type_a = get_u16(in);
-        step->type_b = get_u16(in);
-        step->flags = get_u32(in);
-        shape.two_lines |= step->type_b != 0;
-        if (step->type_a >= LIMIT_TYPES || step->type_b >= LIMIT_TYPES ||
-            !(step->type_a | step->type_b) || (step->type_a && !session->types[step->type_a]) ||
-            (step->type_b && !session->types[step->type_b]))
-            in_fail(in, "a shape names a type that was not announced");
-    }
-    if (!in_done(in))
+    struct told_shape told;
+    if (!get_told_shape(in, &told))
         return false;
-    struct shape **at = &session->shapes[code - SHAPE_COMPOUND];
+    struct shape shape = {.count = told.count};
+    for (unsigned i = 0; i < told.count; i++) {
+        const struct step *step = &told.steps[i];
+        if (!(step->type_a | step->type_b) || !is_known_type(session, step->type_a) ||
+            !is_known_type(session, step->type_b))
+            in_fail(in, "a shape names a type that was not announced");
+        shape.steps[i] = *step;
+        shape.two_lines |= step->type_b != 0;
+    }
+    if (in->error)
+        return false;
+    struct shape **at = &session->shapes[told.code - SHAPE_COMPOUND];
     if (!*at)
-        *at = malloc(sizeof shape);
-    if (!*at)
-        abort();
+        *at = memory_bytes(sizeof shape);
     **at = shape;
-    announce(session, ANNOUNCED_SHAPE, code);
+    announce(session, ANNOUNCED_SHAPE, told.code);
     return true;
+}
+
+/* ---- losses ---- */
+
+#define EARLY_MOST 4096u /* beyond it they are only counted */
+
+/* Of a line that is not known yet; a disk that is full may never take it. */
+static void lose_early(struct session *session, struct early_loss loss)
+{
+    if (session->early_count == EARLY_MOST)
+        return;
+    session->early = grow(session->early, &session->early_room, session->early_count + 1, sizeof *session->early);
+    session->early[session->early_count++] = loss;
+}
+
+static void lose_what_was_told(struct session *session, uint32_t code)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < session->early_count; i++) {
+        struct early_loss loss = session->early[i];
+        if (loss.code == code)
+            order_lost(session->run->order, session_line(session, code), loss.first, loss.count);
+        else
+            session->early[kept++] = loss;
+    }
+    session->early_count = kept;
+}
+
+/* ---- lines ---- */
+
+static void own_line(struct session *session, const struct told_line *told, uint32_t line, uint32_t thread)
+{
+    set_line(session, told->code, line);
+    session->own_lines = grow(session->own_lines, &session->own_line_room, session->own_line_count + 1,
+                              sizeof *session->own_lines);
+    session->own_lines[session->own_line_count++] = line;
+    if (run_line_at(session->run, line)->programs++ == 0)
+        order_back(session->run->order, line);
+    struct ref by = thread_state_of(session, thread)->last[0];
+    if ((told->flags & LINE_FOLLOWS) && by.line)
+        order_opened_by(session->run->order, line, by);
+    lose_what_was_told(session, told->code);
+}
+
+static void open_line(struct session *session, const struct told_line *told, struct in *in, uint32_t thread)
+{
+    struct run_line line = {.process = session->process, .object = told->object, .entry = told->entry,
+                            .name = text_name(told->name)};
+    char *kind = text_name(told->kind);
+    uint32_t number = 0;
+    if (run_kind(session->run, kind) == 0)
+        in_fail(in, "there are too many kinds of lines");
+    else if (!(number = run_line(session->run, told->high, told->low, kind, told->flags & LINE_SHARED, line)))
+        in_fail(in, "there are too many lines");
+    free(kind);
+    free(line.name);
+    if (number)
+        own_line(session, told, number, thread);
 }
 
 static bool read_line(struct session *session, struct in *in, uint32_t thread)
 {
-    uint32_t code = get_u32(in);
-    uint64_t high = get_u64(in), low = get_u64(in);
-    uint8_t flags = get_u8(in);
-    struct run_line facts = {.process = session->process};
-    facts.object = get_u64(in);
-    facts.entry = get_u64(in);
-    char *kind = get_name(in, LIMIT_TEXT_BYTES);
-    facts.name = get_name(in, LIMIT_TEXT_BYTES);
-    if (!in->error && (code == 0 || !*kind))
+    struct told_line told;
+    if (!get_told_line(in, &told))
+        return false;
+    bool known = session_line(session, told.code) != 0;
+    if (told.code == 0 || !told.kind.size)
         in_fail(in, "a line has no code or no kind");
-    bool known = !in->error && session_line(session, code);
-    if (known && session->run->live)
+    else if (known && session->run->live)
         in_fail(in, "a line was announced twice"); /* in a file: by its checkpoint, too */
-    if (in_done(in) && !known) {
-        bool good = run_kind(session->run, kind) != 0;
-        uint32_t line = good ? run_line(session->run, high, low, kind, flags & 1, facts) : 0;
-        if (!good) {
-            in_fail(in, "there are too many kinds of lines");
-        } else if (!line) {
-            in_fail(in, "there are too many lines");
-        } else {
-            set_line(session, code, line);
-            session->own_lines =
-                grow(session->own_lines, &session->own_line_room, session->own_line_count + 1, sizeof *session->own_lines);
-            session->own_lines[session->own_line_count++] = line;
-            if (session->run->lines[line - 1].programs++ == 0)
-                order_back(session->run->order, line);
-            struct ref by = thread_state_of(session, thread)->last[0];
-            if ((flags & 2) && by.line)
-                order_opened_by(session->run->order, line, by);
-        }
-    }
-    free(kind);
-    free(facts.name);
+    else if (!known)
+        open_line(session, &told, in, thread);
     return !in->error;
 }
 
-/* Of a thread that lost records the next one comes after those, and after whatever those came after. */
-static bool read_named(struct session *session, struct in *in, unsigned type, uint32_t thread)
+/* The line of that code; 0, with in->error, if nobody announced it. */
+static uint32_t announced_line(const struct session *session, struct in *in, uint32_t code)
 {
-    uint32_t line = session_line(session, get_u32(in));
-    uint64_t number = type == MESSAGE_NAME ? 0 : get_u64(in);
-    if (type == MESSAGE_LOST) {
-        uint64_t count = get_u64(in);
-        if (in_done(in) && thread)
-            thread_state_of(session, thread)->doubt = UNSEEN_LOST;
-        if (!in->error && !line)
-            return true; /* a disk that is full took neither the line nor its events: they are counted */
-        if (!in->error && line)
-            order_lost(session->run->order, line, number, count);
-    } else {
-        char *text = type == MESSAGE_NAME ? get_name(in, LIMIT_TEXT_BYTES) : get_note(in, LIMIT_TEXT_BYTES);
-        uint64_t since = type == MESSAGE_NAME && in_left(in) ? get_u64(in) : 0;
-        if (in_done(in) && line && type == MESSAGE_NAME)
-            run_rename(session->run, line, text, session->stale ? 0 : since);
-        else if (!in->error && line)
-            run_add_text(session->run, (struct ref){line, number}, text);
-        free(text);
-    }
-    if (!in->error && !line)
+    uint32_t line = session_line(session, code);
+    if (!line)
         in_fail(in, "speaks of a line that was not announced");
-    return !in->error;
+    return line;
+}
+
+static bool read_rename(struct session *session, struct in *in)
+{
+    struct told_rename told;
+    uint32_t line = get_told_rename(in, &told) ? announced_line(session, in, told.line) : 0;
+    if (!line)
+        return false;
+    char *name = text_name(told.name);
+    run_rename(session->run, line, name, session->stale ? 0 : told.since);
+    free(name);
+    return true;
+}
+
+static bool read_text(struct session *session, struct in *in)
+{
+    struct told_text told;
+    uint32_t line = get_told_text(in, &told) ? announced_line(session, in, told.line) : 0;
+    if (!line)
+        return false;
+    char *text = text_note(told.text);
+    run_add_text(session->run, (struct ref){line, told.number}, text);
+    free(text);
+    return true;
+}
+
+/* Of a thread that lost records the next one comes after those, and after whatever those came after. */
+static bool read_lost(struct session *session, struct in *in, uint32_t thread)
+{
+    struct told_lost told;
+    if (!get_told_lost(in, &told))
+        return false;
+    if (thread)
+        thread_state_of(session, thread)->doubt = UNSEEN_LOST;
+    uint32_t line = session_line(session, told.line);
+    if (line)
+        order_lost(session->run->order, line, told.first, told.count);
+    else
+        lose_early(session, (struct early_loss){told.line, told.first, told.count});
+    return true;
 }
 
 static bool read_object(struct session *session, struct in *in)
 {
-    uint32_t line = session_line(session, get_u32(in));
-    uint64_t object = get_u64(in);
-    if (in_done(in) && !line)
-        in_fail(in, "speaks of a line that was not announced");
-    if (!in->error) {
-        session->run->lines[line - 1].object = object;
-        run_line_changed(session->run, line);
-    }
-    return !in->error;
+    struct told_object told;
+    uint32_t line = get_told_object(in, &told) ? announced_line(session, in, told.line) : 0;
+    if (!line)
+        return false;
+    run_line_at(session->run, line)->object = told.object;
+    run_line_changed(session->run, line);
+    return true;
 }
 
 static bool read_close(struct session *session, struct in *in)
 {
-    uint32_t line = session_line(session, get_u32(in));
-    uint64_t last = get_u64(in);
-    if (in_done(in) && !line)
-        in_fail(in, "speaks of a line that was not announced");
-    if (!in->error)
-        order_close(session->run->order, line, last);
-    return !in->error;
+    struct told_close told;
+    uint32_t line = get_told_close(in, &told) ? announced_line(session, in, told.line) : 0;
+    if (line)
+        order_close(session->run->order, line, told.last);
+    return line != 0;
 }
 
 static bool read_kind(struct session *session, struct in *in)
 {
-    uint32_t line = session_line(session, get_u32(in));
-    char *kind = get_name(in, LIMIT_TEXT_BYTES), *name = get_name(in, LIMIT_TEXT_BYTES);
-    if (in_done(in) && (!line || !*kind))
+    struct told_kind told;
+    if (!get_told_kind(in, &told))
+        return false;
+    uint32_t line = session_line(session, told.line);
+    if (!line || !told.kind.size) {
         in_fail(in, "speaks of a line that was not announced, or of no kind");
-    if (!in->error)
-        run_line_kind(session->run, line, kind, name);
+        return false;
+    }
+    char *kind = text_name(told.kind), *name = text_name(told.name);
+    run_line_kind(session->run, line, kind, name);
     free(kind);
     free(name);
-    return !in->error;
+    return true;
 }
 
 static bool read_module(struct session *session, struct in *in)
 {
+    struct told_module told;
     struct run_process *process = session_process(session);
-    struct run_module m = {0};
-    m.start = get_u64(in);
-    m.end = get_u64(in);
-    m.bias = get_u64(in);
-    m.build_id_bytes = get_u32(in);
-    if (m.build_id_bytes > sizeof m.build_id)
-        in_fail(in, "a build-id is too long");
-    const uint8_t *id = get_bytes(in, m.build_id_bytes);
-    if (id)
-        memcpy(m.build_id, id, m.build_id_bytes);
-    m.path = get_string(in, LIMIT_TEXT_BYTES);
-    if (in_done(in) && process->module_count >= LIMIT_MODULES)
+    if (!get_told_module(in, &told))
+        return false;
+    if (process->module_count >= LIMIT_MODULES) {
         in_fail(in, "there are too many modules");
-    if (in->error) {
-        free(m.path);
         return false;
     }
+    struct run_module m = {.start = told.start, .end = told.end, .bias = told.bias,
+                           .build_id_bytes = told.build_id.size, .path = strndup(told.path.bytes ? told.path.bytes : "", told.path.size)};
+    if (!m.path)
+        abort();
+    if (told.build_id.size)
+        memcpy(m.build_id, told.build_id.bytes, told.build_id.size);
     process->modules = grow(process->modules, &process->module_room, process->module_count + 1,
                             sizeof *process->modules);
     process->modules[process->module_count++] = m;
     return true;
 }
 
-static bool read_gap(struct session *session, struct in *in)
+static bool read_losses(struct session *session, struct in *in)
 {
+    struct told_losses told;
     struct run_process *process = session_process(session);
-    process->waited_ns = get_u64(in);
-    process->dropped = get_u64(in);
-    process->unfollowed = get_u64(in);
-    process->left = in_left(in) ? get_u64(in) : 0;
-    process->left_told = in_left(in) ? get_u64(in) : 0;
-    return in_done(in);
+    if (!get_told_losses(in, &told))
+        return false;
+    process->waited_ns = told.waited_ns;
+    process->dropped = told.dropped;
+    process->unfollowed = told.unfollowed;
+    process->left = told.left;
+    process->left_told = told.left_told;
+    return true;
 }
 
 static bool read_unseen(struct session *session, struct in *in)
 {
-    uint8_t reason = get_u8(in);
-    char *about = get_name(in, LIMIT_TEXT_BYTES);
-    if (in_done(in) && (reason == UNSEEN_NONE || reason >= UNSEEN_COUNT))
+    struct told_unseen told;
+    if (!get_told_unseen(in, &told))
+        return false;
+    if (told.reason == UNSEEN_NONE || told.reason >= UNSEEN_COUNT) {
         in_fail(in, "gives no reason that is known");
-    if (!in->error)
-        unseen_add(session->run, session->number, reason, about);
+        return false;
+    }
+    char *about = text_name(told.about);
+    unseen_add(session->run, session->number, told.reason, about);
     free(about);
-    return !in->error;
+    return true;
 }
 
 /* What describes it is in the journal, before. */
 static bool read_describe(struct in *in)
 {
-    char *name = get_name(in, 256);
-    if (in_done(in) && (!*name || strchr(name, '/')))
+    struct told_describe told;
+    if (!get_told_describe(in, &told))
+        return false;
+    char *name = text_name(told.name);
+    if (!*name || strchr(name, '/'))
         in_fail(in, "names no environment");
     free(name);
     return !in->error;
@@ -270,9 +327,9 @@ static bool read_describe(struct in *in)
 /* Of a new name only the name: the text that says since when is kept as a text. */
 static size_t kept_size(unsigned type, struct in in)
 {
-    get_u32(&in);
-    uint32_t name = get_u32(&in);
-    return type == MESSAGE_NAME && in_left(&in) == (size_t)name + 8 ? in.size - 8 : in.size;
+    struct told_rename told;
+    bool since = type == MESSAGE_NAME && get_told_rename(&in, &told) && in.size > 8 + told.name.size;
+    return since ? in.size - 8 : in.size;
 }
 
 /* What later chunks rely on must outlive forgetting. */
@@ -301,9 +358,11 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
     case MESSAGE_LINE:
         return read_line(session, in, thread);
     case MESSAGE_NAME:
+        return read_rename(session, in);
     case MESSAGE_TEXT:
+        return read_text(session, in);
     case MESSAGE_LOST:
-        return read_named(session, in, type, thread);
+        return read_lost(session, in, thread);
     case MESSAGE_OBJECT:
         return read_object(session, in);
     case MESSAGE_KIND:
@@ -311,7 +370,7 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
     case MESSAGE_CLOSE:
         return read_close(session, in);
     case MESSAGE_LOSSES:
-        return read_gap(session, in);
+        return read_losses(session, in);
     case MESSAGE_DESCRIBE:
         return read_describe(in);
     case MESSAGE_UNSEEN:

@@ -52,6 +52,11 @@ struct session {
     struct map waiting;  /* what is not announced yet -> struct thread_state that wait for it */
     size_t ready_count;  /* of its books */
     bool releasing;      /* they are being gone through */
+    struct early_loss {
+        uint32_t code;
+        uint64_t first, count;
+    } *early; /* told by the connection, which may be faster than the queue that announces the line */
+    size_t early_count, early_room;
     uint32_t batch; /* region of the journal that slots come from */
     bool stale;     /* a part of the journal that is read again: all but its events is known */
 };

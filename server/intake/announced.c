@@ -1,6 +1,8 @@
 /* Is all announced that a slot names? */
 #include "server/intake/announce.h"
 
+#include "wire/told.h"
+
 static bool has_line(const struct session *session, uint32_t code, struct missing *missing)
 {
     *missing = (struct missing){ANNOUNCED_LINE, code};
@@ -14,23 +16,23 @@ static bool has_type(const struct session *session, uint16_t type, struct missin
 }
 
 /* Another thread may have announced them, through its own queue. */
-static bool has_types(const struct session *session, unsigned message, struct in in, struct missing *missing)
+static bool has_types_after(const struct session *session, struct in in, struct missing *missing)
 {
-    uint16_t code = get_u16(&in);
-    if (message == MESSAGE_TYPE) {
-        uint32_t name = get_u32(&in);
-        get_bytes(&in, name);
-    }
-    uint16_t count = get_u16(&in);
-    for (unsigned i = 0; i < count && !in.error; i++) {
-        uint16_t a = get_u16(&in), b = message == MESSAGE_SHAPE ? get_u16(&in) : 0;
-        if (message == MESSAGE_SHAPE)
-            get_u32(&in);
-        if (!in.error && !((a == code && message == MESSAGE_TYPE) || has_type(session, a, missing)))
+    struct told_type told;
+    bool good = get_told_type(&in, &told); /* a bad one is refused later */
+    for (unsigned i = 0; good && i < told.after_count; i++)
+        if (told.after[i] != told.code && !has_type(session, told.after[i], missing))
             return false;
-        if (!in.error && !has_type(session, b, missing))
+    return true;
+}
+
+static bool has_types_of_steps(const struct session *session, struct in in, struct missing *missing)
+{
+    struct told_shape told;
+    bool good = get_told_shape(&in, &told);
+    for (unsigned i = 0; good && i < told.count; i++)
+        if (!has_type(session, told.steps[i].type_a, missing) || !has_type(session, told.steps[i].type_b, missing))
             return false;
-    }
     return true;
 }
 
@@ -44,10 +46,11 @@ static bool has_control(const struct session *session, const struct slot *slot, 
     case MESSAGE_OBJECT:
     case MESSAGE_KIND:
     case MESSAGE_CLOSE:
-        return has_line(session, get_u32(&in), missing);
+        return has_line(session, get_u32(&in), missing); /* all of them begin with it */
     case MESSAGE_TYPE:
+        return has_types_after(session, in, missing);
     case MESSAGE_SHAPE:
-        return has_types(session, slot->flags, in, missing);
+        return has_types_of_steps(session, in, missing);
     default:
         return true;
     }

@@ -1,40 +1,33 @@
 /* HELLO: the first message of every peer. */
 #include "server/intake/session.h"
 
-#include "wire/limits.h"
 #include "wire/text.h"
+#include "wire/told.h"
 
 #include <stdlib.h>
 
 bool hello_read(struct in *in, struct hello *hello)
 {
+    struct told_hello told;
     *hello = (struct hello){0};
-    if (get_u32(in) != HELLO_MAGIC)
-        in_fail(in, "HELLO without its magic number");
-    hello->version = get_u32(in);
-    if (hello->version != WIRE_VERSION)
-        in_fail(in, "speaks another version of the protocol");
-    hello->role = get_u8(in);
-    if (hello->role == ROLE_VIEWER)
+    bool good = get_told_hello(in, &told);
+    hello->version = told.version; /* of a bad one, too: it may be why */
+    hello->role = told.role;
+    if (!good)
+        return false;
+    if (told.role == ROLE_VIEWER)
         return in_done(in);
-    if (hello->role != ROLE_PROGRAM)
-        in_fail(in, "is neither a program nor a viewer");
-    hello->run = get_name(in, 256);
-    hello->environment = get_name(in, 256);
-    hello->path = get_name(in, LIMIT_TEXT_BYTES);
-    hello->host = get_name(in, 256);
-    hello->pid = get_u32(in);
-    hello->instance = get_u64(in);
-    hello->clock_ns = get_u64(in);
-    hello->wall_ns = get_u64(in);
-    uint32_t count = get_u32(in);
-    if (!in->error && count > in_left(in) / 4)
-        in_fail(in, "more arguments than bytes");
-    hello->arguments = in->error ? NULL : calloc(count + 1, sizeof *hello->arguments);
-    for (; hello->arguments && hello->argument_count < count; hello->argument_count++)
-        hello->arguments[hello->argument_count] = get_name(in, LIMIT_TEXT_BYTES);
-    if (!in->error && !*hello->run)
-        in_fail(in, "names no run");
+    hello->run = text_name(told.run);
+    hello->environment = text_name(told.environment);
+    hello->path = text_name(told.path);
+    hello->host = text_name(told.host);
+    hello->pid = told.pid;
+    hello->instance = told.instance;
+    hello->clock_ns = told.clock_ns;
+    hello->wall_ns = told.wall_ns;
+    hello->arguments = calloc(told.argument_count + 1, sizeof *hello->arguments);
+    for (; hello->arguments && hello->argument_count < told.argument_count; hello->argument_count++)
+        hello->arguments[hello->argument_count] = text_name(get_told_argument(in));
     return in_done(in);
 }
 

@@ -1,6 +1,7 @@
 #include "server/intake/losses.h"
 
 #include "server/intake/announce.h"
+#include "wire/told.h"
 
 #include <stdlib.h>
 
@@ -23,14 +24,14 @@ static void add(struct losses *losses, const struct session *session, uint32_t l
 static void learn_shape(struct losses *losses, const struct slot *slot)
 {
     struct in in = in_from(slot + 1, slot->payload_bytes);
-    struct shape_steps shape = {.code = get_u16(&in)};
-    for (unsigned n = get_u16(&in); n && n <= LIMIT_STEPS && !in.error; n--) {
-        shape.on_a += get_u16(&in) != 0;
-        shape.on_b += get_u16(&in) != 0;
-        get_u32(&in);
-    }
-    if (in.error)
+    struct told_shape told;
+    if (!get_told_shape(&in, &told))
         return;
+    struct shape_steps shape = {.code = told.code};
+    for (unsigned i = 0; i < told.count; i++) {
+        shape.on_a += told.steps[i].type_a != 0;
+        shape.on_b += told.steps[i].type_b != 0;
+    }
     losses->shapes =
         grow(losses->shapes, &losses->shape_room, losses->shape_count + 1, sizeof *losses->shapes);
     losses->shapes[losses->shape_count++] = shape;
@@ -60,10 +61,9 @@ static void add_control(struct losses *losses, const struct session *session, co
     if (slot->flags == MESSAGE_SHAPE) {
         learn_shape(losses, slot);
     } else if (slot->flags == MESSAGE_LOST) {
-        uint32_t line = get_u32(&in);
-        uint64_t first = get_u64(&in), count = get_u64(&in);
-        if (in_done(&in))
-            add(losses, session, line, first, count, true);
+        struct told_lost told;
+        if (get_told_lost(&in, &told))
+            add(losses, session, told.line, told.first, told.count, true);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "server/intake/announce.h"
 #include "wire/limits.h"
 #include "wire/text.h"
+#include "memory/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ struct session *session_new(struct run *run, uint32_t number, struct hello *hell
                                                             .clock_ns = hello->clock_ns,
                                                             .wall_ns = hello->wall_ns,
                                                             .connected = true});
+    identities_expect(&run->identities, hello->instance);
     hello->path = hello->host = NULL;
     hello->arguments = NULL;
     hello->argument_count = 0;
@@ -141,9 +143,7 @@ static bool read_partners(const struct session *session, const struct slot *slot
 static struct ref *keys_of(const struct slot *slot, size_t *count)
 {
     struct in in = in_from(slot + 1, slot->payload_bytes);
-    struct ref *keys = malloc((1 + slot->payload_bytes / 16) * sizeof *keys);
-    if (!keys)
-        abort();
+    struct ref *keys = memory_bytes((1 + slot->payload_bytes / 16) * sizeof *keys);
     keys[(*count)++] = (struct ref){0, slot->number_b};
     while (in_left(&in) >= 16 && *count < LIMIT_PARTNERS) {
         get_u64(&in);
@@ -188,9 +188,7 @@ static bool accept_single(struct session *session, struct thread_state *books, c
         }
     } else if (base.relation == RELATION_SYNC || base.relation == RELATION_RECEIVE ||
                base.relation == RELATION_ORDER) {
-        partners = malloc((1 + slot->payload_bytes / 16) * sizeof *partners);
-        if (!partners)
-            abort();
+        partners = memory_bytes((1 + slot->payload_bytes / 16) * sizeof *partners);
         partners[count++] = (struct ref){session_line(session, slot->line_b), slot->number_b};
         ok = partners[0].line != 0;
         if (ok && slot->flags & SLOT_PARTNERS)
@@ -420,6 +418,7 @@ void session_free(struct session *session)
     map_free(&session->waiting);
     free(session->lines);
     free(session->own_lines);
+    free(session->early);
     free(session);
 }
 
@@ -435,7 +434,8 @@ void session_hangup(struct session *session)
     }
     size_t gone = 0; /* of a line that others have, too, the missing numbers may be theirs */
     for (size_t i = 0; i < session->own_line_count; i++)
-        if (--run->lines[session->own_lines[i] - 1].programs == 0)
+        if (!order_line_away(run->order, session->own_lines[i]) &&
+            --run_line_at(run, session->own_lines[i])->programs == 0)
             session->own_lines[gone++] = session->own_lines[i];
     order_gone(run->order, session->own_lines, gone);
     session_process(session)->connected = false;

@@ -1,6 +1,21 @@
 /* The life of an order, its lines, and what it is told about types. */
 #define _GNU_SOURCE
-#include "server/order/inside.h"
+#include "server/order/order.h"
+
+#include "memory/memory.h"
+#include "server/order/intake/meet.h"
+#include "server/order/intake/pending.h"
+#include "server/order/intake/stream.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/pages.h"
+#include "server/order/log/receives.h"
+#include "server/order/log/series.h"
+#include "server/order/precedence/doubt.h"
+#include "server/order/precedence/search.h"
+#include "server/order/shelf.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,64 +31,8 @@ struct order *order_new_on(struct shelf shelf)
     *order = (struct order){.shelf = shelf, .nodes = {.shelf = shelf}};
     order_cache(order, (size_t)256 << 20);
     order->pending_limit = PENDING_LIMIT;
-    order->far.gradual = order->meetings.gradual = true;
+    order->far.gradual = order->meetings.gradual = order->receives.gradual = order->streams.gradual = true;
     return order;
-}
-
-struct more line_nothing;
-
-struct more *line_more(struct line *line)
-{
-    size_t room = 0;
-    if (line->more == &line_nothing) {
-        line->more = grow(NULL, &room, 1, sizeof *line->more);
-        *line->more = (struct more){0};
-    }
-    return line->more;
-}
-
-void line_add_neighbour(struct line *line, uint32_t other)
-{
-    unsigned n = line->neighbour_count++;
-    if (n < NEIGHBOURS_NEAR) {
-        line->neighbours.near[n] = other;
-        return;
-    }
-    if (n == NEIGHBOURS_NEAR || (n & (n - 1)) == 0) {
-        size_t room = 0;
-        uint32_t *before = n == NEIGHBOURS_NEAR ? NULL : line->neighbours.far;
-        uint32_t *list = grow(NULL, &room, 2 * n, sizeof *list);
-        memcpy(list, before ? before : line->neighbours.near, n * sizeof *list);
-        free(before);
-        line->neighbours.far = list;
-    }
-    line->neighbours.far[n] = other;
-}
-
-void line_forget_neighbours(struct line *line)
-{
-    if (line->neighbour_count > NEIGHBOURS_NEAR)
-        free(line->neighbours.far);
-    line->neighbour_count = 0;
-}
-
-static void line_free(struct line *line)
-{
-    series_free(&line->positions);
-    line_forget_neighbours(line);
-    if (line->more == &line_nothing)
-        return;
-    free(line->more->gaps);
-    free(line->more->waiters);
-    free(line->more->occupants);
-    free(line->more->collectors);
-    free(line->more);
-}
-
-static void lines_free(struct line *lines, size_t room)
-{
-    if (lines)
-        munmap(lines, room * sizeof *lines);
 }
 
 void order_free(struct order *order)
@@ -81,8 +40,10 @@ void order_free(struct order *order)
     if (!order)
         return;
     pending_free_all(order);
+    pages_free(order);
     for (size_t i = 0; i < order->line_count; i++)
-        line_free(&order->lines[i]);
+        if (!line_is_away(order, i))
+            line_free(&order->lines[i]);
     for (size_t i = 0; i < order->hidden_count; i++)
         line_free(&order->hidden[i]);
     for (uint64_t i = 0; i * BLOCK_EVENTS < order->count; i++)
@@ -105,8 +66,9 @@ void order_free(struct order *order)
         free(order->after[i].items);
     for (size_t i = 0; i < order->effects_room; i++)
         free(order->effects[i].of);
-    lines_free(order->lines, order->line_room);
-    lines_free(order->hidden, order->hidden_room);
+    line_array_free(order->lines, order->line_room);
+    away_free(order);
+    line_array_free(order->hidden, order->hidden_room);
     free(order->after);
     free(order->effects);
     free(order->work.items);
@@ -119,46 +81,11 @@ void order_free(struct order *order)
     free(order);
 }
 
-/* Room for one more; lines lie at cache lines.  Many are not copied: their pages move. */
-static struct line *grow_lines(struct line *lines, size_t *room, size_t count)
-{
-    if (count < *room)
-        return lines;
-    size_t before = *room * sizeof *lines;
-    *room = *room ? 2 * *room : 32;
-    size_t bytes = *room * sizeof *lines;
-    struct line *more = before ? mremap(lines, before, bytes, MREMAP_MAYMOVE)
-                               : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (more == MAP_FAILED) {
-        fprintf(stderr, "poet server: out of memory\n");
-        abort();
-    }
-    return more;
-}
-
-uint32_t order_line(struct order *order, bool shared, uint32_t kind)
-{
-    order->has_shared |= shared;
-    order->lines = grow_lines(order->lines, &order->line_room, order->line_count);
-    order->lines[order->line_count++] = (struct line){.shared = shared, .kind = kind, .last = NO_POSITION,
-                                                     .tied = NO_POSITION, .more = &line_nothing};
-    return (uint32_t)order->line_count;
-}
-
-struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number)
-{
-    order->hidden = grow_lines(order->hidden, &order->hidden_room, order->hidden_count);
-    struct line *line = &order->hidden[order->hidden_count++];
-    *line = (struct line){.kind = kind, .last = NO_POSITION,
-                                                     .tied = NO_POSITION, .more = &line_nothing};
-    *number = HIDDEN_LINE | (uint32_t)order->hidden_count;
-    return line;
-}
-
 void order_opened_by(struct order *order, uint32_t line, struct ref by)
 {
     struct line *l = line_get(order, line);
     if (l->positions.count == 0) {
+        line_touch(order, line);
         l->opened_line = by.line;
         l->opened_number = by.number;
     }
@@ -169,6 +96,7 @@ void order_close(struct order *order, uint32_t number, uint64_t last)
     struct line *line = line_get(order, number);
     if (line->closed != LINE_OPEN)
         return;
+    line_touch(order, number);
     line->closed = line->delivered >= last ? LINE_CLOSED : LINE_CLOSING;
     if (line->closed == LINE_CLOSING)
         line_more(line)->end = last;
@@ -210,8 +138,6 @@ const char *reason_of(struct order *order, const char *text, size_t size)
         return "for a reason that was not kept";
     order->reasons =
         grow(order->reasons, &order->reason_room, order->reason_count + 1, sizeof *order->reasons);
-    char *copy = strndup(text, size);
-    if (!copy)
-        abort();
+    char *copy = memory_copied_part(text, size);
     return order->reasons[order->reason_count++] = copy;
 }

@@ -18,7 +18,7 @@
  *
  * What is delivered lies in blocks and in series of positions by line, whose finished parts go to
  * a shelf (shelf.h); in memory are the newest blocks, what is pending, and a bounded cache.  An order is
- * saved as one run of bytes that grows with the lines, not with the events.
+ * saved as one run of bytes and some parts on the shelf, which grow with the lines, not with the events.
  *
  * Not thread-safe.  Running out of memory aborts.  Knows no names, only codes.
  */
@@ -146,8 +146,23 @@ void order_report(struct order *order, struct ref at, struct ref with, const cha
 
 /* Least batch of what is pending; UINT32_MAX if nothing is. */
 uint32_t order_oldest_batch(const struct order *order);
-/* Saves what is needed to go on from here, beside what is on the shelf; caller frees. */
+/* How many arrivals wait in memory; those that wait on the shelf are not counted. */
+uint64_t order_waiting(const struct order *order);
+/* Saves what is needed to go on from here, beside what is on the shelf; caller frees.  Of the lines only those are
+ * written (to the shelf, some together) that changed since they were last, or lie near such ones. */
 uint8_t *order_save(struct order *order, size_t *size);
+/* The same in steps, between which the order may go on: what is saved is as it was when it began.  A step
+ * takes about a millisecond at most. */
+bool order_save_prepare(struct order *order); /* before it begins, so that this is quick; true: no more to do */
+void order_save_begin(struct order *order);
+bool order_save_step(struct order *order); /* true when it may end */
+uint8_t *order_save_end(struct order *order, size_t *size);
+void order_save_drop(struct order *order); /* instead: what it would have saved is saved by the next one */
+/* Before it ends: the places of the parts that hold the lines; after: bytes that were put there. */
+void order_saved_parts(const struct order *order, void (*visit)(void *context, uint64_t place), void *context);
+uint64_t order_saved_bytes(const struct order *order);
+/* What was put before this place on the shelf is put there anew by the next save. */
+void order_renew(struct order *order, uint64_t place);
 /* Gets it back into an order that has the same lines, types and effects, but no events yet.  False: the
  * bytes are damaged, and the order is to be freed. */
 bool order_restore(struct order *order, const uint8_t *bytes, size_t size);
@@ -155,6 +170,10 @@ bool order_restore(struct order *order, const uint8_t *bytes, size_t size);
 /* Forgets the oldest part of the log, up to a position at most.  Forgotten events have no
  * position any more; questions about them have the answer ORDER_UNKNOWN. */
 void order_forget(struct order *order, uint64_t position);
+/* The same in steps: they are forgotten once it begins, and a step clears up behind them, for about a millisecond at
+ * most; true when all is done.  Between steps all goes on. */
+void order_forget_begin(struct order *order, uint64_t position);
+bool order_forget_step(struct order *order);
 /* Greatest number known of a line: delivered, lost or waiting. */
 uint64_t order_line_highest(const struct order *order, uint32_t line);
 uint64_t order_first(const struct order *order); /* first position that is kept */
@@ -172,6 +191,8 @@ uint64_t order_edge(const struct order *order, uint64_t position, uint32_t i);
 void order_receives(const struct order *order, uint64_t send,
                     void (*visit)(void *context, uint64_t receive), void *context);
 uint32_t order_lines(const struct order *order);        /* 1 .. result */
+/* It ended, all its events are forgotten, and next to nothing is kept of it. */
+bool order_line_away(const struct order *order, uint32_t line);
 uint32_t order_hidden_lines(const struct order *order); /* HIDDEN_LINE + 1 .. */
 bool order_line_shared(const struct order *order, uint32_t line);
 bool order_line_closed(const struct order *order, uint32_t line);

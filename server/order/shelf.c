@@ -1,6 +1,8 @@
 #include "server/order/shelf.h"
 
 #include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
 
 #include <stdlib.h>
 #include <string.h>

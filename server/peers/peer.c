@@ -121,7 +121,7 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
         }
         out_drop(&peer->out, n > 0 ? (size_t)n : 0);
     }
-    if (peer->out.size || peer->dump || peer->telling)
+    if (peer->out.size || viewer_has_more(peer))
         return;
     ev_io_stop(loop, io);
     if (peer->ending)
@@ -205,9 +205,12 @@ static bool first_message(struct peer *peer, unsigned type, const uint8_t *body,
         return false;
     }
     if (!hello_read(&in, &hello)) {
-        if (hello.version != WIRE_VERSION)
+        if (hello.version > WIRE_VERSION)
             peer_refuse(peer, "this server speaks version %u of the protocol, the other side %u: "
                               "restart the server with the newer Poet", WIRE_VERSION, hello.version);
+        else if (hello.version && hello.version < WIRE_VERSION && hello.role == ROLE_VIEWER)
+            peer_refuse(peer, "this server speaks version %u of the protocol, the other side %u: "
+                              "it is of an older Poet than the server", WIRE_VERSION, hello.version);
         else
             peer_refuse(peer, "HELLO: %s", in.error);
         hello_free(&hello);

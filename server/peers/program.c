@@ -8,9 +8,10 @@
 #include "server/taking/taking.h"
 #include "server/loop/turn.h"
 #include "wire/counters.h"
-#include "memory/map.h"
+#include "memory/memory.h"
 #include "wire/limits.h"
 #include "wire/text.h"
+#include "wire/told.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,7 @@ static bool journal_hello(struct taking *taking, const uint8_t *body, size_t siz
 {
     struct out name = {0};
     bool plain = *environment && !strchr(environment, '/');
-    put_string(&name, environment);
+    put_told_describe(&name, &(struct told_describe){text_of(environment)});
     const struct chunk chunks[] = {
         {.kind = CHUNK_SESSION, .session = taking->sessions, .data = body, .size = (uint32_t)size},
         {.kind = MESSAGE_DESCRIBE, .session = taking->sessions, .data = name.data, .size = (uint32_t)name.size}};
@@ -60,7 +61,7 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
     snprintf(peer->name, sizeof peer->name, "%.40s[%u]", program ? program + 1 : hello->path,
              hello->pid);
     peer->run = run;
-    run->finished = false;
+    run->finished = run->ending = false;
     runs_asked(&peer->server->runs, run);
     tracefile_lock(run->trace, true);
     if (!run->taking)
@@ -125,6 +126,7 @@ static void note_figures(const struct peer *peer)
     }
 }
 
+/* Those that cannot be believed any more. */
 static void look_at_programs(struct server *server)
 {
     for (struct peer *peer = server->peers; peer; peer = peer->next) {
@@ -133,6 +135,10 @@ static void look_at_programs(struct server *server)
             note_figures(peer);
         if (error && !peer->ending)
             peer_refuse(peer, "%s", error);
+        else if (peer->wrong && !peer->ending && peer->shares && peer->wrong_kind == MESSAGE_SLOTS)
+            peer_refuse(peer, "%s", peer->wrong);
+        else if (peer->wrong && !peer->ending)
+            peer_refuse(peer, "%s: %s", message_name(peer->wrong_kind), peer->wrong);
     }
 }
 
@@ -185,6 +191,10 @@ void program_poll(struct server *server)
     bool all = telling_go_on(server, share_of(TURN_POLL_NS));
     for (size_t i = 0; i < server->runs.count; i++)
         telling_look(server->runs.items[i]);
+    turn_doing("states of runs");
+    struct share saves = share_of(TURN_SAVE_NS);
+    for (size_t i = 0; i < server->runs.count; i++)
+        all &= !server->runs.items[i]->live || saving_go_on(server->runs.items[i], saves);
     turn_doing("hang-ups");
     look_at_programs(server);
     drop_closed(server);
@@ -231,9 +241,7 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
         return false;
     }
     size_t bytes = in_left(&in);
-    struct slot *slots = malloc(bytes + 1); /* aligned, unlike the message */
-    if (!slots)
-        abort();
+    struct slot *slots = memory_bytes(bytes + 1); /* aligned, unlike the message */
     memcpy(slots, body + 4, bytes);
     struct taker *taker = enter(peer);
     peer->stalled = !describe_slots(peer->run->taking, slots, bytes / SLOT_BYTES) ||
@@ -241,6 +249,19 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
     taker_leave(taker);
     free(slots);
     return true;
+}
+
+/* What a program says itself of what it dropped, beside what its queues say.  In the door. */
+static void note_losses(const struct peer *peer, const uint8_t *body, size_t size)
+{
+    struct told_losses told;
+    struct in in = in_from(body, size);
+    if (!get_told_losses(&in, &told))
+        return;
+    const uint64_t said[] = {told.waited_ns, told.dropped, told.unfollowed};
+    for (size_t i = 0; i < 3; i++)
+        if (said[i] > atomic_load(&peer->program->figures[i]))
+            atomic_store(&peer->program->figures[i], said[i]);
 }
 
 #define LOST_NS 100000000u /* once or a few times in the life of a program */
@@ -255,6 +276,8 @@ static void socket_message(struct peer *peer, unsigned type, const uint8_t *body
         ; /* the lines that it names were announced in the queues, before */
     peer->stalled = (name && in_done(&in) && !journal_describe(peer->run->taking, name)) ||
                     !journal(peer, type, 0, body, size, false);
+    if (type == MESSAGE_LOSSES)
+        note_losses(peer, body, size);
     taker_leave(taker);
     free(name);
 }
@@ -289,10 +312,11 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
     if (type == MESSAGE_WAKE) {
         peer->woken = true; /* many may come at once */
     } else if (type == MESSAGE_THREAD) {
-        uint32_t slots = get_u32(&in);
+        struct told_thread told;
         int fd = peer_take_descriptor(peer);
-        error = !in_done(&in) ? in.error : fd < 0 ? "a queue without a descriptor"
-                                                  : add_queue(peer, fd, slots);
+        error = !get_told_thread(&in, &told) ? in.error
+                : fd < 0                     ? "a queue without a descriptor"
+                                             : add_queue(peer, fd, told.slots);
         if (fd >= 0)
             close(fd);
         ok = error == NULL;
@@ -316,21 +340,6 @@ void program_woken(struct peer *peer)
 }
 
 /* ---- the end ---- */
-
-static void end_of(struct server *server, struct run *run)
-{
-    taker_enter(server->taker);
-    journal_put_quiet(run->taking, (struct chunk){.kind = CHUNK_END});
-    taker_leave(server->taker);
-    tracefile_lock(run->trace, false);
-}
-
-void run_finished(struct server *server, struct run *run)
-{
-    saving_finish(run);
-    end_of(server, run);
-    run->finished = true;
-}
 
 /* What it left behind in its queues; not for ever where it was refused, or the server is to end. */
 static void drain_last(struct peer *peer)
@@ -374,12 +383,12 @@ static void count_unread(struct peer *peer, const struct session *session, struc
                       &error) > 0) {
         const uint8_t *body = peer->in.data + used + MESSAGE_FRAME_BYTES;
         used += MESSAGE_FRAME_BYTES + length;
-        struct slot *slots = malloc(length + 1); /* for its alignment */
-        if (!slots)
-            abort();
+        struct slot *slots = memory_bytes(length + 1); /* for its alignment */
         if (type == MESSAGE_SLOTS && length >= 4) {
             memcpy(slots, body + 4, length - 4);
             losses_add(losses, session, slots, (length - 4) / SLOT_BYTES);
+        } else if (type == MESSAGE_LOSSES) {
+            note_losses(peer, body, length);
         }
         free(slots);
     }
@@ -394,9 +403,7 @@ static uint64_t tell_losses(struct peer *peer, struct losses *losses)
     for (size_t i = 0; i < losses->count; i++) {
         const struct loss *loss = &losses->items[i];
         struct out out = {0};
-        put_u32(&out, loss->line);
-        put_u64(&out, loss->first);
-        put_u64(&out, loss->count);
+        put_told_lost(&out, &(struct told_lost){loss->line, loss->first, loss->count});
         if (out.size + CHUNK_HEAD_BYTES <= room) {
             room -= out.size + CHUNK_HEAD_BYTES;
             told += loss->dropped ? 0 : loss->count;
@@ -413,11 +420,9 @@ static uint64_t tell_losses(struct peer *peer, struct losses *losses)
 /* What is told of a program beside its events. */
 static void tell_gap(struct peer *peer, uint64_t left, uint64_t left_told)
 {
+    const _Atomic uint64_t *figures = peer->program->figures;
     struct out gap = {0};
-    for (size_t i = 0; i < 3; i++)
-        put_u64(&gap, atomic_load(&peer->program->figures[i]));
-    put_u64(&gap, left);
-    put_u64(&gap, left_told);
+    put_told_losses(&gap, &(struct told_losses){figures[0], figures[1], figures[2], left, left_told});
     journal(peer, MESSAGE_LOSSES, 0, gap.data, gap.size, true);
     out_free(&gap);
 }
@@ -470,6 +475,6 @@ void program_finish(struct server *server)
         struct run *run = server->runs.items[i];
         if (run->live && run->taking && !run->finished && !telling_finish(server, run, server->last) &&
             run->taking->sessions)
-            end_of(server, run); /* whoever reads the file does the rest */
+            telling_end(server, run); /* whoever reads the file does the rest */
     }
 }

@@ -3,13 +3,10 @@
 #define SERVER_PEERS_SERVER_H
 
 #include "server/answer/answer.h"
-#include "server/answer/jobs.h"
+#include "server/answer/desk.h"
 #include "server/file/runs.h"
-#include "server/answer/question.h"
-#include "server/answer/finding.h"
 #include "server/intake/session.h"
 #include "server/loop/turn.h"
-#include "server/answer/window.h"
 #include "wire/limits.h"
 
 #include <ev.h>
@@ -38,6 +35,8 @@ struct peer {
     unsigned closed; /* the other side hung up; counts how often all queues were emptied since */
     /* a program */
     struct program *program; /* what of it the taker has */
+    const char *wrong; /* with what it told; NULL: nothing */
+    unsigned wrong_kind; /* of the message */
     bool shares; /* it has queues, or had */
     bool woken;  /* a queue fills up */
     /* a viewer */
@@ -45,9 +44,8 @@ struct peer {
     struct known known;
     bool feeding, follows_newest;
     bool telling; /* not all that is new was told */
-    struct dump *dump; /* NULL: none is under way */
-    struct jobs windows, densities, questions, searches;
-    struct window_job *kept; /* the last one answered: scrolling goes on from it */
+    bool held;    /* its messages wait until it has read */
+    struct desk desk; /* its questions */
     uint64_t fed_generation;
     unsigned fed_connected;
 };
@@ -109,7 +107,6 @@ void program_settle(struct server *server); /* likewise; all that programs have 
 /* Takes what there is, for a while, and drops all peers. */
 void program_finish(struct server *server); /* until server->last is over */
 void program_gone(struct peer *peer);
-void run_finished(struct server *server, struct run *run);
 
 /* telling.c */
 /* Tells what was taken of all runs; true if nothing is left to do. */
@@ -117,14 +114,16 @@ bool telling_go_on(struct server *server, struct share share);
 /* All of one run; false: not all is told, or worked off. */
 bool telling_finish(struct server *server, struct run *run, struct share share);
 bool telling_done(const struct run *run);
+void telling_end(struct server *server, struct run *run); /* says in its file that it ends here */
 void telling_look(struct run *run); /* how far the order is behind */
 
 /* viewer.c */
 bool viewer_ready(struct peer *peer); /* false: it must read first; its next message waits */
 bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
-void viewer_refill(struct peer *peer);
+void viewer_refill(struct peer *peer); /* there is room in the socket */
+bool viewer_has_more(const struct peer *peer); /* for when there is */
 void viewer_feed(struct server *server);
-bool viewer_work(struct server *server); /* a step of every job; false if there is none */
+bool viewer_work(struct server *server); /* a step for each; false if nobody waits for another */
 void viewer_gone(struct peer *peer);
 
 #endif

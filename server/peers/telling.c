@@ -5,7 +5,7 @@
 #include "server/loop/log.h"
 #include "server/peers/server.h"
 #include "server/taking/taking.h"
-#include "memory/map.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,17 +88,16 @@ static void pass(struct run *run, const struct chunk *chunk)
 
 /* ---- telling it ---- */
 
+/* Whoever told it is refused when its peer is looked at. */
 static void refuse(struct server *server, const struct run *run, const struct chunk *chunk, const char *error)
 {
-    for (struct peer *peer = server->peers; peer; peer = peer->next) {
-        if (!peer->program || peer->run != run || peer->program->session != chunk->session || peer->ending)
-            continue;
-        if (peer->shares && chunk->kind == MESSAGE_SLOTS)
-            peer_refuse(peer, "%s", error);
-        else
-            peer_refuse(peer, "%s: %s", message_name(chunk->kind), error);
+    struct peer *peer = server->peers;
+    while (peer && (!peer->program || peer->run != run || peer->program->session != chunk->session))
+        peer = peer->next;
+    if (!peer || peer->wrong)
         return;
-    }
+    peer->wrong = error;
+    peer->wrong_kind = chunk->kind;
 }
 
 static void begin_session(struct run *run, struct chunk chunk)
@@ -108,7 +107,7 @@ static void begin_session(struct run *run, struct chunk chunk)
     if (hello_read(&in, &hello)) {
         session_new(run, chunk.session, &hello);
         run_fact(run, chunk);
-        run->finished = false;
+        run->finished = run->ending = false;
     }
     hello_free(&hello);
 }
@@ -123,18 +122,22 @@ static void describe(struct run *run, struct chunk chunk)
     free(text);
 }
 
-static bool tell_slots(struct session *session, struct chunk chunk, const char **error)
+static const char too_much_waits[] = "more events wait for others, which never came, than there is memory for";
+
+static bool tell_slots(struct run *run, struct session *session, struct chunk chunk, const char **error)
 {
     struct slot *copy = NULL;
     if ((uintptr_t)chunk.data % _Alignof(struct slot)) {
-        copy = malloc(chunk.size);
-        if (!copy)
-            abort();
+        copy = memory_bytes(chunk.size);
         memcpy(copy, chunk.data, chunk.size);
     }
     const struct slot *slots = copy ? copy : (const struct slot *)(const void *)chunk.data;
     bool good = session_slots(session, chunk.thread, slots, chunk.size / SLOT_BYTES, error);
     free(copy);
+    if (good && run_waits_too_much(run)) {
+        *error = too_much_waits;
+        return false;
+    }
     return good;
 }
 
@@ -145,7 +148,7 @@ static bool tell_message(struct run *run, struct chunk chunk, const char **error
         return true; /* it was refused before */
     session_batch(session, tracefile_epoch(run->trace), false);
     if (chunk.kind == MESSAGE_SLOTS)
-        return tell_slots(session, chunk, error);
+        return tell_slots(run, session, chunk, error);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);
     if (chunk.kind != CHUNK_HANGUP)
@@ -165,6 +168,29 @@ static void tell(struct server *server, struct run *run, struct chunk chunk)
         refuse(server, run, &chunk, error);
 }
 
+/* ---- the end ---- */
+
+void telling_end(struct server *server, struct run *run)
+{
+    taker_enter(server->taker);
+    journal_put_quiet(run->taking, (struct chunk){.kind = CHUNK_END});
+    taker_leave(server->taker);
+    tracefile_lock(run->trace, false);
+}
+
+/* False: its last state is not written yet. */
+static bool finish(struct server *server, struct run *run, struct share share)
+{
+    if (!run->live)
+        return true;
+    if (!saving_finish(run, share))
+        return false;
+    telling_end(server, run);
+    run->finished = true;
+    run->ending = false;
+    return true;
+}
+
 /* ---- in time ---- */
 
 /* Works off what telling has set going; true if all of it is done before the time is over. */
@@ -173,8 +199,9 @@ static bool work_off(struct server *server, struct run *run, struct share share)
     bool left = run->leaving > 0, all;
     while (!(all = run_go_on(run, LOOKS)) && share_left(share))
         ;
-    if (all && left && run->connected == 0 && telling_done(run))
-        run_finished(server, run);
+    run->ending |= all && left && run->connected == 0;
+    if (all && run->ending && telling_done(run))
+        all = finish(server, run, share);
     return all;
 }
 
@@ -225,7 +252,7 @@ bool telling_finish(struct server *server, struct run *run, struct share share)
 {
     while (!paused() && share_left(share) && tell_one(server, run, share))
         ;
-    return telling_done(run) && run->leaving == 0;
+    return telling_done(run) && run->leaving == 0 && !run->ending;
 }
 
 void telling_look(struct run *run)

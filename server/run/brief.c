@@ -1,4 +1,5 @@
 #include "server/run/brief.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +18,7 @@ struct brief {
 
 struct brief *brief_new(void)
 {
-    struct brief *brief = calloc(1, sizeof *brief);
-    if (!brief)
-        abort();
+    struct brief *brief = memory_zeroed(1, sizeof *brief);
     return brief;
 }
 

@@ -1,5 +1,6 @@
 /* Fitting the clocks of several hosts. */
 #include "server/run/times.h"
+#include "memory/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,9 +38,7 @@ void clocks_free(struct clocks *clocks)
 
 static void *zeroed(size_t n, size_t each)
 {
-    void *p = calloc(n + 1, each);
-    if (!p)
-        abort();
+    void *p = memory_zeroed(n + 1, each);
     return p;
 }
 
@@ -60,9 +59,9 @@ static void find_hosts(const struct run *run, struct clocks *c)
 static uint32_t host_at(const struct run *run, const struct clocks *c, const struct event *e)
 {
     uint32_t line = e->thread && e->thread <= order_lines(run->order) ? e->thread : e->line;
-    if (!line || line > order_lines(run->order) || run->lines[line - 1].process >= c->processes)
+    if (!line || line > order_lines(run->order) || run_line_at(run, line)->process >= c->processes)
         return 0;
-    return c->host_of[run->lines[line - 1].process];
+    return c->host_of[run_line_at(run, line)->process];
 }
 
 static void look_at(const struct run *run, const struct clocks *c, struct pair *pairs, uint64_t position)

@@ -16,15 +16,6 @@
 #define CACHE_LEAST ((uint64_t)256 << 20)
 #define LINE_BYTES 512u /* of memory, with its names; many take less */
 
-static void *must(void *p)
-{
-    if (!p) {
-        fprintf(stderr, "poet server: out of memory\n");
-        abort();
-    }
-    return p;
-}
-
 /* ---- names with codes from 1 ---- */
 
 static uint64_t hash(const char *s)
@@ -51,7 +42,7 @@ static uint32_t names_add(struct names *names, const char *name)
     while (map_get(&names->index, h, i))
         i++;
     names->items = grow(names->items, &names->room, names->count + 1, sizeof *names->items);
-    names->items[names->count++] = must(strdup(name));
+    names->items[names->count++] = memory_copied(name);
     map_put(&names->index, h, i, (void *)(uintptr_t)names->count);
     return (uint32_t)names->count;
 }
@@ -89,6 +80,12 @@ static void apply_effect(void *context, uint32_t kind, uint32_t type)
         if (event && event->has_about)
             order_effect_about(run->order, kind, type, paired, event->about);
     }
+}
+
+const struct target_event *run_look(const struct run *run, uint32_t line, uint32_t type, enum relation relation)
+{
+    uint32_t kind = line & HIDDEN_LINE ? order_line_kind(run->order, line) : run_line_at(run, line)->kind;
+    return look_up(run, run_kind_name(run, kind), run_type_name(run, type), relation);
 }
 
 uint32_t run_type(struct run *run, const char *name)
@@ -134,9 +131,8 @@ bool run_describe(struct run *run, const char *name, const char *text)
         return false;
     run->targets =
         grow(run->targets, &run->target_room, run->target_count + 1, sizeof *run->targets);
-    run->target_texts = must(
-        realloc(run->target_texts, (run->target_count + 1) * sizeof *run->target_texts));
-    run->target_texts[run->target_count] = must(strdup(text));
+    run->target_texts = memory_resized(run->target_texts, run->target_count + 1, sizeof *run->target_texts);
+    run->target_texts[run->target_count] = memory_copied(text);
     run->targets[run->target_count++] = target;
     order_ask_effects(run->order, apply_effect, run);
     run->generation++;
@@ -163,15 +159,12 @@ static bool has_room(const struct run *run)
     return order_lines(run->order) < LIMIT_LINES && (!run->live || live_lines < most);
 }
 
-/* Most lines have no name. */
-static char no_name[1];
-
-static char *name_new(const char *name) { return *name ? must(strdup(name)) : no_name; }
-
-static void name_free(char *name)
+static void text_free(struct run_text *first)
 {
-    if (name != no_name)
-        free(name);
+    for (struct run_text *t = first, *next; t; t = next) {
+        next = t->next;
+        free(t);
+    }
 }
 
 /* ---- life ---- */
@@ -196,12 +189,12 @@ static size_t cache_bytes(void)
 
 struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
 {
-    struct run *run = must(calloc(1, sizeof *run));
-    run->key = must(strdup(key));
-    run->name = must(strndup(key, strcspn(key, "@")));
+    struct run *run = memory_zeroed(1, sizeof *run);
+    run->key = memory_copied(key);
+    run->name = memory_copied_part(key, strcspn(key, "@"));
     run->number = number;
     run->trace = trace;
-    run->identities.gradual = run->texts.gradual = run->sites.gradual = true;
+    run->texts.gradual = run->sites.gradual = true;
     run->order = trace ? order_new_on((struct shelf){trace, part_put, part_get, NULL}) : order_new();
     order_cache(run->order, cache_bytes());
     return run;
@@ -226,23 +219,19 @@ void run_free(struct run *run)
     if (run->counters > 0)
         close(run->counters);
     live_lines -= run->live ? order_lines(run->order) : 0;
-    for (uint32_t i = 0; i < order_lines(run->order); i++)
-        name_free(run->lines[i].name);
+    lines_free(&run->lines);
     for (size_t i = 0; i < run->process_count; i++)
         process_free(&run->processes[i]);
     map_settle(&run->texts);
     for (size_t i = 0; i < run->texts.room; i++)
-        for (struct run_text *t = run->texts.entries[i].value, *next; t; t = next) {
-            next = t->next;
-            free(t);
-        }
+        text_free(run->texts.entries[i].value);
     for (size_t i = 0; i < run->target_count; i++) {
         target_free(run->targets[i]);
         free(run->target_texts[i]);
     }
     names_free(&run->types);
     names_free(&run->kinds);
-    map_free(&run->identities);
+    identities_free(&run->identities);
     map_free(&run->texts);
     map_free(&run->sites);
     for (size_t i = 0; i < run->session_count; i++)
@@ -260,7 +249,6 @@ void run_free(struct run *run)
     free(run->targets);
     free(run->target_texts);
     free(run->site_list);
-    free(run->lines);
     free(run->changes);
     free(run->processes);
     free(run->key);
@@ -275,18 +263,62 @@ void run_free(struct run *run)
 uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
                   struct run_line facts)
 {
-    uint32_t line = (uint32_t)(uintptr_t)map_get(&run->identities, high, low);
+    uint32_t line = identities_get(&run->identities, high, low);
     if (line || !has_room(run))
         return line;
     live_lines += run->live;
     run->generation++;
     facts.kind = run_kind(run, kind);
-    facts.name = name_new(facts.name ? facts.name : "");
     line = order_line(run->order, shared, facts.kind);
-    run->lines = grow(run->lines, &run->line_room, line, sizeof *run->lines);
-    run->lines[line - 1] = facts;
-    map_put(&run->identities, high, low, (void *)(uintptr_t)line);
+    lines_add(&run->lines, facts);
+    identities_put(&run->identities, high, low, line);
     return line;
+}
+
+static bool is_away(const void *order, uint32_t line) { return order_line_away(order, line); }
+
+#define FORGET_TEXTS 256u /* places that are looked at in one step */
+
+/* Texts of events that are forgotten; true: those were all.  What moves when one is taken out moves to where it is not
+ * looked yet, or was there before. */
+static bool forget_some_texts(struct run *run)
+{
+    struct run_forgetting *f = &run->forgetting;
+    if (!map_settle_some(&run->texts, FORGET_TEXTS))
+        return false;
+    if (f->room != run->texts.room) { /* it grew: from the begin again */
+        f->room = run->texts.room;
+        f->text = 0;
+    }
+    for (unsigned looks = 0; looks < FORGET_TEXTS && f->text < f->room; looks++) {
+        const struct map_entry *e = &run->texts.entries[f->text];
+        if (e->value && order_is_forgotten(run->order, (struct ref){(uint32_t)e->a, e->b}))
+            text_free(map_take(&run->texts, e->a, e->b)); /* another may lie there now */
+        else
+            f->text++;
+    }
+    return f->text == f->room;
+}
+
+void run_pack(struct run *run) { lines_pack(&run->lines, is_away, run->order); }
+
+void run_forget(struct run *run, uint64_t position)
+{
+    run_forget_begin(run, position);
+    while (!run_forget_step(run))
+        ;
+}
+
+void run_forget_begin(struct run *run, uint64_t position)
+{
+    order_forget_begin(run->order, position);
+    run->forgetting = (struct run_forgetting){0};
+}
+
+bool run_forget_step(struct run *run)
+{
+    return order_forget_step(run->order) && forget_some_texts(run) &&
+           lines_pack_next(&run->lines, &run->forgetting.page, is_away, run->order);
 }
 
 void run_line_changed(struct run *run, uint32_t line)
@@ -298,11 +330,10 @@ void run_line_changed(struct run *run, uint32_t line)
 
 void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name)
 {
-    struct run_line *l = &run->lines[line - 1];
+    struct run_line *l = run_line_at(run, line);
     l->kind = run_kind(run, kind);
     order_line_becomes(run->order, line, l->kind);
-    name_free(l->name);
-    l->name = name_new(name);
+    lines_rename(l, name);
     run_line_changed(run, line);
 }
 
@@ -319,9 +350,8 @@ static void note_rename(struct run *run, struct ref at, const char *before, cons
 
 void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since)
 {
-    note_rename(run, (struct ref){line, since}, run->lines[line - 1].name, name);
-    name_free(run->lines[line - 1].name);
-    run->lines[line - 1].name = name_new(name);
+    note_rename(run, (struct ref){line, since}, run_line_at(run, line)->name, name);
+    lines_rename(run_line_at(run, line), name);
     run_line_changed(run, line);
 }
 
@@ -333,7 +363,7 @@ void run_add_text(struct run *run, struct ref at, const char *text)
     if (first && first->count == LIMIT_TEXTS - 1)
         text = "further texts of this event are not kept";
     size_t n = text_cut(text, LIMIT_TEXT_BYTES);
-    struct run_text *t = must(malloc(sizeof *t + n + 1));
+    struct run_text *t = memory_bytes(sizeof *t + n + 1);
     memcpy(t->text, text, n);
     t->text[n] = 0;
     t->next = NULL;
@@ -382,6 +412,22 @@ void run_patient(struct run *run)
     order_patient(run->order);
 }
 
+#if !defined(WAITING_MOST)
+#define WAITING_MOST waiting_most()
+#define WAITING_BYTES 256u /* of one event that waits, with what it is found by */
+
+static uint64_t waiting_most(void)
+{
+    static uint64_t most;
+    long pages = most ? 0 : sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (!most)
+        most = (pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)4 << 30) / 8 / WAITING_BYTES;
+    return most;
+}
+#endif
+
+bool run_waits_too_much(const struct run *run) { return order_waiting(run->order) > WAITING_MOST; }
+
 bool run_go_on(struct run *run, uint64_t looks)
 {
     uint64_t before = order_count(run->order);
@@ -417,17 +463,4 @@ uint32_t run_process(struct run *run, struct run_process process)
     }
     run->generation++;
     return (uint32_t)run->process_count++;
-}
-
-/* What a program dropped it tells by its numbers, too, unless it ends before. */
-uint64_t run_lost(const struct run *run)
-{
-    uint64_t dropped = 0, left = 0, left_told = 0, numbered = order_figures(run->order).lost;
-    for (size_t i = 0; i < run->process_count; i++) {
-        dropped += run->processes[i].dropped;
-        left += run->processes[i].left;
-        left_told += run->processes[i].left_told;
-    }
-    numbered -= left_told < numbered ? left_told : numbered;
-    return (numbered > dropped ? numbered : dropped) + left;
 }

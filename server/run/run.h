@@ -1,22 +1,16 @@
 /* One run: its order, and the names of everything in it.
  *
  * A run owns its order, its descriptions and its tables.  Codes of types and kinds are
- * the run's own; 0 is no type.  Lines of the order from 1 have a run_line each. */
+ * the run's own; 0 is no type.  Lines of the order from 1 have a run_line each (lines.h). */
 #ifndef SERVER_RUN_RUN_H
 #define SERVER_RUN_RUN_H
 
 #include "config/target.h"
+#include "server/run/identity.h"
+#include "server/run/lines.h"
 #include "memory/map.h"
 #include "server/order/order.h"
 #include "server/store/tracefile.h"
-
-struct run_line {
-    uint32_t kind;
-    uint32_t process; /* that opened it, an index into processes */
-    char *name;
-    uint64_t object, entry;
-    uint32_t programs;   /* that announced it and are connected */
-};
 
 struct run_module {
     char *path;
@@ -69,14 +63,16 @@ struct run {
     bool live;               /* trace is being written */
     char *file;
     struct names types, kinds;
-    struct run_line *lines; /* by line - 1 */
-    size_t line_room;
+    struct lines lines;
     uint32_t *changes; /* lines that changed after they were made, as it happened */
     size_t change_count, change_room;
     struct run_process *processes;
     size_t process_count, process_room;
-    struct map identities; /* of lines */
+    struct identities identities; /* of lines */
     struct map texts;
+    struct run_forgetting {
+        size_t text, room, page; /* the next ones; room: of the texts when it began with them */
+    } forgetting;
     uint64_t text_count;
     struct map sites;
     struct site {
@@ -107,6 +103,7 @@ struct run {
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished;    /* the file has no end */
     bool deleted;       /* its file, while it is written */
+    bool ending;        /* all of its programs hung up; its last state is being written */
     bool finished;      /* all of its programs hung up, and its file has its end */
     bool resting;       /* put to rest (rest.h): nothing of it is here but these figures */
     uint64_t rest_events, rest_lost;
@@ -137,6 +134,13 @@ const char *run_kind_name(const struct run *run, uint32_t kind);
 /* The line of an identity, made on first use; the name is copied. */
 uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
                   struct run_line facts);
+/* What is known of it; until the run forgets something. */
+static inline struct run_line *run_line_at(const struct run *run, uint32_t line) { return lines_at(&run->lines, line); }
+/* Forgets the oldest part, up to a position, as order_forget does. */
+void run_forget(struct run *run, uint64_t position);
+void run_forget_begin(struct run *run, uint64_t position); /* the same in steps, see order.h */
+bool run_forget_step(struct run *run);
+void run_pack(struct run *run); /* what is known of lines that the order has put away */
 void run_line_changed(struct run *run, uint32_t line); /* viewers are to hear of it again */
 /* It turns out to be of another kind, and is called so. */
 void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name);
@@ -152,7 +156,12 @@ void run_fact(struct run *run, struct chunk chunk); /* to its keeper */
 bool run_described(const struct run *run, const char *name);
 bool run_describe(struct run *run, const char *name, const char *text);
 const struct target_kind *run_target_kind(const struct run *run, const char *kind);
+/* What the descriptions say of an event of that type on a line; NULL: nothing. */
+const struct target_event *run_look(const struct run *run, uint32_t line, uint32_t type, enum relation relation);
 
+/* Whether more events wait for others than may: an eighth of the memory.  What waits by its number alone goes to
+ * the file; what waits by a key, or for several others, does not. */
+bool run_waits_too_much(const struct run *run);
 /* From now on what may take long is left to run_go_on. */
 void run_patient(struct run *run);
 /* Works off what was put off, about `looks` events of it.  True when nothing is left; then those who were

@@ -1,4 +1,5 @@
 #include "server/run/times.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ struct times {
 static uint32_t process_of(const struct run *run, const struct event *e)
 {
     uint32_t line = e->thread && e->thread <= order_lines(run->order) ? e->thread : e->line;
-    return line && line <= order_lines(run->order) ? run->lines[line - 1].process : 0;
+    return line && line <= order_lines(run->order) ? run_line_at(run, line)->process : 0;
 }
 
 int64_t times_fitted(const struct run *run, uint64_t position)
@@ -64,9 +65,7 @@ uint64_t times_position(const struct run *run, int64_t time_ns)
 
 struct times *times_new(const struct run *run, int64_t from_ns, uint64_t column_ns)
 {
-    struct times *times = calloc(1, sizeof *times);
-    if (!times)
-        abort();
+    struct times *times = memory_zeroed(1, sizeof *times);
     *times = (struct times){.run = run, .from_ns = from_ns, .column_ns = column_ns};
     return times;
 }

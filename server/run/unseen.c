@@ -1,4 +1,5 @@
 #include "server/run/unseen.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,7 @@ void unseen_add(struct run *run, uint32_t session, unsigned reason, const char *
     if (run->unseen_count >= UNSEEN_MOST + UNSEEN_COUNT)
         return;
     run->unseen = grow(run->unseen, &run->unseen_room, run->unseen_count + 1, sizeof *run->unseen);
-    char *copy = strdup(about);
-    if (!copy)
-        abort();
+    char *copy = memory_copied(about);
     run->unseen[run->unseen_count++] = (struct run_unseen){(uint8_t)reason, session, copy, 1};
     run->generation++;
 }
@@ -70,9 +69,18 @@ static uint64_t futexes_of(const struct run *run)
     return others ? 0 : unfollowed(run);
 }
 
+/* Once nobody is left who could tell their numbers. */
+static bool unnumbered(const struct run *run)
+{
+    uint64_t dropped = 0, numbered = order_figures(run->order).lost;
+    for (size_t i = 0; i < run->process_count; i++)
+        dropped += run->processes[i].dropped;
+    return !run->connected && dropped > numbered;
+}
+
 uint32_t unseen_hiding(const struct run *run)
 {
-    return hiding_ones(told(run));
+    return hiding_ones(told(run) | (unnumbered(run) ? UNSEEN_BIT(UNSEEN_LOST) : 0));
 }
 
 uint32_t unseen_mechanisms(const struct run *run)
@@ -84,10 +92,8 @@ uint32_t unseen_mechanisms(const struct run *run)
 
 struct shown_unseen *unseen_list(const struct run *run, uint32_t *count)
 {
-    struct shown_unseen *list = calloc(run->unseen_count + 2, sizeof *list);
+    struct shown_unseen *list = memory_zeroed(run->unseen_count + 2, sizeof *list);
     uint64_t futexes = futexes_of(run), lost = unseen_lost(run);
-    if (!list)
-        abort();
     *count = 0;
     for (size_t i = 0; i < run->unseen_count; i++)
         if (run->unseen[i].reason != UNSEEN_FUTEX || !futexes) /* else with their number, below */

@@ -1,5 +1,5 @@
-/* Marks: places of the journal from which it can be read on, since it is known where each thread stood. */
-#include "server/store/inside.h"
+#include "server/store/marks.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +16,15 @@ struct region region_of(const struct tracefile *file, uint32_t epoch)
 
 static struct mark *add(struct tracefile *file)
 {
-    if (file->mark_count == file->mark_room) {
-        file->mark_room = file->mark_room ? 2 * file->mark_room : 8;
-        file->marks = realloc(file->marks, file->mark_room * sizeof *file->marks);
-        if (!file->marks)
-            abort();
-    }
+    file->marks = grow(file->marks, &file->mark_room, file->mark_count + 1, sizeof *file->marks);
     struct mark *mark = &file->marks[file->mark_count++];
-    *mark = (struct mark){.number = ++file->marked, .epoch = file->told_epoch, .at = file->told_at};
+    *mark = (struct mark){.number = ++file->marked, .told = file->told};
     return mark;
 }
 
 void mark_begin(struct tracefile *file)
 {
-    file->told_epoch = 1;
-    file->told_at = TRACEFILE_HEAD_BYTES;
+    file->told = (struct told){1, TRACEFILE_HEAD_BYTES};
     add(file);
 }
 
@@ -47,7 +41,7 @@ static void thin_out(struct tracefile *file)
     file->mark_count = kept;
 }
 
-const struct mark *mark_set(struct tracefile *file, uint32_t oldest, struct chunk threads)
+uint32_t mark_set(struct tracefile *file, uint32_t oldest, struct chunk threads)
 {
     if (file->mark_count >= MARKS_MOST)
         thin_out(file);
@@ -55,6 +49,14 @@ const struct mark *mark_set(struct tracefile *file, uint32_t oldest, struct chun
     put_bytes(&mark->threads, threads.data, threads.size);
     size_t i = file->mark_count - 1;
     while (i && file->marks[i].number > oldest)
+        i--;
+    return file->marks[i].number;
+}
+
+const struct mark *mark_of(const struct tracefile *file, uint32_t number)
+{
+    size_t i = file->mark_count - 1;
+    while (i && file->marks[i].number > number)
         i--;
     return &file->marks[i];
 }

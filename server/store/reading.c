@@ -1,7 +1,8 @@
 /* Reading a trace file.  It is read, not mapped: it may be cut meanwhile, and a mapping would turn
  * that into a signal.  It may be written meanwhile, too. */
 #define _GNU_SOURCE
-#include "server/store/inside.h"
+#include "server/store/opened.h"
+#include "server/store/states.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     else if (!S_ISREG(st.st_mode) || read_at(fd, head, sizeof head, 0) != sizeof head ||
              memcmp(head, TRACEFILE_MAGIC, 8) != 0)
         *why = "this is no Poet trace file";
-    else if (at_u32(head + 8) < TRACEFILE_OLDEST || at_u32(head + 8) > TRACEFILE_VERSION)
+    else if (at_u32(head + 8) > TRACEFILE_VERSION || at_u32(head + 8) < TRACEFILE_OLDEST)
         *why = "this trace file was written by another version of Poet";
     else if (!(file = calloc(1, sizeof *file)))
         *why = "out of memory";
@@ -100,8 +101,8 @@ struct tracefile *tracefile_open(const char *path, const char **why)
         return NULL;
     }
     file->fd = fd;
-    memcpy(file->name, head + 12, TRACEFILE_NAME_BYTES);
     file->version = at_u32(head + 8);
+    memcpy(file->name, head + 12, TRACEFILE_NAME_BYTES);
     pthread_mutex_init(&file->lock, NULL);
     file->size = (uint64_t)st.st_size;
     file->reading = true;
@@ -131,8 +132,8 @@ struct replaying {
     uint64_t at;
     size_t count, room;
     uint64_t lost, places, first; /* damage: bytes, in how many places, where the first is */
-    uint32_t state, told_epoch;   /* number of the state, 0 none or of version 2; up to where it knows */
-    uint64_t told_at;
+    uint32_t state;               /* its number; 0 none, or one of an older version */
+    struct told told;             /* up to where it knows */
 };
 
 #define STRETCH_BYTES (1u << 20)
@@ -241,7 +242,7 @@ static bool read_region(struct replaying *r, struct region *region)
             at = next;
             continue;
         }
-        bool known = chunk.epoch < r->told_epoch || (chunk.epoch == r->told_epoch && at < r->told_at);
+        bool known = chunk.epoch < r->told.epoch || (chunk.epoch == r->told.epoch && at < r->told.at);
         at += CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
         if (chunk.kind != CHUNK_NEXT) {
             chunk.epoch = r->state ? r->state - known : chunk.epoch;
@@ -294,49 +295,75 @@ static void read_news(struct replaying *r, uint64_t place)
     free(places);
 }
 
-#define STATE_HEAD_BYTES 80u
-#define STATE_HEAD_2_BYTES 48u /* in version 2, where a region began with each state */
+/* What a state's bytes are, before what the order says. */
+struct state_head {
+    const uint8_t *parts, *threads; /* places; NULL in older ones, where a region begins with the threads */
+    uint32_t part_count;
+    uint64_t thread_bytes;
+    size_t size;
+};
 
-/* What a state says of the journal, and of the threads where that is to be read from. */
-static size_t read_state_head(struct replaying *r, const uint8_t *data, struct region *region, struct chunk *state,
-                              struct chunk *threads)
+/* False if that cannot be. */
+static bool read_state_head(const struct tracefile *file, const struct chunk *state, struct state_head *head)
 {
-    uint64_t size = state->size;
+    bool old = file->version < TRACEFILE_VERSION;
+    size_t left = state->size;
+    const uint8_t *at = state->data;
+    *head = (struct state_head){.size = old ? STATE_HEAD_3_BYTES : STATE_HEAD_BYTES};
+    if (left < head->size + 4)
+        return false;
+    if (file->version > TRACEFILE_WITHOUT_PARTS) {
+        head->part_count = at_u32(at + head->size);
+        head->parts = at + head->size + 4;
+        head->size += 4;
+    }
+    if (head->part_count > (left - head->size) / 8)
+        return false;
+    head->size += 8 * (size_t)head->part_count;
+    if (!old) {
+        head->thread_bytes = at_u64(at + 72);
+        head->threads = at + head->size;
+    }
+    if (head->thread_bytes > left - head->size)
+        return false;
+    head->size += (size_t)head->thread_bytes;
+    return true;
+}
+
+/* What a state says of the journal. */
+static void note_place(struct replaying *r, const uint8_t *data, struct region *region, struct chunk *state)
+{
     *region = (struct region){at_u64(data + 8), at_u64(data + 16), (uint32_t)at_u64(data + 24), false};
     state->epoch = (uint32_t)at_u64(data + 32);
     state->thread = region->epoch;
-    if (r->file->version == 2)
-        return STATE_HEAD_2_BYTES;
+    if (r->file->version < TRACEFILE_VERSION)
+        return;
     r->state = state->epoch;
-    r->told_epoch = (uint32_t)at_u64(data + 48);
-    r->told_at = at_u64(data + 56);
+    r->told = (struct told){(uint32_t)at_u64(data + 48), at_u64(data + 56)};
     state->thread = (uint32_t)at_u64(data + 64);
-    uint64_t bytes = at_u64(data + 72);
-    bytes = bytes > size - STATE_HEAD_BYTES ? size - STATE_HEAD_BYTES : bytes;
-    *threads = (struct chunk){.kind = CHUNK_THREADS, .epoch = state->thread, .data = data + STATE_HEAD_BYTES,
-                              .size = (uint32_t)bytes};
-    return STATE_HEAD_BYTES + (size_t)bytes;
 }
 
 /* Reads the state at a place, and what belongs to it; false if it is damaged. */
 static bool read_state(struct replaying *r, uint64_t place, struct region *region)
 {
-    struct chunk chunk, threads = {0};
+    struct chunk chunk;
+    struct state_head head;
     uint8_t *data = chunk_get(r->file, CHUNK_STATE, place, &chunk);
-    if (!data || chunk.size < (r->file->version == 2 ? STATE_HEAD_2_BYTES : STATE_HEAD_BYTES)) {
+    if (!data || !read_state_head(r->file, &chunk, &head)) {
         free(data);
         return false;
     }
     read_news(r, at_u64(data));
     uint64_t written = at_u64(data + 40);
-    size_t head = read_state_head(r, data, region, &chunk, &threads);
+    note_place(r, data, region, &chunk);
     if (r->file->size < written)
         note_damage(r, r->file->size, written - r->file->size);
-    chunk.data += head;
-    chunk.size -= (uint32_t)head;
+    chunk.data += head.size;
+    chunk.size -= (uint32_t)head.size;
     r->visit(r->context, chunk);
-    if (threads.size)
-        r->visit(r->context, threads);
+    if (head.thread_bytes)
+        r->visit(r->context, (struct chunk){.kind = CHUNK_THREADS, .epoch = chunk.thread, .data = head.threads,
+                                            .size = (uint32_t)head.thread_bytes});
     free(data);
     return true;
 }
@@ -358,13 +385,22 @@ bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *seria
 #endif
 }
 
-/* Is a whole state there? */
-static bool state_is_whole(const struct tracefile *file, uint64_t place)
+/* Is a whole state there, and each part that it needs?  Else *bad: where not. */
+static bool state_is_whole(const struct tracefile *file, uint64_t place, uint64_t *bad)
 {
-    struct chunk chunk;
+    struct chunk chunk, part;
+    struct state_head head = {0};
     uint8_t *data = chunk_get(file, CHUNK_STATE, place, &chunk);
+    bool whole = data && read_state_head(file, &chunk, &head);
+    *bad = place;
+    for (uint32_t i = 0; whole && i < head.part_count; i++) {
+        *bad = at_u64(head.parts + 8 * (size_t)i);
+        uint8_t *bytes = chunk_get(file, CHUNK_PART, *bad, &part);
+        whole = bytes != NULL;
+        free(bytes);
+    }
     free(data);
-    return data != NULL;
+    return whole;
 }
 
 /* The newest whole state, 0 none; notes damage where a newer one cannot be read. */
@@ -388,9 +424,10 @@ static uint64_t find_state(struct replaying *r)
     for (unsigned turn = 0; turn < 2; turn++, newest ^= 1) {
         if (!good[newest])
             continue;
-        if (state_is_whole(r->file, places[newest]))
+        uint64_t bad;
+        if (state_is_whole(r->file, places[newest], &bad))
             return places[newest];
-        note_damage(r, places[newest], CHUNK_HEAD_BYTES);
+        note_damage(r, bad, CHUNK_HEAD_BYTES);
     }
     return 0;
 }

@@ -15,8 +15,9 @@
 #include "server/store/chunk.h"
 
 #define TRACEFILE_MAGIC "POETRACE"
-#define TRACEFILE_VERSION 3u
+#define TRACEFILE_VERSION 4u
 #define TRACEFILE_OLDEST 2u /* that can be read */
+#define TRACEFILE_WITHOUT_PARTS 2u /* of that, states hold all themselves */
 #define TRACEFILE_HEAD_BYTES 128u
 #define TRACEFILE_NAME_BYTES 36u
 
@@ -72,10 +73,20 @@ uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes,
 /* Gets it back as new memory with 8 more bytes behind it; NULL if it is damaged. */
 uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, size_t *size);
 
-/* Writes a state with `threads`, which says where each thread stands.  What came before the number `oldest` is
- * not needed any more.  news: place of the newest NEWS chunk, 0 none.  False with errno: all stays as it was. */
-bool tracefile_save(struct tracefile *file, const uint8_t *state, size_t size, uint64_t news,
-                    uint32_t oldest, struct chunk threads);
+/* A state is of the moment when it begins: of the journal as far as it is told by then; `threads` says where each
+ * thread stands.  What came before the number `oldest` will not be needed any more.  Others may write the journal, tell
+ * more of it and put parts until it ends.  False with errno: all stays as it was. */
+bool tracefile_save_begin(struct tracefile *file, struct chunk threads, uint32_t oldest);
+struct state {
+    const uint8_t *data;
+    size_t size;
+    uint64_t news;         /* place of the newest NEWS chunk when it began, 0 none */
+    const uint64_t *parts; /* places of those without which it says nothing */
+    size_t part_count;
+    uint64_t written;      /* bytes of them that are new: the more, the longer new regions are */
+};
+bool tracefile_save_end(struct tracefile *file, const struct state *state);
+void tracefile_save_drop(struct tracefile *file); /* instead */
 uint64_t tracefile_end(struct tracefile *file);  /* where the next part will be */
 uint64_t tracefile_kept(struct tracefile *file); /* bytes on disk */
 /* Gives the room of the parts before a place back, NEWS apart. */

@@ -1,19 +1,14 @@
 #define _GNU_SOURCE
 #include "server/taking/hand.h"
 
+#include "memory/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define BUFFERS_MOST 8u /* that are kept though nobody needs them */
 
 static _Atomic uint64_t in_memory; /* bytes of all hands */
-
-static void *must(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
 
 /* ---- buffers ---- */
 
@@ -28,7 +23,7 @@ uint8_t *buffer_take(void)
     pthread_mutex_lock(&pool.lock);
     uint8_t *buffer = pool.count ? pool.free[--pool.count] : NULL;
     pthread_mutex_unlock(&pool.lock);
-    return buffer ? buffer : must(aligned_alloc(64, BUFFER_BYTES));
+    return buffer ? buffer : memory_given(aligned_alloc(64, BUFFER_BYTES), BUFFER_BYTES);
 }
 
 void buffer_give(uint8_t *buffer)
@@ -79,7 +74,7 @@ static uint8_t *keep(struct stretch *s, uint8_t *bytes)
         s->buffer = false;
         return bytes;
     }
-    s->bytes = s->buffer ? bytes : must(malloc(s->size));
+    s->bytes = s->buffer ? bytes : memory_bytes(s->size);
     if (s->buffer)
         return buffer_take();
     memcpy(s->bytes, bytes, s->size);
@@ -96,7 +91,7 @@ static bool joins(const struct stretch *last, const struct stretch *s)
 uint8_t *hand_put(struct hand *hand, struct stretch stretch, uint8_t *bytes)
 {
     bytes = keep(&stretch, bytes);
-    struct stretch *s = must(malloc(sizeof *s));
+    struct stretch *s = memory_bytes(sizeof *s);
     *s = stretch;
     s->next = NULL;
     atomic_fetch_add(&hand->ahead, s->size);

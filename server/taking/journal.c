@@ -1,10 +1,10 @@
 /* What goes into the journal beside the queues: messages, descriptions, last words. */
 #define _GNU_SOURCE
 #include "config/target.h"
-#include "memory/map.h"
+#include "memory/memory.h"
 #include "server/loop/log.h"
 #include "server/loop/turn.h"
-#include "server/taking/inside.h"
+#include "server/taking/journal.h"
 #include "wire/message.h"
 
 #include <errno.h>
@@ -16,9 +16,8 @@
 
 struct taking *taking_new(struct tracefile *trace, const char *file, uint64_t keep_bytes)
 {
-    struct taking *taking = calloc(1, sizeof *taking);
-    if (!taking || !(taking->file = strdup(file)))
-        abort();
+    struct taking *taking = memory_zeroed(1, sizeof *taking);
+    taking->file = memory_copied(file);
     taking->trace = trace;
     taking->most_ahead = keep_bytes && keep_bytes / KEPT_PART < AHEAD_MOST ? keep_bytes / KEPT_PART : AHEAD_MOST;
     if (keep_bytes)
@@ -79,9 +78,7 @@ static uint64_t size_of(const struct chunk *chunks, size_t count)
 
 static uint8_t *bytes_of(const struct chunk *chunks, size_t count, uint32_t epoch)
 {
-    uint8_t *bytes = malloc(size_of(chunks, count)), *at = bytes;
-    if (!bytes)
-        abort();
+    uint8_t *bytes = memory_bytes(size_of(chunks, count)), *at = bytes;
     for (size_t i = 0; i < count; i++) {
         struct chunk chunk = chunks[i];
         chunk.epoch = epoch;
@@ -133,9 +130,7 @@ static void note_described(struct taking *taking, const char *name)
 {
     taking->described = grow(taking->described, &taking->described_room, taking->described_count + 1,
                              sizeof *taking->described);
-    taking->described[taking->described_count] = strdup(name);
-    if (!taking->described[taking->described_count++])
-        abort();
+    taking->described[taking->described_count++] = memory_copied(name);
 }
 
 /* False: it has mistakes, which are told. */

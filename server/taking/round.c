@@ -2,9 +2,12 @@
  * written; then the room is given back. */
 #define _GNU_SOURCE
 #include "server/loop/turn.h"
-#include "server/taking/inside.h"
+#include "memory/memory.h"
+#include "server/taking/journal.h"
+#include "server/taking/round.h"
 #include "wire/message.h"
 #include "wire/text.h"
+#include "wire/told.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +64,7 @@ static void note_unfollowed(struct program *program)
     if (now < 2 * program->journalled + 1)
         return;
     struct out out = {0};
-    for (size_t i = 0; i < 3; i++)
-        put_u64(&out, atomic_load(&program->figures[i]));
+    put_told_losses(&out, &(struct told_losses){program->figures[0], program->figures[1], now, 0, 0});
     if (journal_put(program->taking, &(struct chunk){.kind = MESSAGE_LOSSES, .session = program->session,
                                                      .data = out.data, .size = (uint32_t)out.size}, 1, false))
         program->journalled = now;
@@ -151,9 +153,7 @@ static bool describe(struct taking *taking, const struct slot *slots, size_t cou
 /* They are copied first: the batch that they lie in is written before. */
 static bool describe_first(struct batch *batch, const struct queue *q, const struct slot *slots, size_t count)
 {
-    struct slot *copy = malloc(count * SLOT_BYTES);
-    if (!copy)
-        abort();
+    struct slot *copy = memory_bytes(count * SLOT_BYTES);
     memcpy(copy, slots, count * SLOT_BYTES);
     bool fits = write_batch(batch, q) && describe(batch->program->taking, copy, count, NULL);
     free(copy);

@@ -1,7 +1,8 @@
 /* The taker: a thread that goes round over the queues of all programs. */
 #define _GNU_SOURCE
 #include "server/loop/turn.h"
-#include "server/taking/inside.h"
+#include "memory/memory.h"
+#include "server/taking/round.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -55,9 +56,7 @@ void taker_leave(struct taker *taker)
 
 struct program *program_new(struct taker *taker, struct taking *taking)
 {
-    struct program *program = calloc(1, sizeof *program);
-    if (!program)
-        abort();
+    struct program *program = memory_zeroed(1, sizeof *program);
     program->taking = taking;
     program->session = taking->sessions++;
     taking->programs++;

@@ -1,17 +1,29 @@
 /* What recording costs inside the program, beside a bare ring buffer.
  * bench THREADS PAIRS [contended]: prints nanoseconds of CPU a lock/unlock pair, each thread on a
- * mutex of its own, or of time where all use one.  THREADS 0: a record of the ring. */
+ * mutex of its own, or of time where all use one.  THREADS 0: a record of the ring.
+ * PAIRS such as 3s: as many as there are in that time; prints nanoseconds of time a pair, and pairs. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
 static long pairs;
 static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
+static double until_ns; /* not 0: then pairs is only how often the clock is read */
+static long done;
 static int contended, count;
+
+static double wall_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return 1e9 * (double)ts.tv_sec + (double)ts.tv_nsec;
+}
 
 static double cpu_ns(void)
 {
@@ -24,19 +36,17 @@ static double cpu_ns(void)
 static void *work(void *argument)
 {
     pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, *used = contended ? &shared : &m;
-    for (long i = 0; i < pairs; i++) {
-        pthread_mutex_lock(used);
-        count += contended;
-        pthread_mutex_unlock(used);
-    }
+    long n = 0;
+    do {
+        for (long i = 0; i < pairs; i++) {
+            pthread_mutex_lock(used);
+            count += contended;
+            pthread_mutex_unlock(used);
+        }
+        n += pairs;
+    } while (wall_ns() < until_ns);
+    __atomic_fetch_add(&done, n, __ATOMIC_RELAXED);
     return argument;
-}
-
-static double wall_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return 1e9 * (double)ts.tv_sec + (double)ts.tv_nsec;
 }
 
 /* The reference: a 32-byte record with a time in a ring. */
@@ -66,12 +76,21 @@ int main(int argc, char **argv)
         return 0;
     }
     pthread_t t[16];
+    bool timed = argc > 2 && argv[2][strlen(argv[2]) - 1] == 's';
+    if (timed) {
+        until_ns = wall_ns() + 1e9 * strtod(argv[2], NULL);
+        pairs = 256;
+    }
     contended = argc > 3;
-    double begin = contended ? wall_ns() : cpu_ns();
+    double begin = contended || timed ? wall_ns() : cpu_ns();
     for (int i = 0; i < threads && i < 16; i++)
         pthread_create(&t[i], NULL, work, NULL);
     for (int i = 0; i < threads && i < 16; i++)
         pthread_join(t[i], NULL);
-    printf("%.1f\n", ((contended ? wall_ns() : cpu_ns()) - begin) / (double)(pairs * threads));
+    double spent = (contended || timed ? wall_ns() : cpu_ns()) - begin;
+    if (timed)
+        printf("%.1f %ld\n", spent * threads / (double)done, done);
+    else
+        printf("%.1f\n", spent / (double)(pairs * threads));
     return 0;
 }

@@ -1,71 +1,66 @@
 #!/bin/bash
-# Prints figures: medians of five runs, with a bare ring buffer and an untraced run beside.
-set -eu
+# make bench [PARTS="pair burst"] [SIZE=0.001]: prints one table of figures, each beside what others
+# reach on this machine.  It installs nothing, and says at the end what is missing.  SIZE scales the
+# work; the test run uses it to see that every part still runs.
+set -eu -o pipefail
 B=$(cd "$B" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-trap 'kill $server 2>/dev/null || true; rm -rf "$work"' EXIT
+DEFAULT="pair burst sustained order next pdf" # less than ten minutes in all
+ALL="$DEFAULT start programs open kinds viewer follow log huge"
+PARTS=${PARTS:-$DEFAULT}
+[ "$PARTS" = all ] && PARTS=$ALL
+SIZE=${SIZE:-1}
+for part in $PARTS; do
+    case " $ALL " in *" $part "*) ;; *) echo "make bench: no part is called $part; there are: $ALL"; exit 2 ;; esac
+done
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/poet-bench.XXXXXX")
+started= # processes to end
+stop() {
+    for pid in $started; do kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; done
+    started=
+    return 0
+}
+trap 'stop; rm -rf "$work"' EXIT
 mkdir -m 700 "$work/run"
-export XDG_RUNTIME_DIR="$work/run" XDG_STATE_HOME="$work" PATH="$B/bin:$PATH"
+export XDG_RUNTIME_DIR="$work/run" XDG_STATE_HOME="$work" HOME="$work" PATH="$B/bin:$PATH" POET_QUIET=1
+unset POET_SERVER POET_RUN POET_KEEP POET_OUTPUT POET_WAIT_MS
 cd "$work"
-server=
-if [ "${VIEW-}" = only ]; then
-    . "$here/view.sh"
-    exit
-fi
-poetcc -trace -O2 "$here/bench.c" -o traced
-poetcc -O2 "$here/bench.c" -o plain -pthread
-poet server -q -o runs/ &
-server=$!
-for _ in $(seq 100); do [ -S run/poet.sock ] && break; sleep 0.05; done
-median() { for _ in 1 2 3 4 5; do "$@"; rm -f runs/*.poet; done | sort -n | sed -n 3p; }
-echo "machine: $(nproc) cores, $(sed -n 's/model name.*: //p' /proc/cpuinfo | head -n 1), load $(cut -d' ' -f1 /proc/loadavg)"
-ring=$(median ./plain 0 5000000)
-echo "bare ring buffer with clock_gettime           $ring ns a record"
-for threads in 1 2 4; do
-    n=$((800000 / threads))
-    untraced=$(median ./plain $threads $n)
-    traced=$(median ./traced $threads $n)
-    perl -e 'my ($t, $u, $v, $r) = @ARGV; my $add = $v - $u;
-        printf "lock/unlock pair, %d thread%s             %.1f ns untraced, +%.1f ns traced (5 events, %.1f ns an event, %.1f x ring)\n",
-               $t, $t > 1 ? "s" : " ", $u, $add, $add / 5, $add / 2 / $r' $threads "$untraced" "$traced" "$ring"
-done
-. "$here/peers.sh"
-off=$(POET_SERVER=none median ./traced 1 800000)
-echo "the same, POET_SERVER=none                    $off ns a pair"
-./traced 2 1000000 >/dev/null
-until poet stat --json latest | grep -q '"finished":true'; do sleep 0.05; done
-perl -e 'printf "2 threads at full rate, 2 000 000 pairs        made to wait: %s\n", $ARGV[0]' \
-    "$(poet stat latest | sed -n 's/^made to wait *//p')"
-file=$(ls -t runs/*.poet | head -n 1)
-perl -MTime::HiRes=time -e 'my ($f) = @ARGV; my $t = time; my $s = `poet stat --json $f`; my ($n) = $s =~ /"events":(\d+)/; my $d = time - $t;
-    printf "opening a file of %d events, its figures   %.0f ms, %.1f bytes an event on disk\n", $n, 1e3 * $d, (-s $f) / $n' "$file"
-rm -f runs/*.poet
 
-# Eight programs at once.
-begin=$(date +%s.%N)
-for _ in 1 2 3 4 5 6 7 8; do ./traced 1 250000 >/dev/null & eight="${eight-} $!"; done
-wait $eight
-until [ "$(for f in runs/*.poet; do poet stat --json "$f"; done | grep -c '"finished":true')" = 8 ]; do sleep 0.05; done
-perl -e 'printf "8 programs at full rate, 10 000 000 events      %.1f M events/s until all is stored\n", 10 / ($ARGV[1] - $ARGV[0])' "$begin" "$(date +%s.%N)"
-kill $server
-wait $server || true
-rm -f runs/*.poet
+# ---- what the parts share ----
+missing=
+lacks() { missing="$missing; $1"; } # lacks WHAT: a reference, or a part, that cannot be had here
+row() { printf '%-46s %-40s %s\n' "$1" "$2" "${3-}"; } # row FIGURE HERE [BESIDE]
+calc() { perl -e 'printf $ARGV[0], eval($ARGV[1]) // 0' -- "$1" "$2"; } # calc FORMAT EXPRESSION
+scaled() { calc %.0f "$1 * $SIZE > 10 ? $1 * $SIZE : 10"; }
+now() { date +%s.%N; }
+median() { # median COMMAND...: of five runs; of one where the work is scaled down
+    local runs=5
+    [ "$SIZE" = 1 ] || runs=1
+    for _ in $(seq $runs); do
+        "$@"
+        rm -f runs/*.poet
+    done | sort -n | sed -n "$((runs / 2 + 1))p"
+}
+serve() { # a server of our own, traces in runs/
+    poet server -q -o runs/ 2>>server.log &
+    started="$started $!"
+    for _ in $(seq 200); do [ -S run/poet.sock ] && return 0; sleep 0.05; done
+    return 1
+}
+figure() { poet stat --json "$1" | perl -ne "print \$1 if /\"$2\":\"?([^,\"}]*)/"; }
+until_ordered() { until [ "$(figure "$1" finished)" = true ]; do sleep 0.05; done; }
+on_disk() { du -B1 --apparent-size "$@" | cut -f1; }
 
-# The order alone, at scale.
-for what in "uniform 0.01" "torus 0.01" "clustered 0.01" "ring 0.01" "monitors 0.01" "semaphores 0"; do
-    set -- $what
-    "$B/tests/scale" "$1" 10000 "${EVENTS:-10000000}" "$2"
-done
-"$B/tests/scale" uniform 1000 "${EVENTS:-10000000}" 0.01
-
-# A log of 30 000 events to a picture.
-perl -e 'srand 3; my (@c, @in); for my $i (1 .. 30000) { my $h = int rand 20; $c[$h][$h]++; my $t = "local";
-    if (@{$in[$h] || []} && rand() < 0.6) { my $m = shift @{$in[$h]}; for (0 .. 19) { $c[$h][$_] = $m->[$_] if ($m->[$_] || 0) > ($c[$h][$_] || 0) } $t = "receive" }
-    elsif (rand() < 0.6) { push @{$in[int rand 20]}, [@{$c[$h]}]; $t = "send" }
-    print "$t\nhost$h {", join(", ", map { "\"host$_\": $c[$h][$_]" } grep { $c[$h][$_] } 0 .. 19), "}\n" }' >big.log
-perl -MTime::HiRes=time -e 'my $t = time; system("poet import shiviz big.log -o big.poet 2>/dev/null && poet export big.poet -o big.png --all --width 3000mm") == 0 or die;
-    printf "log of 30 000 events to a picture (PNG)         %.2f s\n", time - $t'
-
-# The viewer.  `make bench VIEW=only` runs this part alone.
+. "$here/programs.sh"
+. "$here/order.sh"
 . "$here/view.sh"
+
+echo "$(nproc) cores, $(sed -n 's/model name.*: //p' /proc/cpuinfo | head -n 1), load $(cut -d' ' -f1 /proc/loadavg)"
+row FIGURE HERE "BESIDE IT"
+for part in $PARTS; do
+    "part_$part"
+    stop
+    rm -rf runs run/poet.sock
+done
+[ -z "$missing" ] || echo "missing here: ${missing#; }"

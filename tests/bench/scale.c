@@ -239,12 +239,14 @@ int main(int argc, char **argv)
     printf("  %-44s %.1f\n", "resident bytes an event, live", (resident() - base) / total);
     size_t size;
     double t = now();
+    tracefile_save_begin(file, (struct chunk){.kind = CHUNK_THREADS}, UINT32_MAX);
     uint8_t *state = order_save(order, &size);
-    printf("  %-44s %.1f MB in %.0f ms\n", "state", (double)size / 1e6, 1e3 * (now() - t));
+    uint64_t written = size + order_saved_bytes(order);
+    printf("  %-44s %.1f MB in %.0f ms\n", "state", (double)written / 1e6, 1e3 * (now() - t));
     uint32_t lines = order_lines(order);
     order_free(order);
     struct stat st;
-    tracefile_save(file, state, size, 0, UINT32_MAX, (struct chunk){.kind = CHUNK_THREADS});
+    tracefile_save_end(file, &(struct state){.data = state, .size = size, .written = written});
     stat(path, &st);
     printf("  %-44s %.1f\n", "bytes an event on disk", 512.0 * (double)st.st_blocks / total);
     t = now();

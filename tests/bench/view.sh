@@ -1,84 +1,86 @@
-# The viewer under Xvfb, drawing in software: frames, keys, memory.  Read in by bench.sh.
-[ -x "$B/libexec/poet/poet-view" ] && command -v Xvfb >/dev/null || return 0
-Xvfb -displayfd 3 -screen 0 1920x1080x24 3>display >/dev/null 2>&1 &
-xvfb=$!
-trap 'kill $server $xvfb 2>/dev/null || true; rm -rf "$work"' EXIT
-for _ in $(seq 100); do [ -s display ] && break; sleep 0.05; done
-export DISPLAY=":$(cat display)" GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none HOME="$work"
-mkdir -p .config/poet
-printf '[view]\nwidth=1900\nheight=1040\npanel=false\n' >.config/poet/view.conf
-export XDG_CONFIG_HOME="$work/.config"
-cat >threads.c <<'C'
-#include <pthread.h>
-#include <stdlib.h>
-#include <time.h>
-static pthread_mutex_t *m;
-static int threads, mutexes, pause;
-static long pairs;
-static void *work(void *a)
-{
-    unsigned r = (unsigned)(long)a * 7919 + 1;
-    struct timespec t = {0, 900000};
-    for (long i = 0; i < pairs; i++) {
-        r = r * 1103515245 + 12345;
-        int k = (int)((r >> 8) % (unsigned)mutexes);
-        pthread_mutex_lock(&m[k]);
-        pthread_mutex_unlock(&m[k]);
-        if (pause && i % pause == 0) nanosleep(&t, NULL);
-    }
-    return a;
-}
-int main(int argc, char **argv)
-{
-    threads = atoi(argv[1]);
-    mutexes = atoi(argv[2]);
-    pairs = atol(argv[3]) / 5 / threads;
-    pause = argc > 4 ? atoi(argv[4]) : 0;
-    m = calloc((size_t)mutexes, sizeof *m);
-    pthread_t *t = calloc((size_t)threads, sizeof *t);
-    for (int i = 0; i < mutexes; i++) pthread_mutex_init(&m[i], NULL);
-    for (long i = 0; i < threads; i++) pthread_create(&t[i], NULL, work, (void *)i);
-    for (int i = 0; i < threads; i++) pthread_join(t[i], NULL);
-    return argc == 0;
-}
-C
-poetcc -trace -O2 threads.c -o threads
-# trace THREADS MUTEXES EVENTS: into view.poet
-trace() {
+# Read by bench.sh: the viewer under Xvfb, drawing in software, and pictures.
+trace() { # trace THREADS MUTEXES EVENTS: into view.poet
+    [ -x threads ] || poetcc -trace -O2 "$here/threads.c" -o threads
     rm -f view.poet
-    POET_QUIET=1 POET_WAIT_MS=10000 POET_KEEP=100G POET_SERVER= POET_OUTPUT=view.poet ./threads "$1" "$2" "$3"
-    until poet stat --json view.poet | grep -q '"finished":true'; do sleep 0.1; done
+    POET_WAIT_MS=10000 POET_KEEP=100G POET_SERVER= POET_OUTPUT=view.poet ./threads "$1" "$2" "$(scaled "$3")"
+    until_ordered view.poet
 }
-cat >script <<'S'
-goto 50%
-zoom 0.6 900 300
-frames full 100
-frames scroll 300
-key right 200
-key page-right 30
-key event-on 40
-memory
-quit
-S
-for what in "30 30 100000" "30 30 10000000" "500 500 5000000" "100 9900 ${EVENTS:-10000000}"; do
-    set -- $what
-    trace "$1" "$2" "$3"
-    echo "viewer, $(($1 + $2)) lines, $3 events:"
-    poet view view.poet --script script 2>/dev/null | sed 's/^/  /'
-done
-trace 30 30 10000000
-echo quit >script
-perl -MTime::HiRes=time -e 'my $t = time; system "poet view view.poet --script script"; printf "viewer, 10 000 000 events: from start to picture and end  %.2f s\n", time - $t'
-trace 5 5 100000
-perl -MTime::HiRes=time -e 'my $t = time; system "poet export view.poet --all --no-fold -o view.pdf"; my $d = time - $t;
-    printf "PDF of 100 000 events on 10 lines                 %.0f events/s, %.1f bytes an event\n", 1e5 / $d, (-s "view.pdf") / 1e5'
-poet server -q -o runs/ &
-server=$!
-for _ in $(seq 100); do [ -S run/poet.sock ] && break; sleep 0.05; done
-./threads 8 8 6000000 25 &
-until [ "$(poet runs | wc -l)" -gt 0 ]; do sleep 0.05; done
-printf 'watch 3\nmemory\nquit\n' >script
-echo "viewer, following a run at a million events a second:"
-poet view "unix:$work/run/poet.sock" --script script 2>/dev/null | sed 's/^/  /'
-wait $! 2>/dev/null || true
-kill $server
+
+display() { # a screen for the viewer; false: none to be had
+    if ! [ -x "$B/libexec/poet/poet-view" ] || ! command -v Xvfb >/dev/null; then
+        lacks "the viewer's figures (libgtk-4-dev, xvfb)"
+        return 1
+    fi
+    rm -f display
+    Xvfb -displayfd 3 -screen 0 1920x1080x24 3>display >/dev/null 2>&1 &
+    started="$started $!"
+    for _ in $(seq 200); do [ -s display ] && break; sleep 0.05; done
+    export DISPLAY=":$(cat display)" GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none XDG_CONFIG_HOME="$work/.config"
+    mkdir -p .config/poet
+    printf '[view]\nwidth=1900\nheight=1040\npanel=false\n' >.config/poet/view.conf
+}
+
+# view SOURCE NAME: runs the script of standard input, a row for each figure that it prints
+view() {
+    cat >script
+    poet view "$1" --script script 2>view.log | while IFS=: read -r what value; do
+        row "$2: $what" "${value# }"
+    done
+}
+
+part_next() {
+    display || return 0
+    trace 100 9900 5000000
+    printf '%s\n' 'goto 50%' 'zoom 0.6 900 300' "key event-on $(calc %.0f "$SIZE < 1 ? 3 : 200")" quit | view view.poet next >next.out
+    row "next event in the viewer, 10^4 lines" "$(sed 's/.*event-on *//' next.out)" "from the key to the picture"
+}
+
+part_viewer() {
+    local lines few=$([ "$SIZE" = 1 ] && echo 1 || echo 20)
+    display || return 0
+    for lines in "30 30 100000" "30 30 10000000" "500 500 5000000" "100 9900 10000000"; do
+        set -- $lines
+        trace "$1" "$2" "$3"
+        printf '%s\n' 'goto 50%' 'zoom 0.6 900 300' "frames full $((100 / few))" "frames scroll $((300 / few))" "key right $((200 / few))" \
+            "key page-right $((40 / few))" "key event-on $((40 / few))" memory quit | view view.poet "$(($1 + $2)) lines"
+    done
+    trace 30 30 10000000
+    echo quit >script
+    local begin=$(now)
+    poet view view.poet --script script 2>/dev/null
+    row "60 lines: from start to picture and end" "$(calc '%.2f s' "$(now) - $begin")"
+}
+
+part_follow() {
+    display || return 0
+    serve
+    [ -x threads ] || poetcc -trace -O2 "$here/threads.c" -o threads
+    ./threads 8 8 "$(scaled 6000000)" 25 &
+    started="$started $!"
+    until [ "$(poet runs | wc -l)" -gt 0 ]; do sleep 0.05; done
+    printf '%s\n' "watch $(calc %.0f "$SIZE < 1 ? 1 : 3")" memory quit | view "unix:$work/run/poet.sock" "following 1 M/s"
+}
+
+part_pdf() {
+    local begin seconds n
+    trace 30 30 100000
+    n=$(figure view.poet events)
+    begin=$(now)
+    poet export view.poet --all --no-fold -o view.pdf
+    seconds=$(calc %.6f "$(now) - $begin")
+    row "PDF of $(figure view.poet lines) lines, $n events" "$(calc '%.0f events/s' "$n / $seconds")" "$(calc '%.1f bytes an event' "$(on_disk view.pdf) / $n")"
+}
+
+# A log with vector clocks to a picture.
+part_log() {
+    local begin n
+    n=$(scaled 30000)
+    perl -e 'srand 3; my (@c, @in); for my $i (1 .. shift) { my $h = int rand 20; $c[$h][$h]++; my $t = "local";
+        if (@{$in[$h] || []} && rand() < 0.6) { my $m = shift @{$in[$h]}; for (0 .. 19) { $c[$h][$_] = $m->[$_] if ($m->[$_] || 0) > ($c[$h][$_] || 0) } $t = "receive" }
+        elsif (rand() < 0.6) { push @{$in[int rand 20]}, [@{$c[$h]}]; $t = "send" }
+        print "$t\nhost$h {", join(", ", map { "\"host$_\": $c[$h][$_]" } grep { $c[$h][$_] } 0 .. 19), "}\n" }' "$n" >big.log
+    begin=$(now)
+    poet import shiviz big.log -o big.poet 2>import.log
+    poet export big.poet -o big.png --all --width "$(scaled 3000)mm"
+    row "log: $n events with clocks to a picture (PNG)" "$(calc '%.2f s' "$(now) - $begin")"
+}

@@ -19,7 +19,7 @@ like "names of threads" "$(poet dump --json unix:$XDG_RUNTIME_DIR/poet.sock#phil
 like "named events" "$(poet dump latest)" '"10[0-2] dates 20[0-2]"'
 
 run_example actors "seven times round"
-like "an actor is run by one thread at a time, and rests in between" "$(poet show latest | grep '^A:ada')" "●━━■━━○.*●━━● +●━━■"
+like "an actor is run by one thread at a time, and rests in between" "$(poet show latest | grep '^A:ada')" "●━+■━+○.*━● +●━+■"
 like "messages are arrows" "$(poet dump latest)" 'receive +A:bob .*<> [0-9]'
 
 check "deadlock compiles" compile deadlock

@@ -107,6 +107,7 @@ poet view live.poet >view.log 2>&1 &
 viewer=$!
 pids="$pids $viewer"
 check "a file, by the same program" until_true shown "^ticker$"
+kill -0 $viewer 2>/dev/null || sed 's/^/# /' view.log # it ended by itself: why
 kill $viewer
 like "no complaint" "$(grep -c CRITICAL view.log)" "^0$"
 # poet record opens it, too: on the default server, or on that of the trace file it writes

@@ -251,6 +251,76 @@ for what in fork calls; do
     ./small $what >out 2>&1
     is "16 KB of stack are enough: $what" "$(cat out)" 0
 done
+cat >bytes.c <<'C'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+/* A thread with 16 KB of stack, on which a signal handler, too, moves bytes between descriptors. */
+static int own[2];
+static volatile int handled, wrong;
+static void handler(int s)
+{
+    char c = (char)s;
+    wrong += write(own[1], &c, 1) != 1 || read(own[0], &c, 1) != 1 || c != (char)s;
+    handled++;
+}
+static void *work(void *a)
+{
+    struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+    sigset_t alarm;
+    sigemptyset(&alarm), sigaddset(&alarm, SIGALRM);
+    setitimer(ITIMER_REAL, &often, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+    for (int i = 0; i < 200 || handled < 20; i++) {
+        int p[2], s[2], e = eventfd(1, 0), file = open("bytes.c", O_RDWR);
+        struct flock range = {.l_type = F_WRLCK, .l_len = 1};
+        char b[8] = "abcdefg";
+        uint64_t n;
+        wrong += pipe(p) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, s) != 0;
+        struct pollfd ready = {.fd = p[0], .events = POLLIN};
+        wrong += write(p[1], b, 8) != 8 || poll(&ready, 1, 0) < 0 || read(p[0], b, 8) != 8 || write(s[0], b, 8) != 8 ||
+                 read(s[1], b, 8) != 8 || read(e, &n, 8) != 8;
+        while (flock(file, LOCK_EX) != 0) /* interrupted */
+            ;
+        wrong += flock(file, LOCK_UN) != 0 || fcntl(file, F_SETLK, &range) != 0;
+        close(p[0]), close(p[1]), close(s[0]), close(s[1]), close(e), close(file);
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    return a;
+}
+int main(void)
+{
+    struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    pthread_attr_t small;
+    pthread_t t;
+    sigset_t alarm;
+    sigemptyset(&alarm), sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+    sigaction(SIGALRM, &act, NULL);
+    if (pipe(own) != 0)
+        return 1;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 16384);
+    pthread_create(&t, &small, work, NULL);
+    pthread_join(t, NULL);
+    printf("%d wrong\n", wrong);
+    return 0;
+}
+C
+sed -i 's/#include <stdio.h>/&\n#include <stdint.h>/' bytes.c
+poetcc -trace -processes -g bytes.c -o bytes
+./bytes >out 2>&1
+is "and for what processes do with descriptors, in a signal handler, too" "$(cat out)" "0 wrong"
+check "and all of that is told" until_true finished latest
+is "without a contradiction" "$(figure latest contradictions)$(figure latest pending)" 00
 ./small again >out 2>err & program=$!
 until_true grep -q ready out
 kill -KILL "$server"; wait "$server" 2>/dev/null
@@ -442,6 +512,169 @@ poetcc -trace -g long.c -o long
 ./long
 until_true finished latest
 check "texts are cut between characters" sh -c 'poet dump --json latest | iconv -f UTF-8 -t UTF-8 | grep -q aaaa'
+
+# ---- real-time threads, beside others on their processor ----
+cat >urgent.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+/* One processor: a real-time thread, and others that it keeps from running, create threads and lock a file. */
+static _Atomic int stop;
+static int made;
+static void *one(void *a) { return a; }
+static void round_of(int fd)
+{
+    pthread_t t;
+    if (pthread_create(&t, NULL, one, NULL) == 0)
+        pthread_join(t, NULL);
+    flock(fd, LOCK_SH | LOCK_NB), flock(fd, LOCK_UN);
+}
+static void *usual(void *a)
+{
+    int fd = open("urgent.c", O_RDONLY);
+    while (!stop)
+        round_of(fd);
+    close(fd);
+    return a;
+}
+static void *urgent(void *a)
+{
+    struct sched_param most = {.sched_priority = 50};
+    int fd = open("urgent.c", O_RDONLY);
+    if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &most) != 0)
+        return NULL;
+    for (; made < 300; made++)
+        usleep(700), round_of(fd);
+    close(fd);
+    return a;
+}
+int main(void)
+{
+    pthread_t t[8], u;
+    cpu_set_t cpus;
+    void *result;
+    CPU_ZERO(&cpus);
+    CPU_SET(sched_getcpu(), &cpus);
+    sched_setaffinity(0, sizeof cpus, &cpus);
+    for (int i = 0; i < 8; i++)
+        pthread_create(&t[i], NULL, usual, NULL);
+    pthread_create(&u, NULL, urgent, &u);
+    pthread_join(u, &result);
+    stop = 1;
+    for (int i = 0; i < 8; i++)
+        pthread_join(t[i], NULL);
+    printf("%d\n", made);
+    return result ? 0 : 77;
+}
+C
+sed -i 's/#include <pthread.h>/#include <fcntl.h>\n&/' urgent.c
+poetcc -trace -processes -g urgent.c -o urgent
+timeout 60 ./urgent >out 2>err
+case $? in
+77) skip "no real-time threads here" ;;
+*) is "a real-time thread never waits for those that it keeps from running" "$(cat out)" 300 ;;
+esac
+check "and is traced" until_true finished latest
+
+# ---- no memory, from any call of ours on ----
+cat >without.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+/* Stands behind libpoet: what it asks for memory fails from the call on that REFUSE says. */
+static _Atomic int calls;
+static __thread int asking;
+static int refused(const void *from)
+{
+    Dl_info info;
+    if (asking)
+        return 0;
+    asking = 1;
+    int ours = dladdr(from, &info) && strstr(info.dli_fname, "libpoet");
+    asking = 0;
+    const char *first = ours ? getenv("REFUSE") : NULL;
+    return ours && ++calls >= (first ? atoi(first) : 1000000) ? (errno = ENOMEM) : 0;
+}
+#define FROM __builtin_return_address(0)
+void *mmap(void *p, size_t n, int prot, int flags, int fd, off_t o)
+{
+    return refused(FROM) ? MAP_FAILED : (void *)syscall(SYS_mmap, p, n, prot, flags, fd, o);
+}
+void *mremap(void *p, size_t before, size_t n, int flags, ...)
+{
+    return refused(FROM) ? MAP_FAILED : (void *)syscall(SYS_mremap, p, before, n, flags, 0);
+}
+int memfd_create(const char *name, unsigned flags) { return refused(FROM) ? -1 : (int)syscall(SYS_memfd_create, name, flags); }
+int ftruncate(int fd, off_t n) { return refused(FROM) ? -1 : (int)syscall(SYS_ftruncate, fd, n); }
+int calls_for_memory(void) { return calls; }
+C
+cat >needs.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int calls_for_memory(void);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, many[3000];
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int turn, sum;
+static void *work(void *a)
+{
+    for (int i = 0; i < 1000; i++)
+        pthread_mutex_lock(&many[3 * i + (long)a]), pthread_mutex_unlock(&many[3 * i + (long)a]);
+    pthread_mutex_lock(&m), sum += 1000, turn++, pthread_cond_broadcast(&c), pthread_mutex_unlock(&m);
+    return NULL;
+}
+int main(void)
+{
+    pthread_t t[3];
+    int status = 0;
+    for (int i = 0; i < 3000; i++)
+        pthread_mutex_init(&many[i], NULL);
+    for (long i = 0; i < 3; i++)
+        pthread_create(&t[i], NULL, work, (void *)i);
+    pthread_mutex_lock(&m);
+    while (turn < 3)
+        pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    for (int i = 0; i < 3; i++)
+        pthread_join(t[i], NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_mutex_lock(&m), sum++, pthread_mutex_unlock(&m);
+        exit(sum == 3001 ? 7 : 1);
+    }
+    waitpid(child, &status, 0);
+    fprintf(stderr, "%d calls\n", calls_for_memory());
+    printf("%d %d\n", sum, WEXITSTATUS(status));
+    return 0;
+}
+C
+cc -shared -fPIC without.c -o libwithout.so -ldl
+cc -g needs.c -o needs -L. -lwithout -Wl,-rpath,"$PWD" -pthread
+poet record -- ./needs >out 2>err
+until_true finished latest
+calls=$(sed -n 's/ calls$//p' err) wrong= untold=
+like "a program that needs memory of ours" "$(cat out) $calls" '^3000 7 [1-9][0-9]'
+for i in $(seq "$calls"); do
+    REFUSE=$i timeout 30 poet record -- ./needs >out 2>err
+    [ "$? $(cat out)" = "0 3000 7" ] || wrong="$wrong $i: $(cat out err);"
+    until_true finished latest
+    grep -q '^poet: ' err || poet stat latest | grep -qE '^(not followed|untraced +[1-9])' || untold="$untold $i"
+done
+is "none from any call on: the program goes on" "$wrong" ""
+is "and that is told" "$untold" ""
 
 # ---- whose server, whose variables ----
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then

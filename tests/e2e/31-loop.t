@@ -38,6 +38,7 @@ is "and what they lost is told" "$(figure "$(file gone)" lost)" $((20000 * 99999
 is "slots that wait for 30 000 announcements" "$(attack held 30000)" nothing
 check "all come" until_true finished "$(file held)"
 is "in the end" "$(figure "$(file held)" events)" 30000
+is "a viewer that asks much and reads late is answered in full" "$(attack unread 50)" "each once"
 is "kinds of lines without number are refused" "$(attack kinds 5000)" "LINE: there are too many kinds of lines"
 is "a type after too many others is refused" "$(attack after 5000)" "TYPE: a type comes after too many others"
 is "30 000 texts of one event" "$(attack texts 30000)" nothing

@@ -81,21 +81,51 @@ stop_server
 
 # ---- a full disk ----
 
-for way in "$ENDPOINT" tcp:127.0.0.1:7835; do
+# The last two drop more at once than they keep numbers of.
+for how in "$ENDPOINT 50 256" "tcp:127.0.0.1:7835 50 256" "$ENDPOINT 0 16" "tcp:127.0.0.1:7835 0 16"; do
+    read -r way wait queue <<<"$how"
     limited 600 -o full/ -l "$ENDPOINT" -l tcp:127.0.0.1:7835
-    POET_SERVER=$way POET_WAIT_MS=50 ./work counts $N
+    POET_SERVER=$way POET_WAIT_MS=$wait POET_QUEUE_KIB=$queue ./work counts $N
     until_true finished "$ENDPOINT"
-    is "a full disk (${way%%:*}): what is there and what is lost are all" "$(told "$ENDPOINT")" "$ALL"
+    is "a full disk (${way%%:*}, $wait ms): what is there and what is lost are all" "$(told "$ENDPOINT")" "$ALL"
     like "something is lost" "$(figure "$ENDPOINT" lost)" '^[1-9]'
     like "poet runs says so" "$(poet runs)" 'events, [0-9]+ lost  finished'
     like "poet check says so" "$(poet check "$ENDPOINT" 2>&1; echo "exit $?")" 'events were lost'
-    like "the log says so" "$(cat server.log)" 'events of work.* are lost: there was no room or no time for them'
+    [ "$wait" = 0 ] || like "the log says so" "$(cat server.log)" 'events of work.* are lost: there was no room or no time for them'
     is "and nothing contradicts" "$(figure "$ENDPOINT" contradictions)$(figure "$ENDPOINT" pending)" 00
     stop_server
     is "in the file, too" "$(told full/*.poet)" "$ALL"
     is "which is not called damaged" "$(figure "$(ls full/*.poet)" damage)" null
     rm -r full
 done
+
+# More threads than are read at once: what none of them can write does not keep the program from ending.
+cat >crowd.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m[12];
+static void *work(void *own)
+{
+    for (int i = 0; i < 4000; i++)
+        pthread_mutex_lock(own), pthread_mutex_unlock(own);
+    return NULL;
+}
+int main(void)
+{
+    pthread_t t[12];
+    for (int i = 0; i < 12; i++)
+        pthread_mutex_init(&m[i], NULL), pthread_create(&t[i], NULL, work, &m[i]);
+    for (int i = 0; i < 12; i++)
+        pthread_join(t[i], NULL);
+    return 0;
+}
+C
+poetcc -trace -g crowd.c -o crowd
+limited 600 -q -o full/ -l "$ENDPOINT"
+POET_WAIT_MS=5 ./crowd
+check "a full disk and many threads: the program's end is seen" until_true finished "$ENDPOINT"
+is "with all that is lost" "$(told "$ENDPOINT")" $((3 + 12 * (1 + 1 + 4000 * 5 + 1 + 2 + 1)))
+stop_server
+rm -r full
 
 # ---- a program whose main thread leaves first ----
 
@@ -143,8 +173,9 @@ stop_server
 
 cat >joined.c <<'C'
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
-/* In rounds: creates four threads, which lock and unlock so often, and joins them. */
+/* In rounds, when it is told to begin: creates four threads, which lock and unlock so often, and joins them. */
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static void *work(void *a)
 {
@@ -155,6 +186,8 @@ static void *work(void *a)
 int main(int argc, char **argv)
 {
     pthread_t t[4];
+    if (argc > 2)
+        getchar();
     for (int round = argc > 1 ? atoi(argv[1]) : 0; round > 0; round--) {
         for (int i = 0; i < 4; i++)
             pthread_create(&t[i], NULL, work, (void *)400);
@@ -171,7 +204,23 @@ POET_QUEUE_KIB=16 POET_WAIT_MS=0 ./joined 12
 until_true finished latest
 like "threads that are joined: something is lost" "$(figure latest lost)" '^[1-9]'
 # a round: 4 threads with create, start, 400 pairs of 5, end, join, joined, close; main: start, end, close
-is "what is there and what is lost are all" "$(told)" $((12 * 4 * (1 + 1 + 2000 + 1 + 2 + 1) + 3))
+JOINED=$((12 * 4 * (1 + 1 + 2000 + 1 + 2 + 1) + 3))
+is "what is there and what is lost are all" "$(told)" $JOINED
+# A server that stands still all the time: there is no room for creations, and what was lost is told by the
+# connection, before the lines that it was lost on are read.
+mkfifo joined.in
+POET_QUEUE_KIB=16 POET_WAIT_MS=0 ./joined 12 wait <joined.in &
+joined=$!
+exec 4>joined.in
+is_running() { poet runs | tail -n 1 | grep -q 'joined .* running'; }
+until_true is_running
+kill -STOP "$server"
+exec 4>&-
+wait $joined
+kill -CONT "$server"
+until_true finished latest
+is "no room for creations: what is there and what is lost are all" "$(told)" $JOINED
+like "those that nobody can number are told of" "$(poet stat latest)" 'numbers were lost: more at once than were counted'
 stop_server
 
 # ---- a server that is slow, and lives ----
@@ -262,6 +311,12 @@ deleted() { grep -q "$file was deleted" server.log; }
 check "a file that is deleted while it is written: the log says so" until_true deleted
 like "and poet stat" "$(poet stat latest 2>&1)" "the file was deleted"
 kill -KILL $program
+for _ in $(seq 24); do
+    ./work counts 40
+    until_true finished latest
+    rm rest/*.poet
+done
+check "nor do those whose files were deleted" until_true few
 stop_server
 
 # ---- who may connect ----

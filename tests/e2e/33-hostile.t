@@ -76,24 +76,25 @@ import sys, threading
 from talk import *
 column = int(sys.argv[1])
 def event(number, at):
-    return (ref(1, number) + struct.pack("<QIBBqIIIQQHHHiIBBq", number, 1, 0, 0, number, 0, 1, 0, 0, 0, 1, 0, 0, at, 0, 0, 0, -1)
+    return (ref(1, number) + struct.pack("<QIBBqIIIQQHHHiIBq", number, 1, 0, 0, number, 0, 1, 0, 0, 0, 1, 0, 0, at, 0, 0, -1)
             + struct.pack("<III", 0, 0, 0))
-def run(kind):
-    return frame(kind, struct.pack("<IIQQ", 1, 0, 2, 1) + string("run") + string("x.poet") + struct.pack("<QB", 0, 0))
+run = struct.pack("<IIQQ", 1, 0, 2, 1) + string("run") + string("x.poet") + struct.pack("<QB", 0, 0)
 tables = (frame(72, struct.pack("<IBIQQ", 1, 0, 0, 0, 0) + ref(0, 0) + struct.pack("<QQQ", 2, 1, 2) + string("task")
                 + string("main")) + frame(71, struct.pack("<I", 1) + string("x")))
 window = (struct.pack("<QQQiIqiiB", 1, 0, 2, 0, 40, 0, 0, 1, 0) + struct.pack("<III", 1, 1, 0) + struct.pack("<HHHQB", 1, 0, 0, 0, 0)
-          + struct.pack("<I", 2) + event(1, 0) + event(2, column) + struct.pack("<IIII", 0, 0, 0, 0))
+          + struct.pack("<I", 2) + event(1, 0) + event(2, column) + struct.pack("<IIIIQQ", 0, 0, 0, 0, 0, 0))
 door = socket.socket()
 door.bind(("127.0.0.1", 0))
 door.listen(5)
 print(door.getsockname()[1], flush=True)
 def serve(peer):
     for kind, body in frames(peer):
-        if kind == 1: peer.sendall(frame(64, struct.pack("<I", 1)))
-        if kind == 33: peer.sendall(run(83) + tables)
-        if kind == 32: peer.sendall(run(66) + frame(67))
-        if kind == 35: peer.sendall(frame(76, body[:4] + window))
+        if kind == 1: peer.sendall(frame(64, struct.pack("<I", VERSION)))
+        if kind != ASK: continue
+        number, what = struct.unpack_from("<IH", body)
+        if what == RUNS: peer.sendall(answer(number, PART_RUN, run))
+        if what == SELECT: peer.sendall(frame(83, run) + tables + answer(number))
+        if what == WINDOW: peer.sendall(answer(number, PART_WINDOW, window))
 while True:
     threading.Thread(target=serve, args=(door.accept()[0],), daemon=True).start()
 P
@@ -110,4 +111,45 @@ for column in 1 -100000 2000000000; do
     fi
     rm port
 done
+
+stop_server
+
+# ---- a peer whose machine is gone ----
+start_server -q -o far/ -l tcp:127.0.0.1:7837 -l "$endpoint"
+python3 - >alive <<'P'
+import socket
+from talk import *
+peer = socket.create_connection(("127.0.0.1", 7837))
+peer.sendall(program_hello("far@1"))
+peer.recv(1)
+mine = "%04X" % peer.getsockname()[1]
+for row in open("/proc/net/tcp"):  # the server's end: its timer 02 is the one that asks whether we live
+    fields = row.split()
+    if fields[2].endswith(":" + mine):
+        print(fields[5].split(":")[0])
+P
+is "over TCP a peer is asked now and then whether it lives" "$(cat alive)" 02
+stop_server
+
+# ---- another process namespace ----
+compile prodcons
+if unshare --pid --fork true 2>/dev/null; then
+    unshare --pid --fork --kill-child poet server -q -o inside/ -l "$endpoint" 2>server.log &
+    server=$!
+    pids="$pids $server"
+    until_true poet runs "$endpoint"
+    is "a program outside of the server's process namespace" "$(POET_SERVER=$endpoint ./prodcons)" "sum of 10 items: 45"
+    check "is traced" sound "$endpoint"
+    POET_SERVER=$endpoint unshare --pid --fork ./prodcons >out
+    check "so is one in a third one" sound "$endpoint"
+    is "both are there" "$(poet runs "$endpoint" | grep -c finished)" 2
+    kill -KILL "$server"
+    wait "$server" 2>/dev/null
+    start_server -q -o outside/ -l "$endpoint"
+    POET_SERVER=$endpoint unshare --pid --fork ./prodcons >out
+    check "and one inside, of a server outside" sound "$endpoint"
+    stop_server
+else
+    skip "no process namespaces here"
+fi
 done_testing

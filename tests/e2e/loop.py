@@ -13,11 +13,23 @@ def message(number, body=b""):
 
 
 def hello(run, role=PROGRAM):
-    body = struct.pack("<IIB", 0x54454F50, 1, role)
+    body = struct.pack("<IIB", 0x54454F50, 2, role)
     if role == PROGRAM:
         body += string(run) + string("pthread") + string("/bin/" + run) + string("host")
         body += struct.pack("<IQQQI", 1, 1, 1, 1, 0)
     return message(1, body)
+
+
+RUNS, SELECT, SEARCH, LIST = 1, 2, 25, 26
+
+
+def ask(number, what, body=b""):
+    return message(32, struct.pack("<IH", number, what) + body)
+
+
+def answered(what):
+    """Number of the question, whether that was the last part, what it is."""
+    return struct.unpack_from("<I?H", what[1]) if what[0] == 66 else (0, False, 0)
 
 
 def type_is(code, name):
@@ -42,7 +54,7 @@ class Peer:
     def __init__(self, *said):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(os.environ["XDG_RUNTIME_DIR"] + "/poet.sock")
-        self.bytes = b""
+        self.bytes, self.at = b"", 0
         self.say(*said)
 
     def say(self, *said):
@@ -52,7 +64,10 @@ class Peer:
 
     def next(self):
         """The next answer, or None when the server has hung up."""
-        while len(self.bytes) < 8 or len(self.bytes) < 8 + struct.unpack_from("<I", self.bytes)[0]:
+        while len(self.bytes) - self.at < 8 or (
+            len(self.bytes) - self.at < 8 + struct.unpack_from("<I", self.bytes, self.at)[0]
+        ):
+            self.bytes, self.at = self.bytes[self.at :], 0
             try:
                 got = self.socket.recv(1 << 20)
             except ConnectionError:
@@ -60,9 +75,9 @@ class Peer:
             if not got:
                 return None
             self.bytes += got
-        size, number = struct.unpack_from("<IH", self.bytes)
-        body, self.bytes = self.bytes[8 : 8 + size], self.bytes[8 + size :]
-        return number, body
+        size, number = struct.unpack_from("<IH", self.bytes, self.at)
+        self.at += 8 + size
+        return number, self.bytes[self.at - size : self.at]
 
     def bye(self):
         """Hangs up; what the server said, until it has, too."""
@@ -95,6 +110,25 @@ def pending(count):
     peer = program("pending", slots(event(1, i + 2) for i in range(count)))
     print("sent", flush=True)
     sys.stdin.read()
+    peer.bye()
+
+
+def many(count):
+    """Lines of one thread, in turn; more and more until told to end, or the server is gone."""
+    peer = program("many", (b"".join(line(i + 2) for i in range(k, k + 1000)) for k in range(0, count, 1000)))
+    os.set_blocking(0, False)
+    number, told_to_end = 0, False
+    try:
+        while not told_to_end:
+            number += 1
+            peer.say(slots(event(i + 2, number) for i in range(count)))
+            try:
+                told_to_end = os.read(0, 1) == b""
+            except BlockingIOError:
+                pass
+    except ConnectionError:
+        return
+    print(number, flush=True)
     peer.bye()
 
 
@@ -144,25 +178,42 @@ def search(expression):
     """A search in the run of texts; another viewer is answered between its steps."""
     seeker, other = Peer(hello("", VIEWER)), Peer(hello("", VIEWER))
     seeker.next(), other.next()
-    seeker.say(message(33, string("texts")))
+    seeker.say(ask(1, SELECT, string("texts")))
     while seeker.next()[0] != 83:
         pass
-    seeker.say(message(40, struct.pack("<IQBIIII", 1, 0, 12, 1000, 0, 0, 0) + string(expression)))
+    seeker.say(ask(2, SEARCH, struct.pack("<QBIIII", 0, 12, 1000, 0, 0, 0) + string(expression)))
     seeker.socket.setblocking(False)
     asked = 0
     while True:
-        other.say(message(32))
-        while other.next()[0] != 67:
-            pass
         asked += 1
+        other.say(ask(asked, RUNS))
+        while answered(other.next())[:2] != (asked, True):
+            pass
         try:
             got = seeker.next()
         except BlockingIOError:
             continue
-        if got[0] == 81 and got[1][4]:
+        if answered(got)[:2] == (2, True):
             break
     problem = got[1][-400:].decode(errors="replace").replace("\0", "")
     print("asked %s, %s" % ("often" if asked > 10 else asked, problem[problem.find("the expression") :]))
+
+
+def unread(count):
+    """Asks for much and reads nothing of it until another viewer was answered."""
+    slow, other = Peer(hello("", VIEWER)), Peer(hello("", VIEWER))
+    slow.next(), other.next()
+    slow.say(ask(count + 1, SELECT, string("held")))
+    slow.say(ask(i + 1, LIST, struct.pack("<QI", 0, 4096)) for i in range(count))
+    for i in range(100):
+        other.say(ask(i + 1, RUNS))
+        while answered(other.next())[:2] != (i + 1, True):
+            pass
+    ends = []
+    while len(ends) <= count:
+        number, last, _ = answered(slow.next())
+        ends += [number] if last else []
+    print("each once" if sorted(ends) == list(range(1, count + 2)) else ends)
 
 
 what, argument = sys.argv[1:]

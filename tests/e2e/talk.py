@@ -3,6 +3,8 @@ docs/wire.md has each message."""
 import socket
 import struct
 
+VERSION = 2
+
 
 def frame(kind, body=b""):
     return struct.pack("<IHH", len(body), kind, 0x4F50) + body
@@ -18,12 +20,20 @@ def ref(line, number):
 
 
 def program_hello(run, path="/bin/program", arguments=(), pid=1, instance=1):
-    return frame(1, struct.pack("<IIB", 0x54454F50, 1, 1) + string(run) + string("pthread") + string(path)
+    return frame(1, struct.pack("<IIB", 0x54454F50, VERSION, 1) + string(run) + string("pthread") + string(path)
                  + string("host") + struct.pack("<IQQQ", pid, instance, 0, 0)
                  + struct.pack("<I", len(arguments)) + b"".join(map(string, arguments)))
 
 
-VIEWER_HELLO = frame(1, struct.pack("<IIB", 0x54454F50, 1, 2))
+VIEWER_HELLO = frame(1, struct.pack("<IIB", 0x54454F50, VERSION, 2))
+
+
+ASK, RUNS, SELECT, WINDOW = 32, 1, 2, 16
+PART_END, PART_RUN, PART_WINDOW = 0, 2, 3
+
+
+def answer(question, part=PART_END, body=b"", last=True):
+    return frame(66, struct.pack("<IBH", question, last, part) + body)
 
 
 def module(start, end, path):

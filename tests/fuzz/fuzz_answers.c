@@ -1,5 +1,6 @@
 /* What a server may tell its viewers: tables, windows, tails, findings of any content.  A picture is made of
  * each window, in words and in pixels.  The first byte says how. */
+#include "clients/source/stands.h"
 #include "clients/source/waits.h"
 #include "render/lettering.h"
 #include "render/page.h"
@@ -74,15 +75,14 @@ static void take_window(struct viewer *viewer, struct in *in)
     shown_window_free(&window);
 }
 
-static void take_tail(struct viewer *viewer, unsigned type, struct in *in)
+static void take_waits(struct viewer *viewer, const struct answer *answer)
 {
     struct waits *waits = &viewer->waits;
-    if (waits->tail_count >= 1000 || !waits_take(waits, &viewer->book, type, in))
+    if (waits->count >= 1000 || !waits_take(waits, answer))
         return;
-    for (uint32_t i = 0; i < waits->count; i++) {
-        struct ref since;
-        for (uint32_t k = 0; k < 50 && waits_holder(waits, &viewer->book, &waits->items[i], k, &since); k++)
-            book_label(&viewer->book, waits->items[i].about);
+    for (size_t i = 0; i < waits->count; i++) {
+        book_look(&viewer->book, &waits->items[i].event);
+        book_label(&viewer->book, waits->items[i].about);
         waits_of(waits, waits->items[i].thread);
     }
     waits_free(waits);
@@ -100,50 +100,62 @@ static void take_event(struct viewer *viewer, struct in *in)
     shown_event_free(&event);
 }
 
-static void take_other(unsigned type, struct in *in)
+static void take_other(const struct answer *answer)
 {
     struct shown_density density;
     struct shown_found found;
     struct shown_stat stat;
     struct shown_count count;
-    switch (type) {
-    case MESSAGE_DENSITY_IS:
-        get_density(in, &density);
+    switch (answer->part) {
+    case PART_DENSITY:
+        get_density(answer->in, &density);
         shown_density_free(&density);
         break;
-    case MESSAGE_FOUND:
-        get_found(in, &found);
+    case PART_FOUND:
+        get_found(answer->in, &found);
         shown_found_free(&found);
         break;
-    case MESSAGE_STAT_IS:
-        get_stat(in, &stat);
-        free(stat.damage);
+    case PART_STAT:
+        get_stat(answer->in, &stat);
+        shown_stat_free(&stat);
         break;
-    case MESSAGE_COUNT_IS:
-        get_count_is(in, &count);
+    case PART_COUNT:
+        get_count_is(answer->in, &count);
         break;
     default:
         break;
     }
 }
 
+static void take_stands(const struct answer *answer)
+{
+    struct shown_event events[16] = {0};
+    struct shown_window window = {.events = events, .event_count = 16};
+    struct stands stands = {&window, 0};
+    stands_take(&stands, answer);
+}
+
 static void take(struct viewer *viewer, unsigned type, struct in *in)
 {
-    if (book_take(&viewer->book, type, in) || in->error)
+    struct answer answer;
+    if (book_take(&viewer->book, type, in) || in->error || type != MESSAGE_ANSWER)
         return;
-    if (type == MESSAGE_WINDOW_IS)
+    get_answer(in, &answer);
+    if (answer.part == PART_WINDOW)
         take_window(viewer, in);
-    else if (type == MESSAGE_TAIL || type == MESSAGE_TAILS_END)
-        take_tail(viewer, type, in);
-    else if (type == MESSAGE_EVENT)
+    else if (answer.part == PART_WAIT || answer.part == PART_CYCLE || answer.part == PART_NOW)
+        take_waits(viewer, &answer);
+    else if (answer.part == PART_EVENT)
         take_event(viewer, in);
+    else if (answer.part == PART_STANDS)
+        take_stands(&answer);
     else
-        take_other(type, in);
+        take_other(&answer);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct viewer viewer = {0};
+    struct viewer viewer = {.book.named = true};
     if (size) {
         viewer.how = *data++;
         size--;

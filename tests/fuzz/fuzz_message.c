@@ -1,8 +1,5 @@
 /* What a program and a viewer may send: frames of any content, to a run and its answers. */
-#include "server/answer/answer.h"
-#include "server/answer/finding.h"
-#include "server/answer/question.h"
-#include "server/answer/window.h"
+#include "server/answer/desk.h"
 #include "server/intake/session.h"
 #include "wire/limits.h"
 
@@ -23,62 +20,21 @@ out:
     free(s);
 }
 
-static void finish(const struct job_sort *sort, void *job, struct out *out)
-{
-    bool done = false;
-    while (!done) {
-        while (!sort->step(job, 2000))
-            ;
-        done = sort->put(job, out);
-    }
-    sort->free(job);
-}
-
-static void ask(const struct run *run, unsigned type, struct in *in, struct out *out)
-{
-    struct window_request window = {0};
-    struct density_request density = {0};
-    struct search_request search = {0};
-    if (type == MESSAGE_WINDOW) {
-        get_window_request(in, &window);
-        if (in_done(in))
-            finish(&window_jobs, window_begin(run, &window, NULL), out);
-    } else if (type == MESSAGE_DENSITY) {
-        get_density_request(in, &density);
-        if (in_done(in))
-            finish(&density_jobs, density_begin(run, &density), out);
-    } else {
-        get_search_request(in, &search);
-        if (in_done(in))
-            finish(&finding_jobs, finding_begin(run, &search), out);
-    }
-    window_request_free(&window);
-    density_request_free(&density);
-    search_request_free(&search);
-}
-
-static void view(const struct run *run, unsigned type, const uint8_t *body, size_t size)
+/* A question, to the end of its answer. */
+static void ask(const struct run *run, const uint8_t *body, size_t size)
 {
     struct out out = {0};
     struct in in = in_from(body, size);
-    if (type == MESSAGE_WINDOW || type == MESSAGE_DENSITY || type == MESSAGE_SEARCH) {
-        ask(run, type, &in, &out);
-    } else if (type == MESSAGE_WHY || type == MESSAGE_ORDER || type == MESSAGE_COUNT) {
-        finish(&question_jobs, question_new(run, type, &in), &out);
-    } else if (type == MESSAGE_LIST) {
-        uint64_t position = get_u64(&in);
-        answer_list(&out, run, position, get_u32(&in));
-    } else if (type == MESSAGE_STEP) {
-        struct ref from = get_ref(&in);
-        answer_step(&out, run, from, (enum asked_step)(get_u8(&in) % STEPS));
-    } else if (type == MESSAGE_DUMP) {
-        struct dump *dump = dump_new(run);
-        while (!dump_step(dump, &out, SIZE_MAX))
-            ;
-        dump_free(dump);
-    } else if (type == MESSAGE_TAILS) {
-        finish(&question_jobs, question_new(run, type, &in), &out);
+    struct desk desk = {.run = run};
+    struct asked asked;
+    get_asked(&in, &asked);
+    if (!in.error)
+        desk_ask(&desk, &asked, &in, &out);
+    while (desk.count) {
+        desk_step(&desk, &out);
+        desk_refill(&desk, &out);
     }
+    desk_clear(&desk, NULL);
     out_free(&out);
 }
 
@@ -101,8 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             hello_free(&hello);
         } else if (type == MESSAGE_SLOTS) {
             slots(session, body, length);
-        } else if (type >= MESSAGE_RUNS) {
-            view(run, type, body, length);
+        } else if (type == MESSAGE_ASK) {
+            ask(run, body, length);
         } else {
             session_message(session, type, 0, body, length, &error);
         }

@@ -3,6 +3,7 @@
 #define TESTS_UNIT_PROGRAM_H
 
 #include "server/intake/session.h"
+#include "wire/told.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,47 +11,33 @@
 /* Codes: types 1 note, 2 enter, 3 entered; shape SHAPE_COMPOUND pairs 2 with 3. */
 static inline void put_test_hello(struct out *out)
 {
-    put_u32(out, HELLO_MAGIC);
-    put_u32(out, WIRE_VERSION);
-    put_u8(out, ROLE_PROGRAM);
-    put_string(out, "test@1");
-    put_string(out, "pthread");
-    put_string(out, "/bin/test");
-    put_string(out, "host");
-    put_u32(out, 42);
-    put_u64(out, 1);
-    put_u64(out, 1000);
-    put_u64(out, 2000);
-    put_u32(out, 1);
-    put_string(out, "test");
+    put_told_hello(out, &(struct told_hello){.role = ROLE_PROGRAM,
+                                             .run = text_of("test@1"),
+                                             .environment = text_of("pthread"),
+                                             .path = text_of("/bin/test"),
+                                             .host = text_of("host"),
+                                             .pid = 42,
+                                             .instance = 1,
+                                             .clock_ns = 1000,
+                                             .wall_ns = 2000,
+                                             .argument_count = 1});
+    put_told_argument(out, text_of("test"));
 }
 
 static inline void put_test_type(struct out *out, uint16_t code, const char *name)
 {
-    put_u16(out, code);
-    put_string(out, name);
-    put_u16(out, 0);
+    put_told_type(out, &(struct told_type){.code = code, .name = text_of(name)});
 }
 
 static inline void put_test_shape(struct out *out)
 {
-    put_u16(out, SHAPE_COMPOUND);
-    put_u16(out, 1);
-    put_u16(out, 2);
-    put_u16(out, 3);
-    put_u32(out, 0);
+    put_told_shape(out, &(struct told_shape){SHAPE_COMPOUND, 1, {{2, 3, 0}}});
 }
 
 static inline void put_test_line(struct out *out, uint32_t code, const char *kind, const char *name)
 {
-    put_u32(out, code);
-    put_u64(out, 1);
-    put_u64(out, code);
-    put_u8(out, 0);
-    put_u64(out, 0);
-    put_u64(out, 0);
-    put_string(out, kind);
-    put_string(out, name);
+    put_told_line(out, &(struct told_line){
+                           .code = code, .high = 1, .low = code, .kind = text_of(kind), .name = text_of(name)});
 }
 
 /* What the program says, one after the other, to `say`. */

@@ -1,9 +1,8 @@
 /* What a viewer asks about events: counts, searches, lists, steps and densities, against brute force. */
-#include "server/answer/answer.h"
-#include "server/answer/finding.h"
-#include "server/answer/window.h"
 #include "tests/bruteforce.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/asking.h"
+#include "wire/asked.h"
+#include "wire/shown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,18 +25,17 @@ static struct run *run_of(unsigned seed)
     return run;
 }
 
-static struct in body_of(const struct out *out, enum message wanted)
+static struct shown_count count(const struct run *run, struct ref at)
 {
-    unsigned type;
-    size_t length;
-    const char *error;
-    for (size_t at = 0; at < out->size; at += MESSAGE_FRAME_BYTES + length) {
-        assert_int_equal(frame_read(out->data + at, out->size - at, SIZE_MAX, &type, &length, &error), 1);
-        if (type == wanted)
-            return in_from(out->data + at + MESSAGE_FRAME_BYTES, length);
-    }
-    fail_msg("no %s", message_name(wanted));
-    return (struct in){0};
+    struct out body = {0};
+    struct shown_count got;
+    put_ref(&body, at);
+    struct out out = answer_to(run, &question_count, body, 1200);
+    struct in in = part_of(&out, PART_COUNT);
+    get_count_is(&in, &got);
+    assert_true(in_done(&in));
+    out_free(&out);
+    return got;
 }
 
 static void counts_are_those_of_brute_force(void **state)
@@ -54,22 +52,13 @@ static void counts_are_those_of_brute_force(void **state)
                 enum precedence p = execution_compare(&x, i, e);
                 want[p == ORDER_CONCURRENT && execution_doubts_differ(&x, i, e) ? ORDER_UNKNOWN : p]++;
             }
-            struct out out = {0};
-            struct shown_count got;
-            struct count_job *job = count_begin(run, x.arrivals[e].at);
-            while (!count_step(job, 1200))
-                ;
-            count_put(job, &out);
-            count_free(job);
-            struct in in = body_of(&out, MESSAGE_COUNT_IS);
-            get_count_is(&in, &got);
-            assert_true(in_done(&in) && got.known);
+            struct shown_count got = count(run, x.arrivals[e].at);
+            assert_true(got.known);
             assert_int_equal(got.before, want[ORDER_BEFORE]);
             assert_int_equal(got.after, want[ORDER_AFTER]);
             assert_int_equal(got.concurrent, want[ORDER_CONCURRENT]);
             assert_int_equal(got.same, want[ORDER_SAME]);
             assert_int_equal(got.unknown, want[ORDER_UNKNOWN]);
-            out_free(&out);
         }
         run_free(run);
     }
@@ -81,41 +70,24 @@ static void an_event_that_is_not_there_has_no_counts(void **state)
     (void)state;
     struct run *run = run_of(1);
     struct ref wrong[] = {{0, 1}, {1, 1000000}, {999, 1}, {HIDDEN_LINE | 1, 1}};
-    for (size_t i = 0; i < 4; i++) {
-        struct out out = {0};
-        struct shown_count got;
-        struct count_job *job = count_begin(run, wrong[i]);
-        while (!count_step(job, 1200))
-            ;
-        count_put(job, &out);
-        count_free(job);
-        struct in in = body_of(&out, MESSAGE_COUNT_IS);
-        get_count_is(&in, &got);
-        assert_true(in_done(&in) && !got.known);
-        out_free(&out);
-    }
+    for (size_t i = 0; i < 4; i++)
+        assert_false(count(run, wrong[i]).known);
     run_free(run);
 }
 
-/* Runs a search to its end; all hits that it told. */
-static struct shown_found search(const struct run *run, struct search_request request)
+/* All hits that a search told. */
+static struct shown_found search(const struct run *run, struct search_request request, uint64_t budget)
 {
     struct shown_found all = {0};
-    request.text = strdup(request.text ? request.text : "");
-    if (request.types)
-        request.types = memcpy(malloc(16), request.types, 4 * request.type_count);
-    if (request.lines)
-        request.lines = memcpy(malloc(16), request.lines, 4 * request.line_count);
-    struct finding_job *job = finding_begin(run, &request);
-    while (!all.done) {
-        struct out out = {0};
+    struct out body = {0};
+    struct answer answer;
+    struct in in;
+    put_search_request(&body, &request);
+    struct out out = answer_to(run, &question_search, body, budget);
+    for (size_t at = 0; next_part(&out, &at, &answer, &in);) {
         struct shown_found part;
-        while (!finding_jobs.step(job, 7))
-            ;
-        finding_jobs.put(job, &out);
-        struct in in = body_of(&out, MESSAGE_FOUND);
         get_found(&in, &part);
-        assert_true(in_done(&in));
+        assert_true(in_done(&in) && answer.last == part.done);
         all.hits = realloc(all.hits, (all.hit_count + part.hit_count + 1) * sizeof *all.hits);
         memcpy(all.hits + all.hit_count, part.hits, part.hit_count * sizeof *part.hits);
         all.hit_count += part.hit_count;
@@ -125,9 +97,8 @@ static struct shown_found search(const struct run *run, struct search_request re
         all.problem = part.problem;
         part.problem = NULL;
         shown_found_free(&part);
-        out_free(&out);
     }
-    finding_jobs.free(job);
+    out_free(&out);
     return all;
 }
 
@@ -147,24 +118,24 @@ static void searches_find_all_that_match(void **state)
                 bool line = x.arrivals[i].at.line <= 2, said = i % 5 == 0 && i % 2;
                 want += any ? type || line || said : type && line && said;
             }
-            struct search_request r = {.id = 1, .any = any, .limit = LIMIT_HITS, .types = types,
+            struct search_request r = {.any = any, .limit = LIMIT_HITS, .types = types,
                                        .type_count = 2, .lines = lines, .line_count = 2, .text = text};
-            struct shown_found found = search(run, r);
+            struct shown_found found = search(run, r, 7);
             assert_int_equal(found.count, want);
             assert_int_equal(found.hit_count, want);
             for (uint32_t i = 0; i + 1 < found.hit_count; i++)
                 assert_true(found.hits[i].position < found.hits[i + 1].position);
             r.backwards = true;
             r.from = UINT64_MAX;
-            struct shown_found back = search(run, r);
+            struct shown_found back = search(run, r, 7);
             assert_int_equal(back.hit_count, want);
             for (uint32_t i = 0; i < want; i++)
                 assert_int_equal(back.hits[i].position, found.hits[want - 1 - i].position);
             r.limit = 1;
-            struct shown_found one = search(run, r);
+            struct shown_found one = search(run, r, 7);
             assert_int_equal(one.hit_count, want > 0);
             r.count = true;
-            struct shown_found counted = search(run, r);
+            struct shown_found counted = search(run, r, 7);
             assert_true(counted.hit_count == (want > 0) && counted.count == want);
             shown_found_free(&found);
             shown_found_free(&back);
@@ -182,17 +153,17 @@ static void expressions_are_bounded_and_their_mistakes_are_told(void **state)
     run_add_text(run, x.arrivals[4].at, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!");
     run_add_text(run, x.arrivals[5].at, "buffer 17 full");
     char good[] = "BUFFER \\d+ (full|empty)$", endless[] = "(a+)+$", wrong[] = "one(two";
-    struct search_request r = {.id = 1, .expression = true, .limit = 9, .text = good};
-    struct shown_found f = search(run, r);
+    struct search_request r = {.expression = true, .limit = 9, .text = good};
+    struct shown_found f = search(run, r, 7);
     assert_int_equal(f.hit_count, 1);
     assert_true(ref_equal(f.hits[0].at, x.arrivals[5].at));
     shown_found_free(&f);
     r.text = endless;
-    f = search(run, r);
+    f = search(run, r, 7);
     assert_int_equal(f.hit_count, 0); /* gives up rather than think for years */
     shown_found_free(&f);
     r.text = wrong;
-    f = search(run, r);
+    f = search(run, r, 7);
     assert_true(f.hit_count == 0 && strncmp(f.problem, "at character 8", 14) == 0);
     shown_found_free(&f);
     run_free(run);
@@ -200,10 +171,12 @@ static void expressions_are_bounded_and_their_mistakes_are_told(void **state)
 
 static struct ref step(const struct run *run, struct ref from, enum asked_step kind)
 {
-    struct out out = {0};
+    struct out body = {0};
     struct shown_found found;
-    answer_step(&out, run, from, kind);
-    struct in in = body_of(&out, MESSAGE_FOUND);
+    put_ref(&body, from);
+    put_u8(&body, (uint8_t)kind);
+    struct out out = answer_to(run, &question_step, body, 0);
+    struct in in = part_of(&out, PART_FOUND);
     get_found(&in, &found);
     assert_true(in_done(&in) && found.done);
     struct ref to = found.hit_count ? found.hits[0].at : (struct ref){0, 0};
@@ -255,22 +228,20 @@ static void a_list_holds_every_event_once(void **state)
     uint64_t position = 0, count = 1;
     uint32_t total = 0;
     while (position < count) {
-        struct out out = {0};
-        answer_list(&out, run, position, 9);
-        struct in in = body_of(&out, MESSAGE_LIST_END);
-        position = get_u64(&in);
-        count = get_u64(&in);
-        for (size_t at = 0; at < out.size;) {
-            unsigned type;
-            size_t length;
-            const char *error;
-            frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error);
-            struct in body = in_from(out.data + at + MESSAGE_FRAME_BYTES, length);
+        struct out body = {0};
+        struct answer answer;
+        struct in in;
+        put_u64(&body, position);
+        put_u32(&body, 9);
+        struct out out = answer_to(run, &question_list, body, 0);
+        for (size_t at = 0; next_part(&out, &at, &answer, &in);) {
             struct shown_event e;
-            at += MESSAGE_FRAME_BYTES + length;
-            if (type != MESSAGE_EVENT)
+            if (answer.part == PART_LISTED) {
+                position = get_u64(&in);
+                count = get_u64(&in);
                 continue;
-            get_event(&body, &e);
+            }
+            get_event(&in, &e);
             assert_int_equal(seen[index_of(e.at)]++, 0);
             assert_int_equal(e.position, order_position(run->order, e.at));
             shown_event_free(&e);
@@ -295,17 +266,14 @@ static void densities_count_every_event_once(void **state)
             joined[i] = i % 3 == 1;
         }
         for (unsigned way = 0; way < 4; way++) { /* borders only or every event: the same */
-            struct density_request r = {.id = 1, .from = (int64_t)(seed % 7), .to = (int64_t)(n - seed % 5),
+            struct density_request r = {.from = (int64_t)(seed % 7), .to = (int64_t)(n - seed % 5),
                                         .pixels = 1 + seed % 40, .rows = rows, .joined = joined,
                                         .row_count = x.lines, .blocked = way & 1};
-            struct density_job *job = density_begin(run, &r);
-            struct out out = {0};
+            struct out body = {0};
             struct shown_density d;
-            while (!density_jobs.step(job, 1100))
-                ;
-            density_jobs.put(job, &out);
-            density_jobs.free(job);
-            struct in in = body_of(&out, MESSAGE_DENSITY_IS);
+            put_density_request(&body, &r);
+            struct out out = answer_to(run, &question_density, body, 1100);
+            struct in in = part_of(&out, PART_DENSITY);
             get_density(&in, &d);
             assert_true(in_done(&in));
             uint32_t *want = calloc((size_t)d.row_count * d.pixels, sizeof *want);
@@ -340,28 +308,57 @@ static void a_costly_expression_is_told(void **state)
     }
     for (unsigned i = 0; i < 30; i++)
         run_add_text(run, at, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!");
-    struct search_request request = {.id = 1, .expression = true, .limit = 10, .text = strdup("(a+)+$")};
-    struct finding_job *job = finding_begin(run, &request);
-    struct out out = {0};
-    struct shown_found found;
-    do {
-        while (!finding_jobs.step(job, 1000))
-            ;
-        out.size = 0;
-    } while (!finding_jobs.put(job, &out));
-    struct in in = body_of(&out, MESSAGE_FOUND);
-    get_found(&in, &found);
+    char costly[] = "(a+)+$";
+    struct search_request request = {.expression = true, .limit = 10, .text = costly};
+    struct shown_found found = search(run, request, 1000);
     assert_true(found.done && found.count == 0);
     assert_string_equal(found.problem, "the expression is too costly for 30 texts, which may match or not");
     shown_found_free(&found);
-    finding_jobs.free(job);
-    out_free(&out);
     run_free(run);
+}
+
+/* A byte for each event, whichever are asked about. */
+static void stands_are_those_of_brute_force(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        hiding = seed % 3 == 0;
+        struct run *run = run_of(seed);
+        uint64_t positions[EXECUTION_EVENTS + 1];
+        unsigned random = seed;
+        for (int n = 0; n < 20; n++) {
+            uint32_t about = execution_random(&random, x.count), asked = 0;
+            uint32_t each = 1 + execution_random(&random, 5);
+            for (uint32_t i = execution_random(&random, 10); i < x.count; i += each)
+                positions[asked++] = order_position(run->order, x.arrivals[i].at);
+            positions[asked++] = order_count(run->order) + n;
+            struct stands_request r = {.about = x.arrivals[about].at, .positions = positions, .count = asked};
+            struct out body = {0};
+            put_stands_request(&body, &r);
+            struct out out = answer_to(run, &question_stands, body, 1 + (uint64_t)n * 50);
+            struct in in = part_of(&out, PART_STANDS);
+            assert_int_equal(get_u32(&in), asked);
+            for (uint32_t i = 0; i + 1 < asked; i++) {
+                struct event e = order_event(run->order, positions[i]);
+                uint32_t at = index_of((struct ref){e.line, e.number});
+                enum precedence want = execution_compare(&x, at, about);
+                if (want == ORDER_CONCURRENT && execution_doubts_differ(&x, at, about))
+                    want = ORDER_UNKNOWN;
+                assert_int_equal(get_u8(&in), 1 + want);
+            }
+            assert_int_equal(get_u8(&in), 0);
+            assert_true(in_done(&in));
+            out_free(&out);
+        }
+        run_free(run);
+    }
+    hiding = false;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stands_are_those_of_brute_force),
         cmocka_unit_test(counts_are_those_of_brute_force),
         cmocka_unit_test(an_event_that_is_not_there_has_no_counts),
         cmocka_unit_test(searches_find_all_that_match),

@@ -93,10 +93,10 @@ static void a_window_survives_the_wire(void **state)
     struct shown_row row = {.line = 1, .in = {4, 5, 6}, .left = 8, .open = true};
     struct shown_gap gap = {1, 2, 3};
     struct shown_crossing crossing = {{1, 2}, {3, 4}};
-    struct shown_window w = {.id = 5, .from = -20, .columns = 40, .first = -9, .last = -9,
+    struct shown_window w = {.from = -20, .columns = 40, .first = -9, .last = -9,
                              .more_left = true, .rows = &row, .row_count = 1, .events = &e,
                              .event_count = 1, .gaps = &gap, .gap_count = 1,
-                             .crossings = &crossing, .crossing_count = 1};
+                             .crossings = &crossing, .crossing_count = 1, .idle_lines = 1ull << 40, .left_lines = 7};
     struct out out = {0};
     put_window(&out, &w);
     struct in in = in_from(out.data, out.size);
@@ -111,6 +111,7 @@ static void a_window_survives_the_wire(void **state)
     assert_int_equal(got.rows[0].in.away, 6);
     assert_true(got.crossing_count == 1 && got.crossings[0].to.number == 4);
     assert_true(got.more_left && !got.more_right);
+    assert_true(got.idle_lines == 1ull << 40 && got.left_lines == 7);
     shown_window_free(&got);
     for (size_t cut = 0; cut < out.size; cut++) { /* every shorter one is refused */
         in = in_from(out.data, cut);

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef PAGE_LINES
+#define PAGE_LINES 256u
+#endif
+
 static struct execution x;
 
 static void every_pair_is_answered_as_by_brute_force(void **state)
@@ -127,6 +131,27 @@ static void what_came_is_not_lost(void **state)
         assert_int_equal(order_figures(order).pending, 0);
         assert_true(order_compare(order, first.at, came.at) == ORDER_BEFORE);
         assert_true(order_compare(order, came.at, next.at) == ORDER_BEFORE);
+        order_free(order);
+    }
+}
+
+/* What is lost is said when its line is far behind: all of it is, and the line goes on. */
+static void what_is_lost_far_ahead_is_lost(void **state)
+{
+    (void)state;
+    for (int live = 0; live < 2; live++) {
+        struct order *order = order_new();
+        if (live)
+            order_patient(order);
+        uint32_t line = order_line(order, false, 0);
+        order_accept(order, &(struct arrival){.at = {line, 100101}, .type = 1, .thread = line});
+        order_lost(order, line, 100001, 100);
+        order_lost(order, line, 1, 100000);
+        while (!order_go_on(order, 100))
+            ;
+        assert_int_equal(order_figures(order).lost, 100100);
+        assert_int_equal(order_figures(order).pending, 0);
+        assert_int_equal(order_count(order), 1);
         order_free(order);
     }
 }
@@ -706,8 +731,48 @@ static void forgotten_lines_take_next_to_nothing(void **state)
         }
         shelf.free(shelf.context);
     }
-    /* besides the lines there is the list of blocks */
-    assert_true(sizes[1] < sizes[0] + 3 * 4 * (size_t)MANY / BLOCK_EVENTS + 1024);
+    /* besides the lines there are the list of blocks and that of pages of lines */
+    assert_true(sizes[1] < sizes[0] + 3 * 4 * (size_t)MANY / BLOCK_EVENTS + 3 * (size_t)MANY / PAGE_LINES + 1024);
+}
+
+/* Of lines that ended and are forgotten nearly nothing is kept, and whoever asks is told the same as before. */
+static void lines_that_are_over_are_put_away(void **state)
+{
+    (void)state;
+    enum { LINES = 2000 };
+    struct shelf shelf = shelf_memory(), theirs = shelf;
+    theirs.free = NULL;
+    struct order *order = many_lines_on(theirs, LINES, true);
+    for (uint32_t line = 2; line <= LINES / 2; line++)
+        order_close(order, line, 2);
+    order_forget(order, order_count(order) - 64);
+    uint32_t away = 0;
+    for (uint32_t line = 1; line <= LINES + 1; line++) {
+        away += order_line_away(order, line);
+        assert_false(line > LINES / 2 && order_line_away(order, line));
+        assert_int_equal(order_line_closed(order, line), line >= 2 && line <= LINES / 2);
+        assert_int_equal(order_line_kind(order, line), line == 1 ? 1 : 2);
+        assert_int_equal(order_line_shared(order, line), line > 1);
+        assert_int_equal(order_line_events(order, line), line == 1 ? 2 * LINES : 2);
+        assert_int_equal(order_line_highest(order, line), line == 1 ? 2 * LINES : 2);
+    }
+    assert_true(away > LINES / 2 - 300); /* whole pages of memory */
+    size_t size;
+    uint8_t *bytes = order_save(order, &size);
+    struct order *again = many_lines_on(theirs, LINES, false);
+    assert_true(order_restore(again, bytes, size));
+    free(bytes);
+    assert_true(order_line_away(order, 200) && order_line_away(again, 200));
+    for (int k = 0; k < 2; k++) { /* nothing may follow on it */
+        struct order *o = k ? again : order;
+        uint64_t before = order_figures(o).contradictions;
+        order_accept(o, &(struct arrival){.at = {200, 3}, .type = 1});
+        assert_false(order_line_away(o, 200));
+        assert_int_equal(order_line_events(o, 200) + order_figures(o).contradictions, before + 3 + (order_line_events(o, 200) > 2));
+        assert_int_equal(order_line_events(o, 201), 2);
+        order_free(o);
+    }
+    shelf.free(shelf.context);
 }
 
 int main(void)
@@ -717,6 +782,7 @@ int main(void)
         cmocka_unit_test(what_may_be_hidden_is_unknown),
         cmocka_unit_test(losses_make_no_answer_wrong),
         cmocka_unit_test(what_came_is_not_lost),
+        cmocka_unit_test(what_is_lost_far_ahead_is_lost),
         cmocka_unit_test(the_log_is_a_linear_extension),
         cmocka_unit_test(past_and_future_reach_as_far_as_they_do),
         cmocka_unit_test(a_witness_is_a_chain),
@@ -734,6 +800,7 @@ int main(void)
         cmocka_unit_test(a_hang_up_goes_in_steps),
         cmocka_unit_test(a_line_comes_back),
         cmocka_unit_test(forgotten_lines_take_next_to_nothing),
+        cmocka_unit_test(lines_that_are_over_are_put_away),
     };
     return cmocka_run_group_tests_name("order", tests, NULL, NULL);
 }

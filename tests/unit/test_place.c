@@ -366,6 +366,41 @@ static void folding_hides_no_order(void **state)
     order_free(order);
 }
 
+/* Where there are too many lines to ask each of them, the window holds the same. */
+static void very_many_lines_are_placed_as_few(void **state)
+{
+    (void)state;
+    uint32_t all_drawn[EXECUTION_LINES + 1];
+    for (uint32_t i = 0; i <= EXECUTION_LINES; i++)
+        all_drawn[i] = 1;
+    memset(shown, 1, sizeof shown);
+    for (unsigned seed = 1; seed <= 300; seed++) {
+        unsigned random = seed;
+        execution_make(&x, seed);
+        struct order *order = execution_order(&x);
+        execution_feed(&x, order, seed);
+        for (int n = 0; n < 10; n++) {
+            uint64_t anchor = order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
+            int32_t from = (int32_t)execution_random(&random, 24) - 16;
+            struct placement few = window_at(order, anchor, from, 6), many;
+            struct placing placing = {.anchor = anchor, .from = from, .columns = 6, .row_of = all_drawn,
+                                      .cluster = no_cluster, .rows = 1, .many = true};
+            place(order, &placing, &many);
+            assert_int_equal(many.count, few.count);
+            assert_false(many.unresolved);
+            for (size_t i = 0; i < few.count; i++) {
+                uint32_t line = order_event(order, few.events[i].position).line;
+                assert_int_equal(many.events[i].position, few.events[i].position);
+                assert_int_equal(many.events[i].column, few.events[i].column);
+                assert_int_equal(many.before[line - 1], few.before[line - 1]);
+            }
+            placement_free(&few);
+            placement_free(&many);
+        }
+        order_free(order);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +412,7 @@ int main(void)
         cmocka_unit_test(going_on_is_the_same_as_beginning_anew),
         cmocka_unit_test(a_cluster_shows_what_ties_it_to_others),
         cmocka_unit_test(folding_hides_no_order),
+        cmocka_unit_test(very_many_lines_are_placed_as_few),
     };
     return cmocka_run_group_tests_name("place", tests, NULL, NULL);
 }

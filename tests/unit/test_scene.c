@@ -85,7 +85,8 @@ static void view(struct viewed *v, const struct run *run, struct window_request 
     struct window_job *job = window_begin(run, &request, NULL);
     while (!window_step(job, 1000))
         ;
-    window_put(job, &out);
+    struct reply reply = {&out, 1, 0};
+    window_put(job, &reply);
     window_free(job);
     for (size_t at = 0; at < out.size;) {
         unsigned type;
@@ -93,10 +94,13 @@ static void view(struct viewed *v, const struct run *run, struct window_request 
         const char *error;
         assert_int_equal(frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error), 1);
         struct in in = in_from(out.data + at + MESSAGE_FRAME_BYTES, length);
-        if (type == MESSAGE_WINDOW_IS)
+        struct answer answer;
+        if (type == MESSAGE_ANSWER) {
+            get_answer(&in, &answer);
             get_window(&in, &v->window);
-        else
+        } else {
             assert_true(book_take(&v->book, type, &in));
+        }
         assert_null(in.error);
         at += MESSAGE_FRAME_BYTES + length;
     }

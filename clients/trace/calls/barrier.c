@@ -7,10 +7,22 @@
  * where no more threads use the barrier than it waits for.  After one that is not known none is, until nobody
  * is in the barrier any more. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/forked.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/thread.h"
+#include "wire/event.h"
 #include "wire/limits.h"
+#include "wire/slot.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 struct rounds {

@@ -1,10 +1,14 @@
 /* <threads.h>, which in glibc is the same machine under other names: the results are translated
  * as glibc does it. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/calls/follow.h"
+#include "clients/trace/core/entry.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdint.h>
+#include <threads.h>
+#include <time.h>
 
 int PLAIN(pthread_mutex_destroy)(pthread_mutex_t *);
 int PLAIN(pthread_cond_init)(pthread_cond_t *, const pthread_condattr_t *);

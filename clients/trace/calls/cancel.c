@@ -6,9 +6,23 @@
  * not be known to a newer handler as what was there before it (glibc would look for it in a chain that a
  * longjmp has cut), so it is taken out and put in again around each registration. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/calls/cancel.h"
+
+#include "clients/trace/calls/threads.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/task.h"
+#include "clients/trace/core/thread.h"
+#include "wire/event.h"
+#include "wire/slot.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <threads.h>
 
 /* Runs in a thread that is being unwound, first of all. */
 static void acted(void *unused)

@@ -4,14 +4,30 @@
  * Their keys are serial numbers of the run; which one is meant stands beside the process id in a
  * number that all processes of the run share: what a process says there outlives it. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/calls/child.h"
+
+#include "clients/trace/calls/threads.h"
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/poet.h"
+#include "wire/event.h"
+#include "wire/slot.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #undef UNTRACED_SITE

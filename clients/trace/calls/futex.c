@@ -1,7 +1,10 @@
 /* Futexes that a program uses itself, as the C++ library does for its latches, barriers, semaphores
  * and futures: what they order cannot be told from outside, but that they were used can. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/forbid.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/thread.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -1,10 +1,20 @@
 /* Mutexes and spin locks.  What may block is tried first, so that a lock that is free is one
  * record, and one that is not shows its petition before the thread blocks. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/calls/follow.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/thread.h"
+#include "wire/slot.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A leave that the books are mended with: the visit of another thread ends here. */

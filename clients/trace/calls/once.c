@@ -1,8 +1,16 @@
 /* pthread_once: the end of the initialiser is before each thread's first return. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/calls/follow.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/thread.h"
+#include "wire/event.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 struct once_call {
     void (*function)(void);

@@ -1,9 +1,17 @@
 /* Read-write locks: shared lines.  A reader comes after the writers that left before it, a writer
  * after all that left before it; two readers are not ordered. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/calls/follow.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/thread.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
 
 struct call {
     bool writing;

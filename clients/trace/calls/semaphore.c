@@ -1,11 +1,22 @@
 /* POSIX semaphores: shared lines, visited for the time of one P or V. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/calls/follow.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <time.h>
 
 /* The whole visit, or a part of it: take_a numbers on the thread's line, take_b on
  * the semaphore's. */

@@ -6,11 +6,27 @@
  * comes as by sigqueue(); what it really was is set right before the program sees it.  Of
  * several that became one it keeps the first. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/calls/child.h"
+#include "clients/trace/calls/threads.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/task.h"
+#include "clients/trace/core/thread.h"
+#include "wire/event.h"
+#include "wire/slot.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #undef signal /* libc.h */

@@ -1,12 +1,39 @@
 /* A thread's life: found by its id, created, ended, joined, detached, named. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/calls/threads.h"
+
+#include "clients/trace/calls/cancel.h"
+#include "clients/trace/calls/child.h"
+#include "clients/trace/calls/follow.h"
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/attach.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/cxx.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/forked.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/stranger.h"
+#include "clients/trace/core/task.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
+#include "wire/event.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+#include "wire/told.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FORK_KEYS 0xf0f0f0f0f0f0f0f0u /* apart from other keys of this process */
@@ -231,7 +258,8 @@ bool life_renew(struct thread *t)
 {
     if (!t->task)
         return false; /* the program's own tasks were another server's, too */
-    t->untaken += record_untaken(t);
+    t->untaken += t->queue ? record_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
+    t->untaken += t->older ? record_untaken(t->older, atomic_load(&t->older->tail), t->older_head) : 0;
     server_queue_done(t);
     if (!server_queue(t, QUEUE_WHOLE))
         return false; /* the next call tries again, once there is a server */
@@ -239,7 +267,7 @@ bool life_renew(struct thread *t)
     t->last = (struct ref){0, 0};
     t->hold_count = t->lost_count = 0;
     t->strand = NULL;
-    t->stalled = false;
+    t->stalled = t->unnumbered = false;
     t->untold = 0;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
@@ -302,8 +330,7 @@ static void announce_object(struct thread *t, uint64_t object)
 {
     uint8_t bytes[12];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    put_u32(&body, line_index(&t->task->line));
-    put_u64(&body, object);
+    put_told_object(&body, &(struct told_object){line_index(&t->task->line), object});
     record_control(t, MESSAGE_OBJECT, &body);
 }
 
@@ -367,11 +394,14 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
     task->entry = wanted->function ? cxx_callable((uintptr_t)wanted->function, wanted->argument)
                                    : (uintptr_t)wanted->function_c11;
     uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, NULL);
-    if (!index) { /* it did not fit: a thread that is not recorded */
+    if (!index) { /* it did not fit: it has a line once it does something that is recorded */
+        if (t->life == atomic_load(&live))
+            record_dropped(t, 1);
         task_release(task);
         task_release(task);
         start_put(start);
-        return really_create(id, attributes, wanted);
+        return stranger_create(id, attributes, made_detached(attributes), wanted->function, wanted->function_c11,
+                               wanted->argument);
     }
     line_opened(&task->line, t, index);
     if (made_detached(attributes))
@@ -410,15 +440,23 @@ ENTRY(int, thrd_create, (thrd_t * id, thrd_start_t function, void *argument), id
     return create(site, id, NULL, &(struct start){.function_c11 = function, .argument = argument});
 }
 
+/* What is after its end, which is not always known.  Who was never seen may have done anything. */
+static uint16_t joined_flags(const struct task *task, uint32_t line)
+{
+    if (!task || (line && !task->end && !task->tid))
+        return SLOT_DOUBT(UNSEEN_THREAD);
+    if (line && !task->end)
+        return SLOT_DOUBT(UNSEEN_LOST);
+    return line ? RELATION_ORDER : RELATION_NONE;
+}
+
 /* What a join that succeeded adds to the picture. */
 static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t site)
 {
     uint32_t line = task ? line_index(&task->line) : 0;
-    if (t && task)
+    if (t && (task || !thread_runtime()))
         record_write(t, &(struct record){.shape = TYPE_JOINED,
-                                         .flags = (uint16_t)(line && task->end ? RELATION_ORDER
-                                                             : line ? SLOT_DOUBT(task->tid ? UNSEEN_LOST : UNSEEN_THREAD)
-                                                                    : RELATION_NONE),
+                                         .flags = joined_flags(task, line),
                                          .a = thread_place(t),
                                          .take_a = 1,
                                          .about = line,

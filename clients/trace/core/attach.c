@@ -1,22 +1,50 @@
 /* Being traced: finding a server and saying who we are, at the start, after a fork, and again when
  * a server comes that had gone.  Then the end. */
 #define _GNU_SOURCE
+#include "clients/trace/core/attach.h"
+
+#include "clients/trace/calls/child.h"
+#include "clients/trace/calls/threads.h"
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/forbid.h"
+#include "clients/trace/core/forked.h"
+#include "clients/trace/core/imports.h"
+#include "clients/trace/core/launch.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
+#include "clients/trace/core/say.h"
+#include "clients/trace/core/sender.h"
+#include "clients/trace/core/shared.h"
+#include "clients/trace/core/stranger.h"
+#include "clients/trace/core/text.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
+#include "clients/trace/poet.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
+#include "wire/message.h"
+#include "wire/told.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* One at a time makes itself known; what that needs is not on a stack, which may be small. */
@@ -25,19 +53,19 @@ static char file[PATH_MAX];
 static uint8_t answer[1024];
 static struct error error;
 
-static void put_arguments(struct out *out)
+/* The arguments of the process, one after the other in `text`; how many bytes they take. */
+static size_t read_arguments(uint32_t *count)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
     if (fd >= 0)
         close(fd);
-    text[n > 0 ? n : 0] = 0;
-    uint32_t count = 0;
-    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
-        count++;
-    put_u32(out, count);
-    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
-        put_text(out, text + i, LIMIT_TEXT_BYTES - 1);
+    size_t size = n > 0 ? (size_t)n : 0;
+    text[size] = 0;
+    *count = 0;
+    for (size_t i = 0; i < size; i += strlen(text + i) + 1)
+        ++*count;
+    return size;
 }
 
 static char environment[64] = "pthread";
@@ -72,25 +100,26 @@ static const char *run_name(void)
 
 static void put_hello(struct out *out)
 {
+    static char path[PATH_MAX], host[NAME_BYTES + 1];
     struct timespec wall;
     syscall(SYS_clock_gettime, CLOCK_REALTIME, &wall); /* (the C library's may read a forbidden counter) */
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    gethostname(host, sizeof host - 1);
+    struct told_hello hello = {.role = ROLE_PROGRAM,
+                               .run = text_of(run_name()),
+                               .environment = text_of(environment),
+                               .path = text_within(path, LIMIT_TEXT_BYTES - 1),
+                               .host = text_of(host),
+                               .pid = (uint32_t)getpid(),
+                               .instance = instance,
+                               .clock_ns = clock_now(),
+                               .wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec};
+    size_t size = read_arguments(&hello.argument_count);
     out_begin(out, MESSAGE_HELLO);
-    put_u32(out, HELLO_MAGIC);
-    put_u32(out, WIRE_VERSION);
-    put_u8(out, ROLE_PROGRAM);
-    put_string(out, run_name());
-    put_string(out, environment);
-    ssize_t n = readlink("/proc/self/exe", text, PATH_MAX - 1);
-    text[n > 0 ? n : 0] = 0;
-    put_text(out, text, LIMIT_TEXT_BYTES - 1);
-    *text = 0;
-    gethostname(text, NAME_BYTES);
-    put_string(out, text);
-    put_u32(out, (uint32_t)getpid());
-    put_u64(out, instance);
-    put_u64(out, clock_now());
-    put_u64(out, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
-    put_arguments(out);
+    put_told_hello(out, &hello);
+    for (size_t i = 0; i < size; i += strlen(text + i) + 1)
+        put_told_argument(out, text_within(text + i, LIMIT_TEXT_BYTES - 1));
     out_end(out);
 }
 

@@ -1,7 +1,19 @@
 /* Codes for event types and compound shapes. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/codes.h"
+
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/forked.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/text.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/poet.h"
 #include "wire/limits.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+#include "wire/told.h"
 
 #include <string.h>
 
@@ -69,22 +81,16 @@ static const struct {
 static void put_type(struct out *out, unsigned code, const char *name, const uint16_t *after,
                      unsigned count)
 {
-    put_u16(out, (uint16_t)code);
-    put_string(out, name);
-    put_u16(out, (uint16_t)count);
-    for (unsigned i = 0; i < count; i++)
-        put_u16(out, after[i]);
+    struct told_type told = {.code = (uint16_t)code, .name = text_of(name), .after_count = (uint16_t)count};
+    memcpy(told.after, after, count * sizeof *after);
+    put_told_type(out, &told);
 }
 
 static void put_shape(struct out *out, unsigned code, const struct step *steps, unsigned count)
 {
-    put_u16(out, (uint16_t)code);
-    put_u16(out, (uint16_t)count);
-    for (unsigned i = 0; i < count; i++) {
-        put_u16(out, steps[i].type_a);
-        put_u16(out, steps[i].type_b);
-        put_u32(out, steps[i].flags);
-    }
+    struct told_shape told = {.code = (uint16_t)code, .count = (uint16_t)count};
+    memcpy(told.steps, steps, count * sizeof *steps);
+    put_told_shape(out, &told);
 }
 
 static void announce_own(struct out *out);
@@ -109,7 +115,7 @@ void codes_announce(struct out *out)
 struct own_type {
     struct own_type *next;
     poet_type_t code;
-    uint16_t after[64];
+    uint16_t after[LIMIT_AFTER];
     unsigned after_count;
     char name[];
 };
@@ -180,9 +186,9 @@ static poet_type_t make_type(struct thread *t, const char *name, const char *con
     poet_type_t code = known_type(name);
     if (code || next_type >= LIMIT_TYPES || strlen(name) > LIMIT_TEXT_BYTES)
         return code;
-    uint16_t codes[64];
+    uint16_t codes[LIMIT_AFTER];
     unsigned count = 0;
-    for (; after && after[count] && count < 64; count++)
+    for (; after && after[count] && count < LIMIT_AFTER; count++)
         codes[count] =
             strcmp(after[count], name) == 0 ? 0 : make_type(t, after[count], NULL);
     struct own_type *type = arena_take(sizeof *type + strlen(name) + 1);

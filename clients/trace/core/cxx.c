@@ -4,12 +4,23 @@
  * class std::thread::_State_impl<...>.  Its run-time type says what is called
  * (Itanium C++ ABI, 2.9 and 5.1), and where that is a pointer to a function the object holds it. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/cxx.h"
+
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/thread.h"
+#include "wire/message.h"
+#include "wire/told.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -2,6 +2,9 @@
 #ifndef CLIENTS_TRACE_CORE_ENTRY_H
 #define CLIENTS_TRACE_CORE_ENTRY_H
 
+#include "clients/trace/core/likely.h"
+#include "clients/trace/core/module.h"
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -15,7 +18,6 @@
 #include <time.h>
 #include <ucontext.h>
 
-#define LIKELY(x) __builtin_expect(!!(x), 1)
 #pragma GCC visibility push(hidden)
 
 typedef void (*handler_function)(int);

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "clients/trace/core/environ.h"
-#include "clients/trace/core/inside.h"
+
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/entry.h"
 
 #include <string.h>
 #include <sys/auxv.h>

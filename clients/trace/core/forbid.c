@@ -3,12 +3,25 @@
  * inherited, so nobody reads the counter any more; after the second the thread records nothing, which is
  * told before.  prctl is stood before only where libpoet is loaded dynamically. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/forbid.h"
+
+#include "clients/trace/calls/threads.h"
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/stranger.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
+#include "wire/message.h"
+#include "wire/told.h"
 
 #include <errno.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 static __thread struct {
     bool quiet, shut;
@@ -30,8 +43,7 @@ static void tell(void)
         unseen_tell(UNSEEN_THREAD, what);
         return;
     }
-    put_u8(&body, UNSEEN_THREAD);
-    put_string(&body, what);
+    put_told_unseen(&body, &(struct told_unseen){UNSEEN_THREAD, text_of(what)});
     record_control(t, MESSAGE_UNSEEN, &body);
 }
 

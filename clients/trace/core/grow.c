@@ -1,9 +1,15 @@
 /* A queue that is full goes on in a larger one, so that a burst need not wait for the server.  The server takes
  * what is in the old one first.  All that is called here may be called by signal handlers. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/grow.h"
+
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/record.h"
+#include "wire/told.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -48,7 +54,7 @@ static bool hand_over(int fd, const struct thread *t, uint32_t slots)
     uint8_t message[MESSAGE_FRAME_BYTES + 4];
     struct out out = {.data = message, .room = sizeof message};
     out_begin(&out, MESSAGE_THREAD);
-    put_u32(&out, slots);
+    put_told_thread(&out, &(struct told_thread){slots});
     out_end(&out);
     return server_send_at_once(&out, fd, t->life);
 }

@@ -1,9 +1,21 @@
 /* What the program calls that nobody follows, as its files say it: told at the start, so that an answer
  * `concurrent` has its reason.  Looked at are the program and what of its libraries was compiled with -trace. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/imports.h"
 
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/unseen.h"
+#include "clients/trace/poet.h"
+
+#include <elf.h>
+#include <link.h>
+#include <mqueue.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <unistd.h>
 
 extern const char poet_process_follows[] __attribute__((weak)); /* libpoet-process is there */
 

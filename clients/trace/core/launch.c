@@ -1,7 +1,10 @@
 /* Starting a server of our own, where none is running. */
 #define _GNU_SOURCE
+#include "clients/trace/core/launch.h"
+
 #include "clients/trace/core/environ.h"
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/say.h"
 #include "wire/endpoint.h"
 
 #include <dlfcn.h>
@@ -12,12 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool executable(const char *path) { return access(path, X_OK) == 0; }

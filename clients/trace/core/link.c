@@ -1,15 +1,30 @@
 /* The connection to the event server, and the queues that are handed over on it.  Used at thread
  * starts, never on an event. */
 #define _GNU_SOURCE
+#include "clients/trace/core/link.h"
+
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/grow.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/say.h"
+#include "clients/trace/core/sender.h"
+#include "clients/trace/core/thread.h"
 #include "wire/limits.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+#include "wire/told.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +32,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 uint64_t instance;
@@ -95,6 +111,13 @@ static void give_up(const char *why)
  * has read something. */
 static bool slow;
 
+/* How long is waited for room; a message that is cut would be the end of tracing, and the sender has time. */
+static int patience_ms(bool begun)
+{
+    unsigned least = begun || server_remote ? 1000 : 0, wanted = server_wait_ms();
+    return slow ? 0 : (int)(wanted > least ? wanted : least);
+}
+
 /* Sends all of it, or nothing where the server is slow; gives tracing up where it is gone, or a message would be
  * cut.  Call under the lock. */
 static bool send_all(const struct out *out, int descriptor)
@@ -126,8 +149,7 @@ static bool send_all(const struct out *out, int descriptor)
         }
         struct pollfd p = {.fd = connection, .events = POLLOUT};
         bool full = errno == EAGAIN;
-        int patience = slow ? 0 : server_wait_ms() > 1000 ? (int)server_wait_ms() : 1000;
-        if (errno == EINTR || (full && poll(&p, 1, patience) == 1))
+        if (errno == EINTR || (full && poll(&p, 1, patience_ms(sent > 0)) == 1))
             continue;
         slow = full;
         if (full && sent == 0)
@@ -300,7 +322,7 @@ static bool make_queue(struct thread *t, uint32_t slots)
     uint8_t message[MESSAGE_FRAME_BYTES + 4];
     struct out out = {.data = message, .room = sizeof message};
     out_begin(&out, MESSAGE_THREAD);
-    put_u32(&out, slots);
+    put_told_thread(&out, &(struct told_thread){slots});
     out_end(&out);
     bool sent = send_whole(&out, fd, t->life);
     close(fd);

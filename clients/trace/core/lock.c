@@ -1,9 +1,16 @@
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/lock.h"
+
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/thread.h"
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SPINS 40

@@ -4,10 +4,21 @@
  * Under poet record POET_RECORD is `program` (calls of the program itself) or `all`;
  * POET_INCLUDE and POET_EXCLUDE are patterns (fnmatch, separated by colons) on paths or names. */
 #define _GNU_SOURCE
+#include "clients/trace/core/module.h"
+
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/cxx.h"
+#include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/forked.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
-#include "wire/limits.h"
+#include "clients/trace/core/thread.h"
+#include "wire/message.h"
+#include "wire/told.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -15,6 +26,7 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +67,7 @@ static const char *include, *exclude;
 
 struct loaded {
     char path[PATH_MAX];
-    uint8_t build_id[32];
+    uint8_t build_id[BUILD_ID_BYTES];
     unsigned build_id_bytes;
     uintptr_t start, end, bias, code_start, code_end;
     bool is_program;
@@ -117,12 +129,11 @@ static bool read_loaded(struct loaded *m, const struct dl_phdr_info *info)
 
 static void put_module(struct out *out, const struct loaded *m)
 {
-    put_u64(out, m->start);
-    put_u64(out, m->end);
-    put_u64(out, m->bias);
-    put_u32(out, m->build_id_bytes);
-    put_bytes(out, m->build_id, m->build_id_bytes);
-    put_string(out, m->path);
+    put_told_module(out, &(struct told_module){.start = m->start,
+                                               .end = m->end,
+                                               .bias = m->bias,
+                                               .build_id = {(const char *)m->build_id, m->build_id_bytes},
+                                               .path = text_of(m->path)});
 }
 
 /* ---- whose it is ---- */

@@ -1,8 +1,23 @@
-/* Objects by address, and the memory that libpoet lives on. */
+/* Objects by address. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/object.h"
+
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/forked.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/shared.h"
+#include "clients/trace/core/task.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
+#include "wire/told.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #define BUCKET_BITS 18
@@ -10,37 +25,10 @@
 #if !defined(OBJECTS_MAX)
 #define OBJECTS_MAX (1u << 23) /* beyond it objects are not traced, and that is told */
 #endif
-#define ARENA_BYTES (256u << 10)
 
 static struct object *_Atomic buckets[BUCKETS];
 static _Atomic unsigned object_count;
 static latch adding;
-
-static latch arena_lock;
-static char *arena;
-static size_t arena_left;
-
-void *arena_take(size_t bytes)
-{
-    bytes = (bytes + 15) & ~(size_t)15;
-    latch_take(&arena_lock);
-    void *p = NULL;
-    if (bytes > arena_left && bytes <= ARENA_BYTES) {
-        char *more = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (more != MAP_FAILED) {
-            arena = more;
-            arena_left = ARENA_BYTES;
-        }
-    }
-    if (bytes <= arena_left) {
-        p = arena;
-        arena += bytes;
-        arena_left -= bytes;
-    }
-    latch_give(&arena_lock);
-    return p;
-}
 
 static struct object *_Atomic *bucket_of(const void *address)
 {
@@ -246,9 +234,8 @@ void objects_begin_child(void)
 /* Locks that threads held which are not there any more; half-done changes are left behind. */
 void objects_forked(void)
 {
-    latch_reset(&arena_lock);
+    arena_forked();
     latch_reset(&adding);
-    arena_left = 0;
     latch_reset(&task_lock);
     task_pool = NULL;
 }

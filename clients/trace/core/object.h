@@ -2,9 +2,14 @@
 #ifndef CLIENTS_TRACE_CORE_OBJECT_H
 #define CLIENTS_TRACE_CORE_OBJECT_H
 
-#include "clients/trace/core/entry.h"
+#include "clients/trace/core/likely.h"
 #include "clients/trace/core/lock.h"
 #include "wire/event.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -1,7 +1,12 @@
+#define _GNU_SOURCE
+#include "clients/trace/core/entry.h"
 #include "clients/trace/core/libc.h"
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/record.h"
+#include "wire/event.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,15 +1,36 @@
 /* Writing slots into the calling thread's queue: the only hot path. */
 #define _GNU_SOURCE
-#include "clients/trace/core/environ.h"
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/record.h"
 
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/environ.h"
+#include "clients/trace/core/grow.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
+#include "wire/event.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+#include "wire/told.h"
+
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/futex.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -208,11 +229,18 @@ static void count_dropped(struct thread *t, uint64_t count)
     atomic_fetch_add_explicit(&dropped, count, memory_order_relaxed);
 }
 
-static uint64_t untaken_in(const struct queue_head *queue, uint64_t head)
+void record_dropped(struct thread *t, unsigned events)
 {
-    uint64_t events = 0, tail = queue ? atomic_load(&queue->tail) : head;
+    count_dropped(t, events);
+    t->doubt = UNSEEN_LOST;
+    t->unnumbered = true;
+}
+
+uint64_t record_untaken(const struct queue_head *queue, uint64_t tail, uint64_t head)
+{
     const struct slot *slots = (const struct slot *)((const char *)queue + QUEUE_HEAD_BYTES);
-    if (!queue || tail > head || head - tail > queue->slots)
+    uint64_t events = 0;
+    if (tail > head || head - tail > queue->slots)
         return 0;
     while (tail < head) {
         const struct slot *slot = &slots[tail & (queue->slots - 1)];
@@ -220,11 +248,6 @@ static uint64_t untaken_in(const struct queue_head *queue, uint64_t head)
         tail += 1 + slot_follow(slot->payload_bytes);
     }
     return events;
-}
-
-uint64_t record_untaken(struct thread *t)
-{
-    return untaken_in(t->queue, t->head) + untaken_in(t->older, t->older_head);
 }
 
 static void note_lost(struct thread *t, uint32_t line, uint64_t first, uint64_t count)
@@ -256,6 +279,7 @@ struct ref record_last(struct thread *t)
  * have ended before there was room are told by others. */
 static latch left_lock;
 static _Atomic bool any_left;
+static _Atomic uint32_t unnumbered_left; /* the life in which one ended that dropped records without numbers */
 static struct left {
     struct left *next;
     uint32_t life;
@@ -264,6 +288,10 @@ static struct left {
 
 void lost_leave(struct thread *t)
 {
+    if (t->unnumbered) {
+        atomic_store(&unnumbered_left, t->life);
+        atomic_store_explicit(&any_left, true, memory_order_relaxed);
+    }
     for (size_t i = 0; i < t->lost_count; i++) {
         latch_take(&left_lock);
         struct left *l = left_free;
@@ -284,6 +312,7 @@ void lost_leave(struct thread *t)
 static void take_left(struct thread *t)
 {
     latch_take(&left_lock);
+    t->unnumbered |= atomic_exchange(&unnumbered_left, 0) == t->life;
     while (left && t->lost_count + 4 < LOST_RANGES) {
         struct left *l = left;
         left = l->next;
@@ -302,6 +331,7 @@ void lost_forked(void)
     latch_reset(&left_lock);
     left = left_free = NULL;
     atomic_store(&any_left, false);
+    atomic_store(&unnumbered_left, 0);
 }
 
 static bool control(struct thread *t, enum message type, const struct out *body)
@@ -320,18 +350,20 @@ static bool control(struct thread *t, enum message type, const struct out *body)
 
 static void put_lost(struct out *out, const struct lost_range *range)
 {
-    put_u32(out, range->line);
-    put_u64(out, range->first);
-    put_u64(out, range->count);
+    put_told_lost(out, &(struct told_lost){range->line, range->first, range->count});
 }
 
 /* Nobody can tell by numbers which events these were, and so which others come after them. */
+static void put_unnumbered(struct out *out)
+{
+    put_told_unseen(out, &(struct told_unseen){UNSEEN_LOST, text_of("more at once than were counted")});
+}
+
 static void tell_unnumbered(struct thread *t)
 {
     uint8_t bytes[SLOT_BYTES];
     struct out body = {.data = bytes, .room = sizeof bytes};
-    put_u8(&body, UNSEEN_LOST);
-    put_string(&body, "more at once than were counted");
+    put_unnumbered(&body);
     t->unnumbered = !control(t, MESSAGE_UNSEEN, &body);
 }
 
@@ -350,8 +382,7 @@ static void tell_untold(struct thread *t)
         struct out body = {.data = bytes, .room = sizeof bytes};
         if (!(t->untold & UNSEEN_BIT(reason)))
             continue;
-        put_u8(&body, (uint8_t)reason);
-        put_string(&body, "");
+        put_told_unseen(&body, &(struct told_unseen){(uint8_t)reason, text_of("")});
         if (!record_is_told(reason, t) && !control(t, MESSAGE_UNSEEN, &body))
             continue;
         atomic_store_explicit(&told_in[reason], t->life, memory_order_relaxed);
@@ -398,6 +429,13 @@ void lost_send(void)
     uint32_t life = atomic_load(&live);
     bool told = true;
     latch_take(&left_lock);
+    if (atomic_exchange(&unnumbered_left, 0) == life) {
+        struct out out = {.data = bytes, .room = sizeof bytes};
+        out_begin(&out, MESSAGE_UNSEEN);
+        put_unnumbered(&out);
+        out_end(&out);
+        told = server_send(&out, life);
+    }
     while (told && left) {
         struct out out = {.data = bytes, .room = sizeof bytes};
         for (; left && out.size + LOST_BYTES <= sizeof bytes; left = left->next) {
@@ -456,9 +494,7 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     uint64_t slots = 1 + slot_follow(r->payload_bytes);
     bool room = LIKELY(fits(t, slots)) || wait_for_room(t, slots);
     if (!room && t->lost_count + 2 > LOST_RANGES) { /* numbers that nobody could announce are not taken */
-        count_dropped(t, r->take_a + (r->b ? r->take_b : 0));
-        t->doubt = UNSEEN_LOST;
-        t->unnumbered = true;
+        record_dropped(t, r->take_a + (r->b ? r->take_b : 0));
         busy_end(t);
         return 0;
     }

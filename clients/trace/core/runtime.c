@@ -2,10 +2,18 @@
  * told from what is loaded, and not only where a thread happens to wait. */
 #define _GNU_SOURCE
 #include "clients/trace/core/runtime.h"
-#include "clients/trace/core/inside.h"
+
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/say.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 

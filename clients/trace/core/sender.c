@@ -2,19 +2,36 @@
  * what was in them.  It takes no signals and calls nothing of the program's.  What it has not sent
  * when the program dies is lost: at most one queue a thread.
  *
+ * What the threads count of it goes there, too (LOSSES): a server far away cannot look into their queues.
+ *
  * A program ends with its last thread, which must not be this one: where the main thread has left by
  * pthread_exit and no other is there any more, this one ends, too, and the C library calls exit(). */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/sender.h"
+
+#include "clients/trace/calls/threads.h"
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/thread.h"
+#include "wire/message.h"
+#include "wire/slot.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BATCH_SLOTS 4096u /* in one SLOTS, unless a single record is larger */
@@ -33,6 +50,13 @@ static struct sent *_Atomic queues;      /* only ever grows, in front */
 static _Atomic uint32_t life;            /* the one that is sent for */
 static _Atomic uint32_t hurry, rounds;   /* futexes: asked to hurry; how often all was sent */
 static _Atomic bool left_alone;          /* the sender is the last thread, which is in exit() */
+static latch emptying;                   /* around a round over the queues */
+static _Atomic bool over;                /* the process ends: no batch is sent any more */
+
+/* What the threads count beside their events. */
+static struct figures {
+    uint64_t waited_ns, dropped, unfollowed;
+} ended, told; /* by threads whose queues are gone; what the server has been told */
 static sigset_t signals_before;          /* of who began the sender */
 
 static void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
@@ -76,23 +100,65 @@ static bool send_batch(struct sent *q, struct out *out, uint64_t there)
     return true;
 }
 
+static void add_figures(struct figures *sum, const struct sent *q)
+{
+    sum->waited_ns += atomic_load(&q->head->waited_ns);
+    sum->dropped += atomic_load(&q->head->dropped);
+    sum->unfollowed += atomic_load(&q->head->unfollowed);
+}
+
+/* All from the begin of this life on, with what is dropped now. */
+static void send_figures(struct out *out, uint64_t dropped_now)
+{
+    uint32_t mine = atomic_load(&live);
+    ended.dropped += dropped_now;
+    struct figures all = ended;
+    for (const struct sent *q = atomic_load(&queues); q; q = q->next)
+        if (q->head && q->life == mine)
+            add_figures(&all, q);
+    if (memcmp(&all, &told, sizeof all) == 0)
+        return;
+    out->size = 0;
+    out_begin(out, MESSAGE_LOSSES);
+    put_told_losses(out, &(struct told_losses){all.waited_ns, all.dropped, all.unfollowed, 0, 0});
+    out_end(out);
+    if (server_send(out, mine))
+        told = all;
+}
+
+/* Events that are in the queues and will not be sent any more. */
+static uint64_t unsent(void)
+{
+    uint64_t events = 0;
+    for (const struct sent *q = atomic_load(&queues); q; q = q->next)
+        if (q->head && q->life == atomic_load(&live))
+            events += record_untaken(q->head, q->tail, atomic_load(&q->head->head));
+    return events;
+}
+
 /* All that is there, queue by queue; those of threads that have ended are given back. */
 static void send_round(struct out *out)
 {
+    latch_take(&emptying);
     for (struct sent *q = atomic_load(&queues); q; q = q->next) {
         if (!q->head)
             continue;
         bool done = atomic_load_explicit(&q->head->done, memory_order_acquire);
         uint64_t head = atomic_load_explicit(&q->head->head, memory_order_acquire);
-        while (q->tail < head && send_batch(q, out, head - q->tail))
+        while (q->tail < head && !atomic_load(&over) && send_batch(q, out, head - q->tail))
             ; /* of an earlier life nothing is sent any more */
-        if (!done)
+        bool mine = q->life == atomic_load(&live);
+        if (!done || (mine && q->tail < head))
             continue;
+        if (mine)
+            add_figures(&ended, q);
         munmap(q->head, q->bytes);
         latch_take(&lock);
         q->head = NULL;
         latch_give(&lock);
     }
+    send_figures(out, 0);
+    latch_give(&emptying);
 }
 
 /* The main thread stays as a zombie until all others have ended. */
@@ -141,6 +207,9 @@ bool sender_begin(void)
     sigset_t all;
     pthread_t thread;
     uint32_t now = atomic_load(&live);
+    latch_take(&emptying);
+    ended = told = (struct figures){0};
+    latch_give(&emptying);
     atomic_store(&life, now);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &signals_before);
@@ -198,6 +267,12 @@ void sender_flush(unsigned most_ms)
         if (atomic_load(&rounds) == seen)
             futex_wait(&rounds, seen, PAUSE_NS);
     }
+    struct out out = {0};
+    atomic_store(&over, true); /* what has not gone by now is lost, and said to be */
+    latch_take(&emptying);
+    send_figures(&out, unsent());
+    latch_give(&emptying);
+    out_free(&out);
 }
 
 void sender_forked(void)
@@ -205,5 +280,7 @@ void sender_forked(void)
     atomic_store(&queues, NULL);
     atomic_store(&life, 0);
     atomic_store(&left_alone, false);
+    atomic_store(&over, false);
     latch_reset(&lock);
+    latch_reset(&emptying);
 }

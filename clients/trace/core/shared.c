@@ -2,11 +2,17 @@
  * take from one counter (wire/counters.h).  Its identity is where its memory is: device, inode
  * and offset, as /proc/self/maps says. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/shared.h"
+
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/poet.h"
 #include "wire/counters.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,12 +2,29 @@
  * thread gets its line with its first call that is recorded, after what its creator did before; where its
  * creation did not pass through pthread_create or thrd_create, its start says that more may be before it. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/stranger.h"
+
+#include "clients/trace/calls/threads.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/cxx.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/task.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/core/unseen.h"
+#include "wire/event.h"
+#include "wire/slot.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <threads.h>
 
 /* Of the calling thread, as long as it has no line. */
 static __thread struct {

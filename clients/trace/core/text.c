@@ -1,5 +1,9 @@
 /* Texts on their way into messages: at most so long, and never cut within a character. */
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/text.h"
+
+#include "clients/trace/core/thread.h"
+#include "wire/message.h"
+#include "wire/told.h"
 
 #include <string.h>
 
@@ -25,11 +29,9 @@ size_t text_size(const char *text, size_t most)
     return size > most ? text_whole(text, most) : size;
 }
 
-void put_text(struct out *out, const char *text, size_t most)
+struct text text_within(const char *text, size_t most)
 {
-    size_t size = text ? text_size(text, most) : 0;
-    put_u32(out, (uint32_t)size);
-    put_bytes(out, text, size);
+    return (struct text){text, text ? (uint32_t)text_size(text, most) : 0};
 }
 
 struct out message_room(struct thread *t, void *small, size_t small_bytes, size_t needed)

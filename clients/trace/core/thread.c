@@ -1,23 +1,29 @@
 /* The calling thread: what it holds, where it stands, whether it records. */
 #define _GNU_SOURCE
-#include "clients/trace/core/inside.h"
-#include "wire/limits.h"
+#include "clients/trace/core/thread.h"
+
+#include "clients/trace/calls/threads.h"
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/attach.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/module.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/stranger.h"
+#include "clients/trace/core/task.h"
+#include "clients/trace/poet.h"
+#include "wire/event.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 __thread struct thread *thread_mine;
 __thread struct thread *thread_base;
-static _Atomic uint32_t next_line = 1, first_line = 1;
-
-void lines_begin(void) { atomic_store(&first_line, atomic_load(&next_line)); }
-
-bool line_current(uint32_t code)
-{
-    return code >= atomic_load_explicit(&first_line, memory_order_relaxed) &&
-           code < atomic_load_explicit(&next_line, memory_order_relaxed);
-}
-
 /* ---- the pool of thread structures ---- */
 
 static latch pool_lock;
@@ -201,84 +207,6 @@ void thread_pop(struct thread *t, struct hold *hold)
     memmove(hold, hold + 1, (t->hold_count - i - 1) * sizeof *hold);
     t->hold_count--;
     busy_end(t);
-}
-
-/* ---- lines ---- */
-
-uint32_t line_announce(struct thread *t, const char *kind, const char *name, const void *object,
-                       uintptr_t entry, unsigned flags, const uint64_t identity[2])
-{
-    if (atomic_load_explicit(&next_line, memory_order_relaxed) >= LIMIT_LINES)
-        return 0;
-    uint32_t index = atomic_fetch_add_explicit(&next_line, 1, memory_order_relaxed);
-    if (index >= LIMIT_LINES)
-        return 0;
-    uint8_t small[512];
-    busy_begin(t);
-    struct out body = message_room(t, small, sizeof small,
-                                   64 + text_size(kind, NAME_BYTES) + text_size(name, LIMIT_TEXT_BYTES - 1));
-    put_u32(&body, index);
-    put_u64(&body, identity ? identity[0] : instance);
-    put_u64(&body, identity ? identity[1] : index);
-    put_u8(&body, (uint8_t)flags);
-    put_u64(&body, (uint64_t)(uintptr_t)object);
-    put_u64(&body, entry);
-    put_text(&body, kind, NAME_BYTES);
-    put_text(&body, name, LIMIT_TEXT_BYTES - 1);
-    bool told = record_control(t, MESSAGE_LINE, &body);
-    busy_end(t);
-    return told ? index : 0;
-}
-
-void line_close(struct thread *t, const struct line *line)
-{
-    uint8_t bytes[12];
-    struct out body = {.data = bytes, .room = sizeof bytes};
-    if (!line_index(line) || atomic_load_explicit(&line->far, memory_order_relaxed))
-        return;
-    put_u32(&body, line_index(line));
-    put_u64(&body, atomic_load_explicit(&line->number, memory_order_relaxed));
-    record_control(t, MESSAGE_CLOSE, &body);
-}
-
-void line_rename(struct thread *t, const struct line *line, const char *name)
-{
-    uint8_t small[512];
-    busy_begin(t);
-    struct out body = message_room(t, small, sizeof small, 16 + text_size(name, LIMIT_TEXT_BYTES - 1));
-    put_u32(&body, line_index(line));
-    put_text(&body, name, LIMIT_TEXT_BYTES - 1);
-    put_u64(&body, atomic_load_explicit(&line->number, memory_order_relaxed));
-    record_control(t, MESSAGE_NAME, &body);
-    busy_end(t);
-}
-
-void poet_line_name(poet_line_t line, const char *name)
-{
-    struct thread *t = thread_recording();
-    struct line *named = t && line && name ? line_by_code(t, line) : NULL;
-    if (named)
-        line_rename(t, named, name);
-}
-
-void poet_line_kind(poet_line_t line, const char *kind, const char *name)
-{
-    struct thread *t = thread_recording();
-    uint8_t bytes[600];
-    struct out body = {.data = bytes, .room = sizeof bytes};
-    if (!t || !line || !kind || !name)
-        return;
-    put_u32(&body, line);
-    put_text(&body, kind, NAME_BYTES);
-    put_text(&body, name, NAME_BYTES);
-    record_control(t, MESSAGE_KIND, &body);
-}
-
-void poet_set_name(const char *name)
-{
-    struct thread *t = thread_recording();
-    if (t && name)
-        line_rename(t, t->own, name);
 }
 
 /* ---- on and off ---- */

@@ -1,7 +1,20 @@
 /* What the program does that is not followed, told once for each reason and what it is about. */
-#include "clients/trace/core/inside.h"
+#include "clients/trace/core/unseen.h"
+
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/text.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/poet.h"
+#include "wire/event.h"
+#include "wire/message.h"
+#include "wire/told.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define UNSEEN_MOST 32u
@@ -17,8 +30,7 @@ static _Atomic bool behind; /* the server had no time for one of them */
 static void put_unseen(struct out *out, unsigned i)
 {
     out_begin(out, MESSAGE_UNSEEN);
-    put_u8(out, unseen[i].reason);
-    put_string(out, unseen[i].about);
+    put_told_unseen(out, &(struct told_unseen){unseen[i].reason, text_of(unseen[i].about)});
     out_end(out);
 }
 
@@ -71,8 +83,7 @@ void poet_unseen(const char *what)
     busy_begin(t);
     unsigned at = add(UNSEEN_RUNTIME, what);
     if (at < UNSEEN_MOST) {
-        put_u8(&body, unseen[at].reason);
-        put_string(&body, unseen[at].about);
+        put_told_unseen(&body, &(struct told_unseen){unseen[at].reason, text_of(unseen[at].about)});
         record_control(t, MESSAGE_UNSEEN, &body);
     }
     busy_end(t);

@@ -27,20 +27,20 @@ static uint64_t part_of(const struct plan *p, int rank) { return mix(p->high, (u
 
 static struct plan *plan_new(struct comm *c)
 {
-    struct plan *p = must(calloc(1, sizeof *p));
+    struct plan *p = take(1, sizeof *p);
     lock();
     p->high = mix(mix(c->id, 8), c->collectives++);
     unlock();
     p->comm = c;
-    p->from = must(calloc((size_t)c->size + 1, sizeof *p->from));
+    p->from = take((size_t)c->size + 1, sizeof *p->from);
     return p;
 }
 
 void plan_free(struct plan *p)
 {
     if (p)
-        free(p->from);
-    free(p);
+        give(p->from);
+    give(p);
 }
 
 static void needs(struct plan *p, int rank)

@@ -33,12 +33,14 @@ poet_line_t peer_line(const struct comm *comm, int rank)
 static int *ranks_of(MPI_Group group, int *count)
 {
     PMPI_Group_size(group, count);
-    int *here = must(calloc((size_t)*count + 1, sizeof *here)),
-        *world = must(calloc((size_t)*count + 1, sizeof *world));
+    int *here = take((size_t)*count + 1, sizeof *here),
+        *world = take((size_t)*count + 1, sizeof *world);
+    if (!here || !world)
+        *count = 0;
     for (int i = 0; i < *count; i++)
         here[i] = i;
     PMPI_Group_translate_ranks(group, *count, here, world_group, world);
-    free(here);
+    give(here);
     return world;
 }
 
@@ -67,7 +69,7 @@ static void follow(MPI_Comm handle, uint64_t seed, const char *name)
     int inter = 0, count;
     if (handle == MPI_COMM_NULL)
         return;
-    struct comm *c = must(calloc(1, sizeof *c));
+    struct comm *c = take(1, sizeof *c);
     PMPI_Comm_test_inter(handle, &inter);
     PMPI_Comm_rank(handle, &c->rank);
     PMPI_Comm_size(handle, &c->size);
@@ -84,7 +86,7 @@ static void follow(MPI_Comm handle, uint64_t seed, const char *name)
                           first ? remote : members, first ? remote_count : count);
         c->peers = remote;
         c->peer_count = remote_count;
-        free(members);
+        give(members);
     }
     c->whole = true;
     for (int i = 0; i < c->peer_count; i++)
@@ -164,13 +166,13 @@ API int MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Com
     if (c) {
         int count, *world = ranks_of(group, &count);
         uint64_t what = mix(mix_ranks(mix(c->id, 4), world, count), (uint64_t)tag);
-        free(world);
+        give(world);
         lock();
         struct made_of *g = groups;
         while (g && g->what != what)
             g = g->next;
         if (!g) {
-            g = must(calloc(1, sizeof *g));
+            g = take(1, sizeof *g);
             *g = (struct made_of){groups, what, 0};
             groups = g;
         }

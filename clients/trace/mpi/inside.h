@@ -56,7 +56,10 @@ void lock(void);
 void unlock(void);
 
 uint64_t mix(uint64_t a, uint64_t b);
-void *must(void *p); /* or not followed any more */
+/* Zeroed memory of ours.  Where there is none, what is under way gets the last of it, and nothing is followed any
+ * more; NULL: even that is too little. */
+void *take(size_t n, size_t each);
+void give(void *p); /* what take() gave; NULL too */
 
 /* ---- comms.c ---- */
 

@@ -35,11 +35,13 @@ static struct counter *find(struct counter *in, size_t room, const struct counte
 static void widen(void)
 {
     size_t room = counter_room ? counter_room * 2 : 256;
-    struct counter *more = must(calloc(room, sizeof *more));
+    struct counter *more = take(room, sizeof *more);
+    if (!more)
+        return;
     for (size_t i = 0; i < counter_room; i++)
         if (counters[i].used)
             *find(more, room, &counters[i]) = counters[i];
-    free(counters);
+    give(counters);
     counters = more;
     counter_room = room;
 }
@@ -48,6 +50,10 @@ static uint64_t *counter(const struct comm *comm, bool sends, int peer, int tag)
 {
     if (counter_count * 2 >= counter_room)
         widen();
+    if (counter_count + 1 >= counter_room) { /* no memory, and nothing is followed any more */
+        static uint64_t none;
+        return &none;
+    }
     struct counter wanted = {.comm = comm->id, .peer = peer, .tag = tag, .sends = sends, .used = true};
     struct counter *c = find(counters, counter_room, &wanted);
     if (!c->used) {
@@ -131,7 +137,7 @@ static bool serve_older(struct comm *comm, const struct request *until, int sour
             assign(r, source, tag);
         if (answer == YES && r->over) { /* nobody waits to hear it any more */
             unposted(r);
-            free(r);
+            give(r);
         }
     }
     return true;
@@ -146,7 +152,7 @@ bool received(struct request *r, int source, int tag, uint64_t key[2])
         unposted(r);
         return true;
     }
-    struct request *over = must(malloc(sizeof *over)); /* it stays among them as what it got */
+    struct request *over = take(1, sizeof *over); /* it stays among them as what it got */
     *over = *r;
     over->over = true;
     over->peer = source;
@@ -183,7 +189,7 @@ static struct request **bucket_of(MPI_Request handle)
 
 struct request *request_new(struct comm *comm, int peer, int tag)
 {
-    struct request *r = must(calloc(1, sizeof *r));
+    struct request *r = take(1, sizeof *r);
     r->comm = comm;
     r->peer = peer;
     r->tag = tag;
@@ -215,5 +221,5 @@ void request_forget(struct request *r)
     if (r->known && *at)
         *at = r->next;
     plan_free(r->plan);
-    free(r);
+    give(r);
 }

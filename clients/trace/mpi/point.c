@@ -250,12 +250,27 @@ static void *pack(struct exchange *x)
 {
     int size = 0, at = 0;
     PMPI_Pack_size(x->out_n, x->out_type, x->comm, &size);
-    void *copy = must(malloc((size_t)size + 1));
+    void *copy = take(1, (size_t)size + 1);
+    if (!copy)
+        return NULL;
     PMPI_Pack(x->out, x->out_n, x->out_type, copy, size, &at, x->comm);
     x->out = copy;
     x->out_n = at;
     x->out_type = MPI_PACKED;
     return copy;
+}
+
+static int exchange_alone(const struct exchange *x, struct comm *c, struct request *r, MPI_Status *status,
+                          const void *site)
+{
+    if (x->to != MPI_PROC_NULL)
+        tell_send(c, EVENT_isend, x->to, x->out_tag, site);
+    note(EVENT_recv, r ? peer_line(c, x->from) : rank_line(peer_of(c, x->to)), site);
+    lock();
+    if (r)
+        posted(r);
+    unlock();
+    return exchange_plainly(x, status);
 }
 
 /* The message goes out and the receive is posted, each where its event says; then both are awaited. */
@@ -266,6 +281,8 @@ static int exchange_among_threads(struct exchange *x, struct comm *c, struct req
     MPI_Status statuses[2];
     void *copy = x->replaces ? pack(x) : NULL;
     int e = MPI_SUCCESS;
+    if (x->replaces && !copy) /* no memory: MPI may have some */
+        return exchange_alone(x, c, r, status, site);
     if (x->to != MPI_PROC_NULL) {
         send_lock();
         tell_send(c, EVENT_isend, x->to, x->out_tag, site);
@@ -281,21 +298,8 @@ static int exchange_among_threads(struct exchange *x, struct comm *c, struct req
     note(EVENT_recv, r ? peer_line(c, x->from) : rank_line(peer_of(c, x->to)), site);
     e = e == MPI_SUCCESS ? PMPI_Waitall(2, requests, statuses) : e;
     *status = statuses[1];
-    free(copy);
+    give(copy);
     return e;
-}
-
-static int exchange_alone(const struct exchange *x, struct comm *c, struct request *r, MPI_Status *status,
-                          const void *site)
-{
-    if (x->to != MPI_PROC_NULL)
-        tell_send(c, EVENT_isend, x->to, x->out_tag, site);
-    note(EVENT_recv, r ? peer_line(c, x->from) : rank_line(peer_of(c, x->to)), site);
-    lock();
-    if (r)
-        posted(r);
-    unlock();
-    return exchange_plainly(x, status);
 }
 
 static int exchange(struct exchange *x, MPI_Status *status, const void *site)
@@ -389,7 +393,7 @@ static void keep_matched(struct comm *c, MPI_Message handle, const MPI_Status *s
 {
     if (handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC)
         return;
-    struct matched *m = must(malloc(sizeof *m));
+    struct matched *m = take(1, sizeof *m);
     *m = (struct matched){.handle = handle, .comm = c, .source = status->MPI_SOURCE, .tag = status->MPI_TAG};
     m->known = tell_probed(c, status, &m->sequence, m->key, site);
     lock();
@@ -460,7 +464,7 @@ API int MPI_Mrecv(void *data, int n, MPI_Datatype type, MPI_Message *message, MP
         note_receive(EVENT_receive, m->key[0], &m->key[1], 1, true, SITE);
     else
         note(EVENT_receive, peer_line(m->comm, m->source), SITE);
-    free(m);
+    give(m);
     return e;
 }
 
@@ -476,6 +480,6 @@ API int MPI_Imrecv(void *data, int n, MPI_Datatype type, MPI_Message *message, M
         request_keep(r, *request);
         unlock();
     }
-    free(m);
+    give(m);
     return e;
 }

@@ -42,11 +42,26 @@ uint64_t mix(uint64_t a, uint64_t b) /* splitmix64 (Steele, Lea and Flood, 2014)
     return z ^ z >> 31;
 }
 
-void *must(void *p)
+/* What calls that are under way need when there is no memory left: from then on nothing more is followed. */
+static _Alignas(16) char reserve[4u << 20];
+static size_t reserved;
+
+void *take(size_t n, size_t each)
 {
-    if (!p)
-        abort(); /* malloc of a few bytes */
-    return p;
+    void *p = calloc(n ? n : 1, each);
+    if (p)
+        return p;
+    size_t bytes = (n * each + 15) & ~(size_t)15;
+    following = false;
+    poet_unseen("MPI calls since there was no memory to follow them");
+    size_t at = __atomic_fetch_add(&reserved, bytes, __ATOMIC_RELAXED);
+    return bytes <= sizeof reserve && at <= sizeof reserve - bytes ? reserve + at : NULL;
+}
+
+void give(void *p)
+{
+    if ((char *)p < reserve || (char *)p >= reserve + sizeof reserve)
+        free(p);
 }
 
 /* ---- events ---- */
@@ -144,15 +159,15 @@ static void exchange(poet_line_t line, int own)
     if (!poet_identity(line, identity))
         identity[0] = identity[1] = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-    ranks = must(calloc((size_t)rank_count, sizeof *ranks));
-    uint64_t *all = must(calloc((size_t)rank_count, sizeof identity));
+    ranks = take((size_t)rank_count, sizeof *ranks);
+    uint64_t *all = take((size_t)rank_count, sizeof identity);
     PMPI_Allgather(identity, sizeof identity, MPI_BYTE, all, sizeof identity, MPI_BYTE, MPI_COMM_WORLD);
     for (int i = 0; i < rank_count; i++) {
         ranks[i].identity[0] = all[2 * i];
         ranks[i].identity[1] = all[2 * i + 1];
     }
     ranks[own].line = line;
-    free(all);
+    give(all);
 }
 
 static bool all_traced(void)

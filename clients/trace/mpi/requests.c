@@ -52,9 +52,13 @@ struct batch {
 static struct batch begin(int count, const MPI_Request *handles, MPI_Status *statuses)
 {
     struct batch b = {.count = count, .statuses = statuses};
-    b.requests = must(calloc((size_t)count + 1, sizeof *b.requests));
+    b.requests = take((size_t)count + 1, sizeof *b.requests);
     if (statuses == MPI_STATUSES_IGNORE)
-        b.statuses = b.own = must(calloc((size_t)count + 1, sizeof *b.own));
+        b.statuses = b.own = take((size_t)count + 1, sizeof *b.own);
+    if (!b.requests || (statuses == MPI_STATUSES_IGNORE && !b.own)) { /* no memory: none of them is followed */
+        give(b.requests);
+        return (struct batch){.statuses = statuses};
+    }
     lock();
     for (int i = 0; i < count; i++) {
         struct request *r = handles[i] == MPI_REQUEST_NULL ? NULL : request_of(handles[i]);
@@ -74,8 +78,8 @@ static void end(struct batch *b)
         if (b->requests[i])
             b->requests[i]->taken = b->requests[i]->awaited = false;
     unlock();
-    free(b->requests);
-    free(b->own);
+    give(b->requests);
+    give(b->own);
 }
 
 /* The thread waits: for the first of them that is under way. */
@@ -126,7 +130,7 @@ static void all(struct batch *b, bool waited, const void *site)
 static void some(struct batch *b, int count, const int *indices, bool waited, const void *site)
 {
     bool event = false, any = false;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; b->requests && i < count; i++) {
         any |= b->requests[indices[i]] != NULL;
         event |= one(b, indices[i], &b->statuses[i], site);
     }
@@ -198,7 +202,7 @@ API int MPI_Waitany(int count, MPI_Request *handles, int *index, MPI_Status *sta
     await(&b, SITE);
     int e = PMPI_Waitany(count, handles, index, status);
     no_longer(&b);
-    if (e == MPI_SUCCESS && *index != MPI_UNDEFINED) {
+    if (e == MPI_SUCCESS && *index != MPI_UNDEFINED && b.requests) {
         b.statuses[0] = *status;
         some(&b, 1, index, true, SITE);
     }
@@ -214,7 +218,7 @@ API int MPI_Testany(int count, MPI_Request *handles, int *index, int *flag, MPI_
     status = status == MPI_STATUS_IGNORE ? &own : status;
     struct batch b = begin(count, handles, MPI_STATUSES_IGNORE);
     int e = PMPI_Testany(count, handles, index, flag, status);
-    if (e == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED) {
+    if (e == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED && b.requests) {
         b.statuses[0] = *status;
         some(&b, 1, index, false, SITE);
     }

@@ -5,11 +5,12 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 REAL(int, flock, (int, int))
@@ -42,10 +43,12 @@ static struct lock held[MOST_HELD];
 static unsigned held_count; /* up to the last one in use */
 static char busy;
 
+/* Held for a few instructions.  A nap leaves the processor also to threads of lower priority. */
 static void take(void)
 {
-    while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
-        sched_yield();
+    for (unsigned tries = 1; __atomic_test_and_set(&busy, __ATOMIC_ACQUIRE); tries++)
+        if (tries % 64 == 0)
+            syscall(SYS_nanosleep, &(struct timespec){0, 50000}, NULL); /* no cancellation point */
 }
 static void give(void) { __atomic_clear(&busy, __ATOMIC_RELEASE); }
 

@@ -1,5 +1,19 @@
 /* Intake: from events in any order to a log in an order that respects all edges. */
-#include "server/order/inside.h"
+#include "memory/memory.h"
+#include "server/order/intake/deliver.h"
+#include "server/order/intake/judge.h"
+#include "server/order/intake/meet.h"
+#include "server/order/intake/pending.h"
+#include "server/order/intake/stream.h"
+#include "server/order/intake/wait.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/log/pages.h"
+#include "server/order/log/series.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +229,7 @@ bool order_accept(struct order *order, const struct arrival *arrival)
         order->figures.duplicates++;
         return false;
     }
+    line_touch(order, arrival->at.line);
     if (arrival->at.number > line->highest)
         line->highest = arrival->at.number;
     pending_put(order, arrival, 0);
@@ -261,6 +276,7 @@ static void mark_gone(struct order *order)
         }
         uint32_t number = going->lines[going->next++];
         struct line *line = line_get(order, number);
+        line_touch(order, number);
         line->gone = line->settled = line->leaving;
         line->leaving = false;
         going->waiters = line->gone ? line->waiter_count : 0;
@@ -277,10 +293,12 @@ static void leave(struct order *order, const uint32_t *lines, size_t count)
     if (!count)
         return;
     going->lines = grow(going->lines, &going->room, going->count + count, sizeof *going->lines);
-    memcpy(going->lines + going->count, lines, count * sizeof *lines);
-    going->count += count;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (order_line_away(order, lines[i]))
+            continue; /* nobody waits for it */
+        going->lines[going->count++] = lines[i];
         line_get(order, lines[i])->leaving = true;
+    }
 }
 
 void order_gone(struct order *order, const uint32_t *lines, size_t count)
@@ -301,6 +319,7 @@ void order_gone(struct order *order, const uint32_t *lines, size_t count)
 void order_back(struct order *order, uint32_t line)
 {
     struct line *l = line_get(order, line);
+    line_touch(order, line);
     l->gone = l->settled = l->leaving = false;
 }
 
@@ -310,7 +329,7 @@ void order_patient(struct order *order) { order->patient = true; }
 static void leave_pending(struct order *order)
 {
     for (uint32_t i = 1; i <= order->line_count; i++)
-        if (order->lines[i - 1].pending)
+        if (!line_is_away(order, i - 1) && order->lines[i - 1].pending)
             leave(order, &i, 1);
 }
 
@@ -361,4 +380,5 @@ const struct trouble *order_troubles(const struct order *order, size_t *count)
     return order->troubles;
 }
 
+uint64_t order_waiting(const struct order *order) { return order->in_memory; }
 uint32_t order_oldest_batch(const struct order *order) { return pending_batch(order); }

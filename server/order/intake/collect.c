@@ -1,6 +1,15 @@
 /* Hidden lines: on a shared line, an event comes after every earlier one of the types in its
  * type's `after` set.  A hidden line collects those, so that the edges stay linear in number. */
-#include "server/order/inside.h"
+#include "server/order/intake/collect.h"
+
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/log/pages.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 
@@ -58,6 +67,7 @@ static bool has_new_gap(const struct line *line, const struct collector *collect
 /* Brings one collector up to date; its newest hidden event or NO_POSITION. */
 static uint64_t collect(struct order *order, uint32_t number_of_line, uint32_t type)
 {
+    line_touch(order, number_of_line);
     struct collector *collector = collector_for(order, number_of_line, type);
     bool gap = has_new_gap(line_get(order, number_of_line), collector);
     struct found found = find_new(order, number_of_line, collector);
@@ -77,7 +87,7 @@ static uint64_t collect(struct order *order, uint32_t number_of_line, uint32_t t
         free(found.positions);
     }
     const struct line *hidden = collector->hidden ? line_get(order, collector->hidden) : NULL;
-    return hidden && hidden->positions.count > hidden->base ? hidden->last : NO_POSITION;
+    return hidden && line_has_kept(order, hidden) ? hidden->last : NO_POSITION;
 }
 
 size_t log_collect(struct order *order, uint32_t line, uint32_t type, uint64_t *edges, size_t room)

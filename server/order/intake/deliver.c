@@ -1,5 +1,21 @@
 /* Delivering: a point goes to the log, or the event that contradicts is set aside. */
-#include "server/order/inside.h"
+#include "server/order/intake/deliver.h"
+
+#include "memory/memory.h"
+#include "server/order/intake/collect.h"
+#include "server/order/intake/meet.h"
+#include "server/order/intake/pending.h"
+#include "server/order/intake/presence.h"
+#include "server/order/intake/stream.h"
+#include "server/order/intake/wait.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/log/pages.h"
+#include "server/order/log/receives.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,10 +124,13 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     for (uint32_t i = 0; i < in.sends; i++)
         log_receive(order, in.items[i], position, in.sends == 1);
     line = line_get(order, a->at.line);
+    line_touch(order, a->at.line);
     if (a->closes || (line->closed == LINE_CLOSING && a->at.number >= line->more->end))
         line->closed = LINE_CLOSED;
-    if (a->thread && line_get(order, a->thread))
+    if (a->thread && line_get(order, a->thread)) {
+        line_touch(order, a->thread);
         line_get(order, a->thread)->acted = order->count;
+    }
     if (in.items != in.few)
         free(in.items);
 }
@@ -149,6 +168,9 @@ static void met(struct order *order, const struct pending *member, uint8_t doubt
 
 void point_deliver(struct order *order, const struct point *point, bool partner_lost)
 {
+    for (size_t i = 0; i < point->count; i++)
+        if (point->members[i]->arrival.keyed || point->members[i]->arrival.relation == RELATION_GROUP)
+            meetings_leave(order, point->members[i]);
     point_append(order, point, partner_lost);
     for (size_t i = 0; i < point->count; i++)
         if (point->members[i]->arrival.keyed)
@@ -174,6 +196,7 @@ void point_contradict(struct order *order, struct pending *pending, struct ref w
         partner->condemned = true;
     if (!pending->condemned)
         order_report(order, a->at, with, why);
+    meetings_leave(order, pending);
     uint32_t line = a->at.line;
     struct event event = event_of(a, order->count);
     event.state = EVENT_CONTRADICTORY;

@@ -1,5 +1,18 @@
 /* Judging: who is in the point of a line's head, and is all there that it follows? */
-#include "server/order/inside.h"
+#include "server/order/intake/judge.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/intake/deliver.h"
+#include "server/order/intake/meet.h"
+#include "server/order/intake/pending.h"
+#include "server/order/intake/stream.h"
+#include "server/order/intake/wait.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +99,10 @@ static enum verdict join_meeting(struct order *order, struct point *point)
     const struct arrival *a = &head->arrival;
     struct meeting *meeting = meeting_of(order, a);
     size_t size = a->relation == RELATION_GROUP ? a->group_size : 2;
+    if (!meeting) { /* they are complete for so long that they were forgotten */
+        point_contradict(order, head, (struct ref){0, 0}, "comes to a group that is complete");
+        return DONE;
+    }
     if (meeting->released) {
         point->doubt = UNSEEN_LOST;
         return READY;

@@ -1,6 +1,14 @@
 /* What has arrived and waits: per line a ring of the next numbers, a map for numbers far ahead, and,
  * when there is much of it, a queue on the shelf for what lies well behind the line's head. */
-#include "server/order/inside.h"
+#include "server/order/intake/pending.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -368,6 +376,8 @@ void pending_forget(struct order *order, struct pending *piece)
         line->more->ring.count--;
     } else {
         map_take(&order->far, at.line, at.number);
+        while (line->more->far && line->more->far->count && line->more->far->numbers[0] <= at.number)
+            far_pop(line->more->far); /* it was the line's head, and is looked for no more */
     }
     batch_less(order, piece->arrival.batch, 1);
     line->pending--;
@@ -452,6 +462,8 @@ void pending_free_all(struct order *order)
         if (piece->arrival.partners != &piece->one)
             free((void *)(uintptr_t)piece->arrival.partners);
     for (size_t l = 0; l < order->line_count; l++) {
+        if (line_is_away(order, l))
+            continue;
         free(order->lines[l].more->ring.items);
         spill_free(order->lines[l].more->spill);
         far_free(order->lines[l].more->far);

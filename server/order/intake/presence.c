@@ -1,5 +1,12 @@
 /* Who is in a line, and doing what: from it follows the style it is drawn in. */
-#include "server/order/inside.h"
+#include "server/order/intake/presence.h"
+
+#include "memory/memory.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/pages.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,12 +120,15 @@ void presence_apply(struct order *order, struct event *event)
     struct line *line = line_get(order, event->line);
     uint8_t effect = effect_of(order, line->kind, event->type, event->relation == RELATION_SYNC);
     if (effect & EFFECT_HERE && event->state == EVENT_ORDERED) {
+        line_touch(order, event->line);
         uint32_t thread = effect & EFFECT_OWN ? event->line : event->thread;
         sit(line, thread, (enum presence)((effect & (EFFECT_OWN - 1)) - 1), event->number);
     }
     if (effect > EFFECT_HERE && event->state == EVENT_ORDERED && event->about &&
-        event->about <= order->line_count)
+        event->about <= order->line_count) {
+        line_touch(order, event->about);
         sit(line_get(order, event->about), event->thread, (enum presence)((effect >> 4) - 1), 0);
+    }
     event->in = (struct presences){0};
     for (size_t i = 0; i < line->occupant_count; i++) {
         count_in(&event->in.active, line->more->occupants[i].presence == PRESENCE_ACTIVE);
@@ -130,7 +140,7 @@ void presence_apply(struct order *order, struct event *event)
 bool order_line_inside(const struct order *order, uint32_t number, size_t i, uint32_t *thread,
                        enum presence *presence, uint64_t *since)
 {
-    const struct line *line = line_get(order, number);
+    const struct line *line = number & HIDDEN_LINE ? line_get(order, number) : order_look_at(order, number - 1);
     if (i >= line->occupant_count)
         return false;
     *thread = line->more->occupants[i].thread;
@@ -141,6 +151,6 @@ bool order_line_inside(const struct order *order, uint32_t number, size_t i, uin
 
 uint64_t order_thread_last(const struct order *order, uint32_t number)
 {
-    const struct line *line = line_get(order, number);
+    const struct line *line = number & HIDDEN_LINE ? line_get(order, number) : order_look_at(order, number - 1);
     return line->acted > order->first ? line->acted - 1 : NO_POSITION;
 }

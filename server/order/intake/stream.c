@@ -1,6 +1,14 @@
 /* Streams: who sent the bytes that somebody received.  A stretch of bytes is one send or one receive; the
  * two are cut as the programs did, so a receive may have several sends and a send several receives. */
-#include "server/order/inside.h"
+#include "server/order/intake/stream.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/intake/wait.h"
+#include "server/order/log/pages.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +19,8 @@ static struct stream *stream_of(struct order *order, uint64_t key)
     size_t room = 0;
     if (!stream) {
         stream = grow(NULL, &room, 1, sizeof *stream);
-        *stream = (struct stream){0};
+        *stream = (struct stream){.key = key, .next = order->newest_stream};
+        order->newest_stream = stream;
         map_put(&order->streams, key, 0, stream);
     }
     return stream;
@@ -31,16 +40,37 @@ static size_t first_behind(const struct stream *stream, uint64_t byte)
     return low;
 }
 
-/* From the oldest on: streams are received in order, or nearly so. */
-static void drop_received(struct stream *stream)
+/* The first that begins at the byte or behind it. */
+static size_t first_from(const struct stream *stream, uint64_t byte)
 {
-    while (stream->first < stream->count && stream->sent[stream->first].left == 0)
-        stream->first++;
-    if (stream->first * 2 < stream->count)
+    size_t low = stream->first, high = stream->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (stream->sent[middle].begin >= byte)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void touch(struct order *order, struct stream *stream, size_t i)
+{
+    if (order->frozen && stream->sent[i].saved != order->saves)
+        save_stretch_now(order, stream, i);
+}
+
+/* From the oldest on: streams are received in order, or nearly so. */
+static void drop_received(struct order *order, struct stream *stream)
+{
+    for (; stream->first < stream->count && stream->sent[stream->first].left == 0; stream->first++)
+        touch(order, stream, stream->first);
+    if (stream->first == 0 || stream->first * 2 < stream->count)
         return;
     stream->count -= stream->first;
     memmove(stream->sent, stream->sent + stream->first, stream->count * sizeof *stream->sent);
     stream->first = 0;
+    save_stretches_moved(order, stream);
 }
 
 /* More than any pipe or socket holds: nobody reads them whom we know. */
@@ -50,8 +80,9 @@ void stream_add(struct order *order, uint64_t key, struct stretch sent)
 {
     struct stream *stream = stream_of(order, key);
     if (stream->count - stream->first >= MOST_SENT) {
+        touch(order, stream, stream->first);
         stream->sent[stream->first].left = 0;
-        drop_received(stream);
+        drop_received(order, stream);
     }
     size_t at = stream->count;
     while (at > stream->first && stream->sent[at - 1].begin > sent.begin)
@@ -59,14 +90,15 @@ void stream_add(struct order *order, uint64_t key, struct stretch sent)
     stream->sent = grow(stream->sent, &stream->room, stream->count + 1, sizeof *stream->sent);
     memmove(stream->sent + at + 1, stream->sent + at, (stream->count - at) * sizeof *stream->sent);
     stream->sent[at] = sent;
+    stream->sent[at].saved = order->saves; /* it is not in the save under way */
     stream->count++;
 }
 
 void stream_meet(struct order *order, const struct arrival *a)
 {
     if (a->relation == RELATION_SEND && a->group_size)
-        stream_add(order, a->key[0], (struct stretch){a->key[1], a->key[1] + a->group_size,
-                                                      a->group_size, a->at});
+        stream_add(order, a->key[0], (struct stretch){.begin = a->key[1], .end = a->key[1] + a->group_size,
+                                                      .left = a->group_size, .send = a->at});
     struct stream *stream = stream_of(order, a->key[0]);
     for (size_t i = 0; i < stream->waiting_count; i++)
         line_enqueue(order, stream->waiting[i]);
@@ -84,14 +116,15 @@ static size_t covers(const struct stream *stream, size_t at, uint64_t begin, uin
     return begin >= end ? n : 0;
 }
 
-static void take_bytes(struct stream *stream, size_t at, size_t n, uint64_t begin, uint64_t end)
+static void take_bytes(struct order *order, struct stream *stream, size_t at, size_t n, uint64_t begin, uint64_t end)
 {
     for (size_t i = at; i < at + n && i < stream->count; i++) {
         struct stretch *s = &stream->sent[i];
         uint64_t from = s->begin > begin ? s->begin : begin, to = s->end < end ? s->end : end;
+        touch(order, stream, i);
         s->left -= to > from ? (to - from < s->left ? to - from : s->left) : 0;
     }
-    drop_received(stream);
+    drop_received(order, stream);
 }
 
 static void wait_here(struct stream *stream, uint32_t line)
@@ -126,19 +159,29 @@ bool stream_find(struct order *order, struct pending *receive)
     return true;
 }
 
+/* Its stretch, if it was not received yet, is saved from here on. */
+void stream_leave(struct order *order, const struct arrival *a)
+{
+    struct stream *stream = a->relation == RELATION_SEND && a->group_size ? stream_of(order, a->key[0]) : NULL;
+    size_t i = stream ? first_from(stream, a->key[1]) : 0;
+    for (; stream && i < stream->count && stream->sent[i].begin == a->key[1]; i++)
+        if (ref_equal(stream->sent[i].send, a->at)) {
+            touch(order, stream, i);
+            stream->sent[i].delivered = true;
+        }
+}
+
 void stream_received(struct order *order, const struct arrival *a)
 {
     struct stream *stream = stream_of(order, a->key[0]);
-    take_bytes(stream, first_behind(stream, a->key[1]), a->partner_count, a->key[1],
+    take_bytes(order, stream, first_behind(stream, a->key[1]), a->partner_count, a->key[1],
                a->key[1] + a->group_size);
 }
 
 void streams_free(struct order *order)
 {
-    for (size_t i = 0; i < order->streams.room; i++) {
-        struct stream *stream = order->streams.entries[i].value;
-        if (!stream)
-            continue;
+    for (struct stream *stream = order->newest_stream, *next; stream; stream = next) {
+        next = stream->next;
         free(stream->sent);
         free(stream->waiting);
         free(stream);

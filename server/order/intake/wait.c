@@ -1,5 +1,11 @@
 /* Waiting: each line whose head cannot be delivered waits for one event of one other line. */
-#include "server/order/inside.h"
+#include "server/order/intake/wait.h"
+
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

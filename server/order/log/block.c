@@ -1,6 +1,8 @@
 #include "server/order/log/block.h"
 
 #include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/log.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,11 @@
 /* What lies on the shelf and cannot be read: which events are lost with it. */
-#include "server/order/inside.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/log/series.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
 
 #include <stdlib.h>
 
@@ -76,7 +82,7 @@ void order_verify(struct order *order)
         if (!order->blocks[i].rows)
             log_load(order, i);
     for (size_t i = 0; i < order->line_count; i++)
-        verify_line(order, &order->lines[i]);
+        verify_line(order, order_look_at(order, i));
     for (size_t i = 0; i < order->hidden_count; i++)
         verify_line(order, &order->hidden[i]);
 }

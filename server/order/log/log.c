@@ -1,15 +1,21 @@
 /* The log: delivered events in blocks, the newest of them open, the others on the shelf. */
-#include "server/order/inside.h"
+#include "server/order/log/log.h"
+
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/pages.h"
+#include "server/order/log/series.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct line *line_get(const struct order *order, uint32_t line)
+static const struct line *look(const struct order *order, uint32_t line)
 {
-    uint32_t i = (line & ~HIDDEN_LINE) - 1;
-    if (line & HIDDEN_LINE)
-        return i < order->hidden_count ? &order->hidden[i] : NULL;
-    return i < order->line_count ? &order->lines[i] : NULL;
+    return line & HIDDEN_LINE ? line_get(order, line) : order_look_at(order, line - 1);
 }
 
 /* ---- blocks ---- */
@@ -91,10 +97,10 @@ static void pack_block(struct order *order, uint64_t number)
     block->rows = NULL;
 }
 
-void log_pack(struct order *order)
+void log_pack_one(struct order *order)
 {
-    for (; (order->packed + 1) * BLOCK_EVENTS <= order->count; order->packed++)
-        pack_block(order, order->packed);
+    pack_block(order, order->packed);
+    order->packed++;
 }
 
 void order_cache(struct order *order, size_t bytes)
@@ -146,6 +152,12 @@ static void add_neighbour(const struct order *order, struct line *line, uint32_t
         line_add_neighbour(line, other);
 }
 
+static void make_dense(struct order *order, uint32_t line)
+{
+    line_touch(order, line);
+    line_get(order, line)->dense = true;
+}
+
 /* From which lines order comes in here: by its edges, and by the other members of its point. */
 static void note_neighbours(struct order *order, const struct event *event, const uint64_t *edges)
 {
@@ -156,12 +168,13 @@ static void note_neighbours(struct order *order, const struct event *event, cons
         return;
     if (order->count - event->point > 1) { /* a group: everybody is everybody's */
         for (uint64_t p = event->point; p < order->count; p++)
-            line_get(order, block_line_of(log_get(order, p, FIELD_LINE)))->dense = true;
+            make_dense(order, block_line_of(log_get(order, p, FIELD_LINE)));
         line->dense = true;
         return;
     }
     uint32_t other = block_line_of(log_get(order, event->point, FIELD_LINE));
     add_neighbour(order, line, other);
+    line_touch(order, other);
     add_neighbour(order, line_get(order, other), event->line);
 }
 
@@ -170,8 +183,9 @@ static void trim_next(struct order *order)
 {
     if (order->trimmed >= order->line_count)
         order->trimmed = 0;
-    if (order->line_count)
-        line_trim(&order->lines[order->trimmed++]);
+    if (order->line_count && !line_is_away(order, order->trimmed))
+        line_trim(&order->lines[order->trimmed]);
+    order->trimmed++;
 }
 
 static uint64_t most(uint16_t v) { return v > 255 ? 255 : v; }
@@ -179,6 +193,7 @@ static uint64_t most(uint16_t v) { return v > 255 ? 255 : v; }
 void log_append(struct order *order, const struct event *event, const uint64_t *edges)
 {
     struct line *line = line_get(order, event->line);
+    line_touch(order, event->line);
     uint64_t position = order->count;
     uint32_t i = position % BLOCK_EVENTS;
     struct block *rows = open_rows(order);
@@ -244,6 +259,7 @@ void log_set(struct order *order, uint64_t position, enum block_field field, uin
 void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
 {
     struct line *line = line_get(order, number_of_line);
+    line_touch(order, number_of_line);
     struct more *more = line_more(line);
     struct gap *last = more->gap_count ? &more->gaps[more->gap_count - 1] : NULL;
     if (last && last->ordinal == line->positions.count) {
@@ -380,42 +396,44 @@ uint32_t order_hidden_lines(const struct order *order) { return (uint32_t)order-
 
 bool order_line_shared(const struct order *order, uint32_t line)
 {
-    return line_get(order, line)->shared;
+    return look(order, line)->shared;
 }
 
 bool order_line_closed(const struct order *order, uint32_t line)
 {
-    return line_get(order, line)->closed == LINE_CLOSED;
+    return look(order, line)->closed == LINE_CLOSED;
 }
 
 void order_line_becomes(struct order *order, uint32_t line, uint32_t kind)
 {
+    line_touch(order, line);
     line_get(order, line)->kind = kind;
 }
 
 uint32_t order_line_kind(const struct order *order, uint32_t line)
 {
-    return line_get(order, line)->kind;
+    return look(order, line)->kind;
 }
 
 struct ref order_line_opened_by(const struct order *order, uint32_t line)
 {
-    return line_opened_by(line_get(order, line));
+    return line_opened_by(look(order, line));
 }
 
 uint64_t order_line_events(const struct order *order, uint32_t line)
 {
-    return line_get(order, line)->positions.count;
+    return look(order, line)->positions.count;
 }
 
 uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal)
 {
-    return line_at(order, line_get(order, line), ordinal);
+    return line_at(order, look(order, line), ordinal);
 }
 
 uint64_t order_line_from(const struct order *order, uint32_t number_of_line, uint64_t position)
 {
-    const struct line *line = line_get(order, number_of_line);
+    const struct line *line = look(order, number_of_line);
+    position = position > order->first ? position : order->first;
     if (line->positions.count == 0 || position > line->last)
         return line->positions.count;
     return series_find(&line->positions, (struct nodes *)(uintptr_t)&order->nodes, line->base,
@@ -425,7 +443,7 @@ uint64_t order_line_from(const struct order *order, uint32_t number_of_line, uin
 bool order_line_gap(const struct order *order, uint32_t number_of_line, size_t i, uint64_t *first,
                     uint64_t *count)
 {
-    const struct line *line = line_get(order, number_of_line);
+    const struct line *line = look(order, number_of_line);
     if (i >= line->more->gap_count)
         return false;
     *first = line->more->gaps[i].first;

@@ -1,20 +1,34 @@
 /* The receives of a send: a chain through the rows while they are open, a list beside the log for
- * those that come later. */
-#include "server/order/inside.h"
+ * those that come later, which only grows. */
+#include "server/order/log/receives.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 
+/* 1 + the newest, 0 none. */
+static size_t late_of(const struct order *order, uint64_t send)
+{
+    return (uintptr_t)map_get(&order->receives, send, 0);
+}
+
 void receives_add(struct order *order, uint64_t send, uint64_t receive)
 {
-    struct receive_list *late = map_get(&order->receives, send, 0);
-    size_t room = 0;
-    if (!late) {
-        late = grow(NULL, &room, 1, sizeof *late);
-        *late = (struct receive_list){0};
-        map_put(&order->receives, send, 0, late);
+    size_t newest = late_of(order, send), i = order->late_count;
+    order->late = grow(order->late, &order->late_room, i + 1, sizeof *order->late);
+    order->late[i] = (struct late){send, receive, i};
+    if (newest) {
+        order->late[i].next = order->late[newest - 1].next;
+        order->late[newest - 1].next = i;
     }
-    late->receives = grow(late->receives, &late->room, late->count + 1, sizeof *late->receives);
-    late->receives[late->count++] = receive;
+    order->late_count++;
+    map_put(&order->receives, send, 0, (void *)(uintptr_t)order->late_count);
 }
 
 /* Links a receive that was just appended; only_send: it receives nothing else. */
@@ -43,18 +57,17 @@ void order_receives(const struct order *order, uint64_t send,
         before = next; /* a chain leads back in the log */
         next = log_get(order, next - 1, FIELD_RECEIVE);
     }
-    const struct receive_list *late = map_get(&order->receives, send, 0);
-    for (size_t i = 0; late && i < late->count; i++)
-        visit(context, late->receives[i]);
+    size_t newest = late_of(order, send), i = newest ? newest - 1 : 0;
+    while (newest) {
+        i = order->late[i].next;
+        visit(context, order->late[i].receive);
+        if (i == newest - 1)
+            break;
+    }
 }
 
 void receives_free(struct order *order)
 {
-    for (size_t i = 0; i < order->receives.room; i++) {
-        struct receive_list *late = order->receives.entries[i].value;
-        if (late)
-            free(late->receives);
-        free(late);
-    }
+    free(order->late);
     map_free(&order->receives);
 }

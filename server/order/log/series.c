@@ -1,5 +1,9 @@
 #include "server/order/log/series.h"
 
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,9 +148,7 @@ static uint64_t **tail_of(struct series *series, unsigned level)
     if (!level)
         return &series->tail;
     if (!series->upper) {
-        series->upper = calloc(room, sizeof *series->upper);
-        if (!series->upper)
-            abort();
+        series->upper = memory_zeroed(room, sizeof *series->upper);
     }
     return &series->upper[level - 1];
 }
@@ -161,9 +163,7 @@ uint64_t *series_room(struct series *series, unsigned level, uint32_t n)
         power *= 2;
     uint64_t **tail = tail_of(series, level);
     free(*tail);
-    *tail = calloc(power, sizeof **tail);
-    if (!*tail)
-        abort();
+    *tail = memory_zeroed(power, sizeof **tail);
     return *tail;
 }
 
@@ -174,9 +174,7 @@ static void tail_add(struct series *series, unsigned level, uint32_t n, uint64_t
     if (!*tail) {
         series_room(series, level, n + 1);
     } else if (n >= TAIL_LEAST && (n & (n - 1)) == 0) {
-        *tail = realloc(*tail, 2 * (size_t)n * sizeof **tail);
-        if (!*tail)
-            abort();
+        *tail = memory_resized(*tail, 2 * (size_t)n, sizeof **tail);
     }
     (*tail)[n] = value;
 }

@@ -1,6 +1,10 @@
 #include "server/order/placing/fold.h"
 
-#include "server/order/inside.h"
+#include "memory/map.h"
+#include "server/order/log/block.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
+#include "wire/event.h"
 
 struct visit { /* of an object by a thread */
     uint64_t first, enter, last; /* positions on the thread's line */

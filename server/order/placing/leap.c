@@ -1,5 +1,9 @@
-#include "server/order/inside.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
 #include "server/order/placing/sweep.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

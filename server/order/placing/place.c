@@ -1,8 +1,16 @@
 #include "server/order/placing/place.h"
 
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
+#include "server/order/placing/acting.h"
 #include "server/order/placing/fold.h"
-#include "server/order/inside.h"
 #include "server/order/placing/sweep.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +94,14 @@ static void see(struct sweep *sweep, uint64_t position, uint32_t line, int32_t c
     sweep->seen[sweep->seen_count++] = (struct seen){position, column, line, drawn};
 }
 
+/* Lines that count where it is said how far to look: of very many, only so many can be seen. */
+#define LINES_COUNTED 1000u
+
+static uint64_t lines_counted(const struct place_job *job)
+{
+    return job->placing.many && job->lines > LINES_COUNTED ? LINES_COUNTED : job->lines;
+}
+
 static int32_t *filled(size_t count, int32_t value)
 {
     size_t room = 0;
@@ -98,7 +114,7 @@ static int32_t *filled(size_t count, int32_t value)
 /* Enough for every line to fill the columns several times over. */
 static uint64_t budget_of(const struct place_job *job)
 {
-    return 4000000 + 16 * (uint64_t)job->lines * job->placing.columns;
+    return 4000000 + 16 * lines_counted(job) * job->placing.columns;
 }
 
 static void sweep_begin(struct place_job *job, struct sweep *sweep, int32_t value)
@@ -106,6 +122,7 @@ static void sweep_begin(struct place_job *job, struct sweep *sweep, int32_t valu
     sweep->line = filled(job->lines, value);
     sweep->hidden = filled(job->hidden_lines, value);
     sweep->row = filled(job->placing.rows, value);
+    sweep->acted = job->placing.many ? filled(job->lines, value) : NULL;
     sweep->ready = true;
 }
 
@@ -116,6 +133,8 @@ static void sweep_free(struct sweep *sweep)
     free(sweep->row);
     free(sweep->column);
     free(sweep->seen);
+    free(sweep->acted);
+    free(sweep->watched);
     map_free(&sweep->far);
     leap_free(sweep);
 }
@@ -147,6 +166,11 @@ static void begin_right(struct place_job *job)
     sweep->at = sweep->base;
 }
 
+static bool may_be_right(const struct place_job *job, const struct sweep *sweep, uint32_t thread)
+{
+    return sweep->acted[thread - 1] < sweep_right_edge(job) && line_get(job->order, thread)->acted > sweep->at;
+}
+
 /* What is still to be found right of the cut, for the window wanted. */
 static void want_right(struct place_job *job)
 {
@@ -158,9 +182,11 @@ static void want_right(struct place_job *job)
     sweep->open = 0;
     sweep->looked = 0;
     sweep->unresolved = false;
-    for (uint32_t line = 1; line <= job->lines; line++) {
+    if (job->placing.many)
+        sweep->open = acting_watch(job, sweep, may_be_right);
+    for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++) {
         const struct line *l = line_get(job->order, line);
-        sweep->open += row_of(job, line) && l->positions.count > l->base && l->last >= sweep->at &&
+        sweep->open += row_of(job, line) && line_has_kept(job->order, l) && l->last >= sweep->at &&
                        l->last >= job->cut[line - 1] && sweep->line[line - 1] < edge;
     }
     sweep->done = edge <= 0 || !sweep->open;
@@ -182,18 +208,27 @@ static int32_t column_before(struct place_job *job, const struct block *rows, ui
     return column;
 }
 
+static void see_right(struct place_job *job, uint64_t p, int32_t column)
+{
+    uint32_t thread = (uint32_t)log_get(job->order, p, FIELD_THREAD);
+    const struct line *own = thread && thread <= job->lines ? line_get(job->order, thread) : NULL;
+    acting_see(job, &job->right, thread, column, column >= sweep_right_edge(job) || (own && own->acted == p + 1));
+}
+
 static void place_right(struct place_job *job, uint64_t p, uint32_t line, int32_t column, bool drawn)
 {
     struct sweep *sweep = &job->right;
     uint32_t row = row_of(job, line);
     int32_t *at = sweep_newest(job, sweep, line), before = *at, edge = sweep_right_edge(job);
     sweep->column[sweep_index(sweep, p)] = *at = column;
+    if (job->placing.many)
+        see_right(job, p, column);
     if (!row)
         return;
     if (drawn && column > sweep->row[row - 1])
         sweep->row[row - 1] = column;
     see(sweep, p, line, column, drawn);
-    sweep->open -= before < edge && (column >= edge || line_get(job->order, line)->last == p);
+    sweep->open -= !job->placing.many && before < edge && (column >= edge || line_get(job->order, line)->last == p);
 }
 
 static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
@@ -280,9 +315,15 @@ static bool has_left(const struct place_job *job, uint32_t line)
 {
     const struct line *l = line_get(job->order, line);
     uint64_t until = job->cut[line - 1] < job->left.at ? job->cut[line - 1] : job->left.at;
-    uint64_t first = l->positions.count > l->base ? order_line_at(job->order, line, l->base)
+    uint64_t first = line_has_kept(job->order, l) ? order_line_at(job->order, line, order_line_first(job->order, line))
                                                   : NO_POSITION;
     return first < until;
+}
+
+static bool may_be_left(const struct place_job *job, const struct sweep *sweep, uint32_t thread)
+{
+    (void)job; /* where a thread began is not known: before its own line's first event it may have acted on others */
+    return sweep->acted[thread - 1] <= left_edge(job);
 }
 
 static void want_left(struct place_job *job)
@@ -293,7 +334,9 @@ static void want_left(struct place_job *job)
     sweep->open = 0;
     sweep->looked = 0;
     sweep->unresolved = false;
-    for (uint32_t line = 1; line <= job->lines; line++)
+    if (job->placing.many)
+        sweep->open = acting_watch(job, sweep, may_be_left);
+    for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++)
         sweep->open += row_of(job, line) && sweep->line[line - 1] <= left_edge(job) &&
                        has_left(job, line);
     sweep->done = left_edge(job) <= 0 || !sweep->open || sweep->at <= order_first(job->order);
@@ -303,7 +346,7 @@ static void want_left(struct place_job *job)
 static uint64_t depth_of(const struct place_job *job)
 {
     int32_t edge = left_edge(job);
-    return DEPTH_LEAST + 16 * (uint64_t)job->lines * (uint64_t)(edge > 0 ? edge : 0);
+    return DEPTH_LEAST + 16 * lines_counted(job) * (uint64_t)(edge > 0 ? edge : 0);
 }
 
 /* Columns pushed to causes far away are kept one by one. */
@@ -340,14 +383,18 @@ static void place_left(struct place_job *job, uint64_t p, uint32_t line, int32_t
     int32_t *at = sweep_newest(job, sweep, line), before = *at, edge = left_edge(job);
     *at = column;
     push_to_causes(job, p, column);
+    uint64_t back = log_get(job->order, p, FIELD_PREVIOUS);
+    bool first = back == 0 || back > p || p - back < order_first(job->order);
+    if (job->placing.many) {
+        uint32_t thread = (uint32_t)log_get(job->order, p, FIELD_THREAD);
+        acting_see(job, sweep, thread, column, column > edge);
+    }
     if (!row)
         return;
     if (drawn && column > sweep->row[row - 1])
         sweep->row[row - 1] = column;
     see(sweep, p, line, -column, drawn);
-    uint64_t back = log_get(job->order, p, FIELD_PREVIOUS);
-    bool first = back == 0 || back > p || p - back < order_first(job->order);
-    sweep->open -= before <= edge && (column > edge || first);
+    sweep->open -= !job->placing.many && before <= edge && (column > edge || first);
 }
 
 static void point_left(struct place_job *job, uint64_t begin, uint64_t end)
@@ -411,7 +458,9 @@ struct place_job *place_begin(const struct order *order, const struct placing *p
                               .cut = place_cut(order, placing),
                               .lines = order_lines(order),
                               .hidden_lines = order_hidden_lines(order)};
-    job->leaps = leap_allowed(placing);
+    job->leaps = leap_allowed(placing) && !placing->many;
+    if (placing->many)
+        acting_begin(job);
     job->folds = (struct folds){.order = order, .placing = &job->placing, .cut = job->cut};
     want_left(job);
     want_right(job);
@@ -457,6 +506,31 @@ static void add(struct place_job *job, struct placement *p, const struct seen *s
     p->last = seen->column > p->last ? seen->column : p->last;
 }
 
+static uint32_t line_placed(const struct place_job *job, const struct placement *p, size_t i)
+{
+    return block_line_of(log_get(job->order, p->events[i].position, FIELD_LINE));
+}
+
+static void find_edge(struct place_job *job, struct placement *p, uint32_t line)
+{
+    uint64_t *before = &p->before[line - 1], frontier = job->cut[line - 1];
+    if (job->placing.from > 0 && job->right.at > frontier)
+        frontier = job->right.at;
+    *before = order_line_from(job->order, line, *before == NO_POSITION ? frontier : *before);
+}
+
+/* As below, of the lines that have events in the window; what is told of others is not looked at. */
+static void find_edges_of_many(struct place_job *job, struct placement *p)
+{
+    for (size_t i = p->count; i-- > 0;)
+        p->before[line_placed(job, p, i) - 1] = p->events[i].position;
+    for (size_t i = p->count; i-- > 0;) {
+        uint32_t line = line_placed(job, p, i);
+        if (p->before[line - 1] == p->events[i].position) /* the first, and it was not done yet */
+            p->before[line - 1] = order_line_from(job->order, line, p->events[i].position);
+    }
+}
+
 /* Ordinals, by line, of the first event that is not left of the window: behind the last one that is. */
 static void find_edges(struct place_job *job, struct placement *p)
 {
@@ -474,12 +548,8 @@ static void find_edges(struct place_job *job, struct placement *p)
             p->before[seen->line - 1] = seen->position;
     }
     for (uint32_t line = 1; line <= job->lines; line++) {
-        if (!row_of(job, line))
-            continue;
-        uint64_t *before = &p->before[line - 1], frontier = job->cut[line - 1];
-        if (job->placing.from > 0 && job->right.at > frontier)
-            frontier = job->right.at;
-        *before = order_line_from(job->order, line, *before == NO_POSITION ? frontier : *before);
+        if (row_of(job, line))
+            find_edge(job, p, line);
     }
 }
 
@@ -493,9 +563,7 @@ void place_take(struct place_job *job, struct placement *p)
 {
     int32_t from = job->placing.from, edge = sweep_right_edge(job);
     *p = (struct placement){.first = INT32_MAX, .last = INT32_MIN};
-    p->before = calloc(job->lines + 1, sizeof *p->before);
-    if (!p->before)
-        abort();
+    p->before = memory_zeroed(job->lines + 1, sizeof *p->before);
     const struct sweep *sweeps[] = {&job->left, &job->right};
     for (int s = 0; s < 2; s++) {
         for (size_t i = 0; i < sweeps[s]->seen_count; i++) {
@@ -509,16 +577,20 @@ void place_take(struct place_job *job, struct placement *p)
         }
         p->unresolved |= sweeps[s]->unresolved;
     }
-    for (uint32_t line = 1; line <= job->lines; line++) {
+    if (job->placing.many) {
+        p->more_left |= job->left.at > order_first(job->order);
+        p->more_right |= job->right.at < order_count(job->order);
+    }
+    for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++) {
         const struct line *l = line_get(job->order, line);
-        if (!row_of(job, line) || l->positions.count <= l->base)
+        if (!row_of(job, line) || !line_has_kept(job->order, l))
             continue;
         p->more_left |= has_left(job, line);
         p->more_right |= l->last >= job->right.at && l->last >= job->cut[line - 1];
     }
-    find_edges(job, p);
     if (p->count)
         qsort(p->events, p->count, sizeof *p->events, by_position);
+    (job->placing.many ? find_edges_of_many : find_edges)(job, p);
 }
 
 void place_end(struct place_job *job)
@@ -528,6 +600,7 @@ void place_end(struct place_job *job)
     sweep_free(&job->left);
     sweep_free(&job->right);
     folds_free(&job->folds);
+    acting_end(job);
     free(job->cut);
     free(job);
 }

@@ -23,6 +23,11 @@ struct sweep {
     } *seen;
     size_t seen_count, seen_room;
     bool ready, done, unresolved;
+    /* of a window with many lines: the newest column of each thread, which of them are watched, and whether
+     * an event was seen of a thread that nobody knows, so that the sweep goes on (acting.h) */
+    int32_t *acted;
+    uint8_t *watched;
+    bool strangers;
     struct map far; /* left: columns pushed to causes that are far away */
     /* right: stretches that were passed over; how it was before the first of them */
     struct leap {
@@ -41,6 +46,8 @@ struct place_job {
     uint64_t *cut;
     size_t lines, hidden_lines;
     bool leaps; /* may stretches be passed over? */
+    uint32_t *acting; /* threads: see acting.h */
+    size_t acting_count, acting_room;
     struct sweep left, right;
     struct folds folds;
 };

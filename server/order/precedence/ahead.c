@@ -4,7 +4,12 @@
  *
  * Followed are lines, points and receives, not the order edges: these lie with the later event only.
  * So it can find that an event is before another, never that it is not. */
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
 #include "server/order/precedence/search.h"
+#include "server/order/state.h"
 
 static void reach(struct search *search, uint64_t position)
 {

@@ -3,7 +3,15 @@
  * One pass back through the log from the later event.  Moving back along an exclusive line costs
  * nothing, going to a cause on another line costs a step; so what is known of each line is the fewest steps
  * from it to the end, which only falls, and a way is remembered where it falls. */
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
 #include "server/order/precedence/search.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 
@@ -131,10 +139,8 @@ struct chain *chain_new(const struct order *order, struct ref a, struct ref b)
                           .to = order_position(order, b)};
     f->least = f->from - log_get(order, f->from, FIELD_POINT);
     f->end = order_point_end(order, f->to) + 1;
-    f->best = calloc(lines + 1, sizeof *f->best);
-    f->best_hidden = calloc(hidden + 1, sizeof *f->best_hidden);
-    if (!f->best || !f->best_hidden)
-        abort();
+    f->best = memory_zeroed(lines + 1, sizeof *f->best);
+    f->best_hidden = memory_zeroed(hidden + 1, sizeof *f->best_hidden);
     /* The way from the end to itself takes no step. */
     f->ways = grow(f->ways, &f->way_room, 1, sizeof *f->ways);
     f->ways[f->way_count++] = (struct way){f->to, f->to, 0, NO_WAY};

@@ -1,5 +1,12 @@
 /* How two events stand to each other. */
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
 #include "server/order/precedence/search.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 

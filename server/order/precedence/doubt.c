@@ -5,7 +5,16 @@
  * (1989) in which only doubtful events count.  Equal sets are kept once and have one number, so that two events
  * with the same doubts are told by comparing two integers, and along a line only the few changes are
  * kept.  One pass over the log finds all that; it goes on as the log grows. */
-#include "server/order/inside.h"
+#include "server/order/precedence/doubt.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,13 @@
 /* How far the past or the future of one event reaches. */
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
 #include "server/order/precedence/search.h"
+#include "server/order/state.h"
+#include "wire/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +41,12 @@ static void count_lines(struct reach *reach, uint32_t until)
 {
     uint32_t lines = order_lines(reach->order);
     for (; reach->counted < lines && reach->counted < until; reach->counted++) {
-        const struct line *l = line_get(reach->order, reach->counted + 1);
-        reach->left += !l->shared && l->positions.count > l->base &&
+        uint32_t line = reach->counted + 1;
+        const struct line *l = line_get(reach->order, line);
+        reach->left += !l->shared && line_has_kept(reach->order, l) &&
                        (reach->future ? l->last >= reach->first
-                                      : order_line_at(reach->order, reach->counted + 1, l->base) <= reach->last);
+                                      : order_line_at(reach->order, line, order_line_first(reach->order, line)) <=
+                                            reach->last);
     }
 }
 

@@ -1,5 +1,14 @@
 #include "server/order/precedence/search.h"
 
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
+#include "server/order/state.h"
+#include "wire/event.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,7 +234,7 @@ static void ends_begin(struct ends *ends, const struct order *order)
         grow(ends->lines, &ends->room, ends->visible + ends->hidden + 1, sizeof *ends->lines);
     memset(ends->lines, 0, (ends->visible + ends->hidden) * sizeof *ends->lines);
     for (size_t i = 0; order->has_shared && i < ends->visible; i++)
-        ends->lines[i] = order->lines[i].shared ? SHARED_LINE : 0;
+        ends->lines[i] = order_look_at(order, i)->shared ? SHARED_LINE : 0;
     if (ends->marks.count)
         map_free(&ends->marks);
 }

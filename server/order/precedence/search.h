@@ -3,7 +3,7 @@
 #ifndef SERVER_ORDER_PRECEDENCE_SEARCH_H
 #define SERVER_ORDER_PRECEDENCE_SEARCH_H
 
-#include "server/order/inside.h"
+#include "server/order/state.h"
 
 /* How far the walk reached on each exclusive line.  Entries of earlier searches are told by their
  * stamp, so that beginning one costs nothing. */
@@ -77,5 +77,7 @@ void bounds_begin(struct bounds *bounds, const struct order *order);
 struct bound *bounds_at(struct bounds *bounds, uint32_t line);
 uint64_t bounds_end(const struct bounds *bounds, uint32_t line);
 uint64_t ends_of(const struct ends *ends, uint32_t line);
+
+void scratch_free(struct order *order);
 
 #endif

@@ -1,0 +1,109 @@
+#include "clients/poet/subject.h"
+
+#include <stdio.h>
+
+bool subject_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
+                   struct subject *subject, bool *json, int *status)
+{
+    int first;
+    *json = false;
+    *status = command_read(command, argc, argv, json, &first);
+    if (*status != OPTIONS_READ)
+        return false;
+    if (argc - first != 1) {
+        *status = command_usage(command, "one SOURCE is needed");
+        return false;
+    }
+    *status = EXIT_FAILED;
+    return subject_open(command, subject, argv[first], lines, LABELS_ADDRESS);
+}
+
+void subject_label(struct subject *subject)
+{
+    struct book *book = &subject->source.book;
+    if (book->generation != subject->labelled)
+        label_lines(book, subject->sites, &subject->known, subject->labels);
+    subject->labelled = book->generation;
+}
+
+bool subject_open(const struct command *command, struct subject *subject, const char *what,
+                  enum source_lines lines, enum labels labels)
+{
+    struct error error;
+    *subject = (struct subject){.sites = sites_new(), .labels = labels};
+    if (!subject->sites || !source_open(&subject->source, what, lines, &error)) {
+        command_fail(command, "%s", subject->sites ? error.text : "out of memory");
+        sites_free(subject->sites);
+        return false;
+    }
+    /* One round trip brings the tables. */
+    if (!subject_ask(command, subject, ASK_RUNS, NULL, NULL, NULL)) {
+        subject_close(subject);
+        return false;
+    }
+    if (source_warning(&subject->source))
+        fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
+                source_warning(&subject->source));
+    subject_label(subject);
+    subject->command = command;
+    return true;
+}
+
+static bool damaged;
+
+bool subject_damaged(void) { return damaged; }
+
+/* Whatever the command was about: what could not be read of it is said. */
+static void tell_damage(const struct command *command, struct subject *subject)
+{
+    struct error ignored;
+    source_wait(&subject->source, source_ask(&subject->source, ASK_RUNS, NULL, NULL, NULL),
+                &ignored); /* brings what was found out since */
+    const struct book *book = &subject->source.book;
+    if (!book->damage)
+        return;
+    fflush(stdout);
+    command_fail(command, "%s: %s", subject->source.name, book->damage);
+    damaged = true;
+}
+
+void subject_close(struct subject *subject)
+{
+    if (subject->command)
+        tell_damage(subject->command, subject);
+    source_close(&subject->source);
+    sites_free(subject->sites);
+}
+
+struct labelled {
+    struct subject *subject;
+    source_take *take;
+    void *user;
+};
+
+/* Lines that were told with this part have their labels when it is looked at. */
+static void take_labelled(void *user, const struct answer *answer)
+{
+    const struct labelled *l = user;
+    if (l->subject->source.book.some)
+        subject_label(l->subject);
+    if (l->take)
+        l->take(l->user, answer);
+}
+
+bool subject_ask(const struct command *command, struct subject *subject, enum ask what, struct out *body,
+                 source_take *take, void *user)
+{
+    struct error error;
+    struct labelled labelled = {subject, take, user};
+    uint32_t id = source_ask(&subject->source, what, body, take_labelled, &labelled);
+    if (source_wait(&subject->source, id, &error))
+        return true;
+    command_fail(command, "%s", error.text);
+    return false;
+}
+
+const char *subject_site(struct subject *subject, const struct shown_event *event)
+{
+    return event->site ? sites_call(subject->sites, event->process, event->site).place : "";
+}

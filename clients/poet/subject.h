@@ -1,0 +1,38 @@
+/* What a command is about: a source, with names for its lines and sites. */
+#ifndef CLIENTS_POET_SUBJECT_H
+#define CLIENTS_POET_SUBJECT_H
+
+#include "clients/poet/command.h"
+#include "clients/site/site.h"
+#include "clients/source/label.h"
+#include "clients/source/source.h"
+
+/* An opened source with names for its lines and sites. */
+struct subject {
+    struct source source;
+    struct sites *sites;
+    uint32_t known;
+    enum labels labels;
+    uint64_t labelled; /* generation of the book then */
+    const struct command *command; /* for what is said at its end */
+};
+
+/* For commands with `SOURCE [--json]`, whose parser is command_parse_json(): reads the arguments and opens the
+ * source.  False: *status says how to exit. */
+bool subject_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
+                   struct subject *subject, bool *json, int *status);
+bool subject_open(const struct command *command, struct subject *subject, const char *what,
+                  enum source_lines lines, enum labels labels);
+/* Labels for lines that became known since. */
+void subject_label(struct subject *subject);
+void subject_close(struct subject *subject);
+/* Asks, frees body, and waits for the whole answer, whose parts go to take (NULL: nobody wants them);
+ * complains and returns false if there is none. */
+bool subject_ask(const struct command *command, struct subject *subject, enum ask what, struct out *body,
+                 source_take *take, void *user);
+/* "file:line", or "" without a site. */
+const char *subject_site(struct subject *subject, const struct shown_event *event);
+/* Some of what was asked about could not be read: said when it was closed. */
+bool subject_damaged(void);
+
+#endif

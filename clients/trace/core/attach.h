@@ -1,0 +1,21 @@
+/* attach.c: the lives of the process ----
+ *
+ * A life begins when a server is reached and ends when it is gone: at the start, in a child after
+ * its fork, and when a server comes again.  What belongs to an earlier life is told anew or is not
+ * there: lines, queues, what threads hold.  `live` counts them from 1; 0: not traced. */
+#ifndef CLIENTS_TRACE_CORE_ATTACH_H
+#define CLIENTS_TRACE_CORE_ATTACH_H
+
+#include "clients/trace/core/thread.h"
+
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+uint32_t attach_retry(void);  /* looks for a server, at most once a second; the new life or 0 */
+struct thread *attach_child(void); /* begins the life of a child; NULL: in vain */
+void attach_forked(void); /* in a child whose fork ran no handlers */
+void attach_forking(uint64_t high, uint64_t low); /* the key of the message to the child; 0, 0 none */
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,10 @@
+/* What the program calls that nobody follows. */
+#ifndef CLIENTS_TRACE_CORE_IMPORTS_H
+#define CLIENTS_TRACE_CORE_IMPORTS_H
+
+#pragma GCC visibility push(hidden)
+
+void imports_tell(void); /* what the program's files say that it calls, and nobody follows */
+
+#pragma GCC visibility pop
+#endif

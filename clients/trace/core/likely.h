@@ -1,0 +1,6 @@
+#ifndef CLIENTS_TRACE_CORE_LIKELY_H
+#define CLIENTS_TRACE_CORE_LIKELY_H
+
+#define LIKELY(x) __builtin_expect(!!(x), 1) /* keeps the common way straight */
+
+#endif

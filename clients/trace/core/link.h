@@ -1,0 +1,46 @@
+/* The connection to the event server, and the queues that are handed over on it. */
+#ifndef CLIENTS_TRACE_CORE_LINK_H
+#define CLIENTS_TRACE_CORE_LINK_H
+
+#include "wire/message.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct thread;
+
+extern _Atomic uint32_t live; /* the number of the present life, from 1 (attach.h); 0: not traced */
+extern uint64_t instance;           /* names this process among all */
+
+void server_begin(void); /* reads the environment */
+bool server_use(int fd, const struct out *first); /* a new life on it; false: it does not take the first */
+bool server_queue(struct thread *thread, uint32_t most_slots); /* makes the queue and hands it over */
+/* For queues that grow, grow.c. */
+extern bool server_follows; /* the server takes what is in an older queue first */
+bool queue_may_grow(const struct thread *thread);
+int queue_memory(size_t bytes); /* that the server may map, of a size that stays; -1: there is none here */
+void queue_prepare(struct thread *thread, void *memory, uint32_t slots);
+/* A message of few bytes, if it can be sent without waiting; also from a signal handler. */
+bool server_send_at_once(const struct out *out, int descriptor, uint32_t life);
+#define QUEUE_WHOLE UINT32_MAX
+#define QUEUE_SMALL 1024u
+void server_queue_done(struct thread *thread);
+void server_queue_forked(struct thread *thread); /* in a child: it is not the child's to write to */
+void server_wake(void);
+void server_look(void); /* gives up if the server has gone; does not wait */
+bool server_alive(void);
+bool server_send(const struct out *out, uint32_t life); /* false: that life is over */
+extern bool server_remote; /* over TCP, or where no memory can be shared: queues are sent */
+bool server_may_share(void);
+/* The same descriptor under a number of at least `least`: 0 to 2 are the program's, also where it has closed
+ * them. */
+int descriptor_away(int fd, int least);
+void server_forget(void); /* the life ends here, quietly */
+void server_forked(void); /* the same, in the child */
+unsigned server_wait_ms(void);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,50 @@
+/* What is mapped, and whose calls are recorded without -trace. */
+#ifndef CLIENTS_TRACE_CORE_MODULE_H
+#define CLIENTS_TRACE_CORE_MODULE_H
+
+#include "clients/trace/core/likely.h"
+#include "wire/message.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct thread;
+extern bool modules_record; /* some calls of untraced code are */
+/* The site of a call by untraced code as far as it is recorded, else 0: the call itself, or what
+ * in the program made the C++ runtime call. */
+uintptr_t modules_site(uintptr_t site);
+static inline uintptr_t site_of_untraced(uintptr_t site)
+{
+    return LIKELY(!modules_record) ? 0 : modules_site(site);
+}
+void modules_begin(void);               /* before any other */
+bool modules_under_record(void);
+void modules_look_again(void); /* for what was loaded meanwhile */
+void modules_announce(struct out *out); /* a MODULE for each */
+/* A record comes from a module that is not the thread's last one; announces what is new. */
+void modules_meet(struct thread *thread, uintptr_t site);
+bool modules_has_code(uintptr_t address);
+bool modules_is_runtime(uintptr_t address);
+/* The file that an address was loaded from, and where to; NULL unknown. */
+const char *modules_path(uintptr_t address, uintptr_t *bias);
+/* The site of a call by traced code: the call itself, or what called the C++ library's inline
+ * function that it lies in. */
+uintptr_t modules_user_site(uintptr_t site);
+extern bool modules_cxx; /* a C++ runtime is loaded */
+static inline uintptr_t site_of_traced(uintptr_t site)
+{
+    return LIKELY(!modules_cxx) ? site : modules_user_site(site);
+}
+
+/* The same for calls whose names are words, which programs use for their own things, so that they are not
+ * redirected: those of the program itself are recorded, as if it were compiled with -trace. */
+uintptr_t modules_program_site(uintptr_t site);
+static inline uintptr_t site_of_program(uintptr_t site)
+{
+    return modules_record ? modules_site(site) : modules_program_site(site);
+}
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,62 @@
+/* Writing slots into the calling thread's queue. */
+#ifndef CLIENTS_TRACE_CORE_RECORD_H
+#define CLIENTS_TRACE_CORE_RECORD_H
+
+#include "clients/trace/core/thread.h"
+#include "wire/message.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+extern _Atomic bool recorded;       /* anything beyond the life of main */
+extern _Atomic uint64_t dropped;    /* events that found no room in time */
+static inline void note_recorded(void)
+{
+    if (!atomic_load_explicit(&recorded, memory_order_relaxed))
+        atomic_store_explicit(&recorded, true, memory_order_relaxed);
+}
+
+struct record {
+    uint16_t shape;
+    uint16_t flags;
+    struct line *a, *b;
+    unsigned take_a, take_b; /* numbers taken on each */
+    uint32_t about;
+    uintptr_t site;
+    struct ref partner; /* if b is NULL: line_b and number_b as they are */
+    uint64_t key;
+    uint32_t count;
+    const void *payload;
+    uint32_t payload_bytes;
+};
+
+/* Writes one record and publishes it.  Returns the first number taken on a; *first_b likewise; 0 if
+ * it was dropped without a trace but a count. */
+uint64_t record_write(struct thread *thread, const struct record *record, uint64_t *first_b);
+/* A pair, on b and after take_a - 1 others on a; the hot path. */
+void record_pair(struct thread *thread, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
+                 uintptr_t site);
+/* A thread does not get what it asked for: after its petition, or with it. */
+void record_refused(struct thread *thread, const struct line *line, bool petitioned, uintptr_t site);
+/* A single event without partners; its number. */
+uint64_t record_event(struct thread *thread, uint16_t type, struct line *line, uint32_t about,
+                      uintptr_t site);
+/* The thread's last event; line 0: none. */
+struct ref record_last(struct thread *thread);
+/* Writes a control: a message body of that type. */
+bool record_control(struct thread *thread, enum message type, const struct out *body);
+bool record_is_told(enum unseen reason, const struct thread *thread); /* thread->untold was told in its life */
+/* Tells what was dropped, also by threads that have ended, as far as there is room. */
+void lost_pass_on(struct thread *thread);
+void lost_leave(struct thread *thread); /* it ends: others tell the rest */
+void lost_send(void);                   /* the process ends */
+void lost_forked(void);
+/* So many events found no room, and no numbers were taken for them. */
+void record_dropped(struct thread *thread, unsigned events);
+/* How many events lie in the queue from tail to head: the server has not taken them. */
+uint64_t record_untaken(const struct queue_head *queue, uint64_t tail, uint64_t head);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,11 @@
+/* What is said on standard error. */
+#ifndef CLIENTS_TRACE_CORE_SAY_H
+#define CLIENTS_TRACE_CORE_SAY_H
+
+#pragma GCC visibility push(hidden)
+
+void say_begin(void); /* before any other: what standard error is */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,60 @@
+/* Threads as others see them. */
+#ifndef CLIENTS_TRACE_CORE_TASK_H
+#define CLIENTS_TRACE_CORE_TASK_H
+
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/object.h"
+#include "wire/event.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <threads.h>
+
+#pragma GCC visibility push(hidden)
+
+/* ThreadSanitizer's own state of a thread is gone in the last round of thread-specific destructors. */
+#if defined(__SANITIZE_THREAD__)
+#define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+#else
+#define LAST_ROUND PTHREAD_DESTRUCTOR_ITERATIONS
+#endif
+
+/* Who cancelled a thread: one, or several, or one who was not recorded. */
+struct cancel {
+    const void *by; /* NULL: nobody yet */
+    struct ref at;  /* the first time; line 0: not known */
+    uint32_t life;
+    bool several;
+};
+
+/* A thread as others see it: what joins and detaches it. */
+struct task {
+    struct line line;
+    struct task *free_next;
+    uint64_t end; /* number of its end event, 0 none */
+    bool dropped; /* it ended, but that found no room */
+    uintptr_t entry; /* its function: the site of its start and end */
+    _Atomic unsigned flags;
+    latch binding;
+    struct cancel cancel; /* under it */
+    pid_t tid; /* set by the thread itself; 0 not yet */
+    _Atomic unsigned keepers; /* who still look at it: its creator, and its life until it is joined */
+    /* Created by a call that is not recorded: */
+    void *(*function)(void *); /* what it runs */
+    thrd_start_t function_c11; /*   or this */
+    void *argument;
+    struct ref after; /* the last event of who created it, */
+    uint32_t after_life; /* and in which life */
+    bool doubtful;       /* more than that is before its first event */
+};
+#define TASK_ENDED 1u
+#define TASK_DETACHED 2u
+#define TASK_BOUND 4u /* found by its id */
+
+struct task *task_new(unsigned keepers);
+void task_release(struct task *task);
+
+#pragma GCC visibility pop
+#endif

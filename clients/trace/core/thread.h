@@ -1,0 +1,146 @@
+/* The calling thread: what it holds, where it stands, whether it records. */
+#ifndef CLIENTS_TRACE_CORE_THREAD_H
+#define CLIENTS_TRACE_CORE_THREAD_H
+
+#include "clients/trace/core/likely.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/stranger.h"
+#include "clients/trace/core/task.h"
+#include "wire/limits.h"
+#include "wire/slot.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct hold {
+    struct object *object; /* NULL for a line that the program moved to */
+    struct line *line;
+    uint64_t visit;
+    unsigned depth; /* recursive visits */
+    bool writing;   /* a read-write lock, held by its writer */
+};
+
+#define LOST_RANGES 64
+#define ONCE_REMEMBERED 16
+#define NO_LIFE UINT32_MAX
+
+struct thread {
+    struct queue_head *queue;
+    struct slot *slots;
+    uint64_t head, tail; /* own copy of head; last seen tail */
+    uint64_t mask;
+    uintptr_t module_start, module_bytes; /* where the last call came from */
+    uint32_t life; /* the one in which its queue was made */
+    struct line *own;   /* where it stands by itself */
+    struct line *alone; /* the same as far as nobody else numbers it, else NULL */
+    struct task *task;  /* NULL: a task of the program's own */
+    struct hold *holds;
+    size_t hold_count, hold_room;
+    volatile unsigned busy; /* more than 0: recording, or in a lock of ours; see lock.c */
+    volatile uint8_t doubt; /* an enum unseen: of the calls since the last record one is not in the trace */
+    volatile uint16_t untold; /* UNSEEN_BITs: what was not followed, and is to be told with the next record */
+    unsigned waiting;   /* inside a wait: handlers' events go to the own line */
+    unsigned off;       /* nesting of poet_trace_off */
+    int rounds;         /* of thread-specific data at its end */
+    bool stalled;       /* waited once in vain: drop until there is room */
+    struct queue_head *older; /* the queue before a larger one, until the server has taken what is in it */
+    uint64_t older_head;
+    uint64_t untaken;   /* events that an earlier server had not taken from the queue when it went */
+    uint64_t look_at;   /* the time, as slots bear it, of the next look at the server */
+    struct lost_range {
+        uint32_t line;
+        uint64_t first, count;
+    } lost[LOST_RANGES];
+    bool unnumbered; /* records were dropped that are not in it */
+    size_t lost_count;
+    struct coroutine *strand;                     /* the one it runs, NULL its own stack */
+    struct once_call *once;                       /* the initialiser about to run */
+    const struct object *ready[ONCE_REMEMBERED];  /* found initialised before */
+    unsigned ready_next;
+    struct ref last;      /* its last event, once it had written as much as `last_head` */
+    uint64_t last_head;
+    bool exiting;                  /* by pthread_exit */
+    bool cancelled;                /* its first event after that was recorded */
+    struct _pthread_cleanup_buffer cleanup; /* cancel.c */
+    struct wire_partner *partners; /* where those of one event are put together */
+    char *scratch;                 /* SCRATCH_BYTES for one text or message, while busy */
+    struct thread *next_free;
+};
+
+/* The calling thread records, or changes what it records from: a signal handler that comes in between must
+ * not.  Nested as often as need be. */
+static inline void busy_begin(struct thread *thread)
+{
+    thread->busy++;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void busy_end(struct thread *thread)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    thread->busy--;
+}
+
+/* The calling thread, or NULL if it is none of ours. */
+extern __thread struct thread *thread_mine __attribute__((tls_model("initial-exec")));
+
+/* The same as far as it may record, now or once it is on again. */
+static inline struct thread *thread_self(void)
+{
+    struct thread *t = thread_mine;
+    return t && t->life == atomic_load_explicit(&live, memory_order_relaxed) ? t : NULL;
+}
+
+/* One that does not simply record: NULL, or a thread that has begun a new life. */
+struct thread *thread_otherwise(struct thread *thread);
+
+/* The same as far as it may record now. */
+static inline struct thread *thread_present(void)
+{
+    struct thread *t = thread_mine;
+    if (!t || LIKELY(t->life == atomic_load_explicit(&live, memory_order_relaxed) &&
+                     !t->off && !t->busy))
+        return t;
+    return thread_otherwise(t);
+}
+
+/* The same for a call that is to be recorded: a thread that has no line yet gets one. */
+static inline struct thread *thread_recording(void)
+{
+    if (LIKELY(thread_mine != NULL))
+        return thread_present();
+    return atomic_load_explicit(&live, memory_order_relaxed) ? thread_adopt() : NULL;
+}
+
+/* For a call that matters to the books even where it is not to be recorded: `site` 0. */
+static inline struct thread *thread_at(uintptr_t site)
+{
+    return site ? thread_recording() : thread_present();
+}
+
+/* Of the system's thread itself, whichever task it acts as. */
+extern __thread struct thread *thread_base __attribute__((tls_model("initial-exec")));
+/* The environment of a runtime that has threads of its own, so that the system's have no lines; else NULL. */
+const char *thread_runtime(void);
+
+struct thread *thread_make(struct task *task); /* for the calling thread; NULL: not to be traced */
+struct thread *thread_make_own(struct line *line); /* for a task of the program's own */
+void thread_end(struct thread *thread);
+/* A synchronising call was seen but cannot be followed. */
+void thread_unfollowed(struct thread *thread, enum unseen why);
+/* A call that would have been recorded is not: it is counted, and the thread's next record bears the reason. */
+void thread_missed(struct thread *thread, enum unseen why);
+#define SCRATCH_BYTES (LIMIT_TEXT_BYTES + 512u)
+char *thread_scratch(struct thread *thread); /* call while busy; NULL: no memory */
+void thread_forget(bool unborn); /* in a child after fork; unborn: it may begin a life */
+struct line *thread_place(struct thread *thread); /* where it stands */
+struct hold *thread_hold(struct thread *thread, const struct object *object);
+struct hold *thread_push(struct thread *thread, struct object *object, struct line *line);
+void thread_pop(struct thread *thread, struct hold *hold);
+
+#pragma GCC visibility pop
+#endif

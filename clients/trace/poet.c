@@ -1,0 +1,531 @@
+/* poet.h: lines, events and orders of the program's own. */
+#define _GNU_SOURCE
+#include "clients/trace/core/arena.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/line.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/lock.h"
+#include "clients/trace/core/object.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/text.h"
+#include "clients/trace/core/thread.h"
+#include "clients/trace/poet.h"
+#include "wire/event.h"
+#include "wire/limits.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+#include "wire/told.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Own lines by index, in blocks that are never moved. */
+#define BLOCK 4096u
+struct own {
+    struct line line;
+    struct thread *_Atomic thread; /* of a task */
+};
+static struct own *_Atomic blocks[LIMIT_LINES / BLOCK];
+
+static struct own *own_at(poet_line_t index)
+{
+    struct own *block =
+        index < LIMIT_LINES ? atomic_load_explicit(&blocks[index / BLOCK], memory_order_acquire)
+                            : NULL;
+    struct own *own = block ? &block[index % BLOCK] : NULL;
+    return own && line_index(&own->line) ? own : NULL;
+}
+
+static struct line *own_line(poet_line_t index)
+{
+    struct own *own = own_at(index);
+    return own ? &own->line : NULL;
+}
+
+static struct own *own_make(uint32_t index)
+{
+    struct own *_Atomic *at = &blocks[index / BLOCK];
+    struct own *block = atomic_load_explicit(at, memory_order_acquire);
+    if (!block) {
+        struct own *fresh = arena_take(BLOCK * sizeof *fresh);
+        if (!fresh)
+            return NULL;
+        block = atomic_compare_exchange_strong(at, &block, fresh) ? fresh : block;
+    }
+    return &block[index % BLOCK];
+}
+
+/* Announces a line of the program's own through a thread; NULL if it does not fit. */
+static struct own *open_line_as(struct thread *t, const char *kind, const char *name,
+                                const void *object, unsigned flags, const uint64_t *identity,
+                                uintptr_t site)
+{
+    busy_begin(t);
+    uint32_t index = line_announce(t, kind, name ? name : "", object, site, flags, identity);
+    struct own *own = index ? own_make(index) : NULL;
+    if (own) { /* it may have been another line in an earlier life */
+        atomic_store(&own->line.number, 0);
+        atomic_store(&own->line.far, NULL);
+        line_opened(&own->line, t, index);
+    }
+    busy_end(t);
+    return own;
+}
+
+poet_line_t poet_line_at(const char *kind, const char *name, const void *object, unsigned flags,
+                         const void *site)
+{
+    struct thread *t = thread_recording();
+    if (!t || !kind)
+        return 0;
+    struct own *own = open_line_as(t, kind, name, object,
+                                   (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS, NULL,
+                                   (uintptr_t)site);
+    return own ? line_index(&own->line) : 0;
+}
+
+poet_line_t poet_line(const char *kind, const char *name, const void *object, unsigned flags)
+{
+    return poet_line_at(kind, name, object, flags, NULL);
+}
+
+/* ---- tasks ---- */
+
+/* One that nobody creates announces itself. */
+static struct own *open_by_itself(const char *kind, const char *name, const void *object,
+                                  uintptr_t site, struct thread **thread)
+{
+    static struct line none;
+    struct thread *t = *thread = atomic_load(&live) ? thread_make_own(&none) : NULL;
+    struct own *own = t ? open_line_as(t, kind, name, object, 0, NULL, site) : NULL;
+    if (own) {
+        t->own = &own->line;
+        t->queue->thread = line_index(&own->line);
+    } else if (t) {
+        thread_end(t);
+    }
+    return own;
+}
+
+poet_line_t poet_task_at(const char *kind, const char *name, const void *object, const void *site)
+{
+    struct thread *by = thread_recording(), *t = NULL;
+    if (!kind || (!by && !thread_runtime()))
+        return 0;
+    int saved = errno;
+    struct own *own = by ? open_line_as(by, kind, name, object, LINE_FOLLOWS, NULL, (uintptr_t)site)
+                         : open_by_itself(kind, name, object, (uintptr_t)site, &t);
+    if (own && !t)
+        t = thread_make_own(&own->line);
+    if (own)
+        atomic_store(&own->thread, t);
+    errno = saved;
+    return own && t ? line_index(&own->line) : 0;
+}
+
+poet_line_t poet_task(const char *kind, const char *name, const void *object)
+{
+    return poet_task_at(kind, name, object, NULL);
+}
+
+void poet_become(poet_line_t task)
+{
+    struct own *own = task ? own_at(task) : NULL;
+    struct thread *t = own ? atomic_load(&own->thread) : NULL;
+    thread_mine = t ? t : thread_base;
+}
+
+void poet_task_gone(poet_line_t task)
+{
+    struct own *own = own_at(task);
+    struct thread *t = own ? atomic_exchange(&own->thread, NULL) : NULL;
+    if (!t)
+        return;
+    if (t == thread_mine)
+        thread_mine = thread_base;
+    int saved = errno;
+    thread_end(t);
+    errno = saved;
+}
+
+poet_type_t poet_type(const char *name, const char *const *after)
+{
+    return name ? codes_type(name, after) : 0;
+}
+
+struct line *line_by_code(struct thread *t, uint32_t index)
+{
+    if (index == 0 || index == line_index(t->own))
+        return index ? t->own : thread_place(t);
+    struct line *place = thread_place(t);
+    return atomic_load(&place->index) == index ? place : own_line(index);
+}
+
+poet_line_t poet_here(void)
+{
+    struct thread *t = thread_recording();
+    return t ? atomic_load(&thread_place(t)->index) : 0;
+}
+
+static const poet_event_t none = {0, 0};
+
+/* Fills in the line and writes; every single event of the program's own. */
+static poet_event_t single_by(struct thread *t, poet_line_t index, struct record r)
+{
+    struct line *line = line_by_code(t, index);
+    if (!line || !r.shape)
+        return none;
+    int saved = errno;
+    r.a = line;
+    r.take_a = 1;
+    if (r.about && !line_current(r.about))
+        r.about = 0;
+    uint64_t number = record_write(t, &r, NULL);
+    note_recorded();
+    errno = saved;
+    return number ? (poet_event_t){atomic_load(&line->index), number} : none;
+}
+
+static poet_event_t single(poet_line_t index, struct record r)
+{
+    struct thread *t = thread_recording();
+    return t ? single_by(t, index, r) : none;
+}
+
+poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, unsigned flags)
+{
+    return single(line, (struct record){.shape = type, .about = about, .site = SITE,
+                                        .flags = flags & POET_CLOSES ? SLOT_CLOSES : 0});
+}
+
+/* What is said, in `room`, as far as it fits; its size, 0 if it cannot be said. */
+__attribute__((format(printf, 2, 0))) static size_t format_text(char room[LIMIT_TEXT_BYTES],
+                                                                const char *format, va_list ap)
+{
+    int n = room ? vsnprintf(room, LIMIT_TEXT_BYTES, format, ap) : -1;
+    if (n >= (int)LIMIT_TEXT_BYTES) {
+        n = (int)text_whole(room, LIMIT_TEXT_BYTES - 1);
+        room[n] = 0;
+    }
+    return n < 0 ? 0 : (size_t)n;
+}
+
+poet_event_t poet_text(const char *format, ...)
+{
+    struct thread *t = thread_recording();
+    if (!t)
+        return none;
+    int saved = errno;
+    va_list ap;
+    va_start(ap, format);
+    busy_begin(t);
+    size_t size = format_text(thread_scratch(t), format, ap);
+    va_end(ap);
+    poet_event_t event = single_by(t, 0, (struct record){.shape = TYPE_NOTE, .flags = SLOT_TEXT, .site = SITE,
+                                                         .payload = t->scratch,
+                                                         .payload_bytes = (uint32_t)size});
+    busy_end(t);
+    errno = saved;
+    return event;
+}
+
+void poet_annotate(poet_event_t event, const char *format, ...)
+{
+    struct thread *t = thread_recording();
+    if (!t || !event.line)
+        return;
+    int saved = errno;
+    va_list ap;
+    va_start(ap, format);
+    busy_begin(t);
+    struct out body = message_room(t, NULL, 0, SCRATCH_BYTES);
+    put_told_text(&body, &(struct told_text){event.line, event.number, {NULL, 0}}); /* the text follows */
+    if (!body.failed) {
+        size_t size = format_text(t->scratch + body.size, format, ap);
+        memcpy(t->scratch + body.size - 4, &(uint32_t){htole32((uint32_t)size)}, 4);
+        body.size += size;
+    }
+    record_control(t, MESSAGE_TEXT, &body);
+    busy_end(t);
+    va_end(ap);
+    errno = saved;
+}
+
+static poet_event_t pair_flagged(struct thread *t, struct line *a, poet_type_t type_a, struct line *b,
+                                 poet_type_t type_b, uintptr_t site, uint16_t flags, poet_event_t *on_b)
+{
+    uint16_t shape = type_a && type_b && a && b && a != b ? codes_pair(type_a, type_b) : 0;
+    if (!shape)
+        return none;
+    uint64_t number_b, number_a = record_write(t, &(struct record){.shape = shape, .a = a, .b = b,
+                                                                   .take_a = 1, .take_b = 1,
+                                                                   .site = site, .flags = flags}, &number_b);
+    note_recorded();
+    if (!number_a)
+        return none;
+    if (on_b)
+        *on_b = (poet_event_t){atomic_load(&b->index), number_b};
+    return (poet_event_t){atomic_load(&a->index), number_a};
+}
+
+static poet_event_t pair(struct thread *t, struct line *a, poet_type_t type_a, struct line *b,
+                         poet_type_t type_b, uintptr_t site, poet_event_t *on_b)
+{
+    return pair_flagged(t, a, type_a, b, type_b, site, 0, on_b);
+}
+
+static poet_event_t pair_on(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                            poet_event_t *on_b, uintptr_t site)
+{
+    struct thread *t = thread_recording();
+    if (on_b)
+        *on_b = none;
+    return t ? pair(t, line_by_code(t, a), type_a, line_by_code(t, b), type_b, site, on_b) : none;
+}
+
+static poet_event_t enter(poet_line_t to, poet_type_t type, poet_type_t entered, uintptr_t site)
+{
+    struct thread *t = thread_recording();
+    struct line *line = t ? own_line(to) : NULL;
+    if (!line)
+        return none;
+    poet_event_t event = pair(t, thread_place(t), type, line, entered, site, NULL);
+    if (event.line)
+        thread_push(t, NULL, line);
+    return event;
+}
+
+static poet_event_t leave(poet_line_t from, poet_type_t type, poet_type_t left, uintptr_t site)
+{
+    struct thread *t = thread_recording();
+    struct line *line = t ? own_line(from) : NULL;
+    for (size_t i = line ? t->hold_count : 0; i-- > 0;) {
+        if (t->holds[i].line != line || t->holds[i].object)
+            continue;
+        thread_pop(t, &t->holds[i]);
+        poet_event_t event = none;
+        pair(t, thread_place(t), left, line, type, site, &event);
+        return event;
+    }
+    return none;
+}
+
+poet_event_t poet_pair(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                       poet_event_t *on_b)
+{
+    return pair_on(a, type_a, b, type_b, on_b, SITE);
+}
+
+poet_event_t poet_pair_at(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
+                          poet_event_t *on_b, const void *site)
+{
+    return pair_on(a, type_a, b, type_b, on_b, site ? (uintptr_t)site : SITE);
+}
+
+poet_event_t poet_enter(poet_line_t to, poet_type_t type, poet_type_t entered)
+{
+    return enter(to, type, entered, SITE);
+}
+
+poet_event_t poet_enter_at(poet_line_t to, poet_type_t type, poet_type_t entered, const void *site)
+{
+    return enter(to, type, entered, site ? (uintptr_t)site : SITE);
+}
+
+poet_event_t poet_leave(poet_line_t from, poet_type_t type, poet_type_t left)
+{
+    return leave(from, type, left, SITE);
+}
+
+poet_event_t poet_leave_at(poet_line_t from, poet_type_t type, poet_type_t left, const void *site)
+{
+    return leave(from, type, left, site ? (uintptr_t)site : SITE);
+}
+
+void poet_stand(poet_line_t index)
+{
+    struct thread *t = thread_recording();
+    struct line *line = t && index ? line_by_code(t, index) : NULL;
+    if (!t)
+        return;
+    for (size_t i = t->hold_count; i-- > 0;)
+        if (!t->holds[i].object)
+            thread_pop(t, &t->holds[i]);
+    if (line && line != t->own)
+        thread_push(t, NULL, line);
+}
+
+poet_event_t poet_send(poet_line_t line, poet_type_t type)
+{
+    return single(line, (struct record){.shape = type, .flags = RELATION_SEND, .site = SITE});
+}
+
+struct wire_partner {
+    uint32_t line, zero;
+    uint64_t number;
+};
+#define MOST_PARTNERS (LIMIT_PAYLOAD_BYTES / sizeof(struct wire_partner) - 1)
+
+/* Where the partners of one event are put together; the thread's own, once it has needed many. */
+static struct wire_partner *partners_room(struct thread *t, size_t count)
+{
+    static struct wire_partner nothing;
+    if (count && !t->partners)
+        t->partners = arena_take(LIMIT_PAYLOAD_BYTES);
+    return count ? t->partners : &nothing;
+}
+
+poet_event_t poet_receive(poet_line_t line, poet_type_t type, const poet_event_t *sends,
+                          size_t count)
+{
+    struct thread *t = count && sends ? thread_recording() : NULL;
+    struct wire_partner *more = t ? partners_room(t, count - 1) : NULL;
+    uint32_t n = 0;
+    if (!t || !more)
+        return none;
+    busy_begin(t);
+    for (size_t i = 1; i < count && n < MOST_PARTNERS; i++)
+        more[n++] = (struct wire_partner){sends[i].line, 0, sends[i].number};
+    poet_event_t event = single_by(t, line, (struct record){
+        .shape = type, .flags = RELATION_RECEIVE | (n ? SLOT_PARTNERS : 0), .site = SITE,
+        .partner = {sends[0].line, sends[0].number}, .payload = more,
+        .payload_bytes = n * (uint32_t)sizeof *more});
+    busy_end(t);
+    return event;
+}
+
+static poet_event_t keyed(poet_line_t line, poet_type_t type, unsigned relation, uint64_t high,
+                          uint64_t low, uint32_t count, uintptr_t site)
+{
+    return single(line, (struct record){.shape = type,
+                                        .flags = (uint16_t)(relation | SLOT_KEYED),
+                                        .site = site,
+                                        .partner = {0, low},
+                                        .key = high,
+                                        .count = count});
+}
+
+poet_event_t poet_send_key(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low)
+{
+    return keyed(line, type, RELATION_SEND, high, low, 0, SITE);
+}
+
+poet_event_t poet_receive_key(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low)
+{
+    return keyed(line, type, RELATION_RECEIVE, high, low, 0, SITE);
+}
+
+poet_event_t poet_meet(poet_line_t line, poet_type_t type, uint64_t high, uint64_t low,
+                       uint32_t count)
+{
+    return keyed(line, type, RELATION_GROUP, high, low, count, SITE);
+}
+
+poet_event_t poet_event_after(poet_line_t line, poet_type_t type, poet_event_t earlier)
+{
+    return single(line, (struct record){.shape = type,
+                                        .flags = earlier.line ? RELATION_ORDER : RELATION_NONE,
+                                        .site = SITE,
+                                        .partner = {earlier.line, earlier.number}});
+}
+
+static unsigned relation_of(unsigned flags)
+{
+    return flags & POET_SEND      ? RELATION_SEND | SLOT_KEYED
+           : flags & POET_RECEIVE ? RELATION_RECEIVE | SLOT_KEYED
+           : flags & POET_MEET    ? RELATION_GROUP | SLOT_KEYED
+           : flags & POET_AFTER   ? RELATION_ORDER
+                                  : RELATION_NONE;
+}
+
+static uint16_t doubt_of(unsigned flags)
+{
+    return flags & POET_DOUBT_STREAM    ? SLOT_DOUBT(UNSEEN_STREAM)
+           : flags & POET_DOUBT_THREAD ? SLOT_DOUBT(UNSEEN_THREAD)
+           : flags & POET_DOUBT_OBJECT  ? SLOT_DOUBT(UNSEEN_OBJECT)
+                                        : 0;
+}
+
+poet_event_t poet_record(const poet_record_t *record)
+{
+    struct thread *t = thread_recording();
+    if (t && record->other)
+        return pair_flagged(t, line_by_code(t, record->line), record->type, line_by_code(t, record->other),
+                            record->other_type, record->site ? (uintptr_t)record->site : SITE,
+                            doubt_of(record->flags), NULL);
+    unsigned relation = relation_of(record->flags);
+    size_t keys = relation ? record->keys : 1;
+    struct wire_partner *more = t && keys ? partners_room(t, keys - 1) : NULL;
+    uint32_t n = 0;
+    if (!more)
+        return none;
+    busy_begin(t);
+    for (size_t i = 1; i < keys && n < MOST_PARTNERS; i++)
+        more[n++] = (struct wire_partner){0, 0, record->low[i]};
+    poet_event_t event =
+        single_by(t, record->line,
+                  (struct record){.shape = record->type,
+                                  .flags = (uint16_t)(relation | (n ? SLOT_PARTNERS : 0) |
+                                                      (record->flags & POET_STREAM ? SLOT_STREAM : 0) |
+                                                      (record->flags & POET_CLOSES ? SLOT_CLOSES : 0) |
+                                                      doubt_of(record->flags)),
+                                  .about = record->about,
+                                  .site = record->site ? (uintptr_t)record->site : SITE,
+                                  .partner = {relation == RELATION_ORDER ? (uint32_t)record->high : 0,
+                                              relation ? record->low[0] : 0},
+                                  .key = relation == RELATION_ORDER ? 0 : record->high,
+                                  .count = record->count,
+                                  .payload = more,
+                                  .payload_bytes = n * (uint32_t)sizeof *more});
+    busy_end(t);
+    return event;
+}
+
+int poet_identity(poet_line_t line, uint64_t identity[2])
+{
+    struct thread *t = thread_recording();
+    const struct line *place = t ? thread_place(t) : NULL;
+    bool of_all = place && line_index(place) == line && atomic_load(&place->far);
+    identity[0] = instance;
+    identity[1] = line;
+    return t && line_current(line) && !of_all;
+}
+
+poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2])
+{
+    struct thread *t = thread_recording();
+    struct own *own = t && kind ? open_line_as(t, kind, name, NULL, 0, identity, 0) : NULL;
+    return own ? line_index(&own->line) : 0;
+}
+
+poet_line_t poet_line_shared(const char *kind, const char *name, uint64_t key)
+{
+    struct thread *t = thread_recording();
+    uint64_t *far = t && kind ? poet_counter(key ^ SHARED_KEYS, 1) : NULL;
+    struct own *own = far ? open_line_as(t, kind, name, NULL, LINE_SHARED,
+                                         (const uint64_t[]){key, SHARED_KEYS}, 0) : NULL;
+    if (!own)
+        return 0;
+    atomic_store(&own->line.far, (_Atomic uint64_t *)far);
+    return line_index(&own->line);
+}
+
+int poet_recorded(void) { return thread_self() != NULL; }
+
+void poet_environment(const char *name)
+{
+    struct thread *t = thread_recording();
+    if (!t || !name)
+        return;
+    uint8_t bytes[512];
+    struct out body = {.data = bytes, .room = sizeof bytes};
+    put_told_describe(&body, &(struct told_describe){text_within(name, NAME_BYTES)});
+    record_control(t, MESSAGE_DESCRIBE, &body);
+}
+
+uint64_t poet_lost(void) { return atomic_load(&dropped); }

@@ -1,0 +1,305 @@
+/* The list of all events in the order of the log, or of all hits of a search.  Only what is seen of it is
+ * fetched, a page at a time. */
+#include "clients/view/view.h"
+
+#define PAGE 256u
+#define PAGES_KEPT 64u
+
+/* ---- one row: a position, and its words once they are here ---- */
+
+#define POET_TYPE_ROW (poet_row_get_type())
+G_DECLARE_FINAL_TYPE(PoetRow, poet_row, POET, ROW, GObject)
+struct _PoetRow {
+    GObject parent;
+    uint64_t position;
+};
+G_DEFINE_FINAL_TYPE(PoetRow, poet_row, G_TYPE_OBJECT)
+static void poet_row_class_init(PoetRowClass *class) { (void)class; }
+static void poet_row_init(PoetRow *row) { (void)row; }
+
+/* ---- the model ---- */
+
+struct entry {
+    char *text;
+    struct ref at;
+};
+
+#define POET_TYPE_ROWS (poet_rows_get_type())
+G_DECLARE_FINAL_TYPE(PoetRows, poet_rows, POET, ROWS, GObject)
+struct _PoetRows {
+    GObject parent;
+    struct view *view;
+    GHashTable *entries, *asked; /* by position; by page */
+    GHashTable *listing; /* the position that a list was asked for from, by its question */
+    guint count;
+    bool hits; /* the finder's, instead of all */
+};
+
+static GType item_type(GListModel *model)
+{
+    (void)model;
+    return POET_TYPE_ROW;
+}
+
+static guint item_count(GListModel *model) { return POET_ROWS(model)->count; }
+
+static gpointer item_at(GListModel *model, guint index)
+{
+    PoetRows *rows = POET_ROWS(model);
+    if (index >= rows->count || (rows->hits && index >= rows->view->finder.hit_count))
+        return NULL;
+    PoetRow *row = g_object_new(POET_TYPE_ROW, NULL);
+    row->position = rows->hits ? rows->view->finder.positions[index] : index;
+    return row;
+}
+
+static void model_init(GListModelInterface *interface)
+{
+    interface->get_item_type = item_type;
+    interface->get_n_items = item_count;
+    interface->get_item = item_at;
+}
+
+G_DEFINE_FINAL_TYPE_WITH_CODE(PoetRows, poet_rows, G_TYPE_OBJECT,
+                              G_IMPLEMENT_INTERFACE(G_TYPE_LIST_MODEL, model_init))
+
+static void free_entry(gpointer p)
+{
+    struct entry *e = p;
+    g_free(e->text);
+    g_free(e);
+}
+
+static void poet_rows_finalize(GObject *object)
+{
+    PoetRows *rows = POET_ROWS(object);
+    g_hash_table_destroy(rows->entries);
+    g_hash_table_destroy(rows->asked);
+    g_hash_table_destroy(rows->listing);
+    G_OBJECT_CLASS(poet_rows_parent_class)->finalize(object);
+}
+
+static void poet_rows_class_init(PoetRowsClass *class) { G_OBJECT_CLASS(class)->finalize = poet_rows_finalize; }
+
+static void poet_rows_init(PoetRows *rows)
+{
+    rows->entries = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_entry);
+    rows->asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    rows->listing = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+}
+
+/* ---- the view of it ---- */
+
+static void show_entry(PoetRows *rows, GtkWidget *label, uint64_t position)
+{
+    const struct entry *e = g_hash_table_lookup(rows->entries, &position);
+    gtk_label_set_text(GTK_LABEL(label), e ? e->text : "");
+}
+
+static void keep(PoetRows *rows, uint64_t position, char *text, struct ref at)
+{
+    struct entry *e = g_new0(struct entry, 1);
+    e->text = text;
+    e->at = at;
+    g_hash_table_insert(rows->entries, g_memdup2(&position, sizeof position), e);
+}
+
+static void take_list(void *user, const struct answer *answer);
+
+static void fetch(PoetRows *rows, uint64_t position)
+{
+    uint64_t page = rows->hits ? position : position / PAGE;
+    if (g_hash_table_contains(rows->entries, &position) || g_hash_table_contains(rows->asked, &page))
+        return;
+    if (g_hash_table_size(rows->entries) > PAGE * PAGES_KEPT) {
+        g_hash_table_remove_all(rows->entries);
+        g_hash_table_remove_all(rows->asked);
+    }
+    g_hash_table_add(rows->asked, g_memdup2(&page, sizeof page));
+    uint64_t from = rows->hits ? position : page * PAGE;
+    struct out body = {0};
+    put_u64(&body, from);
+    put_u32(&body, rows->hits ? 1 : PAGE);
+    uint32_t id = link_ask(rows->view, ASK_LIST, &body, take_list, rows->view);
+    g_hash_table_insert(rows->listing, GUINT_TO_POINTER(id), g_memdup2(&from, sizeof from));
+}
+
+static void on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
+{
+    GtkWidget *label = gtk_label_new("");
+    (void)factory;
+    (void)data;
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+    gtk_list_item_set_child(item, label);
+}
+
+static void on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
+{
+    struct view *view = data;
+    PoetRow *row = gtk_list_item_get_item(item);
+    GtkWidget *label = gtk_list_item_get_child(item);
+    (void)factory;
+    uint64_t *position = g_memdup2(&row->position, sizeof row->position);
+    g_object_set_data_full(G_OBJECT(label), "position", position, g_free);
+    show_entry(POET_ROWS(view->finder.events), label, row->position);
+    fetch(POET_ROWS(view->finder.events), row->position);
+}
+
+static void refresh_labels(struct view *view, GtkWidget *in)
+{
+    for (GtkWidget *child = gtk_widget_get_first_child(in); child; child = gtk_widget_get_next_sibling(child)) {
+        GtkWidget *label = gtk_widget_get_first_child(child);
+        const uint64_t *position = label ? g_object_get_data(G_OBJECT(label), "position") : NULL;
+        if (position)
+            show_entry(POET_ROWS(view->finder.events), label, *position);
+    }
+}
+
+static gboolean on_refresh(gpointer data)
+{
+    struct view *view = data;
+    g_object_set_data(G_OBJECT(view->finder.events_list), "refresh", NULL);
+    refresh_labels(view, view->finder.events_list);
+    return G_SOURCE_REMOVE;
+}
+
+static void add_event(struct view *view, struct in *in)
+{
+    PoetRows *rows = POET_ROWS(view->finder.events);
+    struct shown_event event;
+    get_event(in, &event);
+    if (in_done(in))
+        keep(rows, event.position, say_event(the_book(view), &event), event.at);
+    shown_event_free(&event);
+    if (!g_object_get_data(G_OBJECT(view->finder.events_list), "refresh"))
+        g_object_set_data(G_OBJECT(view->finder.events_list), "refresh",
+                          GUINT_TO_POINTER(g_idle_add(on_refresh, view)));
+}
+
+/* A list is here, up to a position.  What it left out is of lines that are never drawn. */
+static void fill_list(PoetRows *rows, uint64_t from, uint64_t end)
+{
+    for (uint64_t p = from; p < end && p - from < 4 * PAGE && !rows->hits; p++)
+        if (!g_hash_table_contains(rows->entries, &p))
+            keep(rows, p, g_strdup("·"), (struct ref){0, 0});
+}
+
+static void take_list(void *user, const struct answer *answer)
+{
+    struct view *view = user;
+    PoetRows *rows = POET_ROWS(view->finder.events);
+    const uint64_t *from = g_hash_table_lookup(rows->listing, GUINT_TO_POINTER(answer->id));
+    if (answer->part == PART_EVENT)
+        add_event(view, answer->in);
+    if (answer->part == PART_LISTED && from)
+        fill_list(rows, *from, get_u64(answer->in));
+    if (answer->last)
+        g_hash_table_remove(rows->listing, GUINT_TO_POINTER(answer->id));
+}
+
+/* The log has grown, or there are other hits. */
+void events_count(struct view *view)
+{
+    PoetRows *rows = POET_ROWS(view->finder.events);
+    bool hits = view->finder.hit_count > 0;
+    guint count = hits ? view->finder.hit_count : (guint)MIN(view->link.count, G_MAXUINT / 2);
+    if (hits == rows->hits && count == rows->count && !hits)
+        return;
+    if (!gtk_widget_get_mapped(view->finder.events_list) && !hits && rows->count && !rows->hits)
+        return; /* it is told when it is looked at */
+    guint before = rows->count;
+    bool grows = !hits && !rows->hits && count >= before;
+    rows->hits = hits;
+    rows->count = count;
+    if (hits)
+        g_hash_table_remove_all(rows->asked);
+    g_list_model_items_changed(G_LIST_MODEL(rows), grows ? before : 0, grows ? 0 : before,
+                               grows ? count - before : count);
+}
+
+void events_clear(struct view *view)
+{
+    PoetRows *rows = POET_ROWS(view->finder.events);
+    guint before = rows->count;
+    g_hash_table_remove_all(rows->entries);
+    g_hash_table_remove_all(rows->asked);
+    g_hash_table_remove_all(rows->listing);
+    rows->count = 0;
+    rows->hits = false;
+    g_list_model_items_changed(G_LIST_MODEL(rows), 0, before, 0);
+    events_count(view);
+}
+
+/* The selected event, in the list. */
+void events_select(struct view *view)
+{
+    PoetRows *rows = POET_ROWS(view->finder.events);
+    const struct scene_mark *m = stage_mark(view, view->place.selected);
+    if (!m || m->event->position == NO_POSITION || !gtk_widget_get_mapped(view->finder.events_list))
+        return;
+    guint index = (guint)m->event->position;
+    for (guint i = 0; rows->hits && i < rows->count; i++)
+        if (view->finder.positions[i] == m->event->position)
+            index = i;
+    if (index >= rows->count)
+        return;
+    view->moving = true;
+    gtk_widget_activate_action(view->finder.events_list, "list.scroll-to-item", "u", index);
+    gtk_single_selection_set_selected(
+        GTK_SINGLE_SELECTION(gtk_list_view_get_model(GTK_LIST_VIEW(view->finder.events_list))), index);
+    view->moving = false;
+}
+
+static void on_activate(GtkListView *list, guint index, gpointer data)
+{
+    struct view *view = data;
+    PoetRows *rows = POET_ROWS(view->finder.events);
+    if (rows->hits && index >= view->finder.hit_count)
+        return;
+    uint64_t position = rows->hits ? view->finder.positions[index] : index;
+    const struct entry *e = g_hash_table_lookup(rows->entries, &position);
+    (void)list;
+    if (e && e->at.line)
+        motion_to_event(view, e->at, position);
+}
+
+static void on_selected(GtkSingleSelection *selection, GParamSpec *spec, gpointer data)
+{
+    struct view *view = data;
+    guint index = gtk_single_selection_get_selected(selection);
+    (void)spec;
+    if (!view->moving && index != GTK_INVALID_LIST_POSITION && gtk_widget_has_focus(view->finder.events_list))
+        on_activate(NULL, index, view);
+}
+
+static void on_map(GtkWidget *widget, gpointer data)
+{
+    (void)widget;
+    events_count(data);
+    events_select(data);
+}
+
+GtkWidget *events_new(struct view *view)
+{
+    GtkWidget *scrolled = gtk_scrolled_window_new();
+    PoetRows *rows = g_object_new(POET_TYPE_ROWS, NULL);
+    rows->view = view;
+    view->finder.events = G_LIST_MODEL(rows);
+    GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
+    g_signal_connect(factory, "setup", G_CALLBACK(on_setup), view);
+    g_signal_connect(factory, "bind", G_CALLBACK(on_bind), view);
+    GtkSingleSelection *selection = gtk_single_selection_new(g_object_ref(view->finder.events));
+    gtk_single_selection_set_autoselect(selection, FALSE);
+    gtk_single_selection_set_can_unselect(selection, TRUE);
+    g_signal_connect(selection, "notify::selected", G_CALLBACK(on_selected), view);
+    view->finder.events_list = gtk_list_view_new(GTK_SELECTION_MODEL(selection), factory);
+    gtk_list_view_set_single_click_activate(GTK_LIST_VIEW(view->finder.events_list), TRUE);
+    g_signal_connect(view->finder.events_list, "activate", G_CALLBACK(on_activate), view);
+    g_signal_connect_after(view->finder.events_list, "map", G_CALLBACK(on_map), view);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(view->finder.events_list), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Events in the order of the recording", -1);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), view->finder.events_list);
+    gtk_widget_set_vexpand(scrolled, TRUE);
+    return scrolled;
+}

@@ -1,0 +1,23 @@
+/* What is known of how the two selected events stand to each other, and all others to the first. */
+#ifndef CLIENTS_VIEW_TIES_H
+#define CLIENTS_VIEW_TIES_H
+
+#include "clients/view/inquiry.h"
+#include "wire/shown.h"
+
+struct ties {
+    struct inquiry ordering, chaining[2], counting;
+    int8_t related;   /* of the second to the selected one: enum precedence, -1 not known yet */
+    uint32_t reasons; /* why that is unknown, or what else may order them: bits of enum unseen */
+    struct ref *chain; /* from the one to the other */
+    struct shown_event *events; /* of the chain */
+    uint32_t chain_count, chain_room;
+    struct shown_count count; /* of the selected one */
+};
+
+void ties_clear(struct ties *ties); /* nothing is known */
+/* For the events that are selected now; what was asked before is not wanted any more. */
+void ties_ask(struct view *view);   /* how they stand, and why */
+void ties_count(struct view *view); /* how many stand how to the first */
+
+#endif

@@ -1,0 +1,146 @@
+/* Views in files: what is seen, saved and loaded; and how lines were arranged, for the next run of the program. */
+#include "clients/view/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The columns that are seen, as a place that does not follow. */
+static void seen_place(const struct view *view, struct place *place)
+{
+    const struct scene *s = view->stage.scene;
+    double right = stage_left(view) + stage_width(view);
+    place_copy(place, &view->place);
+    if (place->follow || place->anchor == ANCHOR_END)
+        place->anchor = ANCHOR_POSITION;
+    place->follow = place->far = false;
+    place->columns = 1;
+    for (uint32_t i = 0; s && i < s->column_count; i++)
+        if (s->columns[i].column >= place->from && s->columns[i].x_pt < right)
+            place->columns = (uint32_t)(s->columns[i].column - place->from) + 1;
+}
+
+bool views_write(struct view *view, const char *file, bool whole)
+{
+    struct place place = {0};
+    seen_place(view, &place);
+    if (whole)
+        place.columns = 0;
+    FILE *f = fopen(file, "we");
+    bool ok = f && place_write(&place, &view->settings.look, the_book(view), view->link.sites, f);
+    ok = (!f || fclose(f) == 0) && ok;
+    place_free(&place);
+    if (!ok)
+        window_say(view, "%s: %s", file, g_strerror(errno));
+    return ok;
+}
+
+/* ---- loading, and asking for a file ---- */
+
+static bool load(struct view *view, const char *file)
+{
+    struct place place = {0};
+    struct look look = view->settings.look;
+    struct error error;
+    if (!place_read(&place, &look, the_book(view), view->link.sites, file, &error)) {
+        window_trouble(view, NULL, "%s", error.text);
+        return false;
+    }
+    history_mark(view, "load");
+    if (!place.columns) { /* of another run: its rows alone, where we are */
+        struct place here = {0};
+        place_copy(&here, &view->place);
+        g_free(here.rows);
+        here.rows = place.rows;
+        here.row_count = place.row_count;
+        here.fold = place.fold;
+        place.rows = NULL;
+        place_free(&place);
+        place = here;
+    }
+    view->settings.look = look;
+    label_again(the_book(view), view->link.sites, &view->link.known, look.labels);
+    place_copy(&view->place, &place);
+    place_free(&place);
+    link_window(view);
+    map_ask(view);
+    settings_apply(view);
+    return true;
+}
+
+static void on_view(GtkNativeDialog *dialog, int response, gpointer data)
+{
+    struct view *view = data;
+    bool saves = gtk_file_chooser_get_action(GTK_FILE_CHOOSER(dialog)) == GTK_FILE_CHOOSER_ACTION_SAVE;
+    if (response == GTK_RESPONSE_ACCEPT) {
+        GFile *chosen = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+        char *file = g_file_get_path(chosen);
+        if (saves && views_write(view, file, false))
+            window_say(view, "Saved %s", file);
+        else if (!saves)
+            load(view, file);
+        g_free(file);
+        g_object_unref(chosen);
+    }
+    g_object_unref(dialog);
+}
+
+static void view_dialog(struct view *view, GtkFileChooserAction action)
+{
+    if (!view->link.has_run)
+        return;
+    char *name = g_strdup_printf("%s.view", the_book(view)->run.name);
+    bool saves = action == GTK_FILE_CHOOSER_ACTION_SAVE;
+    GtkFileChooser *dialog = window_chooser(view, saves ? "Save the view" : "Load a view", action, saves ? name : NULL);
+    g_signal_connect(dialog, "response", G_CALLBACK(on_view), view);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    g_free(name);
+}
+
+void views_save(struct view *view) { view_dialog(view, GTK_FILE_CHOOSER_ACTION_SAVE); }
+void views_load(struct view *view) { view_dialog(view, GTK_FILE_CHOOSER_ACTION_OPEN); }
+
+char *views_directory(void)
+{
+    char *directory = g_build_filename(g_get_user_state_dir(), "poet", "views", NULL);
+    g_mkdir_with_parents(directory, 0700);
+    return directory;
+}
+
+/* ---- for the next run of the program ---- */
+
+static char *arrangement_file(struct view *view)
+{
+    char *directory = views_directory(), *name = g_strdup(the_book(view)->run.name);
+    g_strcanon(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_.", '_');
+    char *with = g_strdup_printf("program-%s.view", name), *file = g_build_filename(directory, with, NULL);
+    g_free(with);
+    g_free(name);
+    g_free(directory);
+    return file;
+}
+
+void views_keep_arrangement(struct view *view)
+{
+    if (!view->place.row_count || !the_book(view)->run.name)
+        return;
+    char *file = arrangement_file(view);
+    views_write(view, file, false);
+    g_free(file);
+}
+
+bool views_offer_arrangement(struct view *view)
+{
+    char *file = arrangement_file(view);
+    bool there = g_file_test(file, G_FILE_TEST_EXISTS);
+    if (there)
+        window_offer(view, "As _last time", "The lines of this program were arranged the last time.");
+    g_free(file);
+    return there;
+}
+
+void views_apply_arrangement(struct view *view)
+{
+    char *file = arrangement_file(view);
+    load(view, file);
+    g_free(file);
+}

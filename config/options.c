@@ -1,0 +1,166 @@
+#define _GNU_SOURCE
+#include "config/options.h"
+
+#include "config/reader.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OPTIONS_MOST 128u
+
+/* ---- --help ---- */
+
+static error_t parse_common(int key, char *value, struct argp_state *state)
+{
+    (void)value;
+    if (key != 'h')
+        return ARGP_ERR_UNKNOWN;
+    state->flags &= ~(unsigned)ARGP_NO_ERRS; /* which would silence this, too */
+    argp_state_help(state, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK);
+    return ECANCELED; /* nothing after it counts */
+}
+
+static const struct argp_option common[] = {{"help", 'h', NULL, 0, "this text", -1}, {0}};
+const struct argp options_common = {.options = common, .parser = parse_common};
+const struct argp_child options_children[] = {{&options_common, 0, NULL, 0}, {0}};
+
+/* argp's sentence on mandatory arguments is not for people. */
+static char *without_note(int key, const char *text, void *input)
+{
+    (void)input;
+    return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)(uintptr_t)text;
+}
+
+/* ---- wrong ones are found before argp reads them ---- */
+
+/* All options of a table and its children, a list that ends with NULL. */
+static size_t list_options(const struct argp *argp, const struct argp_option **list, size_t n)
+{
+    for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
+        if ((o->name || o->key) && !(o->flags & OPTION_DOC) && n + 1 < OPTIONS_MOST)
+            list[n++] = o;
+    for (const struct argp_child *c = argp->children; c && c->argp; c++)
+        n = list_options(c->argp, list, n);
+    list[n] = NULL;
+    return n;
+}
+
+static int wrong(const struct options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int wrong(const struct options *options, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    fprintf(stderr, "poet %s: ", options->name);
+    vfprintf(stderr, format, ap);
+    fprintf(stderr, "\nsee: poet help %s\n", options->name);
+    va_end(ap);
+    return -1;
+}
+
+static int unknown(const struct options *options, const struct argp_option **list, const char *name,
+                   size_t length)
+{
+    const char *names[OPTIONS_MOST];
+    char word[64];
+    size_t n = 0;
+    for (; *list; list++)
+        if ((*list)->name && !((*list)->flags & OPTION_HIDDEN))
+            names[n++] = (*list)->name;
+    names[n] = NULL;
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    const char *near = nearest(word, names);
+    return near ? wrong(options, "unknown option --%s: did you mean --%s?", word, near)
+                : wrong(options, "unknown option --%s", word);
+}
+
+/* How many words the option takes, itself included; -1 wrong, and said so.  An option may be cut short
+ * as long as that means one. */
+static int check_long(const struct options *options, const struct argp_option **list,
+                      const char *word, bool last)
+{
+    const struct argp_option *found = NULL, *other = NULL;
+    size_t length = strcspn(word + 2, "=");
+    bool valued = word[2 + length] == '=';
+    for (const struct argp_option **o = list; *o; o++) {
+        if (!(*o)->name || strncmp((*o)->name, word + 2, length) != 0)
+            continue;
+        if (!(*o)->name[length]) {
+            found = *o;
+            other = NULL;
+            break;
+        }
+        other = found;
+        found = *o;
+    }
+    if (!found)
+        return unknown(options, list, word + 2, length);
+    if (other)
+        return wrong(options, "--%.*s may be --%s or --%s", (int)length, word + 2, other->name,
+                     found->name);
+    if (valued && !found->arg)
+        return wrong(options, "--%s takes no value", found->name);
+    bool next = found->arg && !valued && !(found->flags & OPTION_ARG_OPTIONAL);
+    if (next && last)
+        return wrong(options, "--%s: %s is needed", found->name, found->arg);
+    return next ? 2 : 1;
+}
+
+static int check_short(const struct options *options, const struct argp_option **list,
+                       const char *word, bool last)
+{
+    for (const char *c = word + 1; *c; c++) {
+        const struct argp_option **o = list;
+        while (*o && (*o)->key != *c)
+            o++;
+        if (!*o)
+            return wrong(options, "unknown option -%c", *c);
+        if (!(*o)->arg)
+            continue;
+        bool next = !c[1] && !((*o)->flags & OPTION_ARG_OPTIONAL);
+        if (next && last)
+            return wrong(options, "-%c: %s is needed", *c, (*o)->arg);
+        return next ? 2 : 1;
+    }
+    return 1;
+}
+
+static bool check(const struct options *options, int argc, char **argv)
+{
+    const struct argp_option *list[OPTIONS_MOST];
+    list_options(options->argp, list, 0);
+    for (int i = 1, words; i < argc && strcmp(argv[i], "--") != 0; i += words) {
+        bool last = i + 1 == argc;
+        words = 1;
+        if (strncmp(argv[i], "--", 2) == 0)
+            words = check_long(options, list, argv[i], last);
+        else if (argv[i][0] == '-' && argv[i][1])
+            words = check_short(options, list, argv[i], last);
+        else if (options->program_follows)
+            return true;
+        if (words < 0)
+            return false;
+    }
+    return true;
+}
+
+int options_read(const struct options *options, int argc, char **argv, void *input, int *first)
+{
+    if (!check(options, argc, argv))
+        return OPTIONS_WRONG;
+    char name[64], *called = argv[0];
+    snprintf(name, sizeof name, "poet %s", options->name);
+    struct argp argp = *options->argp;
+    argp.help_filter = without_note;
+    argv[0] = name; /* in what argp prints */
+    error_t error = argp_parse(&argp, argc, argv,
+                               ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT |
+                                   (options->program_follows ? ARGP_IN_ORDER : 0),
+                               first, input);
+    argv[0] = called;
+    return error == ECANCELED ? OPTIONS_HELPED : error ? OPTIONS_WRONG : OPTIONS_READ;
+}

@@ -1,0 +1,12 @@
+/* Hidden lines that collect what others come after. */
+#ifndef SERVER_ORDER_INTAKE_COLLECT_H
+#define SERVER_ORDER_INTAKE_COLLECT_H
+
+#include "server/order/state.h"
+
+/* The edges that the `after` set of a type asks for on a shared line.  Call
+ * before the event is appended; fills edges, returns how many. */
+size_t log_collect(struct order *order, uint32_t line, uint32_t type, uint64_t *edges,
+                   size_t room);
+
+#endif

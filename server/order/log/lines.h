@@ -1,0 +1,50 @@
+/* Lines: found, made, at rest, put away. */
+#ifndef SERVER_ORDER_LOG_LINES_H
+#define SERVER_ORDER_LOG_LINES_H
+
+#include "server/order/state.h"
+
+void order_bring_back(const struct order *order, size_t index);
+void order_put_away(struct order *order); /* lines that are over */
+bool order_put_away_some(struct order *order, size_t *first); /* from this index on; true: those were all */
+void away_free(struct order *order);
+
+static inline bool line_is_away(const struct order *order, size_t index)
+{
+    return order->away_count && index < order->away_room && order->away[index];
+}
+
+/* A visible line, by number - 1, only to be read at once: one that is away stays so. */
+static inline const struct line *order_look_at(const struct order *order, size_t index)
+{
+    return line_is_away(order, index) ? &order->patterns[order->away[index] - 1] : &order->lines[index];
+}
+
+/* The line of that number, NULL if there is none; one that is away is brought back. */
+static inline struct line *line_get(const struct order *order, uint32_t line)
+{
+    uint32_t i = (line & ~HIDDEN_LINE) - 1;
+    if (line & HIDDEN_LINE)
+        return i < order->hidden_count ? &order->hidden[i] : NULL;
+    if (i >= order->line_count)
+        return NULL;
+    if (__builtin_expect(!order->lines[i].more, 0)) /* nothing else has none */
+        order_bring_back(order, i);
+    return &order->lines[i];
+}
+
+/* Has it events that are not forgotten? */
+static inline bool line_has_kept(const struct order *order, const struct line *line)
+{
+    return line->positions.count > line->base && line->last >= order->first;
+}
+
+/* Gives back what an idle line has no use for: most are of objects that are long gone. */
+void line_trim(struct line *line);
+void line_add_neighbour(struct line *line, uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */
+void line_forget_neighbours(struct line *line);
+void line_free(struct line *line); /* what it holds */
+void line_array_free(struct line *lines, size_t room); /* the array */
+struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
+
+#endif

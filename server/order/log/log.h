@@ -1,0 +1,46 @@
+/* What has been delivered. */
+#ifndef SERVER_ORDER_LOG_LOG_H
+#define SERVER_ORDER_LOG_LOG_H
+
+#include "server/order/state.h"
+
+const struct block *log_load(const struct order *order, uint64_t block);
+
+static inline const struct block *log_block(const struct order *order, uint64_t position)
+{
+    struct block *rows = order->blocks[position / BLOCK_EVENTS].rows;
+    if (!rows)
+        return log_load(order, position / BLOCK_EVENTS);
+    rows->used = true;
+    return rows;
+}
+
+static inline uint64_t log_get(const struct order *order, uint64_t position, enum block_field field)
+{
+    return block_get(log_block(order, position), position % BLOCK_EVENTS, field);
+}
+
+static inline unsigned log_relation(const struct order *order, uint64_t position)
+{
+    return log_get(order, position, FIELD_FLAGS) & FIELD_RELATION;
+}
+
+static inline bool log_sends(const struct order *order, uint64_t position)
+{
+    uint64_t flags = log_get(order, position, FIELD_FLAGS);
+    return flags & FIELD_SENDS || (flags & FIELD_RELATION) == RELATION_SEND;
+}
+
+/* Appends; edges are positions, the sends that it receives first. */
+void log_append(struct order *order, const struct event *event, const uint64_t *edges);
+void log_set(struct order *order, uint64_t position, enum block_field field, uint64_t value);
+void log_gap(struct order *order, uint32_t line, uint64_t count);
+/* The event that stands for `at` in the order: itself, or where it is lost or
+ * contradictory the one before it on its exclusive line; else NO_POSITION.  *lost is set if it is lost. */
+uint64_t log_standing(const struct order *order, struct ref at, bool *lost);
+void log_pack_one(struct order *order); /* the oldest that is open; it is full */
+
+
+void damage_note(struct order *order, uint64_t block); /* damage.c: it cannot be read */
+
+#endif

@@ -1,0 +1,276 @@
+/* A line as bytes: what it is, its counts, and what is still growing of its list of positions. */
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/series.h"
+#include "server/order/order.h"
+#include "server/order/saved.h"
+#include "server/order/state.h"
+#include "wire/event.h"
+
+#include <string.h>
+
+/* ---- series ---- */
+
+static void save_series(struct bytes *out, const struct series *series)
+{
+    put(out, series->count);
+    for (unsigned level = 0; level < SERIES_LEVELS; level++) {
+        uint64_t before = 0;
+        const uint64_t *tail = series_node(series, level);
+        for (uint32_t i = 0; i < series_tail(series, level); i++) {
+            uint64_t value = tail ? tail[i] : 0; /* released */
+            put(out, value - before);
+            before = value;
+        }
+    }
+}
+
+static void load_series(struct reading *in, struct series *series)
+{
+    series->count = get(in);
+    for (unsigned level = 0; level < SERIES_LEVELS; level++) {
+        uint32_t n = series_tail(series, level);
+        uint64_t value = 0;
+        if (in->bad || n > in->size - in->at) {
+            in->bad = true;
+            series->count = 0;
+            return;
+        }
+        if (!n)
+            continue;
+        uint64_t *tail = series_room(series, level, n);
+        for (uint32_t i = 0; i < n; i++)
+            tail[i] = value += get(in);
+    }
+}
+
+/* ---- lines ---- */
+
+/* What a line is, and which of its fields follow. */
+enum {
+    SHARED = 1,
+    CLOSED = 2,
+    GONE = 4,
+    DENSE = 8,
+    AFTER_GAP = 16,
+    HAS_ACTED = 32,
+    HAS_EVENTS = 64, /* some that are not forgotten */
+    HAS_HIGHEST = 128,
+    HAS_OPENER = 256,
+    HAS_GAPS = 512,
+    HAS_SITS = 1024,
+    HAS_COLLECTORS = 2048,
+    HAS_NEIGHBOURS = 4096
+};
+
+unsigned line_flags(const struct line *line)
+{
+    const struct more *more = line->more;
+    return (line->shared ? SHARED : 0u) | (line->closed == LINE_CLOSED ? CLOSED : 0u) |
+           (line->gone ? GONE : 0u) | (line->dense ? DENSE : 0u) | (line->after_gap ? AFTER_GAP : 0u) |
+           (line->acted ? HAS_ACTED : 0u) |
+           (line->base != line->positions.count ? HAS_EVENTS : 0u) |
+           (line->highest > line->delivered ? HAS_HIGHEST : 0u) | (line->opened_line ? HAS_OPENER : 0u) |
+           (more->gap_count ? HAS_GAPS : 0u) | (line->occupant_count ? HAS_SITS : 0u) |
+           (more->collector_count ? HAS_COLLECTORS : 0u) | (line->neighbour_count ? HAS_NEIGHBOURS : 0u);
+}
+
+static void save_more(struct bytes *out, const struct line *line, unsigned flags)
+{
+    const struct more *more = line->more;
+    if (flags & HAS_GAPS)
+        put(out, more->gap_count);
+    for (size_t i = 0; i < more->gap_count; i++) {
+        put(out, more->gaps[i].first);
+        put(out, more->gaps[i].count);
+        put(out, more->gaps[i].ordinal);
+    }
+    if (flags & HAS_SITS)
+        put(out, line->occupant_count);
+    for (size_t i = 0; i < line->occupant_count; i++) {
+        put(out, more->occupants[i].thread);
+        put(out, more->occupants[i].presence);
+        put(out, more->occupants[i].since);
+    }
+    if (flags & HAS_COLLECTORS)
+        put(out, more->collector_count);
+    for (size_t i = 0; i < more->collector_count; i++) {
+        put(out, more->collectors[i].type);
+        put(out, block_line_code(more->collectors[i].hidden));
+        put(out, more->collectors[i].ordinal);
+    }
+    if (flags & HAS_NEIGHBOURS)
+        put(out, line->neighbour_count);
+    for (size_t i = 0; i < line->neighbour_count; i++)
+        put(out, block_line_code(line_neighbours(line)[i]));
+}
+
+void save_line(struct bytes *out, const struct line *line, unsigned flags)
+{
+    put(out, flags);
+    put(out, line->kind);
+    put(out, line->delivered);
+    if (flags & HAS_ACTED)
+        put(out, line->acted);
+    if (flags & HAS_EVENTS) {
+        put(out, line->base);
+        put(out, line->last + 1);
+        put(out, line->tied + 1);
+    }
+    if (flags & HAS_HIGHEST)
+        put(out, line->highest);
+    if (flags & HAS_OPENER)
+        put_event_ref(out, line_opened_by(line));
+    if (flags & HAS_EVENTS)
+        save_series(out, &line->positions);
+    else
+        put(out, line->positions.count);
+    save_more(out, line, flags);
+}
+
+bool save_is_same(const struct line *a, const struct line *b, unsigned flags)
+{
+    return a->kind == b->kind && a->delivered == b->delivered && a->positions.count == b->positions.count &&
+           line_flags(b) == flags;
+}
+
+static void load_gaps(struct reading *in, struct line *line)
+{
+    for (size_t n = get_count(in); n && !in->bad; n--) {
+        struct more *more = line_more(line);
+        more->gaps = grow(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
+        struct gap *gap = &more->gaps[more->gap_count++];
+        gap->first = get(in);
+        gap->count = get(in);
+        gap->ordinal = get(in);
+    }
+    line->has_gaps = line->more->gap_count > 0;
+}
+
+static void load_sits(struct reading *in, struct line *line)
+{
+    for (size_t n = get_count(in); n && !in->bad; n--) {
+        struct more *more = line_more(line);
+        more->occupants = grow(more->occupants, &more->occupant_room, line->occupant_count + 1, sizeof *more->occupants);
+        struct occupant *sits = &more->occupants[line->occupant_count++];
+        sits->thread = (uint32_t)get(in);
+        sits->presence = (uint8_t)get(in);
+        sits->since = get(in);
+        in->bad |= sits->presence > PRESENCE_AWAY;
+    }
+}
+
+static void load_collectors(struct reading *in, const struct order *order, struct line *line)
+{
+    for (size_t n = get_count(in); n && !in->bad; n--) {
+        struct more *more = line_more(line);
+        more->collectors =
+            grow(more->collectors, &more->collector_room, more->collector_count + 1, sizeof *more->collectors);
+        struct collector *collector = &more->collectors[more->collector_count++];
+        collector->type = (uint32_t)get(in);
+        collector->hidden = block_line_of(get(in));
+        collector->ordinal = get(in);
+        in->bad |= collector->hidden && !line_get(order, collector->hidden);
+    }
+}
+
+static void load_neighbours(struct reading *in, const struct order *order, struct line *line)
+{
+    size_t n = get_count(in);
+    in->bad |= n > NEIGHBOURS_MAX;
+    for (; n && !in->bad; n--) {
+        uint32_t other = block_line_of(get(in));
+        in->bad |= !line_get(order, other);
+        line_add_neighbour(line, other);
+    }
+}
+
+static void load_events(struct reading *in, struct line *line)
+{
+    line->base = get(in);
+    line->last = get(in) - 1;
+    line->tied = get(in) - 1;
+}
+
+/* Which of the forgotten events was its last makes no difference, but that there was one does. */
+static void load_forgotten(struct reading *in, const struct order *order, struct line *line)
+{
+    line->base = line->positions.count = get(in);
+    in->bad |= line->base && !order->first;
+    line->last = line->base ? order->first - 1 : NO_POSITION;
+}
+
+static bool line_fits(const struct order *order, const struct line *line)
+{
+    const uint64_t n = line->positions.count;
+    return line->base <= n && n <= order->count && line->acted <= order->count &&
+           (n == 0 || line->last < order->count) &&
+           (line->tied == NO_POSITION || line->tied < order->count);
+}
+
+static unsigned load_line(struct reading *in, struct order *order, struct line *line, bool whole)
+{
+    unsigned flags = (unsigned)get(in) | (whole ? LINE_TELLS : 0);
+    line->shared = flags & SHARED;
+    order->has_shared |= line->shared;
+    line->closed = flags & CLOSED ? LINE_CLOSED : LINE_OPEN;
+    line->gone = flags & GONE;
+    line->dense = flags & DENSE;
+    line->after_gap = flags & AFTER_GAP;
+    line->kind = (uint32_t)get(in);
+    line->delivered = get(in);
+    line->acted = flags & HAS_ACTED ? get(in) : 0;
+    if (flags & HAS_EVENTS)
+        load_events(in, line);
+    if (flags & HAS_HIGHEST)
+        line->highest = get(in);
+    if (flags & HAS_OPENER) {
+        struct ref by = get_event_ref(in);
+        line->opened_line = by.line;
+        line->opened_number = by.number;
+    } else {
+        line->opened_line = 0; /* the name of the line told it, too */
+    }
+    if (flags & HAS_EVENTS)
+        load_series(in, &line->positions);
+    else
+        load_forgotten(in, order, line);
+    if (flags & HAS_GAPS)
+        load_gaps(in, line);
+    if (flags & HAS_SITS)
+        load_sits(in, line);
+    if (flags & HAS_COLLECTORS)
+        load_collectors(in, order, line);
+    if (flags & HAS_NEIGHBOURS)
+        load_neighbours(in, order, line);
+    in->bad |= !line_fits(order, line);
+    return flags;
+}
+
+static void load_same(struct line *line, const struct line *as)
+{
+    line->shared = as->shared;
+    line->closed = as->closed;
+    line->gone = as->gone;
+    line->dense = as->dense;
+    line->after_gap = as->after_gap;
+    line->kind = as->kind;
+    line->delivered = as->delivered;
+    line->opened_line = 0;
+    line->base = line->positions.count = as->positions.count;
+    line->last = as->last;
+}
+
+void load_lines(struct reading *in, struct order *order, struct line *lines, size_t count, bool whole)
+{
+    for (size_t i = 0; i < count && !in->bad; i++) {
+        unsigned flags = load_line(in, order, &lines[i], whole);
+        if (flags & LINE_TELLS)
+            continue;
+        uint64_t same = get(in);
+        in->bad |= same >= count - i;
+        for (; same && !in->bad; same--, i++)
+            load_same(&lines[i + 1], &lines[i]);
+    }
+}

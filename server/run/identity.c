@@ -1,0 +1,54 @@
+#include "server/run/identity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NEAR_NUMBERS 1024u
+
+static struct counted *counted_of(const struct identities *identities, uint64_t high)
+{
+    uintptr_t index = (uintptr_t)map_get(&identities->by_high, high, 0);
+    return index ? &identities->counted[index - 1] : NULL;
+}
+
+void identities_expect(struct identities *identities, uint64_t high)
+{
+    identities->others.gradual = true;
+    if (counted_of(identities, high))
+        return;
+    identities->counted = grow(identities->counted, &identities->counted_room, identities->counted_count + 1,
+                               sizeof *identities->counted);
+    identities->counted[identities->counted_count++] = (struct counted){.high = high};
+    map_put(&identities->by_high, high, 0, (void *)(uintptr_t)identities->counted_count);
+}
+
+uint32_t identities_get(const struct identities *identities, uint64_t high, uint64_t low)
+{
+    const struct counted *c = counted_of(identities, high);
+    if (c && low < c->room && c->lines[low])
+        return c->lines[low];
+    return (uint32_t)(uintptr_t)map_get(&identities->others, high, low);
+}
+
+void identities_put(struct identities *identities, uint64_t high, uint64_t low, uint32_t line)
+{
+    struct counted *c = counted_of(identities, high);
+    if (!c || low >= NEAR_NUMBERS + 2 * c->count) { /* they come in any order, but without large gaps */
+        map_put(&identities->others, high, low, (void *)(uintptr_t)line);
+        return;
+    }
+    size_t before = c->room;
+    c->lines = grow(c->lines, &c->room, low + 1, sizeof *c->lines);
+    memset(c->lines + before, 0, (c->room - before) * sizeof *c->lines);
+    c->lines[low] = line;
+    c->count++;
+}
+
+void identities_free(struct identities *identities)
+{
+    for (size_t i = 0; i < identities->counted_count; i++)
+        free(identities->counted[i].lines);
+    free(identities->counted);
+    map_free(&identities->by_high);
+    map_free(&identities->others);
+}

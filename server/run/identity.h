@@ -1,0 +1,27 @@
+/* Lines by what is the same in every program that shares them: two numbers.
+ *
+ * Most are a program's instance and a number counted from 1: of those the lines lie in a list, which takes a
+ * tenth of the memory of a map and of its misses; the others lie in a map. */
+#ifndef SERVER_RUN_IDENTITY_H
+#define SERVER_RUN_IDENTITY_H
+
+#include "memory/map.h"
+
+struct identities {
+    struct counted {
+        uint64_t high;
+        uint32_t *lines; /* by the second number */
+        size_t room, count;
+    } *counted;
+    size_t counted_count, counted_room;
+    struct map by_high; /* 1 + index into counted */
+    struct map others;
+};
+
+/* The second numbers that come with this one are counted. */
+void identities_expect(struct identities *identities, uint64_t high);
+uint32_t identities_get(const struct identities *identities, uint64_t high, uint64_t low); /* 0: none */
+void identities_put(struct identities *identities, uint64_t high, uint64_t low, uint32_t line);
+void identities_free(struct identities *identities);
+
+#endif

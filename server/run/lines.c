@@ -1,0 +1,191 @@
+#include "server/run/lines.h"
+
+#include "memory/map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Most lines have no name. */
+static char no_name[1];
+
+static char *name_new(const char *name)
+{
+    char *copy = *name ? memory_copied(name) : no_name;
+    return copy;
+}
+
+static void name_free(char *name)
+{
+    if (name != no_name)
+        free(name);
+}
+
+void lines_rename(struct run_line *line, const char *name)
+{
+    name_free(line->name);
+    line->name = name_new(name);
+}
+
+void lines_add(struct lines *lines, struct run_line facts)
+{
+    size_t page = lines->count / FACTS_PAGE, room = 0;
+    facts.name = name_new(facts.name ? facts.name : "");
+    if (lines->count % FACTS_PAGE == 0) {
+        lines->pages = grow(lines->pages, &lines->room, page + 1, sizeof *lines->pages);
+        lines->pages[page] = (struct facts_page){grow(NULL, &room, FACTS_PAGE, sizeof(struct run_line)), NULL};
+    }
+    *lines_at(lines, ++lines->count) = facts;
+}
+
+/* ---- packing: what differs from the line before ---- */
+
+enum { KIND = 1, PROCESS = 2, OBJECT = 4, ENTRY = 8, PROGRAMS = 16, NAME = 32 };
+
+struct packing {
+    uint8_t *bytes;
+    size_t size, room;
+};
+
+static void put(struct packing *p, uint64_t v)
+{
+    p->bytes = grow(p->bytes, &p->room, p->size + 10, 1);
+    for (; v >= 128; v >>= 7)
+        p->bytes[p->size++] = (uint8_t)(v | 128);
+    p->bytes[p->size++] = (uint8_t)v;
+}
+
+static uint64_t get(const uint8_t **at)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        uint8_t byte = *(*at)++;
+        v |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return v;
+    }
+}
+
+/* Small steps to either side are small numbers. */
+static uint64_t step_of(uint64_t before, uint64_t now)
+{
+    int64_t step = (int64_t)(now - before);
+    return (uint64_t)step << 1 ^ (uint64_t)(step >> 63);
+}
+
+static uint64_t stepped(uint64_t before, uint64_t step) { return before + (step >> 1 ^ -(step & 1)); }
+
+static void put_name(struct packing *p, const char *name)
+{
+    size_t size = strlen(name);
+    put(p, size);
+    p->bytes = grow(p->bytes, &p->room, p->size + size, 1);
+    memcpy(p->bytes + p->size, name, size);
+    p->size += size;
+}
+
+static char *get_name_of(const uint8_t **at)
+{
+    size_t size = (size_t)get(at);
+    char *name = memory_copied_part((const char *)*at, size);
+    *at += size;
+    return name;
+}
+
+static void pack_one(struct packing *p, const struct run_line *before, const struct run_line *l)
+{
+    unsigned flags = (l->kind != before->kind ? KIND : 0u) | (l->process != before->process ? PROCESS : 0u) |
+                     (l->object != before->object ? OBJECT : 0u) | (l->entry != before->entry ? ENTRY : 0u) |
+                     (l->programs != before->programs ? PROGRAMS : 0u) | (*l->name ? NAME : 0u);
+    put(p, flags);
+    if (flags & KIND)
+        put(p, l->kind);
+    if (flags & PROCESS)
+        put(p, l->process);
+    if (flags & OBJECT)
+        put(p, step_of(before->object, l->object));
+    if (flags & ENTRY)
+        put(p, step_of(before->entry, l->entry));
+    if (flags & PROGRAMS)
+        put(p, l->programs);
+    if (flags & NAME)
+        put_name(p, l->name);
+}
+
+static void unpack_one(const uint8_t **at, const struct run_line *before, struct run_line *l)
+{
+    unsigned flags = (unsigned)get(at);
+    *l = *before;
+    if (flags & KIND)
+        l->kind = (uint32_t)get(at);
+    if (flags & PROCESS)
+        l->process = (uint32_t)get(at);
+    if (flags & OBJECT)
+        l->object = stepped(before->object, get(at));
+    if (flags & ENTRY)
+        l->entry = stepped(before->entry, get(at));
+    if (flags & PROGRAMS)
+        l->programs = (uint32_t)get(at);
+    l->name = flags & NAME ? get_name_of(at) : no_name;
+}
+
+static void pack(struct facts_page *page)
+{
+    struct packing p = {0};
+    struct run_line none = {0};
+    for (uint32_t i = 0; i < FACTS_PAGE; i++)
+        pack_one(&p, i ? &page->lines[i - 1] : &none, &page->lines[i]);
+    for (uint32_t i = 0; i < FACTS_PAGE; i++)
+        name_free(page->lines[i].name);
+    free(page->lines);
+    page->lines = NULL;
+    page->packed = memory_resized(p.bytes, p.size, 1);
+}
+
+void lines_unpack(struct lines *lines, size_t number)
+{
+    struct facts_page *page = &lines->pages[number];
+    const struct run_line none = {0};
+    const uint8_t *at = page->packed;
+    size_t room = 0;
+    page->lines = grow(NULL, &room, FACTS_PAGE, sizeof *page->lines);
+    for (uint32_t i = 0; i < FACTS_PAGE; i++)
+        unpack_one(&at, i ? &page->lines[i - 1] : &none, &page->lines[i]);
+    free(page->packed);
+    page->packed = NULL;
+}
+
+bool lines_pack_next(struct lines *lines, size_t *number, bool (*away)(const void *context, uint32_t line),
+                     const void *context)
+{
+    if (*number >= lines->count / FACTS_PAGE) /* whole ones */
+        return true;
+    uint32_t first = (uint32_t)*number * FACTS_PAGE + 1, i = 0;
+    while (lines->pages[*number].lines && i < FACTS_PAGE && away(context, first + i))
+        i++;
+    if (i == FACTS_PAGE)
+        pack(&lines->pages[*number]);
+    ++*number;
+    return false;
+}
+
+void lines_pack(struct lines *lines, bool (*away)(const void *context, uint32_t line), const void *context)
+{
+    size_t number = 0;
+    while (!lines_pack_next(lines, &number, away, context))
+        ;
+}
+
+void lines_free(struct lines *lines)
+{
+    for (size_t number = 0; number * FACTS_PAGE < lines->count; number++) {
+        struct facts_page *page = &lines->pages[number];
+        uint32_t left = lines->count - (uint32_t)number * FACTS_PAGE;
+        for (uint32_t i = 0; page->lines && i < FACTS_PAGE && i < left; i++)
+            name_free(page->lines[i].name);
+        free(page->lines);
+        free(page->packed);
+    }
+    free(lines->pages);
+}
+

@@ -1,0 +1,95 @@
+/* Parts that a state rests on and no later one does: their room is given back to the file system.  Two states are
+ * kept, the newest and the one before it, and what either needs stays; the rest goes after a while, since somebody may
+ * be opening the file by an older one. */
+#define _GNU_SOURCE
+#include "server/store/reclaim.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OPENING_SECONDS 120 /* nobody takes longer to open a file */
+
+static int by_place(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool has(const struct rests *rests, uint64_t place)
+{
+    return rests->count && bsearch(&place, rests->places, rests->count, sizeof place, by_place);
+}
+
+/* Where the part at a place ends; 0: there is none. */
+static uint64_t part_end(const struct tracefile *file, uint64_t place)
+{
+    uint8_t head[CHUNK_HEAD_BYTES];
+    struct chunk chunk;
+    if (pread(file->fd, head, sizeof head, (off_t)place) != (ssize_t)sizeof head ||
+        !chunk_read_head(head, &chunk) || chunk.kind != CHUNK_PART)
+        return 0;
+    return place + CHUNK_HEAD_BYTES + chunk.size;
+}
+
+static time_t seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
+static void put_off(struct tracefile *file, uint64_t from, uint64_t to)
+{
+    struct unused *unused = &file->unused;
+    if (from == to)
+        return;
+    if (unused->count == unused->room) {
+        unused->room = unused->room ? 2 * unused->room : 8;
+        unused->items = realloc(unused->items, unused->room * sizeof *unused->items);
+        if (!unused->items)
+            abort();
+    }
+    unused->items[unused->count++] = (struct stretch_unused){from, to, seconds()};
+}
+
+/* Not every file system can; then the room stays taken.  It is not counted as given back: forgetting does. */
+static void punch_old(struct tracefile *file)
+{
+    struct unused *unused = &file->unused;
+    size_t gone = 0;
+    for (; gone < unused->count && seconds() - unused->items[gone].since > OPENING_SECONDS; gone++)
+        fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)unused->items[gone].from,
+                  (off_t)(unused->items[gone].to - unused->items[gone].from));
+    unused->count -= gone;
+    if (gone)
+        memmove(unused->items, unused->items + gone, unused->count * sizeof *unused->items);
+}
+
+void reclaim(struct tracefile *file, unsigned slot, const struct state *state)
+{
+    struct rests *old = &file->rests[slot], *other = &file->rests[slot ^ 1];
+    struct rests now = {malloc((state->part_count + 1) * sizeof *now.places), state->part_count};
+    if (!now.places)
+        abort();
+    if (now.count)
+        memcpy(now.places, state->parts, now.count * sizeof *now.places);
+    qsort(now.places, now.count, sizeof *now.places, by_place);
+    uint64_t from = 0, to = 0; /* parts that lie behind each other go together */
+    for (size_t i = 0; i < old->count; i++) {
+        uint64_t place = old->places[i], end;
+        if (has(other, place) || has(&now, place) || (end = part_end(file, place)) == 0)
+            continue;
+        if (place != to) {
+            put_off(file, from, to);
+            from = place;
+        }
+        to = end;
+    }
+    put_off(file, from, to);
+    punch_old(file);
+    free(old->places);
+    *old = now;
+}

@@ -1,0 +1,56 @@
+#!/bin/bash
+# A state is written while its run goes on: nobody waits for it, and a server killed meanwhile loses nothing.
+. "$(dirname "$0")/lib.sh"
+export POET_TEST_WATCHDOG_MS=${SANITIZED:+1000} POET_KEEP=
+: "${POET_TEST_WATCHDOG_MS:=50}" # of work in one turn
+attack() { timeout 100 python3 "$root/tests/e2e/loop.py" "$@"; }
+file() { ls r/"$1"-*.poet; }
+bytes() { stat -c %s "$(file "$1")"; }
+# The events of a dump are so many, from the first one on, in the order in which they were told.
+in_turn() {
+    poet dump --json "$1" 2>/dev/null | perl -ne 'BEGIN { $n = '"$2"'; $k = 0 }
+        if (/^\{"event":"(\d+):(\d+)".*"order_after":\[(?:"(\d+):\d+")?\]/) {
+            $bad //= "$1:$2 is not event $k" if $1 != 2 + $k % $n || $2 != 1 + int($k / $n);
+            $bad //= "$1:$2 is after $3" if $k && $3 != 2 + ($k - 1) % $n;
+            $k++;
+        }
+        END { print $bad // $k }'
+}
+
+start_server -o r/
+mkfifo leave
+attack many 300000 <leave >rounds &
+pids="$pids $!"
+exec 9>leave
+large() { [ "$(bytes many)" -gt 60000000 ]; }
+until_true large
+exec 9>&-
+check "300 000 lines are all told" until_true finished "$(file many)"
+is "with all their events" "$(figure "$(file many)" events)/$(figure "$(file many)" lost)" $(($(head -n 1 rounds) * 300000))/0
+kill "$server"
+wait "$server" 2>/dev/null
+is "no turn of the loop was long" "$(grep -E 'the loop was held' server.log)" ""
+like "as was watched" "$(cat server.log)" "no turn of the loop worked longer than"
+rm -r r
+
+for size in 7 11; do
+    start_server -o r/ -q
+    rm -f leave
+    mkfifo leave
+    attack many 10000 <leave >rounds &
+    client=$!
+    pids="$pids $client"
+    exec 9>leave
+    grown() { [ "$(bytes many)" -gt "$size"000000 ]; }
+    until_true grown
+    known=$(figure "unix:$XDG_RUNTIME_DIR/poet.sock#many" events)
+    kill -KILL "$server"
+    wait "$server" "$client" 2>/dev/null
+    exec 9>&-
+    there=$(figure "$(file many)" events)
+    is "killed at $size MB, the file has each event once, in turn" "$(in_turn "$(file many)" 10000)" "$there"
+    check "and what the server had ordered" test "$there" -ge "${known:-1}"
+    is "and nothing is lost" "$(figure "$(file many)" lost)/$(figure "$(file many)" pending)" 0/0
+    rm -r r
+done
+done_testing

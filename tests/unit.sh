@@ -1,0 +1,18 @@
+#!/bin/bash
+# Runs one unit test, or replays one fuzz corpus, for prove: what it prints is TAP.
+set -o pipefail
+name=$(basename "$1")
+case $name in
+test_*)
+    CMOCKA_MESSAGE_OUTPUT=TAP "$1" | grep -v '^# ok - ' # of the whole group; prove says it, too
+    exit
+    ;;
+esac
+corpus=tests/fuzz/corpus/${name#replay_fuzz_}
+echo 1..1
+if LSAN_OPTIONS=suppressions=tests/fuzz/leaks.txt "$1" "$corpus"/*; then
+    echo "ok 1 - $(ls "$corpus" | wc -l) inputs"
+else
+    echo "not ok 1 - an input of $corpus"
+    exit 1
+fi

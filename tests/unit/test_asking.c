@@ -1,0 +1,172 @@
+/* Questions have ids, and each of them one end. */
+#include "server/answer/desk.h"
+#include "tests/bruteforce.h"
+#include "tests/unit/unit.h"
+#include "wire/shown.h"
+
+static struct execution x;
+
+static struct run *small_run(void)
+{
+    struct run *run = run_new("test", 1, NULL);
+    execution_make(&x, 3);
+    for (uint32_t line = 1; line <= x.lines; line++)
+        run_line(run, 1, line, "task", x.shared[line], (struct run_line){0});
+    order_free(run->order);
+    run->order = execution_order(&x);
+    execution_feed(&x, run->order, 5);
+    return run;
+}
+
+/* What was told to the questions 1 .. 99, by id. */
+struct told {
+    unsigned parts[100], ends[100], refused[100];
+};
+
+static void read_all(struct told *told, struct out *out)
+{
+    unsigned type;
+    size_t length;
+    const char *error;
+    for (size_t at = 0; at < out->size; at += MESSAGE_FRAME_BYTES + length) {
+        struct answer answer;
+        assert_int_equal(frame_read(out->data + at, out->size - at, SIZE_MAX, &type, &length, &error), 1);
+        struct in in = in_from(out->data + at + MESSAGE_FRAME_BYTES, length);
+        if (type != MESSAGE_ANSWER)
+            continue;
+        get_answer(&in, &answer);
+        assert_true(answer.id && answer.id < 100 && !in.error);
+        assert_int_equal(told->ends[answer.id], 0); /* nothing after the last part */
+        told->parts[answer.id]++;
+        told->ends[answer.id] += answer.last;
+        told->refused[answer.id] += answer.part == PART_REFUSAL;
+    }
+    out_free(out);
+}
+
+static bool ask(struct desk *desk, uint32_t id, enum ask what, struct out *body, struct out *out)
+{
+    struct in in = in_from(body ? body->data : NULL, body ? body->size : 0);
+    desk_ask(desk, &(struct asked){id, (uint16_t)what}, &in, out);
+    if (body)
+        out_free(body);
+    return !in.error;
+}
+
+static struct out pair_of(struct ref a, struct ref b)
+{
+    struct out body = {0};
+    put_ref(&body, a);
+    put_ref(&body, b);
+    return body;
+}
+
+static void work_off(struct desk *desk, struct out *out)
+{
+    while (desk->count) {
+        desk_step(desk, out);
+        desk_refill(desk, out);
+    }
+}
+
+static void each_question_has_one_end(void **state)
+{
+    (void)state;
+    struct run *run = small_run();
+    struct desk desk = {.run = run};
+    struct out out = {0}, body;
+    struct told told = {0};
+    uint32_t id = 0;
+    for (unsigned round = 0; round < 3; round++) {
+        body = pair_of(x.arrivals[round].at, x.arrivals[9].at);
+        assert_true(ask(&desk, ++id, ASK_ORDER, &body, &out));
+        body = pair_of(x.arrivals[0].at, x.arrivals[round].at);
+        assert_true(ask(&desk, ++id, ASK_WHY, &body, &out));
+        assert_true(ask(&desk, ++id, ASK_DUMP, NULL, &out));
+        assert_true(ask(&desk, ++id, ASK_STAT, NULL, &out));
+        assert_true(ask(&desk, ++id, ASK_WAITS, NULL, &out));
+        assert_true(ask(&desk, ++id, ASK_SITES, NULL, &out));
+    }
+    work_off(&desk, &out);
+    read_all(&told, &out);
+    for (uint32_t i = 1; i <= id; i++)
+        assert_true(told.parts[i] && told.ends[i] == 1 && !told.refused[i]);
+    desk_clear(&desk, NULL);
+    run_free(run);
+}
+
+static void what_is_cancelled_is_not_answered(void **state)
+{
+    (void)state;
+    struct run *run = small_run();
+    struct desk desk = {.run = run};
+    struct out out = {0};
+    struct told told = {0};
+    for (uint32_t id = 1; id <= 6; id++) {
+        struct out body = pair_of(x.arrivals[id].at, x.arrivals[9].at);
+        assert_true(ask(&desk, id, ASK_ORDER, &body, &out));
+    }
+    desk_step(&desk, &out);
+    desk_cancel(&desk, 2);
+    desk_cancel(&desk, 6);
+    desk_cancel(&desk, 77); /* never asked */
+    work_off(&desk, &out);
+    desk_cancel(&desk, 3); /* answered already */
+    read_all(&told, &out);
+    for (uint32_t id = 1; id <= 6; id++)
+        assert_int_equal(told.ends[id], id == 2 || id == 6 ? 0 : 1);
+    run_free(run);
+}
+
+static void another_run_ends_all_of_them(void **state)
+{
+    (void)state;
+    struct run *run = small_run();
+    struct desk desk = {.run = run};
+    struct out out = {0};
+    struct told told = {0};
+    for (uint32_t id = 1; id <= 4; id++)
+        assert_true(ask(&desk, id, id % 2 ? ASK_DUMP : ASK_WAITS, NULL, &out));
+    desk_clear(&desk, &out);
+    read_all(&told, &out);
+    for (uint32_t id = 1; id <= 4; id++)
+        assert_true(told.ends[id] == 1 && told.refused[id] == 1);
+    run_free(run);
+}
+
+static void what_cannot_be_asked_is_refused(void **state)
+{
+    (void)state;
+    struct run *run = small_run();
+    struct desk desk = {.run = run};
+    struct out out = {0};
+    struct told told = {0};
+    assert_true(ask(&desk, 1, 63, NULL, &out)); /* of a later version */
+    assert_true(ask(&desk, 2, 60000, NULL, &out));
+    for (uint32_t id = 3; id < 3 + LIMIT_QUESTIONS + 2; id++) /* the last two are too many */
+        assert_true(ask(&desk, id, ASK_DUMP, NULL, &out));
+    assert_false(ask(&desk, 3, ASK_WAITS, NULL, &out)); /* an id that is in use */
+    struct out body = {0};
+    put_u8(&body, 7);
+    assert_false(ask(&desk, 90, ASK_STAT, &body, &out)); /* longer than its content */
+    body = (struct out){0};
+    put_u8(&body, 7);
+    assert_false(ask(&desk, 91, ASK_COUNT, &body, &out));
+    work_off(&desk, &out);
+    read_all(&told, &out);
+    for (uint32_t id = 1; id < 3 + LIMIT_QUESTIONS + 2; id++)
+        assert_true(told.ends[id] == 1 && told.refused[id] == (id < 3 || id >= 3 + LIMIT_QUESTIONS));
+    assert_true(!told.parts[90] && !told.parts[91]);
+    run_free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_question_has_one_end),
+        cmocka_unit_test(what_is_cancelled_is_not_answered),
+        cmocka_unit_test(another_run_ends_all_of_them),
+        cmocka_unit_test(what_cannot_be_asked_is_refused),
+    };
+    return cmocka_run_group_tests_name("asking", tests, NULL, NULL);
+}

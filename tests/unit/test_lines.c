@@ -1,0 +1,82 @@
+/* Facts of lines, packed and unpacked; lines by identity. */
+#include "server/run/identity.h"
+#include "server/run/lines.h"
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LINES (3 * FACTS_PAGE + 17)
+
+static struct run_line facts_of(uint32_t line, char *name, size_t size)
+{
+    snprintf(name, size, line % 7 ? "" : "line \xc3\xa9 %u", line);
+    return (struct run_line){.kind = line % 3, .process = line / 1000, .name = name,
+                             .object = 0x7f0000000000 + 40 * (uint64_t)(line % 50), .programs = line % 11 == 0,
+                             .entry = line % 5 ? 0 : UINT64_MAX - line};
+}
+
+static bool is_away(const void *context, uint32_t line)
+{
+    (void)context;
+    return line != FACTS_PAGE + 5; /* one of the second page is not */
+}
+
+static void packed_facts_are_the_same(void **state)
+{
+    (void)state;
+    struct lines lines = {0};
+    char name[64];
+    for (uint32_t line = 1; line <= LINES; line++)
+        lines_add(&lines, facts_of(line, name, sizeof name));
+    lines_pack(&lines, is_away, NULL);
+    assert_null(lines.pages[0].lines);
+    assert_non_null(lines.pages[1].lines);
+    assert_null(lines.pages[2].lines);
+    assert_non_null(lines.pages[3].lines); /* not full */
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t line = LINES; line > 0; line--) {
+            struct run_line want = facts_of(line, name, sizeof name);
+            const struct run_line *got = lines_at(&lines, line);
+            assert_int_equal(got->kind, want.kind);
+            assert_int_equal(got->process, want.process);
+            assert_int_equal(got->object, want.object);
+            assert_int_equal(got->entry, want.entry);
+            assert_int_equal(got->programs, want.programs);
+            assert_string_equal(got->name, line == 3 && round ? "new" : name);
+        }
+        lines_rename(lines_at(&lines, 3), "new");
+        lines_pack(&lines, is_away, NULL);
+    }
+    lines_free(&lines);
+}
+
+static void lines_are_found_by_identity(void **state)
+{
+    (void)state;
+    struct identities identities = {0};
+    identities_expect(&identities, 77);
+    identities_expect(&identities, 77);
+    for (uint32_t i = 1; i <= 5000; i++) {
+        identities_put(&identities, 77, i, i);
+        identities_put(&identities, 77, UINT64_MAX - i, 10000 + i); /* not counted */
+        identities_put(&identities, i, 77, 20000 + i);
+    }
+    for (uint32_t i = 1; i <= 5000; i++) {
+        assert_int_equal(identities_get(&identities, 77, i), i == 77 ? 20077 : i);
+        assert_int_equal(identities_get(&identities, 77, UINT64_MAX - i), 10000 + i);
+        assert_int_equal(identities_get(&identities, i, 77), 20000 + i);
+    }
+    assert_int_equal(identities_get(&identities, 77, 5001), 0);
+    assert_int_equal(identities_get(&identities, 78, 1), 0);
+    identities_free(&identities);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packed_facts_are_the_same),
+        cmocka_unit_test(lines_are_found_by_identity),
+    };
+    return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* Of many lines a viewer is told those that answers name, before the answer does. */
+#include "server/answer/desk.h"
+#include "server/answer/named.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES (LIMIT_LINES_TOLD + 1000u)
+#define LAST (LINES - 3u) /* waits for FIRST, and FIRST for it */
+#define FIRST 7u
+#define ENDED 11u /* did nothing after it began to wait, and is no more */
+
+static const char description[] =
+    "name=\"test\";kinds=({name=\"task\";letter=\"T\";});"
+    "events=({name=\"runs\";shape=\"circle\";},{name=\"join\";shape=\"square\";waits=true;});";
+
+static struct run *many_lines(void)
+{
+    static const struct {
+        uint32_t thread, about;
+    } waits[] = {{FIRST, LAST}, {LAST, FIRST}, {ENDED, FIRST}};
+    struct run *run = run_new("many", 1, NULL);
+    assert_true(run_describe(run, "test", description));
+    for (uint32_t i = 1; i <= LINES; i++)
+        assert_int_equal(run_line(run, 1, i, "task", false, (struct run_line){0}), i);
+    uint32_t join = run_type(run, "join");
+    for (unsigned i = 0; i < 3; i++)
+        order_accept(run->order, &(struct arrival){.at = {waits[i].thread, 1}, .thread = waits[i].thread,
+                                                   .type = join, .about = waits[i].about});
+    order_close(run->order, ENDED, 1);
+    return run;
+}
+
+struct listener {
+    struct run *run;
+    struct known known;
+    uint8_t told[LINES + 1];
+    unsigned lines, waits, cycles, ends;
+};
+
+static void see(struct listener *l, uint32_t line) { assert_true(!line || l->told[line]); }
+
+static void take_answer(struct listener *l, struct in *in)
+{
+    struct answer answer;
+    get_answer(in, &answer);
+    l->ends += answer.last;
+    if (answer.part == PART_WAIT) {
+        struct shown_wait w;
+        get_wait(in, &w);
+        see(l, w.thread);
+        see(l, w.about);
+        shown_wait_free(&w);
+        l->waits++;
+    } else if (answer.part == PART_CYCLE) {
+        struct shown_cycle c;
+        get_cycle(in, &c);
+        for (uint32_t i = 0; i < c.count; i++)
+            see(l, c.steps[i].thread);
+        free(c.steps);
+        l->cycles++;
+    }
+}
+
+static void listen(struct listener *l, struct out *out)
+{
+    unsigned type;
+    size_t length;
+    const char *error;
+    for (size_t at = 0; at < out->size; at += MESSAGE_FRAME_BYTES + length) {
+        assert_int_equal(frame_read(out->data + at, out->size - at, SIZE_MAX, &type, &length, &error), 1);
+        struct in in = in_from(out->data + at + MESSAGE_FRAME_BYTES, length);
+        if (type == MESSAGE_LINE_IS) {
+            uint32_t line = get_u32(&in);
+            assert_true(line && line <= LINES && !l->told[line]); /* once */
+            l->told[line] = 1;
+            l->lines++;
+        } else if (type == MESSAGE_ANSWER) {
+            take_answer(l, &in);
+        }
+    }
+    out_free(out);
+}
+
+/* A question to its end, as server/peers/viewer.c has it answered; `body` is freed. */
+static void ask(struct listener *l, enum ask what, struct out body)
+{
+    struct desk desk = {.run = l->run};
+    struct in in = in_from(body.data, body.size);
+    struct out out = {0};
+    named_begin(l->run, &l->known);
+    desk_ask(&desk, &(struct asked){1, (uint16_t)what}, &in, &out);
+    named_end(&out, 0, l->run, &l->known);
+    while (desk_waits(&desk)) {
+        size_t before = out.size;
+        named_begin(l->run, &l->known);
+        desk_step(&desk, &out);
+        named_end(&out, before, l->run, &l->known);
+    }
+    assert_null(in.error);
+    listen(l, &out);
+    out_free(&body);
+}
+
+static struct listener *listener(void)
+{
+    struct listener *l = calloc(1, sizeof *l);
+    assert_non_null(l);
+    l->run = many_lines();
+    l->known.named = true;
+    return l;
+}
+
+static void leave(struct listener *l)
+{
+    named_forget(&l->known);
+    run_free(l->run);
+    free(l);
+}
+
+static void who_waits_is_told_before(void **state)
+{
+    (void)state;
+    struct listener *l = listener();
+    ask(l, ASK_WAITS, (struct out){0});
+    assert_int_equal(l->waits, 2); /* not the one that ended */
+    assert_int_equal(l->cycles, 1);
+    assert_int_equal(l->lines, 2);
+    assert_int_equal(l->ends, 1);
+    leave(l);
+}
+
+static void lines_are_told_once(void **state)
+{
+    (void)state;
+    struct listener *l = listener();
+    for (unsigned i = 1; i <= 2; i++) {
+        struct out body = {0};
+        put_u32(&body, 3);
+        put_u32(&body, 5000);
+        put_u32(&body, LINES);
+        put_u32(&body, LINES + 1); /* there is none */
+        ask(l, ASK_LINES, body);
+        assert_true(l->told[5000] && l->told[LINES]);
+        assert_int_equal(l->lines, 2);
+        assert_int_equal(l->ends, i);
+    }
+    leave(l);
+}
+
+static void not_too_many_lines(void **state)
+{
+    (void)state;
+    struct listener *l = listener();
+    struct desk desk = {.run = l->run};
+    struct out body = {0}, out = {0};
+    put_u32(&body, LIMIT_LINES_ASKED + 1);
+    for (uint32_t i = 0; i <= LIMIT_LINES_ASKED; i++)
+        put_u32(&body, 1);
+    struct in in = in_from(body.data, body.size);
+    desk_ask(&desk, &(struct asked){1, ASK_LINES}, &in, &out);
+    assert_string_equal(in.error, "asks for too many lines");
+    assert_int_equal(out.size, 0);
+    out_free(&body);
+    leave(l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_waits_is_told_before),
+        cmocka_unit_test(lines_are_told_once),
+        cmocka_unit_test(not_too_many_lines),
+    };
+    return cmocka_run_group_tests_name("named", tests, NULL, NULL);
+}

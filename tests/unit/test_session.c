@@ -1,0 +1,263 @@
+/* A program's messages and slots: what is expanded, what waits, what is refused. */
+#include "server/intake/session.h"
+#include "tests/unit/program.h"
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+static struct session *session;
+
+static void tell(void *context, unsigned type, uint32_t thread, const void *data, size_t size)
+{
+    const char *error = NULL;
+    (void)context;
+    if (type == MESSAGE_SLOTS) {
+        if (!session_slots(session, thread, data, size / SLOT_BYTES, &error))
+            fail_msg("slots: %s", error);
+    } else if (!session_message(session, type, thread, data, size, &error)) {
+        fail_msg("%s: %s", message_name(type), error);
+    }
+}
+
+static struct run *begin(void)
+{
+    struct run *run = run_new("test@1", 1, NULL);
+    struct out out = {0};
+    struct hello hello;
+    put_test_hello(&out);
+    struct in in = in_from(out.data, out.size);
+    assert_true(hello_read(&in, &hello));
+    session = session_new(run, 0, &hello);
+    hello_free(&hello);
+    out_free(&out);
+    return run;
+}
+
+static void compound_records_expand_in_thread_order(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    test_program(tell, NULL, 3);
+    struct order_figures f = order_figures(run->order);
+    assert_int_equal(f.events, 9);
+    assert_int_equal(f.contradictions + f.pending, 0);
+    assert_int_equal(order_compare(run->order, (struct ref){1, 1}, (struct ref){2, 1}), ORDER_SAME);
+    assert_int_equal(order_compare(run->order, (struct ref){2, 3}, (struct ref){1, 2}), ORDER_AFTER);
+    session_hangup(session);
+    run_free(run);
+}
+
+/* Receives whose sends never come. */
+static void what_waits_has_a_limit(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    test_program(tell, NULL, 1);
+    assert_false(run_waits_too_much(run));
+    for (uint64_t i = 0; i < 5001; i++) {
+        struct slot receive = {.shape = 1, .flags = RELATION_RECEIVE | SLOT_KEYED, .line_a = 1, .number_a = i + 3,
+                               .number_b = i, .key = 7};
+        assert_true(session_slots(session, 1, &receive, 1, &error));
+    }
+    assert_true(run_waits_too_much(run));
+    session_hangup(session);
+    while (!run_go_on(run, 1000))
+        ;
+    assert_false(run_waits_too_much(run));
+    assert_int_equal(order_figures(run->order).pending, 0);
+    run_free(run);
+}
+
+/* A loss may be told before the line it was lost on is announced. */
+static void losses_wait_for_the_announcement_of_their_line(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    struct out out = {0};
+    test_program(tell, NULL, 1);
+    put_u32(&out, 7);
+    put_u64(&out, 1);
+    put_u64(&out, 5);
+    assert_true(session_message(session, MESSAGE_LOST, 0, out.data, out.size, &error));
+    assert_int_equal(order_figures(run->order).lost, 0);
+    out.size = 0;
+    put_test_line(&out, 7, "monitor", "late");
+    assert_true(session_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
+    assert_int_equal(order_figures(run->order).lost, 5);
+    out_free(&out);
+    session_hangup(session);
+    run_free(run);
+}
+
+static void slots_wait_for_the_announcement_of_their_line(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    test_program(tell, NULL, 1);
+    struct slot early[] = {{.shape = 1, .line_a = 7, .number_a = 1}, {.shape = 1, .line_a = 1, .number_a = 3}};
+    assert_true(session_slots(session, 1, early, 2, &error));
+    assert_int_equal(order_figures(run->order).events, 3); /* both wait: they are one thread's */
+    struct out out = {0};
+    put_test_line(&out, 7, "monitor", "late");
+    tell(NULL, MESSAGE_LINE, 2, out.data, out.size);
+    assert_int_equal(order_figures(run->order).events, 5);
+    assert_int_equal(order_compare(run->order, (struct ref){3, 1}, (struct ref){1, 3}), ORDER_BEFORE);
+    out_free(&out);
+    session_hangup(session);
+    run_free(run);
+}
+
+/* A control in a queue: a slot and its body. */
+static size_t put_control(struct slot *slots, unsigned message, struct out *body)
+{
+    slots[0] = (struct slot){.shape = SHAPE_CONTROL, .flags = (uint16_t)message,
+                             .payload_bytes = (uint32_t)body->size};
+    memcpy(slots + 1, body->data, body->size);
+    size_t count = 1 + slot_follow((uint32_t)body->size);
+    out_free(body);
+    *body = (struct out){0};
+    return count;
+}
+
+static void shapes_and_types_wait_for_the_types_that_they_name(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    test_program(tell, NULL, 1);
+    struct slot slots[8] = {0};
+    struct out body = {0};
+    put_told_shape(&body, &(struct told_shape){SHAPE_COMPOUND + 40, 1, {{90, 91, 0}}});
+    size_t n = put_control(slots, MESSAGE_SHAPE, &body);
+    slots[n++] = (struct slot){.shape = SHAPE_COMPOUND + 40, .line_a = 1, .number_a = 3, .line_b = 2,
+                               .number_b = 2};
+    uint64_t before = order_figures(run->order).events;
+    assert_true(session_slots(session, 1, slots, n, &error));
+    assert_int_equal(order_figures(run->order).events, before);
+    /* announced by another thread, after one that a third announces */
+    put_told_type(&body, &(struct told_type){91, text_of("in"), 1, {90}});
+    n = put_control(slots, MESSAGE_TYPE, &body);
+    assert_true(session_slots(session, 2, slots, n, &error));
+    assert_int_equal(order_figures(run->order).events, before);
+    put_told_type(&body, &(struct told_type){90, text_of("out"), 0, {0}});
+    n = put_control(slots, MESSAGE_TYPE, &body);
+    assert_true(session_slots(session, 3, slots, n, &error));
+    assert_int_equal(order_figures(run->order).events, before + 2);
+    assert_int_equal(order_figures(run->order).contradictions + order_figures(run->order).pending, 0);
+    session_hangup(session);
+    run_free(run);
+}
+
+static void what_is_never_announced_is_reported_at_the_hang_up(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    test_program(tell, NULL, 1);
+    struct slot early = {.shape = 1, .line_a = 9, .number_a = 1};
+    assert_true(session_slots(session, 1, &early, 1, &error));
+    session_hangup(session);
+    assert_int_equal(order_figures(run->order).contradictions, 1);
+    assert_int_equal(order_figures(run->order).events, 3);
+    run_free(run);
+}
+
+static void nonsense_is_refused_and_what_came_before_stays(void **state)
+{
+    (void)state;
+    static const struct {
+        struct slot slot;
+        const char *error;
+    } cases[] = {
+        {{.shape = 1, .flags = 7, .line_a = 1, .number_a = 3}, "a slot has a relation that does not exist"},
+        {{.shape = 1, .line_a = 1, .number_a = 0}, "a slot has an impossible number"},
+        {{.shape = 1, .line_a = 1, .number_a = UINT64_MAX}, "a slot has an impossible number"},
+        {{.shape = 1, .flags = RELATION_GROUP, .line_a = 1, .number_a = 3}, "a group has no members or too many"},
+        {{.shape = 1, .flags = RELATION_SYNC, .line_a = 1, .number_a = 3}, "a slot has a partner on no line"},
+        {{.shape = 1, .line_a = 1, .number_a = 3, .payload_bytes = 64}, "a slot says that more follows than there is"},
+        {{.shape = 1, .line_a = 1, .number_a = 3, .payload_bytes = UINT32_MAX}, "a slot says that more follows than there is"},
+        {{.shape = 0, .flags = 99}, "is no message of a program"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run *run = begin();
+        const char *error = NULL;
+        test_program(tell, NULL, 1);
+        bool ok = session_slots(session, 1, &cases[i].slot, 1, &error);
+        if (ok || strcmp(error, cases[i].error) != 0)
+            fail_msg("case %zu: %s, not %s", i, ok ? "taken" : error, cases[i].error);
+        assert_int_equal(order_figures(run->order).events, 3);
+        session_hangup(session);
+        run_free(run);
+    }
+}
+
+/* Slots that wait for announcements are taken as soon as they can be, whoever works off the order in steps. */
+static void slots_that_wait_are_taken_as_they_can_be(void **state)
+{
+    (void)state;
+    enum { THREADS = 40, EVENTS = 30 };
+    struct run *run = begin();
+    struct out out = {0};
+    const char *error;
+    run_patient(run);
+    put_test_type(&out, 1, "note");
+    assert_true(session_message(session, MESSAGE_TYPE, 0, out.data, out.size, &error));
+    for (uint32_t t = 1; t <= THREADS; t++) {
+        struct slot slots[EVENTS];
+        for (uint32_t i = 0; i < EVENTS; i++)
+            slots[i] = (struct slot){.shape = 1, .line_a = t, .number_a = i + 1, .about = i % 2 ? 1000 + t : 0};
+        assert_true(session_slots(session, t, slots, EVENTS, &error));
+    }
+    for (uint32_t t = 1; t <= 2 * THREADS; t++) { /* its own line, then the one that its events are about */
+        out.size = 0;
+        put_test_line(&out, t <= THREADS ? t : 1000 + t - THREADS, "task", "");
+        assert_true(session_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
+        while (!run_go_on(run, 10))
+            ;
+        uint64_t all = t <= THREADS ? 0 : t - THREADS; /* of so many threads; of the others the first */
+        assert_int_equal(order_figures(run->order).events,
+                         all * EVENTS + (t <= THREADS ? t : THREADS - all));
+    }
+    while (!run_go_on(run, 10))
+        ;
+    assert_int_equal(order_figures(run->order).events, THREADS * EVENTS);
+    session_hangup(session);
+    assert_int_equal(run->connected, 1);
+    assert_true(run_go_on(run, 10000));
+    assert_int_equal(run->connected, 0);
+    out_free(&out);
+    run_free(run);
+}
+
+static void a_payload_is_never_longer_than_what_there_is(void **state)
+{
+    (void)state;
+    struct slot slots[3] = {{.payload_bytes = 64}};
+    static const uint32_t wrong[] = {UINT32_MAX, UINT32_MAX - 62, UINT32_MAX - 63, 129, LIMIT_PAYLOAD_BYTES + 1};
+    assert_int_equal(slots_next(slots, 3), 2);
+    assert_int_equal(slots_next(slots, 1), 0);
+    assert_int_equal(slots_next(slots, 0), 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        slots[0].payload_bytes = wrong[i];
+        assert_int_equal(slots_next(slots, 3), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compound_records_expand_in_thread_order),
+        cmocka_unit_test(slots_wait_for_the_announcement_of_their_line),
+        cmocka_unit_test(losses_wait_for_the_announcement_of_their_line),
+        cmocka_unit_test(what_waits_has_a_limit),
+        cmocka_unit_test(shapes_and_types_wait_for_the_types_that_they_name),
+        cmocka_unit_test(what_is_never_announced_is_reported_at_the_hang_up),
+        cmocka_unit_test(nonsense_is_refused_and_what_came_before_stays),
+        cmocka_unit_test(slots_that_wait_are_taken_as_they_can_be),
+        cmocka_unit_test(a_payload_is_never_longer_than_what_there_is),
+    };
+    return cmocka_run_group_tests_name("session", tests, NULL, NULL);
+}
