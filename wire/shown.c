@@ -256,6 +256,7 @@ void put_stat(struct out *out, const struct shown_stat *s)
     put_u32(out, s->connected);
     put_u8(out, (uint8_t)(s->unfinished | s->written << 1));
     put_string(out, s->damage);
+    put_u32(out, s->cut_off);
     put_u64(out, s->doubtful);
     put_u32(out, s->unseen_count);
     for (uint32_t i = 0; i < s->unseen_count; i++) {
@@ -280,6 +281,7 @@ void get_stat(struct in *in, struct shown_stat *s)
     s->unfinished = flags & 1;
     s->written = flags & 2;
     s->damage = get_one(in);
+    s->cut_off = get_u32(in);
     s->doubtful = get_u64(in);
     uint32_t n = get_count(in, 13);
     s->unseen = get_room(in, n, sizeof *s->unseen);

@@ -52,6 +52,7 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
 #define TOLD_DESCRIBE(F) F(label, name)     /* one more environment */
 #define TOLD_OBJECT(F) F(u32, line) F(u64, object)
 #define TOLD_UNSEEN(F) F(u8, reason) F(text, about) /* an enum unseen */
+#define TOLD_SENT(F) F(u8, all) /* of queues that are the program's own memory: 0 more may be in them, 1 no more */
 #define TOLD_CLOSE(F) F(u32, line) F(u64, last)     /* its object is gone; the number of its last event */
 
 #define TOLD(M)                                                                                        \
@@ -64,6 +65,7 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
     M(describe, TOLD_DESCRIBE)                                                                         \
     M(object, TOLD_OBJECT)                                                                             \
     M(unseen, TOLD_UNSEEN)                                                                             \
+    M(sent, TOLD_SENT)                                                                                 \
     M(close, TOLD_CLOSE)
 
 /* the types of fields */

@@ -52,6 +52,14 @@ static struct json_object *unseen_json(const struct shown_stat *s)
     return list;
 }
 
+static void print_cut_off(uint32_t programs)
+{
+    if (programs)
+        printf("cut off         %u program%s: what %s over the network when killed is missing\n", programs,
+               programs == 1 ? "" : "s",
+               programs == 1 ? "its threads had not sent" : "their threads had not sent");
+}
+
 static void print_unseen(const struct shown_stat *s)
 {
     if (s->doubtful)
@@ -83,6 +91,7 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
         json_object_object_add(o, figures[i].name, json_object_new_uint64(figures[i].value));
     json_object_object_add(o, "duration_ns", json_object_new_int64(s->duration_ns));
     json_object_object_add(o, "connected", json_object_new_int64(s->connected));
+    json_object_object_add(o, "cut_off", json_object_new_int64(s->cut_off));
     json_object_object_add(o, "doubtful", json_object_new_uint64(s->doubtful));
     json_object_object_add(o, "unseen", unseen_json(s));
     json_object_object_add(o, "finished", json_object_new_boolean(!s->unfinished && !s->connected));
@@ -126,6 +135,7 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
            (unsigned long long)s->lost);
     printf("contradictions  %llu\nuntraced        %llu\n", (unsigned long long)s->contradictions,
            (unsigned long long)s->untraced);
+    print_cut_off(s->cut_off);
     print_unseen(s);
     printf("duration        %.6f s\nmade to wait    %.6f s\n", (double)s->duration_ns / 1e9,
            (double)s->waited_ns / 1e9);
@@ -176,7 +186,8 @@ static const struct argp stat_argp = {
     .parser = command_parse_json,
     .args_doc = "SOURCE",
     .doc = "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with "
-           "its events), untraced calls, duration, how long programs were made to wait, programs; how "
+           "its events), untraced calls, duration, how long programs were made to wait, programs, and how "
+           "many of them were cut off (killed, before all was sent over the network); how "
            "many events are doubtful (they may be after more than is known), and what the run does "
            "not follow.  Of a run whose order is more than 150 ms behind what programs have told: how far; in "
            "JSON behind_ns and journal_ahead_bytes.  A file that is still being written, or was cut off with "

@@ -374,6 +374,7 @@ static void answer_stat(const struct run *run, struct in *in, struct reply *repl
     for (size_t i = 0; i < run->process_count; i++) {
         s.waited_ns += run->processes[i].waited_ns;
         s.untraced += run->processes[i].unfollowed;
+        s.cut_off += run->processes[i].unsent && !run->processes[i].connected;
     }
     s.unseen = unseen_list(run, &s.unseen_count);
     part_begin(reply, PART_STAT);

@@ -311,6 +311,15 @@ static bool read_unseen(struct session *session, struct in *in)
     return true;
 }
 
+static bool read_sent(struct session *session, struct in *in)
+{
+    struct told_sent told;
+    if (!get_told_sent(in, &told))
+        return false;
+    session_process(session)->unsent = !told.all;
+    return true;
+}
+
 /* What describes it is in the journal, before. */
 static bool read_describe(struct in *in)
 {
@@ -337,7 +346,7 @@ static void keep(struct session *session, unsigned type, const struct in *in, ui
 {
     if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
         type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT || type == MESSAGE_KIND ||
-        type == MESSAGE_UNSEEN)
+        type == MESSAGE_UNSEEN || type == MESSAGE_SENT)
         run_fact(session->run, (struct chunk){.kind = (uint16_t)type, .session = session->number,
                                               .thread = thread, .data = in->data,
                                               .size = (uint32_t)kept_size(type, *in)});
@@ -375,6 +384,8 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
         return read_describe(in);
     case MESSAGE_UNSEEN:
         return read_unseen(session, in);
+    case MESSAGE_SENT:
+        return read_sent(session, in);
     default:
         in_fail(in, "is no message of a program");
         return false;

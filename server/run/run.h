@@ -30,6 +30,7 @@ struct run_process {
     uint64_t left, left_told; /* events lost with its end; those of them whose numbers were told */
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
     bool connected;
+    bool unsent; /* more may be in its queues, which are its own memory: where it has ended, that is lost */
 };
 
 struct run_text {

@@ -199,6 +199,7 @@ POET_SERVER=tcp:127.0.0.1:$port ./traced >got 2>err
 is "over TCP the results are those of an untraced run" "$(cat got err)" "$(cat want)"
 check "the trace is sound" sound latest
 is "and has every process" "$(poet stat latest | grep -c ^program)" 6
+is "each of which has sent all that it had" "$(figure latest cut_off)" 0
 cat >killed.c <<'C'
 #include <pthread.h>
 #include <signal.h>
@@ -215,7 +216,44 @@ poetcc -trace -w killed.c -o killed
 check "a program that is killed leaves a trace" until_true finished latest
 is "in which nothing is wrong or pending" "$(figure latest contradictions)$(figure latest pending)" 00
 check "and all but the last queue is there" test "$(figure latest events)" -gt 80000
+is "what is missing is told" "$(figure latest cut_off) $(poet stat latest | grep -c '^cut off  *1 program')" "1 1"
+cat >leaves.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void work(int n) { while (n--) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); } }
+static void handler(int s) { (void)s; _exit(0); }
+static void *hang(void *a) { pause(); return a; }
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    work(20000);
+    if (!strcmp(how, "_exit")) _exit(0);
+    if (!strcmp(how, "handler")) { signal(SIGTERM, handler); raise(SIGTERM); }
+    if (!strcmp(how, "exec")) execl("/bin/true", "true", (char *)0);
+    if (!strcmp(how, "noexec")) { execl("/nowhere", "nowhere", (char *)0); work(20000); raise(SIGKILL); }
+    if (!strcmp(how, "exec-threads")) {
+        pthread_t t;
+        pthread_create(&t, 0, hang, 0);
+        execl("/bin/true", "true", (char *)0);
+    }
+    return 0;
+}
+C
+poetcc -trace -w leaves.c -o leaves
+for way in "exit 0 80001" "_exit 0 80001" "handler 0 80001" "exec 0 80001" "noexec 1 1" "exec-threads 1 80001"; do
+    set -- $way
+    { POET_SERVER=tcp:127.0.0.1:$port POET_RUN="$1" ./leaves "$1"; } 2>/dev/null
+    run="unix:$XDG_RUNTIME_DIR/poet.sock#$1"
+    until_true finished "$run"
+    is "an end by $1 is one, or is said to be none" "$(figure "$run" cut_off)" "$2"
+    check "with all that must be there" test "$(figure "$run" events)" -ge "$3"
+done
 stop_server
+is "and so says the file" "$(for f in t/*.poet; do figure "$f" cut_off; echo; done | sort -n | paste -sd' ')" "0 0 0 0 0 1 1 1"
 
 cat >long.c <<'C'
 #include <pthread.h>

@@ -4,7 +4,8 @@ if ! command -v Xvfb >/dev/null || [ ! -x "$B/libexec/poet/poet-view" ]; then
     done_testing
     exit
 fi
-Xvfb -displayfd 3 -screen 0 1300x800x24 3>display-number >/dev/null 2>&1 &
+# It resets itself when its last client goes: whoever comes at that moment is turned away.
+Xvfb -noreset -displayfd 3 -screen 0 1300x800x24 3>display-number >/dev/null 2>&1 &
 xvfb=$!
 pids="$pids $xvfb"
 trap 'kill $xvfb 2>/dev/null; wait $xvfb 2>/dev/null; finish' EXIT # it takes its socket away itself

@@ -14,6 +14,7 @@
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/module.h"
 #include "clients/trace/core/record.h"
+#include "clients/trace/core/sender.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/poet.h"
 #include "wire/event.h"
@@ -180,6 +181,7 @@ static struct thread *recording_here(void)
 struct becoming {
     _Atomic uint64_t *slot;
     uint64_t before;
+    bool paused; /* the sender has said that all is sent */
 };
 
 /* A child of vfork is still in its parent's thread. */
@@ -197,14 +199,21 @@ static struct becoming becomes(uintptr_t site)
                                  (t ? record_message(t, pid == self ? TYPE_EXEC : TYPE_FORK, site) : 0));
     else
         b.slot = NULL;
+    b.paused = server_remote && pid == self && server_alive() && recording_here() != NULL;
+    if (b.paused)
+        sender_pause(SENDER_MS);
     errno = saved;
     return b;
 }
 
 static int still_here(struct becoming b, int result)
 {
+    int saved = errno;
     if (b.slot)
         atomic_store(b.slot, b.before);
+    if (b.paused)
+        sender_stay();
+    errno = saved;
     return result;
 }
 
@@ -347,9 +356,11 @@ static void end_at_once(uintptr_t site)
 {
     pid_t pid = getpid();
     real_find();
-    if (pid == self)
+    if (pid == self) {
         child_ends(site);
-    else if (site && slot_of(pid)) /* a child of vfork: what it did is its parent's */
+        if (server_remote && server_alive() && recording_here())
+            sender_leave(SENDER_MS);
+    } else if (site && slot_of(pid)) /* a child of vfork: what it did is its parent's */
         atomic_store(slot_of(pid), PID(pid) | STATE(STATE_SILENT));
 }
 

@@ -330,7 +330,6 @@ struct thread *attach_child(void)
 
 /* ---- the process ---- */
 
-#define FLUSH_MS 2000 /* how long its end may wait for a server far away */
 
 static void start(void) __attribute__((constructor(200)));
 static void start(void)
@@ -370,7 +369,7 @@ static void stop(void)
     life_end_main();
     unseen_pass_on();
     if (server_remote)
-        sender_flush(FLUSH_MS);
+        sender_leave(SENDER_MS);
     if (!any && !modules_under_record())
         say("no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
             "each with: poetcc -trace", libraries ? ", though libraries start threads" : "");

@@ -1,6 +1,7 @@
 /* Over TCP there is no shared memory: a thread of ours empties the queues of the others and sends
  * what was in them.  It takes no signals and calls nothing of the program's.  What it has not sent
- * when the program dies is lost: at most one queue a thread.
+ * when the program dies is lost: at most one queue a thread.  The server is told at the begin that this may
+ * happen, and at an orderly end that it did not (SENT).
  *
  * What the threads count of it goes there, too (LOSSES): a server far away cannot look into their queues.
  *
@@ -107,8 +108,11 @@ static void add_figures(struct figures *sum, const struct sent *q)
     sum->unfollowed += atomic_load(&q->head->unfollowed);
 }
 
+/* A signal handler may end the process: nothing here allocates. */
+#define NOTE_BYTES (MESSAGE_FRAME_BYTES + sizeof(struct told_losses))
+
 /* All from the begin of this life on, with what is dropped now. */
-static void send_figures(struct out *out, uint64_t dropped_now)
+static void send_figures(uint64_t dropped_now)
 {
     uint32_t mine = atomic_load(&live);
     ended.dropped += dropped_now;
@@ -118,12 +122,23 @@ static void send_figures(struct out *out, uint64_t dropped_now)
             add_figures(&all, q);
     if (memcmp(&all, &told, sizeof all) == 0)
         return;
-    out->size = 0;
-    out_begin(out, MESSAGE_LOSSES);
-    put_told_losses(out, &(struct told_losses){all.waited_ns, all.dropped, all.unfollowed, 0, 0});
-    out_end(out);
-    if (server_send(out, mine))
+    uint8_t message[NOTE_BYTES];
+    struct out out = {.data = message, .room = sizeof message};
+    out_begin(&out, MESSAGE_LOSSES);
+    put_told_losses(&out, &(struct told_losses){all.waited_ns, all.dropped, all.unfollowed, 0, 0});
+    out_end(&out);
+    if (server_send(&out, mine))
         told = all;
+}
+
+static bool send_sent(bool all)
+{
+    uint8_t message[NOTE_BYTES];
+    struct out out = {.data = message, .room = sizeof message};
+    out_begin(&out, MESSAGE_SENT);
+    put_told_sent(&out, &(struct told_sent){all});
+    out_end(&out);
+    return server_send(&out, atomic_load(&live));
 }
 
 /* Events that are in the queues and will not be sent any more. */
@@ -157,7 +172,7 @@ static void send_round(struct out *out)
         q->head = NULL;
         latch_give(&lock);
     }
-    send_figures(out, 0);
+    send_figures(0);
     latch_give(&emptying);
 }
 
@@ -210,6 +225,8 @@ bool sender_begin(void)
     latch_take(&emptying);
     ended = told = (struct figures){0};
     latch_give(&emptying);
+    if (!send_sent(false))
+        return false;
     atomic_store(&life, now);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &signals_before);
@@ -267,13 +284,26 @@ void sender_flush(unsigned most_ms)
         if (atomic_load(&rounds) == seen)
             futex_wait(&rounds, seen, PAUSE_NS);
     }
-    struct out out = {0};
+}
+
+void sender_leave(unsigned most_ms)
+{
+    sender_flush(most_ms);
     atomic_store(&over, true); /* what has not gone by now is lost, and said to be */
     latch_take(&emptying);
-    send_figures(&out, unsent());
+    send_figures(unsent());
+    send_sent(true);
     latch_give(&emptying);
-    out_free(&out);
 }
+
+void sender_pause(unsigned most_ms)
+{
+    sender_flush(most_ms);
+    if (life_threads() <= 1 && !unsent()) /* other threads go on to record until they are gone */
+        send_sent(true);
+}
+
+void sender_stay(void) { send_sent(false); }
 
 void sender_forked(void)
 {
