@@ -188,7 +188,7 @@ void program_poll(struct server *server)
     if (!taker_runs(server->taker))
         taker_settle(server->taker, TURN_POLL_NS);
     turn_doing("the order");
-    bool all = telling_go_on(server, share_of(TURN_POLL_NS));
+    bool all = telling_go_on(server, share_of(TURN_POLL_NS), share_of(TURN_LITTLE_NS));
     for (size_t i = 0; i < server->runs.count; i++)
         telling_look(server->runs.items[i]);
     turn_doing("states of runs");
@@ -468,7 +468,7 @@ void program_finish(struct server *server)
 {
     taker_stop(server->taker);
     taker_settle(server->taker, left_ns(server->last));
-    telling_go_on(server, server->last); /* what is lost can be named once all before is told */
+    telling_go_on(server, server->last, server->last); /* what is lost can be named once all before is told */
     look_at_programs(server);
     while (server->peers)
         peer_drop(server->peers, NULL);

@@ -109,8 +109,8 @@ void program_finish(struct server *server); /* until server->last is over */
 void program_gone(struct peer *peer);
 
 /* telling.c */
-/* Tells what was taken of all runs; true if nothing is left to do. */
-bool telling_go_on(struct server *server, struct share share);
+/* Tells what was taken of all runs; little: of those that had better save first.  True if nothing is left to do. */
+bool telling_go_on(struct server *server, struct share share, struct share little);
 /* All of one run; false: not all is told, or worked off. */
 bool telling_finish(struct server *server, struct run *run, struct share share);
 bool telling_done(const struct run *run);

@@ -228,24 +228,26 @@ static bool tell_one(struct server *server, struct run *run, struct share share)
         return false;
     tell(server, run, chunk);
     pass(run, &chunk);
-    if (!run->taking->now)
-        saving_poll(run);
+    saving_poll(run);
     return true;
 }
 
-bool telling_go_on(struct server *server, struct share share)
+bool telling_go_on(struct server *server, struct share share, struct share little)
 {
     struct runs *runs = &server->runs;
-    bool more = !paused();
+    bool more = !paused(), later = false;
     while (more && share_left(share)) {
-        more = false;
+        more = later = false;
         for (size_t i = 0; i < runs->count && share_left(share); i++) {
             struct run *run = runs->items[(server->tell_first + i) % runs->count];
-            more |= run->live && tell_one(server, run, share);
+            if (saving_presses(run) && !share_left(little))
+                later = true;
+            else
+                more |= run->live && tell_one(server, run, share);
         }
         server->tell_first++;
     }
-    return !more;
+    return !more && !later;
 }
 
 bool telling_finish(struct server *server, struct run *run, struct share share)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFERS_MOST 8u /* that are kept though nobody needs them */
+#define BUFFERS_MOST 3u /* that are kept though nobody needs them */
 
 static _Atomic uint64_t in_memory; /* bytes of all hands */
 
