@@ -6,6 +6,7 @@
 #include "server/file/rest.h"
 #include "server/peers/server.h"
 #include "server/peers/relay.h"
+#include "server/taking/taking.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
 
@@ -27,6 +28,7 @@
 #define LINGER_SECONDS 1.0  /* --once: a late member may still come */
 #define QUICK_EVENTS 1000000u
 #define LAST_NS 300000000u  /* after SIGTERM: for what programs have told already */
+#define LOOP_NICE 5         /* the loop's thread is nicer than the taker's */
 #define OWN_MAPPINGS 2048u  /* the server's own: its program, its memory */
 
 static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
@@ -77,6 +79,22 @@ static void on_work(struct ev_loop *loop, ev_idle *idle, int events)
     }
     if (!viewer_work(server) && !server->behind)
         ev_idle_stop(loop, idle);
+}
+
+static void on_taken(struct ev_loop *loop, ev_async *async, int events)
+{
+    struct server *server = async->data;
+    (void)events;
+    server->behind = true;
+    ev_idle_start(loop, &server->work);
+}
+
+/* From the taker's thread: once, until the loop has told all. */
+static void tell_loop(void *context)
+{
+    struct server *server = context;
+    if (!atomic_exchange(&server->asked_to_tell, true))
+        ev_async_send(server->loop, &server->taken);
 }
 
 static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
@@ -186,8 +204,13 @@ static void start_loop(struct server *server)
     server->work.data = server;
     ev_signal_init(&interrupt, on_signal, SIGINT);
     ev_signal_init(&terminate, on_signal, SIGTERM);
-    server->poll.data = server->feed.data = server->idle.data = server;
+    ev_async_init(&server->taken, on_taken);
+    server->poll.data = server->feed.data = server->idle.data = server->taken.data = server;
     interrupt.data = terminate.data = server;
+    ev_async_start(server->loop, &server->taken);
+    server->taker = taker_new(tell_loop, server);
+    if (taker_runs(server->taker)) /* taking comes first: programs wait for that, not for the order */
+        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LOOP_NICE);
     ev_timer_start(server->loop, &server->poll);
     ev_timer_start(server->loop, &server->feed);
     ev_signal_start(server->loop, &interrupt);
@@ -219,6 +242,7 @@ static void finish(struct server *server)
     }
     free(server->listeners);
     free(server->endpoints);
+    taker_free(server->taker);
     ev_loop_destroy(server->loop);
 }
 

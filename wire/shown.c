@@ -264,6 +264,8 @@ void put_stat(struct out *out, const struct shown_stat *s)
         put_string(out, s->unseen[i].about);
         put_u64(out, s->unseen[i].count);
     }
+    put_u64(out, s->behind_ns);
+    put_u64(out, s->journal_ahead);
 }
 
 void get_stat(struct in *in, struct shown_stat *s)
@@ -288,6 +290,8 @@ void get_stat(struct in *in, struct shown_stat *s)
         s->unseen[s->unseen_count].about = get_one(in);
         s->unseen[s->unseen_count].count = get_u64(in);
     }
+    s->behind_ns = in_left(in) ? get_u64(in) : 0; /* an older server does not say */
+    s->journal_ahead = in_left(in) ? get_u64(in) : 0;
 }
 
 void shown_stat_free(struct shown_stat *s)

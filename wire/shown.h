@@ -104,6 +104,7 @@ struct shown_stat {
     uint64_t doubtful; /* events before which more may be than is told */
     struct shown_unseen *unseen;
     uint32_t unseen_count;
+    uint64_t behind_ns, journal_ahead; /* how far the order is behind what was taken; bytes of the journal */
     char *damage; /* "" none */
 };
 

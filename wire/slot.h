@@ -91,6 +91,7 @@ static inline size_t slots_next(const struct slot *slots, size_t count)
 struct queue_head {
     uint32_t magic, version, slots, thread;
     uint32_t clock; /* what time_ns counts */
+    uint32_t follows; /* 1: the thread had another queue before; what is in that comes first */
     _Alignas(64) _Atomic uint64_t head;
     _Atomic uint32_t done;         /* the thread has ended: after head nothing comes */
     _Atomic uint64_t waited_ns;    /* how long the thread was made to wait */

@@ -84,7 +84,8 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
     } figures[] = {{"lines", s->lines}, {"hidden_lines", s->hidden_lines}, {"events", s->events},
                    {"texts", s->texts}, {"pending", s->pending}, {"lost", s->lost},
                    {"contradictions", s->contradictions}, {"duplicates", s->duplicates},
-                   {"untraced", s->untraced}, {"waited_ns", s->waited_ns}};
+                   {"untraced", s->untraced}, {"waited_ns", s->waited_ns},
+                   {"behind_ns", s->behind_ns}, {"journal_ahead_bytes", s->journal_ahead}};
     json_object_object_add(o, "run", json_object_new_string(book->run.name));
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         json_object_object_add(o, figures[i].name, json_object_new_uint64(figures[i].value));
@@ -117,6 +118,8 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
     json_print(o);
 }
 
+#define BEHIND_NS 150000000u /* what an order may be behind without a word */
+
 static void print_text(const struct subject *subject, const struct shown_stat *s,
                        const struct trouble_list *troubles)
 {
@@ -136,6 +139,9 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
     print_unseen(s);
     printf("duration        %.6f s\nmade to wait    %.6f s\n", (double)s->duration_ns / 1e9,
            (double)s->waited_ns / 1e9);
+    if (s->behind_ns > BEHIND_NS)
+        printf("ordered         up to %.1f s ago: %.1f MB of the journal are not ordered yet\n", (double)s->behind_ns / 1e9,
+               (double)s->journal_ahead / 1e6);
     for (uint32_t i = 0; i < book->process_count; i++)
         printf("program         %s, process %u on %s\n", book->processes[i].path,
                book->processes[i].pid, book->processes[i].host);
@@ -183,7 +189,9 @@ static const struct argp stat_argp = {
            "its events), untraced calls, duration, how long programs were made to wait, programs, and how "
            "many of them were cut off (killed, before all was sent over the network); how "
            "many events are doubtful (they may be after more than is known), and what the run does "
-           "not follow.  A file that is still being written, or was cut off with its server, says so.",
+           "not follow.  Of a run whose order is more than 150 ms behind what programs have told: how far; in "
+           "JSON behind_ns and journal_ahead_bytes.  A file that is still being written, or was cut off with "
+           "its server, says so.",
     .children = options_children};
 
 const struct command command_stat = {

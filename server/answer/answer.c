@@ -185,7 +185,7 @@ void answer_run(struct out *out, const struct run *run)
                           .events = run->resting ? run->rest_events : order_figures(run->order).events,
                           .lost = run->resting ? run->rest_lost : run_lost(run),
                           .wall_ns = run->wall_ns,
-                          .connected = run->connected,
+                          .connected = run_connected(run),
                           .unfinished = run->unfinished,
                           .written = run->written};
     put_run(out, &r);
@@ -364,7 +364,9 @@ static void answer_stat(const struct run *run, struct in *in, struct reply *repl
                            .duplicates = f.duplicates,
                            .texts = run->text_count,
                            .duration_ns = run->last_ns,
-                           .connected = run->connected,
+                           .connected = run_connected(run),
+                           .behind_ns = run->behind_ns,
+                           .journal_ahead = run->journal_ahead,
                            .unfinished = run->unfinished,
                            .written = run->written,
                            .doubtful = f.doubtful,

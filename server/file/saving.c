@@ -37,7 +37,7 @@ struct saving {
     size_t moment_count;
     uint64_t saved_ns, took_ns; /* the newest state: when it was written, and how long that took */
     /* the one under way */
-    enum { IDLE, PREPARING, READY, FORGETTING, WRITING } step; /* READY: to begin between two rounds of telling */
+    enum { IDLE, PREPARING, READY, FORGETTING, WRITING } step; /* READY: to begin between two chunks that are told */
     bool forgets;               /* it begins with forgetting the first moment */
     bool forgot;                /* that is done */
     bool failed;                /* the last one was not written */
@@ -263,7 +263,8 @@ static void ended(struct run *run, bool saved)
         forgotten(run, saved);
     else if (saved && s->keep_bytes)
         note_moment(run);
-    s->forgets = saved && s->moment_count > 1 && tracefile_kept(run->trace) > s->keep_bytes;
+    /* it grows until it is looked at again */
+    s->forgets = saved && s->moment_count > 1 && tracefile_kept(run->trace) + enough(run) > s->keep_bytes;
     if (s->forgets)
         s->step = READY;
 }
@@ -296,6 +297,11 @@ void saving_poll(struct run *run)
         begin_now(run);
 }
 
+bool saving_presses(const struct run *run)
+{
+    return run->saving && run->saving->keep_bytes && run->saving->step != IDLE;
+}
+
 static bool one_step(struct run *run)
 {
     switch (run->saving->step) {
@@ -309,7 +315,9 @@ bool saving_go_on(struct run *run, struct share share)
 {
     struct saving *s = run->saving;
     uint64_t begin_ns = turn_clock_ns();
-    if (!s || s->step == IDLE || s->step == READY)
+    if (s && s->step == READY)
+        begin_now(run);
+    if (!s || s->step == IDLE)
         return true;
     bool all = false;
     do
@@ -320,7 +328,7 @@ bool saving_go_on(struct run *run, struct share share)
         s->step = READY;
     else if (all)
         ended(run, end(run));
-    return s->step == IDLE || s->step == READY;
+    return s->step == IDLE;
 }
 
 bool saving_finish(struct run *run, struct share share)
@@ -331,10 +339,9 @@ bool saving_finish(struct run *run, struct share share)
     s->failed &= s->finishing; /* what failed before is tried again */
     s->finishing = true;
     for (;;) {
-        if (!saving_go_on(run, share))
-            return false;
-        if (s->step == READY) {
-            begin_now(run);
+        if (!saving_go_on(run, share)) {
+            if (!share_left(share))
+                return false;
             continue;
         }
         if (s->failed || tracefile_epoch(run->trace) <= 1 || tracefile_unsaved(run->trace) <= LITTLE) {

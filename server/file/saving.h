@@ -13,10 +13,12 @@ struct run;
 
 /* From now on what the run learns is written down: saving is its keeper.  keep_bytes 0: everything is kept. */
 void saving_begin(struct run *run, uint64_t keep_bytes);
-/* Begins to save, or forgets, if it is time.  Between two rounds of telling: the state is of this moment. */
+/* Begins to save, or forgets, if it is time.  Between two chunks that are told: the state is of this moment. */
 void saving_poll(struct run *run);
-/* Goes on with that for its share of the turn; true when there is no more to do now. */
+/* Goes on with that for its share of the turn; true when there is no more to do now.  Between two chunks, too. */
 bool saving_go_on(struct run *run, struct share share);
+/* Little should be told meanwhile: what is told is to be saved, and forgotten, too. */
+bool saving_presses(const struct run *run);
 /* Saves if that spares a reader work; false: the share is spent, and there is more to do. */
 bool saving_finish(struct run *run, struct share share);
 

@@ -1,6 +1,5 @@
 /* Messages that teach a session what later ones rely on. */
 #define _GNU_SOURCE
-#include "server/loop/log.h"
 #include "server/intake/announce.h"
 #include "wire/text.h"
 #include "wire/told.h"
@@ -346,27 +345,8 @@ static bool read_sent(struct session *session, struct in *in)
     return true;
 }
 
-/* A live run takes the description from its file; a trace file brings its own. */
-static void describe(struct session *session, const char *name)
-{
-    char *path = NULL, *text = target_load(name, &path);
-    if (text && run_describe(session->run, name, text)) {
-        struct out out = {0};
-        put_string(&out, name);
-        put_string(&out, text);
-        struct chunk chunk = {.kind = CHUNK_TARGET, .session = session->number, .data = out.data,
-                              .size = (uint32_t)out.size};
-        tracefile_append(session->run->trace, chunk);
-        run_fact(session->run, chunk);
-        out_free(&out);
-    } else if (!text) {
-        log_line("there is no description of the environment \"%s\"", name);
-    }
-    free(text);
-    free(path);
-}
-
-static bool read_describe(struct session *session, struct in *in)
+/* What describes it is in the journal, before. */
+static bool read_describe(struct in *in)
 {
     struct told_describe told;
     if (!get_told_describe(in, &told))
@@ -374,8 +354,6 @@ static bool read_describe(struct session *session, struct in *in)
     char *name = text_name(told.name);
     if (!*name || strchr(name, '/'))
         in_fail(in, "names no environment");
-    else if (session->run->live && !run_described(session->run, name))
-        describe(session, name);
     free(name);
     return !in->error;
 }
@@ -428,7 +406,7 @@ bool announce_take(struct session *session, unsigned type, struct in *in, uint32
     case MESSAGE_LOSSES:
         return read_losses(session, in);
     case MESSAGE_DESCRIBE:
-        return read_describe(session, in);
+        return read_describe(in);
     case MESSAGE_UNSEEN:
         return read_unseen(session, in);
     case MESSAGE_SENT:

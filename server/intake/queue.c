@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "server/intake/queue.h"
 
-#include "memory/map.h"
 #include "wire/limits.h"
+#include "wire/message.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -18,6 +18,17 @@ static bool sealed(int fd)
 {
     int seals = fcntl(fd, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
     return seals >= 0 && (seals & needed) == needed;
+}
+
+/* The newest queue of the same thread comes before it. */
+static void follow(struct queue *queue, uint32_t thread)
+{
+    for (struct queue *q = queue->next; q; q = q->next)
+        if (q->head->thread == thread) {
+            q->followed = true;
+            queue->after = q;
+            return;
+        }
 }
 
 const char *queue_add(struct queue **list, int fd, uint32_t slots)
@@ -42,6 +53,8 @@ const char *queue_add(struct queue **list, int fd, uint32_t slots)
     queue->bytes = bytes;
     queue->slots = slots;
     queue->next = *list;
+    if (head->follows)
+        follow(queue, head->thread);
     *list = queue;
     return NULL;
 }
@@ -49,63 +62,83 @@ const char *queue_add(struct queue **list, int fd, uint32_t slots)
 void queue_free(struct queue *queue)
 {
     munmap(queue->head, queue->bytes);
-    free(queue->batch);
     free(queue);
 }
 
-/* What a program stamped with the counter, in nanoseconds. */
-static void convert_times(struct queue *queue, struct ticks *ticks)
+unsigned queue_convert(const struct queue *queue, struct ticks *ticks, struct slot *slots, size_t count)
 {
-    do
-        ticks_read(ticks);
-    while (ticks->count < 2); /* a millisecond, once */
-    for (size_t i = 0, size; (size = slots_next(queue->batch + i, queue->batch_count - i)) != 0; i += size)
-        if (queue->batch[i].shape != SHAPE_CONTROL)
-            queue->batch[i].time_ns = ticks_ns(ticks, queue->batch[i].time_ns);
+    bool counted = queue->head->clock == QUEUE_CLOCK_TICKS && ticks_known();
+    unsigned what = 0;
+    if (counted)
+        do
+            ticks_read(ticks);
+        while (ticks->count < 2); /* a millisecond, once */
+    size_t i = 0;
+    for (size_t size; (size = slots_next(slots + i, count - i)) != 0; i += size) {
+        if (slots[i].shape == SHAPE_CONTROL)
+            what |= slots[i].flags == MESSAGE_DESCRIBE ? SLOTS_DESCRIBE : 0;
+        else if (counted)
+            slots[i].time_ns = ticks_ns(ticks, slots[i].time_ns);
+    }
+    return i < count ? what | SLOTS_BROKEN : what;
 }
 
 #define RECORD_SLOTS (1 + LIMIT_PAYLOAD_BYTES / SLOT_BYTES) /* the longest record */
 
-/* How many of the slots that were copied make whole records, up to `most` but at least one.  What makes
- * none is left to be refused by whoever reads it. */
-static uint64_t whole_records(const struct slot *slots, uint64_t count, uint64_t most)
+/* How many of the slots that were copied make whole records, up to `most` but at least one, if it is there. */
+static size_t whole_records(const struct slot *slots, size_t count, size_t most, uint64_t horizon)
 {
-    uint64_t whole = 0;
+    size_t whole = 0;
     for (size_t size; (size = slots_next(slots + whole, count - whole)) != 0; whole += size)
-        if (whole && whole + size > most)
+        if (whole && (whole + size > most || (slots[whole].shape != SHAPE_CONTROL && slots[whole].time_ns > horizon)))
             break;
-    return whole ? whole : count;
+    return whole;
 }
 
-bool queue_copy(struct queue *queue, struct ticks *ticks, size_t most)
+/* It goes over what the program may change meanwhile: nothing is believed of it. */
+bool queue_times(const struct queue *queue, size_t most, uint64_t *first, uint64_t *last)
+{
+    const volatile struct slot *slots = (const struct slot *)((const char *)queue->head + QUEUE_HEAD_BYTES);
+    bool any = false;
+    most = most < queue->there ? most : queue->there;
+    for (uint64_t i = 0; i < most;) {
+        const volatile struct slot *slot = &slots[(queue->tail + i) & (queue->slots - 1)];
+        if (slot->shape != SHAPE_CONTROL) {
+            *last = slot->time_ns;
+            *first = any ? *first : *last;
+            any = true;
+        }
+        i += 1 + slot_follow(slot->payload_bytes);
+    }
+    return any;
+}
+
+bool queue_look(struct queue *queue)
 {
     queue->done = atomic_load_explicit(&queue->head->done, memory_order_acquire);
-    uint64_t head = atomic_load_explicit(&queue->head->head, memory_order_acquire);
-    uint64_t count = head - queue->tail;
+    queue->there = atomic_load_explicit(&queue->head->head, memory_order_acquire) - queue->tail;
+    queue->there = queue->after ? 0 : queue->there;
     queue->thread = queue->head->thread;
     queue->waited_ns = atomic_load_explicit(&queue->head->waited_ns, memory_order_relaxed);
     queue->dropped = atomic_load_explicit(&queue->head->dropped, memory_order_relaxed);
     queue->unfollowed = atomic_load_explicit(&queue->head->unfollowed, memory_order_relaxed);
-    queue->batch_count = 0;
-    queue->behind = false;
-    if (count > queue->slots)
-        return false;
-    if (count == 0)
-        return true;
-    uint64_t there = count, room = most + RECORD_SLOTS;
-    count = count < room ? count : room;
-    queue->batch = grow(queue->batch, &queue->batch_room, count, SLOT_BYTES);
-    const struct slot *slots =
-        (const struct slot *)((const char *)queue->head + QUEUE_HEAD_BYTES);
+    return queue->there <= queue->slots;
+}
+
+size_t queue_copy(const struct queue *queue, struct slot *to, size_t most, size_t room, uint64_t horizon)
+{
+    most = most < room ? most : room;
+    size_t count = queue->there, limit = room - most < RECORD_SLOTS ? room : most + RECORD_SLOTS;
+    count = count < limit ? count : limit;
+    const struct slot *slots = (const struct slot *)((const char *)queue->head + QUEUE_HEAD_BYTES);
     uint64_t first = queue->tail & (queue->slots - 1);
     uint64_t run = queue->slots - first < count ? queue->slots - first : count;
-    memcpy(queue->batch, slots + first, run * SLOT_BYTES);
-    memcpy(queue->batch + run, slots, (count - run) * SLOT_BYTES);
-    queue->batch_count = count < there ? whole_records(queue->batch, count, most) : count;
-    queue->behind = queue->batch_count < there;
-    if (queue->head->clock == QUEUE_CLOCK_TICKS && ticks_known())
-        convert_times(queue, ticks);
-    return true;
+    memcpy(to, slots + first, run * SLOT_BYTES);
+    memcpy(to + run, slots, (count - run) * SLOT_BYTES);
+    if (count == queue->there && horizon == UINT64_MAX)
+        return count;
+    size_t whole = whole_records(to, count, most, horizon);
+    return whole || (count < RECORD_SLOTS && count < queue->there) ? whole : count;
 }
 
 /* The thread looks at `moved` after it has said that it waits, we the other way round. */

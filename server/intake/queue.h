@@ -14,21 +14,33 @@ struct queue {
     struct queue_head *head; /* mapped; nothing in it is trusted */
     size_t bytes;
     uint64_t slots, tail; /* our own copies */
+    uint64_t there;       /* slots beyond the tail, when it was looked at */
+    uint64_t copied;      /* of them, those that are on their way into the journal */
+    uint64_t goal;        /* a tail that somebody waits for */
     uint64_t waited_ns, dropped, unfollowed;
     uint32_t thread;
-    struct slot *batch; /* copied out, journalled, not told yet */
-    size_t batch_count, batch_room;
-    uint32_t batch_epoch; /* of the region that it was journalled in */
-    bool done, behind; /* the thread has ended; there is more than was copied */
+    bool done; /* the thread has ended, or goes on in another queue */
+    struct queue *after; /* what is in that comes first; NULL once it is gone */
+    bool followed;
 };
 
 /* Maps a queue and puts it at the front of a list; the descriptor stays the caller's.  NULL, or what is
  * wrong with it. */
 const char *queue_add(struct queue **list, int fd, uint32_t slots);
 void queue_free(struct queue *queue);
-/* Copies what is new into `batch`, whole records, about `most` slots; false if the queue is nonsense.
- * What is copied is looked at only there: the program may write on in the queue. */
-bool queue_copy(struct queue *queue, struct ticks *ticks, size_t most);
+/* Looks how much there is; false if the queue is nonsense. */
+bool queue_look(struct queue *queue);
+/* Copies whole records of what there is, about `most` slots but no more than `room`, and none after the first that
+ * is later than the horizon; how many, 0: the first record needs more room.  What is copied is looked at only there: the program may write on in the queue.
+ * Where there is no whole record, all is copied, to be refused by whoever reads it. */
+size_t queue_copy(const struct queue *queue, struct slot *to, size_t most, size_t room, uint64_t horizon);
+/* The times, as the program stamped them, of the first record that is there and of the last one within `most`
+ * slots; false: none has a time. */
+bool queue_times(const struct queue *queue, size_t most, uint64_t *first, uint64_t *last);
+#define SLOTS_DESCRIBE 1u /* a description is named */
+#define SLOTS_BROKEN 2u   /* they do not end with a record */
+/* What a program stamped with the counter becomes nanoseconds.  What else there is to know of the slots. */
+unsigned queue_convert(const struct queue *queue, struct ticks *ticks, struct slot *slots, size_t count);
 /* Gives back the room of what lies before `tail`, and wakes a thread that waits for it. */
 void queue_give_room(struct queue *queue);
 

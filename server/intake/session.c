@@ -319,8 +319,11 @@ static void release_one(struct session *session, struct thread_state *books)
 {
     const char *error;
     struct missing missing;
+    uint32_t now = session->batch;
+    session->batch = books->held_epoch; /* there they lie in the journal */
     size_t n = books->held_count,
            taken = take_slots(session, books, books->held + books->held_begin, n, &missing, &error);
+    session->batch = now;
     if (taken == SIZE_MAX)
         taken = n; /* a bad slot: what follows it cannot be read */
     books->held_begin = taken < n ? books->held_begin + taken : 0;

@@ -52,11 +52,9 @@ void peer_drop(struct peer *peer, const char *why)
                  (unsigned long long)peer->in_bytes);
     ev_io_stop(server->loop, &peer->readable);
     ev_io_stop(server->loop, &peer->writable);
-    if (peer->session)
+    if (peer->program)
         program_gone(peer);
     viewer_gone(peer);
-    if (server->turn_of == peer)
-        server->turn_of = peer->next;
     if (server->reader == peer)
         server->reader = peer->next;
     if (peer->previous)
@@ -112,7 +110,7 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
     if (peer->out.size) {
         ssize_t n = send(peer->fd, peer->out.data, peer->out.size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
-            if (peer->session && !peer->ending) { /* what it left behind is read in turn */
+            if (peer->program && !peer->ending) { /* what it left behind is read in turn */
                 peer->closed += !peer->closed;
                 peer->out.size = 0;
                 ev_io_stop(loop, io);
@@ -225,6 +223,8 @@ static bool first_message(struct peer *peer, unsigned type, const uint8_t *body,
     if (ok) {
         out_begin(&peer->out, MESSAGE_WELCOME);
         put_u32(&peer->out, WIRE_VERSION);
+        if (hello.role == ROLE_PROGRAM)
+            put_u32(&peer->out, WELCOME_FOLLOWS);
         out_end(&peer->out);
         if (hello.role == ROLE_PROGRAM)
             program_welcome(peer);
@@ -258,7 +258,7 @@ static bool use_messages(struct peer *peer)
             peer_refuse(peer, "%s", error);
         if (got <= 0)
             break;
-        if (!turn_may_read() && used) {
+        if ((!turn_may_read() && used) || (peer->program && program_must_wait(peer))) {
             put_off(peer);
             break;
         }
@@ -352,7 +352,7 @@ static bool read_some(struct peer *peer)
     if (n <= 0) {
         ev_io_stop(peer->server->loop, &peer->readable);
         peer->closed = 1;
-        if (peer->session)
+        if (peer->program)
             return false;
         peer_hung_up(peer);
         return false;
@@ -361,7 +361,7 @@ static bool read_some(struct peer *peer)
         return false; /* it was refused: what it says does not matter any more */
     put_bytes(&peer->in, bytes, (size_t)n);
     if (!peer->in.failed)
-        return use_messages(peer) && peer->session && !peer->ending && !peer->stalled;
+        return use_messages(peer) && peer->program && !peer->ending && !peer->stalled;
     peer_refuse(peer, "no memory for its message");
     return false;
 }
@@ -373,7 +373,7 @@ static bool read_some(struct peer *peer)
 /* Reads on, beginning with what is there already; as much as the turn has time for. */
 static void read_peer(struct peer *peer)
 {
-    bool program = peer->session != NULL, more = true;
+    bool program = peer->program != NULL, more = true;
     if (peer->unread && !use_messages(peer))
         return;
     for (int i = 0; more && i < READS && !peer->unread && turn_may_read(); i++) {
@@ -391,7 +391,7 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events)
     struct peer *peer = io->data;
     (void)loop;
     (void)events;
-    turn_doing(peer->session ? "messages of programs" : "messages of viewers");
+    turn_doing(peer->program ? "messages of programs" : "messages of viewers");
     if (turn_may_read())
         read_peer(peer);
     else

@@ -2,13 +2,15 @@
 #define _GNU_SOURCE
 #include "server/intake/losses.h"
 #include "server/loop/log.h"
-#include "server/file/rest.h"
 #include "server/file/saving.h"
 #include "server/intake/queue.h"
 #include "server/peers/server.h"
+#include "server/taking/taking.h"
 #include "server/loop/turn.h"
 #include "wire/counters.h"
+#include "memory/memory.h"
 #include "wire/limits.h"
+#include "wire/text.h"
 #include "wire/told.h"
 
 #include <errno.h>
@@ -19,91 +21,61 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void journal(struct peer *peer, unsigned kind, uint32_t thread, const void *data, size_t size)
+static struct taker *enter(const struct peer *peer)
 {
-    tracefile_append(session_run(peer->session)->trace,
-                   (struct chunk){.kind = (uint16_t)kind,
-                                  .session = session_number(peer->session),
-                                  .thread = thread,
-                                  .data = data,
-                                  .size = (uint32_t)size});
+    taker_enter(peer->server->taker);
+    return peer->server->taker;
 }
 
-/* What says how it ends.  It fits on a full disk, too. */
-static void journal_last(struct peer *peer, unsigned kind, const void *data, size_t size)
+/* In the door. */
+static bool journal(struct peer *peer, unsigned kind, uint32_t thread, const void *data, size_t size, bool last)
 {
-    tracefile_append_last(session_run(peer->session)->trace,
-                          (struct chunk){.kind = (uint16_t)kind,
-                                         .session = session_number(peer->session),
-                                         .data = data,
-                                         .size = (uint32_t)size});
+    return journal_put(peer->run->taking,
+                       &(struct chunk){.kind = (uint16_t)kind, .session = peer->program->session,
+                                       .thread = thread, .data = data, .size = (uint32_t)size}, 1, last);
 }
 
-static void flush_last(struct run *run)
+/* Its first words, and what describes its environment. */
+static bool journal_hello(struct taking *taking, const uint8_t *body, size_t size, const char *environment)
 {
-    if (!tracefile_flush_last(run->trace))
-        log_line("%s: %s: how a program ended is not in it", run->file, strerror(errno));
-}
-
-static bool flush(struct run *run)
-{
-    uint64_t bytes = tracefile_unflushed(run->trace);
-    if (tracefile_flush(run->trace)) {
-        /* A few bytes may fit where a batch did not. */
-        if (run->unwritten && tracefile_room(run->trace) >= run->unwritten) {
-            log_line("%s: there is room again", run->file);
-            run->unwritten = 0;
-        }
-        return true;
-    }
-    if (!run->unwritten)
-        log_line("%s: %s: nothing more is taken until there is room; what was taken is kept",
-                 run->file, strerror(errno));
-    run->unwritten = bytes;
-    return false;
-}
-
-static void describe(struct peer *peer, const char *name)
-{
-    struct out out = {0};
-    put_told_describe(&out, &(struct told_describe){text_of(name)});
-    const char *error;
-    journal(peer, MESSAGE_DESCRIBE, 0, out.data, out.size);
-    session_message(peer->session, MESSAGE_DESCRIBE, 0, out.data, out.size, &error);
-    out_free(&out);
+    struct out name = {0};
+    bool plain = *environment && !strchr(environment, '/');
+    put_told_describe(&name, &(struct told_describe){text_of(environment)});
+    const struct chunk chunks[] = {
+        {.kind = CHUNK_SESSION, .session = taking->sessions, .data = body, .size = (uint32_t)size},
+        {.kind = MESSAGE_DESCRIBE, .session = taking->sessions, .data = name.data, .size = (uint32_t)name.size}};
+    bool fits = (!plain || journal_describe(taking, environment)) && journal_put(taking, chunks, 1 + plain, false);
+    out_free(&name);
+    return fits;
 }
 
 bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello)
 {
     char why[512];
     struct run *run = runs_find(&peer->server->runs, hello->run, why, sizeof why);
-    if (!run) {
-        peer_refuse(peer, "%s", why);
+    if (!run || !run->live) {
+        peer_refuse(peer, "%s", run ? "the run has ended" : why);
         return false;
     }
     const char *program = strrchr(hello->path, '/');
     snprintf(peer->name, sizeof peer->name, "%.40s[%u]", program ? program + 1 : hello->path,
              hello->pid);
-    char environment[256];
-    snprintf(environment, sizeof environment, "%s", hello->environment);
     peer->run = run;
     run->finished = run->ending = false;
     runs_asked(&peer->server->runs, run);
     tracefile_lock(run->trace, true);
-    peer->session = session_new(run, (uint32_t)run->process_count, hello);
-    if (!peer->session) {
-        peer_refuse(peer, "out of memory");
-        return false;
-    }
-    journal(peer, CHUNK_SESSION, 0, body, size);
-    run_fact(run, (struct chunk){.kind = CHUNK_SESSION, .session = session_number(peer->session),
-                                  .data = body, .size = (uint32_t)size});
-    describe(peer, environment);
-    if (!flush(run)) {
-        peer_refuse(peer, "%s: %s", run->file, strerror(errno));
-        return false;
-    }
-    return true;
+    if (!run->taking)
+        run->taking = taking_new(run->trace, run->file, peer->server->runs.keep_bytes);
+    run->taking_free = taking_free;
+    struct taker *taker = enter(peer);
+    bool fits = journal_hello(run->taking, body, size, hello->environment);
+    int e = errno;
+    if (fits)
+        peer->program = program_new(taker, run->taking);
+    taker_leave(taker);
+    if (!fits)
+        peer_refuse(peer, "%s: %s", run->file, strerror(e));
+    return fits;
 }
 
 /* The counters of the run; -1: there are none. */
@@ -138,154 +110,43 @@ void program_welcome(struct peer *peer)
     out_drop(&peer->out, n > 0 ? (size_t)n : 0);
 }
 
-/* ---- emptying queues ---- */
+/* ---- what was taken ---- */
 
 /* What the threads count themselves. */
 static void note_figures(const struct peer *peer)
 {
-    uint64_t waited = peer->waited_ns, dropped = peer->dropped, unfollowed = peer->unfollowed;
-    for (const struct queue *q = peer->queues; q; q = q->next) {
-        waited += q->waited_ns;
-        dropped += q->dropped;
-        unfollowed += q->unfollowed;
-    }
-    struct run_process *process = session_process(peer->session);
-    process->waited_ns = waited > process->waited_ns ? waited : process->waited_ns;
-    process->dropped = dropped > process->dropped ? dropped : process->dropped;
-    process->unfollowed = unfollowed > process->unfollowed ? unfollowed : process->unfollowed;
-}
-
-/* Tells what was journalled and gives the room back.  Returns an error or NULL. */
-static const char *tell_batches(struct peer *peer, size_t *told)
-{
-    const char *error = NULL;
-    for (struct queue *q = peer->queues; q; q = q->next) {
-        if (q->batch_count && !error) {
-            session_batch(peer->session, q->batch_epoch, false);
-            session_slots(peer->session, q->thread, q->batch, q->batch_count, &error);
-        }
-        *told += q->batch_count;
-        q->tail += q->batch_count;
-        if (q->batch_count)
-            queue_give_room(q);
-        q->batch_count = 0;
-    }
-    note_figures(peer);
-    return error;
-}
-
-static void drop_done(struct peer *peer)
-{
-    for (struct queue **at = &peer->queues, *q; (q = *at) != NULL;) {
-        if (q->done && q->tail == atomic_load(&q->head->head)) {
-            *at = q->next;
-            peer->queue_count--;
-            peer->server->queue_count--;
-            peer->waited_ns += q->waited_ns;
-            peer->dropped += q->dropped;
-            peer->unfollowed += q->unfollowed;
-            queue_free(q);
-        } else {
-            at = &q->next;
-        }
+    const struct run *run = peer->run;
+    if (peer->program->session >= run->process_count)
+        return; /* it is not told yet */
+    struct run_process *process = &run->processes[peer->program->session];
+    uint64_t *told[] = {&process->waited_ns, &process->dropped, &process->unfollowed};
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t figure = atomic_load(&peer->program->figures[i]);
+        *told[i] = figure > *told[i] ? figure : *told[i];
     }
 }
 
-/* Descriptions go into the file before the events that need them: whoever reads it again must know
- * them by then. */
-static void describe_first(struct peer *peer, const struct slot *slots, size_t count)
+/* Those that cannot be believed any more. */
+static void look_at_programs(struct server *server)
 {
-    const char *error; /* said when its turn comes */
-    for (size_t i = 0, size; (size = slots_next(slots + i, count - i)) != 0; i += size)
-        if (slots[i].shape == SHAPE_CONTROL && slots[i].flags == MESSAGE_DESCRIBE)
-            session_message(peer->session, MESSAGE_DESCRIBE, 0, (const uint8_t *)&slots[i + 1],
-                           slots[i].payload_bytes, &error);
-}
-
-#define ROUND_SLOTS 16384u /* of all queues of a program together: some milliseconds */
-#define ROUND_LEAST 64u    /* of one of them */
-#define LOOKS 1000u        /* of an order, between two looks at the clock */
-
-/* Works off what telling has set going; true if all of it is done before the time is over. */
-static bool go_on(struct run *run, struct share share)
-{
-    bool left = run->leaving > 0, all;
-    while (!(all = run_go_on(run, LOOKS)) && share_left(share))
-        ;
-    run->ending |= all && left && run->connected == 0;
-    if (all && run->ending)
-        all = run_finished(run, share);
-    return all;
-}
-
-/* What is told of a program beside its events, as LOSSES. */
-static struct out figures_of(const struct run_process *process)
-{
-    struct out out = {0};
-    put_told_losses(&out, &(struct told_losses){process->waited_ns, process->dropped, process->unfollowed,
-                                                process->left, process->left_told});
-    return out;
-}
-
-/* What was not followed is a reason to doubt answers: it must outlive the server, if roughly. */
-static void note_unfollowed(struct peer *peer)
-{
-    uint64_t now = session_process(peer->session)->unfollowed;
-    if (now < 2 * peer->journalled + 1)
-        return;
-    peer->journalled = now;
-    struct out gap = figures_of(session_process(peer->session));
-    journal(peer, MESSAGE_LOSSES, 0, gap.data, gap.size);
-    out_free(&gap);
-    flush(session_run(peer->session));
-}
-
-static const char too_much_waits[] = "more events wait for others, which never came, than there is memory for";
-
-/* One round over the queues of one program: copy, journal, tell. */
-static const char *drain(struct peer *peer, size_t *told)
-{
-    struct run *run = session_run(peer->session);
-    size_t before = *told;
-    bool any = false;
-    size_t most = ROUND_SLOTS / (peer->queue_count ? peer->queue_count : 1);
-    for (struct queue *q = peer->queues; q; q = q->next) {
-        if (!queue_copy(q, &peer->server->ticks, most > ROUND_LEAST ? most : ROUND_LEAST))
-            return "a queue that contradicts itself";
-        if (q->batch_count) {
-            describe_first(peer, q->batch, q->batch_count);
-            journal(peer, MESSAGE_SLOTS, q->thread, q->batch, q->batch_count * SLOT_BYTES);
-            q->batch_epoch = tracefile_epoch(run->trace); /* the next batch may open another region */
-            any = true;
-        }
+    for (struct peer *peer = server->peers; peer; peer = peer->next) {
+        const char *error = peer->program ? atomic_load(&peer->program->error) : NULL;
+        if (peer->program)
+            note_figures(peer);
+        if (error && !peer->ending)
+            peer_refuse(peer, "%s", error);
+        else if (peer->wrong && !peer->ending && peer->shares && peer->wrong_kind == MESSAGE_SLOTS)
+            peer_refuse(peer, "%s", peer->wrong);
+        else if (peer->wrong && !peer->ending)
+            peer_refuse(peer, "%s: %s", message_name(peer->wrong_kind), peer->wrong);
     }
-    if (any && !flush(run)) {
-        for (struct queue *q = peer->queues; q; q = q->next) {
-            q->batch_count = 0;
-            q->behind = false; /* the next round is no use before there is room; who hung up has none */
-        }
-        return NULL;
-    }
-    const char *error = tell_batches(peer, told);
-    note_unfollowed(peer);
-    drop_done(peer);
-    saving_poll(run);
-    return error || *told == before || !run_waits_too_much(run) ? error : too_much_waits;
-}
-
-static bool is_behind(const struct peer *peer)
-{
-    const struct queue *q = peer->queues;
-    while (q && !q->behind)
-        q = q->next;
-    return q && !peer->ending;
 }
 
 #define RETIRED_IN_A_TURN 1000u /* unmapping takes microseconds */
 
 static bool free_retired(struct server *server, size_t most)
 {
-    for (; server->retired && most--; server->queue_count--) {
+    for (; server->retired && most--; server->retired_count--) {
         struct queue *queue = server->retired;
         server->retired = queue->next;
         queue_free(queue);
@@ -293,67 +154,82 @@ static bool free_retired(struct server *server, size_t most)
     return !server->retired;
 }
 
-/* A program that hung up stays until all that the others had said by then has been told: lines that
- * it has with them must not look as if nobody numbered them any more. */
+/* Is all taken that it left, and what the others had by then?  What it left and there is no room for can only be
+ * named once all before is told. */
+static bool may_leave(struct peer *peer)
+{
+    struct taker *taker = enter(peer);
+    if (peer->closed == 1)
+        taker_aim(taker, peer->run->taking);
+    enum taken taken = taker_round(taker, peer->program);
+    bool reached = taker_reached(taker, peer->run->taking);
+    bool full = taken == TAKEN_FULL || peer->run->taking->unwritten;
+    taker_leave(taker);
+    peer->closed += peer->closed == 1;
+    return taken != TAKEN_MORE && taken != TAKEN_AHEAD && reached && (!full || telling_done(peer->run));
+}
+
+/* A program that hung up stays until all that the others had said by then has been taken: lines that it has
+ * with them must not look as if nobody numbered them any more. */
 static void drop_closed(struct server *server)
 {
     for (struct peer *peer = server->peers, *next; peer; peer = next) {
         next = peer->next;
-        if (peer->session && peer->closed && !is_behind(peer) && peer->closed++ >= 2)
+        if (!peer->program || !peer->closed)
+            continue;
+        if (may_leave(peer) && peer->closed++ >= 3)
             peer_hung_up(peer);
     }
 }
 
-/* The next round of one program; true if there is more. */
-static bool poll_one(struct peer *peer, struct share share)
-{
-    size_t told = 0;
-    struct run *run = session_run(peer->session);
-    const char *error = drain(peer, &told);
-    if (error)
-        peer_refuse(peer, "%s", error);
-    go_on(run, share);
-    return !error && is_behind(peer);
-}
-
-static struct peer *after(const struct server *server, const struct peer *peer)
-{
-    return peer && peer->next ? peer->next : server->peers;
-}
-
-/* Rounds over all programs, from the one whose turn it is, until nothing is left or the time is over. */
-static bool poll_rounds(struct server *server, struct share share)
-{
-    size_t quiet = 0, count = 0; /* quiet: so many had no more, one after the other */
-    for (struct peer *peer = server->peers; peer; peer = peer->next)
-        count++;
-    struct peer *peer = server->turn_of ? server->turn_of : server->peers;
-    for (; quiet < count && share_left(share); peer = after(server, peer)) {
-        bool reads = peer->session && !peer->ending && !peer->unread;
-        quiet = reads && poll_one(peer, share) ? 0 : quiet + 1;
-    }
-    server->turn_of = peer;
-    return quiet >= count;
-}
-
 void program_poll(struct server *server)
 {
-    struct share share = share_of(TURN_POLL_NS);
     turn_doing("queues");
-    bool all = poll_rounds(server, share);
-    turn_doing("what was put off");
+    if (!taker_runs(server->taker))
+        taker_settle(server->taker, TURN_POLL_NS);
+    turn_doing("the order");
+    bool all = telling_go_on(server, share_of(TURN_POLL_NS), share_of(TURN_LITTLE_NS));
     for (size_t i = 0; i < server->runs.count; i++)
-        all &= !server->runs.items[i]->live || go_on(server->runs.items[i], share);
+        telling_look(server->runs.items[i]);
     turn_doing("states of runs");
     struct share saves = share_of(TURN_SAVE_NS);
     for (size_t i = 0; i < server->runs.count; i++)
         all &= !server->runs.items[i]->live || saving_go_on(server->runs.items[i], saves);
     turn_doing("hang-ups");
+    look_at_programs(server);
     drop_closed(server);
     for (struct peer *peer = server->peers; peer && all; peer = peer->next)
         all = !peer->unread;
     all &= free_retired(server, RETIRED_IN_A_TURN);
     server->behind = !all;
+    atomic_store(&server->asked_to_tell, !all);
+    if (!all)
+        ev_idle_start(server->loop, &server->work);
+}
+
+#define SETTLE_NS 3000000u
+
+void program_settle(struct server *server)
+{
+    turn_doing("queues");
+    taker_settle(server->taker, SETTLE_NS);
+    program_poll(server);
+}
+
+/* ---- messages ---- */
+
+static bool describe_slots(struct taking *taking, const struct slot *slots, size_t count)
+{
+    bool fits = true;
+    for (size_t i = 0, size; fits && (size = slots_next(slots + i, count - i)) != 0; i += size) {
+        if (slots[i].shape != SHAPE_CONTROL || slots[i].flags != MESSAGE_DESCRIBE)
+            continue;
+        struct in in = in_from(&slots[i + 1], slots[i].payload_bytes);
+        char *name = get_name(&in, 256);
+        fits = !in_done(&in) || journal_describe(taking, name);
+        free(name);
+    }
+    return fits;
 }
 
 static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, const char **error)
@@ -365,21 +241,45 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
         return false;
     }
     size_t bytes = in_left(&in);
-    struct slot *slots = malloc(bytes + 1); /* aligned, unlike the message */
-    if (!slots)
-        abort();
+    struct slot *slots = memory_bytes(bytes + 1); /* aligned, unlike the message */
     memcpy(slots, body + 4, bytes);
-    describe_first(peer, slots, bytes / SLOT_BYTES);
-    journal(peer, MESSAGE_SLOTS, thread, slots, bytes);
-    session_batch(peer->session, tracefile_epoch(peer->run->trace), false);
-    peer->stalled = !flush(peer->run);
-    bool ok = peer->stalled || session_slots(peer->session, thread, slots, bytes / SLOT_BYTES, error);
+    struct taker *taker = enter(peer);
+    peer->stalled = !describe_slots(peer->run->taking, slots, bytes / SLOT_BYTES) ||
+                    !journal(peer, MESSAGE_SLOTS, thread, slots, bytes, false);
+    taker_leave(taker);
     free(slots);
-    if (ok && !peer->stalled && run_waits_too_much(peer->run)) {
-        *error = too_much_waits;
-        return false;
-    }
-    return ok;
+    return true;
+}
+
+/* What a program says itself of what it dropped, beside what its queues say.  In the door. */
+static void note_losses(const struct peer *peer, const uint8_t *body, size_t size)
+{
+    struct told_losses told;
+    struct in in = in_from(body, size);
+    if (!get_told_losses(&in, &told))
+        return;
+    const uint64_t said[] = {told.waited_ns, told.dropped, told.unfollowed};
+    for (size_t i = 0; i < 3; i++)
+        if (said[i] > atomic_load(&peer->program->figures[i]))
+            atomic_store(&peer->program->figures[i], said[i]);
+}
+
+#define LOST_NS 100000000u /* once or a few times in the life of a program */
+
+static void socket_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+{
+    struct in in = in_from(body, size);
+    char *name = type == MESSAGE_DESCRIBE ? get_name(&in, 256) : NULL;
+    struct taker *taker = enter(peer);
+    struct share share = share_of(LOST_NS);
+    while (type == MESSAGE_LOST && taker_round(taker, peer->program) == TAKEN_MORE && share_left(share))
+        ; /* the lines that it names were announced in the queues, before */
+    peer->stalled = (name && in_done(&in) && !journal_describe(peer->run->taking, name)) ||
+                    !journal(peer, type, 0, body, size, false);
+    if (type == MESSAGE_LOSSES)
+        note_losses(peer, body, size);
+    taker_leave(taker);
+    free(name);
 }
 
 /* Each queue is a mapping, of which the system gives the server so many: one program has at most half of
@@ -387,14 +287,21 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
 static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
 {
     struct server *server = peer->server;
-    size_t others = server->queue_count - peer->queue_count,
+    struct taker *taker = enter(peer);
+    size_t others = server->retired_count + taker_queues(taker) - peer->program->queue_count,
            most = server->mappings > others ? (server->mappings - others) / 2 : 0;
-    if (peer->queue_count >= most)
-        return "more threads at once than one program may have here (see /proc/sys/vm/max_map_count)";
-    const char *error = queue_add(&peer->queues, fd, slots);
-    peer->queue_count += !error;
-    server->queue_count += !error;
+    const char *error = peer->program->queue_count >= most
+                            ? "more threads at once than one program may have here (see /proc/sys/vm/max_map_count)"
+                            : queue_add(&peer->program->queues, fd, slots);
+    peer->program->queue_count += !error;
+    taker_leave(taker);
+    peer->shares |= !error;
     return error;
+}
+
+bool program_must_wait(const struct peer *peer)
+{
+    return peer->run->taking && taking_ahead(peer->run->taking);
 }
 
 bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
@@ -415,10 +322,11 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
         ok = error == NULL;
     } else if (type == MESSAGE_SLOTS) {
         ok = socket_slots(peer, body, size, &error);
+    } else if (type >= CHUNK_SESSION) {
+        error = "is no message of a program";
+        ok = false;
     } else {
-        journal(peer, type, 0, body, size);
-        peer->stalled = !flush(peer->run);
-        ok = peer->stalled || session_message(peer->session, type, 0, body, size, &error);
+        socket_message(peer, type, body, size);
     }
     if (!ok)
         peer_refuse(peer, "%s: %s", message_name(type), error);
@@ -428,55 +336,44 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
 void program_woken(struct peer *peer)
 {
     peer->woken = false;
-    if (turn_may_read())
-        poll_one(peer, share_of(TURN_READ_NS));
+    taker_wake(peer->server->taker);
 }
 
-static void end_of(struct run *run)
-{
-    tracefile_append_last(run->trace, (struct chunk){.kind = CHUNK_END});
-    flush_last(run);
-    tracefile_lock(run->trace, false);
-}
-
-bool run_finished(struct run *run, struct share share)
-{
-    if (!run->live)
-        return true;
-    if (!saving_finish(run, share))
-        return false;
-    end_of(run);
-    run->finished = true;
-    run->ending = false;
-    return true;
-}
+/* ---- the end ---- */
 
 /* What it left behind in its queues; not for ever where it was refused, or the server is to end. */
 static void drain_last(struct peer *peer)
 {
     struct share share = peer->server->stopping ? peer->server->last : share_of(TURN_POLL_NS);
-    size_t told;
-    do
-        told = 0;
-    while (!drain(peer, &told) && told && share_left(share));
+    enum taken taken;
+    do {
+        struct taker *taker = enter(peer);
+        taken = taker_round(taker, peer->program);
+        taker_leave(taker);
+    } while (taken == TAKEN_MORE && share_left(share));
 }
 
-/* What it left behind in its queues and there is no room for. */
-static void count_untaken(struct peer *peer, struct losses *losses)
+/* What it left behind in its queues and there is no room for.  In the door. */
+static void count_untaken(struct peer *peer, const struct session *session, struct losses *losses)
 {
-    for (struct queue *q = peer->queues; q; q = q->next) {
+    struct slot *slots = NULL;
+    size_t room = 0;
+    for (struct queue *q = peer->program->queues; q && session; q = q->next) {
         uint64_t taken = 0;
-        q->batch_count = 0;
-        while (taken < q->slots && queue_copy(q, &peer->server->ticks, SIZE_MAX) && q->batch_count) {
-            losses_add(losses, peer->session, q->batch, q->batch_count);
-            q->tail += q->batch_count;
-            taken += q->batch_count;
+        q->after = NULL;
+        while (taken < q->slots && queue_look(q) && q->there) {
+            slots = grow(slots, &room, q->there, SLOT_BYTES);
+            size_t count = queue_copy(q, slots, q->there, q->there, UINT64_MAX);
+            losses_add(losses, session, slots, count);
+            q->tail += count;
+            taken += count;
         }
     }
+    free(slots);
 }
 
 /* What it sent and there is no room for. */
-static void count_unread(struct peer *peer, struct losses *losses)
+static void count_unread(struct peer *peer, const struct session *session, struct losses *losses)
 {
     size_t used = 0, length;
     unsigned type;
@@ -486,96 +383,100 @@ static void count_unread(struct peer *peer, struct losses *losses)
                       &error) > 0) {
         const uint8_t *body = peer->in.data + used + MESSAGE_FRAME_BYTES;
         used += MESSAGE_FRAME_BYTES + length;
-        struct slot *slots = malloc(length + 1); /* for its alignment */
-        if (!slots)
-            abort();
+        struct slot *slots = memory_bytes(length + 1); /* for its alignment */
         if (type == MESSAGE_SLOTS && length >= 4) {
             memcpy(slots, body + 4, length - 4);
-            losses_add(losses, peer->session, slots, (length - 4) / SLOT_BYTES);
+            losses_add(losses, session, slots, (length - 4) / SLOT_BYTES);
         } else if (type == MESSAGE_LOSSES) {
-            session_message(peer->session, type, 0, body, length, &error);
+            note_losses(peer, body, length);
+        } else if (type == MESSAGE_SENT) {
+            journal(peer, type, 0, body, length, true);
         }
         free(slots);
     }
 }
 
-/* Says which numbers will never come, as far as there is room to say it; the others are counted. */
-static void tell_losses(struct peer *peer, struct losses *losses)
+/* Says which numbers will never come, as far as there is room to say it, and counts the others: how many
+ * were told. */
+static uint64_t tell_losses(struct peer *peer, struct losses *losses)
 {
-    struct run_process *process = session_process(peer->session);
-    uint64_t room = tracefile_last_room(session_run(peer->session)->trace) / 2;
+    uint64_t told = 0, room = tracefile_last_room(peer->run->trace) / 2;
     losses_merge(losses);
     for (size_t i = 0; i < losses->count; i++) {
         const struct loss *loss = &losses->items[i];
         struct out out = {0};
-        const char *error;
         put_told_lost(&out, &(struct told_lost){loss->line, loss->first, loss->count});
         if (out.size + CHUNK_HEAD_BYTES <= room) {
             room -= out.size + CHUNK_HEAD_BYTES;
-            process->left_told += loss->dropped ? 0 : loss->count;
-            journal_last(peer, MESSAGE_LOST, out.data, out.size);
-            session_message(peer->session, MESSAGE_LOST, 0, out.data, out.size, &error);
+            told += loss->dropped ? 0 : loss->count;
+            journal(peer, MESSAGE_LOST, 0, out.data, out.size, true);
         }
         out_free(&out);
     }
-    process->left += losses->events;
     if (losses->events)
-        log_line("%s: %llu events of %s are lost: there was no room or no time for them", session_run(peer->session)->file,
+        log_line("%s: %llu events of %s are lost: there was no room or no time for them", peer->run->file,
                  (unsigned long long)losses->events, peer->name);
+    return told;
 }
 
-static void tell_gap(struct peer *peer)
+/* What is told of a program beside its events. */
+static void tell_gap(struct peer *peer, uint64_t left, uint64_t left_told)
 {
-    struct run *run = session_run(peer->session);
-    struct out gap = figures_of(session_process(peer->session));
-    journal_last(peer, MESSAGE_LOSSES, gap.data, gap.size);
-    run_fact(run, (struct chunk){.kind = MESSAGE_LOSSES, .session = session_number(peer->session),
-                                  .data = gap.data, .size = (uint32_t)gap.size});
+    const _Atomic uint64_t *figures = peer->program->figures;
+    struct out gap = {0};
+    put_told_losses(&gap, &(struct told_losses){figures[0], figures[1], figures[2], left, left_told});
+    journal(peer, MESSAGE_LOSSES, 0, gap.data, gap.size, true);
     out_free(&gap);
+}
+
+static struct session *session_of(const struct peer *peer)
+{
+    uint32_t number = peer->program->session;
+    return number < peer->run->session_count ? peer->run->sessions[number] : NULL;
 }
 
 void program_gone(struct peer *peer)
 {
-    struct run *run = session_run(peer->session);
     struct losses losses = {0};
+    const struct session *session = session_of(peer);
     drain_last(peer);
-    count_untaken(peer, &losses);
-    if (peer->stalled)
-        count_unread(peer, &losses);
-    note_figures(peer);
+    struct taker *taker = enter(peer);
+    count_untaken(peer, session, &losses);
+    if (peer->stalled && session)
+        count_unread(peer, session, &losses);
     if (losses.events)
-        losses_add_held(&losses, peer->session);
-    tell_losses(peer, &losses);
+        losses_add_held(&losses, session);
+    uint64_t told = tell_losses(peer, &losses);
+    tell_gap(peer, losses.events, told);
+    journal(peer, CHUNK_HANGUP, 0, NULL, 0, true);
+    peer->server->retired_count += peer->program->queue_count;
+    program_free(taker, peer->program, &peer->server->retired);
+    taker_leave(taker);
     losses_free(&losses);
-    while (peer->queues) {
-        struct queue *queue = peer->queues;
-        peer->queues = queue->next;
-        queue->next = peer->server->retired;
-        peer->server->retired = queue;
-    }
-    peer->queue_count = 0;
-    tell_gap(peer);
-    journal_last(peer, CHUNK_HANGUP, NULL, 0);
-    flush_last(run);
-    run_fact(run, (struct chunk){.kind = CHUNK_HANGUP,
-                                    .session = session_number(peer->session)});
-    session_hangup(peer->session);
-    peer->session = NULL;
+    peer->program = NULL;
     peer->server->behind = true;
     ev_idle_start(peer->server->loop, &peer->server->work);
 }
 
+static uint64_t left_ns(struct share share)
+{
+    uint64_t now = turn_clock_ns();
+    return share.end_ns > now ? share.end_ns - now : 0;
+}
+
 void program_finish(struct server *server)
 {
-    do
-        program_poll(server);
-    while (server->behind && share_left(server->last));
+    taker_stop(server->taker);
+    taker_settle(server->taker, left_ns(server->last));
+    telling_go_on(server, server->last, server->last); /* what is lost can be named once all before is told */
+    look_at_programs(server);
     while (server->peers)
         peer_drop(server->peers, NULL);
     free_retired(server, SIZE_MAX);
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
-        if (run->live && (run->leaving || run->ending) && !go_on(run, server->last))
-            end_of(run); /* whoever reads the file does the rest */
+        if (run->live && run->taking && !run->finished && !telling_finish(server, run, server->last) &&
+            run->taking->sessions)
+            telling_end(server, run); /* whoever reads the file does the rest */
     }
 }

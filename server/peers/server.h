@@ -6,13 +6,14 @@
 #include "server/answer/desk.h"
 #include "server/file/runs.h"
 #include "server/intake/session.h"
-#include "server/intake/ticks.h"
 #include "server/loop/turn.h"
 #include "wire/limits.h"
 
 #include <ev.h>
 
 struct queue;
+struct program;
+struct taker;
 
 /* Whoever is connected.  What it is shows when it says HELLO. */
 struct peer {
@@ -33,12 +34,11 @@ struct peer {
     bool unread; /* messages were left for the next turn */
     unsigned closed; /* the other side hung up; counts how often all queues were emptied since */
     /* a program */
-    struct session *session;
-    struct queue *queues;
-    size_t queue_count;
-    bool woken; /* a queue fills up */
-    uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
-    uint64_t journalled; /* calls that were not followed, as the journal says it */
+    struct program *program; /* what of it the taker has */
+    const char *wrong; /* with what it told; NULL: nothing */
+    unsigned wrong_kind; /* of the message */
+    bool shares; /* it has queues, or had */
+    bool woken;  /* a queue fills up */
     /* a viewer */
     struct run *run;
     struct known known;
@@ -51,15 +51,18 @@ struct peer {
 };
 
 struct server {
-    struct ticks ticks;
     struct ev_loop *loop;
+    struct taker *taker;
+    ev_async taken; /* much waits to be told */
+    _Atomic bool asked_to_tell;
     bool once;  /* end when the last peer is gone */
     bool quiet; /* log what is wrong alone */
     struct peer *peers, *last_peer;
-    struct peer *turn_of; /* its queues are read first; NULL the first peer's */
-    struct peer *reader;  /* likewise its messages */
-    size_t queue_count, mappings; /* of all programs; how many there may be */
+    struct peer *reader; /* its messages are read first; NULL the first peer's */
+    size_t tell_first;   /* likewise a run that is told */
+    size_t mappings;     /* how many queues there may be */
     struct queue *retired; /* of programs that are gone, not unmapped yet */
+    size_t retired_count;
     bool behind; /* there is more to do than fits into a turn */
     struct runs runs;
     ev_timer poll, feed, idle;
@@ -98,11 +101,21 @@ bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct h
 void program_woken(struct peer *peer);
 void program_welcome(struct peer *peer);
 bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
-void program_poll(struct server *server); /* reads all queues, for a share of a turn */
+bool program_must_wait(const struct peer *peer); /* its messages: the order is too far behind */
+void program_poll(struct server *server);   /* tells what was taken, for a share of a turn */
+void program_settle(struct server *server); /* likewise; all that programs have told by now comes first */
 /* Takes what there is, for a while, and drops all peers. */
 void program_finish(struct server *server); /* until server->last is over */
 void program_gone(struct peer *peer);
-bool run_finished(struct run *run, struct share share); /* false: its last state is not written yet */
+
+/* telling.c */
+/* Tells what was taken of all runs; little: of those that had better save first.  True if nothing is left to do. */
+bool telling_go_on(struct server *server, struct share share, struct share little);
+/* All of one run; false: not all is told, or worked off. */
+bool telling_finish(struct server *server, struct run *run, struct share share);
+bool telling_done(const struct run *run);
+void telling_end(struct server *server, struct run *run); /* says in its file that it ends here */
+void telling_look(struct run *run); /* how far the order is behind */
 
 /* viewer.c */
 bool viewer_ready(struct peer *peer); /* false: it must read first; its next message waits */

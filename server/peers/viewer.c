@@ -45,7 +45,7 @@ static bool is_full(const struct peer *peer) { return peer->out.size > LIMIT_VIE
 
 bool viewer_ready(struct peer *peer)
 {
-    program_poll(peer->server); /* what happened before the question is in the answer */
+    program_settle(peer->server); /* what happened before the question is in the answer */
     turn_doing("messages of viewers");
     peer->held = is_full(peer) || (peer->run && !tell_news(peer));
     return !peer->held;
@@ -241,15 +241,15 @@ void viewer_feed(struct server *server)
         if (another)
             select_run(peer, latest, peer->known.named);
         if (peer->run && (another || peer->run->generation != peer->fed_generation ||
-                          peer->run->connected != peer->fed_connected)) {
+                          run_connected(peer->run) != peer->fed_connected)) {
             if (!tell_news(peer))
                 continue;
             peer->fed_generation = peer->run->generation;
-            peer->fed_connected = peer->run->connected;
+            peer->fed_connected = run_connected(peer->run);
             out_begin(&peer->out, MESSAGE_GROWN);
             put_u64(&peer->out, peer->run->generation);
             put_u64(&peer->out, order_count(peer->run->order));
-            put_u32(&peer->out, peer->run->connected);
+            put_u32(&peer->out, run_connected(peer->run));
             out_end(&peer->out);
         }
         if (peer->out.size)

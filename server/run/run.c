@@ -238,6 +238,8 @@ void run_free(struct run *run)
         if (run->sessions[i])
             run->session_free(run->sessions[i]);
     free(run->sessions);
+    if (run->taking)
+        run->taking_free(run->taking);
     if (run->keeper)
         run->keeper->free(run);
     unseen_free(run);
@@ -443,6 +445,11 @@ bool run_go_on(struct run *run, uint64_t looks)
         run->finishing = false;
     }
     return all;
+}
+
+unsigned run_connected(const struct run *run)
+{
+    return run->connected || !run->journal_ahead ? run->connected : 1;
 }
 
 uint32_t run_process(struct run *run, struct run_process process)

@@ -47,6 +47,7 @@ struct names {
 
 struct run;
 struct session;
+struct taking;
 
 /* Is told of what must be known to go on from a saved state. */
 struct keeper {
@@ -93,6 +94,8 @@ struct run {
     struct clocks *clocks; /* times.h; a cache */
     const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
     struct saving *saving;       /* the keeper's own */
+    struct taking *taking;       /* of a live run that had a program: what is journalled and not told; the run only frees it */
+    void (*taking_free)(struct taking *taking);
     struct session **sessions;   /* by number; NULL where it hung up.  The run only frees them. */
     size_t session_count, session_room;
     void (*session_free)(struct session *session);
@@ -116,7 +119,7 @@ struct run {
     } *unseen;
     size_t unseen_count, unseen_room;
     bool written;       /* a server was still writing it when it was opened */
-    uint64_t unwritten; /* bytes that the disk had no room for; 0 none */
+    uint64_t behind_ns, journal_ahead; /* how far the order was behind when it was looked at; bytes */
 };
 
 /* A run whose order lies in a trace file, which it takes over; NULL: in memory. */
@@ -168,6 +171,9 @@ bool run_go_on(struct run *run, uint64_t looks);
 
 /* Programs come and go. */
 uint32_t run_process(struct run *run, struct run_process process);
+
+/* Programs that are connected; of one that has only begun, or whose end is not told yet, too. */
+unsigned run_connected(const struct run *run);
 
 /* Events that will never be shown, for whatever reason. */
 uint64_t run_lost(const struct run *run);

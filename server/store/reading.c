@@ -1,7 +1,8 @@
 /* Reading a trace file.  It is read, not mapped: it may be cut meanwhile, and a mapping would turn
  * that into a signal.  It may be written meanwhile, too. */
 #define _GNU_SOURCE
-#include "server/store/inside.h"
+#include "server/store/opened.h"
+#include "server/store/states.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     else if (!S_ISREG(st.st_mode) || read_at(fd, head, sizeof head, 0) != sizeof head ||
              memcmp(head, TRACEFILE_MAGIC, 8) != 0)
         *why = "this is no Poet trace file";
-    else if (at_u32(head + 8) > TRACEFILE_VERSION || at_u32(head + 8) < TRACEFILE_WITHOUT_PARTS)
+    else if (at_u32(head + 8) > TRACEFILE_VERSION || at_u32(head + 8) < TRACEFILE_OLDEST)
         *why = "this trace file was written by another version of Poet";
     else if (!(file = calloc(1, sizeof *file)))
         *why = "out of memory";
@@ -102,6 +103,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     file->fd = fd;
     file->version = at_u32(head + 8);
     memcpy(file->name, head + 12, TRACEFILE_NAME_BYTES);
+    pthread_mutex_init(&file->lock, NULL);
     file->size = (uint64_t)st.st_size;
     file->reading = true;
     file->locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -130,6 +132,8 @@ struct replaying {
     uint64_t at;
     size_t count, room;
     uint64_t lost, places, first; /* damage: bytes, in how many places, where the first is */
+    uint32_t state;               /* its number; 0 none, or one of an older version */
+    struct told told;             /* up to where it knows */
 };
 
 #define STRETCH_BYTES (1u << 20)
@@ -238,12 +242,14 @@ static bool read_region(struct replaying *r, struct region *region)
             at = next;
             continue;
         }
+        bool known = chunk.epoch < r->told.epoch || (chunk.epoch == r->told.epoch && at < r->told.at);
         at += CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
         if (chunk.kind != CHUNK_NEXT) {
+            chunk.epoch = r->state ? r->state - known : chunk.epoch;
             r->visit(r->context, chunk);
         } else if (chunk.size == 24) {
             struct region next = {at_u64(chunk.data), at_u64(chunk.data + 8),
-                                  (uint32_t)at_u64(chunk.data + 16)};
+                                  (uint32_t)at_u64(chunk.data + 16), false};
             bool follows = next.epoch == region->epoch + 1 && next.begin < next.end &&
                            next.begin >= TRACEFILE_HEAD_BYTES;
             *region = next;
@@ -289,43 +295,82 @@ static void read_news(struct replaying *r, uint64_t place)
     free(places);
 }
 
-#define STATE_HEAD_BYTES 48u
+/* What a state's bytes are, before what the order says. */
+struct state_head {
+    const uint8_t *parts, *threads; /* places; NULL in older ones, where a region begins with the threads */
+    uint32_t part_count;
+    uint64_t thread_bytes;
+    size_t size;
+};
 
-/* Bytes before what the order says: the head, and places of parts; 0 if that cannot be.  Older ones have none. */
-static size_t state_head(const struct tracefile *file, const struct chunk *state, uint32_t *parts)
+/* False if that cannot be. */
+static bool read_state_head(const struct tracefile *file, const struct chunk *state, struct state_head *head)
 {
-    size_t head = STATE_HEAD_BYTES + (file->version > TRACEFILE_WITHOUT_PARTS ? 4 : 0);
-    *parts = 0;
-    if (state->size < head)
-        return 0;
-    if (file->version > TRACEFILE_WITHOUT_PARTS)
-        *parts = at_u32(state->data + STATE_HEAD_BYTES);
-    return *parts > (state->size - head) / 8 ? 0 : head + 8 * (size_t)*parts;
+    bool old = file->version < TRACEFILE_VERSION;
+    size_t left = state->size;
+    const uint8_t *at = state->data;
+    *head = (struct state_head){.size = old ? STATE_HEAD_3_BYTES : STATE_HEAD_BYTES};
+    if (left < head->size + 4)
+        return false;
+    if (file->version > TRACEFILE_WITHOUT_PARTS) {
+        head->part_count = at_u32(at + head->size);
+        head->parts = at + head->size + 4;
+        head->size += 4;
+    }
+    if (head->part_count > (left - head->size) / 8)
+        return false;
+    head->size += 8 * (size_t)head->part_count;
+    if (!old) {
+        head->thread_bytes = at_u64(at + 72);
+        head->threads = at + head->size;
+    }
+    if (head->thread_bytes > left - head->size)
+        return false;
+    head->size += (size_t)head->thread_bytes;
+    return true;
+}
+
+/* What a state says of the journal. */
+static void note_place(struct replaying *r, const uint8_t *data, struct region *region, struct chunk *state)
+{
+    *region = (struct region){at_u64(data + 8), at_u64(data + 16), (uint32_t)at_u64(data + 24), false};
+    state->epoch = (uint32_t)at_u64(data + 32);
+    state->thread = region->epoch;
+    if (r->file->version < TRACEFILE_VERSION)
+        return;
+    r->state = state->epoch;
+    r->told = (struct told){(uint32_t)at_u64(data + 48), at_u64(data + 56)};
+    state->thread = (uint32_t)at_u64(data + 64);
 }
 
 /* Reads the state at a place, and what belongs to it; false if it is damaged. */
 static bool read_state(struct replaying *r, uint64_t place, struct region *region)
 {
     struct chunk chunk;
-    uint32_t parts;
+    struct state_head head;
     uint8_t *data = chunk_get(r->file, CHUNK_STATE, place, &chunk);
-    size_t head = data ? state_head(r->file, &chunk, &parts) : 0;
-    if (!head) {
+    if (!data || !read_state_head(r->file, &chunk, &head)) {
         free(data);
         return false;
     }
     read_news(r, at_u64(data));
-    *region = (struct region){at_u64(data + 8), at_u64(data + 16), (uint32_t)at_u64(data + 24)};
-    chunk.epoch = (uint32_t)at_u64(data + 32);
-    chunk.thread = region->epoch;
     uint64_t written = at_u64(data + 40);
+    note_place(r, data, region, &chunk);
     if (r->file->size < written)
         note_damage(r, r->file->size, written - r->file->size);
-    chunk.data += head;
-    chunk.size -= (uint32_t)head;
+    chunk.data += head.size;
+    chunk.size -= (uint32_t)head.size;
     r->visit(r->context, chunk);
+    if (head.thread_bytes)
+        r->visit(r->context, (struct chunk){.kind = CHUNK_THREADS, .epoch = chunk.thread, .data = head.threads,
+                                            .size = (uint32_t)head.thread_bytes});
     free(data);
     return true;
+}
+
+bool tracefile_read_back(const struct tracefile *file, uint64_t at, void *bytes, size_t size)
+{
+    return read_at(file->fd, bytes, size, at) == size;
 }
 
 bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial)
@@ -344,12 +389,12 @@ bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *seria
 static bool state_is_whole(const struct tracefile *file, uint64_t place, uint64_t *bad)
 {
     struct chunk chunk, part;
-    uint32_t parts = 0;
+    struct state_head head = {0};
     uint8_t *data = chunk_get(file, CHUNK_STATE, place, &chunk);
-    bool whole = data && state_head(file, &chunk, &parts);
+    bool whole = data && read_state_head(file, &chunk, &head);
     *bad = place;
-    for (uint32_t i = 0; whole && i < parts; i++) {
-        *bad = at_u64(data + STATE_HEAD_BYTES + 4 + 8 * (size_t)i);
+    for (uint32_t i = 0; whole && i < head.part_count; i++) {
+        *bad = at_u64(head.parts + 8 * (size_t)i);
         uint8_t *bytes = chunk_get(file, CHUNK_PART, *bad, &part);
         whole = bytes != NULL;
         free(bytes);
@@ -397,7 +442,7 @@ void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struc
                       void *context, char **damage)
 {
     struct replaying r = {.file = file, .visit = visit, .context = context};
-    struct region region = {TRACEFILE_HEAD_BYTES, NO_END, 1};
+    struct region region = {TRACEFILE_HEAD_BYTES, NO_END, 1, false};
     uint64_t state = find_state(&r);
     if (state)
         read_state(&r, state, &region);

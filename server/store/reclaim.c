@@ -2,7 +2,7 @@
  * kept, the newest and the one before it, and what either needs stays; the rest goes after a while, since somebody may
  * be opening the file by an older one. */
 #define _GNU_SOURCE
-#include "server/store/inside.h"
+#include "server/store/reclaim.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Room of a trace file that is taken ahead, so that the last words of a run, which say what was lost,
  * fit on a disk that is full. */
 #define _GNU_SOURCE
-#include "server/store/inside.h"
+#include "server/store/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,8 @@
 
 uint64_t reserve_bytes(const struct tracefile *file)
 {
-    return file->region_bytes / 8 < LAST_WORDS ? file->region_bytes / 8 : LAST_WORDS;
+    uint64_t eighth = file->region_bytes / 8;
+    return eighth < LAST_WORDS ? eighth : LAST_WORDS;
 }
 
 /* How long a file of this process may become. */
@@ -43,7 +44,7 @@ bool reserve_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t
         errno = EFBIG;
         return false;
     }
-    uint64_t more = need + AHEAD;
+    uint64_t more = need + (bytes > AHEAD / 4 ? 4 * bytes : AHEAD);
     more = more < end ? more : end;
     more = more < limit ? more : limit;
     if (take(file, begin, more)) {
@@ -58,7 +59,10 @@ bool reserve_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t
 
 bool reserve(struct tracefile *file, uint64_t bytes)
 {
-    return reserve_at(file, file->at, bytes, file->region.end);
+    pthread_mutex_lock(&file->lock);
+    uint64_t at = file->at, end = file->region.end;
+    pthread_mutex_unlock(&file->lock);
+    return reserve_at(file, at, bytes, end);
 }
 
 /* What was taken ahead and not used. */
@@ -70,9 +74,11 @@ void reserve_give_back(struct tracefile *file)
     file->reserved = 0;
 }
 
-uint64_t tracefile_last_room(const struct tracefile *file)
+uint64_t tracefile_last_room(struct tracefile *file)
 {
+    pthread_mutex_lock(&file->lock);
     uint64_t end = file->reserved < file->region.end ? file->reserved : file->region.end;
+    pthread_mutex_unlock(&file->lock);
     uint64_t used = file->at + file->journal.size + NEXT_BYTES;
     return end > used ? end - used : 0;
 }

@@ -5,15 +5,19 @@
  * The journal lies in regions of the file, each leading to the next.  Once a state is written, regions
  * that hold only what is ordered are free, and are written again.  Everything else is appended.
  *
- * A batch is first appended to the journal and flushed; then it may be believed.  Not thread-safe. */
+ * A batch is first appended to the journal and flushed; then it may be believed.
+ *
+ * One thread may write the journal (append, flush, begin, write, and the likes for last words) while another
+ * puts parts, saves and forgets; apart from that it is not thread-safe. */
 #ifndef SERVER_STORE_TRACEFILE_H
 #define SERVER_STORE_TRACEFILE_H
 
 #include "server/store/chunk.h"
 
 #define TRACEFILE_MAGIC "POETRACE"
-#define TRACEFILE_VERSION 3u
-#define TRACEFILE_WITHOUT_PARTS 2u /* an older one: its states hold all themselves */
+#define TRACEFILE_VERSION 4u
+#define TRACEFILE_OLDEST 2u /* that can be read */
+#define TRACEFILE_WITHOUT_PARTS 2u /* of that, states hold all themselves */
 #define TRACEFILE_HEAD_BYTES 128u
 #define TRACEFILE_NAME_BYTES 36u
 
@@ -37,10 +41,31 @@ uint64_t tracefile_room(const struct tracefile *file);      /* bytes free where 
 /* The same for few bytes that say how it ends: they may use up the room that is kept for them. */
 void tracefile_append_last(struct tracefile *file, struct chunk chunk);
 bool tracefile_flush_last(struct tracefile *file);
-uint64_t tracefile_last_room(const struct tracefile *file); /* bytes of it that are left */
-/* Number of the region that is written now, from 1; bytes in the journal since the last state. */
+uint64_t tracefile_last_room(struct tracefile *file); /* bytes of it that are left */
+
+/* The same without a copy: room for at least `least` bytes where the journal goes on, of which chunks carry
+ * this epoch.  last: for last words.  False with errno: there is none. */
+struct journal_room {
+    uint32_t epoch;
+    uint64_t at, bytes;
+};
+bool tracefile_begin(struct tracefile *file, uint64_t least, bool last, struct journal_room *room);
+/* Writes whole chunks into it, from its begin; false with errno: nothing was written. */
+bool tracefile_write(struct tracefile *file, const void *bytes, size_t size, bool last);
+/* Reads bytes of the journal back; false if they are not all there. */
+bool tracefile_read_back(const struct tracefile *file, uint64_t at, void *bytes, size_t size);
+
+/* The order may be behind the journal: a state says up to which place it has got.  From lagging on that is
+ * what told says, `bytes` further than before. */
+void tracefile_lagging(struct tracefile *file);
+void tracefile_told(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes);
+/* Hands parts that wait for room to the system; false: there is none, and the journal waits, too. */
+bool tracefile_settle(struct tracefile *file);
+/* What is told now comes under this number, from 1, which grows with every state; bytes of the journal that
+ * were told since the last one. */
 uint32_t tracefile_epoch(const struct tracefile *file);
 uint64_t tracefile_unsaved(const struct tracefile *file);
+void tracefile_small_regions(struct tracefile *file, uint64_t most_bytes); /* new ones, unless states are large */
 uint64_t tracefile_region_bytes(const struct tracefile *file); /* of new regions */
 
 /* Puts a part away; its place.  Never fails: what does not fit on the disk stays in memory. */
@@ -48,9 +73,9 @@ uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes,
 /* Gets it back as new memory with 8 more bytes behind it; NULL if it is damaged. */
 uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, size_t *size);
 
-/* A state is of the moment when it begins: the journal goes on in a new region, which begins with `threads`;
- * regions before `oldest` will not be needed any more.  Others may append to the journal, and put parts, until
- * it ends.  False with errno: all stays as it was. */
+/* A state is of the moment when it begins: of the journal as far as it is told by then; `threads` says where each
+ * thread stands.  What came before the number `oldest` will not be needed any more.  Others may write the journal, tell
+ * more of it and put parts until it ends.  False with errno: all stays as it was. */
 bool tracefile_save_begin(struct tracefile *file, struct chunk threads, uint32_t oldest);
 struct state {
     const uint8_t *data;
@@ -62,8 +87,8 @@ struct state {
 };
 bool tracefile_save_end(struct tracefile *file, const struct state *state);
 void tracefile_save_drop(struct tracefile *file); /* instead */
-uint64_t tracefile_end(const struct tracefile *file);  /* where the next part will be */
-uint64_t tracefile_kept(const struct tracefile *file); /* bytes on disk */
+uint64_t tracefile_end(struct tracefile *file);  /* where the next part will be */
+uint64_t tracefile_kept(struct tracefile *file); /* bytes on disk */
 /* Gives the room of the parts before a place back, NEWS apart. */
 void tracefile_forget(struct tracefile *file, uint64_t place);
 

@@ -92,7 +92,8 @@ cat >forking.c <<'C'
 static volatile int stop;
 static void *locks(void *a)
 {
-    while (!stop) {
+    for (int i = 1; !stop; i++) {
+        if (i % 100 == 0) usleep(2000); /* nothing else slows it */
         pthread_mutex_t *m = malloc(sizeof *m);
         pthread_mutex_init(m, NULL);
         pthread_mutex_lock(m);
@@ -106,7 +107,10 @@ static void *one(void *a) { return a; }
 static void *threads(void *a)
 {
     pthread_t t;
-    while (!stop) { pthread_create(&t, NULL, one, NULL); pthread_join(t, NULL); }
+    for (int i = 1; !stop; i++) {
+        if (i % 20 == 0) usleep(2000);
+        pthread_create(&t, NULL, one, NULL); pthread_join(t, NULL);
+    }
     return a;
 }
 int main(void)

@@ -2,6 +2,7 @@
  * contents.  An input is frames; THREAD hands over a queue, FILL writes into the newest one. */
 #define _GNU_SOURCE
 #include "server/peers/server.h"
+#include "server/taking/taking.h"
 #include "wire/endpoint.h"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define FILL 200u /* a frame for us: u64 by how much the head grows, then slots */
 #define SLOTS 256u
 
-struct program {
+struct fuzzed {
     int fd;
     struct queue_head *queue; /* the newest */
 };
@@ -31,11 +32,14 @@ static void idle(struct ev_loop *loop, ev_idle *work, int events)
 static void begin(struct server *server, const char *file)
 {
     static struct ev_loop *loop;
+    static struct taker *taker;
     if (!loop) {
         loop = ev_loop_new(EVFLAG_AUTO);
         turn_watch(loop);
+        taker = taker_new(NULL, NULL);
+        taker_stop(taker); /* the loop takes, so that the same input does the same */
     }
-    *server = (struct server){.loop = loop, .mappings = 64, .quiet = true, .runs = {.quiet = true, .output = file}};
+    *server = (struct server){.loop = loop, .taker = taker, .mappings = 64, .quiet = true, .runs = {.quiet = true, .output = file}};
     ev_timer_init(&server->idle, nothing, 1000, 1000);
     ev_idle_init(&server->work, idle);
 }
@@ -47,7 +51,7 @@ static void turn(struct server *server)
     program_poll(server);
 }
 
-static void hand_over(struct program *program, const uint8_t *frame, size_t size)
+static void hand_over(struct fuzzed *program, const uint8_t *frame, size_t size)
 {
     int fd = memfd_create("queue", MFD_ALLOW_SEALING | MFD_CLOEXEC);
     size_t bytes = QUEUE_HEAD_BYTES + SLOTS * SLOT_BYTES;
@@ -71,7 +75,7 @@ static void hand_over(struct program *program, const uint8_t *frame, size_t size
     close(fd);
 }
 
-static void fill(struct program *program, const uint8_t *body, size_t size)
+static void fill(struct fuzzed *program, const uint8_t *body, size_t size)
 {
     if (!program->queue || size < 8)
         return;
@@ -92,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
         abort();
     peer_new(&server, pair[0], "fuzz", false);
-    struct program program = {.fd = pair[1]};
+    struct fuzzed program = {.fd = pair[1]};
     while (size && server.peers) {
         unsigned type;
         size_t length;

@@ -259,6 +259,7 @@ bool life_renew(struct thread *t)
     if (!t->task)
         return false; /* the program's own tasks were another server's, too */
     t->untaken += t->queue ? record_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
+    t->untaken += t->older ? record_untaken(t->older, atomic_load(&t->older->tail), t->older_head) : 0;
     server_queue_done(t);
     if (!server_queue(t, QUEUE_WHOLE))
         return false; /* the next call tries again, once there is a server */

@@ -158,9 +158,12 @@ static bool read_welcome(int fd, unsigned patience_ms, struct error *why, int *c
             break;
         if (got == 0)
             continue;
-        if (type == MESSAGE_WELCOME)
-            return true;
         struct in in = in_from(data + MESSAGE_FRAME_BYTES, length);
+        if (type == MESSAGE_WELCOME) {
+            get_u32(&in); /* the version is ours, else it were refused */
+            server_follows = in_left(&in) >= 4 && get_u32(&in) & WELCOME_FOLLOWS;
+            return true;
+        }
         uint32_t n_text = get_u32(&in);
         const uint8_t *words = get_bytes(&in, n_text);
         snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),

@@ -6,6 +6,7 @@
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
+#include "clients/trace/core/grow.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/record.h"
@@ -30,6 +31,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -191,16 +193,55 @@ static bool send_whole(const struct out *out, int descriptor, uint32_t life)
     return sent;
 }
 
+#define TRIES 100 /* while others are sending */
+
+/* The same for a message of few bytes, if it can be sent without waiting: also by a signal handler that came
+ * between whoever is sending. */
+bool server_send_at_once(const struct out *out, int descriptor, uint32_t life)
+{
+    for (int tries = 0; !latch_try(&sending); syscall(SYS_sched_yield))
+        if (tries++ == TRIES)
+            return false;
+    struct iovec iov = {out->data, out->size};
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+                             .msg_controllen = sizeof control};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &descriptor, sizeof descriptor);
+    bool may = atomic_load(&live) == life && !out->failed && ours();
+    ssize_t n = may ? sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+    if (n > 0 && (size_t)n < out->size)
+        give_up("a message was cut");
+    latch_give(&sending);
+    wake_if_wanted();
+    return n > 0 && (size_t)n == out->size;
+}
+
 /* ---- queues ---- */
 
-bool server_remote;
+bool server_remote, server_follows;
+static bool queues_grow; /* whoever names a size wants that */
+
+bool queue_may_grow(const struct thread *t)
+{
+    return queues_grow && server_follows && !server_remote && t->queue && t->mask + 1 >= queue_slots &&
+           t->life == atomic_load(&live);
+}
+
+void queue_prepare(struct thread *t, void *memory, uint32_t slots)
+{
+    t->queue = memory;
+    t->slots = (struct slot *)((char *)memory + QUEUE_HEAD_BYTES);
+    t->mask = slots - 1;
+}
 
 static void prepare_queue(struct thread *t, void *memory, uint32_t slots)
 {
-    t->queue = memory;
+    queue_prepare(t, memory, slots);
     t->life = atomic_load(&live);
-    t->slots = (struct slot *)((char *)memory + QUEUE_HEAD_BYTES);
-    t->mask = slots - 1;
     t->queue->magic = QUEUE_MAGIC;
     t->queue->version = WIRE_VERSION;
     t->queue->slots = slots;
@@ -246,7 +287,7 @@ static bool set_size(int fd, size_t bytes)
 }
 
 /* Memory that the server may map, of a size that stays; -1: there is none here. */
-static int shared_memory(size_t bytes)
+int queue_memory(size_t bytes)
 {
     int fd = descriptor_away(memfd_create("poet-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING), 3);
     if (fd >= 0 && set_size(fd, bytes) &&
@@ -259,7 +300,7 @@ static int shared_memory(size_t bytes)
 
 bool server_may_share(void)
 {
-    int fd = shared_memory(QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES);
+    int fd = queue_memory(QUEUE_HEAD_BYTES + (size_t)queue_slots * SLOT_BYTES);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
@@ -270,7 +311,7 @@ static bool make_queue(struct thread *t, uint32_t slots)
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
     if (server_remote)
         return make_sent_queue(t, bytes, slots);
-    int fd = shared_memory(bytes);
+    int fd = queue_memory(bytes);
     void *p = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {
         if (fd >= 0)
@@ -308,6 +349,8 @@ void server_queue_done(struct thread *t)
     if (!t->queue)
         return;
     atomic_store_explicit(&t->queue->done, 1, memory_order_release);
+    queue_drop_older(t);
+    queue_forget(t);
     if (!server_remote) /* else it goes when it has been sent */
         munmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES);
     t->queue = NULL;
@@ -348,6 +391,9 @@ bool server_send(const struct out *out, uint32_t life) { return send_whole(out, 
 /* Its memory is the parent's as well: whatever is still written goes nowhere. */
 void server_queue_forked(struct thread *t)
 {
+    if (t->older)
+        munmap(t->older, QUEUE_HEAD_BYTES + (size_t)t->older->slots * SLOT_BYTES);
+    t->older = NULL;
     if (t->queue)
         mmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -358,6 +404,8 @@ bool server_alive(void) { return atomic_load_explicit(&live, memory_order_relaxe
 void server_begin(void)
 {
     wait_ms = number_from("POET_WAIT_MS", 1000, 0, 10000);
+    const char *chosen = environment_get("POET_QUEUE_KIB");
+    queues_grow = !chosen || !*chosen;
     unsigned kib = number_from("POET_QUEUE_KIB", 256, 16, LIMIT_QUEUE_BYTES >> 10);
     for (queue_slots = 256; (size_t)queue_slots * 2 * SLOT_BYTES <= (size_t)kib * 1024;)
         queue_slots *= 2;
@@ -396,6 +444,7 @@ void server_forget(void)
 void server_forked(void)
 {
     latch_reset(&sending);
+    queue_grown_forked();
     forget();
 }
 

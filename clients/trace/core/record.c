@@ -7,6 +7,7 @@
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/environ.h"
+#include "clients/trace/core/grow.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/lock.h"
@@ -165,6 +166,10 @@ static inline bool fits(struct thread *t, uint64_t slots)
 /* The queue is full: wait for the server, but only up to the bound, and once a stall. */
 static bool wait_for_room(struct thread *t, uint64_t slots)
 {
+    if (queue_grow(t)) {
+        t->stalled = false;
+        return fits(t, slots);
+    }
     if (t->stalled || slots > t->mask + 1)
         return false;
     int saved = errno;

@@ -47,6 +47,8 @@ struct thread {
     unsigned off;       /* nesting of poet_trace_off */
     int rounds;         /* of thread-specific data at its end */
     bool stalled;       /* waited once in vain: drop until there is room */
+    struct queue_head *older; /* the queue before a larger one, until the server has taken what is in it */
+    uint64_t older_head;
     uint64_t untaken;   /* events that an earlier server had not taken from the queue when it went */
     uint64_t look_at;   /* the time, as slots bear it, of the next look at the server */
     struct lost_range {

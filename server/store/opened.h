@@ -1,33 +1,47 @@
-/* What the files of server/store/ share. */
-#ifndef SERVER_STORE_INSIDE_H
-#define SERVER_STORE_INSIDE_H
+/* A trace file that is open, as the files of this room know it. */
+#ifndef SERVER_STORE_OPENED_H
+#define SERVER_STORE_OPENED_H
 
 #include "server/store/tracefile.h"
 #include "wire/message.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
-#define SLOT_AT 48u /* in the head: two places of a state, written in turn */
-#define SLOT_BYTES_HEAD 24u
 #define NEXT_BYTES (CHUNK_HEAD_BYTES + 24u) /* kept free at the end of a region */
 #define NO_END UINT64_MAX
 #define PARTS_IN_MEMORY (UINT64_C(1) << 62)
 
+#ifndef REGION_BYTES /* tests make it small */
+#define REGION_BYTES (4u << 20)
+#endif
+
 struct region {
     uint64_t begin, end; /* end NO_END: the rest of the file */
     uint32_t epoch;
+    bool hole; /* free, and its room given back */
 };
 
 struct area { /* of a state */
     uint64_t place, room;
 };
 
+struct told { /* up to which place of the journal */
+    uint32_t epoch;
+    uint64_t at;
+};
+
+/* Two threads may use it: one writes the journal, the other puts parts and states.  `lock` is around what
+ * both use: the regions, and how much of the file is given out.  It is never held while much is written. */
 struct tracefile {
     int fd;
     char name[TRACEFILE_NAME_BYTES + 1];
+    pthread_mutex_t lock;
     /* the journal */
     struct region region;
     uint64_t at;        /* in it, complete on disk */
+    uint64_t claimed;   /* in it: up to where something may be written now */
     struct out journal; /* not yet */
     bool torn;          /* an open-ended region: bytes beyond `at` must be cut off first */
     uint64_t reserved;  /* in the region, where the room ends that was taken ahead */
@@ -35,7 +49,16 @@ struct tracefile {
     size_t old_count, old_room;
     struct region *free;
     size_t free_count, free_room;
-    uint64_t unsaved, region_bytes;
+    uint64_t unsaved;
+    _Atomic uint64_t region_bytes; /* of new regions; set under the lock */
+    uint64_t least_region_bytes;
+    /* how far it was told */
+    bool lagging; /* tracefile_told says it; else all that is flushed is told */
+    struct told told;
+    struct mark *marks; /* oldest first, see marks.h */
+    size_t mark_count, mark_room;
+    uint32_t marked; /* number of the newest, from 1: the journal's begin */
+    _Atomic bool stuck; /* parts do not fit on the disk */
     /* parts */
     uint64_t end;     /* of the file, as far as it is given out */
     struct out parts; /* not written yet; ends at `end` unless a region was given out since */
@@ -43,8 +66,9 @@ struct tracefile {
     struct area areas[2];
     uint64_t states; /* written so far */
     struct { /* the one that has begun */
-        uint32_t epoch, oldest; /* of the region that begins with it; the first one it needs */
-        uint64_t unsaved;       /* when it began */
+        uint32_t number, from; /* its own; of the mark that reading begins at */
+        struct told told;      /* what the order knows */
+        uint64_t unsaved;      /* when it began */
     } save;
     struct rests { /* parts that the states in either slot need, by place */
         uint64_t *places;
@@ -68,18 +92,12 @@ struct tracefile {
     bool locked; /* a server was still writing it */
 };
 
-/* reserve.c: room for so many bytes of the journal, and behind them for last words, up to `end`; false
- * with errno: the disk is full */
-bool reserve_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t end);
-bool reserve(struct tracefile *file, uint64_t bytes); /* where the journal goes on */
-uint64_t reserve_bytes(const struct tracefile *file); /* of last words */
-void reserve_give_back(struct tracefile *file);
-
-/* reclaim.c: a state was written to a slot, over an older one whose parts may go */
-void reclaim(struct tracefile *file, unsigned slot, const struct state *state);
-
-/* tracefile.c */
-bool slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial);
-uint64_t slot_check(const uint8_t *slot, unsigned i);
+bool write_at(int fd, const void *bytes, size_t size, uint64_t at);
+/* Parts are written when they can be; what is not written is still in memory. */
+bool flush_parts(struct tracefile *file);
+/* The first region ends where something else is to be put behind it.  Under the lock. */
+void close_first_region(struct tracefile *file);
+/* Takes room behind everything else; its place. */
+uint64_t take_end(struct tracefile *file, uint64_t bytes);
 
 #endif

@@ -1,0 +1,107 @@
+/* A queue that is full goes on in a larger one, so that a burst need not wait for the server.  The server takes
+ * what is in the old one first.  All that is called here may be called by signal handlers. */
+#define _GNU_SOURCE
+#include "clients/trace/core/grow.h"
+
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/record.h"
+#include "wire/told.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define GROWS_BY 16u
+#define GROWN_SLOTS ((16u << 20) / SLOT_BYTES)    /* of one thread */
+#define GROWN_BYTES ((uint64_t)256 << 20) /* of all threads */
+
+static _Atomic uint64_t grown; /* bytes */
+
+static size_t bytes_of(const struct queue_head *queue) { return QUEUE_HEAD_BYTES + (size_t)queue->slots * SLOT_BYTES; }
+
+static void give_back(const struct queue_head *queue)
+{
+    if (queue->follows)
+        atomic_fetch_sub(&grown, bytes_of(queue));
+}
+
+/* The queue before this one, once the server has taken what was in it; false: it has not. */
+static bool drop_older(struct thread *t)
+{
+    if (t->older && atomic_load(&t->older->tail) != t->older_head)
+        return false;
+    queue_drop_older(t);
+    return true;
+}
+
+void queue_drop_older(struct thread *t)
+{
+    if (!t->older)
+        return;
+    give_back(t->older);
+    munmap(t->older, bytes_of(t->older));
+    t->older = NULL;
+}
+
+void queue_forget(const struct thread *t) { give_back(t->queue); }
+void queue_grown_forked(void) { atomic_store(&grown, 0); }
+
+/* Tells the server of it; false: not now. */
+static bool hand_over(int fd, const struct thread *t, uint32_t slots)
+{
+    uint8_t message[MESSAGE_FRAME_BYTES + 4];
+    struct out out = {.data = message, .room = sizeof message};
+    out_begin(&out, MESSAGE_THREAD);
+    put_told_thread(&out, &(struct told_thread){slots});
+    out_end(&out);
+    return server_send_at_once(&out, fd, t->life);
+}
+
+static void go_on_in(struct thread *t, struct queue_head *queue)
+{
+    struct queue_head *before = t->queue;
+    record_last(t);
+    t->older_head = t->head;
+    t->older = before;
+    queue_prepare(t, queue, queue->slots);
+    t->head = t->tail = t->last_head = 0;
+    atomic_store_explicit(&before->done, 1, memory_order_release);
+}
+
+static bool make(struct thread *t, uint32_t slots)
+{
+    size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
+    int fd = queue_memory(bytes);
+    struct queue_head *queue = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    bool made = queue != MAP_FAILED;
+    if (made) {
+        *queue = (struct queue_head){.magic = QUEUE_MAGIC, .version = WIRE_VERSION, .slots = slots,
+                                     .thread = t->queue->thread, .clock = t->queue->clock, .follows = 1, .asleep = 1};
+        made = hand_over(fd, t, slots);
+        if (made)
+            go_on_in(t, queue);
+        else
+            munmap(queue, bytes);
+    }
+    if (fd >= 0)
+        close(fd);
+    return made;
+}
+
+bool queue_grow(struct thread *t)
+{
+    uint64_t now = t->mask + 1, slots = now * GROWS_BY < GROWN_SLOTS ? now * GROWS_BY : GROWN_SLOTS;
+    size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
+    if (!queue_may_grow(t) || slots <= now || !t->queue->thread || !drop_older(t))
+        return false;
+    int saved = errno, cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    bool made = atomic_fetch_add(&grown, bytes) + bytes <= GROWN_BYTES && make(t, (uint32_t)slots);
+    if (!made)
+        atomic_fetch_sub(&grown, bytes);
+    pthread_setcancelstate(cancelling, NULL);
+    errno = saved;
+    return made;
+}

@@ -1,0 +1,18 @@
+/* A queue that is full goes on in a larger one. */
+#ifndef CLIENTS_TRACE_CORE_GROW_H
+#define CLIENTS_TRACE_CORE_GROW_H
+
+#include "clients/trace/core/thread.h"
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+/* A larger queue for a thread whose queue is full; false: there is none now. */
+bool queue_grow(struct thread *thread);
+void queue_drop_older(struct thread *thread);
+void queue_forget(const struct thread *thread); /* it is done */
+void queue_grown_forked(void);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,267 @@
+/* Telling: what was taken goes to the order, chunk by chunk in the order of the journal, as whoever reads the
+ * file again will tell it. */
+#define _GNU_SOURCE
+#include "server/file/saving.h"
+#include "server/loop/log.h"
+#include "server/peers/server.h"
+#include "server/taking/taking.h"
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOKS 1000u /* of an order, between two looks at the clock */
+
+/* ---- the next chunk ---- */
+
+static bool read_back(struct run *run)
+{
+    struct taking *taking = run->taking;
+    taking->read = grow(taking->read, &taking->read_room, taking->now->size, 1);
+    taking->bytes = taking->read;
+    return tracefile_read_back(run->trace, taking->now->at, taking->read, taking->now->size);
+}
+
+static void end_stretch(struct taking *taking)
+{
+    hand_told(&taking->hand, taking->now->size - taking->offset);
+    stretch_free(taking->now);
+    taking->now = NULL;
+}
+
+/* What was written cannot be read any more. */
+static void cannot_read(struct run *run)
+{
+    struct taking *taking = run->taking;
+    log_line("%s: %llu bytes of its journal cannot be read back", run->file,
+             (unsigned long long)(taking->now->size - taking->offset));
+    free(run->damage);
+    if (asprintf(&run->damage, "damaged at byte %llu: %llu bytes of the journal cannot be read back",
+                 (unsigned long long)(taking->now->at + taking->offset),
+                 (unsigned long long)(taking->now->size - taking->offset)) < 0)
+        run->damage = NULL;
+    end_stretch(taking);
+}
+
+static bool next_stretch(struct run *run)
+{
+    struct taking *taking = run->taking;
+    taking->now = hand_take(&taking->hand);
+    taking->offset = 0;
+    if (taking->now)
+        taking->bytes = taking->now->bytes;
+    if (!taking->now || taking->bytes || read_back(run))
+        return taking->now != NULL;
+    cannot_read(run);
+    return next_stretch(run);
+}
+
+static bool next_chunk(struct run *run, struct chunk *chunk)
+{
+    struct taking *taking = run->taking;
+    if (!taking->now && !next_stretch(run))
+        return false;
+    const uint8_t *head = taking->bytes + taking->offset;
+    uint64_t left = taking->now->size - taking->offset;
+    if (left < CHUNK_HEAD_BYTES || !chunk_read_head(head, chunk) || chunk->size > left - CHUNK_HEAD_BYTES ||
+        (!taking->now->bytes && !chunk_is_whole(head, head + CHUNK_HEAD_BYTES, chunk->size))) {
+        cannot_read(run);
+        return next_chunk(run, chunk);
+    }
+    chunk->data = head + CHUNK_HEAD_BYTES;
+    return true;
+}
+
+/* The chunk was told. */
+static void pass(struct run *run, const struct chunk *chunk)
+{
+    struct taking *taking = run->taking;
+    uint64_t bytes = CHUNK_HEAD_BYTES + (uint64_t)chunk->size;
+    taking->offset += bytes;
+    if (!taking->now->unwritten)
+        tracefile_told(run->trace, taking->now->epoch, taking->now->at + taking->offset, bytes);
+    hand_told(&taking->hand, bytes);
+    if (taking->offset == taking->now->size)
+        end_stretch(taking);
+}
+
+/* ---- telling it ---- */
+
+/* Whoever told it is refused when its peer is looked at. */
+static void refuse(struct server *server, const struct run *run, const struct chunk *chunk, const char *error)
+{
+    struct peer *peer = server->peers;
+    while (peer && (!peer->program || peer->run != run || peer->program->session != chunk->session))
+        peer = peer->next;
+    if (!peer || peer->wrong)
+        return;
+    peer->wrong = error;
+    peer->wrong_kind = chunk->kind;
+}
+
+static void begin_session(struct run *run, struct chunk chunk)
+{
+    struct hello hello;
+    struct in in = in_from(chunk.data, chunk.size);
+    if (hello_read(&in, &hello)) {
+        session_new(run, chunk.session, &hello);
+        run_fact(run, chunk);
+        run->finished = run->ending = false;
+    }
+    hello_free(&hello);
+}
+
+static void describe(struct run *run, struct chunk chunk)
+{
+    struct in in = in_from(chunk.data, chunk.size);
+    char *name = get_string(&in, 256), *text = get_string(&in, LIMIT_TARGET_BYTES);
+    if (in_done(&in) && run_describe(run, name, text))
+        run_fact(run, chunk);
+    free(name);
+    free(text);
+}
+
+static const char too_much_waits[] = "more events wait for others, which never came, than there is memory for";
+
+static bool tell_slots(struct run *run, struct session *session, struct chunk chunk, const char **error)
+{
+    struct slot *copy = NULL;
+    if ((uintptr_t)chunk.data % _Alignof(struct slot)) {
+        copy = memory_bytes(chunk.size);
+        memcpy(copy, chunk.data, chunk.size);
+    }
+    const struct slot *slots = copy ? copy : (const struct slot *)(const void *)chunk.data;
+    bool good = session_slots(session, chunk.thread, slots, chunk.size / SLOT_BYTES, error);
+    free(copy);
+    if (good && run_waits_too_much(run)) {
+        *error = too_much_waits;
+        return false;
+    }
+    return good;
+}
+
+static bool tell_message(struct run *run, struct chunk chunk, const char **error)
+{
+    struct session *session = chunk.session < run->session_count ? run->sessions[chunk.session] : NULL;
+    if (!session)
+        return true; /* it was refused before */
+    session_batch(session, tracefile_epoch(run->trace), false);
+    if (chunk.kind == MESSAGE_SLOTS)
+        return tell_slots(run, session, chunk, error);
+    if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
+        run_fact(run, chunk);
+    if (chunk.kind != CHUNK_HANGUP)
+        return session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, error);
+    session_hangup(session);
+    return true;
+}
+
+static void tell(struct server *server, struct run *run, struct chunk chunk)
+{
+    const char *error;
+    if (chunk.kind == CHUNK_SESSION)
+        begin_session(run, chunk);
+    else if (chunk.kind == CHUNK_TARGET)
+        describe(run, chunk);
+    else if (!tell_message(run, chunk, &error))
+        refuse(server, run, &chunk, error);
+}
+
+/* ---- the end ---- */
+
+void telling_end(struct server *server, struct run *run)
+{
+    taker_enter(server->taker);
+    journal_put_quiet(run->taking, (struct chunk){.kind = CHUNK_END});
+    taker_leave(server->taker);
+    tracefile_lock(run->trace, false);
+}
+
+/* False: its last state is not written yet. */
+static bool finish(struct server *server, struct run *run, struct share share)
+{
+    if (!run->live)
+        return true;
+    if (!saving_finish(run, share))
+        return false;
+    telling_end(server, run);
+    run->finished = true;
+    run->ending = false;
+    return true;
+}
+
+/* ---- in time ---- */
+
+/* Works off what telling has set going; true if all of it is done before the time is over. */
+static bool work_off(struct server *server, struct run *run, struct share share)
+{
+    bool left = run->leaving > 0, all;
+    while (!(all = run_go_on(run, LOOKS)) && share_left(share))
+        ;
+    run->ending |= all && left && run->connected == 0;
+    if (all && run->ending && telling_done(run))
+        all = finish(server, run, share);
+    return all;
+}
+
+bool telling_done(const struct run *run) { return !run->taking || hand_ahead(&run->taking->hand) == 0; }
+
+/* Tests stop the order while a file is there. */
+static bool paused(void)
+{
+    static const char *file;
+    static bool asked;
+    if (!asked)
+        file = getenv("POET_TEST_ORDER_PAUSE");
+    asked = true;
+    return file && access(file, F_OK) == 0;
+}
+
+/* Works off what the last chunk set going, and tells one more; true if there was one. */
+static bool tell_one(struct server *server, struct run *run, struct share share)
+{
+    struct chunk chunk;
+    if (!work_off(server, run, share))
+        return true;
+    if (!run->taking || !next_chunk(run, &chunk))
+        return false;
+    tell(server, run, chunk);
+    pass(run, &chunk);
+    saving_poll(run);
+    return true;
+}
+
+bool telling_go_on(struct server *server, struct share share, struct share little)
+{
+    struct runs *runs = &server->runs;
+    bool more = !paused(), later = false;
+    while (more && share_left(share)) {
+        more = later = false;
+        for (size_t i = 0; i < runs->count && share_left(share); i++) {
+            struct run *run = runs->items[(server->tell_first + i) % runs->count];
+            if (saving_presses(run) && !share_left(little))
+                later = true;
+            else
+                more |= run->live && tell_one(server, run, share);
+        }
+        server->tell_first++;
+    }
+    return !more && !later;
+}
+
+bool telling_finish(struct server *server, struct run *run, struct share share)
+{
+    while (!paused() && share_left(share) && tell_one(server, run, share))
+        ;
+    return telling_done(run) && run->leaving == 0 && !run->ending;
+}
+
+void telling_look(struct run *run)
+{
+    if (!run->taking)
+        return;
+    uint64_t since = taking_since(run->taking), now = turn_clock_ns();
+    run->behind_ns = since && since < now ? now - since : 0;
+    run->journal_ahead = hand_ahead(&run->taking->hand);
+}

@@ -1,0 +1,11 @@
+/* What of a trace file is still needed, and what goes back to the file system. */
+#ifndef SERVER_STORE_KEEPING_H
+#define SERVER_STORE_KEEPING_H
+
+#include "server/store/opened.h"
+
+void keep(struct tracefile *file, uint64_t place, uint64_t room); /* not to be given back */
+/* Regions of the journal before this one are written again, or given back. */
+void free_regions(struct tracefile *file, uint32_t before);
+
+#endif

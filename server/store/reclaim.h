@@ -1,0 +1,10 @@
+/* The room of parts that no state needs any more. */
+#ifndef SERVER_STORE_RECLAIM_H
+#define SERVER_STORE_RECLAIM_H
+
+#include "server/store/opened.h"
+
+/* A state was written to a slot, over an older one whose parts may go. */
+void reclaim(struct tracefile *file, unsigned slot, const struct state *state);
+
+#endif

@@ -1,0 +1,14 @@
+/* Room of a trace file that is taken ahead. */
+#ifndef SERVER_STORE_RESERVE_H
+#define SERVER_STORE_RESERVE_H
+
+#include "server/store/opened.h"
+
+/* Room for so many bytes of the journal, and behind them for last words, up to `end`; false with errno: the
+ * disk is full. */
+bool reserve_at(struct tracefile *file, uint64_t begin, uint64_t bytes, uint64_t end);
+bool reserve(struct tracefile *file, uint64_t bytes); /* where the journal goes on */
+uint64_t reserve_bytes(const struct tracefile *file); /* of last words */
+void reserve_give_back(struct tracefile *file);
+
+#endif

@@ -1,0 +1,125 @@
+/* Writing states: what the order is at one moment, and from where on the journal must be read to go on from it. */
+#define _GNU_SOURCE
+#include "server/store/states.h"
+#include "server/store/keeping.h"
+#include "server/store/marks.h"
+#include "server/store/reclaim.h"
+
+#include <fcntl.h>
+#include <xxhash.h>
+
+uint64_t slot_check(const uint8_t *slot, unsigned i) { return XXH3_64bits_withSeed(slot, 16, i + 1); }
+
+/* Finds room for a state of this size: an area of its own for every second one. */
+static struct area *area_for(struct tracefile *file, size_t size)
+{
+    struct area *area = &file->areas[file->states % 2];
+    if (area->room >= size)
+        return area;
+    if (area->room) /* too small by now: its room goes back to the file system */
+        fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)area->place,
+                  (off_t)area->room);
+    *area = (struct area){take_end(file, size + size / 2), size + size / 2};
+    keep(file, area->place, area->room);
+    return area;
+}
+
+static void put_state_head(struct tracefile *file, struct out *out, uint64_t news, const struct mark *from)
+{
+    pthread_mutex_lock(&file->lock);
+    close_first_region(file);
+    struct region region = region_of(file, from->told.epoch);
+    pthread_mutex_unlock(&file->lock);
+    put_u64(out, news);
+    put_u64(out, from->told.at);
+    put_u64(out, region.end);
+    put_u64(out, from->told.epoch);
+    put_u64(out, file->save.number);
+    put_u64(out, file->written);
+    put_u64(out, file->save.told.epoch);
+    put_u64(out, file->save.told.at);
+    put_u64(out, from->number);
+    put_u64(out, from->threads.size);
+}
+
+static struct out state_data(struct tracefile *file, const struct state *state)
+{
+    struct out out = {0};
+    const struct mark *from = mark_of(file, file->save.from);
+    put_state_head(file, &out, state->news, from);
+    put_u32(&out, (uint32_t)state->part_count);
+    for (size_t i = 0; i < state->part_count; i++)
+        put_u64(&out, state->parts[i]);
+    put_bytes(&out, from->threads.data, from->threads.size);
+    put_bytes(&out, state->data, state->size);
+    out.failed |= from->threads.failed;
+    return out;
+}
+
+static bool write_slot(struct tracefile *file, const struct area *area)
+{
+    unsigned i = file->states % 2;
+    uint8_t slot[SLOT_BYTES_HEAD];
+    set_u64(slot, area->place);
+    set_u64(slot + 8, file->states + 1);
+    set_u64(slot + 16, slot_check(slot, i));
+    return write_at(file->fd, slot, sizeof slot, SLOT_AT + SLOT_BYTES_HEAD * i);
+}
+
+/* States are written again and again: regions as long as four of them keep that cheap. */
+static void fit_regions(struct tracefile *file, uint64_t cost)
+{
+    pthread_mutex_lock(&file->lock);
+    file->region_bytes = 4 * cost > file->least_region_bytes ? 4 * cost : file->least_region_bytes;
+    pthread_mutex_unlock(&file->lock);
+}
+
+static bool write_state(struct tracefile *file, const struct state *state)
+{
+    struct out out = state_data(file, state);
+    if (out.failed || out.size > CHUNK_STATE_MAX) {
+        out_free(&out);
+        return false;
+    }
+    uint8_t head[CHUNK_HEAD_BYTES];
+    chunk_head(head, &(struct chunk){.kind = CHUNK_STATE, .data = out.data, .size = (uint32_t)out.size});
+    struct area *area = area_for(file, sizeof head + out.size);
+    bool ok = write_at(file->fd, head, sizeof head, area->place) &&
+              write_at(file->fd, out.data, out.size, area->place + sizeof head) && write_slot(file, area);
+    if (ok)
+        reclaim(file, file->states % 2, state);
+    file->states += ok;
+    fit_regions(file, out.size + state->written);
+    out_free(&out);
+    return ok;
+}
+
+bool tracefile_save_begin(struct tracefile *file, struct chunk threads, uint32_t oldest)
+{
+    if (!(file->lagging ? flush_parts(file) : tracefile_flush(file)))
+        return false;
+    file->save.from = mark_set(file, oldest, threads);
+    file->save.number = file->marked;
+    file->save.told = file->told;
+    file->save.unsaved = file->unsaved;
+    file->unsaved = 0;
+    return true;
+}
+
+void tracefile_save_drop(struct tracefile *file)
+{
+    file->unsaved += file->save.unsaved;
+    file->save.unsaved = 0;
+}
+
+bool tracefile_save_end(struct tracefile *file, const struct state *state)
+{
+    if (!flush_parts(file) || !write_state(file, state)) {
+        tracefile_save_drop(file);
+        return false;
+    }
+    free_regions(file, mark_of(file, file->save.from)->told.epoch);
+    marks_drop(file, file->save.from);
+    file->save.unsaved = 0;
+    return true;
+}

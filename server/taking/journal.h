@@ -1,0 +1,11 @@
+/* What goes into the journal, and what is said of a disk that is full.  In the door. */
+#ifndef SERVER_TAKING_JOURNAL_H
+#define SERVER_TAKING_JOURNAL_H
+
+#include "server/taking/taking.h"
+
+/* Notes, and says once, whether bytes fit; `fits`. */
+bool written(struct taking *taking, bool fits, uint64_t bytes);
+bool is_described(const struct taking *taking, const char *name); /* the journal has that environment */
+
+#endif

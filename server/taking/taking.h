@@ -1,0 +1,97 @@
+/* Taking: what programs put into their queues goes to the journal, in a thread that does nothing else, so that
+ * no program waits for the order.
+ *
+ * Whoever uses a queue or writes a journal stands in the taker's door; it lets one thread in at a time, in the
+ * order of their coming.  What is written is handed to the thread of the loop, which tells it to the order
+ * in the order of the journal, at its own pace. */
+#ifndef SERVER_TAKING_TAKING_H
+#define SERVER_TAKING_TAKING_H
+
+#include "server/intake/queue.h"
+#include "server/intake/ticks.h"
+#include "server/store/tracefile.h"
+#include "server/taking/hand.h"
+
+struct taker;
+
+/* A run, as far as it is taken. */
+struct taking {
+    /* in the door */
+    struct tracefile *trace;
+    char *file;
+    uint32_t sessions;   /* that the journal has */
+    unsigned programs;   /* of them, those that did not hang up */
+    uint64_t unwritten;  /* bytes that the disk had no room for; 0 none */
+    uint64_t most_ahead; /* bytes: when the order is further behind, nothing is taken */
+    char **described;    /* names of environments that the journal has */
+    size_t described_count, described_room;
+    /* from the taker to the order */
+    struct hand hand;
+    /* the order's */
+    struct stretch *now; /* is being told, as far as `offset` */
+    uint64_t offset;
+    uint8_t *bytes; /* its bytes, in memory or in `read` */
+    uint8_t *read;
+    size_t read_room;
+};
+
+/* A program that is connected, in the door. */
+struct program {
+    struct program *next, *previous;
+    struct taking *taking;
+    uint32_t session;
+    struct queue *queues;
+    size_t queue_count;
+    const char *_Atomic error; /* why it cannot be believed any more; anybody may look */
+    uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
+    _Atomic uint64_t figures[3];             /* the same, of all; anybody may look */
+    uint64_t journalled; /* calls that were not followed, as the journal says it */
+};
+
+/* Starts the thread; where it does not run, only taker_round and taker_settle take.  tell is called from it
+ * when much waits to be told.  NULL: out of memory. */
+struct taker *taker_new(void (*tell)(void *context), void *context);
+bool taker_runs(const struct taker *taker);
+void taker_stop(struct taker *taker); /* the thread ends */
+void taker_free(struct taker *taker);
+void taker_wake(struct taker *taker);
+void taker_enter(struct taker *taker);
+void taker_leave(struct taker *taker);
+
+struct taking *taking_new(struct tracefile *trace, const char *file, uint64_t keep_bytes);
+void taking_free(struct taking *taking);
+uint64_t taking_since(struct taking *taking); /* when the oldest that is not told came, 0 none; the order's */
+bool taking_ahead(const struct taking *taking); /* the order is so far behind that nothing more is taken */
+
+/* ---- in the door ---- */
+
+struct program *program_new(struct taker *taker, struct taking *taking);
+/* Its queues go to the list `retired`. */
+void program_free(struct taker *taker, struct program *program, struct queue **retired);
+
+/* Writes chunks together, or none of them; false with errno: there is no room.  last: for last words, which
+ * are told even if there is no room.  quiet: they are not told. */
+bool journal_put(struct taking *taking, const struct chunk *chunks, size_t count, bool last);
+bool journal_put_quiet(struct taking *taking, struct chunk chunk);
+/* What describes an environment, unless the journal has it; false: there is no room for it. */
+bool journal_describe(struct taking *taking, const char *name);
+
+enum taken {
+    TAKEN_ALL,   /* nothing is left */
+    TAKEN_MORE,  /* there is more than fitted into a round */
+    TAKEN_FULL,  /* the disk has no room */
+    TAKEN_AHEAD, /* the order is too far behind */
+};
+/* One round over the queues of a program. */
+enum taken taker_round(struct taker *taker, struct program *program);
+/* From now on what is in the queues of this run's programs is a goal; is it taken? */
+void taker_aim(struct taker *taker, const struct taking *taking);
+bool taker_reached(const struct taker *taker, const struct taking *taking);
+size_t taker_queues(const struct taker *taker); /* of all programs */
+
+/* ---- not in the door ---- */
+
+/* All that is in queues now, within some time. */
+void taker_settle(struct taker *taker, uint64_t ns);
+
+#endif

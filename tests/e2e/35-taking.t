@@ -1,0 +1,142 @@
+#!/bin/bash
+# Taking goes on whatever the order is doing: nobody waits for it, it says how far it is behind, nothing is lost.
+. "$(dirname "$0")/lib.sh"
+cat >locks.c <<'C'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+/* Four threads: each locks and unlocks a mutex so often, and counts that in a shared file. */
+static pthread_mutex_t m[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+                               PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static _Atomic long *done;
+static long often;
+static void *work(void *a)
+{
+    for (long i = 0; i < often; i++) {
+        pthread_mutex_lock(&m[(i / 100 + (long)a) & 3]);
+        pthread_mutex_unlock(&m[(i / 100 + (long)a) & 3]);
+        atomic_fetch_add(done, 1);
+    }
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[4];
+    int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+    often = atol(argv[2]) / 4;
+    if (argc != 3 || ftruncate(fd, 4096) < 0) return 1;
+    done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    for (long i = 0; i < 4; i++) pthread_create(&t[i], NULL, work, (void *)i);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+    return 0;
+}
+C
+poetcc -trace -O2 -g locks.c -o locks
+ENDPOINT=unix:$XDG_RUNTIME_DIR/poet.sock
+export POET_TEST_ORDER_PAUSE=$work/pause
+N=60000
+ALL=$((4 * 4 + N * 5 + 1 + 4 * 2 + 2)) # create, start, end, close of each thread; main: start, 4 joins, end, close
+counter() { od -An -td8 -N8 counts | tr -d ' '; }
+ahead() { figure "$ENDPOINT" journal_ahead_bytes; }
+more_ahead() { [ "$(ahead)" -gt "$1" ]; }
+settled() { last=$now now=$(ahead); [ -n "$now" ] && [ "$last" = "$now" ]; } # nothing more is taken
+settle() { now= && until_true settled; }
+has() { [ "$(figure "$ENDPOINT" events)" -gt "$1" ]; }
+figures() { echo "$(figure "$1" events) $(figure "$1" lost)$(figure "$1" pending)$(figure "$1" contradictions)"; }
+
+# ---- while the order rests ----
+
+touch pause
+start_server -q -o rests.poet
+./locks counts $N
+is "a program ends while the order rests" "$? $(counter)" "0 $N"
+settle
+[ "$(ahead)" -gt $((N * 2 * 64)) ] && ok "all that it told is in the journal" || not_ok "all that it told is in the journal" "$(ahead)"
+is "nothing of it is ordered" "$(figure "$ENDPOINT" events)" 0
+is "and the run is not said to have ended" "$(figure "$ENDPOINT" finished)" false
+like "it is said how far the order is behind" "$(figure "$ENDPOINT" behind_ns)" '^[1-9][0-9]{6,}$'
+late() { poet stat "$ENDPOINT" | grep -Eq '^ordered +up to [0-9.]+ s ago: [0-9.]+ MB'; }
+check "in words, too" until_true late
+rm pause
+check "it catches up" until_true finished "$ENDPOINT"
+is "with all that there was" "$(figures "$ENDPOINT")" "$ALL 000"
+is "is not behind any more" "$(figure "$ENDPOINT" behind_ns) $(ahead)" "0 0"
+is "and the program was not made to wait" "$(figure "$ENDPOINT" waited_ns)" 0
+check "its trace obeys every rule" poet check "$ENDPOINT"
+stop_server
+is "so does its file" "$(figures rests.poet)" "$ALL 000"
+
+# ---- killed, or ended, in between ----
+
+touch pause
+start_server -q -o killed.poet
+./locks counts $N
+settle
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+is "kill -9 of a server whose order rests loses nothing" "$(figures killed.poet 2>/dev/null)" "$ALL 000"
+
+start_server -q -o ended.poet
+./locks counts $N
+settle
+stop_server
+is "nor does SIGTERM" "$(figures ended.poet)" "$ALL 000"
+is "and the file says that it has its end" "$(figure ended.poet finished)" true
+
+start_server -q -o program.poet
+./locks counts $((10 * N)) &
+program=$!
+until_true more_ahead 500000
+kill -KILL $program
+wait $program 2>/dev/null
+settle
+rm pause
+until_true finished "$ENDPOINT"
+events=$(figure "$ENDPOINT" events) least=$((5 * $(counter)))
+[ "$events" -ge "$least" ] && [ "$events" -le $((least + 40)) ] && ok "kill -9 of the program loses nothing" ||
+    not_ok "kill -9 of the program loses nothing" "$events, not $least"
+is "nor is anything wrong" "$(figure "$ENDPOINT" lost)$(figure "$ENDPOINT" pending)$(figure "$ENDPOINT" contradictions)" 000
+stop_server
+
+# ---- a state that is older than the journal ----
+
+bad=
+for i in $(seq "${POET_TEST_KILLS:-4}"); do
+    rm -f pause state.poet
+    start_server -q -o state.poet
+    ./locks counts $((4 * N)) &
+    program=$!
+    until_true has $((150000 * (i % 7 + 1)))
+    touch pause
+    wait $program
+    settle
+    kill -KILL "$server"
+    wait "$server" 2>/dev/null
+    [ "$(figures state.poet)" = "$((ALL + 15 * N)) 000" ] || bad="$bad $i: $(figures state.poet)"
+    poet check state.poet >why 2>&1 || bad="$bad $i: $(cat why)"
+done 2>/dev/null
+is "states that are older than the journal lead on to all of it" "$bad" ""
+
+# ---- the bound ----
+
+touch pause
+start_server -q --keep 24M -o bound.poet
+./locks counts $((4 * N)) &
+program=$!
+until_true more_ahead 3145728
+settle
+[ "$(ahead)" -lt 5000000 ] && ok "the journal is ahead by an eighth of --keep, and a round, at most" ||
+    not_ok "the journal is ahead by an eighth of --keep, and a round, at most" "$(ahead)"
+rm pause
+wait $program
+is "who was made to wait goes on" "$? $(counter)" "0 $((4 * N))"
+check "and its run ends" until_true finished "$ENDPOINT"
+is "without a loss" "$(figures "$ENDPOINT")" "$((ALL + 15 * N)) 000"
+stop_server
+[ "$(du -k bound.poet | cut -f1)" -le 24800 ] && ok "the file is as small as it is to be" ||
+    not_ok "the file is as small as it is to be" "$(du -k bound.poet)"
+done_testing

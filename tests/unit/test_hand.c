@@ -1,0 +1,110 @@
+/* The hand-over between whoever takes and whoever orders: two threads, all in order, bounded memory. */
+#define _GNU_SOURCE
+#include "server/taking/hand.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STRETCHES 3000u
+
+static uint64_t size_of(unsigned i) { return 8 * (1 + (uint64_t)i * 7919 % 9000) + (i % 7 == 0 ? 400000 : 0); }
+
+static void *put_all(void *argument)
+{
+    struct hand *hand = argument;
+    uint8_t *buffer = buffer_take();
+    uint64_t at = 128;
+    for (unsigned i = 0; i < STRETCHES; i++) {
+        memset(buffer, (int)(i & 0xff), size_of(i));
+        buffer = hand_put(hand, (struct stretch){.at = at, .size = size_of(i), .epoch = 1 + i / 100, .buffer = true,
+                                                 .taken_ns = i + 1}, buffer);
+        at += size_of(i);
+    }
+    buffer_give(buffer);
+    return NULL;
+}
+
+/* Takes what two threads hand over, and looks whether it is what was put. */
+static unsigned take_all(struct hand *hand, uint64_t *read_back)
+{
+    unsigned i = 0;
+    uint64_t at = 128;
+    while (i < STRETCHES) {
+        struct stretch *s = hand_take(hand);
+        if (!s)
+            continue;
+        uint64_t size = s->size;
+        assert_int_equal(s->at, at);
+        assert_int_equal(s->epoch, 1 + i / 100);
+        for (uint64_t k = 0; s->bytes && k < size; k += 997)
+            assert_int_equal(s->bytes[k], i & 0xff);
+        *read_back += s->bytes ? 0 : size;
+        assert_false(s->bytes && size != size_of(i));
+        for (uint64_t left = size; left; left -= size_of(i++)) /* places that lie behind each other may be one */
+            assert_true(left >= size_of(i));
+        at += size;
+        hand_told(hand, size);
+        stretch_free(s);
+    }
+    return i;
+}
+
+static void two_threads_hand_over_all_in_order(void **state)
+{
+    (void)state;
+    struct hand hand;
+    pthread_t thread;
+    uint64_t read_back = 0;
+    hand_begin(&hand);
+    assert_int_equal(pthread_create(&thread, NULL, put_all, &hand), 0);
+    assert_int_equal(take_all(&hand, &read_back), STRETCHES);
+    pthread_join(thread, NULL);
+    assert_int_equal(hand_ahead(&hand), 0);
+    assert_int_equal(hand_since(&hand), 0);
+    hand_end(&hand);
+}
+
+static void what_does_not_fit_into_memory_is_a_place(void **state)
+{
+    (void)state;
+    struct hand hand;
+    uint64_t read_back = 0, all = 0;
+    hand_begin(&hand);
+    put_all(&hand);
+    for (unsigned i = 0; i < STRETCHES; i++)
+        all += size_of(i);
+    assert_int_equal(hand_ahead(&hand), all);
+    assert_int_equal(hand_since(&hand), 1);
+    assert_int_equal(take_all(&hand, &read_back), STRETCHES);
+    assert_true(all - read_back <= HAND_BYTES);
+    assert_true(read_back > 0);
+    hand_end(&hand);
+}
+
+static void what_has_no_place_stays_in_memory(void **state)
+{
+    (void)state;
+    struct hand hand;
+    uint8_t bytes[8] = "12345678";
+    hand_begin(&hand);
+    put_all(&hand);
+    hand_put(&hand, (struct stretch){.size = 8, .unwritten = true}, bytes);
+    bool found = false;
+    for (struct stretch *s; (s = hand_take(&hand)) != NULL; stretch_free(s)) {
+        found = s->unwritten;
+        assert_true(!found || (s->bytes && memcmp(s->bytes, bytes, 8) == 0));
+    }
+    assert_true(found); /* the last one */
+    hand_end(&hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_threads_hand_over_all_in_order),
+        cmocka_unit_test(what_does_not_fit_into_memory_is_a_place),
+        cmocka_unit_test(what_has_no_place_stays_in_memory),
+    };
+    return cmocka_run_group_tests_name("hand", tests, NULL, NULL);
+}
