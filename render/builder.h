@@ -4,6 +4,7 @@
 
 #include "memory/memory.h"
 #include "render/scene.h"
+#include "wire/placed.h"
 
 struct builder {
     struct scene *scene;

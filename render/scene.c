@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "render/builder.h"
 #include "memory/memory.h"
+#include "wire/placed.h"
 
 #include <stdlib.h>
 #include <string.h>

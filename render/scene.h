@@ -12,6 +12,7 @@
 #define RENDER_SCENE_H
 
 #include "clients/book/book.h"
+#include "wire/placed.h"
 
 enum scene_style { STYLE_NONE, STYLE_DASHED, STYLE_THIN, STYLE_SOLID };
 enum scene_arrow { ARROW_SYNC, ARROW_ASYNC, ARROW_GROUP, ARROW_STUB, ARROW_CROSSING, ARROW_VIA };

@@ -4,6 +4,7 @@
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 #include "memory/memory.h"
+#include "wire/ref.h"
 
 #include <errno.h>
 #include <stdarg.h>

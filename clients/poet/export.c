@@ -6,6 +6,7 @@
 #include "render/page.h"
 #include "render/text.h"
 #include "wire/limits.h"
+#include "wire/placed.h"
 
 #include <errno.h>
 #include <langinfo.h>

@@ -4,7 +4,10 @@
 
 #include "clients/source/stands.h"
 #include "wire/asked.h"
+#include "wire/found.h"
 #include "wire/limits.h"
+#include "wire/placed.h"
+#include "wire/ref.h"
 
 #include <errno.h>
 #include <fnmatch.h>

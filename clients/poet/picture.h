@@ -6,6 +6,7 @@
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 #include "clients/source/place.h"
+#include "wire/placed.h"
 
 struct picture {
     const struct command *command; /* for complaints about options */

@@ -7,6 +7,7 @@
 #include "server/run/unseen.h"
 #include "wire/limits.h"
 #include "memory/memory.h"
+#include "wire/ref.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,7 @@
 #include "server/run/times.h"
 #include "server/answer/window.h"
 #include "memory/memory.h"
+#include "wire/placed.h"
 
 #include <stdlib.h>
 #include <string.h>

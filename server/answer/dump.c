@@ -6,6 +6,8 @@
 
 #include "wire/limits.h"
 #include "memory/memory.h"
+#include "wire/placed.h"
+#include "wire/ref.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "server/answer/named.h"
 #include "server/loop/turn.h"
 #include "wire/asked.h"
-#include "wire/shown.h"
+#include "wire/found.h"
 #include "memory/memory.h"
 
 #include <pcre2.h>

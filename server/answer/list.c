@@ -3,6 +3,8 @@
 #include "server/answer/named.h"
 #include "server/answer/question.h"
 #include "wire/asked.h"
+#include "wire/found.h"
+#include "wire/ref.h"
 
 #define LOOKED_MOST 16384u /* positions, where many lines are hidden */
 #define STEPS_MOST 20000u  /* along one line, to find where it meets another */

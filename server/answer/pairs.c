@@ -3,6 +3,7 @@
 #include "server/answer/desk.h"
 #include "server/run/unseen.h"
 #include "memory/memory.h"
+#include "wire/ref.h"
 
 #include <stdlib.h>
 

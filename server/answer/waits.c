@@ -8,6 +8,7 @@
 #include "server/answer/named.h"
 
 #include "memory/memory.h"
+#include "wire/found.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,8 @@
 #include "server/run/times.h"
 #include "wire/limits.h"
 #include "memory/memory.h"
+#include "wire/placed.h"
+#include "wire/ref.h"
 
 #include <stdlib.h>
 #include <string.h>

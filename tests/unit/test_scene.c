@@ -5,6 +5,7 @@
 #include "server/answer/window.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
+#include "wire/placed.h"
 
 #include <stdlib.h>
 #include <string.h>
