@@ -1,6 +1,10 @@
 #define _GNU_SOURCE
 #include "render/builder.h"
 #include "memory/memory.h"
+#include "render/columns.h"
+#include "render/legend.h"
+#include "render/links.h"
+#include "render/measure.h"
 #include "wire/placed.h"
 
 #include <stdlib.h>

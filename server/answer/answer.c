@@ -4,6 +4,7 @@
 #include "server/answer/named.h"
 #include "server/answer/question.h"
 #include "server/loop/turn.h"
+#include "server/run/lost.h"
 #include "server/run/unseen.h"
 #include "wire/limits.h"
 #include "memory/memory.h"

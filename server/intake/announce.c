@@ -1,5 +1,6 @@
 /* Messages that teach a session what later ones rely on. */
 #define _GNU_SOURCE
+#include "config/find.h"
 #include "server/loop/log.h"
 #include "server/intake/announce.h"
 #include "wire/text.h"

@@ -1,5 +1,6 @@
 /* Fitting the clocks of several hosts. */
-#include "server/run/times.h"
+#include "server/run/clocks.h"
+
 #include "memory/memory.h"
 
 #include <math.h>

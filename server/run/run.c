@@ -1,8 +1,9 @@
 #define _GNU_SOURCE
 #include "server/run/run.h"
 
+#include "config/read.h"
 #include "server/loop/log.h"
-#include "server/run/times.h"
+#include "server/run/clocks.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"

@@ -89,7 +89,7 @@ struct run {
     unsigned leaving;   /* how many of them hung up; what that does to the order is still worked off */
     int counters;       /* wire/counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
-    struct clocks *clocks; /* times.h; a cache */
+    struct clocks *clocks; /* of clocks.c alone; a cache */
     const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
     struct saving *saving;       /* the keeper's own */
     struct session **sessions;   /* by number; NULL where it hung up.  The run only frees them. */
@@ -167,8 +167,5 @@ bool run_go_on(struct run *run, uint64_t looks);
 
 /* Programs come and go. */
 uint32_t run_process(struct run *run, struct run_process process);
-
-/* Events that will never be shown, for whatever reason. */
-uint64_t run_lost(const struct run *run);
 
 #endif
