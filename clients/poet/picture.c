@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "clients/poet/picture.h"
+#include "clients/source/viewfile.h"
 #include "memory/memory.h"
 
 #include "clients/source/stands.h"
