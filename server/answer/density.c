@@ -1,9 +1,10 @@
 /* A run from far away: per row and pixel how many events, and the longest stretch in which only
  * blocked threads were in the line.  Counts are found by searching each line for the borders of the
  * pixels, so that they cost the same however many events there are; stretches need a look at each. */
+#include "server/answer/desk.h"
 #include "server/answer/named.h"
 #include "server/run/times.h"
-#include "server/answer/window.h"
+#include "server/answer/drawn.h"
 #include "memory/memory.h"
 #include "wire/placed.h"
 
@@ -44,7 +45,7 @@ static void choose_lines(struct density_job *job, const struct density_request *
     for (uint32_t i = 0; i < r->row_count; i++)
         if (r->rows[i] && r->rows[i] <= lines)
             add_line(job, r->rows[i], r->joined[i]);
-    uint32_t count = 0, *all = r->row_count ? NULL : window_rows(job->run, &count);
+    uint32_t count = 0, *all = r->row_count ? NULL : drawn_lines(job->run, &count);
     for (uint32_t i = 0; i < count; i++)
         add_line(job, all[i], false);
     free(all);

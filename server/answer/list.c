@@ -1,5 +1,5 @@
 /* Events in the order of the log, and single steps from one to another. */
-#include "server/answer/answer.h"
+#include "server/answer/event.h"
 #include "server/answer/named.h"
 #include "server/answer/question.h"
 #include "wire/asked.h"

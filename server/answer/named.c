@@ -1,6 +1,7 @@
 #include "server/answer/named.h"
 
-#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/answer/line.h"
 #include "server/answer/question.h"
 
 #include <stdlib.h>
