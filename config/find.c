@@ -92,9 +92,9 @@ static bool open_path(struct opened *o, const char *path)
 
 static bool open_in(struct opened *o, const char *directory, const char *below, const char *name)
 {
-    char *path;
-    if (!directory || asprintf(&path, "%s%s/%s.conf", directory, below, name) < 0)
+    if (!directory)
         return false;
+    char *path = memory_printed("%s%s/%s.conf", directory, below, name);
     bool done = open_path(o, path);
     int e = errno;
     free(path);
@@ -138,10 +138,8 @@ static bool open_named(struct opened *o, const char *name)
 static bool open_beside(struct opened *o, const char *name)
 {
     const char *slash = strrchr(o->from->path, '/');
-    char *path;
-    if (asprintf(&path, "%.*s%s%s", *name == '/' || !slash ? 0 : (int)(slash + 1 - o->from->path),
-                 o->from->path, name, is_path(name) ? "" : ".conf") < 0)
-        return false;
+    char *path = memory_printed("%.*s%s%s", *name == '/' || !slash ? 0 : (int)(slash + 1 - o->from->path),
+                                o->from->path, name, is_path(name) ? "" : ".conf");
     bool done = open_path(o, path);
     free(path);
     return done;
