@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/formats.h"
 #include "clients/poet/picture.h"
+#include "clients/poet/wanted.h"
 #include "render/lettering.h"
 #include "render/page.h"
 #include "render/text.h"

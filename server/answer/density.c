@@ -47,7 +47,7 @@ static void choose_lines(struct density_job *job, const struct density_request *
 
 static struct density_job *density_begin(const struct run *run, const struct density_request *r)
 {
-    struct density_job *job = memory_zeroed(1 + 1, sizeof *job);
+    struct density_job *job = memory_zeroed(1, sizeof *job);
     *job = (struct density_job){.run = run, .by_time = r->by_time, .blocked = r->blocked,
                                 .ordinal = NO_POSITION};
     struct shown_density *d = &job->shown;

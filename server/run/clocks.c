@@ -156,7 +156,7 @@ static void tie(struct clocks *c, const struct pair *pairs)
 
 static struct clocks *fit(const struct run *run)
 {
-    struct clocks *c = memory_zeroed(1 + 1, sizeof *c);
+    struct clocks *c = memory_zeroed(1, sizeof *c);
     c->events = order_count(run->order);
     find_hosts(run, c);
     if (c->hosts < 2)
