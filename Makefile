@@ -25,7 +25,7 @@ PKG = $(shell pkg-config --silence-errors $(1) $(2))
 HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 
 # ---- rooms ----
-WIRE    = wire/message.c wire/told.c wire/text.c wire/endpoint.c wire/shown.c wire/ask.c wire/asked.c wire/unseen.c
+WIRE    = $(wildcard wire/*.c)
 CONFIG  = $(wildcard config/*.c)
 TRACE   = $(wildcard clients/trace/*.c clients/trace/core/*.c clients/trace/calls/*.c) wire/message.c wire/told.c wire/endpoint.c
 MEMORY  = $(wildcard memory/*.c)

@@ -1,11 +1,15 @@
 /* Where descriptions are, and what they include. */
 #define _GNU_SOURCE
+#include "config/find.h"
+
 #include "config/reader.h"
+#include "config/values.h"
 #include "wire/limits.h"
 #include "memory/memory.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,15 +21,15 @@
  * form feed, the name by which it was included, a tab, the file and the end of the line, and ends with
  * the end of a line; what is included comes first. */
 
-bool part_next(char **text, const char *file, struct part *part)
+bool target_part_next(char **text, const char *file, struct target_part *part)
 {
     if (!*text)
         return false;
-    *part = (struct part){"", file, *text};
+    *part = (struct target_part){"", file, *text};
     char *tab = strchr(*text, '\t'), *line = strchr(*text, '\n');
     if (**text == '\f' && tab && line && tab < line) {
         *tab = *line = 0;
-        *part = (struct part){*text + 1, tab + 1, line + 1};
+        *part = (struct target_part){*text + 1, tab + 1, line + 1};
     }
     char *end = strstr(part->text, "\n\f");
     *text = end ? end + 1 : NULL;
@@ -88,9 +92,9 @@ static bool open_path(struct opened *o, const char *path)
 
 static bool open_in(struct opened *o, const char *directory, const char *below, const char *name)
 {
-    char *path;
-    if (!directory || asprintf(&path, "%s%s/%s.conf", directory, below, name) < 0)
+    if (!directory)
         return false;
+    char *path = memory_printed("%s%s/%s.conf", directory, below, name);
     bool done = open_path(o, path);
     int e = errno;
     free(path);
@@ -134,10 +138,8 @@ static bool open_named(struct opened *o, const char *name)
 static bool open_beside(struct opened *o, const char *name)
 {
     const char *slash = strrchr(o->from->path, '/');
-    char *path;
-    if (asprintf(&path, "%.*s%s%s", *name == '/' || !slash ? 0 : (int)(slash + 1 - o->from->path),
-                 o->from->path, name, is_path(name) ? "" : ".conf") < 0)
-        return false;
+    char *path = memory_printed("%.*s%s%s", *name == '/' || !slash ? 0 : (int)(slash + 1 - o->from->path),
+                                o->from->path, name, is_path(name) ? "" : ".conf");
     bool done = open_path(o, path);
     free(path);
     return done;

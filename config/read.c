@@ -1,6 +1,11 @@
 /* Reads the parts of a description, each into what those before it said. */
 #define _GNU_SOURCE
+#include "config/read.h"
+
+#include "config/find.h"
 #include "config/reader.h"
+#include "config/rules.h"
+#include "config/values.h"
 #include "memory/memory.h"
 
 #include <stdlib.h>
@@ -304,8 +309,8 @@ static void read_parts(struct reader *reader, const char *text, const char *file
 {
     struct target_names read = {0};
     char *pieces = memory_copied(text), *rest = pieces;
-    struct part part;
-    while (part_next(&rest, file, &part)) {
+    struct target_part part;
+    while (target_part_next(&rest, file, &part)) {
         add_name(&target->sources, part.file);
         reader->file = target->sources.items[target->sources.count - 1];
         reader->part = ++target->parts;

@@ -1,5 +1,7 @@
 /* What the entries of a description must have in common. */
-#include "config/reader.h"
+#include "config/rules.h"
+
+#include "config/values.h"
 
 #include <string.h>
 

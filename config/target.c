@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "config/target.h"
 
-#include "config/reader.h"
+#include "config/values.h"
 #include "memory/memory.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Target descriptions: what an environment's lines and events are called, how
+/* Target descriptions, once they are read (read.h; find.h finds their texts): what an environment's lines and events are called, how
  * they look and what they must obey.  docs/config.md explains the language.
  *
  * A description checks and draws; the order never needs it.  Once read it does
@@ -8,7 +8,9 @@
 
 #include "wire/event.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum target_shape { SHAPE_NONE, SHAPE_CIRCLE, SHAPE_SQUARE };
@@ -81,14 +83,6 @@ struct target {
     int parts;
 };
 
-/* Reads a description from text, which may have several parts (target_load).  Every mistake is
- * written to `complaints` as `FILE:LINE: what is wrong`; then the result is NULL. */
-struct target *target_read(const char *text, const char *name, FILE *complaints);
-
-/* Changes how things look as a text says: labels, texts, letters, titles, colours, shapes, arrows,
- * whether kinds are drawn, clusters; all else in it is passed over.  False: it has mistakes, and what
- * was good in it has changed. */
-bool target_dress(struct target *target, const char *text, const char *name, FILE *complaints);
 void target_free(struct target *target);
 
 const struct target_kind *target_kind(const struct target *target, const char *kind);
@@ -106,15 +100,5 @@ struct target_lines {
     const char *(*name)(const void *context, uint32_t line);
 };
 void target_sort(uint32_t *lines, size_t count, const struct target_lines *look);
-
-/* Finds the text of a description by path or by name: in $POET_CONFIG, in the user's own directory
- * ($XDG_CONFIG_HOME/poet, else ~/.config/poet), beside the program; with the parts that it includes, as
- * far as they are found.  NULL with errno set; *path receives where it was found.  Both are the
- * caller's to free. */
-char *target_load(const char *name, char **path);
-
-/* The user's own layer over a description: likewise, if there is a file of that name in the user's own
- * directory, and it includes something. */
-char *target_own_layer(const char *name, char **path);
 
 #endif

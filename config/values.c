@@ -1,6 +1,7 @@
 /* Values of a description, each checked; every mistake with its line. */
 #define _GNU_SOURCE
-#include "config/reader.h"
+#include "config/values.h"
+
 #include "wire/text.h"
 #include "memory/memory.h"
 

@@ -50,6 +50,15 @@ void *grow(void *array, size_t *room, size_t need, size_t each)
     return memory_resized(array, more, each);
 }
 
+void *grow_zeroed(void *array, size_t *room, size_t need, size_t each)
+{
+    size_t before = *room;
+    char *grown = grow(array, room, need, each);
+    if (*room > before)
+        memset(grown + before * each, 0, (*room - before) * each);
+    return grown;
+}
+
 char *memory_copied(const char *text)
 {
     return text ? memory_given(strdup(text), strlen(text) + 1) : NULL;

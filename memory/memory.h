@@ -20,6 +20,8 @@ void *memory_zeroed(size_t n, size_t each);
 void *memory_resized(void *array, size_t n, size_t each);
 /* The array with room for at least `need` members, *room of them: it doubles.  What is new is not set. */
 void *grow(void *array, size_t *room, size_t need, size_t each);
+/* The same; what is new is zeroed. */
+void *grow_zeroed(void *array, size_t *room, size_t need, size_t each);
 
 /* Appends to an array whose count alone is known: it doubles. */
 #define PUSH(array, count, value)                                                              \

@@ -1,5 +1,7 @@
 /* The columns of a scene: slots side by side, how wide each is, and, placed by time, its ruler. */
-#include "render/builder.h"
+#include "render/columns.h"
+
+#include "render/measure.h"
 #include "render/slots.h"
 #include "memory/memory.h"
 

@@ -1,7 +1,9 @@
 /* Words around the picture: title, caption, legend. */
 #define _GNU_SOURCE
-#include "render/builder.h"
+#include "render/legend.h"
+
 #include "memory/memory.h"
+#include "render/measure.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,9 @@
 /* Arrows between marks: pairs, messages, groups, and stubs to what is not shown. */
-#include "render/builder.h"
+#include "render/links.h"
+
+#include "memory/memory.h"
+#include "render/measure.h"
+#include "wire/placed.h"
 
 static const struct scene_mark *mark_of(const struct scene *scene, struct ref at, int32_t row)
 {

@@ -1,5 +1,7 @@
 /* How large words are, and where lines are. */
-#include "render/builder.h"
+#include "render/measure.h"
+
+#include "memory/memory.h"
 
 #include <string.h>
 

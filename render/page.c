@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "render/page.h"
 
+#include "memory/memory.h"
+
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <errno.h>
@@ -262,9 +264,7 @@ struct page_file {
 
 static const char *begin_file(struct page_file *f, const struct page_options *o, const char *path)
 {
-    *f = (struct page_file){.options = *o, .path = strdup(path)};
-    if (!f->path || asprintf(&f->part, "%s.part", path) < 0)
-        return "out of memory";
+    *f = (struct page_file){.options = *o, .path = memory_copied(path), .part = memory_printed("%s.part", path)};
     f->sink.f = fopen(f->part, "wbe");
     return f->sink.f ? NULL : strerror(errno);
 }
@@ -307,11 +307,10 @@ const char *page_write(const struct scene *scene, const struct page_options *o, 
 
 struct page_file *page_open(const struct page_options *o, const char *path, const char **why)
 {
-    struct page_file *f = malloc(sizeof *f);
-    *why = f ? begin_file(f, o, path) : "out of memory";
+    struct page_file *f = memory_bytes(sizeof *f);
+    *why = begin_file(f, o, path);
     if (*why) {
-        if (f)
-            free_file(f);
+        free_file(f);
         free(f);
         return NULL;
     }

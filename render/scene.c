@@ -1,6 +1,11 @@
 #define _GNU_SOURCE
 #include "render/builder.h"
 #include "memory/memory.h"
+#include "render/columns.h"
+#include "render/legend.h"
+#include "render/links.h"
+#include "render/measure.h"
+#include "wire/placed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +183,7 @@ static void name_stubs(struct builder *b, struct placed_mark *marks, uint32_t co
         if (!line)
             continue;
         const char *label = book_label(b->book, line);
-        char *name = strndup(label, (size_t)name_bytes(label));
+        char *name = memory_copied_part(label, (size_t)name_bytes(label));
         m->stub = build_fit(b, name, STUB_PT, STUB_MAX_PT);
         free(name);
         double width = build_measure(b, m->stub, STUB_PT, false) + 9;
@@ -386,9 +391,7 @@ struct scene *scene_build(const struct shown_window *window, const struct book *
                           const struct scene_options *options)
 {
     struct builder b = {.window = window, .book = book, .options = options};
-    b.scene = calloc(1, sizeof *b.scene);
-    if (!b.scene)
-        return NULL;
+    b.scene = memory_zeroed(1, sizeof *b.scene);
     build(&b);
     free(b.row_of);
     return b.scene;

@@ -12,6 +12,7 @@
 #define RENDER_SCENE_H
 
 #include "clients/book/book.h"
+#include "wire/placed.h"
 
 enum scene_style { STYLE_NONE, STYLE_DASHED, STYLE_THIN, STYLE_SOLID };
 enum scene_arrow { ARROW_SYNC, ARROW_ASYNC, ARROW_GROUP, ARROW_STUB, ARROW_CROSSING, ARROW_VIA };
@@ -149,7 +150,7 @@ struct scene_options {
 #define SCENE_NAME_PT 9.0
 #define SCENE_LABEL_MAX_PT 130.0
 
-/* Window and book must outlive the scene.  NULL only if memory ran out. */
+/* Window and book must outlive the scene. */
 struct scene *scene_build(const struct shown_window *window, const struct book *book,
                           const struct scene_options *options);
 void scene_free(struct scene *scene);

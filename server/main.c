@@ -1,5 +1,6 @@
 /* poet server: takes events from programs, keeps their order, answers viewers. */
 #define _GNU_SOURCE
+#include "memory/memory.h"
 #include "server/options.h"
 #include "server/file/replay.h"
 #include "server/loop/log.h"
@@ -145,7 +146,7 @@ static bool listen_on(struct server *server, const char *endpoint)
         return false;
     }
     ev_io *io = &server->listeners[server->listener_count];
-    server->endpoints[server->listener_count++] = strdup(endpoint);
+    server->endpoints[server->listener_count++] = memory_copied(endpoint);
     ev_io_init(io, on_accept, fd, EV_READ);
     io->data = server;
     ev_io_start(server->loop, io);
@@ -302,9 +303,9 @@ int main(int argc, char **argv)
     }
     server.spare = -1;
     server.loop = ev_loop_new(EVFLAG_AUTO);
-    server.listeners = calloc(LISTENS_MOST, sizeof *server.listeners);
-    server.endpoints = calloc(LISTENS_MOST, sizeof *server.endpoints);
-    if (!server.loop || !server.listeners || !server.endpoints)
+    server.listeners = memory_zeroed(LISTENS_MOST, sizeof *server.listeners);
+    server.endpoints = memory_zeroed(LISTENS_MOST, sizeof *server.endpoints);
+    if (!server.loop)
         return fail("start", "out of memory");
     if (asked.file) { /* private: one file for one client */
         server.once = server.quiet = server.runs.quiet = true;

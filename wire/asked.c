@@ -1,7 +1,7 @@
 #include "wire/asked.h"
 
 #include "wire/limits.h"
-#include "wire/shown.h"
+#include "wire/ref.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What a server tells about a run: lines, events, windows, figures, as structs and
- * as bytes.  Everything read into these structs is owned by them and freed by
+/* What a server tells about a run: lines, events, processes, figures, as structs and
+ * as bytes.  Windows are in placed.h, what is found out about the order in found.h.  Everything read into these structs is owned by them and freed by
  * their _free.  get_ functions fail the reader on nonsense and leave a struct
  * that may be freed. */
 #ifndef WIRE_SHOWN_H
@@ -45,20 +45,6 @@ struct shown_event {
     uint8_t doubt; /* an enum unseen: why more may be before it than is told */
     uint8_t stands;   /* not told with it, but by STANDS: 0, or 1 + enum precedence */
     int64_t since_ns; /* since the event before it on its line; -1 there is none */
-};
-
-struct shown_gap {
-    uint32_t line;
-    uint64_t first, count;
-};
-
-struct shown_crossing { /* a message that passes the window by */
-    struct ref from, to;
-};
-
-struct shown_via { /* order between two drawn events through lines that are not */
-    struct ref from, to;
-    uint32_t line; /* the last of those */
 };
 
 struct shown_module {
@@ -113,93 +99,6 @@ struct shown_trouble {
     char *why;
 };
 
-struct shown_row {
-    uint32_t line;       /* the first, if it is a cluster */
-    uint32_t *members;   /* the other lines of a cluster */
-    uint64_t *lefts;     /* events of each of them left of the window */
-    uint32_t member_count;
-    struct presences in; /* at the left edge */
-    uint64_t left;       /* events left of the window, of all its lines */
-    bool open;           /* the line has events or states on both sides: it crosses the left edge */
-};
-
-struct shown_window {
-    uint64_t generation, anchor, count; /* position of the anchor, length of the log */
-    int32_t from;
-    uint32_t columns;
-    int64_t time_ns;     /* where column 0 begins, if placed by time */
-    int32_t first, last; /* columns that hold something */
-    bool more_left, more_right;
-    bool unresolved; /* what some rows have further right was not looked for */
-    struct shown_row *rows;
-    uint32_t row_count;
-    struct shown_event *events;
-    uint32_t event_count;
-    struct shown_event *pending;
-    uint32_t pending_count;
-    struct shown_gap *gaps;
-    uint32_t gap_count;
-    struct shown_crossing *crossings;
-    uint32_t crossing_count;
-    struct shown_via *vias;
-    uint32_t via_count;
-    uint64_t idle_lines; /* that are drawn but have no row: they have no event in the window */
-    uint64_t left_lines; /* that have events in it, but there were too many rows */
-};
-
-/* A run from far away: events per row and pixel. */
-struct shown_density {
-    int64_t from, to;
-    uint32_t pixels, row_count;
-    uint32_t *rows;       /* lines */
-    uint32_t *counts;     /* by row, then pixel */
-    uint64_t *blocked_ns; /* the longest stretch that begins there in which only blocked threads were in the line */
-};
-
-/* A thread that waits at the end of what was recorded. */
-struct shown_wait {
-    uint32_t thread, about; /* lines; about 0: something that was not seen */
-    struct shown_event event; /* its last one */
-    struct shown_holder { /* who must go before it goes on */
-        uint32_t thread;
-        struct ref since; /* the event by which it came in; number 0: not kept */
-    } *holders;
-    uint32_t holder_count;
-};
-
-/* Each waits for the next, by what it waits about, and the last for the first. */
-struct shown_cycle {
-    struct shown_step {
-        uint32_t thread, about;
-    } *steps;
-    uint32_t count;
-};
-
-/* How many events of a run stand how to one of them. */
-struct shown_count {
-    struct ref at;
-    bool known; /* there is such an event, and it is ordered */
-    uint64_t before, after, concurrent, same; /* same: itself and the others of its point */
-    uint64_t unknown; /* they may be ordered by what was not seen */
-};
-
-/* What a search has found. */
-struct shown_hit {
-    struct ref at;
-    uint64_t position;
-};
-
-struct shown_found {
-    bool done;
-    uint64_t looked; /* at so many events */
-    uint64_t count;  /* of hits so far, told or not */
-    char *problem;   /* "" none: what is wrong with the expression */
-    struct shown_hit *hits; /* new ones, in the order of the log, or against it if backwards */
-    uint32_t hit_count;
-};
-
-void put_ref(struct out *out, struct ref ref);
-struct ref get_ref(struct in *in);
 void put_line_is(struct out *out, const struct shown_line *line);
 void get_line_is(struct in *in, struct shown_line *line);
 void shown_line_free(struct shown_line *line);
@@ -215,20 +114,5 @@ void shown_run_free(struct shown_run *run);
 void put_stat(struct out *out, const struct shown_stat *stat);
 void get_stat(struct in *in, struct shown_stat *stat);
 void shown_stat_free(struct shown_stat *stat);
-void put_window(struct out *out, const struct shown_window *window);
-void get_window(struct in *in, struct shown_window *window);
-void shown_window_free(struct shown_window *window);
-void put_density(struct out *out, const struct shown_density *density);
-void get_density(struct in *in, struct shown_density *density);
-void shown_density_free(struct shown_density *density);
-void put_count(struct out *out, const struct shown_count *count);
-void get_count_is(struct in *in, struct shown_count *count);
-void put_found(struct out *out, const struct shown_found *found);
-void get_found(struct in *in, struct shown_found *found);
-void shown_found_free(struct shown_found *found);
-void put_wait(struct out *out, const struct shown_wait *wait);
-void get_wait(struct in *in, struct shown_wait *wait);
-void shown_wait_free(struct shown_wait *wait);
-void get_cycle(struct in *in, struct shown_cycle *cycle);
 
 #endif

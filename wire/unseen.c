@@ -1,5 +1,4 @@
-/* The words for reasons. */
-#include "wire/event.h"
+#include "wire/unseen.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "clients/book/book.h"
 
+#include "config/find.h"
+#include "config/read.h"
 #include "wire/limits.h"
 #include "wire/text.h"
 #include "memory/memory.h"

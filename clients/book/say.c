@@ -2,6 +2,7 @@
 #include "clients/book/say.h"
 
 #include "memory/memory.h"
+#include "wire/found.h"
 
 #include <stdio.h>
 #include <stdlib.h>

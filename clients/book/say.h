@@ -3,6 +3,7 @@
 #define CLIENTS_BOOK_SAY_H
 
 #include "clients/book/book.h"
+#include "wire/found.h"
 
 /* "T:main: create (1:3) about T:worker, together with 2:1 T:worker “a text”".  The caller's to free. */
 char *say_event(const struct book *book, const struct shown_event *event);

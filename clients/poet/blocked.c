@@ -5,6 +5,7 @@
 #include "clients/book/say.h"
 #include "clients/poet/json.h"
 #include "clients/source/waits.h"
+#include "wire/found.h"
 #include "wire/limits.h"
 
 #include <json-c/json.h>

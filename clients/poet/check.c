@@ -3,7 +3,10 @@
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
+#include "config/find.h"
+#include "config/read.h"
 #include "memory/memory.h"
+#include "wire/ref.h"
 
 #include <errno.h>
 #include <stdarg.h>

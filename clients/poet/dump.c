@@ -4,6 +4,7 @@
 #include "clients/poet/subject.h"
 
 #include "clients/poet/json.h"
+#include "wire/ref.h"
 #include "wire/text.h"
 
 #include <json-c/json.h>

@@ -2,10 +2,12 @@
 #define _GNU_SOURCE
 #include "clients/poet/formats.h"
 #include "clients/poet/picture.h"
+#include "clients/poet/wanted.h"
 #include "render/lettering.h"
 #include "render/page.h"
 #include "render/text.h"
 #include "wire/limits.h"
+#include "wire/placed.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -91,10 +93,7 @@ static struct scene *make_scene(const struct picture *p, const struct book *book
                                     .squeeze = p->view ? p->look.squeeze : true,
                                     .threshold_ns = p->look.threshold_ns,
                                     .measure = measured ? lettering_width : NULL};
-    struct scene *scene = scene_build(&p->window, book, &options);
-    if (!scene)
-        abort();
-    return scene;
+    return scene_build(&p->window, book, &options);
 }
 
 /* More than was asked for at first: as far as the run goes. */

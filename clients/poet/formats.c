@@ -129,9 +129,7 @@ static void shiviz_begin(struct format *format, struct subject *subject, FILE *f
             *c = *c == ' ' || *c == '\n' ? '_' : *c;
         for (uint32_t k = 0; k < i; k++)
             if (strcmp(z->hosts[k].name, z->hosts[i].name) == 0) {
-                char *longer;
-                if (asprintf(&longer, "%s#%u", z->hosts[i].name, i + 1) < 0)
-                    abort();
+                char *longer = memory_printed("%s#%u", z->hosts[i].name, i + 1);
                 free(z->hosts[i].name);
                 z->hosts[i].name = longer;
                 break;

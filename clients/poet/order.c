@@ -5,6 +5,7 @@
 
 #include "clients/poet/json.h"
 #include "memory/memory.h"
+#include "wire/ref.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>

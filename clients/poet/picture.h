@@ -1,11 +1,11 @@
-/* A picture of a source: options that `export` and `show` share, and the window they
- * ask for. */
+/* A picture of a source: what is wanted of it (wanted.h reads the options), and the window that is asked for. */
 #ifndef CLIENTS_POET_PICTURE_H
 #define CLIENTS_POET_PICTURE_H
 
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 #include "clients/source/place.h"
+#include "wire/placed.h"
 
 struct picture {
     const struct command *command; /* for complaints about options */
@@ -33,9 +33,6 @@ struct picture {
     uint32_t row_count;
     char title[256];
 };
-
-/* The options that `export` and `show` share, a child of their tables; its input is a struct picture. */
-extern const struct argp picture_options;
 
 /* The same picture, other columns. */
 bool picture_columns(const struct command *command, struct picture *picture, struct subject *subject,

@@ -32,14 +32,6 @@ static bool fail(struct reader *r, uint64_t line, const char *format, ...)
     return false;
 }
 
-static void *more(void *array, size_t *room, size_t need, size_t each)
-{
-    if (need <= *room)
-        return array;
-    *room = *room ? 2 * *room : 16;
-    return memory_resized(array, *room, each);
-}
-
 /* ---- expressions ---- */
 
 static pcre2_code *compile(struct reader *r, const char *what, const char *expression)
@@ -86,7 +78,7 @@ static uint32_t host_of(struct reader *r, const char *name)
     for (uint32_t i = log->host_count; i-- > 0;)
         if (strcmp(log->hosts[i], name) == 0)
             return i;
-    log->hosts = more(log->hosts, &r->host_room, log->host_count + 1, sizeof *log->hosts);
+    log->hosts = grow(log->hosts, &r->host_room, log->host_count + 1, sizeof *log->hosts);
     log->hosts[log->host_count] = memory_copied(name);
     return log->host_count++;
 }
@@ -110,7 +102,7 @@ static void unescape_quotes(char *s)
 static struct json_object *parse_clock(const char *s, size_t size, enum json_tokener_error *error)
 {
     enum json_tokener_error ignored;
-    char *copy = strndup(s, size);
+    char *copy = memory_copied_part(s, size);
     struct json_object *clock = json_tokener_parse_verbose(copy, error);
     if (!clock) {
         unescape_quotes(copy);
@@ -141,7 +133,7 @@ static bool read_clock(struct reader *r, struct shiviz_event *e, const char *s, 
         }
         if (n == 0)
             continue;
-        e->clock = more(e->clock, &room, e->entries + 1, sizeof *e->clock);
+        e->clock = grow(e->clock, &room, e->entries + 1, sizeof *e->clock);
         e->clock[e->entries++] = (struct shiviz_entry){host_of(r, key), (uint64_t)n};
     }
     json_object_put(clock);
@@ -177,9 +169,8 @@ static void read_fields(struct reader *r, struct shiviz_event *e)
         if (strcmp(name, "host") == 0 || strcmp(name, "clock") == 0 || strcmp(name, "event") == 0 ||
             !group(r, name, &begin, &length) || !length)
             continue;
-        e->fields = more(e->fields, &room, e->field_count + 1, sizeof *e->fields);
-        if (asprintf(&e->fields[e->field_count], "%s: %.*s", name, (int)(length & 0xffff), begin) >= 0)
-            e->field_count++;
+        e->fields = grow(e->fields, &room, e->field_count + 1, sizeof *e->fields);
+        e->fields[e->field_count++] = memory_printed("%s: %.*s", name, (int)(length & 0xffff), begin);
     }
 }
 
@@ -195,7 +186,7 @@ static bool read_event(struct reader *r)
     struct shiviz_log *log = r->log;
     const char *host, *clock, *text = "";
     size_t host_size, clock_size, size = 0;
-    log->events = more(log->events, &r->event_room, log->event_count + 1, sizeof *log->events);
+    log->events = grow(log->events, &r->event_room, log->event_count + 1, sizeof *log->events);
     struct shiviz_event *e = &log->events[log->event_count++];
     *e = (struct shiviz_event){0};
     bool both = group(r, "host", &host, &host_size) && group(r, "clock", &clock, &clock_size);
@@ -204,12 +195,12 @@ static bool read_event(struct reader *r)
     if (!both || !host_size)
         return fail(r, e->line, "an event without a host or a clock");
     group(r, "event", &text, &size);
-    char *name = strndup(host, host_size);
+    char *name = memory_copied_part(host, host_size);
     e->host = host_of(r, name);
     free(name);
     while (size && (text[size - 1] == '\r' || text[size - 1] == ' '))
         size--;
-    e->text = strndup(text, size);
+    e->text = memory_copied_part(text, size);
     read_fields(r, e);
     if (!read_clock(r, e, clock, clock_size))
         return false;
@@ -373,7 +364,7 @@ static bool read_split(struct reader *r, size_t size, const char *split, struct 
         PCRE2_UCHAR *trace = NULL;
         PCRE2_SIZE length;
         if (pcre2_substring_get_byname(match, (PCRE2_SPTR)"trace", &trace, &length) == 0)
-            name = strndup((const char *)trace, length);
+            name = memory_copied_part((const char *)trace, length);
         pcre2_substring_free(trace);
         from = pcre2_get_ovector_pointer(match)[1];
     }

@@ -6,6 +6,7 @@
 #include "clients/poet/json.h"
 #include "memory/memory.h"
 #include "wire/limits.h"
+#include "wire/ref.h"
 #include "wire/text.h"
 
 #include <json-c/json.h>

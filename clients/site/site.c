@@ -2,6 +2,7 @@
 #include "clients/site/site.h"
 #include "clients/site/name.h"
 #include "clients/site/regular.h"
+#include "memory/memory.h"
 #include "wire/text.h"
 
 #include <dwarf.h>
@@ -33,7 +34,7 @@ static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
 struct sites *sites_new(void)
 {
     setenv("DEBUGINFOD_URLS", "", 0); /* never ask the network while drawing */
-    return calloc(1, sizeof(struct sites));
+    return memory_zeroed(1, sizeof(struct sites));
 }
 
 static void program_free(struct program *program)
@@ -93,21 +94,16 @@ void sites_process(struct sites *sites, uint32_t index, const struct shown_proce
     if (index > sites->count)
         return;
     if (index == sites->count) {
-        struct program *more = realloc(sites->programs, (index + 1) * sizeof *more);
-        if (!more)
-            return;
-        sites->programs = more;
+        sites->programs = memory_resized(sites->programs, index + 1, sizeof *sites->programs);
         sites->programs[sites->count++] = (struct program){0};
     }
     struct program *program = &sites->programs[index];
     program_free(program);
     sites->last = (struct name_last){0};
-    program->modules = calloc(process->module_count + 1, sizeof *program->modules);
-    if (!program->modules)
-        return;
+    program->modules = memory_zeroed(process->module_count + 1, sizeof *program->modules);
     for (uint32_t i = 0; i < process->module_count; i++) {
         program->modules[program->module_count] = process->modules[i];
-        program->modules[program->module_count++].path = strdup(process->modules[i].path);
+        program->modules[program->module_count++].path = memory_copied(process->modules[i].path);
     }
     program->dwfl = dwfl_begin(&callbacks);
     if (!program->dwfl)

@@ -1,6 +1,7 @@
 /* What is asked on a connection, and what comes in on it. */
-#include "clients/source/source.h"
+#include "clients/source/ask.h"
 
+#include "clients/source/source.h"
 #include "memory/map.h"
 #include "wire/limits.h"
 #include "wire/text.h"

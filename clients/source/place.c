@@ -6,10 +6,7 @@
 
 static void *copy_of(const void *from, size_t count, size_t bytes)
 {
-    void *to = count ? malloc(count * bytes) : NULL;
-    if (count && !to)
-        abort();
-    return count ? memcpy(to, from, count * bytes) : NULL;
+    return count ? memcpy(memory_bytes(count * bytes), from, count * bytes) : NULL;
 }
 
 void place_copy(struct place *to, const struct place *from)

@@ -60,11 +60,4 @@ void place_request(const struct place *place, struct window_request *request);
 /* One move after the others; joined with the last if that was of the same line. */
 void place_move(struct place *place, uint32_t line, int64_t events);
 
-/* Views in files.  Reading leaves lines that the book does not know out; a place in another run than that
- * of the file has its rows only. */
-bool place_write(const struct place *place, const struct look *look, const struct book *book,
-                 struct sites *sites, FILE *f);
-bool place_read(struct place *place, struct look *look, const struct book *book, struct sites *sites,
-                const char *file, struct error *error);
-
 #endif

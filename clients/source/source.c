@@ -196,11 +196,11 @@ static char *quoted(const char *s)
 static bool start_remote(struct source *source, const char *what, struct error *error)
 {
     const char *ssh = getenv("POET_SSH"), *host = what + 4, *file = strchr(host, ':');
-    char *name = strndup(host, file ? (size_t)(file - host) : strlen(host)), *command = NULL;
+    char *name = memory_copied_part(host, file ? (size_t)(file - host) : strlen(host));
     char *path = file ? quoted(file + 1) : NULL;
+    char *command = memory_printed("poet server --stdio%s%s", path ? " -- " : "", path ? path : "");
     int errors;
-    bool ok = name && *name && *name != '-' &&
-              asprintf(&command, "poet server --stdio%s%s", path ? " -- " : "", path ? path : "") > 0;
+    bool ok = *name && *name != '-';
     if (!ok) {
         error_set(error, "%s: write ssh:HOST or ssh:HOST:FILE", what);
     } else {
@@ -308,7 +308,7 @@ static void consider_server(struct latest *latest, const char *endpoint)
     source.fd = endpoint_connect(endpoint, 500, &absent, &ignored);
     if (source.fd < 0)
         return;
-    source.name = strdup(endpoint);
+    source.name = memory_copied(endpoint);
     source.book.named = true;
     struct stat st;
     if (say_hello(&source) && wait_for_welcome(&source, &ignored) &&
@@ -416,9 +416,9 @@ bool source_open(struct source *source, const char *what, enum source_lines line
             return false;
         what = path;
     }
-    source->name = strdup(what);
-    char *copy = strdup(what);
-    bool ok = source->name && copy && open_what(source, copy, lines, error);
+    source->name = memory_copied(what);
+    char *copy = memory_copied(what);
+    bool ok = open_what(source, copy, lines, error);
     free(copy);
     if (!ok)
         source_close(source);
@@ -458,7 +458,7 @@ bool source_open_default(struct source *source, struct error *error)
     if (fd < 0)
         return false;
     source->fd = fd;
-    source->name = strdup(endpoint);
+    source->name = memory_copied(endpoint);
     if (say_hello(source) && wait_for_welcome(source, error))
         return true;
     source_close(source);

@@ -2,6 +2,7 @@
 
 #include "memory/memory.h"
 #include "wire/limits.h"
+#include "wire/placed.h"
 
 bool stands_ask(const struct stands *stands, struct ref about, struct out *body)
 {

@@ -4,6 +4,7 @@
 
 #include "wire/ask.h"
 #include "wire/asked.h"
+#include "wire/placed.h"
 #include "wire/shown.h"
 
 struct stands {

@@ -1,5 +1,6 @@
 /* Views in files, in libconfig's syntax. */
-#include "clients/source/place.h"
+#include "clients/source/viewfile.h"
+
 #include "clients/site/regular.h"
 #include "memory/memory.h"
 

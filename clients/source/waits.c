@@ -1,6 +1,7 @@
 #include "clients/source/waits.h"
 
 #include "memory/memory.h"
+#include "wire/found.h"
 
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
 #define CLIENTS_SOURCE_WAITS_H
 
 #include "wire/ask.h"
+#include "wire/found.h"
 #include "wire/shown.h"
 
 struct waits {

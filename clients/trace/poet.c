@@ -1,4 +1,4 @@
-/* poet.h: lines, events and orders of the program's own. */
+/* poet.h: events and orders of the program's own. */
 #define _GNU_SOURCE
 #include "clients/trace/core/arena.h"
 #include "clients/trace/core/codes.h"
@@ -10,6 +10,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/text.h"
 #include "clients/trace/core/thread.h"
+#include "clients/trace/own.h"
 #include "clients/trace/poet.h"
 #include "wire/event.h"
 #include "wire/limits.h"
@@ -24,146 +25,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Own lines by index, in blocks that are never moved. */
-#define BLOCK 4096u
-struct own {
-    struct line line;
-    struct thread *_Atomic thread; /* of a task */
-};
-static struct own *_Atomic blocks[LIMIT_LINES / BLOCK];
-
-static struct own *own_at(poet_line_t index)
-{
-    struct own *block =
-        index < LIMIT_LINES ? atomic_load_explicit(&blocks[index / BLOCK], memory_order_acquire)
-                            : NULL;
-    struct own *own = block ? &block[index % BLOCK] : NULL;
-    return own && line_index(&own->line) ? own : NULL;
-}
-
-static struct line *own_line(poet_line_t index)
-{
-    struct own *own = own_at(index);
-    return own ? &own->line : NULL;
-}
-
-static struct own *own_make(uint32_t index)
-{
-    struct own *_Atomic *at = &blocks[index / BLOCK];
-    struct own *block = atomic_load_explicit(at, memory_order_acquire);
-    if (!block) {
-        struct own *fresh = arena_take(BLOCK * sizeof *fresh);
-        if (!fresh)
-            return NULL;
-        block = atomic_compare_exchange_strong(at, &block, fresh) ? fresh : block;
-    }
-    return &block[index % BLOCK];
-}
-
-/* Announces a line of the program's own through a thread; NULL if it does not fit. */
-static struct own *open_line_as(struct thread *t, const char *kind, const char *name,
-                                const void *object, unsigned flags, const uint64_t *identity,
-                                uintptr_t site)
-{
-    busy_begin(t);
-    uint32_t index = line_announce(t, kind, name ? name : "", object, site, flags, identity);
-    struct own *own = index ? own_make(index) : NULL;
-    if (own) { /* it may have been another line in an earlier life */
-        atomic_store(&own->line.number, 0);
-        atomic_store(&own->line.far, NULL);
-        line_opened(&own->line, t, index);
-    }
-    busy_end(t);
-    return own;
-}
-
-poet_line_t poet_line_at(const char *kind, const char *name, const void *object, unsigned flags,
-                         const void *site)
-{
-    struct thread *t = thread_recording();
-    if (!t || !kind)
-        return 0;
-    struct own *own = open_line_as(t, kind, name, object,
-                                   (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS, NULL,
-                                   (uintptr_t)site);
-    return own ? line_index(&own->line) : 0;
-}
-
-poet_line_t poet_line(const char *kind, const char *name, const void *object, unsigned flags)
-{
-    return poet_line_at(kind, name, object, flags, NULL);
-}
-
-/* ---- tasks ---- */
-
-/* One that nobody creates announces itself. */
-static struct own *open_by_itself(const char *kind, const char *name, const void *object,
-                                  uintptr_t site, struct thread **thread)
-{
-    static struct line none;
-    struct thread *t = *thread = atomic_load(&live) ? thread_make_own(&none) : NULL;
-    struct own *own = t ? open_line_as(t, kind, name, object, 0, NULL, site) : NULL;
-    if (own) {
-        t->own = &own->line;
-        t->queue->thread = line_index(&own->line);
-    } else if (t) {
-        thread_end(t);
-    }
-    return own;
-}
-
-poet_line_t poet_task_at(const char *kind, const char *name, const void *object, const void *site)
-{
-    struct thread *by = thread_recording(), *t = NULL;
-    if (!kind || (!by && !thread_runtime()))
-        return 0;
-    int saved = errno;
-    struct own *own = by ? open_line_as(by, kind, name, object, LINE_FOLLOWS, NULL, (uintptr_t)site)
-                         : open_by_itself(kind, name, object, (uintptr_t)site, &t);
-    if (own && !t)
-        t = thread_make_own(&own->line);
-    if (own)
-        atomic_store(&own->thread, t);
-    errno = saved;
-    return own && t ? line_index(&own->line) : 0;
-}
-
-poet_line_t poet_task(const char *kind, const char *name, const void *object)
-{
-    return poet_task_at(kind, name, object, NULL);
-}
-
-void poet_become(poet_line_t task)
-{
-    struct own *own = task ? own_at(task) : NULL;
-    struct thread *t = own ? atomic_load(&own->thread) : NULL;
-    thread_mine = t ? t : thread_base;
-}
-
-void poet_task_gone(poet_line_t task)
-{
-    struct own *own = own_at(task);
-    struct thread *t = own ? atomic_exchange(&own->thread, NULL) : NULL;
-    if (!t)
-        return;
-    if (t == thread_mine)
-        thread_mine = thread_base;
-    int saved = errno;
-    thread_end(t);
-    errno = saved;
-}
-
 poet_type_t poet_type(const char *name, const char *const *after)
 {
     return name ? codes_type(name, after) : 0;
-}
-
-struct line *line_by_code(struct thread *t, uint32_t index)
-{
-    if (index == 0 || index == line_index(t->own))
-        return index ? t->own : thread_place(t);
-    struct line *place = thread_place(t);
-    return atomic_load(&place->index) == index ? place : own_line(index);
 }
 
 poet_line_t poet_here(void)
@@ -484,35 +348,6 @@ poet_event_t poet_record(const poet_record_t *record)
                                   .payload_bytes = n * (uint32_t)sizeof *more});
     busy_end(t);
     return event;
-}
-
-int poet_identity(poet_line_t line, uint64_t identity[2])
-{
-    struct thread *t = thread_recording();
-    const struct line *place = t ? thread_place(t) : NULL;
-    bool of_all = place && line_index(place) == line && atomic_load(&place->far);
-    identity[0] = instance;
-    identity[1] = line;
-    return t && line_current(line) && !of_all;
-}
-
-poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2])
-{
-    struct thread *t = thread_recording();
-    struct own *own = t && kind ? open_line_as(t, kind, name, NULL, 0, identity, 0) : NULL;
-    return own ? line_index(&own->line) : 0;
-}
-
-poet_line_t poet_line_shared(const char *kind, const char *name, uint64_t key)
-{
-    struct thread *t = thread_recording();
-    uint64_t *far = t && kind ? poet_counter(key ^ SHARED_KEYS, 1) : NULL;
-    struct own *own = far ? open_line_as(t, kind, name, NULL, LINE_SHARED,
-                                         (const uint64_t[]){key, SHARED_KEYS}, 0) : NULL;
-    if (!own)
-        return 0;
-    atomic_store(&own->line.far, (_Atomic uint64_t *)far);
-    return line_index(&own->line);
 }
 
 int poet_recorded(void) { return thread_self() != NULL; }

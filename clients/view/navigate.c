@@ -1,6 +1,7 @@
 /* Changes of place: scrolling, zooming, jumping, selecting. */
 #include "clients/view/view.h"
 #include "memory/memory.h"
+#include "wire/ref.h"
 
 #include <math.h>
 #include <stdlib.h>

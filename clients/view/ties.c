@@ -1,5 +1,6 @@
 /* How the two selected events stand to each other, by which chain, and how many stand how to the one. */
 #include "clients/view/view.h"
+#include "wire/ref.h"
 
 static void take_order(void *user, const struct answer *answer)
 {

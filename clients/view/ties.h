@@ -3,6 +3,7 @@
 #define CLIENTS_VIEW_TIES_H
 
 #include "clients/view/inquiry.h"
+#include "wire/found.h"
 #include "wire/shown.h"
 
 struct ties {

@@ -16,6 +16,7 @@
 #include "clients/view/ties.h"
 #include "render/lettering.h"
 #include "render/page.h"
+#include "wire/placed.h"
 
 #include <gtk/gtk.h>
 

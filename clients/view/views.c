@@ -1,4 +1,5 @@
 /* Views in files: what is seen, saved and loaded; and how lines were arranged, for the next run of the program. */
+#include "clients/source/viewfile.h"
 #include "clients/view/view.h"
 
 #include <errno.h>

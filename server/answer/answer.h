@@ -1,11 +1,11 @@
-/* What a viewer is told: facts of a run, as news (whole messages) or as parts of an answer.  Nothing here
- * changes the run. */
+/* What a viewer is told of a run without asking: what is in it, and what is new.  Nothing here changes the run. */
 #ifndef SERVER_ANSWER_ANSWER_H
 #define SERVER_ANSWER_ANSWER_H
 
 #include "server/run/run.h"
-#include "wire/ask.h"
-#include "wire/shown.h"
+#include "wire/message.h"
+
+#include <stdbool.h>
 
 /* What a viewer already knows of a run, so that only news is sent. */
 struct known {
@@ -22,28 +22,13 @@ struct known {
 
 void answer_run(struct out *out, const struct run *run); /* the body of RUN, SELECTED */
 void answer_news(struct out *out, const struct run *run, struct known *known);
-/* What of the trace cannot be read, as far as it was found out: whenever that is more. */
-void answer_damage(struct out *out, const struct run *run, struct known *known);
 /* The same in pieces, until out holds `enough` bytes, or for some milliseconds; true: that is all. */
 bool answer_some_news(struct out *out, const struct run *run, struct known *known, size_t enough);
-void answer_event(struct reply *reply, const struct run *run, struct ref at);
+/* What of the trace cannot be read, as far as it was found out: whenever that is more. */
+void answer_damage(struct out *out, const struct run *run, struct known *known);
 
-/* A delivered event; its texts are borrowed: free with show_free. */
-struct shown_event show(const struct run *run, uint64_t position);
-void show_free(struct shown_event *shown);
-
-/* What waits; its texts are borrowed, too. */
-struct shown_event show_pending(const struct run *run, const struct arrival *arrival);
-void answer_shown(struct reply *reply, const struct shown_event *shown);
-void tell_line(struct out *out, const struct run *run, uint32_t line);
-
-/* What is pending, what came first of it, by line and number. */
-struct waiting {
-    const struct run *run;
-    struct shown_event *events;
-    size_t count, room;
-};
-struct waiting pending_of(const struct run *run, uint64_t most);
-void waiting_free(struct waiting *waiting);
+/* What the file has lost, and what of it, so many parts, turned out to be unreadable since; NULL nothing.  The caller's
+ * to free. */
+char *answer_damaged(const struct run *run, uint64_t parts);
 
 #endif

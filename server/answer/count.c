@@ -4,6 +4,8 @@
 #include "server/answer/desk.h"
 #include "server/answer/named.h"
 #include "server/run/unseen.h"
+#include "wire/found.h"
+#include "wire/ref.h"
 #include "wire/shown.h"
 #include "memory/memory.h"
 

@@ -1,6 +1,7 @@
 #include "server/answer/crossing.h"
 
 #include "memory/map.h"
+#include "wire/placed.h"
 
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
 #define SERVER_ANSWER_CROSSING_H
 
 #include "server/order/placing/place.h"
+#include "wire/placed.h"
 #include "wire/shown.h"
 
 /* Found are those that are sent among the last events of a line before the window, or received among the

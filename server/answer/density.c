@@ -1,10 +1,12 @@
 /* A run from far away: per row and pixel how many events, and the longest stretch in which only
  * blocked threads were in the line.  Counts are found by searching each line for the borders of the
  * pixels, so that they cost the same however many events there are; stretches need a look at each. */
+#include "server/answer/desk.h"
 #include "server/answer/named.h"
 #include "server/run/times.h"
-#include "server/answer/window.h"
+#include "server/answer/drawn.h"
 #include "memory/memory.h"
+#include "wire/placed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +21,6 @@ struct density_job {
     uint64_t ordinal; /* in it: all before it is done; NO_POSITION it was not begun */
 };
 
-static void *zeroed(size_t n, size_t each)
-{
-    void *p = memory_zeroed(n + 1, each);
-    return p;
-}
-
 static void add_line(struct density_job *job, uint32_t line, bool joins)
 {
     struct shown_density *d = &job->shown;
@@ -37,13 +33,13 @@ static void add_line(struct density_job *job, uint32_t line, bool joins)
 static void choose_lines(struct density_job *job, const struct density_request *r)
 {
     uint32_t lines = order_lines(job->run->order), most = r->row_count ? r->row_count : lines;
-    job->shown.rows = zeroed(most, sizeof *job->shown.rows);
-    job->lines = zeroed(most, sizeof *job->lines);
-    job->strip = zeroed(most, sizeof *job->strip);
+    job->shown.rows = memory_zeroed(most + 1, sizeof *job->shown.rows);
+    job->lines = memory_zeroed(most + 1, sizeof *job->lines);
+    job->strip = memory_zeroed(most + 1, sizeof *job->strip);
     for (uint32_t i = 0; i < r->row_count; i++)
         if (r->rows[i] && r->rows[i] <= lines)
             add_line(job, r->rows[i], r->joined[i]);
-    uint32_t count = 0, *all = r->row_count ? NULL : window_rows(job->run, &count);
+    uint32_t count = 0, *all = r->row_count ? NULL : drawn_lines(job->run, &count);
     for (uint32_t i = 0; i < count; i++)
         add_line(job, all[i], false);
     free(all);
@@ -51,7 +47,7 @@ static void choose_lines(struct density_job *job, const struct density_request *
 
 static struct density_job *density_begin(const struct run *run, const struct density_request *r)
 {
-    struct density_job *job = zeroed(1, sizeof *job);
+    struct density_job *job = memory_zeroed(1, sizeof *job);
     *job = (struct density_job){.run = run, .by_time = r->by_time, .blocked = r->blocked,
                                 .ordinal = NO_POSITION};
     struct shown_density *d = &job->shown;
@@ -65,8 +61,8 @@ static struct density_job *density_begin(const struct run *run, const struct den
     d->row_count = d->row_count > most ? (uint32_t)most : d->row_count;
     while (job->line_count && job->strip[job->line_count - 1] >= d->row_count)
         job->line_count--;
-    d->counts = zeroed((size_t)d->row_count * d->pixels, sizeof *d->counts);
-    d->blocked_ns = zeroed((size_t)d->row_count * d->pixels, sizeof *d->blocked_ns);
+    d->counts = memory_zeroed((size_t)d->row_count * d->pixels + 1, sizeof *d->counts);
+    d->blocked_ns = memory_zeroed((size_t)d->row_count * d->pixels + 1, sizeof *d->blocked_ns);
     return job;
 }
 

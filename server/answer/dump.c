@@ -1,11 +1,14 @@
 /* A dump of a run: every event, what is pending by line and number, contradictions, gaps. */
+#include "server/answer/event.h"
+#include "server/answer/line.h"
 #include "server/run/unseen.h"
-#include "server/answer/answer.h"
 #include "server/answer/desk.h"
 #include "server/answer/named.h"
 
 #include "wire/limits.h"
 #include "memory/memory.h"
+#include "wire/placed.h"
+#include "wire/ref.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "server/answer/named.h"
 #include "server/loop/turn.h"
 #include "wire/asked.h"
-#include "wire/shown.h"
+#include "wire/found.h"
 #include "memory/memory.h"
 
 #include <pcre2.h>
@@ -80,7 +80,7 @@ static bool compile(struct finding_job *job)
     job->match = pcre2_match_data_create(1, NULL);
     job->limits = pcre2_match_context_create(NULL);
     if (!job->match || !job->limits)
-        abort();
+        memory_is_out(sizeof *job);
     pcre2_set_match_limit(job->limits, MATCH_STEPS);
     pcre2_set_depth_limit(job->limits, MATCH_DEPTH);
     pcre2_set_heap_limit(job->limits, MATCH_KIB);

@@ -3,6 +3,7 @@
 #define SERVER_ANSWER_HIDDEN_H
 
 #include "server/order/placing/place.h"
+#include "wire/placed.h"
 #include "wire/shown.h"
 
 /* For each placed event that follows something on a line in no row: the nearest event of another row, back

@@ -1,8 +1,10 @@
 /* Events in the order of the log, and single steps from one to another. */
-#include "server/answer/answer.h"
+#include "server/answer/event.h"
 #include "server/answer/named.h"
 #include "server/answer/question.h"
 #include "wire/asked.h"
+#include "wire/found.h"
+#include "wire/ref.h"
 
 #define LOOKED_MOST 16384u /* positions, where many lines are hidden */
 #define STEPS_MOST 20000u  /* along one line, to find where it meets another */

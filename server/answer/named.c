@@ -1,6 +1,7 @@
 #include "server/answer/named.h"
 
-#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/answer/line.h"
 #include "server/answer/question.h"
 
 #include <stdlib.h>
@@ -54,9 +55,7 @@ static void tell(struct out *out, const struct run *run, struct known *known, ui
 {
     if (!line || line & HIDDEN_LINE || line > order_lines(run->order) || named_told(known, line))
         return;
-    size_t before = known->told_room;
-    known->told = grow(known->told, &known->told_room, line / 8 + 1, 1);
-    memset(known->told + before, 0, known->told_room - before);
+    known->told = grow_zeroed(known->told, &known->told_room, line / 8 + 1, 1);
     known->told[line / 8] |= (uint8_t)(1u << line % 8);
     tell_line(out, run, line);
 }

@@ -1,8 +1,9 @@
 /* How two events stand to each other, and why. */
-#include "server/answer/answer.h"
 #include "server/answer/desk.h"
+#include "server/answer/event.h"
 #include "server/run/unseen.h"
 #include "memory/memory.h"
+#include "wire/ref.h"
 
 #include <stdlib.h>
 

@@ -3,11 +3,12 @@
  *
  * A thread waits if its last event, anywhere, is of a type that waits.  It waits for all that hold the
  * object, or, of a thread, for that one. */
-#include "server/answer/answer.h"
 #include "server/answer/desk.h"
+#include "server/answer/event.h"
 #include "server/answer/named.h"
 
 #include "memory/memory.h"
+#include "wire/found.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #ifndef SERVER_ANSWER_WINDOW_H
 #define SERVER_ANSWER_WINDOW_H
 
-#include "server/answer/answer.h"
 #include "server/answer/desk.h"
 #include "wire/asked.h"
 
@@ -15,8 +14,5 @@ struct window_job *window_begin(const struct run *run, struct window_request *re
 bool window_step(struct window_job *job, uint64_t budget); /* true: done */
 void window_put(struct window_job *job, struct reply *reply); /* once it is done */
 void window_free(struct window_job *job);
-
-/* The lines that are drawn when no rows are asked for, in their order; the caller's to free. */
-uint32_t *window_rows(const struct run *run, uint32_t *count);
 
 #endif

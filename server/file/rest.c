@@ -5,6 +5,7 @@
 
 #include "server/file/replay.h"
 #include "server/loop/log.h"
+#include "server/run/lost.h"
 
 #include <stdio.h>
 #include <stdlib.h>

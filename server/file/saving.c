@@ -6,7 +6,7 @@
 #include "server/order/log/block.h"
 #include "server/run/run.h"
 #include "server/loop/turn.h"
-#include "wire/shown.h"
+#include "wire/ref.h"
 #include "wire/text.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Fitting the clocks of several hosts. */
-#include "server/run/times.h"
+#include "server/run/clocks.h"
+
 #include "memory/memory.h"
 
 #include <math.h>
@@ -36,16 +37,10 @@ void clocks_free(struct clocks *clocks)
     free(clocks);
 }
 
-static void *zeroed(size_t n, size_t each)
-{
-    void *p = memory_zeroed(n + 1, each);
-    return p;
-}
-
 static void find_hosts(const struct run *run, struct clocks *c)
 {
     c->processes = (uint32_t)run->process_count;
-    c->host_of = zeroed(c->processes, sizeof *c->host_of);
+    c->host_of = memory_zeroed(c->processes + 1, sizeof *c->host_of);
     for (uint32_t i = 0; i < c->processes; i++) {
         uint32_t k = 0;
         while (k < i && strcmp(run->processes[k].host, run->processes[i].host) != 0)
@@ -85,7 +80,7 @@ static void look_at(const struct run *run, const struct clocks *c, struct pair *
 
 static struct pair *measure(const struct run *run, const struct clocks *c)
 {
-    struct pair *pairs = zeroed((size_t)c->hosts * c->hosts, sizeof *pairs);
+    struct pair *pairs = memory_zeroed((size_t)c->hosts * c->hosts + 1, sizeof *pairs);
     for (size_t i = 0; i < (size_t)c->hosts * c->hosts; i++)
         for (unsigned k = 0; k < STRETCHES; k++)
             pairs[i].forth[k] = pairs[i].back[k] = INFINITY;
@@ -130,8 +125,8 @@ static struct line_fit fit_pair(const struct clocks *c, const struct pair *pair)
 /* Ties host after host to those already tied, the busiest pair first (Prim's tree). */
 static void tie(struct clocks *c, const struct pair *pairs)
 {
-    bool *tied = zeroed(c->hosts, sizeof *tied);
-    c->fits = zeroed(c->hosts, sizeof *c->fits);
+    bool *tied = memory_zeroed(c->hosts + 1, sizeof *tied);
+    c->fits = memory_zeroed(c->hosts + 1, sizeof *c->fits);
     tied[0] = true;
     for (;;) {
         uint64_t most = 0;
@@ -161,7 +156,7 @@ static void tie(struct clocks *c, const struct pair *pairs)
 
 static struct clocks *fit(const struct run *run)
 {
-    struct clocks *c = zeroed(1, sizeof *c);
+    struct clocks *c = memory_zeroed(1, sizeof *c);
     c->events = order_count(run->order);
     find_hosts(run, c);
     if (c->hosts < 2)

@@ -1,4 +1,4 @@
-#include "server/run/run.h"
+#include "server/run/lost.h"
 
 /* What a program dropped it tells by its numbers, too, unless it ends before. */
 uint64_t run_lost(const struct run *run)

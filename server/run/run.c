@@ -1,8 +1,10 @@
 #define _GNU_SOURCE
 #include "server/run/run.h"
 
+#include "config/read.h"
+#include "memory/memory.h"
 #include "server/loop/log.h"
-#include "server/run/times.h"
+#include "server/run/clocks.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"
@@ -340,10 +342,9 @@ void run_line_kind(struct run *run, uint32_t line, const char *kind, const char 
 /* Since which event it is called so, and how it was called before, so that the old name is still found. */
 static void note_rename(struct run *run, struct ref at, const char *before, const char *name)
 {
-    char *text;
-    if (!*before || strcmp(before, name) == 0 || at.number == 0 ||
-        asprintf(&text, "called %s from here on, %s before", name, before) < 0)
+    if (!*before || strcmp(before, name) == 0 || at.number == 0)
         return;
+    char *text = memory_printed("called %s from here on, %s before", name, before);
     run_add_text(run, at, text);
     free(text);
 }

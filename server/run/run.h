@@ -91,7 +91,7 @@ struct run {
     unsigned leaving;   /* how many of them hung up; what that does to the order is still worked off */
     int counters;       /* wire/counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
-    struct clocks *clocks; /* times.h; a cache */
+    struct clocks *clocks; /* of clocks.c alone; a cache */
     const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
     struct saving *saving;       /* the keeper's own */
     struct taking *taking;       /* of a live run that had a program: what is journalled and not told; the run only frees it */
@@ -174,8 +174,5 @@ uint32_t run_process(struct run *run, struct run_process process);
 
 /* Programs that are connected; of one that has only begun, or whose end is not told yet, too. */
 unsigned run_connected(const struct run *run);
-
-/* Events that will never be shown, for whatever reason. */
-uint64_t run_lost(const struct run *run);
 
 #endif

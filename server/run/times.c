@@ -1,5 +1,8 @@
 #include "server/run/times.h"
+
+#include "memory/map.h"
 #include "memory/memory.h"
+#include "server/run/clocks.h"
 
 #include <stdlib.h>
 

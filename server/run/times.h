@@ -29,9 +29,4 @@ uint64_t times_cut(void *times, uint32_t line);
 int32_t times_column(void *times, uint64_t begin, uint64_t end);
 int64_t times_at(const struct times *times, uint64_t position); /* repaired */
 
-/* clocks.c: the fit, made when it is first needed and again when the run has grown much. */
-struct clocks;
-void clocks_free(struct clocks *clocks);
-int64_t clocks_correct(const struct run *run, uint32_t process, int64_t time_ns);
-
 #endif

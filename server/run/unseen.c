@@ -1,5 +1,6 @@
 #include "server/run/unseen.h"
 #include "memory/memory.h"
+#include "server/run/lost.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* What goes into the journal beside the queues: messages, descriptions, last words. */
 #define _GNU_SOURCE
+#include "config/find.h"
+#include "config/read.h"
 #include "config/target.h"
 #include "memory/memory.h"
 #include "server/loop/log.h"

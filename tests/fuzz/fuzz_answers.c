@@ -5,7 +5,9 @@
 #include "render/lettering.h"
 #include "render/page.h"
 #include "render/text.h"
+#include "wire/found.h"
 #include "wire/limits.h"
+#include "wire/placed.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 /* A target description of any content. */
+#include "config/read.h"
 #include "config/target.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "server/answer/desk.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
-#include "wire/shown.h"
+#include "wire/ref.h"
 
 static struct execution x;
 

@@ -2,6 +2,7 @@
 #include "server/answer/crossing.h"
 #include "tests/bench/workload.h"
 #include "tests/unit/unit.h"
+#include "wire/placed.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,9 @@
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
 #include "wire/asked.h"
+#include "wire/found.h"
+#include "wire/placed.h"
+#include "wire/ref.h"
 #include "wire/shown.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* The wire: what is put is got, what is bad is refused where it is bad. */
 #include "tests/unit/unit.h"
+#include "wire/placed.h"
 #include "wire/shown.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "server/answer/desk.h"
 #include "server/answer/named.h"
 #include "tests/unit/unit.h"
+#include "wire/found.h"
 
 #include <stdlib.h>
 #include <string.h>

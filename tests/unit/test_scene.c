@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include "render/scene.h"
 #include "render/text.h"
+#include "server/answer/answer.h"
 #include "server/answer/window.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
+#include "wire/placed.h"
 
 #include <stdlib.h>
 #include <string.h>

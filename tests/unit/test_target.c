@@ -1,5 +1,7 @@
 /* Target descriptions: every mistake is named, with its line. */
 #define _GNU_SOURCE
+#include "config/find.h"
+#include "config/read.h"
 #include "config/target.h"
 #include "tests/unit/unit.h"
 

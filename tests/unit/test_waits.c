@@ -1,7 +1,7 @@
 /* Who waits for whom, against a plain walk from each thread. */
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
-#include "wire/shown.h"
+#include "wire/found.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,10 @@
 /* <threads.h>, which in glibc is the same machine under other names: the results are translated
  * as glibc does it. */
 #define _GNU_SOURCE
-#include "clients/trace/calls/follow.h"
+#include "clients/trace/calls/condition.h"
+#include "clients/trace/calls/join.h"
+#include "clients/trace/calls/mutex.h"
+#include "clients/trace/calls/once.h"
 #include "clients/trace/core/entry.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "clients/trace/calls/cancel.h"
 
-#include "clients/trace/calls/threads.h"
+#include "clients/trace/calls/roster.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"
@@ -116,7 +116,7 @@ ENTRY(int, pthread_cancel, (pthread_t id), id)
 {
     real_find();
     int saved = errno;
-    struct task *task = life_task(id);
+    struct task *task = roster_find(id);
     if (task)
         note(site ? thread_recording() : NULL, task, site);
     errno = saved;

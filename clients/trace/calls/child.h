@@ -25,9 +25,26 @@ void child_born(uint64_t serial); /* in a child after its fork, by the message `
 struct origin child_begins(void); /* a program begins to record: after what */
 void child_records(void);         /* so does a child of a fork, which knows after what */
 void child_ends(uintptr_t site);  /* the process is about to end: its last event */
+void child_ends_at_once(uintptr_t site); /* the same, or so is a child of vfork */
 bool child_known(pid_t pid);      /* it is of the run */
 bool child_lives(pid_t pid);      /* it is of the run, records, and its signals all come to us */
 void child_is_foreign(void);      /* some of its own do not */
+/* A message to another process; its number, 0 where it could not be told. */
+uint64_t child_message(struct thread *thread, uint16_t type, uintptr_t site);
+
+/* It becomes another program, unless that fails.  A child of vfork is still in its parent's thread. */
+struct becoming {
+    _Atomic uint64_t *slot;
+    uint64_t before;
+    bool paused; /* the sender has said that all is sent */
+};
+struct becoming child_becomes(uintptr_t site);
+int child_still_here(struct becoming becoming, int result); /* it failed; returns result */
+
+_Atomic uint64_t *child_spawning(pid_t parent); /* how many it is making now */
+/* Says whose message is for the child, unless that has begun without it. */
+void child_named(pid_t child, uint64_t serial);
+
 /* The end of a child that its parent has seen; last: it will not be asked for again. */
 struct origin child_ended(pid_t pid, bool last);
 

@@ -1,6 +1,8 @@
 /* Condition variables.  Their waits are events of the mutex's line. */
 #define _GNU_SOURCE
-#include "clients/trace/calls/follow.h"
+#include "clients/trace/calls/condition.h"
+
+#include "clients/trace/calls/mutex.h"
 #include "clients/trace/core/arena.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"

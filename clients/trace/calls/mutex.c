@@ -1,7 +1,8 @@
 /* Mutexes and spin locks.  What may block is tried first, so that a lock that is free is one
  * record, and one that is not shows its petition before the thread blocks. */
 #define _GNU_SOURCE
-#include "clients/trace/calls/follow.h"
+#include "clients/trace/calls/mutex.h"
+
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"

@@ -1,6 +1,7 @@
 /* pthread_once: the end of the initialiser is before each thread's first return. */
 #define _GNU_SOURCE
-#include "clients/trace/calls/follow.h"
+#include "clients/trace/calls/once.h"
+
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/object.h"

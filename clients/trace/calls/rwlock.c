@@ -1,7 +1,7 @@
 /* Read-write locks: shared lines.  A reader comes after the writers that left before it, a writer
  * after all that left before it; two readers are not ordered. */
 #define _GNU_SOURCE
-#include "clients/trace/calls/follow.h"
+#include "clients/trace/calls/how.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/object.h"

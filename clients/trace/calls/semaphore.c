@@ -1,6 +1,6 @@
 /* POSIX semaphores: shared lines, visited for the time of one P or V. */
 #define _GNU_SOURCE
-#include "clients/trace/calls/follow.h"
+#include "clients/trace/calls/how.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"

@@ -7,7 +7,7 @@
  * several that became one it keeps the first. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/child.h"
-#include "clients/trace/calls/threads.h"
+#include "clients/trace/calls/roster.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"
@@ -381,7 +381,7 @@ ENTRY(int, sigqueue, (pid_t pid, int sig, const union sigval value), pid, sig, v
 
 static bool send_to_thread(uintptr_t site, pthread_t id, int sig, int code, const union sigval *value)
 {
-    struct task *task = site ? life_task(id) : NULL;
+    struct task *task = site ? roster_find(id) : NULL;
     pid_t tid = task && !(atomic_load(&task->flags) & TASK_ENDED) ? task->tid : 0;
     return send_signal(site, &(struct sending){.pid = tid ? getpid() : -1, .tid = tid, .sig = sig, .code = code,
                                         .value = value, .about = task ? line_index(&task->line) : 0});

@@ -2,11 +2,13 @@
  *
  * The id of a new one is made of its parent's id, how many were made of the parent before, and its
  * members: all members of the parent make its children in the same order (MPI 3.1, 6.4). */
-#include "clients/trace/mpi/inside.h"
+#include "clients/trace/mpi/comms.h"
+
+#include "clients/trace/mix.h"
+#include "clients/trace/mpi/following.h"
+#include "clients/trace/mpi/ranks.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int keyval = MPI_KEYVAL_INVALID;
 static MPI_Group world_group;

@@ -5,10 +5,10 @@
  * the n-th receive, in the order of posting, that got such a message.  A receive with wildcards says what
  * it got when it is complete; one that is not yet complete, and was posted before, may have got any: then
  * it is asked, and if it cannot say, the later one cannot be told. */
-#include "clients/trace/mpi/inside.h"
+#include "clients/trace/mpi/match.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "clients/trace/mix.h"
+#include "clients/trace/mpi/following.h"
 
 /* ---- counters ---- */
 
@@ -173,53 +173,4 @@ bool next_message(struct comm *comm, int source, int tag, uint64_t *sequence, ui
     if (sequence)
         *sequence = (*next)++;
     return true;
-}
-
-/* ---- requests by handle ---- */
-
-#define BUCKETS 1024u
-static struct request *table[BUCKETS];
-
-static struct request **bucket_of(MPI_Request handle)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, &handle, sizeof handle < sizeof bits ? sizeof handle : sizeof bits);
-    return &table[mix(bits, 7) % BUCKETS];
-}
-
-struct request *request_new(struct comm *comm, int peer, int tag)
-{
-    struct request *r = take(1, sizeof *r);
-    r->comm = comm;
-    r->peer = peer;
-    r->tag = tag;
-    return r;
-}
-
-void request_keep(struct request *r, MPI_Request handle)
-{
-    struct request **bucket = bucket_of(handle);
-    r->handle = handle;
-    r->known = true;
-    r->next = *bucket;
-    *bucket = r;
-}
-
-struct request *request_of(MPI_Request handle)
-{
-    struct request *r = *bucket_of(handle);
-    while (r && (r->handle != handle || r->taken))
-        r = r->next;
-    return r;
-}
-
-void request_forget(struct request *r)
-{
-    struct request **at = bucket_of(r->handle);
-    while (r->known && *at && *at != r)
-        at = &(*at)->next;
-    if (r->known && *at)
-        *at = r->next;
-    plan_free(r->plan);
-    give(r);
 }

@@ -1,8 +1,14 @@
 /* Messages between two ranks: in all modes, at once and begun, persistent, probed. */
-#include "clients/trace/mpi/inside.h"
+#include "clients/trace/mpi/comms.h"
+#include "clients/trace/mpi/complete.h"
+#include "clients/trace/mpi/events.h"
+#include "clients/trace/mpi/following.h"
+#include "clients/trace/mpi/match.h"
+#include "clients/trace/mpi/ranks.h"
+#include "clients/trace/mpi/request.h"
 
 #include <sched.h>
-#include <stdlib.h>
+#include <stdatomic.h>
 
 /* ---- sends ---- */
 

@@ -1,14 +1,26 @@
 /* The calls that bytes go through. */
 #define _GNU_SOURCE
-#include "clients/trace/process/inside.h"
+#include "clients/trace/poet.h"
+#include "clients/trace/process/counts.h"
+#include "clients/trace/process/ends.h"
+#include "clients/trace/process/entry.h"
+#include "clients/trace/process/events.h"
+#include "clients/trace/process/ready.h"
+#include "clients/trace/process/streams.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 REAL(ssize_t, read, (int, void *, size_t))
@@ -259,14 +271,14 @@ API ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 API ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room);
 API ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room)
 {
-    if (bytes > room)
+    if (bytes > room) /* so does the C library, whose check this is */
         abort();
     TRANSFER(find_read, fd, false, NULL, bytes, 0, real_read(fd, data, bytes));
 }
 API ssize_t __recv_chk(int fd, void *data, size_t bytes, size_t room, int flags);
 API ssize_t __recv_chk(int fd, void *data, size_t bytes, size_t room, int flags)
 {
-    if (bytes > room)
+    if (bytes > room) /* as there */
         abort();
     TRANSFER(find_recv, fd, false, NULL, bytes, flags, real_recv(fd, data, bytes, flags));
 }

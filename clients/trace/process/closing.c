@@ -1,13 +1,20 @@
 /* Where descriptors are given up: whoever finds the end of a stream comes after every closing of an end that
  * writes; and file locks are given back. */
 #define _GNU_SOURCE
-#include "clients/trace/process/inside.h"
+#include "clients/trace/poet.h"
+#include "clients/trace/process/ends.h"
+#include "clients/trace/process/entry.h"
+#include "clients/trace/process/locks.h"
+#include "clients/trace/process/streams.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

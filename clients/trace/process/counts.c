@@ -1,12 +1,19 @@
 /* Eventfds: a number that is added to and taken from, like a semaphore.  The kernel tells them apart by an id,
  * which it gives to another one later: the n-th that was seen to be made with it. */
 #define _GNU_SOURCE
-#include "clients/trace/process/inside.h"
+#include "clients/trace/process/counts.h"
+
+#include "clients/trace/mix.h"
+#include "clients/trace/poet.h"
+#include "clients/trace/process/entry.h"
+#include "clients/trace/process/events.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 enum { EVENTFD = 0x65766664, UNTOLD };

@@ -1,7 +1,15 @@
 /* Which streams a descriptor is an end of, whatever its number is: a pipe by its inode, a socketpair by
  * the cookies of its two sockets, a TCP connection by its two addresses. */
 #define _GNU_SOURCE
-#include "clients/trace/process/inside.h"
+#include "clients/trace/process/ends.h"
+
+#include "clients/trace/mix.h"
+#include "clients/trace/poet.h"
+#include "clients/trace/process/counts.h"
+#include "clients/trace/process/entry.h"
+#include "clients/trace/process/named.h"
+#include "clients/trace/process/socket.h"
+#include "clients/trace/process/streams.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -19,12 +27,6 @@ static uint64_t network(void)
     if (!known)
         known = stat("/proc/self/ns/net", &st) == 0 ? mix(st.st_dev, st.st_ino) : 1;
     return known;
-}
-
-bool cookie_of(int fd, uint64_t *cookie)
-{
-    socklen_t size = sizeof *cookie;
-    return getsockopt(fd, SOL_SOCKET, SO_COOKIE, cookie, &size) == 0;
 }
 
 struct place {

@@ -1,10 +1,12 @@
 /* Which calls are looked at, and what they are stood before. */
 #define _GNU_SOURCE
-#include "clients/trace/process/inside.h"
+#include "clients/trace/process/entry.h"
+
+#include "clients/trace/poet.h"
 
 #include <dlfcn.h>
 #include <link.h>
-#include <pthread.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 __thread bool inside __attribute__((tls_model("initial-exec")));
@@ -52,38 +54,8 @@ bool looks(const void *site)
 
 bool is_own_process(void) { return !process || getpid() == process; }
 
-static void forked(void)
-{
-    process = getpid();
-    inside = false;
-    events_forked();
-    locks_forked();
-}
+void entry_begin(void) { process = getpid(); }
 
 /* libpoet calls it before the thread forbids itself system calls. */
 API void poet_process_quiet(bool quiet);
 API void poet_process_quiet(bool quiet) { inside = quiet; }
-
-/* libpoet looks for it. */
-API extern const char poet_process_follows[];
-const char poet_process_follows[] = "process";
-
-/* What a program that was executed gets as its standard input may be a stream of the run. */
-static void look_at_input(void)
-{
-    static const char *const names[] = {
-        "fgets", "fgets_unlocked", "fread", "fread_unlocked", "getc", "getc_unlocked", "_IO_getc", "fgetc", "getchar",
-        "getline", "getdelim", "__getdelim", "scanf", "fscanf", "__isoc99_scanf", "__isoc99_fscanf",
-        "__isoc23_scanf", "__isoc23_fscanf", "__uflow", "__fgets_chk", "__fread_chk", NULL};
-    if (stream_find(end_find(STDIN_FILENO, false).key).state != STREAM_UNKNOWN && poet_imports(names))
-        poet_unseen("what C's stdio reads from a pipe or socket");
-}
-
-__attribute__((constructor)) static void begin(void)
-{
-    process = getpid();
-    QUIETLY(look_at_input());
-    if (poet_recorded() && !poet_counter(1, true))
-        poet_unseen("pipes, sockets, queues and file locks: the server is on another machine");
-    pthread_atfork(NULL, NULL, forked);
-}

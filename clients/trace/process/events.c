@@ -1,5 +1,8 @@
 /* What is told through poet.h: the types of events, and the lines that they are on or about. */
-#include "clients/trace/process/inside.h"
+#include "clients/trace/process/events.h"
+
+#include "clients/trace/mix.h"
+#include "clients/trace/process/entry.h"
 
 #include <unistd.h>
 

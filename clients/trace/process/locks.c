@@ -1,15 +1,23 @@
 /* File locks: flock, fcntl and lockf.  A lock is a read-write lock that processes share, called by the file and
  * the range that is locked.  What this process holds is kept here, since closing or ending gives it back. */
 #define _GNU_SOURCE
-#include "clients/trace/process/inside.h"
+#include "clients/trace/process/locks.h"
+
+#include "clients/trace/mix.h"
+#include "clients/trace/poet.h"
+#include "clients/trace/process/entry.h"
+#include "clients/trace/process/events.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 

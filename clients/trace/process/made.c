@@ -1,11 +1,19 @@
 /* The calls that make what is followed. */
 #define _GNU_SOURCE
-#include "clients/trace/process/inside.h"
+#include "clients/trace/poet.h"
+#include "clients/trace/process/counts.h"
+#include "clients/trace/process/ends.h"
+#include "clients/trace/process/entry.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 REAL(int, pipe, (int *))

@@ -2,12 +2,21 @@
  * its text: a list of the latest, in memory that the processes share, says which are in the queue.  Where two
  * that are alike could be meant the receive bears a doubt. */
 #define _GNU_SOURCE
-#include "clients/trace/process/inside.h"
+#include "clients/trace/mix.h"
+#include "clients/trace/poet.h"
+#include "clients/trace/process/entry.h"
+#include "clients/trace/process/events.h"
+#include "clients/trace/process/ready.h"
 
-#include <mqueue.h>
-#include <pthread.h>
-#include <poll.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 #include <time.h>
 
 REAL(int, mq_send, (mqd_t, const char *, size_t, unsigned))

@@ -1,10 +1,18 @@
 /* Whether a descriptor can be read, asked without reading: who hears so comes after what can be read. */
 #define _GNU_SOURCE
-#include "clients/trace/process/inside.h"
+#include "clients/trace/process/ready.h"
+
+#include "clients/trace/poet.h"
+#include "clients/trace/process/counts.h"
+#include "clients/trace/process/ends.h"
+#include "clients/trace/process/entry.h"
+#include "clients/trace/process/events.h"
+#include "clients/trace/process/streams.h"
 
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
@@ -101,7 +109,7 @@ API int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
 API int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
 {
     find_poll();
-    if (room / sizeof *fds < count)
+    if (room / sizeof *fds < count) /* so does the C library, whose check this is */
         abort();
     uint64_t began = now_ns();
     int n = real_poll(fds, count, timeout);

@@ -1,18 +1,14 @@
 /* Streams: how far their bytes are written and read, in numbers that all processes of the run share. */
 #define _GNU_SOURCE
-#include "clients/trace/process/inside.h"
+#include "clients/trace/process/streams.h"
+
+#include "clients/trace/mix.h"
+#include "clients/trace/process/entry.h"
+#include "clients/trace/process/events.h"
 
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-uint64_t mix(uint64_t a, uint64_t b) /* splitmix64 (Steele, Lea and Flood, 2014) over both */
-{
-    uint64_t z = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2))) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
 
 static struct stream numbers(uint64_t key, bool make)
 {

@@ -1,6 +1,7 @@
 /* What went wrong: contradictions, and what is pending. */
 #include "clients/view/panels/list.h"
 #include "wire/limits.h"
+#include "wire/ref.h"
 #include "wire/text.h"
 
 #include <stdlib.h>

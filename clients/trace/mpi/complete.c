@@ -1,7 +1,11 @@
 /* Waiting for requests and testing them. */
-#include "clients/trace/mpi/inside.h"
+#include "clients/trace/mpi/complete.h"
 
-#include <stdlib.h>
+#include "clients/trace/mpi/events.h"
+#include "clients/trace/mpi/following.h"
+#include "clients/trace/mpi/match.h"
+#include "clients/trace/mpi/plan.h"
+#include "clients/trace/mpi/ranks.h"
 
 static bool got_message(struct request *r, const MPI_Status *status, const void *site)
 {

@@ -1,0 +1,10 @@
+/* The options that say what a picture shows, and how. */
+#ifndef CLIENTS_POET_WANTED_H
+#define CLIENTS_POET_WANTED_H
+
+#include <argp.h>
+
+/* The options that `export` and `show` share, a child of their tables; its input is a struct picture. */
+extern const struct argp picture_options;
+
+#endif

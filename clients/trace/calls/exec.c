@@ -1,0 +1,149 @@
+/* Processes that become another program, make one, or end. */
+#define _GNU_SOURCE
+#include "clients/trace/calls/child.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/thread.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#undef UNTRACED_SITE
+#define UNTRACED_SITE site_of_program
+
+/* ---- another program ---- */
+
+ENTRY(int, execve, (const char *path, char *const *v, char *const *e), path, v, e)
+{
+    real_find();
+    struct becoming b = child_becomes(site);
+    return child_still_here(b, real.execve(path, v, e));
+}
+
+ENTRY(int, execv, (const char *path, char *const *v), path, v)
+{
+    real_find();
+    struct becoming b = child_becomes(site);
+    return child_still_here(b, real.execv(path, v));
+}
+
+ENTRY(int, execvp, (const char *file, char *const *v), file, v)
+{
+    real_find();
+    struct becoming b = child_becomes(site);
+    return child_still_here(b, real.execvp(file, v));
+}
+
+ENTRY(int, execvpe, (const char *file, char *const *v, char *const *e), file, v, e)
+{
+    real_find();
+    struct becoming b = child_becomes(site);
+    return child_still_here(b, real.execvpe(file, v, e));
+}
+
+ENTRY(int, fexecve, (int fd, char *const *v, char *const *e), fd, v, e)
+{
+    real_find();
+    struct becoming b = child_becomes(site);
+    return child_still_here(b, real.fexecve(fd, v, e));
+}
+
+/* The arguments are not all named. */
+#define EXECL(...) EXECL_AS(__VA_ARGS__)
+#define EXECL_AS(name, its_site, has_environment, call)                                          \
+    __attribute__((visibility("default"))) int name(const char *, const char *, ...);            \
+    int name(const char *path, const char *first, ...)                                           \
+    {                                                                                            \
+        va_list more;                                                                            \
+        size_t count = 1;                                                                        \
+        real_find();                                                                             \
+        va_start(more, first);                                                                   \
+        for (const char *a = first; a; count++)                                                  \
+            a = va_arg(more, const char *);                                                      \
+        va_end(more);                                                                            \
+        char **v = __builtin_alloca(count * sizeof *v); /* as the C library's does */            \
+        va_start(more, first);                                                                   \
+        v[0] = (char *)(uintptr_t)first;                                                         \
+        for (size_t i = 1; i < count; i++)                                                       \
+            v[i] = va_arg(more, char *);                                                         \
+        char *const *e = has_environment ? va_arg(more, char *const *) : NULL;                   \
+        va_end(more);                                                                            \
+        (void)e;                                                                                 \
+        struct becoming b = child_becomes(its_site);                                                   \
+        return child_still_here(b, real.call);                                                         \
+    }
+EXECL(PLAIN(execl), site_of_program(SITE), false, execv(path, v))
+EXECL(PLAIN(execlp), site_of_program(SITE), false, execvp(path, v))
+EXECL(PLAIN(execle), site_of_program(SITE), true, execve(path, v, e))
+EXECL(poet_link_with_poetcc_trace__execl, site_of_traced(SITE), false, execv(path, v))
+EXECL(poet_link_with_poetcc_trace__execlp, site_of_traced(SITE), false, execvp(path, v))
+EXECL(poet_link_with_poetcc_trace__execle, site_of_traced(SITE), true, execve(path, v, e))
+
+/* ---- a child with another program ---- */
+
+typedef int spawn_call(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                       const posix_spawnattr_t *, char *const *, char *const *);
+
+static int spawn(uintptr_t site, spawn_call *call, pid_t *pid, const char *path,
+                 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                 char *const *v, char *const *e)
+{
+    int saved = errno;
+    struct thread *t = site ? thread_recording() : NULL;
+    _Atomic uint64_t *spawning = t ? child_spawning(getpid()) : NULL;
+    uint64_t serial = t ? child_message(t, TYPE_FORK, site) : 0;
+    if (spawning)
+        atomic_fetch_add(spawning, 1);
+    pid_t child = 0;
+    errno = saved;
+    int error = call(&child, path, actions, attributes, v, e);
+    saved = errno;
+    if (error == 0 && pid)
+        *pid = child;
+    if (error == 0 && t)
+        child_named(child, serial);
+    if (spawning)
+        atomic_fetch_sub(spawning, 1);
+    errno = saved;
+    return error;
+}
+
+ENTRY(int, posix_spawn,
+      (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
+       const posix_spawnattr_t *attributes, char *const *v, char *const *e),
+      pid, path, actions, attributes, v, e)
+{
+    real_find();
+    return spawn(site, real.spawn, pid, path, actions, attributes, v, e);
+}
+
+ENTRY(int, posix_spawnp,
+      (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
+       const posix_spawnattr_t *attributes, char *const *v, char *const *e),
+      pid, path, actions, attributes, v, e)
+{
+    real_find();
+    return spawn(site, real.spawnp, pid, path, actions, attributes, v, e);
+}
+
+/* ---- the end ---- */
+
+ENTRY_LAST(_exit, (int status), status)
+{
+    real_find();
+    child_ends_at_once(site);
+    real._exit(status);
+    __builtin_unreachable();
+}
+
+ENTRY_LAST(_Exit, (int status), status)
+{
+    real_find();
+    child_ends_at_once(site);
+    real._Exit(status);
+    __builtin_unreachable();
+}

@@ -1,0 +1,22 @@
+/* Locking and unlocking mutexes: as each of their names makes the call. */
+#ifndef CLIENTS_TRACE_CALLS_MUTEX_H
+#define CLIENTS_TRACE_CALLS_MUTEX_H
+
+#include "clients/trace/calls/how.h"
+#include "clients/trace/core/thread.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+
+#pragma GCC visibility push(hidden)
+
+int follow_lock(uintptr_t site, enum how how, pthread_mutex_t *m, clockid_t clock,
+                const struct timespec *ts);
+int follow_unlock(uintptr_t site, pthread_mutex_t *m);
+/* A mutex that the thread holds though its lock was not recorded: from here on it is; NULL: it does not. */
+struct hold *follow_held(uintptr_t site, struct thread *thread, pthread_mutex_t *m);
+void follow_mutex_made(uintptr_t site, pthread_mutex_t *m);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,13 @@
+/* What is done once: as each of its names makes the call. */
+#ifndef CLIENTS_TRACE_CALLS_ONCE_H
+#define CLIENTS_TRACE_CALLS_ONCE_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void));
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,136 @@
+/* Processes that wait for others. */
+#define _GNU_SOURCE
+#include "clients/trace/calls/child.h"
+#include "clients/trace/core/codes.h"
+#include "clients/trace/core/entry.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/record.h"
+#include "clients/trace/core/thread.h"
+#include "wire/event.h"
+#include "wire/slot.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#undef UNTRACED_SITE
+#define UNTRACED_SITE site_of_program
+
+struct waiting {
+    struct thread *thread;
+    uintptr_t site;
+    int saved;
+};
+
+static void leave_wait(void *p)
+{
+    struct thread *t = ((struct waiting *)p)->thread;
+    if (t)
+        t->waiting--;
+}
+
+static struct waiting begin_wait(uintptr_t site, bool blocks)
+{
+    struct waiting w = {site ? thread_recording() : NULL, site, errno};
+    if (w.thread && blocks)
+        record_event(w.thread, TYPE_REAP, thread_place(w.thread), 0, site);
+    if (w.thread)
+        w.thread->waiting++;
+    errno = w.saved;
+    return w;
+}
+
+/* child: whose end was told, 0 none; last: it is gone now. */
+static void record_reaped(const struct waiting *w, pid_t child, bool last)
+{
+    struct thread *t = w->thread;
+    struct origin from = child_ended(child, last);
+    if (t)
+        record_write(t, &(struct record){
+            .shape = TYPE_REAPED,
+            .flags = (uint16_t)((from.key ? RELATION_RECEIVE | SLOT_KEYED : RELATION_NONE) |
+                                SLOT_DOUBT(from.doubt)),
+            .a = thread_place(t), .take_a = 1, .site = w->site, .key = from.key, .partner = from.at,
+            .count = last}, NULL);
+    note_recorded();
+}
+
+static void end_wait(const struct waiting *w, pid_t child, bool last, bool blocks)
+{
+    int saved = errno;
+    if (child > 0 && w->thread)
+        record_reaped(w, child, last);
+    else if (w->thread && blocks)
+        record_event(w->thread, TYPE_REFUSED_JOIN, thread_place(w->thread), 0, w->site);
+    errno = saved;
+}
+
+static pid_t wait_for(uintptr_t site, pid_t pid, int *status, int options, struct rusage *usage)
+{
+    real_find();
+    int own, *in = status ? status : &own;
+    pid_t child;
+    bool blocks = !(options & WNOHANG);
+    struct waiting w = begin_wait(site, blocks);
+    pthread_cleanup_push(leave_wait, &w);
+    child = usage ? real.wait4(pid, in, options, usage) : real.waitpid(pid, in, options);
+    pthread_cleanup_pop(1);
+    bool ended = child > 0 && (WIFEXITED(*in) || WIFSIGNALED(*in));
+    end_wait(&w, ended ? child : 0, true, blocks);
+    return child;
+}
+
+ENTRY(pid_t, waitpid, (pid_t pid, int *status, int options), pid, status, options)
+{
+    return wait_for(site, pid, status, options, NULL);
+}
+
+ENTRY(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), pid, status, options, usage)
+{
+    return wait_for(site, pid, status, options, usage);
+}
+
+ENTRY(pid_t, wait3, (int *status, int options, struct rusage *usage), status, options, usage)
+{
+    return wait_for(site, -1, status, options, usage);
+}
+
+ENTRY(pid_t, wait, (int *status), status) { return wait_for(site, -1, status, 0, NULL); }
+
+ENTRY(int, waitid, (idtype_t kind, id_t id, siginfo_t *info, int options), kind, id, info, options)
+{
+    real_find();
+    siginfo_t own, *in = info ? info : &own;
+    int result;
+    bool blocks = !(options & WNOHANG);
+    struct waiting w = begin_wait(site, blocks);
+    in->si_pid = 0;
+    pthread_cleanup_push(leave_wait, &w);
+    result = real.waitid((int)kind, id, in, options);
+    pthread_cleanup_pop(1);
+    bool ended = result == 0 && in->si_pid > 0 &&
+                 (in->si_code == CLD_EXITED || in->si_code == CLD_KILLED || in->si_code == CLD_DUMPED);
+    end_wait(&w, ended ? in->si_pid : 0, !(options & WNOWAIT), blocks);
+    return result;
+}
+
+/* The shell is made and waited for where we are not; what it does is not seen to its end. */
+ENTRY(int, system, (const char *command), command)
+{
+    real_find();
+    struct waiting w = begin_wait(site && command ? site : 0, false);
+    int result;
+    if (w.thread)
+        child_message(w.thread, TYPE_FORK, site);
+    pthread_cleanup_push(leave_wait, &w);
+    errno = w.saved;
+    result = real.system(command);
+    pthread_cleanup_pop(1);
+    int saved = errno;
+    if (w.thread)
+        record_write(w.thread, &(struct record){.shape = TYPE_REAPED, .flags = SLOT_DOUBT(UNSEEN_THREAD),
+                                                .a = thread_place(w.thread), .take_a = 1, .site = site}, NULL);
+    errno = saved;
+    return result;
+}

@@ -1,0 +1,38 @@
+/* Requests: sends, receives and collective calls that were begun, by their handles.  All under the lock. */
+#ifndef CLIENTS_TRACE_MPI_REQUEST_H
+#define CLIENTS_TRACE_MPI_REQUEST_H
+
+#include "clients/trace/mpi/comms.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct plan; /* see plan.h */
+
+struct request {
+    enum { REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE } kind;
+    MPI_Request handle;
+    bool known;            /* it has a handle */
+    bool persistent, active;
+    bool awaited;          /* some thread waits for it now: not to be looked at */
+    bool taken;            /* by a call under way: several sends may have the same handle */
+    bool over;             /* complete, but which message it got is not known yet */
+    bool assigned;         /* `sequence` is */
+    struct comm *comm;
+    int peer, tag;         /* as posted; of what is over: as received */
+    uint64_t sequence;
+    struct plan *plan;
+    struct request *before, *after; /* among the posted receives */
+    struct request *next;  /* in the table, or free */
+};
+
+struct request *request_new(struct comm *comm, int peer, int tag);
+void request_keep(struct request *request, MPI_Request handle);
+struct request *request_of(MPI_Request handle); /* one that is not taken; NULL: not followed */
+void request_forget(struct request *request);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,17 @@
+/* Unix sockets by name. */
+#ifndef CLIENTS_TRACE_PROCESS_NAMED_H
+#define CLIENTS_TRACE_PROCESS_NAMED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#pragma GCC visibility push(hidden)
+
+uint64_t named_end(uint64_t cookie, bool out); /* the stream; 0: none */
+void named_listen(const struct sockaddr *at, socklen_t size);
+void named_connecting(int fd, const struct sockaddr *to, socklen_t size);
+void named_accepted(const struct sockaddr *at, socklen_t size, int fd);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,57 @@
+/* libpoet-process: what processes, and the threads in them, do with each other through objects of the
+ * kernel, told through poet.h: bytes through pipes, FIFOs, socketpairs and loopback TCP, eventfds, POSIX
+ * message queues and file locks.  poet record loads it, poetcc -trace -processes links it; it stands before
+ * the calls of the C library.
+ *
+ * A stream is followed only if a traced process made it, and as long as the bytes add up: who wrote which
+ * is known by their positions, which are counted in memory that the processes share.  When two write
+ * or read at once, or bytes come that no call here has seen, the stream is not followed any more: a text
+ * says so, and what is read from then on bears a doubt.  No order is claimed that is not borne out.
+ *
+ * Every call may be made by a signal handler: no lock is held over a call of the program's, and what is
+ * here is not entered by a handler while its thread is here. */
+#include "clients/trace/poet.h"
+#include "clients/trace/process/ends.h"
+#include "clients/trace/process/entry.h"
+#include "clients/trace/process/events.h"
+#include "clients/trace/process/locks.h"
+#include "clients/trace/process/streams.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+/* libpoet looks for it. */
+API extern const char poet_process_follows[];
+const char poet_process_follows[] = "process";
+
+/* ---- a fork ---- */
+
+static void forked(void)
+{
+    entry_begin();
+    inside = false;
+    events_forked();
+    locks_forked();
+}
+
+/* ---- the beginning ---- */
+
+/* What a program that was executed gets as its standard input may be a stream of the run. */
+static void look_at_input(void)
+{
+    static const char *const names[] = {
+        "fgets", "fgets_unlocked", "fread", "fread_unlocked", "getc", "getc_unlocked", "_IO_getc", "fgetc", "getchar",
+        "getline", "getdelim", "__getdelim", "scanf", "fscanf", "__isoc99_scanf", "__isoc99_fscanf",
+        "__isoc23_scanf", "__isoc23_fscanf", "__uflow", "__fgets_chk", "__fread_chk", NULL};
+    if (stream_find(end_find(STDIN_FILENO, false).key).state != STREAM_UNKNOWN && poet_imports(names))
+        poet_unseen("what C's stdio reads from a pipe or socket");
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    entry_begin();
+    QUIETLY(look_at_input());
+    if (poet_recorded() && !poet_counter(1, true))
+        poet_unseen("pipes, sockets, queues and file locks: the server is on another machine");
+    pthread_atfork(NULL, NULL, forked);
+}

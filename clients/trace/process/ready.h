@@ -1,0 +1,18 @@
+/* Calls that find that there is something to be read. */
+#ifndef CLIENTS_TRACE_PROCESS_READY_H
+#define CLIENTS_TRACE_PROCESS_READY_H
+
+#include "clients/trace/process/streams.h"
+
+#include <poll.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+int ask_poll(struct pollfd *fds, nfds_t count, int timeout);
+
+/* A call that began then (now_ns) has found that there is something to be read, or the end. */
+void stream_looked(int fd, const struct stream *stream, uint64_t began, const void *site);
+
+#pragma GCC visibility pop
+#endif

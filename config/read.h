@@ -1,0 +1,19 @@
+/* Reading descriptions. */
+#ifndef CONFIG_READ_H
+#define CONFIG_READ_H
+
+#include "config/target.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Reads a description from text, which may have several parts (find.h).  Every mistake is
+ * written to `complaints` as `FILE:LINE: what is wrong`; then the result is NULL. */
+struct target *target_read(const char *text, const char *name, FILE *complaints);
+
+/* Changes how things look as a text says: labels, texts, letters, titles, colours, shapes, arrows,
+ * whether kinds are drawn, clusters; all else in it is passed over.  False: it has mistakes, and what
+ * was good in it has changed. */
+bool target_dress(struct target *target, const char *text, const char *name, FILE *complaints);
+
+#endif

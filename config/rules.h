@@ -1,0 +1,11 @@
+/* What the entries of a description must have in common. */
+#ifndef CONFIG_RULES_H
+#define CONFIG_RULES_H
+
+#include "config/reader.h"
+#include "config/target.h"
+
+/* What must fit together, once all is read. */
+void check_rules(struct reader *reader, const struct target *target);
+
+#endif

@@ -1,0 +1,9 @@
+/* Arrows between marks. */
+#ifndef RENDER_LINKS_H
+#define RENDER_LINKS_H
+
+#include "render/builder.h"
+
+void build_links(struct builder *b); /* marks must be sorted by row and x */
+
+#endif

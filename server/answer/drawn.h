@@ -1,0 +1,36 @@
+/* Which lines a window draws, and as which rows. */
+#ifndef SERVER_ANSWER_DRAWN_H
+#define SERVER_ANSWER_DRAWN_H
+
+#include "server/order/placing/place.h"
+#include "server/run/run.h"
+#include "wire/asked.h"
+#include "wire/placed.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct drawn {
+    struct shown_row *rows;
+    uint32_t row_count;
+    uint32_t *row_of; /* by line - 1 */
+    uint8_t *cluster; /* by row */
+    /* Of too many lines only those get rows that have events in the window, each time anew. */
+    bool many;
+    uint8_t one;        /* for placing: none of its rows is a cluster */
+    uint32_t *is_drawn; /* by line - 1, for placing: 1 or 0 */
+    uint64_t drawn_count, idle_lines, left_lines;
+    uint32_t lines;
+};
+
+/* The lines that are drawn when no rows are asked for, in their order; the caller's to free. */
+uint32_t *drawn_lines(const struct run *run, uint32_t *count);
+
+/* The rows that are asked for, else those of all lines that are drawn; none yet, if those are too many. */
+void drawn_choose(struct drawn *drawn, const struct run *run, const struct window_request *request);
+/* If they are too many: rows for the lines that have something in the window, at most so many; what is placed on
+ * others leaves the placement. */
+void drawn_choose_seen(struct drawn *drawn, const struct run *run, uint32_t most, struct placement *placement);
+void drawn_free(struct drawn *drawn);
+
+#endif

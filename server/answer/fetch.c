@@ -1,0 +1,54 @@
+/* What a client looks up or copies for itself: sites, and the file. */
+#include "memory/memory.h"
+#include "server/answer/question.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void answer_sites(const struct run *run, struct in *in, struct reply *reply)
+{
+    if (!in_done(in))
+        return;
+    uint32_t count = (uint32_t)(run->site_count < LIMIT_SITES ? run->site_count : LIMIT_SITES);
+    part_begin(reply, PART_SITES);
+    put_u32(reply->out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        put_u32(reply->out, run->site_list[i].process);
+        put_u64(reply->out, run->site_list[i].address);
+    }
+    part_end(reply);
+}
+
+const struct question question_sites = {.at_once = answer_sites};
+
+#define FETCH_BYTES (1u << 20)
+
+static void answer_bytes(const struct run *run, struct in *in, struct reply *reply)
+{
+    struct out *out = reply->out;
+    uint64_t offset = get_u64(in);
+    if (!in_done(in))
+        return;
+    struct stat st = {0};
+    int fd = run->file ? open(run->file, O_RDONLY | O_CLOEXEC) : -1;
+    uint8_t *bytes = memory_bytes(FETCH_BYTES);
+    ssize_t n = fd >= 0 && offset <= INT64_MAX && fstat(fd, &st) == 0
+                    ? pread(fd, bytes, FETCH_BYTES, (off_t)offset) : -1;
+    part_begin(reply, PART_BYTES);
+    put_u64(out, offset);
+    put_u64(out, (uint64_t)st.st_size);
+    put_string(out, n < 0 ? strerror(errno) : "");
+    put_u32(out, n > 0 ? (uint32_t)n : 0);
+    put_bytes(out, bytes, n > 0 ? (size_t)n : 0);
+    part_end(reply);
+    if (fd >= 0)
+        close(fd);
+    free(bytes);
+}
+
+const struct question question_fetch = {.at_once = answer_bytes};

@@ -1,0 +1,10 @@
+/* A line as viewers are told of it. */
+#ifndef SERVER_ANSWER_LINE_H
+#define SERVER_ANSWER_LINE_H
+
+#include "server/run/run.h"
+#include "wire/message.h"
+
+void tell_line(struct out *out, const struct run *run, uint32_t line);
+
+#endif
