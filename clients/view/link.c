@@ -117,6 +117,8 @@ static void take_grown(struct view *view, struct in *in)
     get_u64(in);
     view->link.count = get_u64(in);
     the_book(view)->run.connected = get_u32(in);
+    view->link.behind_ns = in_left(in) ? get_u64(in) : 0; /* an older server does not say */
+    window_behind(view);
     window_titles(view);
     panels_tell(view, NEWS_GROWN);
     if (view->place.follow || !view->stage.window.more_right)
@@ -197,6 +199,7 @@ void link_give_up(struct view *view)
 static void lost(struct view *view, const char *why)
 {
     view->link.connected = false;
+    view->link.behind_ns = 0;
     the_book(view)->run.connected = 0;
     window_titles(view);
     window_busy(view, NULL, 0);
@@ -277,6 +280,7 @@ void link_close(struct view *view)
     sites_free(l->sites);
     l->sites = NULL;
     l->connected = l->has_run = false;
+    l->behind_ns = 0;
 }
 
 static void begin(struct view *view, struct source *source, const char *what)

@@ -15,6 +15,7 @@
  *   key NAME N             does an action N times; prints how long it took until its picture was drawn
  *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
  *   memory                 prints the most memory that the viewer has had
+ *   said                   prints the status line
  *   await FILE             waits until there is such a file
  *   finished               waits until no program is connected
  *   quit */
@@ -279,6 +280,8 @@ static bool perform(struct script *s, char **w)
         frames(view, a, whole(b));
     else if (strcmp(w[0], "memory") == 0)
         tell_memory();
+    else if (strcmp(w[0], "said") == 0)
+        g_print("said: %s\n", gtk_label_get_text(GTK_LABEL(view->status)));
     else if (strcmp(w[0], "watch") == 0)
         watch(s, g_ascii_strtod(a, NULL));
     else if (strcmp(w[0], "await") == 0)

@@ -40,6 +40,7 @@ struct link {
     char *what;             /* as it was asked for */
     char *names;            /* the list of runs as it comes */
     uint64_t count;         /* events in the log */
+    uint64_t behind_ns;     /* how far the order is behind what programs have told */
     uint32_t last_id;       /* of the questions on earlier connections */
     GCancellable *cancel;
     gint64 map_us; /* when it was drawn last */
@@ -130,6 +131,8 @@ struct view {
     GMenu *recent; /* of the menu */
     bool moving;      /* we set widgets ourselves */
     guint reselect_timer, quiet_timer, pulse, orienting;
+    char *said;       /* in the status line; NULL: nothing yet */
+    bool says_behind; /* there, too: how far the order is behind */
     double time_before; /* the scale that was chosen last */
     double pointer_x, pointer_y; /* on the canvas; -1 outside */
     struct view_drag {
@@ -321,6 +324,7 @@ void settings_apply(struct view *view);
 /* window.c */
 void window_new(GtkApplication *application, const char *source, const char *script);
 void window_say(struct view *view, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void window_behind(struct view *view); /* link.behind_ns has changed */
 void window_trouble(struct view *view, const char *button, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void window_offer(struct view *view, const char *button, const char *text);
 void window_titles(struct view *view);

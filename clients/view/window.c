@@ -8,14 +8,34 @@
 
 /* ---- what it says ---- */
 
+#define BEHIND_NS 1000000000u /* what an order may be behind without a word */
+
+/* What was said last; and how far the order is behind, as long as it is. */
+static void show_said(struct view *view)
+{
+    const char *said = view->said ? view->said : "";
+    view->says_behind = view->link.behind_ns >= BEHIND_NS;
+    char *text = view->says_behind ? g_strdup_printf("%s%sordered up to %.1f s ago", said, *said ? " — " : "",
+                                                     (double)view->link.behind_ns / 1e9)
+                                   : g_strdup(said);
+    gtk_label_set_text(GTK_LABEL(view->status), text);
+    g_free(text);
+}
+
 void window_say(struct view *view, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    char *text = g_strdup_vprintf(format, ap);
+    g_free(view->said);
+    view->said = g_strdup_vprintf(format, ap);
     va_end(ap);
-    gtk_label_set_text(GTK_LABEL(view->status), text);
-    g_free(text);
+    show_said(view);
+}
+
+void window_behind(struct view *view)
+{
+    if (view->says_behind || view->link.behind_ns >= BEHIND_NS)
+        show_said(view);
 }
 
 static void show_banner(struct view *view, const char *button, const char *text, enum banner what)
@@ -542,6 +562,7 @@ static gboolean on_close(GtkWindow *window, gpointer data)
         g_cancellable_cancel(view->link.cancel);
     window_busy(view, NULL, 0);
     link_close(view);
+    g_clear_pointer(&view->said, g_free);
     if (view->reselect_timer)
         g_source_remove(view->reselect_timer);
     if (view->orienting)

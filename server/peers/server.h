@@ -48,6 +48,7 @@ struct peer {
     struct desk desk; /* its questions */
     uint64_t fed_generation;
     unsigned fed_connected;
+    uint64_t fed_lag;
 };
 
 struct server {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FED_LAG_NS 1000000000u /* what an order may be behind without a word */
 #define DUMP_BYTES (256u << 10)
 
 /* Index of the run that is meant; SIZE_MAX: there is none. */
@@ -227,6 +228,25 @@ void viewer_gone(struct peer *peer)
     named_forget(&peer->known);
 }
 
+/* How far the order of its run is behind, in steps that are worth a word; 0: hardly. */
+static uint64_t lag_of(const struct run *run)
+{
+    return run->behind_ns < FED_LAG_NS ? 0 : run->behind_ns / (FED_LAG_NS / 2);
+}
+
+static void put_grown(struct peer *peer)
+{
+    peer->fed_generation = peer->run->generation;
+    peer->fed_connected = run_connected(peer->run);
+    peer->fed_lag = lag_of(peer->run);
+    out_begin(&peer->out, MESSAGE_GROWN);
+    put_u64(&peer->out, peer->run->generation);
+    put_u64(&peer->out, order_count(peer->run->order));
+    put_u32(&peer->out, run_connected(peer->run));
+    put_u64(&peer->out, peer->run->behind_ns);
+    out_end(&peer->out);
+}
+
 void viewer_feed(struct server *server)
 {
     for (struct peer *peer = server->peers; peer; peer = peer->next) {
@@ -241,16 +261,10 @@ void viewer_feed(struct server *server)
         if (another)
             select_run(peer, latest, peer->known.named);
         if (peer->run && (another || peer->run->generation != peer->fed_generation ||
-                          run_connected(peer->run) != peer->fed_connected)) {
+                          run_connected(peer->run) != peer->fed_connected || lag_of(peer->run) != peer->fed_lag)) {
             if (!tell_news(peer))
                 continue;
-            peer->fed_generation = peer->run->generation;
-            peer->fed_connected = run_connected(peer->run);
-            out_begin(&peer->out, MESSAGE_GROWN);
-            put_u64(&peer->out, peer->run->generation);
-            put_u64(&peer->out, order_count(peer->run->order));
-            put_u32(&peer->out, run_connected(peer->run));
-            out_end(&peer->out);
+            put_grown(peer);
         }
         if (peer->out.size)
             peer_send(peer);

@@ -193,4 +193,28 @@ for how in stall cut garble; do
     done
 done
 stop_server
+
+# ---- an order that is behind what programs have told ----
+export POET_TEST_ORDER_PAUSE=$work/pause
+rm -f log
+start_server -o behind.poet -q
+endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
+touch pause
+./work
+behind() { [ "$(figure "$endpoint" behind_ns)" -gt "$1" ]; }
+until_true behind 1
+printf 'await late\nsaid\nawait later\nfinished\nsaid\nquit\n' >script
+timeout 100 poet view "$endpoint" --script script >log 2>&1 & viewer=$!
+pids="$pids $viewer"
+until_true shown .
+until_true behind 4000000000
+touch late
+until_true grep -q ^said log
+like "the status line says how far the order is behind" "$(sed -n 1p log)" '^said: (.* — )?ordered up to [0-9]+\.[0-9] s ago$'
+rm pause
+touch later
+wait $viewer
+[ "$(grep -c ^said log)" = 2 ] && ! sed -n 2p log | grep -q ordered && ok "and no more once it has caught up" ||
+    not_ok "and no more once it has caught up" "$(cat log)"
+stop_server
 done_testing
