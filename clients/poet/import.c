@@ -310,7 +310,7 @@ static int run(const struct command *command, int argc, char **argv)
     if (!text)
         return command_fail(command, "%s: %s", file, strerror(errno));
     struct shiviz_log *logs;
-    if (shiviz_read(file, text, size, o.parser, o.split, &logs, &count, error, sizeof error)) {
+    if (shiviz_read(&(struct shiviz_text){file, text, size, o.parser, o.split}, &logs, &count, error, sizeof error)) {
         status = write_logs(command, logs, count, file, o.output);
         shiviz_free(logs, count);
     } else {
