@@ -21,7 +21,7 @@ struct reader {
     size_t error_size;
 };
 
-static bool fail(struct reader *r, uint64_t line, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool fail(struct reader *r, uint64_t line, const char *format, ...)
 {
     va_list ap;
     int n = line ? snprintf(r->error, r->error_size, "%s:%llu: ", r->file, (unsigned long long)line)
