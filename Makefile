@@ -233,7 +233,7 @@ check-e2e: all $(B)/tests/scale
 	@B=$(abspath $(B)) CC="$(CC)" $(PROVE) $(E2E)
 
 check-rooms: all
-	@B=$(abspath $(B)) $(PROVE) tests/rooms.sh tests/circles.pl
+	@B=$(abspath $(B)) $(PROVE) tests/rooms.sh tests/circles.pl tests/house.pl
 
 ifneq ($(T)$(E),)
 check: $(if $(T),check-unit) $(if $(E),check-e2e)

@@ -1,4 +1,4 @@
-/* Target descriptions, once they are read (read.h; find.h finds their texts): what an environment's lines and events are called, how
+/* Target descriptions, once they are read (by read.h, found by find.h): what an environment's lines and events are called, how
  * they look and what they must obey.  docs/config.md explains the language.
  *
  * A description checks and draws; the order never needs it.  Once read it does

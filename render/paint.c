@@ -59,15 +59,18 @@ static void show_text(const struct painter *p, double x, double y, const char *t
     cairo_restore(p->cr);
 }
 
+/* How bright the ground is. */
+static double ground_of(const struct paint_theme *theme) { return theme->dark ? 0.13 : 1; }
+
 static void set_ground(const struct painter *p)
 {
-    double v = p->theme->dark ? 0.13 : 1;
+    double v = ground_of(p->theme);
     cairo_set_source_rgb(p->cr, v, v, v);
 }
 
 void paint_background(cairo_t *cr, const struct paint_theme *theme)
 {
-    double v = theme->dark ? 0.13 : 1;
+    double v = ground_of(theme);
     cairo_set_source_rgb(cr, v, v, v);
     cairo_paint(cr);
 }
@@ -201,11 +204,11 @@ struct target_colour paint_standing(uint8_t stands)
     static const struct target_colour past = {0, 0.45, 0.7}, future = {0.84, 0.37, 0},
                                       concurrent = {0.45, 0.45, 0.45}, same = {0.8, 0.47, 0.65},
                                       unknown = {0, 0.62, 0.45};
-    return stands == 1 + ORDER_BEFORE  ? past
-           : stands == 1 + ORDER_AFTER ? future
-           : stands == 1 + ORDER_SAME  ? same
-           : stands == 1 + ORDER_UNKNOWN ? unknown
-                                       : concurrent;
+    return stands == STANDS_AS(ORDER_BEFORE)    ? past
+           : stands == STANDS_AS(ORDER_AFTER)   ? future
+           : stands == STANDS_AS(ORDER_SAME)    ? same
+           : stands == STANDS_AS(ORDER_UNKNOWN) ? unknown
+                                                : concurrent;
 }
 
 static void ring(const struct painter *p, const struct scene_mark *m, double radius,
@@ -223,7 +226,7 @@ static void paint_side(const struct painter *p, const struct scene_mark *m)
 {
     uint8_t stands = m->event->stands;
     for (int side = -1; side <= 1; side += 2) {
-        if (stands != 1 + ORDER_UNKNOWN && stands != 1 + (side < 0 ? ORDER_BEFORE : ORDER_AFTER))
+        if (stands != STANDS_AS(ORDER_UNKNOWN) && stands != 1 + (side < 0 ? ORDER_BEFORE : ORDER_AFTER))
             continue;
         set_colour(p, paint_standing(stands));
         cairo_rectangle(p->cr, m->x_pt + side * (HALF + 2.3) - 0.8, m->y_pt - HALF - 1.5, 1.6,
@@ -250,11 +253,11 @@ static bool is_found(const struct paint_selection *s, struct ref at)
 static bool wanted(const struct paint_selection *s, const struct scene_mark *m)
 {
     switch (s && s->stands ? m->event->stands : 0) {
-    case 1 + ORDER_BEFORE:
+    case STANDS_AS(ORDER_BEFORE):
         return s->past;
-    case 1 + ORDER_AFTER:
+    case STANDS_AS(ORDER_AFTER):
         return s->future;
-    case 1 + ORDER_CONCURRENT:
+    case STANDS_AS(ORDER_CONCURRENT):
         return s->concurrent;
     default:
         return true;
@@ -265,7 +268,7 @@ static void paint_mark(struct painter *p, const struct scene_mark *m, const stru
 {
     bool stands = s && s->stands && m->event->stands && m->state == EVENT_ORDERED;
     struct target_colour colour = stands ? paint_standing(m->event->stands) : m->colour;
-    p->alpha = stands && m->event->stands == 1 + ORDER_CONCURRENT ? 0.45 : 1;
+    p->alpha = stands && m->event->stands == STANDS_AS(ORDER_CONCURRENT) ? 0.45 : 1;
     paint_symbol(p, m->shape, m->filled, colour, m->state, m->x_pt, m->y_pt);
     p->alpha = 1;
     if (!s)

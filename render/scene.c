@@ -168,8 +168,7 @@ static uint32_t stub_line(const struct builder *b, const struct shown_event *e)
     return 0;
 }
 
-/* Stubs say where they lead, now and then: at every so-maniest visit, so that it does not depend on where a
- * window begins. */
+/* Some stubs say where they lead: those of every STUB_VISITS-th event of their line, wherever a window begins. */
 static bool is_named(const struct shown_event *e)
 {
     return e->at.number % STUB_VISITS == 2;

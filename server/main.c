@@ -280,6 +280,25 @@ static int relay_to_default(void)
     return 0;
 }
 
+/* As many descriptors as the system lets us have. */
+static void raise_limit(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+/* The client that started the server. */
+static void take_client(struct server *server, int client)
+{
+    ev_now_update(server->loop); /* a file may have taken long; a peer's time begins now */
+    fcntl(client, F_SETFL, O_NONBLOCK);
+    fcntl(client, F_SETFD, FD_CLOEXEC);
+    peer_new(server, client, "the client that started it", false);
+}
+
 int main(int argc, char **argv)
 {
     struct server_options asked;
@@ -296,11 +315,7 @@ int main(int argc, char **argv)
         return relay_to_default();
     if (asked.stdio && (client = stdio_begin()) < 0)
         return fail("--stdio", strerror(errno));
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
+    raise_limit();
     server.spare = -1;
     server.loop = ev_loop_new(EVFLAG_AUTO);
     server.listeners = memory_zeroed(LISTENS_MOST, sizeof *server.listeners);
@@ -331,12 +346,8 @@ int main(int argc, char **argv)
     if (!server.quiet)
         for (size_t i = 0; i < server.listener_count; i++)
             log_line("listening on %s", server.endpoints[i]);
-    if (client >= 0) {
-        ev_now_update(server.loop); /* a file may have taken long; a peer's time begins now */
-        fcntl(client, F_SETFL, O_NONBLOCK);
-        fcntl(client, F_SETFD, FD_CLOEXEC);
-        peer_new(&server, client, "the client that started it", false);
-    }
+    if (client >= 0)
+        take_client(&server, client);
     server.idle.repeat = linger(&server);
     ev_run(server.loop, 0);
     finish(&server);

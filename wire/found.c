@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+/* So many bytes each of them takes: more of them than fit are nonsense. */
+enum { HOLDER_BYTES = 4 + REF_BYTES, STEP_BYTES = 4 + 4, HIT_BYTES = REF_BYTES + 8 };
+
 void put_wait(struct out *out, const struct shown_wait *wait)
 {
     put_u32(out, wait->thread);
@@ -23,7 +26,7 @@ void get_wait(struct in *in, struct shown_wait *wait)
     *wait = (struct shown_wait){.thread = get_u32(in)};
     wait->about = get_u32(in);
     get_event(in, &wait->event);
-    uint32_t n = get_count(in, 16);
+    uint32_t n = get_count(in, HOLDER_BYTES);
     wait->holders = get_room(in, n, sizeof *wait->holders);
     for (; wait->holders && wait->holder_count < n; wait->holder_count++) {
         wait->holders[wait->holder_count].thread = get_u32(in);
@@ -40,7 +43,7 @@ void shown_wait_free(struct shown_wait *wait)
 
 void get_cycle(struct in *in, struct shown_cycle *cycle)
 {
-    uint32_t n = get_count(in, 8);
+    uint32_t n = get_count(in, STEP_BYTES);
     *cycle = (struct shown_cycle){.steps = get_room(in, n, sizeof *cycle->steps)};
     for (; cycle->steps && cycle->count < n; cycle->count++) {
         cycle->steps[cycle->count].thread = get_u32(in);
@@ -89,7 +92,7 @@ void get_found(struct in *in, struct shown_found *f)
     f->looked = get_u64(in);
     f->count = get_u64(in);
     f->problem = get_name(in, LIMIT_TEXT_BYTES * 4);
-    uint32_t n = get_count(in, 20);
+    uint32_t n = get_count(in, HIT_BYTES);
     f->hits = get_room(in, n, sizeof *f->hits);
     for (; f->hits && f->hit_count < n; f->hit_count++) {
         f->hits[f->hit_count].at = get_ref(in);

@@ -46,7 +46,7 @@
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \
     M(34, FEED)   /* tell me when the run grows */                               \
-    M(64, WELCOME)                                                               \
+    M(64, WELCOME) /* who the server is, after HELLO */                          \
     M(65, ERROR)  /* the last word before a server hangs up */                   \
     M(66, ANSWER) /* a part of the answer to a question */                       \
     M(68, GROWN)  /* the run did, for those who are fed */                       \

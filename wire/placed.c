@@ -5,6 +5,15 @@
 
 #include <stdlib.h>
 
+/* So many bytes, at least, each of them takes: more of them than fit are nonsense. */
+enum {
+    MEMBER_BYTES = 4 + 8,
+    ROW_BYTES = 4 + 4 + PRESENCES_BYTES + 8 + 1,
+    GAP_BYTES = 4 + 8 + 8,
+    CROSSING_BYTES = 2 * REF_BYTES,
+    VIA_BYTES = 2 * REF_BYTES + 4
+};
+
 static void put_events(struct out *out, const struct shown_event *events, uint32_t count)
 {
     put_u32(out, count);
@@ -14,7 +23,7 @@ static void put_events(struct out *out, const struct shown_event *events, uint32
 
 static struct shown_event *get_events(struct in *in, uint32_t *count)
 {
-    uint32_t n = get_count(in, 97);
+    uint32_t n = get_count(in, EVENT_BYTES);
     struct shown_event *events = get_room(in, n, sizeof *events);
     for (*count = 0; events && *count < n; ++*count)
         get_event(in, &events[*count]);
@@ -91,12 +100,12 @@ void get_window(struct in *in, struct shown_window *w)
     w->more_left = flags & 1;
     w->more_right = flags & 2;
     w->unresolved = flags & 4;
-    uint32_t n = get_count(in, 23);
+    uint32_t n = get_count(in, ROW_BYTES);
     w->rows = get_room(in, n, sizeof *w->rows);
     for (; w->rows && w->row_count < n; w->row_count++) {
         struct shown_row *row = &w->rows[w->row_count];
         row->line = get_u32(in);
-        uint32_t members = get_count(in, 12);
+        uint32_t members = get_count(in, MEMBER_BYTES);
         row->members = get_room(in, members, sizeof *row->members);
         row->lefts = get_room(in, members, sizeof *row->lefts);
         for (; row->members && row->lefts && row->member_count < members; row->member_count++) {
@@ -110,7 +119,7 @@ void get_window(struct in *in, struct shown_window *w)
     w->events = get_events(in, &w->event_count);
     check_columns(in, w);
     w->pending = get_events(in, &w->pending_count);
-    n = get_count(in, 20);
+    n = get_count(in, GAP_BYTES);
     w->gaps = get_room(in, n, sizeof *w->gaps);
     for (; w->gaps && w->gap_count < n; w->gap_count++) {
         struct shown_gap *gap = &w->gaps[w->gap_count];
@@ -118,13 +127,13 @@ void get_window(struct in *in, struct shown_window *w)
         gap->first = get_u64(in);
         gap->count = get_u64(in);
     }
-    n = get_count(in, 24);
+    n = get_count(in, CROSSING_BYTES);
     w->crossings = get_room(in, n, sizeof *w->crossings);
     for (; w->crossings && w->crossing_count < n; w->crossing_count++) {
         w->crossings[w->crossing_count].from = get_ref(in);
         w->crossings[w->crossing_count].to = get_ref(in);
     }
-    n = get_count(in, 28);
+    n = get_count(in, VIA_BYTES);
     w->vias = get_room(in, n, sizeof *w->vias);
     for (; w->vias && w->via_count < n; w->via_count++) {
         w->vias[w->via_count].from = get_ref(in);

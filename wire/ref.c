@@ -21,7 +21,7 @@ void put_refs(struct out *out, const struct ref *refs, uint32_t count)
 
 struct ref *get_refs(struct in *in, uint32_t *count)
 {
-    uint32_t n = get_count(in, 12);
+    uint32_t n = get_count(in, REF_BYTES);
     struct ref *refs = get_room(in, n, sizeof *refs);
     for (*count = 0; refs && *count < n; ++*count)
         refs[*count] = get_ref(in);

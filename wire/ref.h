@@ -5,6 +5,8 @@
 #include "wire/event.h"
 #include "wire/message.h"
 
+#define REF_BYTES 12u
+
 void put_ref(struct out *out, struct ref ref);
 struct ref get_ref(struct in *in);
 
@@ -14,5 +16,6 @@ struct ref *get_refs(struct in *in, uint32_t *count);
 
 void put_presences(struct out *out, struct presences presences);
 struct presences get_presences(struct in *in);
+#define PRESENCES_BYTES 6u
 
 #endif

@@ -7,6 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many bytes, at least, each of them takes: more of them than fit are nonsense. */
+enum {
+    STRING_BYTES = 4,
+    MODULE_BYTES = 3 * 8 + 2 * STRING_BYTES,
+    UNSEEN_BYTES = 1 + STRING_BYTES + 8
+};
+
 /* What was mended may have grown. */
 #define NAME_BYTES (LIMIT_TEXT_BYTES * 4)
 static char *get_one(struct in *in) { return get_name(in, NAME_BYTES); }
@@ -99,7 +106,7 @@ void get_event(struct in *in, struct shown_event *event)
     event->since_ns = (int64_t)get_u64(in);
     event->partners = get_refs(in, &event->partner_count);
     event->after = get_refs(in, &event->after_count);
-    uint32_t n = get_count(in, 4);
+    uint32_t n = get_count(in, STRING_BYTES);
     event->texts = get_room(in, n, sizeof *event->texts);
     for (; event->texts && event->text_count < n; event->text_count++)
         event->texts[event->text_count] = get_note(in, NAME_BYTES);
@@ -138,11 +145,11 @@ void get_process(struct in *in, struct shown_process *process)
     *process = (struct shown_process){.pid = get_u32(in)};
     process->path = get_one(in);
     process->host = get_one(in);
-    uint32_t n = get_count(in, 4);
+    uint32_t n = get_count(in, STRING_BYTES);
     process->arguments = get_room(in, n, sizeof *process->arguments);
     for (; process->arguments && process->argument_count < n; process->argument_count++)
         process->arguments[process->argument_count] = get_one(in);
-    n = get_count(in, 32);
+    n = get_count(in, MODULE_BYTES);
     process->modules = get_room(in, n, sizeof *process->modules);
     for (; process->modules && process->module_count < n; process->module_count++) {
         struct shown_module *m = &process->modules[process->module_count];
@@ -240,7 +247,7 @@ void get_stat(struct in *in, struct shown_stat *s)
     s->damage = get_one(in);
     s->cut_off = get_u32(in);
     s->doubtful = get_u64(in);
-    uint32_t n = get_count(in, 13);
+    uint32_t n = get_count(in, UNSEEN_BYTES);
     s->unseen = get_room(in, n, sizeof *s->unseen);
     for (; s->unseen && s->unseen_count < n; s->unseen_count++) {
         s->unseen[s->unseen_count].reason = get_u8(in);

@@ -21,6 +21,9 @@ struct shown_line {
 
 #define NO_POSITION UINT64_MAX
 
+/* How an event stands to another, as a byte in which 0 is free to say that it is not known. */
+#define STANDS_AS(precedence) (1 + (precedence))
+
 struct shown_event {
     struct ref at;
     uint32_t type; /* code, see TYPE_NAME */
@@ -43,7 +46,7 @@ struct shown_event {
     int32_t column;
     uint32_t fold;
     uint8_t doubt; /* an enum unseen: why more may be before it than is told */
-    uint8_t stands;   /* not told with it, but by STANDS: 0, or 1 + enum precedence */
+    uint8_t stands;   /* not told with it, but by STANDS: 0 not known, or STANDS_AS */
     int64_t since_ns; /* since the event before it on its line; -1 there is none */
 };
 
@@ -104,6 +107,7 @@ void get_line_is(struct in *in, struct shown_line *line);
 void shown_line_free(struct shown_line *line);
 void put_event(struct out *out, const struct shown_event *event);
 void get_event(struct in *in, struct shown_event *event);
+#define EVENT_BYTES 97u /* at least */
 void shown_event_free(struct shown_event *event);
 void put_process(struct out *out, const struct shown_process *process);
 void get_process(struct in *in, struct shown_process *process);

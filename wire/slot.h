@@ -30,10 +30,10 @@
 #define SLOT_KEYED 0x0010u    /* partner by key: (key, number_b); a GROUP is always keyed */
 #define SLOT_CLOSES 0x0020u   /* line_a ends with this record's last event on it */
 #define SLOT_TEXT 0x0040u     /* the payload is a text for the last event on line_a */
-#define SLOT_STREAM 0x0200u   /* KEYED: key is a stream, number_b a byte of it, count how many bytes */
-#define SLOT_SENDS 0x0100u    /* a RECEIVE that others receive in turn */
 #define SLOT_PARTNERS 0x0080u /* the payload is more partners: {u32 line, u32 0, u64 number}; of a
                               * KEYED receive line is 0, number the second half of one more key */
+#define SLOT_SENDS 0x0100u    /* a RECEIVE that others receive in turn */
+#define SLOT_STREAM 0x0200u   /* KEYED: key is a stream, number_b a byte of it, count how many bytes */
 /* An enum unseen (wire/event.h): for that reason more may be before the events of this record than is
  * told; 0 none. */
 #define SLOT_DOUBT_SHIFT 12

@@ -82,7 +82,7 @@ static struct paint_selection picture_selection(const struct picture *p)
 
 static struct scene *make_scene(const struct picture *p, const struct book *book, bool measured)
 {
-    char words[4096], note[200];
+    char words[LIMIT_TEXT_BYTES], note[200];
     picture_note(p, note, sizeof note);
     snprintf(words, sizeof words, "%s%s%s", p->caption ? p->caption : "", p->caption && *note ? " — " : "", note);
     struct scene_options options = {.title = p->no_title ? NULL : p->title,

@@ -341,8 +341,10 @@ bool format_write(const struct command *command, struct subject *subject, const 
     bool standard = strcmp(file, "-") == 0;
     format.subject = subject;
     format.f = standard ? stdout : fopen(file, "we");
-    if (!format.f)
-        return !command_fail(command, "%s: %s", file, strerror(errno));
+    if (!format.f) {
+        command_fail(command, "%s: %s", file, strerror(errno));
+        return false;
+    }
     bool good = subject_ask(command, subject, ASK_DUMP, NULL, take, &format);
     if (format.state)
         format.end(&format);

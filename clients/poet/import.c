@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -151,14 +152,19 @@ static void send_log(struct sending *s, const struct shiviz_log *log, const char
 
 /* ---- the server ---- */
 
-static int start_server(const struct command *command, const char *output, int *fd)
+/* Its process id; -1 after a complaint. */
+static pid_t start_server(const struct command *command, const char *output, int *fd)
 {
-    char program[4096], descriptor[16];
+    char program[PATH_MAX], descriptor[16];
     int pair[2];
-    if (!source_program("poet-server", program, sizeof program))
-        return -command_fail(command, "poet-server: not found beside poet");
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-        return -command_fail(command, "%s", strerror(errno));
+    if (!source_program("poet-server", program, sizeof program)) {
+        command_fail(command, "poet-server: not found beside poet");
+        return -1;
+    }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+        command_fail(command, "%s", strerror(errno));
+        return -1;
+    }
     snprintf(descriptor, sizeof descriptor, "%d", pair[1]);
     pid_t child = fork();
     if (child == 0) {
@@ -171,7 +177,9 @@ static int start_server(const struct command *command, const char *output, int *
     }
     close(pair[1]);
     *fd = pair[0];
-    return child < 0 ? -command_fail(command, "%s", strerror(errno)) : child;
+    if (child < 0)
+        command_fail(command, "%s", strerror(errno));
+    return child;
 }
 
 /* Waits for what the server has to say against it, and for its end. */
@@ -236,7 +244,7 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
             continue;
         name_output(output, written++, name, sizeof name);
         snprintf(run, sizeof run, "%s", logs[i].name && *logs[i].name ? logs[i].name : base);
-        int child = start_server(command, name, &s.fd);
+        pid_t child = start_server(command, name, &s.fd);
         if (child < 0)
             return EXIT_FAILED;
         send_log(&s, &logs[i], run, file);
@@ -302,7 +310,7 @@ static int run(const struct command *command, int argc, char **argv)
     if (!text)
         return command_fail(command, "%s: %s", file, strerror(errno));
     struct shiviz_log *logs;
-    if (shiviz_read(file, text, size, o.parser, o.split, &logs, &count, error, sizeof error)) {
+    if (shiviz_read(&(struct shiviz_text){file, text, size, o.parser, o.split}, &logs, &count, error, sizeof error)) {
         status = write_logs(command, logs, count, file, o.output);
         shiviz_free(logs, count);
     } else {

@@ -53,7 +53,7 @@ static void reason_phrase(unsigned reason, char *text, size_t size)
 /* Each reason once, however many pairs are asked about. */
 static void tell_reasons(uint8_t answer, uint32_t reasons)
 {
-    bool unknown = answer == 1 + ORDER_UNKNOWN;
+    bool unknown = answer == STANDS_AS(ORDER_UNKNOWN);
     char text[2000];
     for (unsigned reason = 1; reason < 32; reason++) {
         if (!(reasons & ~told[!unknown] & UNSEEN_BIT(reason)))

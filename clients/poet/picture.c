@@ -182,8 +182,10 @@ static bool find_text(const struct command *command, struct picture *p, struct s
     put_search_request(&body, &request);
     free(types);
     bool ok = subject_ask(command, subject, ASK_SEARCH, &body, take_found, &found);
-    if (ok && !found.hit_count)
-        ok = !command_fail(command, "no event bears the text \"%s\"", p->text);
+    if (ok && !found.hit_count) {
+        command_fail(command, "no event bears the text \"%s\"", p->text);
+        ok = false;
+    }
     if (ok)
         p->around = found.hits[0].at;
     shown_found_free(&found);
@@ -283,8 +285,10 @@ static bool get_range(const struct command *command, struct picture *p, struct s
 static bool check_exists(const struct command *command, struct subject *subject, struct ref at)
 {
     struct error error;
-    if (at.line && subject->source.book.some && !source_lines(&subject->source, &at.line, 1, &error))
-        return !command_fail(command, "%s", error.text);
+    if (at.line && subject->source.book.some && !source_lines(&subject->source, &at.line, 1, &error)) {
+        command_fail(command, "%s", error.text);
+        return false;
+    }
     const struct book_line *line = at.line ? book_line(&subject->source.book, at.line) : NULL;
     char s[48];
     ref_print(s, sizeof s, at);
@@ -339,8 +343,10 @@ static bool get_view(const struct command *command, struct picture *p, struct su
 {
     struct error error;
     struct window_request request;
-    if (!place_read(&p->place, &p->look, &subject->source.book, subject->sites, p->view, &error))
-        return !command_fail(command, "%s", error.text);
+    if (!place_read(&p->place, &p->look, &subject->source.book, subject->sites, p->view, &error)) {
+        command_fail(command, "%s", error.text);
+        return false;
+    }
     bool elsewhere = !p->place.columns;
     if (elsewhere)
         p->place.columns = COLUMNS_UNASKED;

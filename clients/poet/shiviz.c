@@ -21,7 +21,7 @@ struct reader {
     size_t error_size;
 };
 
-static bool fail(struct reader *r, uint64_t line, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool fail(struct reader *r, uint64_t line, const char *format, ...)
 {
     va_list ap;
     int n = line ? snprintf(r->error, r->error_size, "%s:%llu: ", r->file, (unsigned long long)line)
@@ -374,30 +374,29 @@ static bool read_split(struct reader *r, size_t size, const char *split, struct 
     return good;
 }
 
-bool shiviz_read(const char *file, const char *text, size_t size, const char *parser,
-                 const char *split, struct shiviz_log **logs, size_t *count, char *error,
+bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count, char *error,
                  size_t error_size)
 {
-    struct reader r = {.file = file, .text = text, .line = 1, .error = error,
+    struct reader r = {.file = text->file, .text = text->text, .line = 1, .error = error,
                        .error_size = error_size};
     *logs = NULL;
     *count = 0;
-    r.parser = compile(&r, "--parser", parser);
+    r.parser = compile(&r, "--parser", text->parser);
     if (!r.parser)
         return false;
     r.match = pcre2_match_data_create_from_pattern(r.parser, NULL);
     bool good = check_groups(&r);
-    if (good && split) {
-        good = read_split(&r, size, split, logs, count);
+    if (good && text->split) {
+        good = read_split(&r, text->size, text->split, logs, count);
     } else if (good) {
         add_log(&r, logs, count);
-        good = read_execution(&r, 0, size);
+        good = read_execution(&r, 0, text->size);
     }
     size_t events = 0;
     for (size_t i = 0; i < *count; i++)
         events += (*logs)[i].event_count;
     if (good && !events)
-        good = fail(&r, 0, "the expression matches nowhere in it: %s", parser);
+        good = fail(&r, 0, "the expression matches nowhere in it: %s", text->parser);
     pcre2_match_data_free(r.match);
     pcre2_code_free(r.parser);
     if (!good) {

@@ -44,10 +44,15 @@ struct shiviz_log { /* one execution */
 
 #define SHIVIZ_PARSER "(?<event>.*)\\n(?<host>\\S*) (?<clock>{.*})"
 
-/* Reads all executions of a text; split NULL: there is one.  False with a line in `error` that names
- * file and line. */
-bool shiviz_read(const char *file, const char *text, size_t size, const char *parser,
-                 const char *split, struct shiviz_log **logs, size_t *count, char *error,
+struct shiviz_text {
+    const char *file; /* as complaints call it */
+    const char *text; /* with a 0 behind it */
+    size_t size;
+    const char *parser, *split; /* expressions; split NULL: it is one execution */
+};
+
+/* Reads all executions of a text.  False with a line in `error` that names file and line. */
+bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count, char *error,
                  size_t error_size);
 void shiviz_free(struct shiviz_log *logs, size_t count);
 

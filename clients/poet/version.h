@@ -1,1 +1,2 @@
+/* Which release this is. */
 #define POET_VERSION "0.1"

@@ -65,12 +65,39 @@ static const struct argp_option options[] = {
     {"no-legend", OPTION_NO_LEGEND, NULL, 0, "no legend below it", 4},
     {0}};
 
+static int take_last(const struct command *command, struct picture *p, const char *value)
+{
+    char *end;
+    unsigned long n = strtoul(value, &end, 10);
+    p->last = (unsigned)n;
+    return *end || n == 0 || n > LIMIT_COLUMNS
+               ? command_usage(command, "--last %s: a number of columns is needed", value)
+               : 0;
+}
+
+static int take_labels(const struct command *command, struct picture *p, const char *value)
+{
+    static const char *const labels[] = {"name", "id", "address"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(value, labels[i]) == 0) {
+            p->labels = (enum labels)i;
+            return 0;
+        }
+    return command_usage(command, "--labels %s: name, id or address", value);
+}
+
+static int take_cluster(const struct command *command, struct picture *p, const char *value)
+{
+    if (p->cluster_count == sizeof p->clusters / sizeof *p->clusters)
+        return command_usage(command, "--cluster: too many");
+    p->clusters[p->cluster_count++] = value;
+    return 0;
+}
+
 /* 0 taken, -1 not one of these, 2 bad (said so). */
 static int take_option(struct picture *p, int option, const char *value)
 {
     const struct command *command = p->command;
-    static const char *const labels[] = {"name", "id", "address"};
-    char *end;
     switch (option) {
     case OPTION_FROM:
         return take_event(command, &p->from, value);
@@ -78,13 +105,8 @@ static int take_option(struct picture *p, int option, const char *value)
         return take_event(command, &p->to, value);
     case OPTION_AROUND:
         return take_event(command, &p->around, value);
-    case OPTION_LAST: {
-        unsigned long n = strtoul(value, &end, 10);
-        p->last = (unsigned)n;
-        return *end || n == 0 || n > LIMIT_COLUMNS
-                   ? command_usage(command, "--last %s: a number of columns is needed", value)
-                   : 0;
-    }
+    case OPTION_LAST:
+        return take_last(command, p, value);
     case OPTION_TEXT:
         p->text = value;
         return 0;
@@ -96,12 +118,7 @@ static int take_option(struct picture *p, int option, const char *value)
         p->fold = option == OPTION_FOLD;
         return 0;
     case OPTION_LABELS:
-        for (int i = 0; i < 3; i++)
-            if (strcmp(value, labels[i]) == 0) {
-                p->labels = (enum labels)i;
-                return 0;
-            }
-        return command_usage(command, "--labels %s: name, id or address", value);
+        return take_labels(command, p, value);
     case OPTION_CAPTION:
         p->caption = value;
         return 0;
@@ -115,10 +132,7 @@ static int take_option(struct picture *p, int option, const char *value)
         p->all = true;
         return 0;
     case OPTION_CLUSTER:
-        if (p->cluster_count == sizeof p->clusters / sizeof *p->clusters)
-            return command_usage(command, "--cluster: too many");
-        p->clusters[p->cluster_count++] = value;
-        return 0;
+        return take_cluster(command, p, value);
     case OPTION_DESCRIPTION:
         return book_draw_as(value)
                    ? 0

@@ -18,11 +18,11 @@ struct source {
     struct out in; /* bytes received */
     size_t used;
     struct book book;
-    int child; /* process id of a private server, 0 none */
-    struct source_question *questions; /* private: those whose answers are still to come */
+    int child; /* private to source.c: process id of a private server, 0 none */
+    struct source_question *questions; /* private to ask.c: those whose answers are still to come; */
     size_t question_count, question_room;
     uint32_t last_id;
-    char *refused; /* private: why the question that source_wait waits for has no answer */
+    char *refused; /*   why the question that source_wait waits for has no answer */
     uint32_t waits_for;
 };
 

@@ -15,8 +15,8 @@ struct known {
     uint64_t damaged; /* 1 + parts that were told to be unreadable, 0 nothing told */
     size_t changes; /* of lines */
     bool named; /* of many lines only those that answers name: see named.h */
-    uint32_t lines_are; /* so many there were when that was told */
-    uint8_t *told;      /* which, beside the first ones, a bit for each */
+    uint32_t lines_are; /* private to named.c: so many there were when that was told; */
+    uint8_t *told;      /*   which, beside the first ones, a bit for each; */
     size_t told_room;
 };
 

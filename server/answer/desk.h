@@ -12,8 +12,8 @@ struct desk {
     const struct run *run;
     struct desk_item {
         uint32_t id;
-        const struct question *question;
-        void *job;
+        const struct question *question; /* private: of desk.c alone, */
+        void *job;                       /*   which never looks into it */
     } items[LIMIT_ASKED]; /* by age */
     unsigned count;
     unsigned turn;           /* the item whose step is next */

@@ -150,7 +150,7 @@ static void find_holders(struct waits_job *job, struct object *object, uint32_t 
     }
 }
 
-static void hold(struct waits_job *job, struct waiter *w)
+static void note_object(struct waits_job *job, struct waiter *w)
 {
     uint32_t line = w->about && w->about <= job->lines ? w->about : 0;
     if (!line || !job->object_of[line - 1]) {
@@ -279,7 +279,7 @@ static bool step_stage(struct waits_job *job, uint64_t *budget)
         return true;
     case HOLDING:
         for (; job->at < job->count && *budget; --*budget)
-            hold(job, &job->waiters[job->at++]);
+            note_object(job, &job->waiters[job->at++]);
         return job->at == job->count;
     case PRUNING:
         if (!prune(job, budget))

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KEPT_EVENTS 4000000u /* an earlier job that remembers more is not gone on with */
+
 struct window_job {
     const struct run *run;
     struct window_request request;
@@ -99,7 +101,7 @@ static bool same_view(const struct window_job *job, const struct window_request 
     for (uint32_t i = 0; same && i < count; i++)
         same = job->drawn.rows[i].line == all[i];
     free(all);
-    return same && window_weight(job) < 4000000;
+    return same && window_weight(job) < KEPT_EVENTS;
 }
 
 /* Where a window that is placed by time begins. */

@@ -103,7 +103,7 @@ struct run {
     bool patient;        /* what takes long in the order is left to run_go_on */
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished;    /* the file has no end */
-    bool deleted;       /* its file, while it is written */
+    bool deleted;       /* of rest.c alone: its file, while it is written */
     bool ending;        /* all of its programs hung up; its last state is being written */
     bool finished;      /* all of its programs hung up, and its file has its end */
     bool resting;       /* put to rest (rest.h): nothing of it is here but these figures */

@@ -13,7 +13,7 @@ void unseen_add(struct run *run, uint32_t session, unsigned reason, const char *
         struct run_unseen *u = &run->unseen[i];
         if (u->reason != reason || strcmp(u->about, about) != 0)
             continue;
-        u->count += u->session != session; /* the checkpoint of a file may say it again */
+        u->count += u->session != session; /* a saved state may say it again */
         u->session = session;
         return;
     }

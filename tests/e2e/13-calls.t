@@ -1,6 +1,6 @@
 #!/bin/bash
 # Every call that is followed: its result, errno and side effects are those of the real one, and
-# the trace holds what docs/threads.md says.
+# the trace holds what docs/order.md says.
 . "$(dirname "$0")/lib.sh"
 cat >calls.c <<'C'
 #define _GNU_SOURCE

@@ -20,8 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(text, data + 1, size - 1);
     text[size - 1] = 0;
-    if (shiviz_read("fuzz", text, size - 1, parsers[data[0] % 3],
-                    data[0] & 64 ? "^=== (?<trace>.*) ===$" : NULL, &logs, &count, error, sizeof error))
+    struct shiviz_text from = {"fuzz", text, size - 1, parsers[data[0] % 3],
+                               data[0] & 64 ? "^=== (?<trace>.*) ===$" : NULL};
+    if (shiviz_read(&from, &logs, &count, error, sizeof error))
         shiviz_free(logs, count);
     free(text);
     return 0;

@@ -1,6 +1,7 @@
 /* The wire: what is put is got, what is bad is refused where it is bad. */
 #include "tests/unit/unit.h"
 #include "wire/placed.h"
+#include "wire/ref.h"
 #include "wire/shown.h"
 
 #include <stdlib.h>
@@ -82,6 +83,19 @@ static void a_reader_keeps_its_first_error_and_turns_deaf(void **state)
     assert_string_equal(in.error, "a string is too long");
 }
 
+static void what_is_empty_takes_the_least_bytes(void **state)
+{
+    struct out out = {0};
+    (void)state;
+    put_ref(&out, (struct ref){0});
+    assert_int_equal(out.size, REF_BYTES);
+    put_presences(&out, (struct presences){0});
+    assert_int_equal(out.size, REF_BYTES + PRESENCES_BYTES);
+    put_event(&out, &(struct shown_event){0});
+    assert_int_equal(out.size, REF_BYTES + PRESENCES_BYTES + EVENT_BYTES);
+    out_free(&out);
+}
+
 static void a_window_survives_the_wire(void **state)
 {
     (void)state;
@@ -128,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_put_is_got),
         cmocka_unit_test(frames_are_judged),
+        cmocka_unit_test(what_is_empty_takes_the_least_bytes),
         cmocka_unit_test(a_reader_keeps_its_first_error_and_turns_deaf),
         cmocka_unit_test(a_window_survives_the_wire),
     };

@@ -1,4 +1,4 @@
-/* Waiting on conditions and waking: as each of their names makes the call. */
+/* Waiting on conditions and waking, by whichever name. */
 #ifndef CLIENTS_TRACE_CALLS_CONDITION_H
 #define CLIENTS_TRACE_CALLS_CONDITION_H
 

@@ -1,4 +1,4 @@
-/* Joining and detaching threads: as each of their names makes the call. */
+/* Joining and detaching threads, by whichever name. */
 #ifndef CLIENTS_TRACE_CALLS_JOIN_H
 #define CLIENTS_TRACE_CALLS_JOIN_H
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* A leave that the books are mended with: the visit of another thread ends here. */
-static void mend(struct thread *t, struct line *line, uintptr_t site, const char *text)
+static void record_mending(struct thread *t, struct line *line, uintptr_t site, const char *text)
 {
     record_write(t, &(struct record){.shape = SHAPE_LEAVE,
                                      .flags = SLOT_TEXT,
@@ -33,13 +33,13 @@ static void mend(struct thread *t, struct line *line, uintptr_t site, const char
 }
 
 /* Locked for the first time by this thread: one record, or its second half. */
-static void entered(struct thread *t, struct object *o, struct line *line, bool petitioned, bool died,
+static void record_entered(struct thread *t, struct object *o, struct line *line, bool petitioned, bool died,
                     uintptr_t site)
 {
     busy_begin(t); /* a handler finds the thread before it or in it, not in between */
     bool elsewhere = died && atomic_load_explicit(&line->far, memory_order_relaxed); /* its process's books say */
     if (o->held || elsewhere)
-        mend(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
+        record_mending(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
     o->held = true;
     o->visit++;
     record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line, site);
@@ -48,7 +48,7 @@ static void entered(struct thread *t, struct object *o, struct line *line, bool 
     note_recorded();
 }
 
-static void again(struct thread *t, struct hold *hold, uintptr_t site)
+static void record_again(struct thread *t, struct hold *hold, uintptr_t site)
 {
     hold->depth++;
     record_write(t, &(struct record){.shape = SHAPE_AGAIN, .a = hold->line, .take_a = 2,
@@ -66,15 +66,15 @@ struct call {
     const struct timespec *ts;
 };
 
-static int really_try(const struct call *c)
+static int real_try(const struct call *c)
 {
     return c->kind == OBJECT_SPIN ? real.spin_trylock(c->lock) : real.mutex_trylock(c->lock);
 }
 
-static int really(const struct call *c)
+static int real_lock(const struct call *c)
 {
     if (c->how == HOW_TRY)
-        return really_try(c);
+        return real_try(c);
     if (c->kind == OBJECT_SPIN)
         return real.spin_lock(c->lock);
     return c->how == HOW_TIMED   ? real.mutex_timedlock(c->lock, c->ts)
@@ -84,14 +84,14 @@ static int really(const struct call *c)
 
 /* Recording makes short visits longer, so that threads meet more often: wait a moment, about as long
  * as a visit takes, before asking the system to. */
-static int soon(const struct call *c)
+static int try_for_a_moment(const struct call *c)
 {
     int result = EBUSY;
     for (int i = 0; i < SPINS && result == EBUSY; i++) {
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
-        result = really_try(c);
+        result = real_try(c);
     }
     return result;
 }
@@ -99,7 +99,7 @@ static int soon(const struct call *c)
 /* A lock that is not recorded: the books only. */
 static int unrecorded_lock(const struct call *c)
 {
-    int result = really(c);
+    int result = real_lock(c);
     struct object *o = result == 0 || result == EOWNERDEAD ? object_find(c->lock, c->kind) : NULL;
     struct thread *t = o ? thread_self() : NULL;
     struct hold *hold = t ? thread_hold(t, o) : NULL;
@@ -120,15 +120,15 @@ static int lock(uintptr_t site, const struct call *c)
     if (!line)
         return unrecorded_lock(c);
     struct hold *hold = thread_hold(t, o);
-    int result = really_try(c);
+    int result = real_try(c);
     bool petitioned = false;
     if (result == EBUSY && c->how != HOW_TRY) {
         record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
         petitioned = true;
         t->waiting++;
-        result = soon(c);
+        result = try_for_a_moment(c);
         if (result == EBUSY)
-            result = really(c);
+            result = real_lock(c);
         t->waiting--;
     }
     bool got = result == 0 || result == EOWNERDEAD;
@@ -139,9 +139,9 @@ static int lock(uintptr_t site, const struct call *c)
     if (!got)
         record_refused(t, line, petitioned, site);
     else if (hold)
-        again(t, hold, site);
+        record_again(t, hold, site);
     else if (line)
-        entered(t, o, line, petitioned, result == EOWNERDEAD, site);
+        record_entered(t, o, line, petitioned, result == EOWNERDEAD, site);
     return result;
 }
 
@@ -226,7 +226,7 @@ struct hold *follow_held(uintptr_t site, struct thread *t, pthread_mutex_t *m)
     if (!line)
         return NULL;
     if (o->held)
-        mend(t, line, site, "its holder was not seen leaving");
+        record_mending(t, line, site, "its holder was not seen leaving");
     o->held = true;
     o->visit++;
     record_write(t, &(struct record){.shape = SHAPE_ENTER, .flags = SLOT_TEXT, .a = thread_place(t),
@@ -266,7 +266,7 @@ static void leave(uintptr_t site, const void *lock, enum object_kind kind)
                may_be_unlocked_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that took it is stale now */
         o->held = false;
-        mend(t, &o->line, site, "unlocked by a thread that did not lock it");
+        record_mending(t, &o->line, site, "unlocked by a thread that did not lock it");
     }
 }
 

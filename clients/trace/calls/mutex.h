@@ -1,4 +1,4 @@
-/* Locking and unlocking mutexes: as each of their names makes the call. */
+/* Locking and unlocking mutexes, by whichever name. */
 #ifndef CLIENTS_TRACE_CALLS_MUTEX_H
 #define CLIENTS_TRACE_CALLS_MUTEX_H
 

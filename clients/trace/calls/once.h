@@ -1,4 +1,4 @@
-/* What is done once: as each of its names makes the call. */
+/* What is done once, by whichever name. */
 #ifndef CLIENTS_TRACE_CALLS_ONCE_H
 #define CLIENTS_TRACE_CALLS_ONCE_H
 

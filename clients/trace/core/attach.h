@@ -1,4 +1,4 @@
-/* attach.c: the lives of the process ----
+/* The lives of the process.
  *
  * A life begins when a server is reached and ends when it is gone: at the start, in a child after
  * its fork, and when a server comes again.  What belongs to an earlier life is told anew or is not

@@ -1,3 +1,4 @@
+/* What is likely, for the compiler. */
 #ifndef CLIENTS_TRACE_CORE_LIKELY_H
 #define CLIENTS_TRACE_CORE_LIKELY_H
 

@@ -1,3 +1,4 @@
+/* The real calls: those that the entries stand before, looked up once. */
 #define _GNU_SOURCE
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/libc.h"

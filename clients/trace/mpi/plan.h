@@ -1,4 +1,4 @@
-/* Collective calls.  What they order is what their data needs (MPI 3.1, chapter 5):
+/* Plans of collective calls: who needs whom.  What they order is what their data needs (MPI 3.1, chapter 5):
  *
  *     all of all    Barrier, Allreduce, Allgather, Alltoall, Reduce_scatter: one point for all members
  *     from the root Bcast, Scatter: the root's event is before what each other gets

@@ -1,3 +1,4 @@
+/* Leaps: parts of a line that a sweep passes over, since nothing of them can be in the window. */
 #include "memory/memory.h"
 #include "server/order/log/block.h"
 #include "server/order/log/log.h"

@@ -1,0 +1,49 @@
+#!/bin/sh
+# How many .c have a header of their name, by room: a figure to look at, no test.  What needs none is counted as
+# having one: a file that exports nothing but main, calls of other libraries that it stands before, or what a header
+# in `tables` lists (each a row of a table, or a hook, one a file).  With -l those that lack one, and what of them
+# is declared elsewhere.  Looks at the objects in $B: make first.
+set -u
+B=${B:-build}
+tables='clients/poet/command.h server/answer/question.h clients/trace/core/forked.h clients/trace/poet.h'
+list=${1:-}
+libc=$(ldd "$(command -v perl)" | sed -n 's/.*=> \(.*libc\.so[^ ]*\).*/\1/p')
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+{ nm -D --defined-only "$libc" | sed 's/.* //; s/@.*//'; echo main; } | sort -u >"$work/known"
+# (what a table declares by a macro of its rows)
+{ cat $tables | tr -cs 'A-Za-z0-9_' '\n'
+  sed -n 's/.*Q([0-9]*, [A-Z]*, \([a-z]*\)).*/question_\1/p' wire/ask.h; } | sort -u >"$work/rows"
+git ls-files '*.c' | grep -Ev '^(tests|examples)/' | while read -r file; do
+    stem=${file%.c} room=${file%/*}
+    if [ -f "$stem.h" ]; then
+        echo "$room own"
+        continue
+    fi
+    for object in "$B/pic/$stem.o" "$B"/mpi-*/"$stem.o" "$B/o/$stem.o"; do
+        case $object in
+        */o/clients/trace/* | "$B"/pic/wire/*) continue ;;
+        esac
+        [ -f "$object" ] && break
+    done
+    exported=$(nm --defined-only "$object" 2>/dev/null | sed -n 's/.* [TDBRVC] //p' |
+        grep -Ev '^(MPI_|poet_link_with_poetcc_trace__|poet_process_|DW\.ref\.|__wrap_)' | sort -u |
+        comm -23 - "$work/known" | comm -23 - "$work/rows" | tr '\n' ' ')
+    if [ -z "$exported" ]; then
+        echo "$room none"
+    else
+        echo "$room lacks"
+        [ "$list" = -l ] && echo "# $file: $exported" >&2
+    fi
+done | awk '
+{ count[$1]++; kind[$1, $2]++; all++; sum[$2]++ }
+function line(room, n, own, none) {
+    return sprintf("%-32s %3d of %3d  %3d %%   with %3d, needs none %3d", room, own + none, n,
+                   100 * (own + none) / n, own, none)
+}
+END {
+    for (room in count)
+        print line(room, count[room], kind[room, "own"], kind[room, "none"]) | "sort"
+    close("sort")
+    print line("all", all, sum["own"], sum["none"])
+}'
