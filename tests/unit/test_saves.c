@@ -1,5 +1,6 @@
 /* An order that is saved while it goes on: what is saved is one moment of it. */
 #include "memory/map.h"
+#include "server/order/intake/pending.h"
 #include "server/order/intake/stream.h"
 #include "server/order/log/lines.h"
 #include "server/order/log/log.h"

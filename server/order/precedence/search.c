@@ -106,7 +106,7 @@ static inline void expect_row(const struct order *order, uint64_t position)
 {
     const struct block *rows = order->blocks[position / BLOCK_EVENTS].rows;
     if (rows)
-        __builtin_prefetch(rows->bytes + (size_t)(position % BLOCK_EVENTS) * rows->row_bytes);
+        block_expect(rows, position % BLOCK_EVENTS, FIELD_LINE);
 }
 
 static bool is_goal(const struct search *search, uint64_t position)
