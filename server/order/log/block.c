@@ -23,8 +23,8 @@ struct block *block_open(void)
     rows->size = BLOCK_EVENTS * BLOCK_COLUMN_BYTES + FIELD_FIELDS * BLOCK_COLUMN_GAP + 8;
     rows->memory = rows->bytes = grow(NULL, &room, rows->size, 1);
     for (enum block_field f = 0; f < FIELD_FIELDS; f++) {
-        uint32_t bytes = (uint32_t)block_column_bytes(f);
-        rows->fields[f] = (struct block_layout){.at = rows->bytes + block_column(f),
+        uint16_t bytes = (uint16_t)block_column_bytes(f);
+        rows->fields[f] = (struct block_layout){.byte = (uint32_t)block_column(f),
                                                 .step = bytes,
                                                 .width = (uint8_t)(8 * bytes),
                                                 .mask = ones(8 * bytes)};
@@ -38,6 +38,7 @@ void block_free(struct block *rows)
         return;
     free(rows->memory);
     free(rows->extras);
+    free(rows->glance);
     free(rows);
 }
 
@@ -102,7 +103,7 @@ static bool distances_fit(const struct block *rows, enum block_field field, uint
 static bool single_edges_fit(const struct block *rows, uint64_t first)
 {
     const struct block_layout layout = rows->fields[FIELD_EDGE];
-    const uint8_t *at = layout.at;
+    const uint8_t *at = rows->bytes + layout.byte;
     uint64_t bad = 0;
     for (uint32_t i = 0; i < rows->count; i++, at += layout.step) {
         uint64_t word;
@@ -153,10 +154,8 @@ static bool read_head(struct block *rows, const uint8_t *bytes, size_t size)
 static void place_rows(struct block *rows, uint8_t *bytes)
 {
     rows->bytes = bytes;
-    for (int f = 0; f < FIELD_FIELDS; f++) {
-        rows->fields[f].at = bytes + rows->fields[f].byte;
-        rows->fields[f].step = rows->row_bytes;
-    }
+    for (int f = 0; f < FIELD_FIELDS; f++)
+        rows->fields[f].step = (uint16_t)rows->row_bytes;
 }
 
 struct block *block_load(uint8_t *bytes, size_t size, uint64_t position)

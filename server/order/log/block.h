@@ -51,10 +51,9 @@ enum block_field { /* by how wide their columns are, see block_column_bytes */
 #define FIELD_DOUBT_SHIFT 8 /* and above: an enum unseen, why more may be before it than is told */
 
 struct block_layout { /* where a field lies */
-    const uint8_t *at; /* that of row 0 */
     uint64_t mask, least;
-    uint32_t step;     /* bytes from row to row */
-    uint16_t byte;     /* of a packed row */
+    uint32_t byte; /* of row 0 */
+    uint16_t step; /* bytes from row to row */
     uint8_t shift, width;
 };
 
@@ -67,6 +66,7 @@ struct block {
     void *memory; /* what bytes lie in */
     size_t size;
     bool used; /* since the cache looked last */
+    struct glance *glance; /* glance.h; NULL: nobody asked for it yet */
 };
 
 struct block *block_open(void);
@@ -86,14 +86,14 @@ static inline uint64_t block_get(const struct block *rows, uint32_t i, enum bloc
 {
     const struct block_layout *layout = &rows->fields[field];
     uint64_t word;
-    memcpy(&word, layout->at + (size_t)i * layout->step, sizeof word);
+    memcpy(&word, rows->bytes + layout->byte + (size_t)i * layout->step, sizeof word);
     return ((word >> layout->shift) & layout->mask) + layout->least;
 }
 
 /* Starts fetching a field that will be asked for soon. */
 static inline void block_expect(const struct block *rows, uint32_t i, enum block_field field)
 {
-    __builtin_prefetch(rows->fields[field].at + (size_t)i * rows->fields[field].step);
+    __builtin_prefetch(rows->bytes + rows->fields[field].byte + (size_t)i * rows->fields[field].step);
 }
 
 /* Of an open block: bytes of a value, and where the column begins.  A gap keeps the same row of all columns from

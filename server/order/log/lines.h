@@ -42,6 +42,13 @@ static inline const struct line *line_place(const struct order *order, uint32_t 
     return i < order->line_count ? &order->lines[i] : NULL;
 }
 
+/* Is this a line, and a shared one? */
+static inline bool line_is_shared(const struct order *order, uint32_t line)
+{
+    const struct line *l = order->has_shared && !(line & HIDDEN_LINE) ? line_get(order, line) : NULL;
+    return l && l->shared;
+}
+
 /* Has it events that are not forgotten? */
 static inline bool line_has_kept(const struct order *order, const struct line *line)
 {

@@ -93,6 +93,8 @@ static void pack_block(struct order *order, uint64_t number)
     order->spare = block->rows;
     order->spare->count = 0;
     order->spare->extra_count = 0;
+    free(order->spare->glance);
+    order->spare->glance = NULL;
     block->rows = NULL;
 }
 

@@ -43,7 +43,7 @@ static void range(const struct block *rows, enum block_field field, uint64_t *le
 {
     static void (*const ranges[])(const uint8_t *, uint32_t, uint64_t *, uint64_t *) = {
         [8] = range_8, [4] = range_4, [2] = range_2, [1] = range_1};
-    ranges[block_column_bytes(field)](rows->fields[field].at, rows->count, least, most);
+    ranges[block_column_bytes(field)](rows->bytes + block_column(field), rows->count, least, most);
 }
 
 static void merge(uint64_t *words, const struct block *rows, enum block_field field, uint32_t from, uint32_t count,
@@ -52,7 +52,7 @@ static void merge(uint64_t *words, const struct block *rows, enum block_field fi
     static void (*const merges[])(uint64_t *, const uint8_t *, uint32_t, uint64_t, unsigned) = {
         [8] = merge_8, [4] = merge_4, [2] = merge_2, [1] = merge_1};
     size_t bytes = block_column_bytes(field);
-    merges[bytes](words, rows->fields[field].at + from * bytes, count, least, shift);
+    merges[bytes](words, rows->bytes + block_column(field) + from * bytes, count, least, shift);
 }
 
 static unsigned width_of(uint64_t v) { return v ? 64 - (unsigned)__builtin_clzll(v) : 0; }
@@ -65,7 +65,7 @@ uint32_t block_lay_out(struct block_layout *fields)
     for (int f = 0; f < FIELD_FIELDS; f++) {
         if (fields[f].width > 57) /* else it may take nine bytes */
             bit = (bit + 7) & ~7u;
-        fields[f].byte = (uint16_t)(bit / 8);
+        fields[f].byte = bit / 8;
         fields[f].shift = (uint8_t)(bit % 8);
         fields[f].mask = ones(fields[f].width);
         bit += fields[f].width;
