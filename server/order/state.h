@@ -29,7 +29,7 @@ struct pending { /* three cache lines: there may be millions, which are not look
     _Alignas(64) struct arrival arrival; /* its partners are a copy: &one, or new memory */
     uint64_t lost;        /* not an event: this many lost numbers */
     struct ref one;
-    struct pending *next, *previous; /* of all that is pending, oldest first; next alone: unused */
+    struct pending *next, *previous; /* of all that is pending, oldest first */
     bool condemned;       /* its partner was contradictory and named it */
 };
 
@@ -231,7 +231,11 @@ struct order {
     struct scratch *scratch; /* of questions, see search.c */
     struct map far;      /* (line, number) -> struct pending: numbers far ahead of their line */
     struct pool *pools;  /* pending.c */
-    struct pending *unused, *oldest, *newest;
+    struct unused { /* pieces of them, newest last */
+        struct pending **items;
+        size_t count, room;
+    } unused;
+    struct pending *oldest, *newest;
     struct pending_walk *walks; /* under way */
     uint64_t in_memory, pending_limit; /* arrivals; with more, some are spilled */
     struct from {

@@ -69,6 +69,7 @@ static void look(struct order *order, uint32_t number, struct point *point)
         point_deliver(order, point, verdict == READY_ALONE);
 }
 
+#define STAGE_APART 3u /* lines between two stages */
 #define STAGES 7u /* of fetching what the head of a line needs */
 
 static void drain(struct order *order)
@@ -77,9 +78,10 @@ static void drain(struct order *order)
     const struct queue *work = &order->work;
     while (work->count && !order->held && (!order->patient || order->looks)) {
         order->looks -= order->patient;
-        for (unsigned stage = 0; stage < STAGES && 2 * (STAGES - stage) < work->count; stage++)
-            pending_expect(order,
-                           work->items[(work->begin + 2 * (STAGES - stage)) & (work->room - 1)], stage);
+        for (unsigned stage = 0; stage < STAGES; stage++)
+            if (STAGE_APART * (STAGES - stage) < work->count)
+                pending_expect(order, work->items[(work->begin + STAGE_APART * (STAGES - stage)) & (work->room - 1)],
+                               stage);
         look(order, line_dequeue(order), &point);
     }
     free(point.members);
@@ -193,6 +195,8 @@ static void expect_place(const struct line *line)
         __builtin_prefetch(&line->positions.tail[series_tail(&line->positions, 0)], 1);
     if (line->pending || line->waiter_count)
         __builtin_prefetch(line->more, 1);
+    if (line->neighbour_count > NEIGHBOURS_NEAR)
+        __builtin_prefetch(line->neighbours.far);
 }
 
 void order_expect(const struct order *order, const struct arrival *a, enum expectation stage)
@@ -214,6 +218,8 @@ void order_expect(const struct order *order, const struct arrival *a, enum expec
         expect_place(line);
         if (send)
             __builtin_prefetch(send);
+        else if (from && (from->pending || from->waiter_count)) /* it will be waited for */
+            __builtin_prefetch(from->more, 1);
         return;
     }
     const struct ring *ring = &line->more->ring;

@@ -25,30 +25,36 @@ struct pool {
     struct pending pieces[POOL_PIECES];
 };
 
+#define FETCHED_AHEAD 4u /* so soon it is wanted */
+
+static void piece_unused(struct order *order, struct pending *piece)
+{
+    struct unused *unused = &order->unused;
+    unused->items = grow(unused->items, &unused->room, unused->count + 1, sizeof *unused->items);
+    unused->items[unused->count++] = piece;
+}
+
 static struct pending *piece_new(struct order *order)
 {
-    if (!order->unused) {
+    struct unused *unused = &order->unused;
+    if (!unused->count) {
         struct pool *pool = memory_given(aligned_alloc(_Alignof(struct pool), sizeof *pool), sizeof *pool);
         pool->next = order->pools;
         order->pools = pool;
-        for (size_t i = 0; i < POOL_PIECES; i++) {
-            pool->pieces[i].next = order->unused;
-            order->unused = &pool->pieces[i];
-        }
+        for (size_t i = 0; i < POOL_PIECES; i++)
+            piece_unused(order, &pool->pieces[i]);
     }
-    struct pending *piece = order->unused;
-    order->unused = piece->next;
-    for (size_t i = 0; piece->next && i < sizeof *piece; i += 64) /* the next one is likely wanted soon */
-        __builtin_prefetch((const char *)piece->next + i, 1);
-    return piece;
+    unused->count--;
+    for (size_t i = 0; unused->count > FETCHED_AHEAD && i < sizeof(struct pending); i += 64)
+        __builtin_prefetch((const char *)unused->items[unused->count - FETCHED_AHEAD] + i, 1);
+    return unused->items[unused->count];
 }
 
 static void piece_free(struct order *order, struct pending *piece)
 {
     if (piece->arrival.partners != &piece->one)
         free((void *)(uintptr_t)piece->arrival.partners);
-    piece->next = order->unused;
-    order->unused = piece;
+    piece_unused(order, piece);
 }
 
 /* ---- a line's ring ---- */
@@ -344,6 +350,19 @@ struct pending *pending_head(struct order *order, uint32_t number)
     return in_memory(order, line, (struct ref){number, line->delivered + 1});
 }
 
+/* Who waits for the event is woken by it. */
+static void expect_waiter(const struct order *order, const struct line *line, unsigned stage)
+{
+    const struct waiter *waiter = line->more->waiters;
+    const struct line *who = stage > 1 ? line_place(order, waiter->line) : NULL;
+    if (stage == 0)
+        __builtin_prefetch(waiter);
+    else if (stage == 2)
+        __builtin_prefetch(who, 1);
+    else if (stage == 3 && who->more)
+        __builtin_prefetch(who->more, 1);
+}
+
 static void expect_piece(const struct order *order, const struct pending *piece, unsigned stage)
 {
     if (stage == 0) {
@@ -374,6 +393,8 @@ void pending_expect(const struct order *order, uint32_t number, unsigned stage)
         __builtin_prefetch(line->more, 1);
         return;
     }
+    if (stage >= 3 && line->waiter_count)
+        expect_waiter(order, line, stage - 3);
     const struct ring *ring = &line->more->ring;
     struct pending *const *at = ring->room ? &ring->items[(line->delivered + 1) & (ring->room - 1)] : NULL;
     if (stage == 2)
@@ -489,6 +510,7 @@ void pending_free_all(struct order *order)
         next = pool->next;
         free(pool);
     }
+    free(order->unused.items);
     free(order->batches);
     map_free(&order->far);
 }
