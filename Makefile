@@ -53,6 +53,7 @@ LIBS_VIEW   = $(LIBS_CLIENT) $(call PKG,--libs,gtk4 libpcre2-8)
 CFLAGS_ROOM = $(CFLAGS)
 $(B)/o/render/%.o $(B)/o/clients/poet/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo json-c libpcre2-8)
 $(B)/o/clients/view/%.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual
+$(B)/o/server/order/log/pack.o: CFLAGS_ROOM += -O3
 $(B)/o/tests/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo)
 
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \

@@ -33,7 +33,8 @@
 
 struct order;
 
-/* One event as it comes in.  Arrays belong to the caller. */
+/* One event as it comes in.  Arrays belong to the caller.  What most events need comes first, in one of the
+ * processor's cache lines. */
 struct arrival {
     struct ref at;
     uint32_t type;  /* code of the run */
@@ -42,6 +43,9 @@ struct arrival {
                       * after its previous one, by its line, its pair or `after` */
     uint32_t site;
     int64_t time_ns;
+    const struct ref *partners; /* SYNC: 1; RECEIVE: any; else ignored */
+    uint32_t partner_count;
+    uint32_t batch; /* where it came from, see order_oldest_batch */
     enum relation relation;
     bool closes; /* nothing may follow on this line */
     bool keyed;  /* partners meet by key; always for a GROUP.  A RECEIVE may have many: then its
@@ -49,13 +53,10 @@ struct arrival {
     bool stream; /* keyed: key[0] is a stream, key[1] a byte of it, group_size how many bytes were
                   * sent or received from there on; a RECEIVE is after all sends of its bytes */
     bool sends;  /* a RECEIVE that is received in turn */
+    struct ref after[2]; /* line 0: none */
     uint64_t key[2];
     uint32_t group_size; /* of a keyed SEND: how many receives it has, 0 any number; of a
                           * keyed RECEIVE: 1 if it is the last with its keys; of a stream: bytes */
-    const struct ref *partners; /* SYNC: 1; RECEIVE: any; else ignored */
-    uint32_t partner_count;
-    struct ref after[2]; /* line 0: none */
-    uint32_t batch; /* where it came from, see order_oldest_batch */
     uint8_t doubt;  /* an enum unseen: why more may be before it than is told */
 };
 

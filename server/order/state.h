@@ -25,13 +25,15 @@
 #endif
 #define NEIGHBOURS_MAX 64u /* a line with more is called dense */
 
-struct pending {
-    struct arrival arrival; /* its partners are a copy: &one, or new memory */
-    struct ref one;
+struct pending { /* three cache lines: there may be millions, which are not looked at again for long */
+    _Alignas(64) struct arrival arrival; /* its partners are a copy: &one, or new memory */
     uint64_t lost;        /* not an event: this many lost numbers */
+    struct ref one;
+    struct pending *next, *previous; /* of all that is pending, oldest first */
     bool condemned;       /* its partner was contradictory and named it */
-    struct pending *next, *previous; /* of all that is pending, oldest first; next alone: unused */
 };
+
+_Static_assert(sizeof(struct pending) == 192, "a waiting arrival is three cache lines");
 
 struct ring { /* what is pending on a line, by number & (room - 1) */
     struct pending **items;
@@ -83,13 +85,13 @@ enum closed { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
 /* What most lines at rest have no use for: of them `more` is line_nothing, which is read like any other and
  * never written.  line_more makes one, line_trim gives it back. */
 struct more {
-    uint64_t end;            /* CLOSING: with this number */
     struct ref wait;         /* what the head waits for, line 0: nothing */
-    struct waiter *waiters;  /* a heap, least number first */
-    size_t waiter_room;
     struct ring ring;
     struct spill *spill;     /* NULL: nothing is spilled */
     struct far *far;         /* NULL: none was put there */
+    struct waiter *waiters;  /* a heap, least number first */
+    size_t waiter_room;
+    uint64_t end;            /* CLOSING: with this number */
     struct gap *gaps;
     size_t gap_count, gap_room;
     struct occupant *occupants;
@@ -229,7 +231,11 @@ struct order {
     struct scratch *scratch; /* of questions, see search.c */
     struct map far;      /* (line, number) -> struct pending: numbers far ahead of their line */
     struct pool *pools;  /* pending.c */
-    struct pending *unused, *oldest, *newest;
+    struct unused { /* pieces of them, newest last */
+        struct pending **items;
+        size_t count, room;
+    } unused;
+    struct pending *oldest, *newest;
     struct pending_walk *walks; /* under way */
     uint64_t in_memory, pending_limit; /* arrivals; with more, some are spilled */
     struct from {

@@ -69,7 +69,8 @@ static void look(struct order *order, uint32_t number, struct point *point)
         point_deliver(order, point, verdict == READY_ALONE);
 }
 
-#define STAGES 6u /* of fetching what the head of a line needs */
+#define STAGE_APART 3u /* lines between two stages */
+#define STAGES 7u /* of fetching what the head of a line needs */
 
 static void drain(struct order *order)
 {
@@ -77,9 +78,10 @@ static void drain(struct order *order)
     const struct queue *work = &order->work;
     while (work->count && !order->held && (!order->patient || order->looks)) {
         order->looks -= order->patient;
-        for (unsigned stage = 0; stage < STAGES && 2 * (STAGES - stage) < work->count; stage++)
-            pending_expect(order,
-                           work->items[(work->begin + 2 * (STAGES - stage)) & (work->room - 1)], stage);
+        for (unsigned stage = 0; stage < STAGES; stage++)
+            if (STAGE_APART * (STAGES - stage) < work->count)
+                pending_expect(order, work->items[(work->begin + STAGE_APART * (STAGES - stage)) & (work->room - 1)],
+                               stage);
         look(order, line_dequeue(order), &point);
     }
     free(point.members);
@@ -180,27 +182,53 @@ static const uint64_t *recent(const struct line *line, uint64_t number)
     return number <= line->delivered && back < n ? &line->positions.tail[n - 1 - back] : NULL;
 }
 
+static void expect_line(const struct line *line)
+{
+    __builtin_prefetch(line, 1);
+    __builtin_prefetch(&line->positions, 1); /* its other half */
+}
+
+/* Of the line of an event: where its position goes, and what of it waits. */
+static void expect_place(const struct line *line)
+{
+    if (line->positions.tail)
+        __builtin_prefetch(&line->positions.tail[series_tail(&line->positions, 0)], 1);
+    if (line->pending || line->waiter_count)
+        __builtin_prefetch(line->more, 1);
+    if (line->neighbour_count > NEIGHBOURS_NEAR)
+        __builtin_prefetch(line->neighbours.far);
+}
+
 void order_expect(const struct order *order, const struct arrival *a, enum expectation stage)
 {
-    const struct line *line = line_get(order, a->at.line);
-    const struct line *from =
-        a->partner_count ? line_get(order, a->partners[0].line) : NULL;
+    bool receives = a->relation == RELATION_RECEIVE && a->partner_count;
+    const struct line *line = line_place(order, a->at.line);
+    const struct line *from = a->partner_count ? line_place(order, a->partners[0].line) : NULL;
     if (stage == EXPECT_LINES) {
-        __builtin_prefetch(line, 1);
-        __builtin_prefetch(from, 1);
+        if (line)
+            expect_line(line);
+        if (from)
+            expect_line(from);
         return;
     }
-    const uint64_t *send = from && a->relation == RELATION_RECEIVE && from->positions.tail
-                               ? recent(from, a->partners[0].number)
-                               : NULL;
+    if (!line || !line->more) /* it is away */
+        return;
+    const uint64_t *send = receives && from && from->positions.tail ? recent(from, a->partners[0].number) : NULL;
     if (stage == EXPECT_POSITIONS) {
-        if (line && line->positions.tail)
-            __builtin_prefetch(&line->positions.tail[series_tail(&line->positions, 0)], 1);
+        expect_place(line);
         if (send)
             __builtin_prefetch(send);
-    } else if (send && *send < order->count && *send / BLOCK_EVENTS >= order->packed) {
+        else if (from && (from->pending || from->waiter_count)) /* it will be waited for */
+            __builtin_prefetch(from->more, 1);
+        return;
+    }
+    const struct ring *ring = &line->more->ring;
+    if (ring->room)
+        __builtin_prefetch(&ring->items[a->at.number & (ring->room - 1)], 1);
+    if (send && *send < order->count && *send / BLOCK_EVENTS >= order->packed) {
         const struct block *rows = order->blocks[*send / BLOCK_EVENTS].rows;
-        __builtin_prefetch(rows->bytes + *send % BLOCK_EVENTS * rows->row_bytes, 1);
+        block_expect(rows, *send % BLOCK_EVENTS, FIELD_RECEIVE);
+        block_expect(rows, *send % BLOCK_EVENTS, FIELD_FLAGS);
     }
 }
 

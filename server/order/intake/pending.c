@@ -25,29 +25,36 @@ struct pool {
     struct pending pieces[POOL_PIECES];
 };
 
+#define FETCHED_AHEAD 4u /* so soon it is wanted */
+
+static void piece_unused(struct order *order, struct pending *piece)
+{
+    struct unused *unused = &order->unused;
+    unused->items = grow(unused->items, &unused->room, unused->count + 1, sizeof *unused->items);
+    unused->items[unused->count++] = piece;
+}
+
 static struct pending *piece_new(struct order *order)
 {
-    if (!order->unused) {
-        size_t room = 0;
-        struct pool *pool = grow(NULL, &room, 1, sizeof *pool);
+    struct unused *unused = &order->unused;
+    if (!unused->count) {
+        struct pool *pool = memory_given(aligned_alloc(_Alignof(struct pool), sizeof *pool), sizeof *pool);
         pool->next = order->pools;
         order->pools = pool;
-        for (size_t i = 0; i < POOL_PIECES; i++) {
-            pool->pieces[i].next = order->unused;
-            order->unused = &pool->pieces[i];
-        }
+        for (size_t i = 0; i < POOL_PIECES; i++)
+            piece_unused(order, &pool->pieces[i]);
     }
-    struct pending *piece = order->unused;
-    order->unused = piece->next;
-    return piece;
+    unused->count--;
+    for (size_t i = 0; unused->count > FETCHED_AHEAD && i < sizeof(struct pending); i += 64)
+        __builtin_prefetch((const char *)unused->items[unused->count - FETCHED_AHEAD] + i, 1);
+    return unused->items[unused->count];
 }
 
 static void piece_free(struct order *order, struct pending *piece)
 {
     if (piece->arrival.partners != &piece->one)
         free((void *)(uintptr_t)piece->arrival.partners);
-    piece->next = order->unused;
-    order->unused = piece;
+    piece_unused(order, piece);
 }
 
 /* ---- a line's ring ---- */
@@ -62,9 +69,8 @@ static void ring_widen(struct line *line, uint64_t offset)
     line_more(line)->ring.items = grow(NULL, &have, room, sizeof *line->more->ring.items);
     memset(line->more->ring.items, 0, room * sizeof *line->more->ring.items);
     line->more->ring.room = (uint32_t)room;
-    for (uint32_t i = 0; i < old.room; i++)
-        if (old.items[i])
-            line->more->ring.items[old.items[i]->arrival.at.number & (room - 1)] = old.items[i];
+    for (uint64_t n = line->delivered + 1; n != line->delivered + 1 + old.room; n++)
+        line->more->ring.items[n & (room - 1)] = old.items[n & (old.room - 1)];
     free(old.items);
 }
 
@@ -344,25 +350,57 @@ struct pending *pending_head(struct order *order, uint32_t number)
     return in_memory(order, line, (struct ref){number, line->delivered + 1});
 }
 
-void pending_expect(const struct order *order, uint32_t number, unsigned stage)
+/* Who waits for the event is woken by it. */
+static void expect_waiter(const struct order *order, const struct line *line, unsigned stage)
 {
-    const struct line *line = line_get(order, number);
+    const struct waiter *waiter = line->more->waiters;
+    const struct line *who = stage > 1 ? line_place(order, waiter->line) : NULL;
+    if (stage == 0)
+        __builtin_prefetch(waiter);
+    else if (stage == 2)
+        __builtin_prefetch(who, 1);
+    else if (stage == 3 && who->more)
+        __builtin_prefetch(who->more, 1);
+}
+
+static void expect_piece(const struct order *order, const struct pending *piece, unsigned stage)
+{
     if (stage == 0) {
-        __builtin_prefetch(line, 1);
-        __builtin_prefetch(&line->more, 1);
+        for (size_t i = 0; i < sizeof *piece; i += 64)
+            __builtin_prefetch((const char *)piece + i, 1);
         return;
     }
-    struct pending *const *at = line->more->ring.room && line->pending
-                                    ? &line->more->ring.items[(line->delivered + 1) & (line->more->ring.room - 1)]
-                                    : NULL;
-    if (stage == 1) {
-        __builtin_prefetch(at, 1);
-    } else if (at && *at && stage == 2) {
-        for (size_t i = 0; i < sizeof **at; i += 64)
-            __builtin_prefetch((const char *)*at + i, 1);
-    } else if (at && *at) {
-        order_expect(order, &(*at)->arrival, (enum expectation)(stage - 3));
+    if (stage == 1 && piece->next)
+        __builtin_prefetch(&piece->next->previous, 1);
+    if (stage == 1 && piece->previous)
+        __builtin_prefetch(&piece->previous->next, 1);
+    order_expect(order, &piece->arrival, (enum expectation)(stage - 1));
+}
+
+/* Everything that is done with the head of a line: the line, what of it waits, the place of the head, the head,
+ * those before and after it among all that wait, and what it follows. */
+void pending_expect(const struct order *order, uint32_t number, unsigned stage)
+{
+    const struct line *line = line_place(order, number);
+    if (stage == 0) {
+        __builtin_prefetch(line, 1);
+        __builtin_prefetch(&line->positions, 1);
+        return;
     }
+    if (!line->pending)
+        return;
+    if (stage == 1) {
+        __builtin_prefetch(line->more, 1);
+        return;
+    }
+    if (stage >= 3 && line->waiter_count)
+        expect_waiter(order, line, stage - 3);
+    const struct ring *ring = &line->more->ring;
+    struct pending *const *at = ring->room ? &ring->items[(line->delivered + 1) & (ring->room - 1)] : NULL;
+    if (stage == 2)
+        __builtin_prefetch(at, 1);
+    else if (at && *at)
+        expect_piece(order, *at, stage - 3);
 }
 
 void pending_forget(struct order *order, struct pending *piece)
@@ -472,6 +510,7 @@ void pending_free_all(struct order *order)
         next = pool->next;
         free(pool);
     }
+    free(order->unused.items);
     free(order->batches);
     map_free(&order->far);
 }

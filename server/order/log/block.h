@@ -1,9 +1,10 @@
 /* Rows: how delivered events lie in memory and in the trace file, BLOCK_EVENTS to a block.
  *
- * A row is the same fields for every event.  An open block has 72-byte rows that can still be
- * changed.  A packed block gives each field as many bits as the block needs for it, counted
- * from the least value in the block (frame of reference, Goldstein, Ramakrishnan and Shaft 1998),
- * so that any row can be read where it lies, without unpacking its neighbours.
+ * A row is the same fields for every event.  An open block, whose rows can still be changed, has them by columns,
+ * one array a field: so a column is set, measured and packed by itself.  A packed block has them by rows, and
+ * gives each field as many bits as the block needs for it, counted from the least value in the block (frame
+ * of reference, Goldstein, Ramakrishnan and Shaft 1998), so that any row can be read where it lies, without
+ * unpacking its neighbours.
  *
  * An event's incoming edges: none; one, in FIELD_EDGE; or several, in the block's extras. */
 #ifndef SERVER_ORDER_LOG_BLOCK_H
@@ -18,7 +19,7 @@
 #define BLOCK_EVENTS 4096u
 #endif
 
-enum block_field {
+enum block_field { /* by how wide their columns are, see block_column_bytes */
     FIELD_NUMBER,
     FIELD_TIME,     /* ns + FIELD_TIME_BIAS */
     FIELD_PREVIOUS, /* distance to the event before it on its line, 0 none */
@@ -49,14 +50,15 @@ enum block_field {
 #define FIELD_SENDS 128u    /* a RECEIVE that is received in turn */
 #define FIELD_DOUBT_SHIFT 8 /* and above: an enum unseen, why more may be before it than is told */
 
-struct block_layout {
+struct block_layout { /* where a field lies */
     uint64_t mask, least;
-    uint16_t byte;
+    uint32_t byte; /* of row 0 */
+    uint16_t step; /* bytes from row to row */
     uint8_t shift, width;
 };
 
 struct block {
-    uint8_t *bytes; /* row i begins at bytes + i * row_bytes; 8 bytes follow the last */
+    uint8_t *bytes; /* columns, or rows; 8 bytes follow */
     uint32_t row_bytes, count;
     struct block_layout fields[FIELD_FIELDS];
     uint64_t *extras;
@@ -64,24 +66,61 @@ struct block {
     void *memory; /* what bytes lie in */
     size_t size;
     bool used; /* since the cache looked last */
+    struct glance *glance; /* glance.h; NULL: nobody asked for it yet */
 };
 
 struct block *block_open(void);
 void block_free(struct block *rows);
-void block_set(struct block *rows, uint32_t i, enum block_field field, uint64_t value); /* open ones */
-/* Packs into new memory (caller frees). */
+/* Packs into new memory (caller frees); open ones. */
 uint8_t *block_pack(const struct block *rows, size_t *size);
 /* Takes over packed bytes that 8 more follow; NULL, with bytes freed, if they cannot be rows whose first has
  * this position.  An open copy can still be changed. */
 struct block *block_load(uint8_t *bytes, size_t size, uint64_t position);
 struct block *block_open_copy(const struct block *packed);
 
+/* pack.c */
+#define BLOCK_HEAD_BYTES (12u + 9u * FIELD_FIELDS)
+uint32_t block_lay_out(struct block_layout *fields); /* from the widths; returns the bytes of a row */
+
 static inline uint64_t block_get(const struct block *rows, uint32_t i, enum block_field field)
 {
     const struct block_layout *layout = &rows->fields[field];
     uint64_t word;
-    memcpy(&word, rows->bytes + (size_t)i * rows->row_bytes + layout->byte, sizeof word);
+    memcpy(&word, rows->bytes + layout->byte + (size_t)i * layout->step, sizeof word);
     return ((word >> layout->shift) & layout->mask) + layout->least;
+}
+
+/* Starts fetching a field that will be asked for soon. */
+static inline void block_expect(const struct block *rows, uint32_t i, enum block_field field)
+{
+    __builtin_prefetch(rows->bytes + rows->fields[field].byte + (size_t)i * rows->fields[field].step);
+}
+
+/* Of an open block: bytes of a value, and where the column begins.  A gap keeps the same row of all columns from
+ * falling into one place of the processor's cache. */
+static inline size_t block_column_bytes(enum block_field field)
+{
+    return field < FIELD_LINE ? 8 : field < FIELD_POINT ? 4 : field < FIELD_ACTIVE ? 2 : 1;
+}
+
+#define BLOCK_COLUMN_GAP 192u
+#define BLOCK_COLUMN_BYTES 73u /* of one row */
+
+static inline size_t block_column(enum block_field field)
+{
+    size_t f = field;
+    size_t before = f <= FIELD_LINE    ? 8 * f
+                    : f <= FIELD_POINT ? 48 + 4 * (f - FIELD_LINE)
+                    : f <= FIELD_ACTIVE ? 64 + 2 * (f - FIELD_POINT)
+                                        : 70 + (f - FIELD_ACTIVE);
+    return before * BLOCK_EVENTS + f * BLOCK_COLUMN_GAP;
+}
+
+/* In an open block. */
+static inline void block_set(struct block *rows, uint32_t i, enum block_field field, uint64_t value)
+{
+    size_t bytes = block_column_bytes(field); /* little-endian, as block_get reads */
+    memcpy(rows->bytes + block_column(field) + i * bytes, &value, bytes);
 }
 
 /* Lines are kept with the hidden bit last, which is shorter. */

@@ -33,6 +33,22 @@ static inline struct line *line_get(const struct order *order, uint32_t line)
     return &order->lines[i];
 }
 
+/* Where the line of that number lies, NULL if there is none; it may be away.  Nothing of it is looked at. */
+static inline const struct line *line_place(const struct order *order, uint32_t line)
+{
+    uint32_t i = (line & ~HIDDEN_LINE) - 1;
+    if (line & HIDDEN_LINE)
+        return i < order->hidden_count ? &order->hidden[i] : NULL;
+    return i < order->line_count ? &order->lines[i] : NULL;
+}
+
+/* Is this a line, and a shared one? */
+static inline bool line_is_shared(const struct order *order, uint32_t line)
+{
+    const struct line *l = order->has_shared && !(line & HIDDEN_LINE) ? line_get(order, line) : NULL;
+    return l && l->shared;
+}
+
 /* Has it events that are not forgotten? */
 static inline bool line_has_kept(const struct order *order, const struct line *line)
 {

@@ -44,8 +44,7 @@ static struct block *damaged_rows(struct order *order, uint64_t block)
     if (!order->damaged) { /* every field is 0: on line 0 */
         order->damaged = block_open();
         order->damaged->count = BLOCK_EVENTS;
-        order->damaged->row_bytes = 0;
-        memset(order->damaged->bytes, 0, 80);
+        memset(order->damaged->bytes, 0, order->damaged->size);
     }
     damage_note(order, block);
     return order->damaged;
@@ -94,6 +93,8 @@ static void pack_block(struct order *order, uint64_t number)
     order->spare = block->rows;
     order->spare->count = 0;
     order->spare->extra_count = 0;
+    free(order->spare->glance);
+    order->spare->glance = NULL;
     block->rows = NULL;
 }
 
@@ -178,14 +179,18 @@ static void note_neighbours(struct order *order, const struct event *event, cons
     add_neighbour(order, line_get(order, other), event->line);
 }
 
-/* With every event one line is looked at, in turn: those at rest give back what they have no use for. */
+#define TRIM_AT_ONCE 32u
+
+/* For every event one line is looked at, in turn: those at rest give back what they have no use for.  Some at once,
+ * so that the processor fetches them ahead. */
 static void trim_next(struct order *order)
 {
     if (order->trimmed >= order->line_count)
         order->trimmed = 0;
-    if (order->line_count && !line_is_away(order, order->trimmed))
-        line_trim(&order->lines[order->trimmed]);
-    order->trimmed++;
+    size_t end = order->line_count - order->trimmed > TRIM_AT_ONCE ? order->trimmed + TRIM_AT_ONCE : order->line_count;
+    for (; order->trimmed < end; order->trimmed++)
+        if (!line_is_away(order, order->trimmed) && !order->lines[order->trimmed].pending)
+            line_trim(&order->lines[order->trimmed]);
 }
 
 static uint64_t most(uint16_t v) { return v > 255 ? 255 : v; }
@@ -244,7 +249,8 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
         order->doubt_reasons |= UNSEEN_BIT(event->doubt);
     }
     order->count++;
-    trim_next(order);
+    if (order->count % TRIM_AT_ONCE == 0)
+        trim_next(order);
     if (event->line & HIDDEN_LINE)
         order->figures.hidden_events++;
     else

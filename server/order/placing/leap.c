@@ -85,11 +85,12 @@ static void pass(struct sweep *sweep, uint64_t from, uint64_t to)
 }
 
 /* Is it time to try? */
-static bool is_due(struct place_job *job, struct sweep *sweep)
+static bool is_due(struct place_job *job, struct sweep *sweep, uint64_t looked)
 {
+    sweep->waited += looked;
     if (!sweep->wait) /* a try looks at every line */
         sweep->wait = LEAP_AFTER * (1 + (uint64_t)(job->lines + job->hidden_lines) / 256);
-    if (!job->leaps || !sweep->open || ++sweep->waited < sweep->wait)
+    if (!job->leaps || !sweep->open || sweep->waited < sweep->wait)
         return false;
     sweep->waited = 0;
     return true;
@@ -113,19 +114,21 @@ static uint64_t next_on(struct place_job *job, struct sweep *sweep, uint32_t lin
     return at < next ? at : next;
 }
 
-void leap_right(struct place_job *job, struct sweep *sweep)
+static bool is_far(const struct sweep *sweep, uint64_t next) { return next > sweep->at + LEAP_LEAST; }
+
+void leap_right(struct place_job *job, struct sweep *sweep, uint64_t looked)
 {
     uint64_t next = order_count(job->order);
     int32_t edge = sweep_right_edge(job);
-    if (!is_due(job, sweep))
+    if (!is_due(job, sweep, looked))
         return;
-    for (uint32_t line = 1; line <= job->lines; line++)
+    for (uint32_t line = 1; line <= job->lines && is_far(sweep, next); line++)
         next = next_on(job, sweep, line, edge, next);
-    for (uint32_t line = 1; line <= job->hidden_lines; line++)
+    for (uint32_t line = 1; line <= job->hidden_lines && is_far(sweep, next); line++)
         next = next_on(job, sweep, HIDDEN_LINE | line, edge, next);
     if (next < order_count(job->order))
         next -= log_get(job->order, next, FIELD_POINT);
-    bool far = next > sweep->at + LEAP_LEAST && order_count(job->order) > next;
+    bool far = is_far(sweep, next) && order_count(job->order) > next;
     if (far) {
         remember(job, sweep, edge);
         pass(sweep, sweep->at, next);

@@ -43,7 +43,7 @@ struct sweep {
 struct place_job {
     const struct order *order;
     struct placing placing;
-    uint64_t *cut;
+    uint64_t *cut, cut_least, cut_most;
     size_t lines, hidden_lines;
     bool leaps; /* may stretches be passed over? */
     uint32_t *acting; /* threads: see acting.h */
@@ -52,8 +52,36 @@ struct place_job {
     struct folds folds;
 };
 
+static inline uint32_t sweep_row(const struct place_job *job, uint32_t line)
+{
+    return line & HIDDEN_LINE || line == 0 || line > job->lines ? 0 : job->placing.row_of[line - 1];
+}
+
+static inline uint64_t sweep_cut(const struct place_job *job, uint32_t line)
+{
+    size_t i = line & HIDDEN_LINE ? job->lines + (line & ~HIDDEN_LINE) - 1 : line - 1;
+    bool known = line & HIDDEN_LINE ? (line & ~HIDDEN_LINE) <= job->hidden_lines : line <= job->lines;
+    return known ? job->cut[i] : job->placing.anchor;
+}
+
 int32_t *sweep_newest(struct place_job *job, struct sweep *sweep, uint32_t line);
+bool sweep_draws(const struct place_job *job, uint64_t position, uint32_t row);
+void sweep_begin(struct place_job *job, struct sweep *sweep, int32_t value); /* no column yet: this value */
+void sweep_see(struct sweep *sweep, uint64_t position, uint32_t line, int32_t column, bool drawn);
+void sweep_reserve(struct sweep *sweep, size_t index);
+uint64_t sweep_lines_counted(const struct place_job *job);
+uint64_t sweep_budget(const struct place_job *job);
+
+/* right.c, left.c: for a window: what is still to be found; then goes on for a while, true when all is */
+void sweep_want_right(struct place_job *job);
+bool sweep_step_right(struct place_job *job, uint64_t budget);
 int32_t sweep_right_edge(const struct place_job *job);
+void sweep_want_left(struct place_job *job);
+bool sweep_step_left(struct place_job *job, uint64_t budget);
+int32_t sweep_left_edge(const struct place_job *job);
+uint64_t sweep_depth(const struct place_job *job); /* positions left of the cut that may be in the window */
+/* Does a line have events left of the cut that the sweep has not come to? */
+bool sweep_has_left(const struct place_job *job, uint32_t line);
 
 /* Leaps, to the right.  Along a line columns grow, so once a line has one beyond the window, all its
  * further events are beyond it.  While the next event of every other line is far away, nothing in between
@@ -61,10 +89,19 @@ int32_t sweep_right_edge(const struct place_job *job);
  * while a thread that is in it sleeps.  To the left that cannot be done: what follows an event is not known
  * from the event. */
 bool leap_allowed(const struct placing *placing);
-void leap_right(struct place_job *job, struct sweep *sweep);
+void leap_right(struct place_job *job, struct sweep *sweep, uint64_t looked); /* since the last call */
 /* For a window that reaches further than the one that leaps were made for: back to before the first. */
 void leap_undo(struct place_job *job, struct sweep *sweep, int32_t edge);
 void leap_free(struct sweep *sweep);
+
+/* The newest column of a line in no row, by its code in the log; NULL: it is in a row, or nothing is known of it. */
+static inline int32_t *sweep_undrawn(const struct place_job *job, const struct sweep *sweep, uint64_t code)
+{
+    uint64_t i = (code >> 1) - 1;
+    if (code & 1)
+        return i < job->hidden_lines ? &sweep->hidden[i] : NULL;
+    return i < job->lines && !job->placing.row_of[i] ? &sweep->line[i] : NULL;
+}
 
 /* Where the column of a position is kept, and what it is. */
 size_t sweep_index(const struct sweep *sweep, uint64_t position);

@@ -17,8 +17,7 @@ static void reach(struct search *search, uint64_t position)
     if (position > search->last)
         return;
     uint32_t number = block_line_of(log_get(search->order, position, FIELD_LINE));
-    const struct line *line = line_get(search->order, number);
-    if (!line || line->shared)
+    if (!line_place(search->order, number) || line_is_shared(search->order, number))
         return;
     struct bound *bound = bounds_at(bounds, number);
     if (bound->end && bound->end <= position + 1)

@@ -3,6 +3,7 @@
 #include "memory/map.h"
 #include "memory/memory.h"
 #include "server/order/log/block.h"
+#include "server/order/log/glance.h"
 #include "server/order/log/lines.h"
 #include "server/order/log/log.h"
 #include "server/order/order.h"
@@ -106,7 +107,7 @@ static inline void expect_row(const struct order *order, uint64_t position)
 {
     const struct block *rows = order->blocks[position / BLOCK_EVENTS].rows;
     if (rows)
-        __builtin_prefetch(rows->bytes + (size_t)(position % BLOCK_EVENTS) * rows->row_bytes);
+        block_expect(rows, position % BLOCK_EVENTS, FIELD_LINE);
 }
 
 static bool is_goal(const struct search *search, uint64_t position)
@@ -127,10 +128,9 @@ static void walk_to(struct search *search, uint64_t position)
     if (position < search->least)
         return;
     uint32_t number = block_line_of(log_get(search->order, position, FIELD_LINE));
-    const struct line *line = line_get(search->order, number);
-    if (!line)
+    if (!line_place(search->order, number))
         return;
-    if (line->shared) {
+    if (line_is_shared(search->order, number)) {
         if (bounds->marks.count && map_get(&bounds->marks, position, 0))
             return;
         map_put(&bounds->marks, position, 0, bounds);
@@ -244,15 +244,14 @@ static void scan_to(struct search *search, uint64_t position)
     struct ends *ends = &search->scratch->scanned;
     if (position < search->least)
         return;
-    uint32_t number = block_line_of(log_get(search->order, position, FIELD_LINE));
-    const struct line *line = line_get(search->order, number);
-    if (!line)
-        return;
-    if (line->shared) {
+    uint32_t number = block_line_of(log_line_code(search->order, position));
+    uint64_t *end = number & ~HIDDEN_LINE ? end_of(ends, number) : NULL;
+    if (!end)
+        return; /* it cannot be read */
+    if (*end == SHARED_LINE) {
         map_put(&ends->marks, position, 0, ends);
         return;
     }
-    uint64_t *end = end_of(ends, number);
     search->reached += *end == 0 && !(number & HIDDEN_LINE);
     if (*end > position)
         return;
@@ -304,6 +303,31 @@ static uint64_t scan_point(struct search *search, const struct block *rows, uint
     return first;
 }
 
+/* Events that lie alone: those that are in the past lead to what their edge comes from.  Goes down to `low`, within
+ * one block, or to the first that is more than that. */
+static void scan_plain(struct search *search, uint64_t low)
+{
+    struct ends *ends = &search->scratch->scanned;
+    const struct glance *glance = log_glance(search->order, search->at - 1);
+    uint64_t block = (search->at - 1) / BLOCK_EVENTS * BLOCK_EVENTS, p = search->at;
+    low = low > block ? low : block;
+    if (search->goal != NO_POSITION && search->end >= low) /* that is looked at as what is looked for */
+        low = search->end + 1;
+    for (; p > low && !search->found && p - 1 - block < glance->known; p--) {
+        uint32_t edge = glance->edge[p - 1 - block];
+        if (!edge)
+            continue;
+        uint64_t end = *end_of(ends, block_line_of(glance->line[p - 1 - block]));
+        if (edge == GLANCE_LOOK || end == SHARED_LINE)
+            break;
+        if (end < p)
+            continue;
+        scan_to(search, p - 1 - (edge >> 2));
+        glance = log_glance(search->order, p - 1); /* it may have left the cache meanwhile */
+    }
+    search->at = p;
+}
+
 bool search_scan(struct search *search, uint64_t events)
 {
     const struct order *order = search->order;
@@ -321,6 +345,10 @@ bool search_scan(struct search *search, uint64_t events)
         search->doubt |= rows == order->damaged;
         /* Events and pairs that are not in the past are passed over quickly. */
         while (search->at > until && !search->found) {
+            scan_plain(search, until);
+            if (search->at <= until || search->found)
+                break;
+            rows = log_block(order, search->at - 1); /* it may have left the cache meanwhile */
             uint64_t last = search->at - 1;
             uint64_t span = block_get(rows, last % BLOCK_EVENTS, FIELD_POINT);
             if (span <= 1 && last - span >= until && !is_past(ends, rows, last) &&
@@ -334,7 +362,6 @@ bool search_scan(struct search *search, uint64_t events)
                     expect_row(order, last - SCAN_AHEAD - ahead.one);
             }
             search->at = scan_point(search, rows, last);
-            rows = log_block(order, last); /* it may have left the cache meanwhile */
         }
     }
     return search->found || search->at <= search->least;

@@ -1,0 +1,34 @@
+/* What a search of the past and a sweep of a window look at of each event, in eight bytes: most events lie alone,
+ * and have one edge or none.  It is made of a block when first asked for, and kept with it. */
+#ifndef SERVER_ORDER_LOG_GLANCE_H
+#define SERVER_ORDER_LOG_GLANCE_H
+
+#include "server/order/log/log.h"
+
+#define GLANCE_LOOK UINT32_MAX /* in place of an edge: look at the row and its neighbours, there is more to it */
+
+struct glance {
+    uint32_t known; /* of rows 0 .. known - 1: never of the last, since the next one tells whether it is alone */
+    uint32_t line[BLOCK_EVENTS]; /* block_line_code */
+    uint32_t edge[BLOCK_EVENTS]; /* as FIELD_EDGE, of one edge or none */
+};
+
+const struct glance *glance_make(const struct order *order, uint64_t block);
+
+/* Of the block that a position lies in; it may go when another block is loaded. */
+static inline const struct glance *log_glance(const struct order *order, uint64_t position)
+{
+    const struct block *rows = log_block(order, position);
+    const struct glance *glance = rows->glance;
+    return glance && glance->known + 1 >= rows->count ? glance : glance_make(order, position / BLOCK_EVENTS);
+}
+
+/* The code of the line of an event. */
+static inline uint32_t log_line_code(const struct order *order, uint64_t position)
+{
+    const struct glance *glance = log_glance(order, position);
+    uint32_t i = position % BLOCK_EVENTS;
+    return i < glance->known ? glance->line[i] : (uint32_t)log_get(order, position, FIELD_LINE);
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* The sweep to the left of the cut. */
+#include "memory/map.h"
+#include "server/order/log/block.h"
+#include "server/order/log/glance.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
+#include "server/order/placing/acting.h"
+#include "server/order/placing/fold.h"
+#include "server/order/placing/sweep.h"
+#include "server/order/state.h"
+
+#include <string.h>
+
+/* So far to the left is looked for what a window holds: the newest events are wanted, not the oldest
+ * one of a thread that sleeps.  It depends on the window alone, so that one picture is always the same. */
+#ifndef DEPTH_LEAST
+#define DEPTH_LEAST 200000u
+#endif
+#define PUSHED_NEAR (1u << 20)
+
+static void begin_left(struct place_job *job)
+{
+    struct sweep *sweep = &job->left;
+    sweep_begin(job, sweep, 0);
+    sweep->base = job->cut_most;
+    if (sweep->base > order_count(job->order))
+        sweep->base = order_count(job->order);
+    while (sweep->base < order_count(job->order) && sweep->base > order_first(job->order) &&
+           log_get(job->order, sweep->base, FIELD_POINT))
+        sweep->base++;
+    sweep->at = sweep->base;
+}
+
+int32_t sweep_left_edge(const struct place_job *job) { return -job->placing.from; }
+
+/* Does a line have events left of the cut that the sweep has not come to? */
+bool sweep_has_left(const struct place_job *job, uint32_t line)
+{
+    const struct line *l = line_get(job->order, line);
+    uint64_t until = job->cut[line - 1] < job->left.at ? job->cut[line - 1] : job->left.at;
+    uint64_t first = line_has_kept(job->order, l) ? order_line_at(job->order, line, order_line_first(job->order, line))
+                                                  : NO_POSITION;
+    return first < until;
+}
+
+static bool may_be_left(const struct place_job *job, const struct sweep *sweep, uint32_t thread)
+{
+    (void)job; /* where a thread began is not known: before its own line's first event it may have acted on others */
+    return sweep->acted[thread - 1] <= sweep_left_edge(job);
+}
+
+void sweep_want_left(struct place_job *job)
+{
+    struct sweep *sweep = &job->left;
+    if (!sweep->ready)
+        begin_left(job);
+    sweep->open = 0;
+    sweep->looked = 0;
+    sweep->unresolved = false;
+    if (job->placing.many)
+        sweep->open = acting_watch(job, sweep, may_be_left);
+    for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++)
+        sweep->open += sweep_row(job, line) && sweep->line[line - 1] <= sweep_left_edge(job) &&
+                       sweep_has_left(job, line);
+    sweep->done = sweep_left_edge(job) <= 0 || !sweep->open || sweep->at <= order_first(job->order);
+}
+
+/* Positions left of the cut that may be in the window. */
+uint64_t sweep_depth(const struct place_job *job)
+{
+    int32_t edge = sweep_left_edge(job);
+    return DEPTH_LEAST + 16 * sweep_lines_counted(job) * (uint64_t)(edge > 0 ? edge : 0);
+}
+
+/* Columns pushed to causes far away are kept one by one. */
+static int32_t pushed_far(const struct sweep *sweep, uint64_t position)
+{
+    return sweep->far.count ? (int32_t)(intptr_t)map_get(&sweep->far, position, 0) : 0;
+}
+
+static void push(struct place_job *job, uint64_t from, int32_t column)
+{
+    struct sweep *sweep = &job->left;
+    uint64_t index = sweep->base - 1 - from;
+    if (from < order_first(job->order))
+        return;
+    if (index > sweep->base - sweep->at + PUSHED_NEAR) {
+        if (pushed_far(sweep, from) < column)
+            map_put(&sweep->far, from, 0, (void *)(intptr_t)column);
+        return;
+    }
+    if (index >= sweep->known) {
+        sweep_reserve(sweep, index);
+        memset(sweep->column + sweep->known, 0, (index + 1 - sweep->known) * sizeof *sweep->column);
+        sweep->known = index + 1;
+    }
+    if (sweep->column[index] < column)
+        sweep->column[index] = column;
+}
+
+static void push_to_causes(struct place_job *job, uint64_t p, int32_t column)
+{
+    struct block_edges edges = block_edges(log_block(job->order, p), p % BLOCK_EVENTS);
+    for (uint32_t i = 0; i < edges.count; i++)
+        push(job, p - block_edge(&edges, i), column);
+}
+
+/* What was pushed to an event, if it is more. */
+static int32_t pushed_to(const struct sweep *sweep, uint64_t p, int32_t column)
+{
+    uint64_t index = sweep->base - 1 - p;
+    if (index < sweep->known && sweep->column[index] > column)
+        column = sweep->column[index];
+    int32_t far = pushed_far(sweep, p);
+    return far > column ? far : column;
+}
+
+static void place_left(struct place_job *job, uint64_t p, uint32_t line, int32_t column, bool drawn)
+{
+    struct sweep *sweep = &job->left;
+    uint32_t row = sweep_row(job, line);
+    int32_t *at = sweep_newest(job, sweep, line), before = *at, edge = sweep_left_edge(job);
+    *at = column;
+    push_to_causes(job, p, column);
+    uint64_t back = log_get(job->order, p, FIELD_PREVIOUS);
+    bool first = back == 0 || back > p || p - back < order_first(job->order);
+    if (job->placing.many) {
+        uint32_t thread = (uint32_t)log_get(job->order, p, FIELD_THREAD);
+        acting_see(job, sweep, thread, column, column > edge);
+    }
+    if (!row)
+        return;
+    if (drawn && column > sweep->row[row - 1])
+        sweep->row[row - 1] = column;
+    sweep_see(sweep, p, line, -column, drawn);
+    sweep->open -= !job->placing.many && before <= edge && (column > edge || first);
+}
+
+static void point_left(struct place_job *job, uint64_t begin, uint64_t end)
+{
+    struct sweep *sweep = &job->left;
+    int32_t column = 0;
+    bool room = false;
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t line = block_line_of(log_get(job->order, p, FIELD_LINE));
+        if (line == 0 || p >= sweep_cut(job, line))
+            return; /* right of the cut */
+        if (job->placing.fold)
+            fold_look(&job->folds, p, true);
+        if (*sweep_newest(job, sweep, line) > column)
+            column = *sweep_newest(job, sweep, line);
+        column = pushed_to(sweep, p, column);
+    }
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t row = sweep_row(job, block_line_of(log_get(job->order, p, FIELD_LINE)));
+        if (!row || !sweep_draws(job, p, row))
+            continue;
+        room = true;
+        if (job->placing.cluster[row - 1] && sweep->row[row - 1] > column)
+            column = sweep->row[row - 1];
+    }
+    column += room;
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t line = block_line_of(log_get(job->order, p, FIELD_LINE));
+        place_left(job, p, line, column, sweep_draws(job, p, sweep_row(job, line)));
+    }
+}
+
+static void next_point(struct place_job *job)
+{
+    uint64_t first = order_first(job->order), end = job->left.at - 1, span = log_get(job->order, end, FIELD_POINT);
+    uint64_t begin = end - (span > end - first ? end - first : span);
+    point_left(job, begin, end);
+    job->left.at = begin;
+}
+
+/* As to the right: takes those events that come next, alone on lines in no row, down to `low` at most. */
+static void pass_left(struct place_job *job, uint64_t low)
+{
+    struct sweep *sweep = &job->left;
+    uint64_t block = (sweep->at - 1) - (sweep->at - 1) % BLOCK_EVENTS;
+    low = low > block ? low : block;
+    if (job->placing.many || job->placing.fold || sweep->at > job->cut_least)
+        return;
+    const struct glance *glance = log_glance(job->order, sweep->at - 1);
+    for (uint64_t p = sweep->at; p-- > low && p - block < glance->known;) {
+        uint32_t edge = glance->edge[p - block];
+        int32_t *newest = sweep_undrawn(job, sweep, glance->line[p - block]);
+        if (!newest || edge == GLANCE_LOOK)
+            break;
+        *newest = pushed_to(sweep, p, *newest);
+        if (edge && *newest)
+            push(job, p - (edge >> 2), *newest);
+        sweep->at = p;
+    }
+}
+
+bool sweep_step_left(struct place_job *job, uint64_t budget)
+{
+    struct sweep *sweep = &job->left;
+    uint64_t first = order_first(job->order), looked = 0;
+    while (sweep->at > first && sweep->open && looked < budget && sweep->base - sweep->at <= sweep_depth(job)) {
+        uint64_t before = sweep->at, depth = sweep_depth(job) + 1, low = sweep->base > depth ? sweep->base - depth : 0;
+        low = low > first ? low : first;
+        pass_left(job, before - low > budget - looked ? before - (budget - looked) : low);
+        if (sweep->at == before)
+            next_point(job);
+        looked += before - sweep->at;
+    }
+    sweep->looked += looked;
+    sweep->unresolved = sweep->base - sweep->at > sweep_depth(job) && sweep->open && sweep->at > first;
+    return sweep->at <= first || !sweep->open || sweep->unresolved;
+}

@@ -1,0 +1,184 @@
+/* The sweep to the right of the cut. */
+#include "server/order/log/block.h"
+#include "server/order/log/glance.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
+#include "server/order/placing/acting.h"
+#include "server/order/placing/fold.h"
+#include "server/order/placing/sweep.h"
+#include "server/order/state.h"
+
+int32_t sweep_right_edge(const struct place_job *job)
+{
+    return job->placing.from + (int32_t)job->placing.columns;
+}
+
+static void begin_right(struct place_job *job)
+{
+    struct sweep *sweep = &job->right;
+    sweep_begin(job, sweep, -1);
+    sweep->base = job->cut_least;
+    if (sweep->base < order_first(job->order))
+        sweep->base = order_first(job->order);
+    while (sweep->base > order_first(job->order) && sweep->base < order_count(job->order) &&
+           log_get(job->order, sweep->base, FIELD_POINT))
+        sweep->base--;
+    sweep->at = sweep->base;
+}
+
+static bool may_be_right(const struct place_job *job, const struct sweep *sweep, uint32_t thread)
+{
+    return sweep->acted[thread - 1] < sweep_right_edge(job) && line_get(job->order, thread)->acted > sweep->at;
+}
+
+/* What is still to be found right of the cut, for the window wanted. */
+void sweep_want_right(struct place_job *job)
+{
+    struct sweep *sweep = &job->right;
+    int32_t edge = sweep_right_edge(job);
+    if (!sweep->ready)
+        begin_right(job);
+    leap_undo(job, sweep, edge);
+    sweep->open = 0;
+    sweep->looked = 0;
+    sweep->unresolved = false;
+    if (job->placing.many)
+        sweep->open = acting_watch(job, sweep, may_be_right);
+    for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++) {
+        const struct line *l = line_get(job->order, line);
+        sweep->open += sweep_row(job, line) && line_has_kept(job->order, l) && l->last >= sweep->at &&
+                       l->last >= job->cut[line - 1] && sweep->line[line - 1] < edge;
+    }
+    sweep->done = edge <= 0 || !sweep->open;
+}
+
+/* The greatest column of what the event at p follows. */
+static int32_t column_before(struct place_job *job, const struct block *rows, uint64_t p)
+{
+    struct sweep *sweep = &job->right;
+    uint32_t i = p % BLOCK_EVENTS;
+    uint32_t line = block_line_of(block_get(rows, i, FIELD_LINE));
+    int32_t column = line ? *sweep_newest(job, sweep, line) : -1;
+    struct block_edges edges = block_edges(rows, i);
+    for (uint32_t k = 0; k < edges.count; k++) {
+        uint64_t from = p - block_edge(&edges, k);
+        int32_t there = from >= sweep->base ? sweep_column(sweep, from) : -1;
+        column = there > column ? there : column;
+    }
+    return column;
+}
+
+static void see_right(struct place_job *job, uint64_t p, int32_t column)
+{
+    uint32_t thread = (uint32_t)log_get(job->order, p, FIELD_THREAD);
+    const struct line *own = thread && thread <= job->lines ? line_get(job->order, thread) : NULL;
+    acting_see(job, &job->right, thread, column, column >= sweep_right_edge(job) || (own && own->acted == p + 1));
+}
+
+static void place_right(struct place_job *job, uint64_t p, uint32_t line, int32_t column, bool drawn)
+{
+    struct sweep *sweep = &job->right;
+    uint32_t row = sweep_row(job, line);
+    int32_t *at = sweep_newest(job, sweep, line), before = *at, edge = sweep_right_edge(job);
+    sweep->column[sweep_index(sweep, p)] = *at = column;
+    if (job->placing.many)
+        see_right(job, p, column);
+    if (!row)
+        return;
+    if (drawn && column > sweep->row[row - 1])
+        sweep->row[row - 1] = column;
+    sweep_see(sweep, p, line, column, drawn);
+    sweep->open -= !job->placing.many && before < edge && (column >= edge || line_get(job->order, line)->last == p);
+}
+
+static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
+{
+    struct sweep *sweep = &job->right;
+    int32_t column = -1;
+    bool room = false, right = false;
+    sweep_reserve(sweep, sweep_index(sweep, end));
+    for (uint64_t p = begin; p <= end; p++) {
+        const struct block *rows = log_block(job->order, p);
+        uint32_t line = block_line_of(block_get(rows, p % BLOCK_EVENTS, FIELD_LINE));
+        right |= line && p >= sweep_cut(job, line);
+    }
+    if (!right) {
+        for (uint64_t p = begin; p <= end; p++)
+            sweep->column[sweep_index(sweep, p)] = -1;
+        return;
+    }
+    for (uint64_t p = begin; p <= end; p++) {
+        if (job->placing.fold)
+            fold_look(&job->folds, p, false);
+        int32_t before = column_before(job, log_block(job->order, p), p);
+        column = before > column ? before : column;
+    }
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t row = sweep_row(job, block_line_of(log_get(job->order, p, FIELD_LINE)));
+        if (!row || !sweep_draws(job, p, row))
+            continue;
+        room = true;
+        if (job->placing.cluster[row - 1] && sweep->row[row - 1] > column)
+            column = sweep->row[row - 1];
+    }
+    column += room;
+    if (job->placing.column_at) {
+        int32_t least = job->placing.column_at(job->placing.times, begin, end);
+        column = room && least > column ? least : column;
+    }
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t line = block_line_of(log_get(job->order, p, FIELD_LINE));
+        if (line)
+            place_right(job, p, line, column, sweep_draws(job, p, sweep_row(job, line)));
+        else
+            sweep->column[sweep_index(sweep, p)] = column;
+    }
+}
+
+/* Most events lie alone on lines in no row: they pass on the greatest column that they follow, take no room, and
+ * nobody asks for them.  Takes those that come next, up to the first that is not so, of one block. */
+static void pass_right(struct place_job *job, uint64_t most)
+{
+    struct sweep *sweep = &job->right;
+    uint64_t p = sweep->at, block = p - p % BLOCK_EVENTS, end = most < BLOCK_EVENTS ? p + most : p + BLOCK_EVENTS;
+    if (job->placing.many || job->placing.fold || job->placing.column_at || p < job->cut_most)
+        return;
+    const struct glance *glance = log_glance(job->order, p);
+    uint64_t before = p - sweep_index(sweep, p); /* positions that have no place among the columns */
+    end = end < block + glance->known ? end : block + glance->known;
+    sweep_reserve(sweep, end - before);
+    for (; p < end; p++) {
+        uint32_t edge = glance->edge[p - block];
+        int32_t *newest = sweep_undrawn(job, sweep, glance->line[p - block]), column = newest ? *newest : 0;
+        if (edge == GLANCE_LOOK || !newest)
+            break;
+        uint64_t from = p - (edge >> 2);
+        if (edge && from >= sweep->base) {
+            int32_t there = sweep->leap_count ? sweep_column(sweep, from) : sweep->column[from - before];
+            column = there > column ? there : column;
+        }
+        sweep->column[p - before] = *newest = column;
+    }
+    sweep->at = p;
+}
+
+bool sweep_step_right(struct place_job *job, uint64_t budget)
+{
+    struct sweep *sweep = &job->right;
+    uint64_t count = order_count(job->order), looked = 0;
+    while (sweep->at < count && looked < budget && sweep->open) {
+        uint64_t begin = sweep->at;
+        pass_right(job, budget - looked);
+        if (sweep->at == begin) {
+            uint64_t end = order_point_end(job->order, begin);
+            point_right(job, begin, end);
+            sweep->at = end + 1;
+        }
+        looked += sweep->at - begin;
+        leap_right(job, sweep, sweep->at - begin);
+    }
+    sweep->looked += looked;
+    sweep->unresolved = sweep->looked > sweep_budget(job) && sweep->open && sweep->at < count;
+    return sweep->at >= count || !sweep->open || sweep->unresolved;
+}

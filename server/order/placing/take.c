@@ -1,0 +1,113 @@
+/* Taking a window from what the sweeps found. */
+#include "memory/memory.h"
+#include "server/order/log/block.h"
+#include "server/order/log/lines.h"
+#include "server/order/log/log.h"
+#include "server/order/order.h"
+#include "server/order/placing/fold.h"
+#include "server/order/placing/sweep.h"
+#include "server/order/state.h"
+
+#include <stdlib.h>
+
+static bool is_deep(const struct place_job *job, uint64_t position)
+{
+    return job->left.base - order_point_end(job->order, position) - 1 > sweep_depth(job);
+}
+
+static void add(struct place_job *job, struct placement *p, const struct seen *seen)
+{
+    p->events = grow(p->events, &p->room, p->count + 1, sizeof *p->events);
+    uint32_t fold = fold_of(&job->folds, seen->position);
+    p->events[p->count++] = (struct placed){seen->position, seen->column, fold,
+                                            fold > 1 ? fold_end(&job->folds, seen->position) : 0};
+    p->first = seen->column < p->first ? seen->column : p->first;
+    p->last = seen->column > p->last ? seen->column : p->last;
+}
+
+static uint32_t line_placed(const struct place_job *job, const struct placement *p, size_t i)
+{
+    return block_line_of(log_get(job->order, p->events[i].position, FIELD_LINE));
+}
+
+static void find_edge(struct place_job *job, struct placement *p, uint32_t line)
+{
+    uint64_t *before = &p->before[line - 1], frontier = job->cut[line - 1];
+    if (job->placing.from > 0 && job->right.at > frontier)
+        frontier = job->right.at;
+    *before = order_line_from(job->order, line, *before == NO_POSITION ? frontier : *before);
+}
+
+/* As below, of the lines that have events in the window; what is told of others is not looked at. */
+static void find_edges_of_many(struct place_job *job, struct placement *p)
+{
+    for (size_t i = p->count; i-- > 0;)
+        p->before[line_placed(job, p, i) - 1] = p->events[i].position;
+    for (size_t i = p->count; i-- > 0;) {
+        uint32_t line = line_placed(job, p, i);
+        if (p->before[line - 1] == p->events[i].position) /* the first, and it was not done yet */
+            p->before[line - 1] = order_line_from(job->order, line, p->events[i].position);
+    }
+}
+
+/* Ordinals, by line, of the first event that is not left of the window: behind the last one that is. */
+static void find_edges(struct place_job *job, struct placement *p)
+{
+    for (uint32_t line = 1; line <= job->lines; line++)
+        if (sweep_row(job, line))
+            p->before[line - 1] = NO_POSITION;
+    for (size_t i = job->right.seen_count; i-- > 0;) {
+        const struct seen *seen = &job->right.seen[i];
+        if (seen->column >= job->placing.from)
+            p->before[seen->line - 1] = seen->position;
+    }
+    for (size_t i = 0; i < job->left.seen_count; i++) { /* seen last first */
+        const struct seen *seen = &job->left.seen[i];
+        if (seen->column >= job->placing.from && !is_deep(job, seen->position))
+            p->before[seen->line - 1] = seen->position;
+    }
+    for (uint32_t line = 1; line <= job->lines; line++) {
+        if (sweep_row(job, line))
+            find_edge(job, p, line);
+    }
+}
+
+static int by_position(const void *a, const void *b)
+{
+    uint64_t pa = ((const struct placed *)a)->position, pb = ((const struct placed *)b)->position;
+    return pa < pb ? -1 : pa > pb;
+}
+
+void place_take(struct place_job *job, struct placement *p)
+{
+    int32_t from = job->placing.from, edge = sweep_right_edge(job);
+    *p = (struct placement){.first = INT32_MAX, .last = INT32_MIN};
+    p->before = memory_zeroed(job->lines + 1, sizeof *p->before);
+    const struct sweep *sweeps[] = {&job->left, &job->right};
+    for (int s = 0; s < 2; s++) {
+        for (size_t i = 0; i < sweeps[s]->seen_count; i++) {
+            const struct seen *seen = &sweeps[s]->seen[i];
+            p->more_left |= seen->column < from;
+            p->more_right |= seen->column >= edge;
+            if (s == 0 && is_deep(job, seen->position))
+                p->more_left = true; /* found for another window */
+            else if (seen->drawn && seen->column >= from && seen->column < edge)
+                add(job, p, seen);
+        }
+        p->unresolved |= sweeps[s]->unresolved;
+    }
+    if (job->placing.many) {
+        p->more_left |= job->left.at > order_first(job->order);
+        p->more_right |= job->right.at < order_count(job->order);
+    }
+    for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++) {
+        const struct line *l = line_get(job->order, line);
+        if (!sweep_row(job, line) || !line_has_kept(job->order, l))
+            continue;
+        p->more_left |= sweep_has_left(job, line);
+        p->more_right |= l->last >= job->right.at && l->last >= job->cut[line - 1];
+    }
+    if (p->count)
+        qsort(p->events, p->count, sizeof *p->events, by_position);
+    (job->placing.many ? find_edges_of_many : find_edges)(job, p);
+}
