@@ -134,7 +134,9 @@ static void put_state(const struct run *run, struct out *out)
 static void put_threads(const struct run *run, struct out *out, uint32_t *oldest)
 {
     for (size_t i = 0; i < run->session_count; i++) {
-        const struct session *session = run->sessions[i];
+        struct session *session = run->sessions[i];
+        if (session)
+            session_forget_ended(session);
         for (size_t k = 0; session && k < session->threads.room; k++) {
             const struct thread_state *books = session->threads.entries[k].value;
             if (!books)

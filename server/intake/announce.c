@@ -10,17 +10,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool has_ended(const struct session *session, uint32_t thread)
+{
+    uint32_t line = session_line(session, thread);
+    return line && order_line_closed(session->run->order, line);
+}
+
 struct thread_state *thread_state_of(struct session *session, uint32_t thread)
 {
     struct thread_state *books = map_get(&session->threads, thread, 0);
     if (!books) {
-        books = calloc(1, sizeof *books);
-        if (!books)
-            abort();
+        books = memory_zeroed(1, sizeof *books);
         books->thread = thread;
+        if (has_ended(session, thread)) { /* and was forgotten: what it still does comes after its end */
+            uint32_t line = session_line(session, thread);
+            books->last[0] = (struct ref){line, order_line_highest(session->run->order, line)};
+        }
         map_put(&session->threads, thread, 0, books);
     }
     return books;
+}
+
+void session_forget_ended(struct session *session)
+{
+    uint32_t *ended = memory_bytes((session->threads.count + 1) * sizeof *ended);
+    size_t count = 0;
+    for (size_t i = 0; i < session->threads.room; i++) {
+        const struct thread_state *books = session->threads.entries[i].value;
+        if (books && !books->held_count && !books->ready && !books->doubt && has_ended(session, books->thread))
+            ended[count++] = books->thread;
+    }
+    while (count) {
+        struct thread_state *books = map_take(&session->threads, ended[--count], 0);
+        free(books->held);
+        free(books);
+    }
+    free(ended);
 }
 
 uint32_t session_line(const struct session *session, uint32_t code)

@@ -62,6 +62,8 @@ struct session {
 };
 
 struct thread_state *thread_state_of(struct session *session, uint32_t thread);
+/* Of threads whose lines are closed nothing more is expected; a program may have had millions of them. */
+void session_forget_ended(struct session *session);
 /* announced.c: true if all that the slot names was announced; else *missing is what it waits for. */
 struct missing {
     enum announced what;

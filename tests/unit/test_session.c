@@ -1,5 +1,5 @@
 /* A program's messages and slots: what is expanded, what waits, what is refused. */
-#include "server/intake/session.h"
+#include "server/intake/announce.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
 
@@ -105,6 +105,40 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     tell(NULL, MESSAGE_LINE, 2, out.data, out.size);
     assert_int_equal(order_figures(run->order).events, 5);
     assert_int_equal(order_compare(run->order, (struct ref){3, 1}, (struct ref){1, 3}), ORDER_BEFORE);
+    out_free(&out);
+    session_hangup(session);
+    run_free(run);
+}
+
+/* Threads that have ended are forgotten; the order is as if they were not. */
+static void ended_threads_are_forgotten(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    struct out out = {0};
+    test_program(tell, NULL, 1);
+    put_test_line(&out, 7, "task", "short");
+    tell(NULL, MESSAGE_LINE, 1, out.data, out.size);
+    out.size = 0;
+    put_test_line(&out, 8, "task", "long");
+    tell(NULL, MESSAGE_LINE, 1, out.data, out.size);
+    struct slot end = {.shape = 1, .line_a = 7, .number_a = 1}, other = {.shape = 1, .line_a = 8, .number_a = 1},
+                close = {.shape = 1, .flags = SLOT_CLOSES, .line_a = 7, .number_a = 2},
+                late = {.shape = 1, .line_a = 2, .number_a = 2};
+    assert_true(session_slots(session, 7, &end, 1, &error));
+    assert_true(session_slots(session, 8, &other, 1, &error));
+    size_t before = session->threads.count;
+    session_forget_ended(session);
+    assert_int_equal(session->threads.count, before);
+    assert_true(session_slots(session, 1, &close, 1, &error));
+    session_forget_ended(session);
+    assert_int_equal(session->threads.count, before - 1);
+    assert_null(map_get(&session->threads, 7, 0));
+    assert_non_null(map_get(&session->threads, 8, 0));
+    assert_true(session_slots(session, 7, &late, 1, &error));
+    assert_int_equal(order_compare(run->order, (struct ref){session_line(session, 7), 1}, (struct ref){2, 2}),
+                     ORDER_BEFORE);
     out_free(&out);
     session_hangup(session);
     run_free(run);
@@ -252,6 +286,7 @@ int main(void)
         cmocka_unit_test(compound_records_expand_in_thread_order),
         cmocka_unit_test(slots_wait_for_the_announcement_of_their_line),
         cmocka_unit_test(losses_wait_for_the_announcement_of_their_line),
+        cmocka_unit_test(ended_threads_are_forgotten),
         cmocka_unit_test(what_waits_has_a_limit),
         cmocka_unit_test(shapes_and_types_wait_for_the_types_that_they_name),
         cmocka_unit_test(what_is_never_announced_is_reported_at_the_hang_up),
