@@ -191,6 +191,10 @@ void program_poll(struct server *server)
     bool all = telling_go_on(server, share_of(TURN_POLL_NS), share_of(TURN_LITTLE_NS));
     for (size_t i = 0; i < server->runs.count; i++)
         telling_look(server->runs.items[i]);
+    turn_doing("parts that found no room");
+    for (size_t i = 0; i < server->runs.count; i++)
+        if (server->runs.items[i]->live)
+            tracefile_settle(server->runs.items[i]->trace);
     turn_doing("states of runs");
     struct share saves = share_of(TURN_SAVE_NS);
     for (size_t i = 0; i < server->runs.count; i++)

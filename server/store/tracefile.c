@@ -217,7 +217,7 @@ bool flush_parts(struct tracefile *file)
     return true;
 }
 
-bool tracefile_settle(struct tracefile *file) { return flush_parts(file); }
+bool tracefile_settle(struct tracefile *file) { return !atomic_load(&file->stuck) || flush_parts(file); }
 
 /* Cuts off what was written in part, while nothing lies behind it. */
 static bool cut_torn(struct tracefile *file)

@@ -59,7 +59,7 @@ bool tracefile_read_back(const struct tracefile *file, uint64_t at, void *bytes,
  * what told says, `bytes` further than before. */
 void tracefile_lagging(struct tracefile *file);
 void tracefile_told(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes);
-/* Hands parts that wait for room to the system; false: there is none, and the journal waits, too. */
+/* Tries again to write parts that found no room; false: there is none, and the journal waits, too. */
 bool tracefile_settle(struct tracefile *file);
 /* What is told now comes under this number, from 1, which grows with every state; bytes of the journal that
  * were told since the last one. */
