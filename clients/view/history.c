@@ -1,8 +1,8 @@
-/* Undo and redo: places as they were. */
-#include "clients/view/view.h"
+#include "clients/view/history.h"
+
+#include "clients/view/news.h"
 
 #include <string.h>
-
 #define PLACES_MOST 4000u
 #define ONE_STEP_US 700000 /* small steps of one sort that follow each other so soon are one */
 
@@ -31,61 +31,47 @@ static void empty(struct place **stack, uint32_t *count)
     g_clear_pointer(stack, g_free);
 }
 
-void history_mark(struct view *view, const char *what)
+void history_mark(struct history *h, const char *what)
 {
-    struct history *h = &view->history;
     gint64 now = g_get_monotonic_time();
     bool same = h->last && is_small(what) && g_strcmp0(h->last, what) == 0 && now - h->last_us < ONE_STEP_US;
     h->last = what;
     h->last_us = now;
     if (same && h->back_count)
         return;
-    if (!h->back_count || !place_equal(&h->back[h->back_count - 1], &view->place))
-        push(&h->back, &h->back_count, &view->place);
+    if (!h->back_count || !place_equal(&h->back[h->back_count - 1], h->place))
+        push(&h->back, &h->back_count, h->place);
     empty(&h->forth, &h->forth_count);
-    actions_update(view);
+    news_tell(h->news, NEWS_SWITCHES);
 }
 
-static void go(struct view *view, struct place **from, uint32_t *from_count, struct place **to,
+static void go(struct history *h, struct place **from, uint32_t *from_count, struct place **to,
                uint32_t *to_count)
 {
     if (!*from_count)
         return;
-    if (view->reselect_timer)
-        g_source_remove(view->reselect_timer);
-    view->reselect_timer = 0;
-    push(to, to_count, &view->place);
-    place_copy(&view->place, &(*from)[--*from_count]);
+    push(to, to_count, h->place);
+    place_copy(h->place, &(*from)[--*from_count]);
     place_free(&(*from)[*from_count]);
-    view->history.last = NULL;
-    view->hold.active = false;
-    ties_clear(&view->ties);
-    stage_stale(view);
-    link_window(view);
-    ties_count(view);
-    ties_ask(view);
-    panels_tell(view, NEWS_SELECTED);
-    settings_apply(view);
-    actions_update(view);
+    h->last = NULL;
+    news_tell(h->news, NEWS_RESTORED);
 }
 
-void history_undo(struct view *view)
+void history_undo(struct history *h)
 {
-    struct history *h = &view->history;
-    while (h->back_count && place_equal(&h->back[h->back_count - 1], &view->place))
+    while (h->back_count && place_equal(&h->back[h->back_count - 1], h->place))
         place_free(&h->back[--h->back_count]);
-    go(view, &h->back, &h->back_count, &h->forth, &h->forth_count);
+    go(h, &h->back, &h->back_count, &h->forth, &h->forth_count);
 }
 
-void history_redo(struct view *view)
+void history_redo(struct history *h)
 {
-    struct history *h = &view->history;
-    go(view, &h->forth, &h->forth_count, &h->back, &h->back_count);
+    go(h, &h->forth, &h->forth_count, &h->back, &h->back_count);
 }
 
-void history_clear(struct view *view)
+void history_clear(struct history *h)
 {
-    empty(&view->history.back, &view->history.back_count);
-    empty(&view->history.forth, &view->history.forth_count);
-    view->history.last = NULL;
+    empty(&h->back, &h->back_count);
+    empty(&h->forth, &h->forth_count);
+    h->last = NULL;
 }

@@ -1,6 +1,8 @@
-/* What is said of whatever the pointer is over. */
-#include "clients/view/view.h"
+#include "clients/view/hover.h"
 
+#include "clients/book/say.h"
+#include "clients/site/site.h"
+#include "clients/view/view.h"
 static char *duration(int64_t ns)
 {
     char s[32];
@@ -8,9 +10,9 @@ static char *duration(int64_t ns)
     return g_strdup(s);
 }
 
-const char *hover_since(const struct view *view, const struct shown_event *e)
+const char *hover_since(const struct stage *stage, const struct shown_event *e)
 {
-    const struct scene *s = view->stage.scene;
+    const struct scene *s = stage->scene;
     for (uint32_t i = 1; s && i < s->mark_count; i++)
         if (s->marks[i].event == e && s->marks[i - 1].row == s->marks[i].row &&
             s->marks[i - 1].event->in.blocked && !s->marks[i - 1].event->in.active)
@@ -26,7 +28,7 @@ char *hover_event(struct view *view, const struct shown_event *e)
     g_string_append_printf(s, "%s\nat %s", said, time);
     if (e->since_ns > 0) {
         char *since = duration(e->since_ns);
-        g_string_append_printf(s, ", %s %s", hover_since(view, e), since);
+        g_string_append_printf(s, ", %s %s", hover_since(&view->stage, e), since);
         g_free(since);
     }
     if (e->thread && e->thread != e->at.line)
@@ -40,7 +42,6 @@ char *hover_event(struct view *view, const struct shown_event *e)
     return g_string_free(s, FALSE);
 }
 
-/* What a line does between two marks; NULL: nothing worth a word. */
 char *hover_stretch(struct view *view, uint32_t row, double x_pt)
 {
     const struct scene *s = view->stage.scene;

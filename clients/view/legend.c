@@ -1,6 +1,10 @@
-/* The legend, below the picture: what the symbols in it mean. */
-#include "clients/view/view.h"
+#include "clients/view/legend.h"
 
+#include "clients/view/picture.h"
+#include "clients/view/settings.h"
+#include "clients/view/view.h"
+#include "render/paint.h"
+#include "render/scene.h"
 #define SCALE 1.25
 #define STANDING_PX 20
 
@@ -32,13 +36,13 @@ static void draw_standing(GtkWidget *area, cairo_t *cr, int height)
 static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
     struct view *view = data;
-    struct paint_theme theme = stage_theme(view);
+    struct paint_theme theme = settings_theme(&view->settings);
     const struct scene *s = view->stage.scene;
     struct paint_part part = {.notes = true};
     double least, most;
     (void)width;
     paint_background(cr, &theme);
-    if (!s || view->place.far)
+    if (!s || view->camera.place.far)
         return;
     double ink = theme.dark ? 0.85 : 0.15;
     cairo_set_source_rgb(cr, ink, ink, ink);
@@ -57,7 +61,7 @@ void legend_show(struct view *view)
     bool on = view->settings.look.legend;
     if (on != gtk_widget_get_visible(view->legend)) {
         gtk_widget_set_visible(view->legend, on);
-        stage_rebuild(view); /* with its symbols, or without */
+        picture_rebuild(view); /* with its symbols, or without */
     }
     const struct scene *s = view->stage.scene;
     double least, most;

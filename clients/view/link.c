@@ -1,213 +1,98 @@
-/* The connection: which run it is about, and what it tells without being asked (asking is in ask.c). */
-#include "clients/view/view.h"
+#include "clients/view/link.h"
+
 #include "wire/asked.h"
 
 #include <glib-unix.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- runs ---- */
-
-static void begin_run(struct view *view)
-{
-    struct link *l = &view->link;
-    source_forget(&l->source); /* what was asked about another run */
-    g_clear_pointer(&l->names, g_free);
-    sites_free(l->sites);
-    l->sites = sites_new();
-    l->known = 0;
-    l->labelled = 0;
-    l->count = the_book(view)->run.events;
-    l->has_run = l->fresh = true;
-    l->damage_told = 0;
-    stage_free(&view->stage);
-    ties_clear(&view->ties);
-    place_free(&view->place);
-    view->place = (struct place){.anchor = ANCHOR_END, .follow = true, .zoom = ZOOM_FIRST, .stands = true};
-    view->hold.active = false;
-    history_clear(view);
-    panels_clear(view);
-    fetch_cancel(view);
-    window_empty(view, NULL, NULL);
-    window_titles(view);
-    motion_follow(view, true);
-    views_offer_arrangement(view);
-    if (source_warning(&l->source))
-        window_say(view, "%s: %s", l->source.name, source_warning(&l->source));
-    link_runs(view);
-    panels_tell(view, NEWS_QUIET);
-    map_ask(view);
-}
-
-static void add_run(struct view *view, struct in *in)
-{
-    struct shown_run run;
-    get_run(in, &run);
-    if (in_done(in)) {
-        char *more = g_strdup_printf("%s%u %s%s\n", view->link.names ? view->link.names : "",
-                                     run.number, run.name, run.connected ? " (running)" : "");
-        g_free(view->link.names);
-        view->link.names = more;
-    }
-    shown_run_free(&run);
-}
-
-static void show_runs(struct view *view)
-{
-    char **names = g_strsplit(view->link.names ? view->link.names : "", "\n", -1);
-    guint n = g_strv_length(names);
-    if (n)
-        g_clear_pointer(&names[n - 1], g_free);
-    GtkStringList *list = gtk_string_list_new((const char *const *)names);
-    view->moving = true;
-    gtk_drop_down_set_model(GTK_DROP_DOWN(view->runs), G_LIST_MODEL(list));
-    for (guint i = 0; names[i]; i++)
-        if (strtoul(names[i], NULL, 10) == the_book(view)->run.number)
-            gtk_drop_down_set_selected(GTK_DROP_DOWN(view->runs), i);
-    view->moving = false;
-    gtk_widget_set_visible(view->runs, n > 2);
-    g_object_unref(list);
-    g_strfreev(names);
-    g_clear_pointer(&view->link.names, g_free);
-}
-
-static void take_runs(void *user, const struct answer *answer)
-{
-    if (answer->part == PART_RUN)
-        add_run(user, answer->in);
-    if (answer->last)
-        show_runs(user);
-}
-
-void link_runs(struct view *view) { link_ask(view, ASK_RUNS, NULL, take_runs, view); }
-
-void link_select(struct view *view, const char *run)
+void link_select(struct link *link, const char *run)
 {
     struct out body = {0};
     put_string(&body, run);
     put_u8(&body, SELECT_NAMED_LINES);
-    link_ask(view, ASK_SELECT, &body, NULL, NULL);
+    link_ask(link, ASK_SELECT, &body, NULL, NULL);
 }
 
-static void feed(struct view *view)
+uint32_t link_ask(struct link *link, enum ask what, struct out *body, source_take *take, void *user)
+{
+    if (link->connected)
+        return source_ask(&link->source, what, body, take, user);
+    if (body)
+        out_free(body);
+    return 0;
+}
+
+static void feed(struct link *link)
 {
     struct out out = {0};
     out_begin(&out, MESSAGE_FEED);
     put_u8(&out, 1);
     out_end(&out);
-    source_send(&view->link.source, &out);
+    source_send(&link->source, &out);
 }
 
-/* ---- news ---- */
+/* ---- names ---- */
 
-/* A run that has stopped growing may hang. */
-static gboolean on_quiet(gpointer data)
+void link_name(struct link *link, enum labels labels)
 {
-    struct view *view = data;
-    view->quiet_timer = 0;
-    panels_tell(view, NEWS_QUIET);
-    map_ask(view);
-    return G_SOURCE_REMOVE;
+    struct book *book = link_book(link);
+    if (!link->has_run || link->labelled == book->generation)
+        return;
+    label_lines(book, link->sites, &link->named, labels);
+    link->labelled = book->generation;
 }
 
-#define MAP_EVERY_US 2000000
+void link_name_again(struct link *link, enum labels labels)
+{
+    label_again(link_book(link), link->sites, &link->named, labels);
+}
 
-static void take_grown(struct view *view, struct in *in)
+/* ---- what is told without being asked ---- */
+
+static void take_run(struct link *link)
+{
+    source_forget(&link->source); /* what was asked about another run */
+    sites_free(link->sites);
+    link->sites = sites_new();
+    link->named = 0;
+    link->labelled = 0;
+    link->count = link_book(link)->run.events;
+    link->has_run = true;
+    link->ears->run(link->user);
+}
+
+static void take_grown(struct link *link, struct in *in)
 {
     get_u64(in);
-    view->link.count = get_u64(in);
-    the_book(view)->run.connected = get_u32(in);
-    window_titles(view);
-    panels_tell(view, NEWS_GROWN);
-    if (view->place.follow || !view->stage.window.more_right)
-        link_window(view);
-    gint64 now = g_get_monotonic_time();
-    if (now - view->link.map_us > MAP_EVERY_US) {
-        view->link.map_us = now;
-        map_ask(view);
-    }
-    if (view->quiet_timer)
-        g_source_remove(view->quiet_timer);
-    view->quiet_timer = g_timeout_add(1000, on_quiet, view);
-}
-
-/* Names for what the tables have brought. */
-static void label_news(struct view *view)
-{
-    struct link *l = &view->link;
-    if (!l->has_run || l->labelled == the_book(view)->generation)
-        return;
-    label_lines(the_book(view), l->sites, &l->known, view->settings.look.labels);
-    l->labelled = the_book(view)->generation;
-}
-
-/* Each time that more of the trace turns out to be unreadable. */
-static void tell_damage(struct view *view)
-{
-    const struct book *book = the_book(view);
-    if (!view->link.has_run || !book->damage || view->link.damage_told == book->unreadable + 1)
-        return;
-    view->link.damage_told = book->unreadable + 1;
-    window_say(view, "%s", book->damage);
+    link->count = get_u64(in);
+    link_book(link)->run.connected = get_u32(in);
+    link->ears->grown(link->user);
 }
 
 /* False: an answer was damaged. */
-static bool take(struct view *view, unsigned type, struct in *in, struct error *error)
+static bool take(struct link *link, unsigned type, struct in *in, struct error *error)
 {
-    label_news(view);
-    tell_damage(view);
+    link->ears->came(link->user);
     if (type == MESSAGE_SELECTED)
-        begin_run(view);
+        take_run(link);
     else if (type == MESSAGE_GROWN)
-        take_grown(view, in);
-    return type != MESSAGE_ANSWER || source_answered(&view->link.source, in, error);
-}
-
-/* ---- patience ---- */
-
-#define PATIENCE_US 1000000
-
-/* Whoever waits for more than a second for a picture is told, and may give up. */
-static gboolean on_patience(gpointer data)
-{
-    struct view *view = data;
-    struct link *l = &view->link;
-    bool waits = inquiry_runs(view, &view->stage.placing) || inquiry_runs(view, &view->stage.counting);
-    gint64 now = g_get_monotonic_time();
-    l->asked_us = waits ? l->asked_us ? l->asked_us : now : 0;
-    if (waits && !l->impatient && now - l->asked_us > PATIENCE_US) {
-        l->impatient = true;
-        window_busy(view, "Waiting for the server", -1);
-    } else if (!waits && l->impatient) {
-        l->impatient = false;
-        window_busy(view, NULL, 0);
-    }
-    return G_SOURCE_CONTINUE;
-}
-
-void link_give_up(struct view *view)
-{
-    inquiry_cancel(view, &view->stage.placing);
-    inquiry_cancel(view, &view->stage.counting);
-    view->link.impatient = false;
+        take_grown(link, in);
+    return type != MESSAGE_ANSWER || source_answered(&link->source, in, error);
 }
 
 /* ---- the line itself ---- */
 
-static void lost(struct view *view, const char *why)
+static void lost(struct link *link, const char *why)
 {
-    view->link.connected = false;
-    the_book(view)->run.connected = 0;
-    window_titles(view);
-    window_busy(view, NULL, 0);
-    window_trouble(view, "_Reconnect", "%s — what is shown stays", why);
-    actions_update(view);
+    link->connected = false;
+    link_book(link)->run.connected = 0;
+    link->ears->lost(link->user, why);
 }
 
 #define TURN_US 8000 /* then what was drawn is to be seen */
 
 /* Takes what there is; false when the connection is over. */
-static gboolean drain(struct view *view, bool *more)
+static gboolean drain(struct link *link, bool *more)
 {
     unsigned type;
     struct in in;
@@ -215,98 +100,75 @@ static gboolean drain(struct view *view, bool *more)
     int got = 0;
     gint64 until = g_get_monotonic_time() + TURN_US;
     *more = false;
-    while (!*more && (got = source_next(&view->link.source, false, &type, &in, &error)) > 0) {
-        got = take(view, type, &in, &error) ? got : -1;
+    while (!*more && (got = source_next(&link->source, false, &type, &in, &error)) > 0) {
+        got = take(link, type, &in, &error) ? got : -1;
         *more = g_get_monotonic_time() > until;
         if (got < 0)
             break;
     }
     if (got < 0)
-        lost(view, error.text);
+        lost(link, error.text);
     return got >= 0;
 }
 
 static gboolean on_more(gpointer data)
 {
-    struct view *view = data;
+    struct link *link = data;
     bool more = false;
-    if (view->link.connected && drain(view, &more) && more)
+    if (link->connected && drain(link, &more) && more)
         return G_SOURCE_CONTINUE;
-    view->link.more = 0;
+    link->more = 0;
     return G_SOURCE_REMOVE;
 }
 
 static gboolean on_bytes(gint fd, GIOCondition condition, gpointer data)
 {
-    struct view *view = data;
+    struct link *link = data;
     bool more;
     (void)fd;
     (void)condition;
-    if (!view->link.connected || !drain(view, &more)) {
-        view->link.watch = 0;
+    if (!link->connected || !drain(link, &more)) {
+        link->watch = 0;
         return G_SOURCE_REMOVE;
     }
-    if (more && !view->link.more)
-        view->link.more = g_idle_add(on_more, view);
+    if (more && !link->more)
+        link->more = g_idle_add(on_more, link);
     return G_SOURCE_CONTINUE;
 }
 
-void link_close(struct view *view)
+void link_close(struct link *link)
 {
-    struct link *l = &view->link;
-    if (l->watch)
-        g_source_remove(l->watch);
-    if (l->more)
-        g_source_remove(l->more);
-    if (l->patience)
-        g_source_remove(l->patience);
-    l->more = l->patience = 0;
-    if (view->quiet_timer)
-        g_source_remove(view->quiet_timer);
-    view->quiet_timer = 0;
-    l->watch = 0;
-    if (l->has_run)
-        views_keep_arrangement(view);
-    l->last_id = l->source.last_id;
-    if (l->source.name)
-        source_close(&l->source);
-    stage_free(&view->stage);
-    ties_clear(&view->ties);
-    place_free(&view->place);
-    view->place.zoom = ZOOM_FIRST;
-    sites_free(l->sites);
-    l->sites = NULL;
-    l->connected = l->has_run = false;
+    if (link->watch)
+        g_source_remove(link->watch);
+    if (link->more)
+        g_source_remove(link->more);
+    link->watch = link->more = 0;
+    link->ears->closing(link->user);
+    link->last_id = link->source.last_id;
+    if (link->source.name)
+        source_close(&link->source);
+    sites_free(link->sites);
+    link->sites = NULL;
+    link->connected = link->has_run = false;
 }
 
-static void begin(struct view *view, struct source *source, const char *what)
+static void begin(struct link *link, struct source *source, const char *what)
 {
-    struct link *l = &view->link;
-    link_close(view);
-    source->last_id = l->last_id; /* no inquiry of before is taken for one of now */
-    l->source = *source;
-    l->source.book.named = true;
-    l->connected = true;
-    l->patience = g_timeout_add(250, on_patience, view);
-    l->watch = g_unix_fd_add(source->fd, G_IO_IN | G_IO_HUP, on_bytes, view);
+    link_close(link);
+    source->last_id = link->last_id; /* no inquiry of before is taken for one of now */
+    link->source = *source;
+    link->source.book.named = true;
+    link->connected = true;
+    link->watch = g_unix_fd_add(source->fd, G_IO_IN | G_IO_HUP, on_bytes, link);
     const char *run = what && endpoint_is(what) ? strchr(what, '#') : NULL;
-    link_select(view, run ? run + 1 : "");
-    feed(view);
-    link_runs(view);
-    char *text = g_strdup_printf(source->is_file
-                                     ? "Reading %s"
-                                     : "On %s.  Start one:\n\n    poetcc -trace prodcons.c -o prodcons\n"
-                                       "    ./prodcons\n\nor, as it is:\n\n    poet record ./program", source->name);
-    window_empty(view, source->is_file ? "Opening" : "Waiting for a traced program", text);
-    window_say(view, "%s %s", source->is_file ? "Opened" : "Connected to", source->name);
-    gtk_widget_set_visible(view->banner, FALSE);
-    settings_remember(view, what);
-    window_titles(view);
-    actions_update(view);
-    g_free(text);
+    link_select(link, run ? run + 1 : "");
+    feed(link);
+    link->ears->opened(link->user, what);
 }
 
-/* Opening may take a while (a large file, another host, a password): not in GTK's thread. */
+/* ---- opening ---- */
+
+/* It may take a while (a large file, another host, a password): not in GTK's thread. */
 struct opening {
     char *what;
     struct source source;
@@ -335,40 +197,43 @@ static void open_in_thread(GTask *task, gpointer object, gpointer data, GCancell
 
 static void on_opened(GObject *object, GAsyncResult *result, gpointer data)
 {
-    struct view *view = data;
+    struct link *link = data;
     GTask *task = G_TASK(result);
     struct opening *o = g_task_get_task_data(task);
     (void)object;
     if (g_cancellable_is_cancelled(g_task_get_cancellable(task)))
         return; /* another was opened meanwhile */
-    view->link.opening = false;
-    window_busy(view, NULL, 0);
+    link->opening = false;
     if (!o->ok) {
-        window_trouble(view, "_Try again", "%s", o->error.text);
-        if (!view->link.has_run)
-            window_empty(view, "No trace", "Open a trace file, or connect to a server.");
+        link->ears->failed(link->user, o->error.text);
         return;
     }
     o->ok = false; /* it is ours now */
-    begin(view, &o->source, o->what);
+    begin(link, &o->source, o->what);
 }
 
-void link_open(struct view *view, const char *what)
+void link_give_up(struct link *link)
+{
+    if (link->cancel)
+        g_cancellable_cancel(link->cancel);
+    link->opening = false;
+}
+
+void link_open(struct link *link, const char *what)
 {
     struct opening *o = g_new0(struct opening, 1);
-    struct link *l = &view->link;
     o->what = g_strdup(what);
     char *again = g_strdup(what); /* `what` may be ours */
-    g_free(l->what);
-    l->what = again;
-    if (l->cancel) {
-        g_cancellable_cancel(l->cancel);
-        g_object_unref(l->cancel);
+    g_free(link->what);
+    link->what = again;
+    if (link->cancel) {
+        g_cancellable_cancel(link->cancel);
+        g_object_unref(link->cancel);
     }
-    l->cancel = g_cancellable_new();
-    l->opening = true;
-    window_busy(view, what ? what : "the default endpoint", -1);
-    GTask *task = g_task_new(NULL, l->cancel, on_opened, view);
+    link->cancel = g_cancellable_new();
+    link->opening = true;
+    link->ears->opening(link->user, again);
+    GTask *task = g_task_new(NULL, link->cancel, on_opened, link);
     g_task_set_task_data(task, o, free_opening);
     g_task_run_in_thread(task, open_in_thread);
     g_object_unref(task);

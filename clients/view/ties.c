@@ -1,50 +1,51 @@
-/* How the two selected events stand to each other, by which chain, and how many stand how to the one. */
-#include "clients/view/view.h"
+#include "clients/view/ties.h"
 
+#include "clients/view/inquiry.h"
+#include "clients/view/news.h"
 static void take_order(void *user, const struct answer *answer)
 {
-    struct view *view = user;
+    struct ties *ties = user;
     if (answer->part != PART_ORDER)
         return;
-    view->ties.related = (int8_t)(get_u8(answer->in) - 1);
-    view->ties.reasons = get_u32(answer->in);
-    panels_tell(view, NEWS_RELATED);
+    ties->related = (int8_t)(get_u8(answer->in) - 1);
+    ties->reasons = get_u32(answer->in);
+    news_tell(ties->news, NEWS_RELATED);
 }
 
-static void free_chain(struct ties *r)
+static void free_chain(struct ties *ties)
 {
-    for (uint32_t i = 0; i < r->chain_count; i++)
-        shown_event_free(&r->events[i]);
-    g_clear_pointer(&r->chain, g_free);
-    g_clear_pointer(&r->events, g_free);
-    r->chain_count = r->chain_room = 0;
+    for (uint32_t i = 0; i < ties->chain_count; i++)
+        shown_event_free(&ties->events[i]);
+    g_clear_pointer(&ties->chain, g_free);
+    g_clear_pointer(&ties->events, g_free);
+    ties->chain_count = ties->chain_room = 0;
 }
 
-void ties_clear(struct ties *r)
+void ties_clear(struct ties *ties)
 {
-    free_chain(r);
-    r->related = -1;
-    r->reasons = 0;
-    r->count = (struct shown_count){0};
+    free_chain(ties);
+    ties->related = -1;
+    ties->reasons = 0;
+    ties->count = (struct shown_count){0};
 }
 
-static void begin_chain(struct ties *r, uint32_t length)
+static void begin_chain(struct ties *ties, uint32_t length)
 {
     if (!length)
         return;
-    free_chain(r);
-    r->chain = g_new0(struct ref, length);
-    r->events = g_new0(struct shown_event, length);
-    r->chain_room = length;
+    free_chain(ties);
+    ties->chain = g_new0(struct ref, length);
+    ties->events = g_new0(struct shown_event, length);
+    ties->chain_room = length;
 }
 
-static void add_to_chain(struct ties *r, struct in *in)
+static void add_to_chain(struct ties *ties, struct in *in)
 {
     struct shown_event event;
     get_event(in, &event);
-    if (in_done(in) && r->chain_count < r->chain_room) {
-        r->chain[r->chain_count] = event.at;
-        r->events[r->chain_count++] = event;
+    if (in_done(in) && ties->chain_count < ties->chain_room) {
+        ties->chain[ties->chain_count] = event.at;
+        ties->events[ties->chain_count++] = event;
     } else {
         shown_event_free(&event);
     }
@@ -52,55 +53,55 @@ static void add_to_chain(struct ties *r, struct in *in)
 
 static void take_chain(void *user, const struct answer *answer)
 {
-    struct view *view = user;
+    struct ties *ties = user;
     if (answer->part == PART_CHAIN) {
         get_u8(answer->in);
-        begin_chain(&view->ties, get_count(answer->in, 12));
+        begin_chain(ties, get_count(answer->in, 12));
     }
     if (answer->part == PART_EVENT) {
-        add_to_chain(&view->ties, answer->in);
-        stage_stale(view);
+        add_to_chain(ties, answer->in);
+        news_tell(ties->news, NEWS_LOOK);
     }
-    panels_tell(view, NEWS_RELATED);
+    news_tell(ties->news, NEWS_RELATED);
 }
 
 /* How they stand, then the chain, whichever way it goes. */
-void ties_ask(struct view *view)
+void ties_ask(struct ties *ties, struct ref selected, struct ref second)
 {
-    struct ref ends[2] = {view->place.selected, view->place.second};
+    struct ref ends[2] = {selected, second};
     struct out body = {0};
-    inquiry_cancel(view, &view->ties.ordering);
-    inquiry_cancel(view, &view->ties.chaining[0]);
-    inquiry_cancel(view, &view->ties.chaining[1]);
+    inquiry_cancel(ties->link, &ties->ordering);
+    inquiry_cancel(ties->link, &ties->chaining[0]);
+    inquiry_cancel(ties->link, &ties->chaining[1]);
     if (!ends[0].line || !ends[1].line)
         return;
     put_ref(&body, ends[0]);
     put_ref(&body, ends[1]);
-    free_chain(&view->ties);
-    stage_stale(view);
-    inquiry_ask(view, &view->ties.ordering, ASK_ORDER, &body, take_order);
+    free_chain(ties);
+    news_tell(ties->news, NEWS_LOOK);
+    inquiry_ask(ties->link, &ties->ordering, ASK_ORDER, &body, take_order, ties);
     for (int way = 0; way < 2; way++) {
         body = (struct out){0};
         put_ref(&body, ends[way]);
         put_ref(&body, ends[!way]);
-        inquiry_ask(view, &view->ties.chaining[way], ASK_WHY, &body, take_chain);
+        inquiry_ask(ties->link, &ties->chaining[way], ASK_WHY, &body, take_chain, ties);
     }
 }
 
 static void take_count(void *user, const struct answer *answer)
 {
-    struct view *view = user;
+    struct ties *ties = user;
     if (answer->part == PART_COUNT)
-        get_count_is(answer->in, &view->ties.count);
-    panels_tell(view, NEWS_RELATED);
+        get_count_is(answer->in, &ties->count);
+    news_tell(ties->news, NEWS_RELATED);
 }
 
-void ties_count(struct view *view)
+void ties_count(struct ties *ties, struct ref selected)
 {
     struct out body = {0};
-    inquiry_cancel(view, &view->ties.counting);
-    if (!view->place.selected.line)
+    inquiry_cancel(ties->link, &ties->counting);
+    if (!selected.line)
         return;
-    put_ref(&body, view->place.selected);
-    inquiry_ask(view, &view->ties.counting, ASK_COUNT, &body, take_count);
+    put_ref(&body, selected);
+    inquiry_ask(ties->link, &ties->counting, ASK_COUNT, &body, take_count, ties);
 }

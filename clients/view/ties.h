@@ -3,9 +3,12 @@
 #define CLIENTS_VIEW_TIES_H
 
 #include "clients/view/inquiry.h"
+#include "clients/view/news.h"
 #include "wire/shown.h"
 
 struct ties {
+    struct link *link;       /* borrowed, as the next */
+    const struct listener *news; /* told RELATED, and LOOK for the chain */
     struct inquiry ordering, chaining[2], counting;
     int8_t related;   /* of the second to the selected one: enum precedence, -1 not known yet */
     uint32_t reasons; /* why that is unknown, or what else may order them: bits of enum unseen */
@@ -16,8 +19,8 @@ struct ties {
 };
 
 void ties_clear(struct ties *ties); /* nothing is known */
-/* For the events that are selected now; what was asked before is not wanted any more. */
-void ties_ask(struct view *view);   /* how they stand, and why */
-void ties_count(struct view *view); /* how many stand how to the first */
+/* What was asked before is not wanted any more.  Line 0: no event is selected. */
+void ties_ask(struct ties *ties, struct ref selected, struct ref second); /* how they stand, and why */
+void ties_count(struct ties *ties, struct ref selected);                  /* how many stand how to it */
 
 #endif

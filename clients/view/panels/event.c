@@ -1,7 +1,23 @@
-/* The panel of the selected event: what it is, how all others stand to it, and the way to a second one. */
-#include "clients/view/view.h"
+/* What it is, how all others stand to it, and the way to a second one. */
+#include "clients/view/panels/event.h"
 
+#include "clients/book/book.h"
+#include "clients/book/say.h"
 #include "clients/site/regular.h"
+#include "clients/site/site.h"
+#include "clients/source/place.h"
+#include "clients/view/camera.h"
+#include "clients/view/hover.h"
+#include "clients/view/jump.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/panels/panels.h"
+#include "clients/view/stage.h"
+#include "clients/view/status.h"
+#include "clients/view/ties.h"
+#include "clients/view/view.h"
+#include "render/scene.h"
+#include "wire/event.h"
+#include "wire/shown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +28,6 @@ struct details {
 };
 
 /* ---- words ---- */
-
-static const struct shown_event *event_of(const struct view *view, struct ref at)
-{
-    const struct shown_window *w = &view->stage.window;
-    for (uint32_t i = 0; i < w->event_count; i++)
-        if (ref_equal(w->events[i].at, at))
-            return &w->events[i];
-    for (uint32_t i = 0; i < w->pending_count; i++)
-        if (ref_equal(w->pending[i].at, at))
-            return &w->pending[i];
-    return NULL;
-}
 
 static char *duration(int64_t ns)
 {
@@ -107,9 +111,9 @@ static void add_source(GString *s, const struct site_is *site)
 
 void event_edit(struct view *view)
 {
-    const struct shown_event *e = event_of(view, view->place.selected);
+    const struct shown_event *e = stage_event(&view->stage, view->camera.place.selected);
     if (!e || !e->site) {
-        window_say(view, "The selected event has no call site");
+        status_say(&view->status, "The selected event has no call site");
         return;
     }
     struct site_is site = sites_call(view->link.sites, e->process, e->site);
@@ -118,7 +122,7 @@ void event_edit(struct view *view)
                          : g_getenv("VISUAL") ? g_getenv("VISUAL") : g_getenv("EDITOR");
     GError *error = NULL;
     if (!path) {
-        window_say(view, "%s: its source is not here", site.place);
+        status_say(&view->status, "%s: its source is not here", site.place);
     } else if (!editor) {
         char *uri = g_filename_to_uri(path, NULL, NULL);
         gtk_show_uri(GTK_WINDOW(view->window), uri, GDK_CURRENT_TIME);
@@ -127,7 +131,7 @@ void event_edit(struct view *view)
         char *quoted = g_shell_quote(path);
         char *command = g_strdup_printf("%s +%d %s", editor, site.line, quoted);
         if (!g_spawn_command_line_async(command, &error))
-            window_say(view, "%s: %s", editor, error->message);
+            status_say(&view->status, "%s: %s", editor, error->message);
         g_clear_error(&error);
         g_free(command);
         g_free(quoted);
@@ -152,7 +156,7 @@ static void describe(struct view *view, GString *s, const struct shown_event *e)
     add_field(s, "Time", time);
     if (e->since_ns > 0) {
         char *since = duration(e->since_ns);
-        add_field(s, hover_since(view, e), since);
+        add_field(s, hover_since(&view->stage, e), since);
         g_free(since);
     }
     add_refs(s, book, e->relation == RELATION_RECEIVE ? "After the send"
@@ -188,8 +192,8 @@ static void tell_relation(struct view *view, struct details *state);
 
 static void refresh(struct view *view, struct details *state)
 {
-    struct ref selected = view->place.selected;
-    const struct shown_event *e = event_of(view, selected);
+    struct ref selected = view->camera.place.selected;
+    const struct shown_event *e = stage_event(&view->stage, selected);
     if (!selected.line) {
         gtk_label_set_text(GTK_LABEL(state->details), "Click an event, or press an arrow key.\n\n"
                            "Ctrl+click a second one to see what ties them together.");
@@ -201,7 +205,7 @@ static void refresh(struct view *view, struct details *state)
         char *said = say_event(the_book(view), e);
         gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                        said, -1);
-        window_say(view, "%s", said);
+        status_say(&view->status, "%s", said);
         g_free(said);
     }
     gtk_widget_set_visible(state->event_buttons, selected.line != 0);
@@ -211,11 +215,11 @@ static void refresh(struct view *view, struct details *state)
 static void tell_counts(struct view *view, struct details *state)
 {
     const struct shown_count *c = &view->ties.count;
-    bool known = view->place.selected.line && ref_equal(c->at, view->place.selected);
+    bool known = view->camera.place.selected.line && ref_equal(c->at, view->camera.place.selected);
     char *unknown = c->unknown ? g_strdup_printf("   <span foreground=\"#007E5A\">%'llu not known</span>",
                                                  (unsigned long long)c->unknown)
                                : g_strdup("");
-    char *text = !view->place.selected.line ? g_strdup("")
+    char *text = !view->camera.place.selected.line ? g_strdup("")
                  : !known ? g_strdup("<small>counting…</small>")
                  : !c->known ? g_strdup("<small>not in the order</small>")
                  : g_strdup_printf("<span foreground=\"#0072B2\">◀ %'llu before</span>   "
@@ -258,7 +262,7 @@ static void tell_relation(struct view *view, struct details *state)
 {
     static const char *const words[] = {"is before", "is after", "is concurrent with",
                                         "is the same point as", "may stand either way to"};
-    const struct place *p = &view->place;
+    const struct place *p = &view->camera.place;
     tell_counts(view, state);
     gtk_widget_set_visible(state->relation, p->second.line != 0);
     if (!p->second.line)
@@ -305,15 +309,15 @@ static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
     if (!g_str_has_prefix(uri, "event:") || !ref_parse(uri + 6, &at))
         return FALSE;
     struct view *view = data;
-    struct ref second = view->place.second, selected = view->place.selected;
-    const struct scene_mark *m = stage_mark(view, at);
-    if (second.line && m && stage_sees(view, m))
+    struct ref second = view->camera.place.second, selected = view->camera.place.selected;
+    const struct scene_mark *m = stage_mark(&view->stage, at);
+    if (second.line && m && camera_sees(&view->camera, m))
         return TRUE; /* it is seen already, and the question stays */
-    motion_to_event(view, at, NO_POSITION);
+    jump_to_event(view, at, NO_POSITION);
     if (second.line) { /* look at it, but go on asking */
-        view->place.selected = selected;
-        view->place.second = second;
-        ties_ask(view);
+        view->camera.place.selected = selected;
+        view->camera.place.second = second;
+        ties_ask(&view->ties, view->camera.place.selected, view->camera.place.second);
         refresh_later(view);
     }
     return TRUE;

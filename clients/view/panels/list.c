@@ -1,12 +1,17 @@
 #include "clients/view/panels/list.h"
 
+#include "clients/book/book.h"
+#include "clients/view/jump.h"
+#include "clients/view/view.h"
+#include "wire/shown.h"
+
 static void on_row(GtkListBox *list, GtkListBoxRow *row, gpointer data)
 {
     struct ref at;
     const char *event = g_object_get_data(G_OBJECT(row), "event");
     (void)list;
     if (event && ref_parse(event, &at))
-        motion_to_event(data, at, NO_POSITION);
+        jump_to_event(data, at, NO_POSITION);
 }
 
 void list_add(GtkWidget *list, const char *markup, struct ref at)

@@ -1,5 +1,11 @@
 /* The picture in words. */
+#include "clients/book/say.h"
+#include "clients/view/camera.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/panels/panels.h"
 #include "clients/view/view.h"
+#include "render/scene.h"
+#include "wire/shown.h"
 
 #include <stdlib.h>
 
@@ -26,7 +32,7 @@ static void refresh(struct view *view)
         return;
     const struct shown_window *w = &view->stage.window;
     const struct shown_event **events = g_new(const struct shown_event *, w->event_count + 1);
-    double left = stage_left(view), right = left + stage_width(view);
+    double left = camera_left_pt(&view->camera), right = left + camera_width_pt(&view->camera);
     uint32_t count = 0;
     const struct scene *s = view->stage.scene;
     for (uint32_t i = 0; s && i < s->mark_count; i++)

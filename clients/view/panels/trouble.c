@@ -1,6 +1,15 @@
 /* What went wrong: contradictions, and what is pending. */
+#include "clients/book/book.h"
+#include "clients/book/say.h"
+#include "clients/view/inquiry.h"
 #include "clients/view/panels/list.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/panels/panels.h"
+#include "clients/view/view.h"
+#include "wire/ask.h"
 #include "wire/limits.h"
+#include "wire/message.h"
+#include "wire/shown.h"
 #include "wire/text.h"
 
 #include <stdlib.h>
@@ -55,7 +64,7 @@ static void take(struct view *view, enum news news)
 {
     struct troubles *state = panel_state(view, &panel_trouble);
     if (news == NEWS_SHOWN)
-        inquiry_ask(view, &state->asked, ASK_STAT, NULL, take_troubles);
+        inquiry_ask(&view->link, &state->asked, ASK_STAT, NULL, take_troubles, view);
 }
 
 static GtkWidget *build(struct view *view)

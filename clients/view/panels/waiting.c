@@ -1,6 +1,16 @@
-/* Who waits at the end of what was recorded. */
+#include "clients/view/panels/waiting.h"
+
+#include "clients/book/say.h"
+#include "clients/site/site.h"
 #include "clients/source/waits.h"
+#include "clients/view/inquiry.h"
 #include "clients/view/panels/list.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/panels/panels.h"
+#include "clients/view/status.h"
+#include "clients/view/view.h"
+#include "render/scene.h"
+#include "wire/ask.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>
@@ -63,7 +73,7 @@ static void show_waits(struct view *view, struct waiting *state)
     if (state->waits.cycle_count && !state->hang_shown) {
         state->hang_shown = true;
         panel_show(view, panel_waiting.name);
-        window_say(view, "Threads wait for each other in a cycle");
+        status_say(&view->status, "Threads wait for each other in a cycle");
     }
 }
 
@@ -85,7 +95,7 @@ static void take(struct view *view, enum news news)
     if (news != NEWS_SHOWN && news != NEWS_QUIET)
         return;
     waits_free(&state->coming);
-    inquiry_ask(view, &state->asked, ASK_WAITS, NULL, take_waits);
+    inquiry_ask(&view->link, &state->asked, ASK_WAITS, NULL, take_waits, view);
 }
 
 static void clear(struct view *view)

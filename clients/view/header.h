@@ -1,0 +1,16 @@
+/* The header bar: what is open, and the buttons for what is done most. */
+#ifndef CLIENTS_VIEW_HEADER_H
+#define CLIENTS_VIEW_HEADER_H
+
+#include <gtk/gtk.h>
+
+struct view;
+
+struct header {
+    GtkWidget *title, *subtitle;
+};
+
+GtkWidget *header_new(struct view *view);
+void header_titles(struct view *view);
+
+#endif

@@ -1,0 +1,11 @@
+/* The panel of who waits at the end of what was recorded. */
+#ifndef CLIENTS_VIEW_PANELS_WAITING_H
+#define CLIENTS_VIEW_PANELS_WAITING_H
+
+#include "wire/shown.h"
+
+struct view;
+
+const struct shown_event *waiting_oldest(struct view *view); /* the event that waits longest; NULL: none */
+
+#endif
