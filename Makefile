@@ -36,7 +36,7 @@ RENDER  = $(wildcard render/*.c)
 SITE    = $(wildcard clients/site/*.c) $(wildcard clients/book/*.c)
 SOURCE  = $(wildcard clients/source/*.c)
 POET    = $(wildcard clients/poet/*.c)
-VIEW    = $(wildcard clients/view/*.c clients/view/panels/*.c)
+VIEW    = $(wildcard clients/view/*.c clients/view/*/*.c)
 MPI     = $(wildcard clients/trace/mpi/*.c)
 PROCESS = $(wildcard clients/trace/process/*.c)
 

@@ -1,37 +1,38 @@
 #include "clients/view/action.h"
 
 #include "clients/source/place.h"
-#include "clients/view/arrange.h"
-#include "clients/view/bar.h"
-#include "clients/view/camera.h"
-#include "clients/view/cluster.h"
-#include "clients/view/colour.h"
-#include "clients/view/crossing.h"
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
-#include "clients/view/history.h"
-#include "clients/view/hold.h"
-#include "clients/view/jump.h"
-#include "clients/view/link.h"
-#include "clients/view/news.h"
 #include "clients/view/open.h"
 #include "clients/view/panels/bookmarks.h"
 #include "clients/view/panels/event.h"
 #include "clients/view/panels/find.h"
 #include "clients/view/panels/panel.h"
 #include "clients/view/panels/waiting.h"
-#include "clients/view/picture.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/history.h"
+#include "clients/view/parts/hold.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/pattern.h"
+#include "clients/view/picture/arrange.h"
+#include "clients/view/picture/bar.h"
+#include "clients/view/picture/cluster.h"
+#include "clients/view/picture/colour.h"
+#include "clients/view/picture/crossing.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/picture.h"
+#include "clients/view/picture/scroll.h"
+#include "clients/view/picture/select.h"
+#include "clients/view/picture/slide.h"
+#include "clients/view/picture/step.h"
+#include "clients/view/picture/timescale.h"
+#include "clients/view/picture/view.h"
+#include "clients/view/picture/zoom.h"
 #include "clients/view/preferences.h"
 #include "clients/view/print.h"
 #include "clients/view/save.h"
-#include "clients/view/scroll.h"
-#include "clients/view/select.h"
-#include "clients/view/slide.h"
-#include "clients/view/step.h"
-#include "clients/view/timescale.h"
-#include "clients/view/view.h"
 #include "clients/view/views.h"
-#include "clients/view/zoom.h"
 #include "render/scene.h"
 #include "wire/asked.h"
 #include "wire/event.h"
@@ -41,24 +42,34 @@
 
 typedef void (*deed)(struct view *view);
 
+/* ---- deeds that are not a function elsewhere ---- */
 static void show_shortcuts(struct view *view);
 
-/* ---- deeds that are not a function elsewhere ---- */
-
 static void do_follow(struct view *v) { scroll_follow(v, true); }
-static void do_columns(struct view *v, int n) { scroll_pan(v, n * SCENE_COLUMN_PT * v->camera.place.zoom, 0); }
-static void do_rows(struct view *v, int n) { scroll_pan(v, 0, n * camera_row_pt(&v->camera) * v->camera.place.zoom); }
-/* Keys point where they point, whichever way the lines run. */
-static void do_left(struct view *v) { camera_vertical(&v->camera) ? do_rows(v, -1) : do_columns(v, -1); }
-static void do_right(struct view *v) { camera_vertical(&v->camera) ? do_rows(v, 1) : do_columns(v, 1); }
 static void do_page_left(struct view *v) { scroll_page(v, -1); }
 static void do_page_right(struct view *v) { scroll_page(v, 1); }
-static void do_row_up(struct view *v) { camera_vertical(&v->camera) ? do_columns(v, -1) : do_rows(v, -1); }
-static void do_row_down(struct view *v) { camera_vertical(&v->camera) ? do_columns(v, 1) : do_rows(v, 1); }
-static void do_back(struct view *v) { camera_vertical(&v->camera) ? step_across(v, -1) : step_along(v, -1); }
-static void do_on(struct view *v) { camera_vertical(&v->camera) ? step_across(v, 1) : step_along(v, 1); }
-static void do_up(struct view *v) { camera_vertical(&v->camera) ? step_along(v, -1) : step_across(v, -1); }
-static void do_down(struct view *v) { camera_vertical(&v->camera) ? step_along(v, 1) : step_across(v, 1); }
+
+static void do_columns(struct view *v, int n)
+{
+    scroll_pan(v, n * SCENE_COLUMN_PT * v->camera.place.zoom, 0);
+}
+
+static void do_rows(struct view *v, int n)
+{
+    scroll_pan(v, 0, n * camera_row_pt(&v->camera) * v->camera.place.zoom);
+}
+
+/* Keys point where they point, whichever way the lines run. */
+static bool turned(const struct view *v) { return camera_vertical(&v->camera); }
+static void do_left(struct view *v) { turned(v) ? do_rows(v, -1) : do_columns(v, -1); }
+static void do_right(struct view *v) { turned(v) ? do_rows(v, 1) : do_columns(v, 1); }
+static void do_row_up(struct view *v) { turned(v) ? do_columns(v, -1) : do_rows(v, -1); }
+static void do_row_down(struct view *v) { turned(v) ? do_columns(v, 1) : do_rows(v, 1); }
+static void do_back(struct view *v) { turned(v) ? step_across(v, -1) : step_along(v, -1); }
+static void do_on(struct view *v) { turned(v) ? step_across(v, 1) : step_along(v, 1); }
+static void do_up(struct view *v) { turned(v) ? step_along(v, -1) : step_across(v, -1); }
+static void do_down(struct view *v) { turned(v) ? step_along(v, 1) : step_across(v, 1); }
+
 static void do_cause(struct view *v) { step_to(v, STEP_CAUSE); }
 static void do_effect(struct view *v) { step_to(v, STEP_EFFECT); }
 static void do_recorded_back(struct view *v) { step_recorded(v, -1); }
@@ -112,7 +123,8 @@ static void do_fold(struct view *v)
 
 static void do_time(struct view *v)
 {
-    timescale_set(v, v->camera.place.column_ns ? 0 : v->timescale.before > 0.5 ? v->timescale.before : 4);
+    double before = v->timescale.before > 0.5 ? v->timescale.before : 4;
+    timescale_set(v, v->camera.place.column_ns ? 0 : before);
 }
 
 static void do_stands(struct view *v)
@@ -164,7 +176,10 @@ static bool is_time(const struct view *v) { return v->camera.place.column_ns > 0
 static bool is_stands(const struct view *v) { return v->camera.place.stands; }
 static bool is_hide_past(const struct view *v) { return v->camera.place.hide & HIDE_PAST; }
 static bool is_hide_future(const struct view *v) { return v->camera.place.hide & HIDE_FUTURE; }
-static bool is_hide_concurrent(const struct view *v) { return v->camera.place.hide & HIDE_CONCURRENT; }
+static bool is_hide_concurrent(const struct view *v)
+{
+    return v->camera.place.hide & HIDE_CONCURRENT;
+}
 static bool is_panel(const struct view *v) { return v->settings.panel; }
 static bool is_map(const struct view *v) { return v->settings.map; }
 static void do_vertical(struct view *v)
@@ -198,9 +213,11 @@ static const struct action {
     {"Moving", "partner", "To its partner", "Return KP_Enter", step_partner, NULL},
     {"Moving", "cause", "To the nearest cause on another line", "bracketleft", do_cause, NULL},
     {"Moving", "effect", "To the nearest effect on another line", "bracketright", do_effect, NULL},
-    {"Moving", "recorded-back", "Back along the recorded order", "p BackSpace", do_recorded_back, NULL},
+    {"Moving", "recorded-back", "Back along the recorded order", "p BackSpace", do_recorded_back,
+     NULL},
     {"Moving", "recorded-on", "On along the recorded order", "n space", do_recorded_on, NULL},
-    {"Moving", "recorded-into-back", "Back along it, into clusters", "<Shift>p", do_into_back, NULL},
+    {"Moving", "recorded-into-back", "Back along it, into clusters", "<Shift>p", do_into_back,
+     NULL},
     {"Moving", "recorded-into-on", "On along it, into clusters", "<Shift>n", do_into_on, NULL},
     {"Scrolling", "left", "By a column", "<Shift>Left", do_left, NULL},
     {"Scrolling", "right", "By a column", "<Shift>Right", do_right, NULL},
@@ -212,8 +229,10 @@ static const struct action {
     {"Scrolling", "end", "To the end, and follow the run", "End f", do_follow, NULL},
     {"Scrolling", "follow", "Follow the run, or stop it", "<Shift>f", do_follow_switch, is_follow},
     {"Scrolling", "line-left", "The selected line alone, to the left", "comma", do_line_left, NULL},
-    {"Scrolling", "line-right", "The selected line alone, to the right", "period", do_line_right, NULL},
-    {"Scrolling", "go", "Go to an event, a time, a share of the run", "<Control>g", goto_dialog, NULL},
+    {"Scrolling", "line-right", "The selected line alone, to the right", "period", do_line_right,
+     NULL},
+    {"Scrolling", "go", "Go to an event, a time, a share of the run", "<Control>g", goto_dialog,
+     NULL},
     {"Zoom", "zoom-in", "In", "plus equal KP_Add <Control>plus", do_zoom_in, NULL},
     {"Zoom", "zoom-out", "Out", "minus KP_Subtract <Control>minus", do_zoom_out, NULL},
     {"Zoom", "zoom-reset", "As at first", "0 <Control>0", zoom_reset, NULL},
@@ -226,7 +245,8 @@ static const struct action {
     {"Asking", "stands", "Colour past and future", "c", do_stands, is_stands},
     {"Asking", "hide-past", "Without the past", "<Alt>1", do_hide_past, is_hide_past},
     {"Asking", "hide-future", "Without the future", "<Alt>2", do_hide_future, is_hide_future},
-    {"Asking", "hide-concurrent", "Without what is concurrent", "<Alt>3", do_hide_concurrent, is_hide_concurrent},
+    {"Asking", "hide-concurrent", "Without what is concurrent", "<Alt>3", do_hide_concurrent,
+     is_hide_concurrent},
     {"Asking", "bookmark", "Set a bookmark", "<Control>d", bookmarks_add, NULL},
     {"Asking", "editor", "Open the source", "<Control>e", event_edit, NULL},
     {"Asking", "escape", "Select nothing", "Escape", do_escape, NULL},
@@ -236,8 +256,8 @@ static const struct action {
     {"Lines", "cluster-process", "Clusters by process", "", do_by_process, NULL},
     {"Lines", "cluster-kind", "Clusters by kind", "", do_by_kind, NULL},
     {"Lines", "cluster-name", "Clusters by name", "", do_by_name, NULL},
-    {"Lines", "cluster-pattern", "Join lines by their names…", "<Shift>c", cluster_dialog, NULL},
-    {"Lines", "hide-pattern", "Hide lines by their names…", "<Shift>h", arrange_hide_dialog, NULL},
+    {"Lines", "cluster-pattern", "Join lines by their names…", "<Shift>c", pattern_join, NULL},
+    {"Lines", "hide-pattern", "Hide lines by their names…", "<Shift>h", pattern_hide, NULL},
     {"Lines", "cluster-description", "Clusters of the description", "", do_by_description, NULL},
     {"Lines", "fold", "Fold like visits", "z", do_fold, is_fold},
     {"Window", "undo", "Undo a change of view", "<Control>z", do_undo, NULL},
@@ -265,7 +285,8 @@ static const struct action {
     {"File", "copy-text", "Copy it as text", "<Control><Shift>c", print_to_clipboard, NULL},
     {"File", "copy-command", "Copy as a command", "", save_copy_command, NULL},
     {"File", "settings", "Settings", "<Control>comma", preferences_show, NULL},
-    {"File", "shortcuts", "Shortcuts", "<Control>question <Control><Shift>slash F1", show_shortcuts, NULL},
+    {"File", "shortcuts", "Shortcuts", "<Control>question <Control><Shift>slash F1", show_shortcuts,
+     NULL},
     {"File", "quit", "Close the window", "<Control>q <Control>w", do_quit, NULL},
 };
 
@@ -322,10 +343,11 @@ static bool with_modifier(const char *key)
            (key[0] == 'F' && g_ascii_isdigit(key[1])) || g_str_has_prefix(key, "<Shift>F");
 }
 
-/* Plain keys are the picture's alone; the others the window's, after the widget that has the focus: in an
- * entry Ctrl+C copies what is selected there. */
-static void add_key(struct view *view, GtkShortcutController *of_window, GtkShortcutController *of_canvas,
-                    const char *key, const char *action, GVariant *target)
+/* Plain keys are the picture's alone; the others the window's, after the widget that has the
+ * focus: in an entry Ctrl+C copies what is selected there. */
+static void add_key(struct view *view, GtkShortcutController *of_window,
+                    GtkShortcutController *of_canvas, const char *key, const char *action,
+                    GVariant *target)
 {
     GtkShortcutTrigger *trigger = gtk_shortcut_trigger_parse_string(key);
     if (!trigger) {
@@ -341,14 +363,16 @@ static void add_key(struct view *view, GtkShortcutController *of_window, GtkShor
 
 void actions_install(struct view *view)
 {
-    static const char *const on_lines[] = {"hide-line", "join-line", "split-line", "line-up", "line-down"};
+    static const char *const on_lines[] = {"hide-line", "join-line", "split-line", "line-up",
+                                           "line-down"};
     GtkShortcutController *of_window = GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
                           *of_canvas = GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new());
     for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
         const struct action *a = &actions[i];
         GSimpleAction *action =
-            a->state ? g_simple_action_new_stateful(a->name, NULL, g_variant_new_boolean(a->state(view)))
-                     : g_simple_action_new(a->name, NULL);
+            a->state
+                ? g_simple_action_new_stateful(a->name, NULL, g_variant_new_boolean(a->state(view)))
+                : g_simple_action_new(a->name, NULL);
         g_signal_connect(action, "activate", G_CALLBACK(on_action), view);
         g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
         g_object_unref(action);
@@ -361,13 +385,16 @@ void actions_install(struct view *view)
     }
     for (size_t i = 0; i < G_N_ELEMENTS(on_lines) + 1; i++) {
         bool recent = i == G_N_ELEMENTS(on_lines);
-        GSimpleAction *action = g_simple_action_new(recent ? "recent" : on_lines[i], G_VARIANT_TYPE_STRING);
-        g_signal_connect(action, "activate", recent ? G_CALLBACK(on_recent) : G_CALLBACK(on_line), view);
+        GSimpleAction *action =
+            g_simple_action_new(recent ? "recent" : on_lines[i], G_VARIANT_TYPE_STRING);
+        g_signal_connect(action, "activate", recent ? G_CALLBACK(on_recent) : G_CALLBACK(on_line),
+                         view);
         g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
         g_object_unref(action);
     }
     for (size_t i = 0; i < G_N_ELEMENTS(line_keys); i++)
-        add_key(view, of_window, of_canvas, line_keys[i].key, line_keys[i].action, g_variant_new_string("0"));
+        add_key(view, of_window, of_canvas, line_keys[i].key, line_keys[i].action,
+                g_variant_new_string("0"));
     gtk_widget_add_controller(view->window, GTK_EVENT_CONTROLLER(of_window));
     gtk_widget_add_controller(view->canvas, GTK_EVENT_CONTROLLER(of_canvas));
 }
@@ -388,80 +415,43 @@ void actions_update(struct view *view)
         g_simple_action_set_enabled(G_SIMPLE_ACTION(redo), view->history.forth_count > 0);
 }
 
-/* ---- menu and shortcuts ---- */
-
-static GMenu *section(const char *const *names)
+const char *action_title(const char *name)
 {
-    GMenu *menu = g_menu_new();
-    for (; *names; names++)
-        for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
-            if (g_strcmp0(actions[i].name, *names) == 0) {
-                char *full = g_strdup_printf("win.%s", *names);
-                g_menu_append(menu, actions[i].title, full);
-                g_free(full);
-            }
-    return menu;
+    for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
+        if (g_strcmp0(actions[i].name, name) == 0)
+            return actions[i].title;
+    return NULL;
 }
 
-void actions_recent(struct view *view)
-{
-    g_menu_remove_all(view->actions.recent);
-    for (char **r = view->settings.recent; r && *r; r++) {
-        GMenuItem *item = g_menu_item_new(*r, NULL);
-        g_menu_item_set_action_and_target(item, "win.recent", "s", *r);
-        g_menu_append_item(view->actions.recent, item);
-        g_object_unref(item);
-    }
-}
-
-GMenuModel *actions_menu(struct view *view)
-{
-    static const char *const file[] = {"open", "connect", "latest", "default", "save-trace", NULL},
-                      *const out[] = {"save", "print", "copy-image", "copy-text", "copy-command", "save-view",
-                                      "load-view", NULL},
-                      *const lines[] = {"show-all", "only-tied", "least-crossing", "fold", "cluster-process",
-                                        "cluster-kind", "cluster-name", "cluster-description",
-                                        "cluster-pattern", "hide-pattern", NULL},
-                      *const look[] = {"follow", "time", "stands", "hide-past", "hide-future",
-                                       "hide-concurrent", "panel", "map", "legend", "vertical",
-                                       "dark", NULL},
-                      *const end[] = {"settings", "shortcuts", "quit", NULL};
-    GMenu *menu = g_menu_new(), *parts[] = {section(file), section(out), section(lines), section(look),
-                                            section(end)};
-    view->actions.recent = g_menu_new();
-    actions_recent(view);
-    g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[0]));
-    g_menu_append_submenu(menu, "Recent", G_MENU_MODEL(view->actions.recent));
-    g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[1]));
-    g_menu_append_submenu(menu, "Lines", G_MENU_MODEL(parts[2]));
-    g_menu_append_submenu(menu, "View", G_MENU_MODEL(parts[3]));
-    g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[4]));
-    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
-        g_object_unref(parts[i]);
-    return G_MENU_MODEL(menu);
-}
+/* ---- the window of shortcuts ---- */
 
 static void add_shortcut(GString *ui, const char *keys, const char *title)
 {
     char *k = g_markup_escape_text(keys, -1), *t = g_markup_escape_text(title, -1);
-    g_string_append_printf(ui, "<child><object class='GtkShortcutsShortcut'>"
-                               "<property name='accelerator'>%s</property>"
-                               "<property name='title'>%s</property></object></child>", k, t);
+    g_string_append_printf(ui,
+                           "<child><object class='GtkShortcutsShortcut'>"
+                           "<property name='accelerator'>%s</property>"
+                           "<property name='title'>%s</property></object></child>",
+                           k, t);
     g_free(k);
     g_free(t);
 }
 
 static void show_shortcuts(struct view *view)
 {
-    GString *ui = g_string_new("<interface><object class='GtkShortcutsWindow' id='w'>"
-                               "<property name='modal'>1</property><child>"
-                               "<object class='GtkShortcutsSection'><property name='section-name'>all</property>"
-                               "<property name='max-height'>14</property>");
+    GString *ui = g_string_new(
+        "<interface><object class='GtkShortcutsWindow' id='w'>"
+        "<property name='modal'>1</property><child>"
+        "<object class='GtkShortcutsSection'><property name='section-name'>all</property>"
+        "<property name='max-height'>14</property>");
     const char *group = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
         if (g_strcmp0(group, actions[i].group) != 0) {
-            g_string_append_printf(ui, "%s<child><object class='GtkShortcutsGroup'><property name='title'>%s"
-                                       "</property>", group ? "</object></child>" : "", actions[i].group);
+            g_string_append_printf(
+                ui,
+                "%s<child><object class='GtkShortcutsGroup'><property name='title'>%s"
+                "</property>",
+                group ? "</object></child>" : "", actions[i].group);
             group = actions[i].group;
             for (size_t k = 0; g_strcmp0(group, "Lines") == 0 && k < G_N_ELEMENTS(line_keys); k++)
                 add_shortcut(ui, line_keys[k].key, line_keys[k].title);

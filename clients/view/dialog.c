@@ -1,12 +1,13 @@
 #include "clients/view/dialog.h"
 
-#include "clients/view/view.h"
+#include "clients/view/picture/view.h"
+
 GtkFileChooser *dialog_chooser(GtkWindow *parent, const char *title, GtkFileChooserAction action,
                                const char *name)
 {
-    GtkFileChooserNative *dialog =
-        gtk_file_chooser_native_new(title, parent, action,
-                                    action == GTK_FILE_CHOOSER_ACTION_SAVE ? "_Save" : "_Open", "_Cancel");
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
+        title, parent, action, action == GTK_FILE_CHOOSER_ACTION_SAVE ? "_Save" : "_Open",
+        "_Cancel");
     char *directory = g_get_current_dir();
     GFile *here = g_file_new_for_path(directory);
     gtk_file_chooser_set_current_folder(GTK_FILE_CHOOSER(dialog), here, NULL);
@@ -18,7 +19,7 @@ GtkFileChooser *dialog_chooser(GtkWindow *parent, const char *title, GtkFileChoo
 }
 
 static gboolean on_escape(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
-                                gpointer window)
+                          gpointer window)
 {
     (void)keys;
     (void)code;
@@ -66,7 +67,8 @@ void dialog_ask(struct view *view, const char *title, const char *words, const c
     gtk_window_set_transient_for(GTK_WINDOW(window), GTK_WINDOW(view->window));
     gtk_window_set_modal(GTK_WINDOW(window), TRUE);
     gtk_widget_set_size_request(entry, 420, -1);
-    g_object_set(box, "margin-top", 14, "margin-bottom", 14, "margin-start", 14, "margin-end", 14, NULL);
+    g_object_set(box, "margin-top", 14, "margin-bottom", 14, "margin-start", 14, "margin-end", 14,
+                 NULL);
     gtk_box_append(GTK_BOX(box), label);
     gtk_box_append(GTK_BOX(box), entry);
     gtk_window_set_child(GTK_WINDOW(window), box);

@@ -1,9 +1,9 @@
 #include "clients/view/fetch.h"
 
 #include "clients/view/dialog.h"
-#include "clients/view/inquiry.h"
-#include "clients/view/status.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/view.h"
 #include "wire/ask.h"
 #include "wire/limits.h"
 #include "wire/message.h"
@@ -99,7 +99,8 @@ static void ask(struct view *view, struct fetch *fetch, uint64_t offset)
 void fetch_trace_to(struct view *view, const char *file)
 {
     struct fetch *fetch = fetch_of(view);
-    char *own = the_book(view)->run.file ? g_canonicalize_filename(the_book(view)->run.file, NULL) : NULL;
+    char *own =
+        the_book(view)->run.file ? g_canonicalize_filename(the_book(view)->run.file, NULL) : NULL;
     g_free(fetch->file);
     fetch->file = g_strdup(file);
     if (g_strcmp0(own, fetch->file) == 0)
@@ -132,7 +133,8 @@ void fetch_trace(struct view *view)
         return;
     }
     char *name = g_strdup_printf("%s.poet", the_book(view)->run.name);
-    GtkFileChooser *dialog = dialog_chooser(GTK_WINDOW(view->window), "Save the trace", GTK_FILE_CHOOSER_ACTION_SAVE, name);
+    GtkFileChooser *dialog = dialog_chooser(GTK_WINDOW(view->window), "Save the trace",
+                                            GTK_FILE_CHOOSER_ACTION_SAVE, name);
     g_signal_connect(dialog, "response", G_CALLBACK(on_save_trace), view);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
     g_free(name);

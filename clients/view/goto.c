@@ -2,14 +2,15 @@
 
 #include "clients/book/book.h"
 #include "clients/view/dialog.h"
-#include "clients/view/jump.h"
 #include "clients/view/panels/bookmarks.h"
-#include "clients/view/status.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/view.h"
 #include "wire/event.h"
 #include "wire/shown.h"
 
 #include <string.h>
+
 /* "2:17", "40%", "1.5ms", "12345" (a position), "#3" (a bookmark) */
 void goto_text(struct view *view, const char *text)
 {
@@ -25,7 +26,8 @@ void goto_text(struct view *view, const char *text)
         return;
     if (ref_parse(text, &at)) {
         const struct book *book = the_book(view); /* of many lines not all are known yet */
-        bool there = at.line && (book->some ? at.line <= book->line_count : book_line(book, at.line) != NULL);
+        bool there = at.line &&
+                     (book->some ? at.line <= book->line_count : book_line(book, at.line) != NULL);
         if (there && !(at.line & HIDDEN_LINE))
             jump_to_event(view, at, NO_POSITION);
         else
@@ -45,13 +47,17 @@ void goto_text(struct view *view, const char *text)
     if (end != text && !*end && v >= 0)
         jump_to_position(view, (uint64_t)v);
     else
-        status_say(&view->status, "%s: write an event (2:17), a time (1.5ms), a share (40%%), a position or a "
-                         "bookmark (#2)", text);
+        status_say(&view->status,
+                   "%s: write an event (2:17), a time (1.5ms), a share (40%%), a position or a "
+                   "bookmark (#2)",
+                   text);
 }
 
 void goto_dialog(struct view *view)
 {
     if (view->link.has_run)
-        dialog_ask(view, "Go to", "An event (2:17), a time (1.5ms), a share of the run (40%),\n"
-                           "a position in the log (12345) or a bookmark (#2)", "2:17", goto_text);
+        dialog_ask(view, "Go to",
+                   "An event (2:17), a time (1.5ms), a share of the run (40%),\n"
+                   "a position in the log (12345) or a bookmark (#2)",
+                   "2:17", goto_text);
 }

@@ -6,10 +6,6 @@
 
 struct view;
 
-struct header {
-    GtkWidget *title, *subtitle;
-};
-
 GtkWidget *header_new(struct view *view);
 void header_titles(struct view *view);
 

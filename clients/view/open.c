@@ -1,10 +1,11 @@
 #include "clients/view/open.h"
 
 #include "clients/view/dialog.h"
-#include "clients/view/link.h"
-#include "clients/view/status.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/view.h"
 #include "wire/endpoint.h"
+
 static void on_open(GtkNativeDialog *dialog, int response, gpointer data)
 {
     struct view *view = data;
@@ -21,7 +22,8 @@ static void on_open(GtkNativeDialog *dialog, int response, gpointer data)
 
 void open_dialog(struct view *view)
 {
-    GtkFileChooser *dialog = dialog_chooser(GTK_WINDOW(view->window), "Open a trace", GTK_FILE_CHOOSER_ACTION_OPEN, NULL);
+    GtkFileChooser *dialog = dialog_chooser(GTK_WINDOW(view->window), "Open a trace",
+                                            GTK_FILE_CHOOSER_ACTION_OPEN, NULL);
     GtkFileFilter *filter = gtk_file_filter_new();
     gtk_file_filter_set_name(filter, "Poet traces (*.poet)");
     gtk_file_filter_add_pattern(filter, "*.poet");
@@ -44,6 +46,8 @@ void open_connect_dialog(struct view *view)
     char endpoint[400] = "";
     struct error error;
     endpoint_default(endpoint, sizeof endpoint, &error);
-    dialog_ask(view, "Connect to a server", "unix:PATH, tcp:HOST:PORT, or ssh:HOST[:FILE] for another machine;\n"
-                                     "empty for the default server", endpoint, connect_to);
+    dialog_ask(view, "Connect to a server",
+               "unix:PATH, tcp:HOST:PORT, or ssh:HOST[:FILE] for another machine;\n"
+               "empty for the default server",
+               endpoint, connect_to);
 }

@@ -2,10 +2,11 @@
 
 #include "clients/source/label.h"
 #include "clients/view/dialog.h"
-#include "clients/view/link.h"
-#include "clients/view/news.h"
-#include "clients/view/picture.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/picture/picture.h"
+#include "clients/view/picture/view.h"
+
 struct option {
     struct view *view;
     bool *on;
@@ -40,7 +41,8 @@ static void add_switch(struct view *view, GtkWidget *grid, int row, const char *
     struct option *o = g_new(struct option, 1);
     *o = (struct option){view, on};
     gtk_switch_set_active(GTK_SWITCH(widget), *on);
-    g_signal_connect_data(widget, "state-set", G_CALLBACK(on_switch), o, (GClosureNotify)(void (*)(void))g_free, 0);
+    g_signal_connect_data(widget, "state-set", G_CALLBACK(on_switch), o,
+                          (GClosureNotify)(void (*)(void))g_free, 0);
     add_row(grid, row, text, widget);
 }
 
@@ -74,13 +76,14 @@ void preferences_show(struct view *view)
 {
     static const char *const labels[] = {"Name", "Name and number", "Name and address", NULL};
     struct settings *s = &view->settings;
-    GtkWidget *window = gtk_window_new(), *grid = gtk_grid_new(), *choice = gtk_drop_down_new_from_strings(labels),
-              *editor = gtk_entry_new(), *threshold = gtk_spin_button_new_with_range(0, 1000000, 1);
+    GtkWidget *window = gtk_window_new(), *grid = gtk_grid_new(),
+              *choice = gtk_drop_down_new_from_strings(labels), *editor = gtk_entry_new(),
+              *threshold = gtk_spin_button_new_with_range(0, 1000000, 1);
     gtk_window_set_title(GTK_WINDOW(window), "Settings");
     gtk_window_set_transient_for(GTK_WINDOW(window), GTK_WINDOW(view->window));
     gtk_window_set_modal(GTK_WINDOW(window), TRUE);
-    g_object_set(grid, "row-spacing", 10, "column-spacing", 24, "margin-top", 16, "margin-bottom", 16,
-                 "margin-start", 16, "margin-end", 16, NULL);
+    g_object_set(grid, "row-spacing", 10, "column-spacing", 24, "margin-top", 16, "margin-bottom",
+                 16, "margin-start", 16, "margin-end", 16, NULL);
     gtk_drop_down_set_selected(GTK_DROP_DOWN(choice), (guint)s->look.labels);
     g_signal_connect(choice, "notify::selected", G_CALLBACK(on_labels), view);
     gtk_editable_set_text(GTK_EDITABLE(editor), s->editor ? s->editor : "");

@@ -2,21 +2,19 @@
 
 #include "clients/source/place.h"
 #include "clients/source/stands.h"
-#include "clients/view/camera.h"
-#include "clients/view/canvas.h"
-#include "clients/view/inquiry.h"
-#include "clients/view/rows.h"
-#include "clients/view/settings.h"
-#include "clients/view/status.h"
-#include "clients/view/view.h"
-#include "memory/memory.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/parts/settings.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/canvas.h"
+#include "clients/view/picture/rows.h"
+#include "clients/view/picture/view.h"
 #include "render/lettering.h"
 #include "render/page.h"
 #include "render/scene.h"
 #include "render/text.h"
 #include "wire/ask.h"
 #include "wire/asked.h"
-#include "wire/endpoint.h"
 #include "wire/message.h"
 #include "wire/shown.h"
 
@@ -55,8 +53,10 @@ static struct scene *seen_scene(struct view *view, bool measured)
 
 static struct page_options page_of(struct view *view, GtkPrintContext *context)
 {
-    struct page_options page = {.format = PAGE_PDF, .title = the_book(view)->run.name,
-                                .theme = settings_theme(&view->settings), .selection = canvas_selection(view),
+    struct page_options page = {.format = PAGE_PDF,
+                                .title = the_book(view)->run.name,
+                                .theme = settings_theme(&view->settings),
+                                .selection = canvas_selection(view),
                                 .paper_width_pt = gtk_print_context_get_width(context),
                                 .paper_height_pt = gtk_print_context_get_height(context)};
     page.theme.dark = false;
@@ -71,12 +71,14 @@ static void on_begin_print(GtkPrintOperation *operation, GtkPrintContext *contex
     gtk_print_operation_set_n_pages(operation, (int)page_count(view->printing->scene, &page));
 }
 
-static void on_draw_page(GtkPrintOperation *operation, GtkPrintContext *context, int number, gpointer data)
+static void on_draw_page(GtkPrintOperation *operation, GtkPrintContext *context, int number,
+                         gpointer data)
 {
     struct view *view = data;
     struct page_options page = page_of(view, context);
     (void)operation;
-    page_paint(gtk_print_context_get_cairo_context(context), view->printing->scene, &page, (unsigned)number);
+    page_paint(gtk_print_context_get_cairo_context(context), view->printing->scene, &page,
+               (unsigned)number);
 }
 
 static void on_end_print(GtkPrintOperation *operation, GtkPrintContext *context, gpointer data)
@@ -101,7 +103,8 @@ static void print_now(struct view *view)
     g_signal_connect(operation, "draw-page", G_CALLBACK(on_draw_page), view);
     g_signal_connect(operation, "end-print", G_CALLBACK(on_end_print), view);
     if (gtk_print_operation_run(operation, GTK_PRINT_OPERATION_ACTION_PRINT_DIALOG,
-                                GTK_WINDOW(view->window), &error) == GTK_PRINT_OPERATION_RESULT_ERROR)
+                                GTK_WINDOW(view->window),
+                                &error) == GTK_PRINT_OPERATION_RESULT_ERROR)
         status_trouble(&view->status, NULL, "Printing: %s", error->message);
     g_clear_error(&error);
     g_object_unref(setup);
@@ -128,9 +131,9 @@ static void write_scene_now(struct view *view)
     struct scene *scene = p->far ? NULL : seen_scene(view, true);
     FILE *f = fopen(view->printing->file, "we");
     if (f) {
-        fprintf(f, "from %d shift %.3f rise %.3f zoom %.4f time %llu follow %d far %d %.1f %.1f\n", p->from,
-                p->shift_pt, p->rise_pt, p->zoom, (unsigned long long)p->column_ns, p->follow, p->far,
-                p->far_from, p->far_to);
+        fprintf(f, "from %d shift %.3f rise %.3f zoom %.4f time %llu follow %d far %d %.1f %.1f\n",
+                p->from, p->shift_pt, p->rise_pt, p->zoom, (unsigned long long)p->column_ns,
+                p->follow, p->far, p->far_from, p->far_to);
         if (scene)
             scene_print(scene, f);
         fclose(f);
@@ -207,7 +210,8 @@ void print_to_file(struct view *view, const char *file)
 static void ask(struct view *view, enum print_what what)
 {
     if (!view->stage.scene || !view->link.connected || view->camera.place.far) {
-        status_say(&view->status, view->camera.place.far ? "Zoom in to the marks first" : "There is no picture yet");
+        status_say(&view->status, view->camera.place.far ? "Zoom in to the marks first"
+                                                         : "There is no picture yet");
         return;
     }
     begin(view, what);

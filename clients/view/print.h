@@ -1,4 +1,5 @@
-/* What is seen, without room beside it, asked for once more: on paper, as text, as a scene in a file. */
+/* What is seen, without room beside it, asked for once more: on paper, as text, as a scene in a
+ * file. */
 #ifndef CLIENTS_VIEW_PRINT_H
 #define CLIENTS_VIEW_PRINT_H
 

@@ -1,6 +1,7 @@
 /* Out of the viewer: diagrams, and the clipboard.
  *
- * A diagram is saved by `poet export` from a view in a file, so that it is what that command gives. */
+ * A diagram is saved by `poet export` from a view in a file, so that it is what that command
+ * gives. */
 #ifndef CLIENTS_VIEW_SAVE_H
 #define CLIENTS_VIEW_SAVE_H
 

@@ -22,22 +22,22 @@
 
 #include "clients/book/book.h"
 #include "clients/source/source.h"
-#include "clients/view/arrange.h"
-#include "clients/view/camera.h"
-#include "clients/view/canvas.h"
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
-#include "clients/view/inquiry.h"
 #include "clients/view/panels/find.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/picture/arrange.h"
+#include "clients/view/picture/canvas.h"
+#include "clients/view/picture/scroll.h"
+#include "clients/view/picture/select.h"
+#include "clients/view/picture/slide.h"
+#include "clients/view/picture/timescale.h"
+#include "clients/view/picture/view.h"
+#include "clients/view/picture/zoom.h"
 #include "clients/view/print.h"
 #include "clients/view/save.h"
-#include "clients/view/scroll.h"
-#include "clients/view/select.h"
-#include "clients/view/slide.h"
-#include "clients/view/timescale.h"
-#include "clients/view/view.h"
 #include "clients/view/views.h"
-#include "clients/view/zoom.h"
 #include "render/scene.h"
 #include "wire/event.h"
 #include "wire/shown.h"
@@ -51,7 +51,7 @@ struct script {
     struct view *view;
     char **lines;
     guint at;
-    GArray *times;   /* of a `key` under way */
+    GArray *times; /* of a `key` under way */
     gint64 begun_us;
     int left, frames;
     bool watching;
@@ -102,7 +102,8 @@ static void frames(struct view *view, const char *how, int count)
         double ms = (double)(g_get_monotonic_time() - begin) / 1000;
         g_array_append_val(times, ms);
     }
-    char *what = g_strdup_printf("frame, %s, %u marks", how, view->stage.scene ? view->stage.scene->mark_count : 0);
+    char *what = g_strdup_printf("frame, %s, %u marks", how,
+                                 view->stage.scene ? view->stage.scene->mark_count : 0);
     tell_times(what, times);
     g_free(what);
     g_array_free(times, TRUE);
@@ -166,15 +167,18 @@ static void write_state(struct view *view, const char *file)
         return;
     write_ref(f, "selected", view->camera.place.selected);
     write_ref(f, "second", view->camera.place.second);
-    fprintf(f, " before %llu after %llu concurrent %llu same %llu related %d hits %llu unknown %llu chain",
-            (unsigned long long)view->ties.count.before, (unsigned long long)view->ties.count.after,
-            (unsigned long long)view->ties.count.concurrent, (unsigned long long)view->ties.count.same,
-            view->ties.related, (unsigned long long)view->finder.count,
-            (unsigned long long)view->ties.count.unknown);
+    fprintf(
+        f,
+        " before %llu after %llu concurrent %llu same %llu related %d hits %llu unknown %llu chain",
+        (unsigned long long)view->ties.count.before, (unsigned long long)view->ties.count.after,
+        (unsigned long long)view->ties.count.concurrent, (unsigned long long)view->ties.count.same,
+        view->ties.related, (unsigned long long)view->finder.count,
+        (unsigned long long)view->ties.count.unknown);
     for (uint32_t i = 0; i < view->ties.chain_count; i++)
         write_ref(f, "", view->ties.chain[i]);
     fprintf(f, " colours");
-    for (uint32_t i = 0; view->stage.scene && view->stage.coloured && i < view->stage.scene->mark_count; i++) {
+    for (uint32_t i = 0;
+         view->stage.scene && view->stage.coloured && i < view->stage.scene->mark_count; i++) {
         const struct shown_event *e = view->stage.scene->marks[i].event;
         char s[48];
         ref_print(s, sizeof s, e->at);
@@ -184,13 +188,14 @@ static void write_state(struct view *view, const char *file)
     fclose(f);
 }
 
-static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char *what, const char *name,
-                       double x, double y)
+static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char *what,
+                       const char *name, double x, double y)
 {
     graphene_point_t at;
     bool turned = widget == view->canvas && camera_vertical(&view->camera);
-    if (!gtk_widget_compute_point(widget, view->window,
-                                  &GRAPHENE_POINT_INIT((float)(turned ? y : x), (float)(turned ? x : y)), &at))
+    if (!gtk_widget_compute_point(
+            widget, view->window,
+            &GRAPHENE_POINT_INIT((float)(turned ? y : x), (float)(turned ? x : y)), &at))
         return;
     fprintf(f, "%s %s %.0f %.0f\n", what, name, (double)at.x, (double)at.y);
 }
@@ -217,8 +222,10 @@ static void write_spots(struct view *view, const char *file)
         write_spot(view, f, view->canvas, "on", line, names - 4, camera_y_px(&view->camera, i));
     }
     write_spot(view, f, view->map.widget, "map", "begin", 30, 20);
-    write_spot(view, f, view->map.widget, "map", "middle", gtk_widget_get_width(view->map.widget) / 2.0, 20);
-    write_spot(view, f, view->canvas, "picture", "free", names + 60, camera_across_px(&view->camera) - 30);
+    write_spot(view, f, view->map.widget, "map", "middle",
+               gtk_widget_get_width(view->map.widget) / 2.0, 20);
+    write_spot(view, f, view->canvas, "picture", "free", names + 60,
+               camera_across_px(&view->camera) - 30);
     fclose(f);
 }
 
@@ -311,7 +318,8 @@ static bool perform(struct script *s, char **w)
 /* Is the picture of the place there, whatever else is still being counted? */
 static bool painted(const struct view *view)
 {
-    return !view->link.more && !inquiry_runs(&view->link, &view->picture.placing) && !inquiry_runs(&view->link, &view->far.counting) &&
+    return !view->link.more && !inquiry_runs(&view->link, &view->picture.placing) &&
+           !inquiry_runs(&view->link, &view->far.counting) &&
            !inquiry_runs(&view->link, &view->step.asked);
 }
 
@@ -320,8 +328,8 @@ static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
     return l->has_run && !l->opening && !l->more && !save_runs(view) && !fetch_runs(view) &&
-           (!l->connected || !source_busy(&l->source)) && (view->stage.scene || view->camera.place.far) &&
-           camera_along_px(&view->camera) > 0;
+           (!l->connected || !source_busy(&l->source)) &&
+           (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
 }
 
 /* An action again and again, each from the key to the picture. */
@@ -360,7 +368,8 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 static gboolean on_turn(gpointer data)
 {
     struct script *s = data;
-    if (s->watching || s->frames < FRAMES_FIRST || !(s->action ? painted(s->view) : settled(s->view)))
+    if (s->watching || s->frames < FRAMES_FIRST ||
+        !(s->action ? painted(s->view) : settled(s->view)))
         return G_SOURCE_CONTINUE;
     if (s->action) {
         measure(s);

@@ -1,4 +1,5 @@
-/* poet view --script FILE: does what the lines of a file say.  For tests, measurements and demonstrations. */
+/* poet view --script FILE: does what the lines of a file say.  For tests, measurements and
+ * demonstrations. */
 #ifndef CLIENTS_VIEW_SCRIPT_H
 #define CLIENTS_VIEW_SCRIPT_H
 

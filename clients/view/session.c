@@ -3,24 +3,38 @@
 #include "clients/source/place.h"
 #include "clients/view/action.h"
 #include "clients/view/fetch.h"
-#include "clients/view/finder.h"
 #include "clients/view/header.h"
-#include "clients/view/history.h"
-#include "clients/view/link.h"
-#include "clients/view/map.h"
-#include "clients/view/news.h"
+#include "clients/view/menu.h"
 #include "clients/view/panels/panels.h"
+#include "clients/view/parts/finder.h"
+#include "clients/view/parts/history.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/parts/settings.h"
+#include "clients/view/parts/stage.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/parts/ties.h"
 #include "clients/view/patience.h"
+#include "clients/view/picture/map.h"
+#include "clients/view/picture/scroll.h"
+#include "clients/view/picture/view.h"
 #include "clients/view/runs.h"
-#include "clients/view/scroll.h"
-#include "clients/view/settings.h"
-#include "clients/view/stage.h"
-#include "clients/view/status.h"
-#include "clients/view/ties.h"
-#include "clients/view/view.h"
 #include "clients/view/views.h"
 #include "clients/view/welcome.h"
 #include "wire/asked.h"
+
+struct session {
+    uint64_t damage_told; /* 1 + events that were said to be unreadable; 0: nothing was said */
+    gint64 map_us;        /* when the map was asked for last */
+    guint quiet;          /* timer: the run has stopped growing */
+};
+
+static struct session *session_of(struct view *view)
+{
+    if (!view->session)
+        view->session = g_new0(struct session, 1);
+    return view->session;
+}
 
 /* ---- another run ---- */
 
@@ -41,8 +55,7 @@ static void on_run(void *user)
 {
     struct view *view = user;
     const struct source *source = &view->link.source;
-    g_clear_pointer(&view->runs.names, g_free);
-    view->session.damage_told = 0;
+    session_of(view)->damage_told = 0;
     empty(view);
     view->picture.fresh = true;
     view->camera.place = (struct place){
@@ -69,7 +82,7 @@ static void on_run(void *user)
 static gboolean on_quiet(gpointer data)
 {
     struct view *view = data;
-    view->session.quiet = 0;
+    session_of(view)->quiet = 0;
     news_tell(&view->news, NEWS_QUIET);
     map_ask(view);
     return G_SOURCE_REMOVE;
@@ -77,9 +90,9 @@ static gboolean on_quiet(gpointer data)
 
 static void stop_quiet(struct view *view)
 {
-    if (view->session.quiet)
-        g_source_remove(view->session.quiet);
-    view->session.quiet = 0;
+    if (session_of(view)->quiet)
+        g_source_remove(session_of(view)->quiet);
+    session_of(view)->quiet = 0;
 }
 
 #define MAP_EVERY_US 2000000
@@ -92,21 +105,22 @@ static void on_grown(void *user)
     if (view->camera.place.follow || !view->stage.window.more_right)
         news_tell(&view->news, NEWS_PLACE);
     gint64 now = g_get_monotonic_time();
-    if (now - view->session.map_us > MAP_EVERY_US) {
-        view->session.map_us = now;
+    if (now - session_of(view)->map_us > MAP_EVERY_US) {
+        session_of(view)->map_us = now;
         map_ask(view);
     }
     stop_quiet(view);
-    view->session.quiet = g_timeout_add(1000, on_quiet, view);
+    session_of(view)->quiet = g_timeout_add(1000, on_quiet, view);
 }
 
 /* Each time that more of the trace turns out to be unreadable. */
 static void tell_damage(struct view *view)
 {
     const struct book *book = the_book(view);
-    if (!view->link.has_run || !book->damage || view->session.damage_told == book->unreadable + 1)
+    if (!view->link.has_run || !book->damage ||
+        session_of(view)->damage_told == book->unreadable + 1)
         return;
-    view->session.damage_told = book->unreadable + 1;
+    session_of(view)->damage_told = book->unreadable + 1;
     status_say(&view->status, "%s", book->damage);
 }
 
@@ -132,15 +146,16 @@ static void on_opened(void *user, const char *what)
     status_busy(&view->status, NULL, 0);
     patience_begin(view);
     runs_ask(view);
-    char *text = g_strdup_printf(source->is_file
-                                     ? "Reading %s"
-                                     : "On %s.  Start one:\n\n    poetcc -trace prodcons.c -o prodcons\n"
-                                       "    ./prodcons\n\nor, as it is:\n\n    poet record ./program", source->name);
+    char *text = g_strdup_printf(
+        source->is_file ? "Reading %s"
+                        : "On %s.  Start one:\n\n    poetcc -trace prodcons.c -o prodcons\n"
+                          "    ./prodcons\n\nor, as it is:\n\n    poet record ./program",
+        source->name);
     welcome_show(view, source->is_file ? "Opening" : "Waiting for a traced program", text);
     status_say(&view->status, "%s %s", source->is_file ? "Opened" : "Connected to", source->name);
     status_no_trouble(&view->status);
     settings_remember(&view->settings, what);
-    actions_recent(view);
+    menu_recent(view);
     header_titles(view);
     actions_update(view);
     g_free(text);
@@ -175,6 +190,12 @@ static void on_lost(void *user, const char *why)
 }
 
 const struct link_ears session_ears = {
-    .opening = on_opening, .opened = on_opened, .failed = on_failed, .closing = on_closing,
-    .lost = on_lost, .run = on_run, .grown = on_grown, .came = on_came,
+    .opening = on_opening,
+    .opened = on_opened,
+    .failed = on_failed,
+    .closing = on_closing,
+    .lost = on_lost,
+    .run = on_run,
+    .grown = on_grown,
+    .came = on_came,
 };

@@ -1,13 +1,13 @@
 #include "clients/view/views.h"
 
 #include "clients/source/place.h"
-#include "clients/view/camera.h"
 #include "clients/view/dialog.h"
-#include "clients/view/history.h"
-#include "clients/view/link.h"
-#include "clients/view/news.h"
-#include "clients/view/status.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/history.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/view.h"
 #include "render/scene.h"
 #include "wire/asked.h"
 #include "wire/endpoint.h"
@@ -80,7 +80,8 @@ static bool load(struct view *view, const char *file)
 static void on_view(GtkNativeDialog *dialog, int response, gpointer data)
 {
     struct view *view = data;
-    bool saves = gtk_file_chooser_get_action(GTK_FILE_CHOOSER(dialog)) == GTK_FILE_CHOOSER_ACTION_SAVE;
+    bool saves =
+        gtk_file_chooser_get_action(GTK_FILE_CHOOSER(dialog)) == GTK_FILE_CHOOSER_ACTION_SAVE;
     if (response == GTK_RESPONSE_ACCEPT) {
         GFile *chosen = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
         char *file = g_file_get_path(chosen);
@@ -100,7 +101,9 @@ static void view_dialog(struct view *view, GtkFileChooserAction action)
         return;
     char *name = g_strdup_printf("%s.view", the_book(view)->run.name);
     bool saves = action == GTK_FILE_CHOOSER_ACTION_SAVE;
-    GtkFileChooser *dialog = dialog_chooser(GTK_WINDOW(view->window), saves ? "Save the view" : "Load a view", action, saves ? name : NULL);
+    GtkFileChooser *dialog =
+        dialog_chooser(GTK_WINDOW(view->window), saves ? "Save the view" : "Load a view", action,
+                       saves ? name : NULL);
     g_signal_connect(dialog, "response", G_CALLBACK(on_view), view);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
     g_free(name);
@@ -122,7 +125,8 @@ static char *arrangement_file(struct view *view)
 {
     char *directory = views_directory(), *name = g_strdup(the_book(view)->run.name);
     g_strcanon(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_.", '_');
-    char *with = g_strdup_printf("program-%s.view", name), *file = g_build_filename(directory, with, NULL);
+    char *with = g_strdup_printf("program-%s.view", name),
+         *file = g_build_filename(directory, with, NULL);
     g_free(with);
     g_free(name);
     g_free(directory);
@@ -142,7 +146,8 @@ void views_offer_arrangement(struct view *view)
 {
     char *file = arrangement_file(view);
     if (g_file_test(file, G_FILE_TEST_EXISTS))
-        status_offer(&view->status, "As _last time", "The lines of this program were arranged the last time.");
+        status_offer(&view->status, "As _last time",
+                     "The lines of this program were arranged the last time.");
     g_free(file);
 }
 

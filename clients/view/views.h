@@ -1,4 +1,5 @@
-/* Views in files: what is seen, saved and loaded; and how lines were arranged, for the next run of the program. */
+/* Views in files: what is seen, saved and loaded; and how lines were arranged, for the next run
+ * of the program. */
 #ifndef CLIENTS_VIEW_VIEWS_H
 #define CLIENTS_VIEW_VIEWS_H
 
@@ -6,7 +7,8 @@
 
 struct view;
 
-bool views_write(struct view *view, const char *file, bool whole); /* false: it could not, which was said */
+bool views_write(struct view *view, const char *file,
+                 bool whole); /* false: it could not, which was said */
 void views_save(struct view *view); /* asks where */
 void views_load(struct view *view);
 char *views_directory(void); /* the caller's */

@@ -6,10 +6,6 @@
 
 struct view;
 
-struct welcome {
-    GtkWidget *title, *text;
-};
-
 GtkWidget *welcome_new(struct view *view);
 void welcome_show(struct view *view, const char *title, const char *text);
 void welcome_leave(struct view *view); /* the picture, instead */

@@ -1,27 +1,27 @@
 #include "clients/view/window.h"
 
 #include "clients/view/action.h"
-#include "clients/view/bar.h"
-#include "clients/view/canvas.h"
 #include "clients/view/fetch.h"
 #include "clients/view/header.h"
-#include "clients/view/legend.h"
-#include "clients/view/link.h"
-#include "clients/view/map.h"
-#include "clients/view/news.h"
 #include "clients/view/panels/panels.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/parts/settings.h"
+#include "clients/view/parts/stage.h"
+#include "clients/view/parts/status.h"
 #include "clients/view/patience.h"
-#include "clients/view/picture.h"
+#include "clients/view/picture/bar.h"
+#include "clients/view/picture/canvas.h"
+#include "clients/view/picture/legend.h"
+#include "clients/view/picture/map.h"
+#include "clients/view/picture/picture.h"
+#include "clients/view/picture/scroll.h"
+#include "clients/view/picture/select.h"
+#include "clients/view/picture/timescale.h"
+#include "clients/view/picture/view.h"
 #include "clients/view/save.h"
 #include "clients/view/script.h"
-#include "clients/view/scroll.h"
-#include "clients/view/select.h"
 #include "clients/view/session.h"
-#include "clients/view/settings.h"
-#include "clients/view/stage.h"
-#include "clients/view/status.h"
-#include "clients/view/timescale.h"
-#include "clients/view/view.h"
 #include "clients/view/views.h"
 #include "clients/view/welcome.h"
 
@@ -31,12 +31,13 @@ static void apply_dark(struct settings *settings)
 {
     gboolean dark = FALSE;
     char *theme = NULL;
-    g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, "gtk-theme-name", &theme,
-                 NULL);
+    g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark,
+                 "gtk-theme-name", &theme, NULL);
     if (settings->dark_follows)
         settings->look.dark = dark || (theme && g_str_has_suffix(theme, "-dark"));
     else
-        g_object_set(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", settings->look.dark, NULL);
+        g_object_set(gtk_settings_get_default(), "gtk-application-prefer-dark-theme",
+                     settings->look.dark, NULL);
     g_free(theme);
 }
 
@@ -99,7 +100,7 @@ static void on_cancel(void *user)
         save_cancel(view);
     else if (fetch_runs(view))
         fetch_cancel(view);
-    else if (view->patience.out)
+    else if (patience_is_out(view))
         patience_give_up(view);
     else if (view->link.opening)
         link_give_up(&view->link);
@@ -120,8 +121,10 @@ static void connect_parts(struct view *view)
 {
     view->news = (struct listener){take_news, view};
     view->link = (struct link){.ears = &session_ears, .user = view, .source.fd = -1};
-    view->camera = (struct camera){.place.zoom = CAMERA_ZOOM_FIRST, .stage = &view->stage,
-                                   .settings = &view->settings, .news = &view->news};
+    view->camera = (struct camera){.place.zoom = CAMERA_ZOOM_FIRST,
+                                   .stage = &view->stage,
+                                   .settings = &view->settings,
+                                   .news = &view->news};
     view->history = (struct history){.place = &view->camera.place, .news = &view->news};
     view->ties = (struct ties){.link = &view->link, .news = &view->news};
     view->finder = (struct finder){.link = &view->link, .news = &view->news};
@@ -133,7 +136,8 @@ static void connect_parts(struct view *view)
 
 static GtkWidget *picture_new(struct view *view)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0), *paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
+              *paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
     gtk_box_append(GTK_BOX(box), canvas_new(view));
     gtk_box_append(GTK_BOX(box), legend_new(view));
     gtk_box_append(GTK_BOX(box), map_new(view));
@@ -148,8 +152,10 @@ static GtkWidget *picture_new(struct view *view)
 static void add_style(void)
 {
     GtkCssProvider *provider = gtk_css_provider_new();
-    gtk_css_provider_load_from_data(provider, ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }", -1);
-    gtk_style_context_add_provider_for_display(gdk_display_get_default(), GTK_STYLE_PROVIDER(provider),
+    gtk_css_provider_load_from_data(
+        provider, ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }", -1);
+    gtk_style_context_add_provider_for_display(gdk_display_get_default(),
+                                               GTK_STYLE_PROVIDER(provider),
                                                GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
     g_object_unref(provider);
 }
@@ -189,7 +195,8 @@ void window_new(GtkApplication *application, const char *source, const char *scr
     add_style();
     connect_parts(view);
     view->window = gtk_application_window_new(application);
-    gtk_window_set_default_size(GTK_WINDOW(view->window), view->settings.width_px, view->settings.height_px);
+    gtk_window_set_default_size(GTK_WINDOW(view->window), view->settings.width_px,
+                                view->settings.height_px);
     gtk_window_set_icon_name(GTK_WINDOW(view->window), "io.github.poet.View");
     gtk_window_set_titlebar(GTK_WINDOW(view->window), header_new(view));
     fill(view);

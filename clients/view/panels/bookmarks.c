@@ -1,13 +1,13 @@
 #include "clients/view/panels/bookmarks.h"
 
 #include "clients/book/say.h"
-#include "clients/view/jump.h"
 #include "clients/view/panels/list.h"
 #include "clients/view/panels/panel.h"
 #include "clients/view/panels/panels.h"
-#include "clients/view/stage.h"
-#include "clients/view/status.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/stage.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/view.h"
 #include "render/scene.h"
 
 #include <stdlib.h>

@@ -6,15 +6,15 @@
 #include "clients/site/regular.h"
 #include "clients/site/site.h"
 #include "clients/source/place.h"
-#include "clients/view/camera.h"
-#include "clients/view/hover.h"
-#include "clients/view/jump.h"
 #include "clients/view/panels/panel.h"
 #include "clients/view/panels/panels.h"
-#include "clients/view/stage.h"
-#include "clients/view/status.h"
-#include "clients/view/ties.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/stage.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/parts/ties.h"
+#include "clients/view/picture/hover.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/view.h"
 #include "render/scene.h"
 #include "wire/event.h"
 #include "wire/shown.h"
@@ -78,7 +78,8 @@ static void add_refs(GString *s, const struct book *book, const char *name, cons
 static char *source_path(const struct site_is *site)
 {
     if (*site->path && g_file_test(site->path, G_FILE_TEST_IS_REGULAR))
-        return g_canonicalize_filename(site->path, NULL); /* "-x" would be an option of the editor's */
+        return g_canonicalize_filename(site->path,
+                                       NULL); /* "-x" would be an option of the editor's */
     char *name = g_path_get_basename(site->path);
     bool here = *site->path && g_file_test(name, G_FILE_TEST_IS_REGULAR);
     char *path = here ? g_canonicalize_filename(name, NULL) : NULL;
@@ -97,7 +98,8 @@ static void add_source(GString *s, const struct site_is *site)
     char **lines = g_strsplit(text, "\n", site->line + LINES_AROUND + 1);
     int count = (int)g_strv_length(lines);
     g_string_append(s, "<tt><small>");
-    for (int i = MAX(site->line - LINES_AROUND, 1); i <= site->line + LINES_AROUND && i <= count; i++) {
+    for (int i = MAX(site->line - LINES_AROUND, 1); i <= site->line + LINES_AROUND && i <= count;
+         i++) {
         char *valid = g_utf8_make_valid(lines[i - 1], -1), *line = g_markup_escape_text(valid, -1);
         g_string_append_printf(s, i == site->line ? "<b>%4d %s</b>\n" : "%4d %s\n", i, line);
         g_free(line);
@@ -119,7 +121,8 @@ void event_edit(struct view *view)
     struct site_is site = sites_call(view->link.sites, e->process, e->site);
     char *path = source_path(&site);
     const char *editor = view->settings.editor && *view->settings.editor ? view->settings.editor
-                         : g_getenv("VISUAL") ? g_getenv("VISUAL") : g_getenv("EDITOR");
+                         : g_getenv("VISUAL")                            ? g_getenv("VISUAL")
+                                                                         : g_getenv("EDITOR");
     GError *error = NULL;
     if (!path) {
         status_say(&view->status, "%s: its source is not here", site.place);
@@ -159,8 +162,10 @@ static void describe(struct view *view, GString *s, const struct shown_event *e)
         add_field(s, hover_since(&view->stage, e), since);
         g_free(since);
     }
-    add_refs(s, book, e->relation == RELATION_RECEIVE ? "After the send"
-                      : e->relation == RELATION_SEND ? "Before the receive" : "Together with",
+    add_refs(s, book,
+             e->relation == RELATION_RECEIVE ? "After the send"
+             : e->relation == RELATION_SEND  ? "Before the receive"
+                                             : "Together with",
              e->partners, e->partner_count);
     if (e->partner_lost)
         add_field(s, "Partner", "lost");
@@ -178,7 +183,8 @@ static void describe(struct view *view, GString *s, const struct shown_event *e)
         add_field(s, "Text", e->texts[i]);
     if (e->site) {
         struct site_is site = sites_call(view->link.sites, e->process, e->site);
-        char *where = g_strdup_printf("%s%s%s", site.function, *site.function ? ", " : "", site.place);
+        char *where =
+            g_strdup_printf("%s%s%s", site.function, *site.function ? ", " : "", site.place);
         add_field(s, "Called from", where);
         add_source(s, &site);
         g_free(where);
@@ -195,7 +201,8 @@ static void refresh(struct view *view, struct details *state)
     struct ref selected = view->camera.place.selected;
     const struct shown_event *e = stage_event(&view->stage, selected);
     if (!selected.line) {
-        gtk_label_set_text(GTK_LABEL(state->details), "Click an event, or press an arrow key.\n\n"
+        gtk_label_set_text(GTK_LABEL(state->details),
+                           "Click an event, or press an arrow key.\n\n"
                            "Ctrl+click a second one to see what ties them together.");
     } else if (e) {
         GString *s = g_string_new(NULL);
@@ -203,8 +210,8 @@ static void refresh(struct view *view, struct details *state)
         gtk_label_set_markup(GTK_LABEL(state->details), s->str);
         g_string_free(s, TRUE);
         char *said = say_event(the_book(view), e);
-        gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-                                       said, -1);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas),
+                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, said, -1);
         status_say(&view->status, "%s", said);
         g_free(said);
     }
@@ -216,17 +223,20 @@ static void tell_counts(struct view *view, struct details *state)
 {
     const struct shown_count *c = &view->ties.count;
     bool known = view->camera.place.selected.line && ref_equal(c->at, view->camera.place.selected);
-    char *unknown = c->unknown ? g_strdup_printf("   <span foreground=\"#007E5A\">%'llu not known</span>",
-                                                 (unsigned long long)c->unknown)
-                               : g_strdup("");
+    char *unknown = c->unknown
+                        ? g_strdup_printf("   <span foreground=\"#007E5A\">%'llu not known</span>",
+                                          (unsigned long long)c->unknown)
+                        : g_strdup("");
     char *text = !view->camera.place.selected.line ? g_strdup("")
-                 : !known ? g_strdup("<small>counting…</small>")
-                 : !c->known ? g_strdup("<small>not in the order</small>")
-                 : g_strdup_printf("<span foreground=\"#0072B2\">◀ %'llu before</span>   "
-                                   "<span foreground=\"#D55E00\">%'llu after ▶</span>\n"
-                                   "%'llu concurrent%s%s", (unsigned long long)c->before,
-                                   (unsigned long long)c->after, (unsigned long long)c->concurrent, unknown,
-                                   c->same > 1 ? ", and its partner is the same point" : "");
+                 : !known                          ? g_strdup("<small>counting…</small>")
+                 : !c->known
+                     ? g_strdup("<small>not in the order</small>")
+                     : g_strdup_printf("<span foreground=\"#0072B2\">◀ %'llu before</span>   "
+                                       "<span foreground=\"#D55E00\">%'llu after ▶</span>\n"
+                                       "%'llu concurrent%s%s",
+                                       (unsigned long long)c->before, (unsigned long long)c->after,
+                                       (unsigned long long)c->concurrent, unknown,
+                                       c->same > 1 ? ", and its partner is the same point" : "");
     g_free(unknown);
     gtk_label_set_markup(GTK_LABEL(state->counts), text);
     gtk_widget_set_visible(state->counts, *text != 0);
@@ -255,7 +265,8 @@ static void tell_reasons(const struct view *view, GString *s)
         return;
     for (unsigned reason = 1; reason < 32; reason++)
         if (view->ties.reasons & UNSEEN_BIT(reason))
-            g_string_append_printf(s, "\n<small>%s%s</small>", known ? "as far as is seen: " : "", unseen_text(reason));
+            g_string_append_printf(s, "\n<small>%s%s</small>", known ? "as far as is seen: " : "",
+                                   unseen_text(reason));
 }
 
 static void tell_relation(struct view *view, struct details *state)
@@ -346,12 +357,15 @@ static void on_destroy(GtkWidget *widget, gpointer data)
 
 static GtkWidget *build(struct view *view)
 {
-    static const char *const buttons[][3] = {{"Partner", "win.partner", "Select its partner (Enter)"},
-                                             {"Cause", "win.cause", "The nearest cause on another line ([)"},
-                                             {"Effect", "win.effect", "The nearest effect on another line (])"},
-                                             {"Editor", "win.editor", "Open its source (Ctrl+E)"}};
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10), *scrolled = gtk_scrolled_window_new();
-    g_object_set(box, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10, NULL);
+    static const char *const buttons[][3] = {
+        {"Partner", "win.partner", "Select its partner (Enter)"},
+        {"Cause", "win.cause", "The nearest cause on another line ([)"},
+        {"Effect", "win.effect", "The nearest effect on another line (])"},
+        {"Editor", "win.editor", "Open its source (Ctrl+E)"}};
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10),
+              *scrolled = gtk_scrolled_window_new();
+    g_object_set(box, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10,
+                 NULL);
     struct details *state = g_new0(struct details, 1);
     panel_keep(view, &panel_event, state);
     g_signal_connect(box, "destroy", G_CALLBACK(on_destroy), state);
@@ -370,7 +384,8 @@ static GtkWidget *build(struct view *view)
     gtk_box_append(GTK_BOX(box), state->relation);
     gtk_box_append(GTK_BOX(box), state->details);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), box);
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
     return scrolled;
 }
 

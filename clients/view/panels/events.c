@@ -1,10 +1,10 @@
 #include "clients/view/panels/events.h"
 
 #include "clients/book/say.h"
-#include "clients/view/jump.h"
-#include "clients/view/link.h"
-#include "clients/view/stage.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/stage.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/view.h"
 #include "render/scene.h"
 #include "wire/ask.h"
 #include "wire/event.h"
@@ -89,7 +89,10 @@ static void poet_rows_finalize(GObject *object)
     G_OBJECT_CLASS(poet_rows_parent_class)->finalize(object);
 }
 
-static void poet_rows_class_init(PoetRowsClass *class) { G_OBJECT_CLASS(class)->finalize = poet_rows_finalize; }
+static void poet_rows_class_init(PoetRowsClass *class)
+{
+    G_OBJECT_CLASS(class)->finalize = poet_rows_finalize;
+}
 
 static void poet_rows_init(PoetRows *rows)
 {
@@ -126,7 +129,8 @@ static void take_list(void *user, const struct answer *answer);
 static void fetch(PoetRows *rows, uint64_t position)
 {
     uint64_t page = rows->hits ? position : position / PAGE;
-    if (g_hash_table_contains(rows->entries, &position) || g_hash_table_contains(rows->asked, &page))
+    if (g_hash_table_contains(rows->entries, &position) ||
+        g_hash_table_contains(rows->asked, &page))
         return;
     if (g_hash_table_size(rows->entries) > PAGE * PAGES_KEPT) {
         g_hash_table_remove_all(rows->entries);
@@ -165,7 +169,8 @@ static void on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpoint
 
 static void refresh_labels(struct events *events, GtkWidget *in)
 {
-    for (GtkWidget *child = gtk_widget_get_first_child(in); child; child = gtk_widget_get_next_sibling(child)) {
+    for (GtkWidget *child = gtk_widget_get_first_child(in); child;
+         child = gtk_widget_get_next_sibling(child)) {
         GtkWidget *label = gtk_widget_get_first_child(child);
         const uint64_t *position = label ? g_object_get_data(G_OBJECT(label), "position") : NULL;
         if (position)
@@ -219,7 +224,8 @@ void events_count(struct events *events)
 {
     PoetRows *rows = POET_ROWS(events->model);
     bool hits = events->view->finder.hit_count > 0;
-    guint count = hits ? events->view->finder.hit_count : (guint)MIN(events->view->link.count, G_MAXUINT / 2);
+    guint count =
+        hits ? events->view->finder.hit_count : (guint)MIN(events->view->link.count, G_MAXUINT / 2);
     if (hits == rows->hits && count == rows->count && !hits)
         return;
     if (!gtk_widget_get_mapped(events->list) && !hits && rows->count && !rows->hits)
@@ -250,7 +256,8 @@ void events_clear(struct events *events)
 void events_select(struct events *events)
 {
     PoetRows *rows = POET_ROWS(events->model);
-    const struct scene_mark *m = stage_mark(&events->view->stage, events->view->camera.place.selected);
+    const struct scene_mark *m =
+        stage_mark(&events->view->stage, events->view->camera.place.selected);
     if (!m || m->event->position == NO_POSITION || !gtk_widget_get_mapped(events->list))
         return;
     guint index = (guint)m->event->position;

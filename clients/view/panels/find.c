@@ -1,14 +1,14 @@
 #include "clients/view/panels/find.h"
 
-#include "clients/view/button.h"
-#include "clients/view/camera.h"
-#include "clients/view/finder.h"
-#include "clients/view/jump.h"
 #include "clients/view/panels/events.h"
 #include "clients/view/panels/panel.h"
 #include "clients/view/panels/panels.h"
-#include "clients/view/stage.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/button.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/finder.h"
+#include "clients/view/parts/stage.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/view.h"
 #include "render/scene.h"
 #include "wire/shown.h"
 
@@ -120,7 +120,8 @@ static void on_stop(GtkSearchEntry *entry, gpointer data)
 static GtkWidget *new_entry(struct view *view, struct find *f)
 {
     static const char *const where[] = {"Anywhere", "Types", "Lines", "Texts", "Call sites", NULL};
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6), *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6),
+              *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
     g_object_set(box, "margin-top", 8, "margin-start", 8, "margin-end", 8, NULL);
     f->entry = gtk_search_entry_new();
     f->where = gtk_drop_down_new_from_strings(where);
@@ -132,8 +133,10 @@ static GtkWidget *new_entry(struct view *view, struct find *f)
     gtk_widget_set_hexpand(f->where, TRUE);
     gtk_box_append(GTK_BOX(row), f->where);
     gtk_box_append(GTK_BOX(row), f->expression);
-    gtk_box_append(GTK_BOX(row), button_new("go-up-symbolic", "win.find-previous", "The hit before (Shift+F3)"));
-    gtk_box_append(GTK_BOX(row), button_new("go-down-symbolic", "win.find-next", "The next hit (F3)"));
+    gtk_box_append(GTK_BOX(row),
+                   button_new("go-up-symbolic", "win.find-previous", "The hit before (Shift+F3)"));
+    gtk_box_append(GTK_BOX(row),
+                   button_new("go-down-symbolic", "win.find-next", "The next hit (F3)"));
     gtk_box_append(GTK_BOX(box), f->entry);
     gtk_box_append(GTK_BOX(box), row);
     gtk_box_append(GTK_BOX(box), f->summary);

@@ -1,7 +1,8 @@
 #include "clients/view/panels/panel.h"
 
-#include "clients/view/news.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/picture/view.h"
+
 void panel_keep(struct view *view, const struct panel *panel, void *state)
 {
     g_object_set_data_full(G_OBJECT(view->panels), panel->name, state, g_free);

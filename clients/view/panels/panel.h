@@ -1,11 +1,12 @@
 /* What stands beside the picture: panels, a page of one at a time.
  *
- * A panel is a file here with a `const struct panel`, and a row of the table in panels.c.  It has its own state and
- * asks its own questions; of all else it hears by news. */
+ * A panel is a file here with a `const struct panel`, and a row of the table in panels.c.  It
+ * has its own state and asks its own questions; of all else it hears by news. */
 #ifndef CLIENTS_VIEW_PANELS_PANEL_H
 #define CLIENTS_VIEW_PANELS_PANEL_H
 
-#include "clients/view/news.h"
+#include "clients/view/parts/news.h"
+
 #include <gtk/gtk.h>
 
 struct view;
@@ -17,9 +18,8 @@ struct panel {
     void (*clear)(struct view *view);                /* another run; or NULL */
 };
 
-void panel_show(struct view *view, const char *name);
-
 /* What a panel keeps, freed with the window by g_free. */
+void panel_show(struct view *view, const char *name);
 void panel_keep(struct view *view, const struct panel *panel, void *state);
 void *panel_state(const struct view *view, const struct panel *panel);
 

@@ -1,7 +1,8 @@
 #include "clients/view/panels/panels.h"
 
 #include "clients/view/panels/panel.h"
-#include "clients/view/view.h"
+#include "clients/view/picture/view.h"
+
 static const struct panel *const panels[] = {
     &panel_event, &panel_find, &panel_waiting, &panel_trouble, &panel_bookmarks, &panel_text,
 };
@@ -35,13 +36,15 @@ GtkWidget *panels_new(struct view *view)
               *scrolled = gtk_scrolled_window_new();
     view->panels = stack;
     for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
-        gtk_stack_add_titled(GTK_STACK(stack), panels[i]->build(view), panels[i]->name, panels[i]->title);
+        gtk_stack_add_titled(GTK_STACK(stack), panels[i]->build(view), panels[i]->name,
+                             panels[i]->title);
     g_signal_connect(stack, "notify::visible-child-name", G_CALLBACK(on_page), view);
     GtkWidget *switcher = gtk_stack_switcher_new();
     gtk_widget_add_css_class(switcher, "pages");
     gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(switcher), GTK_STACK(stack));
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), switcher);
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_AUTOMATIC, GTK_POLICY_NEVER);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_AUTOMATIC,
+                                   GTK_POLICY_NEVER);
     gtk_box_append(GTK_BOX(box), scrolled);
     gtk_widget_set_vexpand(stack, TRUE);
     gtk_box_append(GTK_BOX(box), stack);

@@ -9,6 +9,7 @@ void panels_tell(struct view *view, enum news news); /* all; SHOWN is told by th
 void panels_clear(struct view *view);                /* another run */
 
 /* Each in the file of its name. */
-extern const struct panel panel_event, panel_find, panel_waiting, panel_trouble, panel_bookmarks, panel_text;
+extern const struct panel panel_event, panel_find, panel_waiting, panel_trouble, panel_bookmarks,
+    panel_text;
 
 #endif

@@ -1,9 +1,9 @@
 /* The picture in words. */
 #include "clients/book/say.h"
-#include "clients/view/camera.h"
 #include "clients/view/panels/panel.h"
 #include "clients/view/panels/panels.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/picture/view.h"
 #include "render/scene.h"
 #include "wire/shown.h"
 
@@ -26,7 +26,8 @@ static int by_column(const void *a, const void *b)
 static void refresh(struct view *view)
 {
     GtkWidget *words = ((struct words *)panel_state(view, &panel_text))->view;
-    static const char *const stands[] = {"", " [before the selected one]", " [after the selected one]",
+    static const char *const stands[] = {"", " [before the selected one]",
+                                         " [after the selected one]",
                                          " [concurrent with the selected one]", " [selected]"};
     if (!gtk_widget_get_mapped(words))
         return;
@@ -44,8 +45,11 @@ static void refresh(struct view *view)
     for (uint32_t i = 0; i < count; i++) {
         char *said = say_event(the_book(view), events[i]);
         bool same = i && events[i]->column == events[i - 1]->column;
-        g_string_append_printf(text, "%s%s%s\n", same ? "  beside it, " : i ? "then " : "", said,
-                               view->stage.coloured ? stands[MIN(events[i]->stands, 4)] : "");
+        g_string_append_printf(text, "%s%s%s\n",
+                               same ? "  beside it, "
+                               : i  ? "then "
+                                    : "",
+                               said, view->stage.coloured ? stands[MIN(events[i]->stands, 4)] : "");
         g_free(said);
     }
     gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(words)), text->str, -1);

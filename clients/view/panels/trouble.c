@@ -1,11 +1,11 @@
 /* What went wrong: contradictions, and what is pending. */
 #include "clients/book/book.h"
 #include "clients/book/say.h"
-#include "clients/view/inquiry.h"
 #include "clients/view/panels/list.h"
 #include "clients/view/panels/panel.h"
 #include "clients/view/panels/panels.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/picture/view.h"
 #include "wire/ask.h"
 #include "wire/limits.h"
 #include "wire/message.h"
@@ -40,7 +40,8 @@ static void add_pending(struct view *view, GtkWidget *list, struct in *in)
     struct shown_event event;
     get_event(in, &event);
     if (in_done(in)) {
-        char *said = say_event(the_book(view), &event), *text = g_markup_printf_escaped("<b>pending</b> %s", said);
+        char *said = say_event(the_book(view), &event),
+             *text = g_markup_printf_escaped("<b>pending</b> %s", said);
         list_add(list, text, event.at);
         g_free(text);
         g_free(said);

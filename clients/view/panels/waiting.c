@@ -3,12 +3,12 @@
 #include "clients/book/say.h"
 #include "clients/site/site.h"
 #include "clients/source/waits.h"
-#include "clients/view/inquiry.h"
 #include "clients/view/panels/list.h"
 #include "clients/view/panels/panel.h"
 #include "clients/view/panels/panels.h"
-#include "clients/view/status.h"
-#include "clients/view/view.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/view.h"
 #include "render/scene.h"
 #include "wire/ask.h"
 #include "wire/limits.h"
@@ -26,7 +26,8 @@ struct waiting {
 
 static void tell_cycle(struct view *view, struct waiting *state, const struct shown_cycle *cycle)
 {
-    const struct shown_wait *first = cycle->count ? waits_of(&state->waits, cycle->steps[0].thread) : NULL;
+    const struct shown_wait *first =
+        cycle->count ? waits_of(&state->waits, cycle->steps[0].thread) : NULL;
     char *said = say_cycle(the_book(view), cycle);
     char *text = g_markup_printf_escaped("<b>These wait for each other:</b> %s", said);
     list_add(state->list, text, first ? first->event.at : (struct ref){0, 0});
@@ -40,8 +41,8 @@ static void tell_wait(struct view *view, struct waiting *state, const struct sho
     char since[32];
     scene_duration(state->waits.now_ns - w->event.time_ns, since, sizeof since);
     GString *s = g_string_new(NULL);
-    char *head = g_markup_printf_escaped("<b>%s</b> %s %s\n<small>for %s before the last event", said.who,
-                                         said.does, said.about, since);
+    char *head = g_markup_printf_escaped("<b>%s</b> %s %s\n<small>for %s before the last event",
+                                         said.who, said.does, said.about, since);
     g_string_append(s, head);
     if (w->event.site) {
         struct site_is site = sites_call(view->link.sites, w->event.process, w->event.site);

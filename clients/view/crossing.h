@@ -1,9 +1,0 @@
-/* The order of rows in which arrows cross the fewest others. */
-#ifndef CLIENTS_VIEW_CROSSING_H
-#define CLIENTS_VIEW_CROSSING_H
-
-struct view;
-
-void crossing_least(struct view *view);
-
-#endif
