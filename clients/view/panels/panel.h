@@ -1,6 +1,6 @@
 /* What stands beside the picture: panels, a page of one at a time.
  *
- * A panel is a file here with a `const struct panel`, and a row of the table in panels.c.  It
+ * A panel is a file here with a `const struct panel`, and a row of the table in panels.h.  It
  * has its own state and asks its own questions; of all else it hears by news. */
 #ifndef CLIENTS_VIEW_PANELS_PANEL_H
 #define CLIENTS_VIEW_PANELS_PANEL_H

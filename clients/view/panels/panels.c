@@ -3,9 +3,8 @@
 #include "clients/view/panels/panel.h"
 #include "clients/view/picture/view.h"
 
-static const struct panel *const panels[] = {
-    &panel_event, &panel_find, &panel_waiting, &panel_trouble, &panel_bookmarks, &panel_text,
-};
+#define ROW(name) &panel_##name,
+static const struct panel *const panels[] = {PANELS(ROW)};
 
 void panels_tell(struct view *view, enum news news)
 {

@@ -8,8 +8,9 @@ GtkWidget *panels_new(struct view *view);
 void panels_tell(struct view *view, enum news news); /* all; SHOWN is told by their pages alone */
 void panels_clear(struct view *view);                /* another run */
 
-/* Each in the file of its name. */
-extern const struct panel panel_event, panel_find, panel_waiting, panel_trouble, panel_bookmarks,
-    panel_text;
+/* In the order of their pages; each is in the file of its name. */
+#define PANELS(X) X(event) X(find) X(waiting) X(trouble) X(bookmarks) X(text)
+#define PANEL_DECLARE(name) extern const struct panel panel_##name;
+PANELS(PANEL_DECLARE)
 
 #endif
