@@ -7,8 +7,8 @@
 
 struct view;
 
-bool views_write(struct view *view, const char *file,
-                 bool whole); /* false: it could not, which was said */
+/* False: it could not, which was said. */
+bool views_write(struct view *view, const char *file, bool whole);
 void views_save(struct view *view); /* asks where */
 void views_load(struct view *view);
 char *views_directory(void); /* the caller's */

@@ -41,6 +41,12 @@ static void apply_dark(struct settings *settings)
     g_free(theme);
 }
 
+static void draw(struct view *view)
+{
+    gtk_widget_queue_draw(view->canvas);
+    gtk_widget_queue_draw(view->map.widget);
+}
+
 static void take_settings(struct view *view)
 {
     apply_dark(&view->settings);
@@ -48,8 +54,8 @@ static void take_settings(struct view *view)
     gtk_widget_set_visible(view->map.widget, view->settings.map);
     timescale_show(view);
     legend_show(view);
-    news_tell(&view->news, NEWS_LOOK);
-    gtk_widget_queue_draw(view->map.widget);
+    stage_stale(&view->stage);
+    draw(view);
     actions_update(view);
 }
 
@@ -57,14 +63,7 @@ static void take_picture(struct view *view)
 {
     legend_show(view);
     header_titles(view);
-    gtk_widget_queue_draw(view->canvas);
-    gtk_widget_queue_draw(view->map.widget);
-}
-
-static void take_look(struct view *view)
-{
-    stage_stale(&view->stage);
-    gtk_widget_queue_draw(view->canvas);
+    draw(view);
 }
 
 static void take_news(void *user, enum news news)
@@ -84,7 +83,9 @@ static void take_news(void *user, enum news news)
     if (news == NEWS_STANDS)
         gtk_widget_queue_draw(view->legend);
     if (news == NEWS_LOOK || news == NEWS_HITS)
-        take_look(view);
+        stage_stale(&view->stage);
+    if (news == NEWS_LOOK || news == NEWS_HITS || news == NEWS_SEEN)
+        draw(view);
     if (news == NEWS_SWITCHES)
         actions_update(view);
     if (news == NEWS_SETTINGS)

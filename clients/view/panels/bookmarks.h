@@ -10,7 +10,7 @@ struct view;
 
 void bookmarks_add(struct view *view); /* at the selected event */
 bool bookmarks_go(struct view *view, uint64_t number); /* from 1; false: there is no such one */
-bool bookmarks_ends(struct view *view,
-                    struct ref ends[2]); /* the first and the last; false: there are not two */
+/* The first and the last; false: there are not two. */
+bool bookmarks_ends(struct view *view, struct ref ends[2]);
 
 #endif

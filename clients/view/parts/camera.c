@@ -13,14 +13,12 @@ bool camera_vertical(const struct camera *camera)
 
 double camera_along_px(const struct camera *camera)
 {
-    return camera_vertical(camera) ? gtk_widget_get_height(camera->canvas)
-                                   : gtk_widget_get_width(camera->canvas);
+    return camera_vertical(camera) ? camera->height_px : camera->width_px;
 }
 
 double camera_across_px(const struct camera *camera)
 {
-    return camera_vertical(camera) ? gtk_widget_get_width(camera->canvas)
-                                   : gtk_widget_get_height(camera->canvas);
+    return camera_vertical(camera) ? camera->width_px : camera->height_px;
 }
 
 double camera_row_pt(const struct camera *camera)

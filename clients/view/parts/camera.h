@@ -12,8 +12,6 @@
 #include "clients/view/parts/settings.h"
 #include "clients/view/parts/stage.h"
 
-#include <gtk/gtk.h>
-
 #define CAMERA_GAP_PX 18 /* beside the names: the arrows that scroll a line */
 #define CAMERA_ZOOM_LEAST 0.3 /* below it, densities */
 #define CAMERA_ZOOM_MOST 6.0
@@ -30,10 +28,10 @@ struct hold {
 struct camera {
     struct place place; /* whoever changes it tells NEWS_PLACE or NEWS_ROWS */
     struct hold hold;
+    int width_px, height_px; /* of the canvas, which sets it */
     /* borrowed, filled by the window */
     const struct stage *stage;
     const struct settings *settings;
-    GtkWidget *canvas; /* the size of the picture is its */
     const struct listener *news;
 };
 
@@ -42,8 +40,8 @@ double camera_along_px(const struct camera *camera);  /* of the canvas, along th
 double camera_across_px(const struct camera *camera);
 double camera_row_pt(const struct camera *camera);  /* from row to row */
 double camera_line_pt(const struct camera *camera); /* of the line in its row */
-double camera_names_px(
-    const struct camera *camera); /* how wide names and arrows are, left of the columns */
+/* How wide names and arrows are, left of the columns. */
+double camera_names_px(const struct camera *camera);
 double camera_height_pt(const struct camera *camera); /* of all rows */
 
 double camera_left_pt(const struct camera *camera); /* what is at the left edge of the columns */
@@ -53,8 +51,8 @@ uint32_t camera_columns(const struct camera *camera); /* that fit, about */
 /* As near to left_pt as the picture goes: it ends where the run does, and what is not here may
  * lie further on. */
 double camera_clamped_pt(const struct camera *camera, double left_pt);
-double camera_end_pt(
-    const struct camera *camera); /* the left edge with the end of the picture at the right */
+/* The left edge with the end of the picture at the right. */
+double camera_end_pt(const struct camera *camera);
 bool camera_needs_more(const struct camera *camera); /* will what is here end soon? */
 
 double camera_x_px(const struct camera *camera, const struct scene_mark *mark);
@@ -66,7 +64,7 @@ const struct scene_mark *camera_hit(const struct camera *camera, double x_px, do
 const struct scene_link *camera_hit_link(const struct camera *camera, double x_px, double y_px);
 const struct scene_mark *
 camera_middle(const struct camera *camera); /* the one nearest to the middle */
-void camera_positions(const struct camera *camera, uint64_t *first,
-                      uint64_t *last); /* of what is seen */
+/* The first and the last position of the log that is seen. */
+void camera_positions(const struct camera *camera, uint64_t *first, uint64_t *last);
 
 #endif

@@ -39,8 +39,8 @@ struct link {
     GCancellable *cancel;
 };
 
-void link_open(struct link *link,
-               const char *what); /* NULL: the default endpoint; goes on by itself */
+/* NULL: the default endpoint; goes on by itself. */
+void link_open(struct link *link, const char *what);
 void link_give_up(struct link *link); /* opening */
 void link_close(struct link *link);
 void link_select(struct link *link, const char *run);

@@ -33,10 +33,10 @@ struct stage {
 /* Makes the scene of the window.  False: there is none. */
 bool stage_build(struct stage *stage, const struct book *book, const struct scene_options *options);
 void stage_free(struct stage *stage); /* empties it */
-void stage_stale(
-    struct stage *stage); /* the same scene looks different now: its tiles do not fit any more */
+/* The same scene looks different now: its tiles do not fit any more. */
+void stage_stale(struct stage *stage);
 const struct scene_mark *stage_mark(const struct stage *stage, struct ref at); /* NULL: not there */
-const struct shown_event *stage_event(const struct stage *stage,
-                                      struct ref at); /* pending ones, too; or NULL */
+/* Pending ones, too; or NULL. */
+const struct shown_event *stage_event(const struct stage *stage, struct ref at);
 
 #endif

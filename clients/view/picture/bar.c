@@ -46,7 +46,7 @@ static void on_down(GtkAdjustment *adjustment, gpointer data)
     view->camera.place.rise_pt = gtk_adjustment_get_value(adjustment);
     if (view->stage.row_total > view->stage.window.row_count)
         news_tell(&view->news, NEWS_PLACE);
-    gtk_widget_queue_draw(view->canvas);
+    news_tell(&view->news, NEWS_SEEN);
 }
 
 GtkWidget *bar_new(struct view *view)

@@ -213,8 +213,8 @@ static void on_resize(GtkDrawingArea *area, int width, int height, gpointer data
 {
     struct view *view = data;
     (void)area;
-    (void)width;
-    (void)height;
+    view->camera.width_px = width;
+    view->camera.height_px = height;
     bar_update(view);
     news_tell(&view->news, NEWS_PLACE);
 }
@@ -234,7 +234,7 @@ static GtkWidget *new_area(struct view *view)
 
 GtkWidget *canvas_new(struct view *view)
 {
-    view->canvas = view->camera.canvas = new_area(view);
+    view->canvas = new_area(view);
     GtkWidget *grid = bar_new(view);
     pointer_watch(view, view->canvas);
     return grid;

@@ -12,8 +12,8 @@
 
 struct view;
 
-bool density_read(const struct answer *answer,
-                  struct shown_density *density); /* false: none is in this part */
+/* False: none is in this part. */
+bool density_read(const struct answer *answer, struct shown_density *density);
 /* Of which lines; the caller frees rows and joined, or density_ask does.  False: there are none
  * yet. */
 /* Asks for a density of these rows, which it frees. */

@@ -92,8 +92,7 @@ static void take_far(void *user, const struct answer *answer)
             p->far_to = (double)density.to;
         }
         bar_update(view);
-        gtk_widget_queue_draw(view->canvas);
-        gtk_widget_queue_draw(view->map.widget);
+        news_tell(&view->news, NEWS_SEEN);
     }
     if (inquiry_again(&view->far.counting, answer))
         news_tell(&view->news, NEWS_PLACE);

@@ -28,7 +28,7 @@ void rows_done(struct view *view);
 uint32_t rows_index(const struct place *place, uint32_t line);
 uint32_t rows_first(const struct place *place, uint32_t i);
 uint32_t rows_end(const struct place *place, uint32_t i);
-void rows_carry(struct place *place, uint32_t first, uint32_t end,
-                uint32_t to); /* first .. end - 1 to before `to` */
+/* Moves the rows first .. end - 1 to before `to`. */
+void rows_carry(struct place *place, uint32_t first, uint32_t end, uint32_t to);
 
 #endif

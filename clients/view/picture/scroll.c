@@ -43,8 +43,7 @@ static void moved(struct view *view)
 {
     if (view->settings.reselect && view->camera.place.selected.line && !view->scroll.reselect)
         view->scroll.reselect = g_timeout_add(300, on_reselect, view);
-    gtk_widget_queue_draw(view->canvas);
-    gtk_widget_queue_draw(view->map.widget);
+    news_tell(&view->news, NEWS_SEEN);
     if (camera_needs_more(&view->camera))
         news_tell(&view->news, NEWS_PLACE);
 }

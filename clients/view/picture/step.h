@@ -15,8 +15,8 @@ void step_along(struct view *view, int step); /* its line */
 void step_across(struct view *view, int rows); /* to the neighbouring line */
 void step_partner(struct view *view);
 void step_to(struct view *view, enum asked_step step);
-void step_recorded(struct view *view,
-                   int step); /* along the recorded order, on lines that are shown */
+/* Along the recorded order, on lines that are shown. */
+void step_recorded(struct view *view, int step);
 void step_recorded_into(struct view *view, int step); /* into clusters, too: opens them */
 
 #endif

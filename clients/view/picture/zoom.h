@@ -4,8 +4,8 @@
 
 struct view;
 
-void zoom_by(struct view *view, double factor, double x_px,
-             double y_px); /* around a point; x -1: what is selected */
+/* Around a point; x -1: what is selected. */
+void zoom_by(struct view *view, double factor, double x_px, double y_px);
 void zoom_fit(struct view *view);   /* the whole run */
 void zoom_reset(struct view *view); /* as at first */
 
