@@ -8,7 +8,7 @@ struct view;
 
 void patience_begin(struct view *view); /* with a connection */
 void patience_end(struct view *view);
-bool patience_is_out(const struct view *view);
+bool patience_is_out(const struct view *view); /* was it told? */
 void patience_give_up(struct view *view); /* waits for no picture any more */
 
 #endif

@@ -18,8 +18,9 @@ struct panel {
     void (*clear)(struct view *view);                /* another run; or NULL */
 };
 
+void panel_show(struct view *view, const char *name); /* and the side panel, if it is not there */
+
 /* What a panel keeps, freed with the window by g_free. */
-void panel_show(struct view *view, const char *name);
 void panel_keep(struct view *view, const struct panel *panel, void *state);
 void *panel_state(const struct view *view, const struct panel *panel);
 

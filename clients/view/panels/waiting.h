@@ -6,7 +6,7 @@
 
 struct view;
 
-const struct shown_event *
-waiting_oldest(struct view *view); /* the event that waits longest; NULL: none */
+/* The event that waits longest; NULL: none. */
+const struct shown_event *waiting_oldest(struct view *view);
 
 #endif

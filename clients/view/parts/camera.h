@@ -62,8 +62,8 @@ int camera_row_at(const struct camera *camera, double y_px); /* index in the sce
 /* NULL: there is none near. */
 const struct scene_mark *camera_hit(const struct camera *camera, double x_px, double y_px);
 const struct scene_link *camera_hit_link(const struct camera *camera, double x_px, double y_px);
-const struct scene_mark *
-camera_middle(const struct camera *camera); /* the one nearest to the middle */
+/* The one nearest to the middle. */
+const struct scene_mark *camera_middle(const struct camera *camera);
 /* The first and the last position of the log that is seen. */
 void camera_positions(const struct camera *camera, uint64_t *first, uint64_t *last);
 

@@ -8,14 +8,14 @@
 #include "clients/view/parts/camera.h"
 
 void hold_leave_follow(struct camera *camera); /* the place stays where it is as the run grows */
-void hold_forget_moves(struct place *place); /* of single lines */
+void hold_forget_moves(struct place *place);   /* of single lines */
 /* The event becomes the anchor, near x_px. */
-/* Holds them in the middle; position: of the event in the log, or NO_POSITION. */
 void hold_anchor(struct camera *camera, struct ref event, double x_px);
+/* Holds them in the middle; position: of the event in the log, or NO_POSITION. */
 void hold_event(struct camera *camera, struct ref event, uint64_t position);
 void hold_position(struct camera *camera, uint64_t position);
-/* The picture will change around the selected event, or whatever is in the middle. */
 void hold_time(struct camera *camera, int64_t ns);
+/* The picture will change around the selected event, or whatever is in the middle. */
 void hold_keep_selected(struct camera *camera);
 void hold_settle(struct camera *camera); /* a window came: holds, follows, ends */
 

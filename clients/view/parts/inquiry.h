@@ -1,4 +1,7 @@
-/* A question of which one is under way at a time, kept by the part of the viewer that asks it. */
+/* A question of which one is under way at a time, kept by the part of the viewer that asks it.
+ *
+ * `again`: another was wished for meanwhile; the newest wish is asked when the answer is here.
+ * Zeroed: never asked. */
 #ifndef CLIENTS_VIEW_PARTS_INQUIRY_H
 #define CLIENTS_VIEW_PARTS_INQUIRY_H
 
@@ -6,8 +9,6 @@
 #include "wire/asked.h"
 #include "wire/shown.h"
 
-/* `again`: another was wished for meanwhile; the newest wish is asked when the answer is here. 
- * Zeroed: never asked. */
 struct inquiry {
     uint32_t id;
     bool again;
@@ -22,11 +23,12 @@ bool inquiry_runs(const struct link *link, const struct inquiry *inquiry); /* is
  * once. */
 bool inquiry_may(struct link *link, struct inquiry *inquiry);
 bool inquiry_again(struct inquiry *inquiry, const struct answer *answer);
-/* Asks for a window; frees what request has of its own. */
 void inquiry_cancel(struct link *link, struct inquiry *inquiry);
+
+/* Asks for a window; frees what request has of its own. */
 void inquiry_window(struct link *link, struct inquiry *inquiry, struct window_request *request,
-                    /* A part of its answer.  False: there is no window in it. */
                     source_take *take, void *user);
+/* A part of its answer.  False: there is no window in it. */
 bool inquiry_window_read(const struct answer *answer, struct shown_window *window);
 
 #endif

@@ -21,8 +21,8 @@ struct settings {
 };
 
 void settings_load(struct settings *settings); /* what cannot be read is as at first */
-/* Puts a source before all others that were opened.  NULL and `latest` are not kept. */
 void settings_save(const struct settings *settings);
+/* Puts a source before all others that were opened.  NULL and `latest` are not kept. */
 void settings_remember(struct settings *settings, const char *source);
 struct paint_theme settings_theme(const struct settings *settings);
 

@@ -36,7 +36,7 @@ void stage_free(struct stage *stage); /* empties it */
 /* The same scene looks different now: its tiles do not fit any more. */
 void stage_stale(struct stage *stage);
 const struct scene_mark *stage_mark(const struct stage *stage, struct ref at); /* NULL: not there */
-/* Pending ones, too; or NULL. */
+/* Of pending ones, too; NULL: it is not here. */
 const struct shown_event *stage_event(const struct stage *stage, struct ref at);
 
 #endif

@@ -18,11 +18,11 @@ struct status {
     bool offers; /* the banner's button accepts */
 };
 
-GtkWidget *status_line_new(struct status *status,
-                           GtkWidget *beside); /* beside: between its text and the progress */
+/* beside: comes between its text and the progress. */
+GtkWidget *status_line_new(struct status *status, GtkWidget *beside);
 GtkWidget *status_banner_new(struct status *status);
-/* Something went wrong; with a button, NULL none, it can be tried again. */
 void status_say(struct status *status, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Something went wrong; with a button, NULL none, it can be tried again. */
 void status_trouble(struct status *status, const char *button, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 void status_offer(struct status *status, const char *button, const char *text);

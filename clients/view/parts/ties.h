@@ -19,8 +19,8 @@ struct ties {
 };
 
 void ties_clear(struct ties *ties); /* nothing is known */
-/* What was asked before is not wanted any more.  Line 0: no event is selected. */
-/* How they stand, and why. */
+/* How they stand, and why.  What was asked before is not wanted any more; line 0: no event is
+ * selected. */
 void ties_ask(struct ties *ties, struct ref selected, struct ref second);
 void ties_count(struct ties *ties, struct ref selected); /* how many stand how to it */
 

@@ -16,10 +16,11 @@ struct view;
 /* Of very many lines, until they are arranged, those have rows that have events in the window. */
 bool rows_by_events(const struct view *view);
 void rows_taken(struct view *view, const struct shown_window *window); /* it is to be shown */
-/* As for a window, but those that are shown where otherwise all were meant.  False: none are. */
 void rows_for_request(struct view *view, struct window_request *request);
-/* Before and after a change of rows: the place gets rows of its own, and it can be undone. */
+/* As for a window, but those that are shown where otherwise all were meant.  False: none are. */
 bool rows_for_density(struct view *view, struct window_request *request);
+
+/* Before and after a change of rows: the place gets rows of its own, and it can be undone. */
 void rows_begin(struct view *view, const char *what);
 void rows_done(struct view *view);
 

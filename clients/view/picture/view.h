@@ -50,8 +50,8 @@ struct view {
     struct step step;
     struct timescale timescale;
     struct status status;
-    /* of the files of these names, which alone know what is in there */
     GtkWidget *window, *canvas, *legend;
+    /* of the files of these names, which alone know what is in there */
     struct session *session;
     struct patience *patience;
     struct runs *runs;
@@ -59,8 +59,8 @@ struct view {
     struct welcome *welcome;
     struct printing *printing;
     struct fetch *fetch;
-    GMenu *recent;             /* menu.c */
-    GSubprocess *exporting;    /* save.c */
+    GMenu *recent; /* menu.c */
+    GSubprocess *exporting; /* save.c */
     GtkWidget *stack; /* window.c, welcome.c: the picture or the page that is there instead */
     GtkWidget *panel, *panels; /* panels/: the side panel, and the stack of its pages */
 };
