@@ -3,7 +3,9 @@
 #define CLIENTS_VIEW_PICTURE_JUMP_H
 
 #include "wire/event.h"
+
 struct view;
+
 /* Selects it, and brings it to the middle.  position: of the event in the log, or NO_POSITION. */
 void jump_to_event(struct view *view, struct ref at, uint64_t position);
 void jump_to_position(struct view *view, uint64_t position);
