@@ -36,7 +36,7 @@ RENDER  = $(wildcard render/*.c)
 SITE    = $(wildcard clients/site/*.c) $(wildcard clients/book/*.c)
 SOURCE  = $(wildcard clients/source/*.c)
 POET    = $(wildcard clients/poet/*.c)
-VIEW    = $(wildcard clients/view/*.c clients/view/panels/*.c)
+VIEW    = $(wildcard clients/view/*.c clients/view/*/*.c)
 MPI     = $(wildcard clients/trace/mpi/*.c)
 PROCESS = $(wildcard clients/trace/process/*.c)
 
@@ -201,6 +201,11 @@ E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildca
 # Everything that a unit test may be about, a library so that each links only what it needs.
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
          clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c
+ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display, but what its libraries declare
+TESTED += $(patsubst %,clients/view/parts/%.c,camera history hold stage)
+else
+UNITS := $(filter-out test_camera test_history,$(UNITS))
+endif
 LIBS_TEST = -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash
 $(B)/tests/tested.a: $(patsubst %.c,$(B)/o/%.o,$(TESTED))
 	$(call step,AR,$@)

@@ -1,39 +1,85 @@
-/* Everything that can be done, in one table: from it come the actions of the window, their keys, and the
- * window of shortcuts. */
-#include "clients/view/view.h"
+#include "clients/view/action.h"
+
+#include "clients/source/place.h"
+#include "clients/view/fetch.h"
+#include "clients/view/goto.h"
+#include "clients/view/open.h"
+#include "clients/view/panels/bookmarks.h"
+#include "clients/view/panels/event.h"
+#include "clients/view/panels/find.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/panels/waiting.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/history.h"
+#include "clients/view/parts/hold.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/pattern.h"
+#include "clients/view/picture/arrange.h"
+#include "clients/view/picture/bar.h"
+#include "clients/view/picture/cluster.h"
+#include "clients/view/picture/colour.h"
+#include "clients/view/picture/crossing.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/picture.h"
+#include "clients/view/picture/scroll.h"
+#include "clients/view/picture/select.h"
+#include "clients/view/picture/slide.h"
+#include "clients/view/picture/step.h"
+#include "clients/view/picture/timescale.h"
+#include "clients/view/picture/view.h"
+#include "clients/view/picture/zoom.h"
+#include "clients/view/preferences.h"
+#include "clients/view/print.h"
+#include "clients/view/save.h"
+#include "clients/view/views.h"
+#include "render/scene.h"
+#include "wire/asked.h"
+#include "wire/event.h"
+#include "wire/shown.h"
 
 #include <stdlib.h>
 
 typedef void (*deed)(struct view *view);
 
+/* ---- deeds that are not a function elsewhere ---- */
 static void show_shortcuts(struct view *view);
 
-/* ---- deeds that are not a function elsewhere ---- */
+static void do_follow(struct view *v) { scroll_follow(v, true); }
+static void do_page_left(struct view *v) { scroll_page(v, -1); }
+static void do_page_right(struct view *v) { scroll_page(v, 1); }
 
-static void do_follow(struct view *v) { motion_follow(v, true); }
-static void do_columns(struct view *v, int n) { motion_pan(v, n * SCENE_COLUMN_PT * v->place.zoom, 0); }
-static void do_rows(struct view *v, int n) { motion_pan(v, 0, n * stage_row_pt(v) * v->place.zoom); }
+static void do_columns(struct view *v, int n)
+{
+    scroll_pan(v, n * SCENE_COLUMN_PT * v->camera.place.zoom, 0);
+}
+
+static void do_rows(struct view *v, int n)
+{
+    scroll_pan(v, 0, n * camera_row_pt(&v->camera) * v->camera.place.zoom);
+}
+
 /* Keys point where they point, whichever way the lines run. */
-static void do_left(struct view *v) { stage_vertical(v) ? do_rows(v, -1) : do_columns(v, -1); }
-static void do_right(struct view *v) { stage_vertical(v) ? do_rows(v, 1) : do_columns(v, 1); }
-static void do_page_left(struct view *v) { motion_page(v, -1); }
-static void do_page_right(struct view *v) { motion_page(v, 1); }
-static void do_row_up(struct view *v) { stage_vertical(v) ? do_columns(v, -1) : do_rows(v, -1); }
-static void do_row_down(struct view *v) { stage_vertical(v) ? do_columns(v, 1) : do_rows(v, 1); }
-static void do_back(struct view *v) { stage_vertical(v) ? motion_across(v, -1) : motion_along(v, -1); }
-static void do_on(struct view *v) { stage_vertical(v) ? motion_across(v, 1) : motion_along(v, 1); }
-static void do_up(struct view *v) { stage_vertical(v) ? motion_along(v, -1) : motion_across(v, -1); }
-static void do_down(struct view *v) { stage_vertical(v) ? motion_along(v, 1) : motion_across(v, 1); }
-static void do_cause(struct view *v) { motion_step(v, STEP_CAUSE); }
-static void do_effect(struct view *v) { motion_step(v, STEP_EFFECT); }
-static void do_recorded_back(struct view *v) { motion_recorded(v, -1); }
-static void do_recorded_on(struct view *v) { motion_recorded(v, 1); }
-static void do_into_back(struct view *v) { motion_recorded_into(v, -1); }
-static void do_into_on(struct view *v) { motion_recorded_into(v, 1); }
-static void do_line_left(struct view *v) { motion_line(v, v->place.selected.line, 1); }
-static void do_line_right(struct view *v) { motion_line(v, v->place.selected.line, -1); }
-static void do_zoom_in(struct view *v) { motion_zoom(v, 1.25, -1, -1); }
-static void do_zoom_out(struct view *v) { motion_zoom(v, 0.8, -1, -1); }
+static bool turned(const struct view *v) { return camera_vertical(&v->camera); }
+static void do_left(struct view *v) { turned(v) ? do_rows(v, -1) : do_columns(v, -1); }
+static void do_right(struct view *v) { turned(v) ? do_rows(v, 1) : do_columns(v, 1); }
+static void do_row_up(struct view *v) { turned(v) ? do_columns(v, -1) : do_rows(v, -1); }
+static void do_row_down(struct view *v) { turned(v) ? do_columns(v, 1) : do_rows(v, 1); }
+static void do_back(struct view *v) { turned(v) ? step_across(v, -1) : step_along(v, -1); }
+static void do_on(struct view *v) { turned(v) ? step_across(v, 1) : step_along(v, 1); }
+static void do_up(struct view *v) { turned(v) ? step_along(v, -1) : step_across(v, -1); }
+static void do_down(struct view *v) { turned(v) ? step_along(v, 1) : step_across(v, 1); }
+
+static void do_cause(struct view *v) { step_to(v, STEP_CAUSE); }
+static void do_effect(struct view *v) { step_to(v, STEP_EFFECT); }
+static void do_recorded_back(struct view *v) { step_recorded(v, -1); }
+static void do_recorded_on(struct view *v) { step_recorded(v, 1); }
+static void do_into_back(struct view *v) { step_recorded_into(v, -1); }
+static void do_into_on(struct view *v) { step_recorded_into(v, 1); }
+static void do_line_left(struct view *v) { slide_line(v, v->camera.place.selected.line, 1); }
+static void do_line_right(struct view *v) { slide_line(v, v->camera.place.selected.line, -1); }
+static void do_zoom_in(struct view *v) { zoom_by(v, 1.25, -1, -1); }
+static void do_zoom_out(struct view *v) { zoom_by(v, 0.8, -1, -1); }
 static void do_find_next(struct view *v) { find_next(v, 1); }
 static void do_find_previous(struct view *v) { find_next(v, -1); }
 static void do_waiting(struct view *v) { panel_show(v, "waiting"); }
@@ -41,27 +87,19 @@ static void do_trouble(struct view *v) { panel_show(v, "trouble"); }
 static void do_text(struct view *v) { panel_show(v, "text"); }
 static void do_events(struct view *v) { panel_show(v, "find"); }
 static void do_details(struct view *v) { panel_show(v, "event"); }
-static void do_latest(struct view *v) { link_open(v, "latest"); }
-static void do_default(struct view *v) { link_open(v, NULL); }
+static void do_latest(struct view *v) { link_open(&v->link, "latest"); }
+static void do_default(struct view *v) { link_open(&v->link, NULL); }
+static void do_undo(struct view *v) { history_undo(&v->history); }
+static void do_redo(struct view *v) { history_redo(&v->history); }
 static void do_quit(struct view *v) { gtk_window_close(GTK_WINDOW(v->window)); }
-static void do_by_process(struct view *v) { rows_cluster(v, ROWS_BY_PROCESS); }
-static void do_by_kind(struct view *v) { rows_cluster(v, ROWS_BY_KIND); }
-static void do_by_name(struct view *v) { rows_cluster(v, ROWS_BY_NAME); }
-static void do_by_description(struct view *v) { rows_cluster(v, ROWS_BY_DESCRIPTION); }
-
-static void do_reset_zoom(struct view *v)
-{
-    if (v->place.far) {
-        v->place.zoom = ZOOM_FIRST;
-        motion_to_position(v, far_position(v, stage_along_px(v) / 2.0));
-    } else {
-        motion_zoom(v, ZOOM_FIRST / v->place.zoom, -1, -1);
-    }
-}
+static void do_by_process(struct view *v) { cluster_by(v, CLUSTER_BY_PROCESS); }
+static void do_by_kind(struct view *v) { cluster_by(v, CLUSTER_BY_KIND); }
+static void do_by_name(struct view *v) { cluster_by(v, CLUSTER_BY_NAME); }
+static void do_by_description(struct view *v) { cluster_by(v, CLUSTER_BY_DESCRIPTION); }
 
 static void do_escape(struct view *v)
 {
-    motion_select(v, (struct ref){0, 0}, false);
+    select_event(v, (struct ref){0, 0}, false);
     gtk_widget_grab_focus(v->canvas);
 }
 
@@ -70,37 +108,38 @@ static void do_first_waiting(struct view *v)
     panel_show(v, "waiting");
     const struct shown_event *oldest = waiting_oldest(v);
     if (oldest)
-        motion_to_event(v, oldest->at, oldest->position);
+        jump_to_event(v, oldest->at, oldest->position);
 }
 
 /* ---- switches: their state is in the place or the settings ---- */
 
 static void do_fold(struct view *v)
 {
-    history_mark(v, "fold");
-    motion_keep_selected(v);
-    v->place.fold = !v->place.fold;
-    link_window(v);
+    history_mark(&v->history, "fold");
+    hold_keep_selected(&v->camera);
+    v->camera.place.fold = !v->camera.place.fold;
+    news_tell(&v->news, NEWS_PLACE);
 }
 
 static void do_time(struct view *v)
 {
-    motion_time(v, v->place.column_ns ? 0 : v->time_before > 0.5 ? v->time_before : 4);
+    double before = v->timescale.before > 0.5 ? v->timescale.before : 4;
+    timescale_set(v, v->camera.place.column_ns ? 0 : before);
 }
 
 static void do_stands(struct view *v)
 {
-    history_mark(v, "stands");
-    v->place.stands = !v->place.stands;
-    stage_stale(v);
-    link_colour(v);
+    history_mark(&v->history, "stands");
+    v->camera.place.stands = !v->camera.place.stands;
+    news_tell(&v->news, NEWS_LOOK);
+    colour_ask(v);
 }
 
 static void hide(struct view *v, uint8_t what)
 {
-    history_mark(v, "only");
-    v->place.hide ^= what;
-    stage_stale(v);
+    history_mark(&v->history, "only");
+    v->camera.place.hide ^= what;
+    news_tell(&v->news, NEWS_LOOK);
 }
 
 static void do_hide_past(struct view *v) { hide(v, HIDE_PAST); }
@@ -110,52 +149,55 @@ static void do_hide_concurrent(struct view *v) { hide(v, HIDE_CONCURRENT); }
 static void do_panel(struct view *v)
 {
     v->settings.panel = !v->settings.panel;
-    settings_apply(v);
+    news_tell(&v->news, NEWS_SETTINGS);
 }
 
 static void do_map(struct view *v)
 {
     v->settings.map = !v->settings.map;
-    settings_apply(v);
+    news_tell(&v->news, NEWS_SETTINGS);
 }
 
 static void do_dark(struct view *v)
 {
     v->settings.look.dark = !v->settings.look.dark;
     v->settings.dark_follows = false;
-    settings_apply(v);
+    news_tell(&v->news, NEWS_SETTINGS);
 }
 
 static void do_legend(struct view *v)
 {
     v->settings.look.legend = !v->settings.look.legend;
-    settings_apply(v);
+    news_tell(&v->news, NEWS_SETTINGS);
 }
 
-static bool is_fold(const struct view *v) { return v->place.fold; }
-static bool is_time(const struct view *v) { return v->place.column_ns > 0; }
-static bool is_stands(const struct view *v) { return v->place.stands; }
-static bool is_hide_past(const struct view *v) { return v->place.hide & HIDE_PAST; }
-static bool is_hide_future(const struct view *v) { return v->place.hide & HIDE_FUTURE; }
-static bool is_hide_concurrent(const struct view *v) { return v->place.hide & HIDE_CONCURRENT; }
+static bool is_fold(const struct view *v) { return v->camera.place.fold; }
+static bool is_time(const struct view *v) { return v->camera.place.column_ns > 0; }
+static bool is_stands(const struct view *v) { return v->camera.place.stands; }
+static bool is_hide_past(const struct view *v) { return v->camera.place.hide & HIDE_PAST; }
+static bool is_hide_future(const struct view *v) { return v->camera.place.hide & HIDE_FUTURE; }
+static bool is_hide_concurrent(const struct view *v)
+{
+    return v->camera.place.hide & HIDE_CONCURRENT;
+}
 static bool is_panel(const struct view *v) { return v->settings.panel; }
 static bool is_map(const struct view *v) { return v->settings.map; }
 static void do_vertical(struct view *v)
 {
     v->settings.look.vertical = !v->settings.look.vertical;
-    if (v->stage.scene && !v->place.far)
-        motion_keep_selected(v);
-    settings_apply(v);
-    stage_rebuild(v);
-    canvas_bars(v);
-    link_window(v);
+    if (v->stage.scene && !v->camera.place.far)
+        hold_keep_selected(&v->camera);
+    news_tell(&v->news, NEWS_SETTINGS);
+    picture_rebuild(v);
+    bar_update(v);
+    news_tell(&v->news, NEWS_PLACE);
 }
 
 static bool is_vertical(const struct view *v) { return v->settings.look.vertical; }
 static bool is_dark(const struct view *v) { return v->settings.look.dark; }
 static bool is_legend(const struct view *v) { return v->settings.look.legend; }
-static bool is_follow(const struct view *v) { return v->place.follow; }
-static void do_follow_switch(struct view *v) { motion_follow(v, !v->place.follow); }
+static bool is_follow(const struct view *v) { return v->camera.place.follow; }
+static void do_follow_switch(struct view *v) { scroll_follow(v, !v->camera.place.follow); }
 
 /* ---- the table ---- */
 
@@ -168,12 +210,14 @@ static const struct action {
     {"Moving", "event-on", "On along its line", "Right", do_on, NULL},
     {"Moving", "event-up", "To the line above", "Up", do_up, NULL},
     {"Moving", "event-down", "To the line below", "Down", do_down, NULL},
-    {"Moving", "partner", "To its partner", "Return KP_Enter", motion_partner, NULL},
+    {"Moving", "partner", "To its partner", "Return KP_Enter", step_partner, NULL},
     {"Moving", "cause", "To the nearest cause on another line", "bracketleft", do_cause, NULL},
     {"Moving", "effect", "To the nearest effect on another line", "bracketright", do_effect, NULL},
-    {"Moving", "recorded-back", "Back along the recorded order", "p BackSpace", do_recorded_back, NULL},
+    {"Moving", "recorded-back", "Back along the recorded order", "p BackSpace", do_recorded_back,
+     NULL},
     {"Moving", "recorded-on", "On along the recorded order", "n space", do_recorded_on, NULL},
-    {"Moving", "recorded-into-back", "Back along it, into clusters", "<Shift>p", do_into_back, NULL},
+    {"Moving", "recorded-into-back", "Back along it, into clusters", "<Shift>p", do_into_back,
+     NULL},
     {"Moving", "recorded-into-on", "On along it, into clusters", "<Shift>n", do_into_on, NULL},
     {"Scrolling", "left", "By a column", "<Shift>Left", do_left, NULL},
     {"Scrolling", "right", "By a column", "<Shift>Right", do_right, NULL},
@@ -181,16 +225,18 @@ static const struct action {
     {"Scrolling", "row-down", "By a row", "<Shift>Down", do_row_down, NULL},
     {"Scrolling", "page-left", "By a page", "Page_Up", do_page_left, NULL},
     {"Scrolling", "page-right", "By a page", "Page_Down", do_page_right, NULL},
-    {"Scrolling", "start", "To the begin", "Home", motion_start, NULL},
+    {"Scrolling", "start", "To the begin", "Home", scroll_start, NULL},
     {"Scrolling", "end", "To the end, and follow the run", "End f", do_follow, NULL},
     {"Scrolling", "follow", "Follow the run, or stop it", "<Shift>f", do_follow_switch, is_follow},
     {"Scrolling", "line-left", "The selected line alone, to the left", "comma", do_line_left, NULL},
-    {"Scrolling", "line-right", "The selected line alone, to the right", "period", do_line_right, NULL},
-    {"Scrolling", "go", "Go to an event, a time, a share of the run", "<Control>g", window_go_dialog, NULL},
+    {"Scrolling", "line-right", "The selected line alone, to the right", "period", do_line_right,
+     NULL},
+    {"Scrolling", "go", "Go to an event, a time, a share of the run", "<Control>g", goto_dialog,
+     NULL},
     {"Zoom", "zoom-in", "In", "plus equal KP_Add <Control>plus", do_zoom_in, NULL},
     {"Zoom", "zoom-out", "Out", "minus KP_Subtract <Control>minus", do_zoom_out, NULL},
-    {"Zoom", "zoom-reset", "As at first", "0 <Control>0", do_reset_zoom, NULL},
-    {"Zoom", "fit", "The whole run", "asterisk", motion_fit, NULL},
+    {"Zoom", "zoom-reset", "As at first", "0 <Control>0", zoom_reset, NULL},
+    {"Zoom", "fit", "The whole run", "asterisk", zoom_fit, NULL},
     {"Zoom", "time", "By order or by time", "t", do_time, is_time},
     {"Asking", "find", "Find", "<Control>f slash", find_focus, NULL},
     {"Asking", "find-next", "The next hit", "F3 <Control><Shift>g", do_find_next, NULL},
@@ -199,22 +245,23 @@ static const struct action {
     {"Asking", "stands", "Colour past and future", "c", do_stands, is_stands},
     {"Asking", "hide-past", "Without the past", "<Alt>1", do_hide_past, is_hide_past},
     {"Asking", "hide-future", "Without the future", "<Alt>2", do_hide_future, is_hide_future},
-    {"Asking", "hide-concurrent", "Without what is concurrent", "<Alt>3", do_hide_concurrent, is_hide_concurrent},
+    {"Asking", "hide-concurrent", "Without what is concurrent", "<Alt>3", do_hide_concurrent,
+     is_hide_concurrent},
     {"Asking", "bookmark", "Set a bookmark", "<Control>d", bookmarks_add, NULL},
     {"Asking", "editor", "Open the source", "<Control>e", event_edit, NULL},
     {"Asking", "escape", "Select nothing", "Escape", do_escape, NULL},
-    {"Lines", "show-all", "Show all", "<Control><Shift>h", rows_all, NULL},
-    {"Lines", "only-tied", "Only those tied to the selected event", "o", rows_only, NULL},
-    {"Lines", "least-crossing", "In the order of least crossing", "l", rows_least_crossing, NULL},
+    {"Lines", "show-all", "Show all", "<Control><Shift>h", arrange_all, NULL},
+    {"Lines", "only-tied", "Only those tied to the selected event", "o", arrange_only, NULL},
+    {"Lines", "least-crossing", "In the order of least crossing", "l", crossing_least, NULL},
     {"Lines", "cluster-process", "Clusters by process", "", do_by_process, NULL},
     {"Lines", "cluster-kind", "Clusters by kind", "", do_by_kind, NULL},
     {"Lines", "cluster-name", "Clusters by name", "", do_by_name, NULL},
-    {"Lines", "cluster-pattern", "Join lines by their names…", "<Shift>c", window_cluster_dialog, NULL},
-    {"Lines", "hide-pattern", "Hide lines by their names…", "<Shift>h", window_hide_dialog, NULL},
+    {"Lines", "cluster-pattern", "Join lines by their names…", "<Shift>c", pattern_join, NULL},
+    {"Lines", "hide-pattern", "Hide lines by their names…", "<Shift>h", pattern_hide, NULL},
     {"Lines", "cluster-description", "Clusters of the description", "", do_by_description, NULL},
     {"Lines", "fold", "Fold like visits", "z", do_fold, is_fold},
-    {"Window", "undo", "Undo a change of view", "<Control>z", history_undo, NULL},
-    {"Window", "redo", "Redo it", "<Control><Shift>z <Control>y", history_redo, NULL},
+    {"Window", "undo", "Undo a change of view", "<Control>z", do_undo, NULL},
+    {"Window", "redo", "Redo it", "<Control><Shift>z <Control>y", do_redo, NULL},
     {"Window", "panel", "Side panel", "F9", do_panel, is_panel},
     {"Window", "map", "Map of the run", "F4", do_map, is_map},
     {"Window", "vertical", "Lines run down", "v", do_vertical, is_vertical},
@@ -225,8 +272,8 @@ static const struct action {
     {"Window", "show-waiting", "Page: who waits", "<Alt>w", do_waiting, NULL},
     {"Window", "show-trouble", "Page: trouble", "<Alt>t", do_trouble, NULL},
     {"Window", "show-text", "Page: the picture in words", "<Alt>x", do_text, NULL},
-    {"File", "open", "Open a trace", "<Control>o", window_open_dialog, NULL},
-    {"File", "connect", "Connect to a server", "<Control>l", window_connect_dialog, NULL},
+    {"File", "open", "Open a trace", "<Control>o", open_dialog, NULL},
+    {"File", "connect", "Connect to a server", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},
     {"File", "default", "Wait for a program", "", do_default, NULL},
     {"File", "save", "Save the diagram", "<Control>s", save_diagram, NULL},
@@ -237,8 +284,9 @@ static const struct action {
     {"File", "copy-image", "Copy the picture", "<Control>c", save_copy_image, NULL},
     {"File", "copy-text", "Copy it as text", "<Control><Shift>c", print_to_clipboard, NULL},
     {"File", "copy-command", "Copy as a command", "", save_copy_command, NULL},
-    {"File", "settings", "Settings", "<Control>comma", settings_dialog, NULL},
-    {"File", "shortcuts", "Shortcuts", "<Control>question <Control><Shift>slash F1", show_shortcuts, NULL},
+    {"File", "settings", "Settings", "<Control>comma", preferences_show, NULL},
+    {"File", "shortcuts", "Shortcuts", "<Control>question <Control><Shift>slash F1", show_shortcuts,
+     NULL},
     {"File", "quit", "Close the window", "<Control>q <Control>w", do_quit, NULL},
 };
 
@@ -260,21 +308,22 @@ static void on_line(GSimpleAction *action, GVariant *parameter, gpointer data)
     struct view *view = data;
     const char *name = g_action_get_name(G_ACTION(action));
     uint32_t line = (uint32_t)strtoul(g_variant_get_string(parameter, NULL), NULL, 10);
-    line = line ? line : view->place.selected.line;
+    line = line ? line : view->camera.place.selected.line;
     if (g_strcmp0(name, "hide-line") == 0)
-        rows_hide(view, line);
+        arrange_hide(view, line);
     else if (g_strcmp0(name, "join-line") == 0)
-        rows_join(view, line);
+        cluster_join(view, line);
     else if (g_strcmp0(name, "split-line") == 0)
-        rows_split(view, line);
+        cluster_split(view, line);
     else
-        rows_shift(view, line, g_strcmp0(name, "line-up") == 0 ? -1 : 1);
+        arrange_shift(view, line, g_strcmp0(name, "line-up") == 0 ? -1 : 1);
 }
 
 static void on_recent(GSimpleAction *action, GVariant *parameter, gpointer data)
 {
     (void)action;
-    link_open(data, g_variant_get_string(parameter, NULL));
+    struct view *view = data;
+    link_open(&view->link, g_variant_get_string(parameter, NULL));
 }
 
 /* Those for the line of the selected event. */
@@ -294,10 +343,11 @@ static bool with_modifier(const char *key)
            (key[0] == 'F' && g_ascii_isdigit(key[1])) || g_str_has_prefix(key, "<Shift>F");
 }
 
-/* Plain keys are the picture's alone; the others the window's, after the widget that has the focus: in an
- * entry Ctrl+C copies what is selected there. */
-static void add_key(struct view *view, GtkShortcutController *of_window, GtkShortcutController *of_canvas,
-                    const char *key, const char *action, GVariant *target)
+/* Plain keys are the picture's alone; the others the window's, after the widget that has the
+ * focus: in an entry Ctrl+C copies what is selected there. */
+static void add_key(struct view *view, GtkShortcutController *of_window,
+                    GtkShortcutController *of_canvas, const char *key, const char *action,
+                    GVariant *target)
 {
     GtkShortcutTrigger *trigger = gtk_shortcut_trigger_parse_string(key);
     if (!trigger) {
@@ -313,14 +363,16 @@ static void add_key(struct view *view, GtkShortcutController *of_window, GtkShor
 
 void actions_install(struct view *view)
 {
-    static const char *const on_lines[] = {"hide-line", "join-line", "split-line", "line-up", "line-down"};
+    static const char *const on_lines[] = {"hide-line", "join-line", "split-line", "line-up",
+                                           "line-down"};
     GtkShortcutController *of_window = GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
                           *of_canvas = GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new());
     for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
         const struct action *a = &actions[i];
         GSimpleAction *action =
-            a->state ? g_simple_action_new_stateful(a->name, NULL, g_variant_new_boolean(a->state(view)))
-                     : g_simple_action_new(a->name, NULL);
+            a->state
+                ? g_simple_action_new_stateful(a->name, NULL, g_variant_new_boolean(a->state(view)))
+                : g_simple_action_new(a->name, NULL);
         g_signal_connect(action, "activate", G_CALLBACK(on_action), view);
         g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
         g_object_unref(action);
@@ -333,13 +385,16 @@ void actions_install(struct view *view)
     }
     for (size_t i = 0; i < G_N_ELEMENTS(on_lines) + 1; i++) {
         bool recent = i == G_N_ELEMENTS(on_lines);
-        GSimpleAction *action = g_simple_action_new(recent ? "recent" : on_lines[i], G_VARIANT_TYPE_STRING);
-        g_signal_connect(action, "activate", recent ? G_CALLBACK(on_recent) : G_CALLBACK(on_line), view);
+        GSimpleAction *action =
+            g_simple_action_new(recent ? "recent" : on_lines[i], G_VARIANT_TYPE_STRING);
+        g_signal_connect(action, "activate", recent ? G_CALLBACK(on_recent) : G_CALLBACK(on_line),
+                         view);
         g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
         g_object_unref(action);
     }
     for (size_t i = 0; i < G_N_ELEMENTS(line_keys); i++)
-        add_key(view, of_window, of_canvas, line_keys[i].key, line_keys[i].action, g_variant_new_string("0"));
+        add_key(view, of_window, of_canvas, line_keys[i].key, line_keys[i].action,
+                g_variant_new_string("0"));
     gtk_widget_add_controller(view->window, GTK_EVENT_CONTROLLER(of_window));
     gtk_widget_add_controller(view->canvas, GTK_EVENT_CONTROLLER(of_canvas));
 }
@@ -360,80 +415,43 @@ void actions_update(struct view *view)
         g_simple_action_set_enabled(G_SIMPLE_ACTION(redo), view->history.forth_count > 0);
 }
 
-/* ---- menu and shortcuts ---- */
-
-static GMenu *section(const char *const *names)
+const char *action_title(const char *name)
 {
-    GMenu *menu = g_menu_new();
-    for (; *names; names++)
-        for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
-            if (g_strcmp0(actions[i].name, *names) == 0) {
-                char *full = g_strdup_printf("win.%s", *names);
-                g_menu_append(menu, actions[i].title, full);
-                g_free(full);
-            }
-    return menu;
+    for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
+        if (g_strcmp0(actions[i].name, name) == 0)
+            return actions[i].title;
+    return NULL;
 }
 
-void actions_recent(struct view *view)
-{
-    g_menu_remove_all(view->recent);
-    for (char **r = view->settings.recent; r && *r; r++) {
-        GMenuItem *item = g_menu_item_new(*r, NULL);
-        g_menu_item_set_action_and_target(item, "win.recent", "s", *r);
-        g_menu_append_item(view->recent, item);
-        g_object_unref(item);
-    }
-}
-
-GMenuModel *actions_menu(struct view *view)
-{
-    static const char *const file[] = {"open", "connect", "latest", "default", "save-trace", NULL},
-                      *const out[] = {"save", "print", "copy-image", "copy-text", "copy-command", "save-view",
-                                      "load-view", NULL},
-                      *const lines[] = {"show-all", "only-tied", "least-crossing", "fold", "cluster-process",
-                                        "cluster-kind", "cluster-name", "cluster-description",
-                                        "cluster-pattern", "hide-pattern", NULL},
-                      *const look[] = {"follow", "time", "stands", "hide-past", "hide-future",
-                                       "hide-concurrent", "panel", "map", "legend", "vertical",
-                                       "dark", NULL},
-                      *const end[] = {"settings", "shortcuts", "quit", NULL};
-    GMenu *menu = g_menu_new(), *parts[] = {section(file), section(out), section(lines), section(look),
-                                            section(end)};
-    view->recent = g_menu_new();
-    actions_recent(view);
-    g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[0]));
-    g_menu_append_submenu(menu, "Recent", G_MENU_MODEL(view->recent));
-    g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[1]));
-    g_menu_append_submenu(menu, "Lines", G_MENU_MODEL(parts[2]));
-    g_menu_append_submenu(menu, "View", G_MENU_MODEL(parts[3]));
-    g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[4]));
-    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
-        g_object_unref(parts[i]);
-    return G_MENU_MODEL(menu);
-}
+/* ---- the window of shortcuts ---- */
 
 static void add_shortcut(GString *ui, const char *keys, const char *title)
 {
     char *k = g_markup_escape_text(keys, -1), *t = g_markup_escape_text(title, -1);
-    g_string_append_printf(ui, "<child><object class='GtkShortcutsShortcut'>"
-                               "<property name='accelerator'>%s</property>"
-                               "<property name='title'>%s</property></object></child>", k, t);
+    g_string_append_printf(ui,
+                           "<child><object class='GtkShortcutsShortcut'>"
+                           "<property name='accelerator'>%s</property>"
+                           "<property name='title'>%s</property></object></child>",
+                           k, t);
     g_free(k);
     g_free(t);
 }
 
 static void show_shortcuts(struct view *view)
 {
-    GString *ui = g_string_new("<interface><object class='GtkShortcutsWindow' id='w'>"
-                               "<property name='modal'>1</property><child>"
-                               "<object class='GtkShortcutsSection'><property name='section-name'>all</property>"
-                               "<property name='max-height'>14</property>");
+    GString *ui = g_string_new(
+        "<interface><object class='GtkShortcutsWindow' id='w'>"
+        "<property name='modal'>1</property><child>"
+        "<object class='GtkShortcutsSection'><property name='section-name'>all</property>"
+        "<property name='max-height'>14</property>");
     const char *group = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
         if (g_strcmp0(group, actions[i].group) != 0) {
-            g_string_append_printf(ui, "%s<child><object class='GtkShortcutsGroup'><property name='title'>%s"
-                                       "</property>", group ? "</object></child>" : "", actions[i].group);
+            g_string_append_printf(
+                ui,
+                "%s<child><object class='GtkShortcutsGroup'><property name='title'>%s"
+                "</property>",
+                group ? "</object></child>" : "", actions[i].group);
             group = actions[i].group;
             for (size_t k = 0; g_strcmp0(group, "Lines") == 0 && k < G_N_ELEMENTS(line_keys); k++)
                 add_shortcut(ui, line_keys[k].key, line_keys[k].title);

@@ -1,11 +1,17 @@
-/* The trace itself, fetched from the server into a file, as it is now. */
-#include "clients/view/view.h"
+#include "clients/view/fetch.h"
 
+#include "clients/view/dialog.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/view.h"
+#include "wire/ask.h"
 #include "wire/limits.h"
+#include "wire/message.h"
 #include "wire/text.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct fetch {
@@ -27,13 +33,13 @@ bool fetch_runs(const struct view *view) { return view->fetch && view->fetch->f;
 void fetch_cancel(struct view *view)
 {
     struct fetch *fetch = fetch_of(view);
-    inquiry_cancel(view, &fetch->asked);
+    inquiry_cancel(&view->link, &fetch->asked);
     if (!fetch->f)
         return;
     fclose(fetch->f);
     fetch->f = NULL;
     g_unlink(fetch->file);
-    window_busy(view, NULL, 0);
+    status_busy(&view->status, NULL, 0);
 }
 
 static void end(struct view *view, struct fetch *fetch, const char *why)
@@ -41,11 +47,11 @@ static void end(struct view *view, struct fetch *fetch, const char *why)
     if (fclose(fetch->f) != 0 && !why)
         why = g_strerror(errno);
     fetch->f = NULL;
-    window_busy(view, NULL, 0);
+    status_busy(&view->status, NULL, 0);
     if (why)
-        window_trouble(view, NULL, "%s: %s", fetch->file, why);
+        status_trouble(&view->status, NULL, "%s: %s", fetch->file, why);
     else
-        window_say(view, "Saved %s", fetch->file);
+        status_say(&view->status, "Saved %s", fetch->file);
     if (why)
         g_unlink(fetch->file);
 }
@@ -69,7 +75,7 @@ static void take_bytes(struct view *view, struct fetch *fetch, struct in *in)
     else
         ask(view, fetch, offset + n);
     if (fetch->f && size)
-        window_busy(view, fetch->file, (double)offset / (double)size);
+        status_busy(&view->status, fetch->file, (double)offset / (double)size);
     free(why);
 }
 
@@ -87,21 +93,22 @@ static void ask(struct view *view, struct fetch *fetch, uint64_t offset)
 {
     struct out body = {0};
     put_u64(&body, offset);
-    inquiry_ask(view, &fetch->asked, ASK_FETCH, &body, take);
+    inquiry_ask(&view->link, &fetch->asked, ASK_FETCH, &body, take, view);
 }
 
 void fetch_trace_to(struct view *view, const char *file)
 {
     struct fetch *fetch = fetch_of(view);
-    char *own = the_book(view)->run.file ? g_canonicalize_filename(the_book(view)->run.file, NULL) : NULL;
+    char *own =
+        the_book(view)->run.file ? g_canonicalize_filename(the_book(view)->run.file, NULL) : NULL;
     g_free(fetch->file);
     fetch->file = g_strdup(file);
     if (g_strcmp0(own, fetch->file) == 0)
-        window_say(view, "%s is the trace itself", fetch->file);
+        status_say(&view->status, "%s is the trace itself", fetch->file);
     else if ((fetch->f = fopen(fetch->file, "wbe")) != NULL)
         ask(view, fetch, 0);
     else
-        window_trouble(view, NULL, "%s: %s", fetch->file, g_strerror(errno));
+        status_trouble(&view->status, NULL, "%s: %s", fetch->file, g_strerror(errno));
     g_free(own);
 }
 
@@ -122,11 +129,12 @@ static void on_save_trace(GtkNativeDialog *dialog, int response, gpointer data)
 void fetch_trace(struct view *view)
 {
     if (!view->link.connected || !view->link.has_run) {
-        window_say(view, "There is no trace to save");
+        status_say(&view->status, "There is no trace to save");
         return;
     }
     char *name = g_strdup_printf("%s.poet", the_book(view)->run.name);
-    GtkFileChooser *dialog = window_chooser(view, "Save the trace", GTK_FILE_CHOOSER_ACTION_SAVE, name);
+    GtkFileChooser *dialog = dialog_chooser(GTK_WINDOW(view->window), "Save the trace",
+                                            GTK_FILE_CHOOSER_ACTION_SAVE, name);
     g_signal_connect(dialog, "response", G_CALLBACK(on_save_trace), view);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
     g_free(name);

@@ -1,6 +1,9 @@
 /* poet view: the viewer's program. */
-#include "clients/view/view.h"
+#include "clients/book/book.h"
+#include "clients/view/window.h"
+#include "wire/endpoint.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char usage[] =

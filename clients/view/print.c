@@ -1,8 +1,25 @@
-/* What is seen, without room beside it, asked for once more: on paper, as text, as a scene in a file. */
-#include "clients/view/view.h"
+#include "clients/view/print.h"
 
+#include "clients/source/place.h"
+#include "clients/source/stands.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/parts/settings.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/canvas.h"
+#include "clients/view/picture/rows.h"
+#include "clients/view/picture/view.h"
+#include "render/lettering.h"
+#include "render/page.h"
+#include "render/scene.h"
 #include "render/text.h"
+#include "wire/ask.h"
+#include "wire/asked.h"
+#include "wire/message.h"
+#include "wire/placed.h"
+#include "wire/shown.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum print_what { PRINT_PAPER, PRINT_TEXT, PRINT_SCENE };
@@ -27,8 +44,8 @@ static struct scene *seen_scene(struct view *view, bool measured)
 {
     struct scene_options options = {.title = the_book(view)->run.name,
                                     .legend = view->settings.look.legend,
-                                    .vertical = stage_vertical(view) && measured,
-                                    .column_ns = view->place.column_ns,
+                                    .vertical = camera_vertical(&view->camera) && measured,
+                                    .column_ns = view->camera.place.column_ns,
                                     .squeeze = view->settings.look.squeeze,
                                     .threshold_ns = view->settings.look.threshold_ns,
                                     .measure = measured ? lettering_width : NULL};
@@ -37,8 +54,10 @@ static struct scene *seen_scene(struct view *view, bool measured)
 
 static struct page_options page_of(struct view *view, GtkPrintContext *context)
 {
-    struct page_options page = {.format = PAGE_PDF, .title = the_book(view)->run.name,
-                                .theme = stage_theme(view), .selection = stage_selection(view),
+    struct page_options page = {.format = PAGE_PDF,
+                                .title = the_book(view)->run.name,
+                                .theme = settings_theme(&view->settings),
+                                .selection = canvas_selection(view),
                                 .paper_width_pt = gtk_print_context_get_width(context),
                                 .paper_height_pt = gtk_print_context_get_height(context)};
     page.theme.dark = false;
@@ -53,12 +72,14 @@ static void on_begin_print(GtkPrintOperation *operation, GtkPrintContext *contex
     gtk_print_operation_set_n_pages(operation, (int)page_count(view->printing->scene, &page));
 }
 
-static void on_draw_page(GtkPrintOperation *operation, GtkPrintContext *context, int number, gpointer data)
+static void on_draw_page(GtkPrintOperation *operation, GtkPrintContext *context, int number,
+                         gpointer data)
 {
     struct view *view = data;
     struct page_options page = page_of(view, context);
     (void)operation;
-    page_paint(gtk_print_context_get_cairo_context(context), view->printing->scene, &page, (unsigned)number);
+    page_paint(gtk_print_context_get_cairo_context(context), view->printing->scene, &page,
+               (unsigned)number);
 }
 
 static void on_end_print(GtkPrintOperation *operation, GtkPrintContext *context, gpointer data)
@@ -83,8 +104,9 @@ static void print_now(struct view *view)
     g_signal_connect(operation, "draw-page", G_CALLBACK(on_draw_page), view);
     g_signal_connect(operation, "end-print", G_CALLBACK(on_end_print), view);
     if (gtk_print_operation_run(operation, GTK_PRINT_OPERATION_ACTION_PRINT_DIALOG,
-                                GTK_WINDOW(view->window), &error) == GTK_PRINT_OPERATION_RESULT_ERROR)
-        window_trouble(view, NULL, "Printing: %s", error->message);
+                                GTK_WINDOW(view->window),
+                                &error) == GTK_PRINT_OPERATION_RESULT_ERROR)
+        status_trouble(&view->status, NULL, "Printing: %s", error->message);
     g_clear_error(&error);
     g_object_unref(setup);
     g_object_unref(operation);
@@ -99,20 +121,20 @@ static void copy_text_now(struct view *view)
     text_write(scene, the_book(view), &(struct text_options){0}, f);
     fclose(f);
     gdk_clipboard_set_text(gtk_widget_get_clipboard(view->canvas), text);
-    window_say(view, "Copied %zu bytes of text", size);
+    status_say(&view->status, "Copied %zu bytes of text", size);
     scene_free(scene);
     free(text);
 }
 
 static void write_scene_now(struct view *view)
 {
-    const struct place *p = &view->place;
+    const struct place *p = &view->camera.place;
     struct scene *scene = p->far ? NULL : seen_scene(view, true);
     FILE *f = fopen(view->printing->file, "we");
     if (f) {
-        fprintf(f, "from %d shift %.3f rise %.3f zoom %.4f time %llu follow %d far %d %.1f %.1f\n", p->from,
-                p->shift_pt, p->rise_pt, p->zoom, (unsigned long long)p->column_ns, p->follow, p->far,
-                p->far_from, p->far_to);
+        fprintf(f, "from %d shift %.3f rise %.3f zoom %.4f time %llu follow %d far %d %.1f %.1f\n",
+                p->from, p->shift_pt, p->rise_pt, p->zoom, (unsigned long long)p->column_ns,
+                p->follow, p->far, p->far_from, p->far_to);
         if (scene)
             scene_print(scene, f);
         fclose(f);
@@ -145,9 +167,9 @@ static void ask_stands(struct view *view)
 {
     struct printing *printing = view->printing;
     struct out body = {0};
-    bool wanted = view->place.stands && view->place.selected.line;
-    if (wanted && stands_ask(&printing->stands, view->place.selected, &body))
-        inquiry_ask(view, &printing->asked, ASK_STANDS, &body, take_stands);
+    bool wanted = view->camera.place.stands && view->camera.place.selected.line;
+    if (wanted && stands_ask(&printing->stands, view->camera.place.selected, &body))
+        inquiry_ask(&view->link, &printing->asked, ASK_STANDS, &body, take_stands, view);
     else
         use(view);
 }
@@ -167,12 +189,12 @@ static void take_window(void *user, const struct answer *answer)
 static void ask_window(struct view *view)
 {
     struct window_request request;
-    place_request(&view->place, &request);
+    place_request(&view->camera.place, &request);
     rows_for_request(view, &request);
-    request.columns = stage_columns(view);
+    request.columns = camera_columns(&view->camera);
     if (request.anchor == ANCHOR_END)
         request.anchor = ANCHOR_POSITION;
-    inquiry_window(view, &view->printing->asked, &request, take_window);
+    inquiry_window(&view->link, &view->printing->asked, &request, take_window, view);
 }
 
 void print_to_file(struct view *view, const char *file)
@@ -180,7 +202,7 @@ void print_to_file(struct view *view, const char *file)
     begin(view, PRINT_SCENE);
     g_free(view->printing->file);
     view->printing->file = g_strdup(file);
-    if (view->place.far)
+    if (view->camera.place.far)
         write_scene_now(view);
     else
         ask_window(view);
@@ -188,8 +210,9 @@ void print_to_file(struct view *view, const char *file)
 
 static void ask(struct view *view, enum print_what what)
 {
-    if (!view->stage.scene || !view->link.connected || view->place.far) {
-        window_say(view, view->place.far ? "Zoom in to the marks first" : "There is no picture yet");
+    if (!view->stage.scene || !view->link.connected || view->camera.place.far) {
+        status_say(&view->status, view->camera.place.far ? "Zoom in to the marks first"
+                                                         : "There is no picture yet");
         return;
     }
     begin(view, what);

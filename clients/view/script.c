@@ -19,9 +19,32 @@
  *   await FILE             waits until there is such a file
  *   finished               waits until no program is connected
  *   quit */
-#include "clients/view/view.h"
+#include "clients/view/script.h"
 
-#include <stdlib.h>
+#include "clients/book/book.h"
+#include "clients/source/source.h"
+#include "clients/view/fetch.h"
+#include "clients/view/goto.h"
+#include "clients/view/panels/find.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/picture/arrange.h"
+#include "clients/view/picture/canvas.h"
+#include "clients/view/picture/scroll.h"
+#include "clients/view/picture/select.h"
+#include "clients/view/picture/slide.h"
+#include "clients/view/picture/timescale.h"
+#include "clients/view/picture/view.h"
+#include "clients/view/picture/zoom.h"
+#include "clients/view/print.h"
+#include "clients/view/save.h"
+#include "clients/view/views.h"
+#include "render/scene.h"
+#include "wire/event.h"
+#include "wire/shown.h"
+
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -29,7 +52,7 @@ struct script {
     struct view *view;
     char **lines;
     guint at;
-    GArray *times;   /* of a `key` under way */
+    GArray *times; /* of a `key` under way */
     gint64 begun_us;
     int left, frames;
     bool watching;
@@ -69,18 +92,19 @@ static void frames(struct view *view, const char *how, int count)
 {
     GArray *times = g_array_new(FALSE, FALSE, sizeof(double));
     bool full = g_ascii_strcasecmp(how, "full") == 0;
-    double step = SCENE_COLUMN_PT * view->place.zoom;
+    double step = SCENE_COLUMN_PT * view->camera.place.zoom;
     for (int i = 0; i < count; i++) {
         gint64 begin = g_get_monotonic_time();
         if (full)
             view->stage.serial++;
         else
-            motion_pan(view, i / 8 % 2 ? -step : step, 0);
+            scroll_pan(view, i / 8 % 2 ? -step : step, 0);
         draw_once(view);
         double ms = (double)(g_get_monotonic_time() - begin) / 1000;
         g_array_append_val(times, ms);
     }
-    char *what = g_strdup_printf("frame, %s, %u marks", how, view->stage.scene ? view->stage.scene->mark_count : 0);
+    char *what = g_strdup_printf("frame, %s, %u marks", how,
+                                 view->stage.scene ? view->stage.scene->mark_count : 0);
     tell_times(what, times);
     g_free(what);
     g_array_free(times, TRUE);
@@ -142,17 +166,20 @@ static void write_state(struct view *view, const char *file)
     FILE *f = fopen(file, "ae");
     if (!f)
         return;
-    write_ref(f, "selected", view->place.selected);
-    write_ref(f, "second", view->place.second);
-    fprintf(f, " before %llu after %llu concurrent %llu same %llu related %d hits %llu unknown %llu chain",
-            (unsigned long long)view->ties.count.before, (unsigned long long)view->ties.count.after,
-            (unsigned long long)view->ties.count.concurrent, (unsigned long long)view->ties.count.same,
-            view->ties.related, (unsigned long long)view->finder.count,
-            (unsigned long long)view->ties.count.unknown);
+    write_ref(f, "selected", view->camera.place.selected);
+    write_ref(f, "second", view->camera.place.second);
+    fprintf(
+        f,
+        " before %llu after %llu concurrent %llu same %llu related %d hits %llu unknown %llu chain",
+        (unsigned long long)view->ties.count.before, (unsigned long long)view->ties.count.after,
+        (unsigned long long)view->ties.count.concurrent, (unsigned long long)view->ties.count.same,
+        view->ties.related, (unsigned long long)view->finder.count,
+        (unsigned long long)view->ties.count.unknown);
     for (uint32_t i = 0; i < view->ties.chain_count; i++)
         write_ref(f, "", view->ties.chain[i]);
     fprintf(f, " colours");
-    for (uint32_t i = 0; view->stage.scene && view->stage.coloured && i < view->stage.scene->mark_count; i++) {
+    for (uint32_t i = 0;
+         view->stage.scene && view->stage.coloured && i < view->stage.scene->mark_count; i++) {
         const struct shown_event *e = view->stage.scene->marks[i].event;
         char s[48];
         ref_print(s, sizeof s, e->at);
@@ -162,13 +189,14 @@ static void write_state(struct view *view, const char *file)
     fclose(f);
 }
 
-static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char *what, const char *name,
-                       double x, double y)
+static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char *what,
+                       const char *name, double x, double y)
 {
     graphene_point_t at;
-    bool turned = widget == view->canvas && stage_vertical(view);
-    if (!gtk_widget_compute_point(widget, view->window,
-                                  &GRAPHENE_POINT_INIT((float)(turned ? y : x), (float)(turned ? x : y)), &at))
+    bool turned = widget == view->canvas && camera_vertical(&view->camera);
+    if (!gtk_widget_compute_point(
+            widget, view->window,
+            &GRAPHENE_POINT_INIT((float)(turned ? y : x), (float)(turned ? x : y)), &at))
         return;
     fprintf(f, "%s %s %.0f %.0f\n", what, name, (double)at.x, (double)at.y);
 }
@@ -176,27 +204,29 @@ static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char
 static void write_spots(struct view *view, const char *file)
 {
     const struct scene *s = view->stage.scene;
-    double names = stage_names_px(view);
+    double names = camera_names_px(&view->camera);
     FILE *f = s ? fopen(file, "we") : NULL;
     if (!f)
         return;
     for (uint32_t i = 0; i < s->mark_count; i++) {
         char at[48];
         ref_print(at, sizeof at, s->marks[i].event->at);
-        if (stage_sees(view, &s->marks[i]))
-            write_spot(view, f, view->canvas, "event", at, stage_x_px(view, &s->marks[i]),
-                       stage_y_px(view, s->marks[i].row));
+        if (camera_sees(&view->camera, &s->marks[i]))
+            write_spot(view, f, view->canvas, "event", at, camera_x_px(&view->camera, &s->marks[i]),
+                       camera_y_px(&view->camera, s->marks[i].row));
     }
     for (uint32_t i = 0; i < s->row_count; i++) {
         char line[16];
         snprintf(line, sizeof line, "%u", s->rows[i].line);
-        write_spot(view, f, view->canvas, "name", line, 30, stage_y_px(view, i));
-        write_spot(view, f, view->canvas, "back", line, names - 13, stage_y_px(view, i));
-        write_spot(view, f, view->canvas, "on", line, names - 4, stage_y_px(view, i));
+        write_spot(view, f, view->canvas, "name", line, 30, camera_y_px(&view->camera, i));
+        write_spot(view, f, view->canvas, "back", line, names - 13, camera_y_px(&view->camera, i));
+        write_spot(view, f, view->canvas, "on", line, names - 4, camera_y_px(&view->camera, i));
     }
-    write_spot(view, f, view->map, "map", "begin", 30, 20);
-    write_spot(view, f, view->map, "map", "middle", gtk_widget_get_width(view->map) / 2.0, 20);
-    write_spot(view, f, view->canvas, "picture", "free", names + 60, stage_across_px(view) - 30);
+    write_spot(view, f, view->map.widget, "map", "begin", 30, 20);
+    write_spot(view, f, view->map.widget, "map", "middle",
+               gtk_widget_get_width(view->map.widget) / 2.0, 20);
+    write_spot(view, f, view->canvas, "picture", "free", names + 60,
+               camera_across_px(&view->camera) - 30);
     fclose(f);
 }
 
@@ -220,17 +250,10 @@ static int whole(const char *s)
     return g_ascii_string_to_signed(s, 10, -1000000, 1000000000, &v, NULL) ? (int)v : 0;
 }
 
-
 static void activate(struct view *view, const char *name, const char *target)
 {
     g_action_group_activate_action(G_ACTION_GROUP(view->window), name,
                                    target && *target ? g_variant_new_string(target) : NULL);
-}
-
-static void find(struct view *view, const char *text)
-{
-    gtk_editable_set_text(GTK_EDITABLE(view->finder.entry), text);
-    find_start(view);
 }
 
 /* False: wait, and come back to this line. */
@@ -243,25 +266,25 @@ static bool perform(struct script *s, char **w)
     if (strcmp(w[0], "action") == 0)
         activate(view, a, b);
     else if (strcmp(w[0], "select") == 0)
-        motion_select(view, at, false);
+        select_event(view, at, false);
     else if (strcmp(w[0], "second") == 0)
-        motion_select(view, at, true);
+        select_event(view, at, true);
     else if (strcmp(w[0], "goto") == 0)
-        window_go(view, a);
+        goto_text(view, a);
     else if (strcmp(w[0], "find") == 0)
-        find(view, s->lines[s->at] + strlen("find "));
+        find_text(view, s->lines[s->at] + strlen("find "));
     else if (strcmp(w[0], "line") == 0)
-        motion_line(view, (uint32_t)whole(a), whole(b));
+        slide_line(view, (uint32_t)whole(a), whole(b));
     else if (strcmp(w[0], "time") == 0)
-        motion_time(view, g_ascii_strtod(a, NULL));
+        timescale_set(view, g_ascii_strtod(a, NULL));
     else if (strcmp(w[0], "pan") == 0)
-        motion_pan(view, whole(a), whole(b));
+        scroll_pan(view, whole(a), whole(b));
     else if (strcmp(w[0], "zoom") == 0)
-        motion_zoom(view, g_ascii_strtod(a, NULL), whole(b), whole(c));
+        zoom_by(view, g_ascii_strtod(a, NULL), whole(b), whole(c));
     else if (strcmp(w[0], "hide") == 0)
-        rows_hide(view, (uint32_t)whole(a));
+        arrange_hide(view, (uint32_t)whole(a));
     else if (strcmp(w[0], "drop") == 0)
-        rows_drop(view, (uint32_t)whole(a), (uint32_t)whole(b));
+        arrange_drop(view, (uint32_t)whole(a), (uint32_t)whole(b));
     else if (strcmp(w[0], "scene") == 0)
         print_to_file(view, a);
     else if (strcmp(w[0], "state") == 0)
@@ -281,7 +304,7 @@ static bool perform(struct script *s, char **w)
     else if (strcmp(w[0], "memory") == 0)
         tell_memory();
     else if (strcmp(w[0], "said") == 0)
-        g_print("said: %s\n", gtk_label_get_text(GTK_LABEL(view->status)));
+        g_print("said: %s\n", status_text(&view->status));
     else if (strcmp(w[0], "watch") == 0)
         watch(s, g_ascii_strtod(a, NULL));
     else if (strcmp(w[0], "await") == 0)
@@ -298,18 +321,18 @@ static bool perform(struct script *s, char **w)
 /* Is the picture of the place there, whatever else is still being counted? */
 static bool painted(const struct view *view)
 {
-    const struct stage *stage = &view->stage;
-    return !view->link.more && !inquiry_runs(view, &stage->placing) && !inquiry_runs(view, &stage->counting) &&
-           !inquiry_runs(view, &view->stepping);
+    return !view->link.more && !inquiry_runs(&view->link, &view->picture.placing) &&
+           !inquiry_runs(&view->link, &view->far.counting) &&
+           !inquiry_runs(&view->link, &view->step.asked);
 }
 
 /* Is all that was asked answered? */
 static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
-    return l->has_run && !l->opening && !l->more && !view->exporting && !fetch_runs(view) &&
-           (!l->connected || !source_busy(&l->source)) && (view->stage.scene || view->place.far) &&
-           stage_along_px(view) > 0;
+    return l->has_run && !l->opening && !l->more && !save_runs(view) && !fetch_runs(view) &&
+           (!l->connected || !source_busy(&l->source)) &&
+           (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
 }
 
 /* An action again and again, each from the key to the picture. */
@@ -348,7 +371,8 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 static gboolean on_turn(gpointer data)
 {
     struct script *s = data;
-    if (s->watching || s->frames < FRAMES_FIRST || !(s->action ? painted(s->view) : settled(s->view)))
+    if (s->watching || s->frames < FRAMES_FIRST ||
+        !(s->action ? painted(s->view) : settled(s->view)))
         return G_SOURCE_CONTINUE;
     if (s->action) {
         measure(s);

@@ -1,16 +1,27 @@
-/* Views in files: what is seen, saved and loaded; and how lines were arranged, for the next run of the program. */
+#include "clients/view/views.h"
+
+#include "clients/source/place.h"
 #include "clients/source/viewfile.h"
-#include "clients/view/view.h"
+#include "clients/view/dialog.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/history.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/view.h"
+#include "render/scene.h"
+#include "wire/asked.h"
+#include "wire/endpoint.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 /* The columns that are seen, as a place that does not follow. */
 static void seen_place(const struct view *view, struct place *place)
 {
     const struct scene *s = view->stage.scene;
-    double right = stage_left(view) + stage_width(view);
-    place_copy(place, &view->place);
+    double right = camera_left_pt(&view->camera) + camera_width_pt(&view->camera);
+    place_copy(place, &view->camera.place);
     if (place->follow || place->anchor == ANCHOR_END)
         place->anchor = ANCHOR_POSITION;
     place->follow = place->far = false;
@@ -31,7 +42,7 @@ bool views_write(struct view *view, const char *file, bool whole)
     ok = (!f || fclose(f) == 0) && ok;
     place_free(&place);
     if (!ok)
-        window_say(view, "%s: %s", file, g_strerror(errno));
+        status_say(&view->status, "%s: %s", file, g_strerror(errno));
     return ok;
 }
 
@@ -43,13 +54,13 @@ static bool load(struct view *view, const char *file)
     struct look look = view->settings.look;
     struct error error;
     if (!place_read(&place, &look, the_book(view), view->link.sites, file, &error)) {
-        window_trouble(view, NULL, "%s", error.text);
+        status_trouble(&view->status, NULL, "%s", error.text);
         return false;
     }
-    history_mark(view, "load");
+    history_mark(&view->history, "load");
     if (!place.columns) { /* of another run: its rows alone, where we are */
         struct place here = {0};
-        place_copy(&here, &view->place);
+        place_copy(&here, &view->camera.place);
         g_free(here.rows);
         here.rows = place.rows;
         here.row_count = place.row_count;
@@ -59,24 +70,24 @@ static bool load(struct view *view, const char *file)
         place = here;
     }
     view->settings.look = look;
-    label_again(the_book(view), view->link.sites, &view->link.known, look.labels);
-    place_copy(&view->place, &place);
+    link_name_again(&view->link, look.labels);
+    place_copy(&view->camera.place, &place);
     place_free(&place);
-    link_window(view);
-    map_ask(view);
-    settings_apply(view);
+    news_tell(&view->news, NEWS_ROWS);
+    news_tell(&view->news, NEWS_SETTINGS);
     return true;
 }
 
 static void on_view(GtkNativeDialog *dialog, int response, gpointer data)
 {
     struct view *view = data;
-    bool saves = gtk_file_chooser_get_action(GTK_FILE_CHOOSER(dialog)) == GTK_FILE_CHOOSER_ACTION_SAVE;
+    bool saves =
+        gtk_file_chooser_get_action(GTK_FILE_CHOOSER(dialog)) == GTK_FILE_CHOOSER_ACTION_SAVE;
     if (response == GTK_RESPONSE_ACCEPT) {
         GFile *chosen = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
         char *file = g_file_get_path(chosen);
         if (saves && views_write(view, file, false))
-            window_say(view, "Saved %s", file);
+            status_say(&view->status, "Saved %s", file);
         else if (!saves)
             load(view, file);
         g_free(file);
@@ -91,7 +102,9 @@ static void view_dialog(struct view *view, GtkFileChooserAction action)
         return;
     char *name = g_strdup_printf("%s.view", the_book(view)->run.name);
     bool saves = action == GTK_FILE_CHOOSER_ACTION_SAVE;
-    GtkFileChooser *dialog = window_chooser(view, saves ? "Save the view" : "Load a view", action, saves ? name : NULL);
+    GtkFileChooser *dialog =
+        dialog_chooser(GTK_WINDOW(view->window), saves ? "Save the view" : "Load a view", action,
+                       saves ? name : NULL);
     g_signal_connect(dialog, "response", G_CALLBACK(on_view), view);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
     g_free(name);
@@ -113,7 +126,8 @@ static char *arrangement_file(struct view *view)
 {
     char *directory = views_directory(), *name = g_strdup(the_book(view)->run.name);
     g_strcanon(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_.", '_');
-    char *with = g_strdup_printf("program-%s.view", name), *file = g_build_filename(directory, with, NULL);
+    char *with = g_strdup_printf("program-%s.view", name),
+         *file = g_build_filename(directory, with, NULL);
     g_free(with);
     g_free(name);
     g_free(directory);
@@ -122,21 +136,20 @@ static char *arrangement_file(struct view *view)
 
 void views_keep_arrangement(struct view *view)
 {
-    if (!view->place.row_count || !the_book(view)->run.name)
+    if (!view->camera.place.row_count || !the_book(view)->run.name)
         return;
     char *file = arrangement_file(view);
     views_write(view, file, false);
     g_free(file);
 }
 
-bool views_offer_arrangement(struct view *view)
+void views_offer_arrangement(struct view *view)
 {
     char *file = arrangement_file(view);
-    bool there = g_file_test(file, G_FILE_TEST_EXISTS);
-    if (there)
-        window_offer(view, "As _last time", "The lines of this program were arranged the last time.");
+    if (g_file_test(file, G_FILE_TEST_EXISTS))
+        status_offer(&view->status, "As _last time",
+                     "The lines of this program were arranged the last time.");
     g_free(file);
-    return there;
 }
 
 void views_apply_arrangement(struct view *view)

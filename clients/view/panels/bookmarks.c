@@ -1,5 +1,14 @@
-/* Bookmarks: events with their words. */
+#include "clients/view/panels/bookmarks.h"
+
+#include "clients/book/say.h"
 #include "clients/view/panels/list.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/panels/panels.h"
+#include "clients/view/parts/stage.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/view.h"
+#include "render/scene.h"
 
 #include <stdlib.h>
 
@@ -30,9 +39,9 @@ static void show_bookmarks(const struct bookmarks *state)
 void bookmarks_add(struct view *view)
 {
     struct bookmarks *state = panel_state(view, &panel_bookmarks);
-    const struct scene_mark *m = stage_mark(view, view->place.selected);
+    const struct scene_mark *m = stage_mark(&view->stage, view->camera.place.selected);
     if (!m) {
-        window_say(view, "Select an event to set a bookmark at");
+        status_say(&view->status, "Select an event to set a bookmark at");
         return;
     }
     struct bookmark b = {say_event(the_book(view), m->event), m->event->at, m->event->position};
@@ -47,7 +56,7 @@ bool bookmarks_go(struct view *view, uint64_t number)
     if (!number || number > state->marks->len)
         return false;
     const struct bookmark *b = &g_array_index(state->marks, struct bookmark, (guint)number - 1);
-    motion_to_event(view, b->at, b->position);
+    jump_to_event(view, b->at, b->position);
     return true;
 }
 

@@ -1,7 +1,25 @@
-/* The panel of the selected event: what it is, how all others stand to it, and the way to a second one. */
-#include "clients/view/view.h"
+/* What it is, how all others stand to it, and the way to a second one. */
+#include "clients/view/panels/event.h"
 
+#include "clients/book/book.h"
+#include "clients/book/say.h"
 #include "clients/site/regular.h"
+#include "clients/site/site.h"
+#include "clients/source/place.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/panels/panels.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/stage.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/parts/ties.h"
+#include "clients/view/picture/hover.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/view.h"
+#include "render/scene.h"
+#include "wire/event.h"
+#include "wire/found.h"
+#include "wire/shown.h"
+#include "wire/unseen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +30,6 @@ struct details {
 };
 
 /* ---- words ---- */
-
-static const struct shown_event *event_of(const struct view *view, struct ref at)
-{
-    const struct shown_window *w = &view->stage.window;
-    for (uint32_t i = 0; i < w->event_count; i++)
-        if (ref_equal(w->events[i].at, at))
-            return &w->events[i];
-    for (uint32_t i = 0; i < w->pending_count; i++)
-        if (ref_equal(w->pending[i].at, at))
-            return &w->pending[i];
-    return NULL;
-}
 
 static char *duration(int64_t ns)
 {
@@ -74,7 +80,8 @@ static void add_refs(GString *s, const struct book *book, const char *name, cons
 static char *source_path(const struct site_is *site)
 {
     if (*site->path && g_file_test(site->path, G_FILE_TEST_IS_REGULAR))
-        return g_canonicalize_filename(site->path, NULL); /* "-x" would be an option of the editor's */
+        return g_canonicalize_filename(site->path,
+                                       NULL); /* "-x" would be an option of the editor's */
     char *name = g_path_get_basename(site->path);
     bool here = *site->path && g_file_test(name, G_FILE_TEST_IS_REGULAR);
     char *path = here ? g_canonicalize_filename(name, NULL) : NULL;
@@ -93,7 +100,8 @@ static void add_source(GString *s, const struct site_is *site)
     char **lines = g_strsplit(text, "\n", site->line + LINES_AROUND + 1);
     int count = (int)g_strv_length(lines);
     g_string_append(s, "<tt><small>");
-    for (int i = MAX(site->line - LINES_AROUND, 1); i <= site->line + LINES_AROUND && i <= count; i++) {
+    for (int i = MAX(site->line - LINES_AROUND, 1); i <= site->line + LINES_AROUND && i <= count;
+         i++) {
         char *valid = g_utf8_make_valid(lines[i - 1], -1), *line = g_markup_escape_text(valid, -1);
         g_string_append_printf(s, i == site->line ? "<b>%4d %s</b>\n" : "%4d %s\n", i, line);
         g_free(line);
@@ -107,18 +115,19 @@ static void add_source(GString *s, const struct site_is *site)
 
 void event_edit(struct view *view)
 {
-    const struct shown_event *e = event_of(view, view->place.selected);
+    const struct shown_event *e = stage_event(&view->stage, view->camera.place.selected);
     if (!e || !e->site) {
-        window_say(view, "The selected event has no call site");
+        status_say(&view->status, "The selected event has no call site");
         return;
     }
     struct site_is site = sites_call(view->link.sites, e->process, e->site);
     char *path = source_path(&site);
     const char *editor = view->settings.editor && *view->settings.editor ? view->settings.editor
-                         : g_getenv("VISUAL") ? g_getenv("VISUAL") : g_getenv("EDITOR");
+                         : g_getenv("VISUAL")                            ? g_getenv("VISUAL")
+                                                                         : g_getenv("EDITOR");
     GError *error = NULL;
     if (!path) {
-        window_say(view, "%s: its source is not here", site.place);
+        status_say(&view->status, "%s: its source is not here", site.place);
     } else if (!editor) {
         char *uri = g_filename_to_uri(path, NULL, NULL);
         gtk_show_uri(GTK_WINDOW(view->window), uri, GDK_CURRENT_TIME);
@@ -127,7 +136,7 @@ void event_edit(struct view *view)
         char *quoted = g_shell_quote(path);
         char *command = g_strdup_printf("%s +%d %s", editor, site.line, quoted);
         if (!g_spawn_command_line_async(command, &error))
-            window_say(view, "%s: %s", editor, error->message);
+            status_say(&view->status, "%s: %s", editor, error->message);
         g_clear_error(&error);
         g_free(command);
         g_free(quoted);
@@ -152,11 +161,13 @@ static void describe(struct view *view, GString *s, const struct shown_event *e)
     add_field(s, "Time", time);
     if (e->since_ns > 0) {
         char *since = duration(e->since_ns);
-        add_field(s, hover_since(view, e), since);
+        add_field(s, hover_since(&view->stage, e), since);
         g_free(since);
     }
-    add_refs(s, book, e->relation == RELATION_RECEIVE ? "After the send"
-                      : e->relation == RELATION_SEND ? "Before the receive" : "Together with",
+    add_refs(s, book,
+             e->relation == RELATION_RECEIVE ? "After the send"
+             : e->relation == RELATION_SEND  ? "Before the receive"
+                                             : "Together with",
              e->partners, e->partner_count);
     if (e->partner_lost)
         add_field(s, "Partner", "lost");
@@ -174,7 +185,8 @@ static void describe(struct view *view, GString *s, const struct shown_event *e)
         add_field(s, "Text", e->texts[i]);
     if (e->site) {
         struct site_is site = sites_call(view->link.sites, e->process, e->site);
-        char *where = g_strdup_printf("%s%s%s", site.function, *site.function ? ", " : "", site.place);
+        char *where =
+            g_strdup_printf("%s%s%s", site.function, *site.function ? ", " : "", site.place);
         add_field(s, "Called from", where);
         add_source(s, &site);
         g_free(where);
@@ -188,10 +200,11 @@ static void tell_relation(struct view *view, struct details *state);
 
 static void refresh(struct view *view, struct details *state)
 {
-    struct ref selected = view->place.selected;
-    const struct shown_event *e = event_of(view, selected);
+    struct ref selected = view->camera.place.selected;
+    const struct shown_event *e = stage_event(&view->stage, selected);
     if (!selected.line) {
-        gtk_label_set_text(GTK_LABEL(state->details), "Click an event, or press an arrow key.\n\n"
+        gtk_label_set_text(GTK_LABEL(state->details),
+                           "Click an event, or press an arrow key.\n\n"
                            "Ctrl+click a second one to see what ties them together.");
     } else if (e) {
         GString *s = g_string_new(NULL);
@@ -199,9 +212,9 @@ static void refresh(struct view *view, struct details *state)
         gtk_label_set_markup(GTK_LABEL(state->details), s->str);
         g_string_free(s, TRUE);
         char *said = say_event(the_book(view), e);
-        gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-                                       said, -1);
-        window_say(view, "%s", said);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas),
+                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, said, -1);
+        status_say(&view->status, "%s", said);
         g_free(said);
     }
     gtk_widget_set_visible(state->event_buttons, selected.line != 0);
@@ -211,18 +224,21 @@ static void refresh(struct view *view, struct details *state)
 static void tell_counts(struct view *view, struct details *state)
 {
     const struct shown_count *c = &view->ties.count;
-    bool known = view->place.selected.line && ref_equal(c->at, view->place.selected);
-    char *unknown = c->unknown ? g_strdup_printf("   <span foreground=\"#007E5A\">%'llu not known</span>",
-                                                 (unsigned long long)c->unknown)
-                               : g_strdup("");
-    char *text = !view->place.selected.line ? g_strdup("")
-                 : !known ? g_strdup("<small>counting…</small>")
-                 : !c->known ? g_strdup("<small>not in the order</small>")
-                 : g_strdup_printf("<span foreground=\"#0072B2\">◀ %'llu before</span>   "
-                                   "<span foreground=\"#D55E00\">%'llu after ▶</span>\n"
-                                   "%'llu concurrent%s%s", (unsigned long long)c->before,
-                                   (unsigned long long)c->after, (unsigned long long)c->concurrent, unknown,
-                                   c->same > 1 ? ", and its partner is the same point" : "");
+    bool known = view->camera.place.selected.line && ref_equal(c->at, view->camera.place.selected);
+    char *unknown = c->unknown
+                        ? g_strdup_printf("   <span foreground=\"#007E5A\">%'llu not known</span>",
+                                          (unsigned long long)c->unknown)
+                        : g_strdup("");
+    char *text = !view->camera.place.selected.line ? g_strdup("")
+                 : !known                          ? g_strdup("<small>counting…</small>")
+                 : !c->known
+                     ? g_strdup("<small>not in the order</small>")
+                     : g_strdup_printf("<span foreground=\"#0072B2\">◀ %'llu before</span>   "
+                                       "<span foreground=\"#D55E00\">%'llu after ▶</span>\n"
+                                       "%'llu concurrent%s%s",
+                                       (unsigned long long)c->before, (unsigned long long)c->after,
+                                       (unsigned long long)c->concurrent, unknown,
+                                       c->same > 1 ? ", and its partner is the same point" : "");
     g_free(unknown);
     gtk_label_set_markup(GTK_LABEL(state->counts), text);
     gtk_widget_set_visible(state->counts, *text != 0);
@@ -251,14 +267,15 @@ static void tell_reasons(const struct view *view, GString *s)
         return;
     for (unsigned reason = 1; reason < 32; reason++)
         if (view->ties.reasons & UNSEEN_BIT(reason))
-            g_string_append_printf(s, "\n<small>%s%s</small>", known ? "as far as is seen: " : "", unseen_text(reason));
+            g_string_append_printf(s, "\n<small>%s%s</small>", known ? "as far as is seen: " : "",
+                                   unseen_text(reason));
 }
 
 static void tell_relation(struct view *view, struct details *state)
 {
     static const char *const words[] = {"is before", "is after", "is concurrent with",
                                         "is the same point as", "may stand either way to"};
-    const struct place *p = &view->place;
+    const struct place *p = &view->camera.place;
     tell_counts(view, state);
     gtk_widget_set_visible(state->relation, p->second.line != 0);
     if (!p->second.line)
@@ -305,15 +322,15 @@ static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
     if (!g_str_has_prefix(uri, "event:") || !ref_parse(uri + 6, &at))
         return FALSE;
     struct view *view = data;
-    struct ref second = view->place.second, selected = view->place.selected;
-    const struct scene_mark *m = stage_mark(view, at);
-    if (second.line && m && stage_sees(view, m))
+    struct ref second = view->camera.place.second, selected = view->camera.place.selected;
+    const struct scene_mark *m = stage_mark(&view->stage, at);
+    if (second.line && m && camera_sees(&view->camera, m))
         return TRUE; /* it is seen already, and the question stays */
-    motion_to_event(view, at, NO_POSITION);
+    jump_to_event(view, at, NO_POSITION);
     if (second.line) { /* look at it, but go on asking */
-        view->place.selected = selected;
-        view->place.second = second;
-        ties_ask(view);
+        view->camera.place.selected = selected;
+        view->camera.place.second = second;
+        ties_ask(&view->ties, view->camera.place.selected, view->camera.place.second);
         refresh_later(view);
     }
     return TRUE;
@@ -342,12 +359,15 @@ static void on_destroy(GtkWidget *widget, gpointer data)
 
 static GtkWidget *build(struct view *view)
 {
-    static const char *const buttons[][3] = {{"Partner", "win.partner", "Select its partner (Enter)"},
-                                             {"Cause", "win.cause", "The nearest cause on another line ([)"},
-                                             {"Effect", "win.effect", "The nearest effect on another line (])"},
-                                             {"Editor", "win.editor", "Open its source (Ctrl+E)"}};
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10), *scrolled = gtk_scrolled_window_new();
-    g_object_set(box, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10, NULL);
+    static const char *const buttons[][3] = {
+        {"Partner", "win.partner", "Select its partner (Enter)"},
+        {"Cause", "win.cause", "The nearest cause on another line ([)"},
+        {"Effect", "win.effect", "The nearest effect on another line (])"},
+        {"Editor", "win.editor", "Open its source (Ctrl+E)"}};
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10),
+              *scrolled = gtk_scrolled_window_new();
+    g_object_set(box, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10,
+                 NULL);
     struct details *state = g_new0(struct details, 1);
     panel_keep(view, &panel_event, state);
     g_signal_connect(box, "destroy", G_CALLBACK(on_destroy), state);
@@ -366,7 +386,8 @@ static GtkWidget *build(struct view *view)
     gtk_box_append(GTK_BOX(box), state->relation);
     gtk_box_append(GTK_BOX(box), state->details);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), box);
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
     return scrolled;
 }
 

@@ -1,6 +1,15 @@
-/* The list of all events in the order of the log, or of all hits of a search.  Only what is seen of it is
- * fetched, a page at a time. */
-#include "clients/view/view.h"
+#include "clients/view/panels/events.h"
+
+#include "clients/book/say.h"
+#include "clients/view/parts/link.h"
+#include "clients/view/parts/stage.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/view.h"
+#include "render/scene.h"
+#include "wire/ask.h"
+#include "wire/event.h"
+#include "wire/message.h"
+#include "wire/shown.h"
 
 #define PAGE 256u
 #define PAGES_KEPT 64u
@@ -29,6 +38,7 @@ G_DECLARE_FINAL_TYPE(PoetRows, poet_rows, POET, ROWS, GObject)
 struct _PoetRows {
     GObject parent;
     struct view *view;
+    struct events *events;
     GHashTable *entries, *asked; /* by position; by page */
     GHashTable *listing; /* the position that a list was asked for from, by its question */
     guint count;
@@ -79,7 +89,10 @@ static void poet_rows_finalize(GObject *object)
     G_OBJECT_CLASS(poet_rows_parent_class)->finalize(object);
 }
 
-static void poet_rows_class_init(PoetRowsClass *class) { G_OBJECT_CLASS(class)->finalize = poet_rows_finalize; }
+static void poet_rows_class_init(PoetRowsClass *class)
+{
+    G_OBJECT_CLASS(class)->finalize = poet_rows_finalize;
+}
 
 static void poet_rows_init(PoetRows *rows)
 {
@@ -87,6 +100,13 @@ static void poet_rows_init(PoetRows *rows)
     rows->asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     rows->listing = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 }
+
+struct events {
+    struct view *view;
+    GListModel *model; /* PoetRows */
+    GtkWidget *list;
+    bool moving; /* we choose ourselves */
+};
 
 /* ---- the view of it ---- */
 
@@ -109,7 +129,8 @@ static void take_list(void *user, const struct answer *answer);
 static void fetch(PoetRows *rows, uint64_t position)
 {
     uint64_t page = rows->hits ? position : position / PAGE;
-    if (g_hash_table_contains(rows->entries, &position) || g_hash_table_contains(rows->asked, &page))
+    if (g_hash_table_contains(rows->entries, &position) ||
+        g_hash_table_contains(rows->asked, &page))
         return;
     if (g_hash_table_size(rows->entries) > PAGE * PAGES_KEPT) {
         g_hash_table_remove_all(rows->entries);
@@ -120,7 +141,7 @@ static void fetch(PoetRows *rows, uint64_t position)
     struct out body = {0};
     put_u64(&body, from);
     put_u32(&body, rows->hits ? 1 : PAGE);
-    uint32_t id = link_ask(rows->view, ASK_LIST, &body, take_list, rows->view);
+    uint32_t id = link_ask(&rows->view->link, ASK_LIST, &body, take_list, rows->events);
     g_hash_table_insert(rows->listing, GUINT_TO_POINTER(id), g_memdup2(&from, sizeof from));
 }
 
@@ -136,45 +157,46 @@ static void on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpoin
 
 static void on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
 {
-    struct view *view = data;
+    struct events *events = data;
     PoetRow *row = gtk_list_item_get_item(item);
     GtkWidget *label = gtk_list_item_get_child(item);
     (void)factory;
     uint64_t *position = g_memdup2(&row->position, sizeof row->position);
     g_object_set_data_full(G_OBJECT(label), "position", position, g_free);
-    show_entry(POET_ROWS(view->finder.events), label, row->position);
-    fetch(POET_ROWS(view->finder.events), row->position);
+    show_entry(POET_ROWS(events->model), label, row->position);
+    fetch(POET_ROWS(events->model), row->position);
 }
 
-static void refresh_labels(struct view *view, GtkWidget *in)
+static void refresh_labels(struct events *events, GtkWidget *in)
 {
-    for (GtkWidget *child = gtk_widget_get_first_child(in); child; child = gtk_widget_get_next_sibling(child)) {
+    for (GtkWidget *child = gtk_widget_get_first_child(in); child;
+         child = gtk_widget_get_next_sibling(child)) {
         GtkWidget *label = gtk_widget_get_first_child(child);
         const uint64_t *position = label ? g_object_get_data(G_OBJECT(label), "position") : NULL;
         if (position)
-            show_entry(POET_ROWS(view->finder.events), label, *position);
+            show_entry(POET_ROWS(events->model), label, *position);
     }
 }
 
 static gboolean on_refresh(gpointer data)
 {
-    struct view *view = data;
-    g_object_set_data(G_OBJECT(view->finder.events_list), "refresh", NULL);
-    refresh_labels(view, view->finder.events_list);
+    struct events *events = data;
+    g_object_set_data(G_OBJECT(events->list), "refresh", NULL);
+    refresh_labels(events, events->list);
     return G_SOURCE_REMOVE;
 }
 
-static void add_event(struct view *view, struct in *in)
+static void add_event(struct events *events, struct in *in)
 {
-    PoetRows *rows = POET_ROWS(view->finder.events);
+    PoetRows *rows = POET_ROWS(events->model);
     struct shown_event event;
     get_event(in, &event);
     if (in_done(in))
-        keep(rows, event.position, say_event(the_book(view), &event), event.at);
+        keep(rows, event.position, say_event(the_book(events->view), &event), event.at);
     shown_event_free(&event);
-    if (!g_object_get_data(G_OBJECT(view->finder.events_list), "refresh"))
-        g_object_set_data(G_OBJECT(view->finder.events_list), "refresh",
-                          GUINT_TO_POINTER(g_idle_add(on_refresh, view)));
+    if (!g_object_get_data(G_OBJECT(events->list), "refresh"))
+        g_object_set_data(G_OBJECT(events->list), "refresh",
+                          GUINT_TO_POINTER(g_idle_add(on_refresh, events)));
 }
 
 /* A list is here, up to a position.  What it left out is of lines that are never drawn. */
@@ -187,26 +209,26 @@ static void fill_list(PoetRows *rows, uint64_t from, uint64_t end)
 
 static void take_list(void *user, const struct answer *answer)
 {
-    struct view *view = user;
-    PoetRows *rows = POET_ROWS(view->finder.events);
+    struct events *events = user;
+    PoetRows *rows = POET_ROWS(events->model);
     const uint64_t *from = g_hash_table_lookup(rows->listing, GUINT_TO_POINTER(answer->id));
     if (answer->part == PART_EVENT)
-        add_event(view, answer->in);
+        add_event(events, answer->in);
     if (answer->part == PART_LISTED && from)
         fill_list(rows, *from, get_u64(answer->in));
     if (answer->last)
         g_hash_table_remove(rows->listing, GUINT_TO_POINTER(answer->id));
 }
 
-/* The log has grown, or there are other hits. */
-void events_count(struct view *view)
+void events_count(struct events *events)
 {
-    PoetRows *rows = POET_ROWS(view->finder.events);
-    bool hits = view->finder.hit_count > 0;
-    guint count = hits ? view->finder.hit_count : (guint)MIN(view->link.count, G_MAXUINT / 2);
+    PoetRows *rows = POET_ROWS(events->model);
+    bool hits = events->view->finder.hit_count > 0;
+    guint count =
+        hits ? events->view->finder.hit_count : (guint)MIN(events->view->link.count, G_MAXUINT / 2);
     if (hits == rows->hits && count == rows->count && !hits)
         return;
-    if (!gtk_widget_get_mapped(view->finder.events_list) && !hits && rows->count && !rows->hits)
+    if (!gtk_widget_get_mapped(events->list) && !hits && rows->count && !rows->hits)
         return; /* it is told when it is looked at */
     guint before = rows->count;
     bool grows = !hits && !rows->hits && count >= before;
@@ -218,9 +240,9 @@ void events_count(struct view *view)
                                grows ? count - before : count);
 }
 
-void events_clear(struct view *view)
+void events_clear(struct events *events)
 {
-    PoetRows *rows = POET_ROWS(view->finder.events);
+    PoetRows *rows = POET_ROWS(events->model);
     guint before = rows->count;
     g_hash_table_remove_all(rows->entries);
     g_hash_table_remove_all(rows->asked);
@@ -228,49 +250,49 @@ void events_clear(struct view *view)
     rows->count = 0;
     rows->hits = false;
     g_list_model_items_changed(G_LIST_MODEL(rows), 0, before, 0);
-    events_count(view);
+    events_count(events);
 }
 
-/* The selected event, in the list. */
-void events_select(struct view *view)
+void events_select(struct events *events)
 {
-    PoetRows *rows = POET_ROWS(view->finder.events);
-    const struct scene_mark *m = stage_mark(view, view->place.selected);
-    if (!m || m->event->position == NO_POSITION || !gtk_widget_get_mapped(view->finder.events_list))
+    PoetRows *rows = POET_ROWS(events->model);
+    const struct scene_mark *m =
+        stage_mark(&events->view->stage, events->view->camera.place.selected);
+    if (!m || m->event->position == NO_POSITION || !gtk_widget_get_mapped(events->list))
         return;
     guint index = (guint)m->event->position;
     for (guint i = 0; rows->hits && i < rows->count; i++)
-        if (view->finder.positions[i] == m->event->position)
+        if (events->view->finder.positions[i] == m->event->position)
             index = i;
     if (index >= rows->count)
         return;
-    view->moving = true;
-    gtk_widget_activate_action(view->finder.events_list, "list.scroll-to-item", "u", index);
+    events->moving = true;
+    gtk_widget_activate_action(events->list, "list.scroll-to-item", "u", index);
     gtk_single_selection_set_selected(
-        GTK_SINGLE_SELECTION(gtk_list_view_get_model(GTK_LIST_VIEW(view->finder.events_list))), index);
-    view->moving = false;
+        GTK_SINGLE_SELECTION(gtk_list_view_get_model(GTK_LIST_VIEW(events->list))), index);
+    events->moving = false;
 }
 
 static void on_activate(GtkListView *list, guint index, gpointer data)
 {
-    struct view *view = data;
-    PoetRows *rows = POET_ROWS(view->finder.events);
-    if (rows->hits && index >= view->finder.hit_count)
+    struct events *events = data;
+    PoetRows *rows = POET_ROWS(events->model);
+    if (rows->hits && index >= events->view->finder.hit_count)
         return;
-    uint64_t position = rows->hits ? view->finder.positions[index] : index;
+    uint64_t position = rows->hits ? events->view->finder.positions[index] : index;
     const struct entry *e = g_hash_table_lookup(rows->entries, &position);
     (void)list;
     if (e && e->at.line)
-        motion_to_event(view, e->at, position);
+        jump_to_event(events->view, e->at, position);
 }
 
 static void on_selected(GtkSingleSelection *selection, GParamSpec *spec, gpointer data)
 {
-    struct view *view = data;
+    struct events *events = data;
     guint index = gtk_single_selection_get_selected(selection);
     (void)spec;
-    if (!view->moving && index != GTK_INVALID_LIST_POSITION && gtk_widget_has_focus(view->finder.events_list))
-        on_activate(NULL, index, view);
+    if (!events->moving && index != GTK_INVALID_LIST_POSITION && gtk_widget_has_focus(events->list))
+        on_activate(NULL, index, events);
 }
 
 static void on_map(GtkWidget *widget, gpointer data)
@@ -280,26 +302,28 @@ static void on_map(GtkWidget *widget, gpointer data)
     events_select(data);
 }
 
-GtkWidget *events_new(struct view *view)
+struct events *events_new(struct view *view, GtkWidget **widget)
 {
-    GtkWidget *scrolled = gtk_scrolled_window_new();
+    struct events *events = g_new0(struct events, 1);
     PoetRows *rows = g_object_new(POET_TYPE_ROWS, NULL);
-    rows->view = view;
-    view->finder.events = G_LIST_MODEL(rows);
     GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
-    g_signal_connect(factory, "setup", G_CALLBACK(on_setup), view);
-    g_signal_connect(factory, "bind", G_CALLBACK(on_bind), view);
-    GtkSingleSelection *selection = gtk_single_selection_new(g_object_ref(view->finder.events));
+    *widget = gtk_scrolled_window_new();
+    events->view = rows->view = view;
+    rows->events = events;
+    events->model = G_LIST_MODEL(rows);
+    g_signal_connect(factory, "setup", G_CALLBACK(on_setup), events);
+    g_signal_connect(factory, "bind", G_CALLBACK(on_bind), events);
+    GtkSingleSelection *selection = gtk_single_selection_new(g_object_ref(events->model));
     gtk_single_selection_set_autoselect(selection, FALSE);
     gtk_single_selection_set_can_unselect(selection, TRUE);
-    g_signal_connect(selection, "notify::selected", G_CALLBACK(on_selected), view);
-    view->finder.events_list = gtk_list_view_new(GTK_SELECTION_MODEL(selection), factory);
-    gtk_list_view_set_single_click_activate(GTK_LIST_VIEW(view->finder.events_list), TRUE);
-    g_signal_connect(view->finder.events_list, "activate", G_CALLBACK(on_activate), view);
-    g_signal_connect_after(view->finder.events_list, "map", G_CALLBACK(on_map), view);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(view->finder.events_list), GTK_ACCESSIBLE_PROPERTY_LABEL,
+    g_signal_connect(selection, "notify::selected", G_CALLBACK(on_selected), events);
+    events->list = gtk_list_view_new(GTK_SELECTION_MODEL(selection), factory);
+    gtk_list_view_set_single_click_activate(GTK_LIST_VIEW(events->list), TRUE);
+    g_signal_connect(events->list, "activate", G_CALLBACK(on_activate), events);
+    g_signal_connect_after(events->list, "map", G_CALLBACK(on_map), events);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(events->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Events in the order of the recording", -1);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), view->finder.events_list);
-    gtk_widget_set_vexpand(scrolled, TRUE);
-    return scrolled;
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(*widget), events->list);
+    gtk_widget_set_vexpand(*widget, TRUE);
+    return events;
 }

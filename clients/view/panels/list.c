@@ -1,12 +1,17 @@
 #include "clients/view/panels/list.h"
 
+#include "clients/book/book.h"
+#include "clients/view/picture/jump.h"
+#include "clients/view/picture/view.h"
+#include "wire/shown.h"
+
 static void on_row(GtkListBox *list, GtkListBoxRow *row, gpointer data)
 {
     struct ref at;
     const char *event = g_object_get_data(G_OBJECT(row), "event");
     (void)list;
     if (event && ref_parse(event, &at))
-        motion_to_event(data, at, NO_POSITION);
+        jump_to_event(data, at, NO_POSITION);
 }
 
 void list_add(GtkWidget *list, const char *markup, struct ref at)
@@ -17,7 +22,8 @@ void list_add(GtkWidget *list, const char *markup, struct ref at)
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
     gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
-    g_object_set(label, "margin-top", 4, "margin-bottom", 4, "margin-start", 8, "margin-end", 8, NULL);
+    g_object_set(label, "margin-top", 4, "margin-bottom", 4, "margin-start", 8, "margin-end", 8,
+                 NULL);
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), label);
     if (at.line) {
         ref_print(text, sizeof text, at);
@@ -44,6 +50,7 @@ GtkWidget *list_new(struct view *view, GtkWidget **list, const char *nothing)
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(*list), GTK_SELECTION_BROWSE);
     g_signal_connect(*list, "row-activated", G_CALLBACK(on_row), view);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), *list);
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
     return scrolled;
 }

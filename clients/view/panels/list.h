@@ -2,7 +2,11 @@
 #ifndef CLIENTS_VIEW_PANELS_LIST_H
 #define CLIENTS_VIEW_PANELS_LIST_H
 
-#include "clients/view/view.h"
+#include "wire/event.h"
+
+#include <gtk/gtk.h>
+
+struct view;
 
 /* *list: the list itself, within what is returned; nothing: what is said while it is empty. */
 GtkWidget *list_new(struct view *view, GtkWidget **list, const char *nothing);

@@ -1,69 +1,23 @@
 #include "clients/view/panels/panel.h"
 
-#include "clients/view/view.h"
-
-static const struct panel *const panels[] = {
-    &panel_event, &panel_find, &panel_waiting, &panel_trouble, &panel_bookmarks, &panel_text,
-};
+#include "clients/view/parts/news.h"
+#include "clients/view/picture/view.h"
 
 void panel_keep(struct view *view, const struct panel *panel, void *state)
 {
-    g_object_set_data_full(G_OBJECT(view->panel_stack), panel->name, state, g_free);
+    g_object_set_data_full(G_OBJECT(view->panels), panel->name, state, g_free);
 }
 
 void *panel_state(const struct view *view, const struct panel *panel)
 {
-    return g_object_get_data(G_OBJECT(view->panel_stack), panel->name);
-}
-
-void panels_tell(struct view *view, enum news news)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
-        if (panels[i]->take)
-            panels[i]->take(view, news);
-}
-
-void panels_clear(struct view *view)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
-        if (panels[i]->clear)
-            panels[i]->clear(view);
+    return g_object_get_data(G_OBJECT(view->panels), panel->name);
 }
 
 void panel_show(struct view *view, const char *name)
 {
-    gtk_stack_set_visible_child_name(GTK_STACK(view->panel_stack), name);
+    gtk_stack_set_visible_child_name(GTK_STACK(view->panels), name);
     if (!view->settings.panel) {
         view->settings.panel = true;
-        settings_apply(view);
+        news_tell(&view->news, NEWS_SETTINGS);
     }
-}
-
-static void on_page(GObject *object, GParamSpec *spec, gpointer data)
-{
-    const char *page = gtk_stack_get_visible_child_name(GTK_STACK(object));
-    (void)spec;
-    for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
-        if (g_strcmp0(page, panels[i]->name) == 0 && panels[i]->take)
-            panels[i]->take(data, NEWS_SHOWN);
-}
-
-GtkWidget *panels_new(struct view *view)
-{
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0), *stack = gtk_stack_new(),
-              *scrolled = gtk_scrolled_window_new();
-    view->panel_stack = stack;
-    for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
-        gtk_stack_add_titled(GTK_STACK(stack), panels[i]->build(view), panels[i]->name, panels[i]->title);
-    g_signal_connect(stack, "notify::visible-child-name", G_CALLBACK(on_page), view);
-    GtkWidget *switcher = gtk_stack_switcher_new();
-    gtk_widget_add_css_class(switcher, "pages");
-    gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(switcher), GTK_STACK(stack));
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), switcher);
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_AUTOMATIC, GTK_POLICY_NEVER);
-    gtk_box_append(GTK_BOX(box), scrolled);
-    gtk_widget_set_vexpand(stack, TRUE);
-    gtk_box_append(GTK_BOX(box), stack);
-    gtk_widget_set_size_request(box, 340, -1);
-    return box;
 }

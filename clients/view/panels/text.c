@@ -1,5 +1,12 @@
 /* The picture in words. */
-#include "clients/view/view.h"
+#include "clients/book/say.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/panels/panels.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/picture/view.h"
+#include "render/scene.h"
+#include "wire/placed.h"
+#include "wire/shown.h"
 
 #include <stdlib.h>
 
@@ -20,13 +27,14 @@ static int by_column(const void *a, const void *b)
 static void refresh(struct view *view)
 {
     GtkWidget *words = ((struct words *)panel_state(view, &panel_text))->view;
-    static const char *const stands[] = {"", " [before the selected one]", " [after the selected one]",
+    static const char *const stands[] = {"", " [before the selected one]",
+                                         " [after the selected one]",
                                          " [concurrent with the selected one]", " [selected]"};
     if (!gtk_widget_get_mapped(words))
         return;
     const struct shown_window *w = &view->stage.window;
     const struct shown_event **events = g_new(const struct shown_event *, w->event_count + 1);
-    double left = stage_left(view), right = left + stage_width(view);
+    double left = camera_left_pt(&view->camera), right = left + camera_width_pt(&view->camera);
     uint32_t count = 0;
     const struct scene *s = view->stage.scene;
     for (uint32_t i = 0; s && i < s->mark_count; i++)
@@ -38,8 +46,11 @@ static void refresh(struct view *view)
     for (uint32_t i = 0; i < count; i++) {
         char *said = say_event(the_book(view), events[i]);
         bool same = i && events[i]->column == events[i - 1]->column;
-        g_string_append_printf(text, "%s%s%s\n", same ? "  beside it, " : i ? "then " : "", said,
-                               view->stage.coloured ? stands[MIN(events[i]->stands, 4)] : "");
+        g_string_append_printf(text, "%s%s%s\n",
+                               same ? "  beside it, "
+                               : i  ? "then "
+                                    : "",
+                               said, view->stage.coloured ? stands[MIN(events[i]->stands, 4)] : "");
         g_free(said);
     }
     gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(words)), text->str, -1);

@@ -1,7 +1,16 @@
 /* What went wrong: contradictions, and what is pending. */
+#include "clients/book/book.h"
+#include "clients/book/say.h"
 #include "clients/view/panels/list.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/panels/panels.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/picture/view.h"
+#include "wire/ask.h"
 #include "wire/limits.h"
+#include "wire/message.h"
 #include "wire/ref.h"
+#include "wire/shown.h"
 #include "wire/text.h"
 
 #include <stdlib.h>
@@ -32,7 +41,8 @@ static void add_pending(struct view *view, GtkWidget *list, struct in *in)
     struct shown_event event;
     get_event(in, &event);
     if (in_done(in)) {
-        char *said = say_event(the_book(view), &event), *text = g_markup_printf_escaped("<b>pending</b> %s", said);
+        char *said = say_event(the_book(view), &event),
+             *text = g_markup_printf_escaped("<b>pending</b> %s", said);
         list_add(list, text, event.at);
         g_free(text);
         g_free(said);
@@ -56,7 +66,7 @@ static void take(struct view *view, enum news news)
 {
     struct troubles *state = panel_state(view, &panel_trouble);
     if (news == NEWS_SHOWN)
-        inquiry_ask(view, &state->asked, ASK_STAT, NULL, take_troubles);
+        inquiry_ask(&view->link, &state->asked, ASK_STAT, NULL, take_troubles, view);
 }
 
 static GtkWidget *build(struct view *view)

@@ -1,7 +1,19 @@
-/* Who waits at the end of what was recorded. */
+#include "clients/view/panels/waiting.h"
+
+#include "clients/book/say.h"
+#include "clients/site/site.h"
 #include "clients/source/waits.h"
 #include "clients/view/panels/list.h"
+#include "clients/view/panels/panel.h"
+#include "clients/view/panels/panels.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/view.h"
+#include "render/scene.h"
+#include "wire/ask.h"
+#include "wire/found.h"
 #include "wire/limits.h"
+#include "wire/shown.h"
 
 #include <stdlib.h>
 
@@ -16,7 +28,8 @@ struct waiting {
 
 static void tell_cycle(struct view *view, struct waiting *state, const struct shown_cycle *cycle)
 {
-    const struct shown_wait *first = cycle->count ? waits_of(&state->waits, cycle->steps[0].thread) : NULL;
+    const struct shown_wait *first =
+        cycle->count ? waits_of(&state->waits, cycle->steps[0].thread) : NULL;
     char *said = say_cycle(the_book(view), cycle);
     char *text = g_markup_printf_escaped("<b>These wait for each other:</b> %s", said);
     list_add(state->list, text, first ? first->event.at : (struct ref){0, 0});
@@ -30,8 +43,8 @@ static void tell_wait(struct view *view, struct waiting *state, const struct sho
     char since[32];
     scene_duration(state->waits.now_ns - w->event.time_ns, since, sizeof since);
     GString *s = g_string_new(NULL);
-    char *head = g_markup_printf_escaped("<b>%s</b> %s %s\n<small>for %s before the last event", said.who,
-                                         said.does, said.about, since);
+    char *head = g_markup_printf_escaped("<b>%s</b> %s %s\n<small>for %s before the last event",
+                                         said.who, said.does, said.about, since);
     g_string_append(s, head);
     if (w->event.site) {
         struct site_is site = sites_call(view->link.sites, w->event.process, w->event.site);
@@ -63,7 +76,7 @@ static void show_waits(struct view *view, struct waiting *state)
     if (state->waits.cycle_count && !state->hang_shown) {
         state->hang_shown = true;
         panel_show(view, panel_waiting.name);
-        window_say(view, "Threads wait for each other in a cycle");
+        status_say(&view->status, "Threads wait for each other in a cycle");
     }
 }
 
@@ -85,7 +98,7 @@ static void take(struct view *view, enum news news)
     if (news != NEWS_SHOWN && news != NEWS_QUIET)
         return;
     waits_free(&state->coming);
-    inquiry_ask(view, &state->asked, ASK_WAITS, NULL, take_waits);
+    inquiry_ask(&view->link, &state->asked, ASK_WAITS, NULL, take_waits, view);
 }
 
 static void clear(struct view *view)

@@ -1,0 +1,94 @@
+#include "clients/view/header.h"
+
+#include "clients/view/menu.h"
+#include "clients/view/parts/button.h"
+#include "clients/view/picture/view.h"
+#include "clients/view/runs.h"
+#include "wire/placed.h"
+#include "wire/shown.h"
+
+struct header {
+    GtkWidget *title, *subtitle;
+};
+/* The source, and how many lines have no row; NULL: all that are drawn have. */
+static char *said_of_lines(const struct view *view)
+{
+    const struct shown_window *w = &view->stage.window;
+    const char *name = view->link.source.name ? view->link.source.name : "";
+    if (!w->idle_lines && !w->left_lines)
+        return NULL;
+    GString *s = g_string_new(name);
+    if (w->idle_lines)
+        g_string_append_printf(s, " — %" G_GUINT64_FORMAT " lines have no event here",
+                               (guint64)w->idle_lines);
+    if (w->left_lines)
+        g_string_append_printf(s, " — %" G_GUINT64_FORMAT " lines that have some find no room",
+                               (guint64)w->left_lines);
+    return g_string_free(s, FALSE);
+}
+
+void header_titles(struct view *view)
+{
+    const struct shown_run *run = &the_book(view)->run;
+    bool has = view->link.has_run && run->name;
+    char *title = has ? g_strdup_printf("%s%s", run->name, run->connected ? " — live" : "")
+                      : g_strdup("Poet");
+    gtk_label_set_text(GTK_LABEL(view->header->title), title);
+    char *source = has ? said_of_lines(view) : NULL;
+    gtk_label_set_text(GTK_LABEL(view->header->subtitle), source ? source
+                                                          : view->link.source.name
+                                                              ? view->link.source.name
+                                                              : "");
+    g_free(source);
+    gtk_window_set_title(GTK_WINDOW(view->window), title);
+    g_free(title);
+}
+
+static GtkWidget *toggle(const char *text, const char *action, const char *tooltip)
+{
+    GtkWidget *b = gtk_toggle_button_new_with_label(text);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(b), action);
+    gtk_widget_set_tooltip_text(b, tooltip);
+    return b;
+}
+
+GtkWidget *header_new(struct view *view)
+{
+    GtkWidget *header = gtk_header_bar_new(), *titles = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
+              *menu = gtk_menu_button_new();
+    view->header = g_new0(struct header, 1);
+    view->header->title = gtk_label_new("Poet");
+    view->header->subtitle = gtk_label_new("");
+    gtk_widget_add_css_class(view->header->title, "title");
+    gtk_widget_add_css_class(view->header->subtitle, "subtitle");
+    gtk_label_set_ellipsize(GTK_LABEL(view->header->subtitle), PANGO_ELLIPSIZE_MIDDLE);
+    gtk_widget_set_valign(titles, GTK_ALIGN_CENTER);
+    gtk_box_append(GTK_BOX(titles), view->header->title);
+    gtk_box_append(GTK_BOX(titles), view->header->subtitle);
+    gtk_header_bar_set_title_widget(GTK_HEADER_BAR(header), titles);
+    GMenuModel *model = menu_new(view);
+    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(menu), model);
+    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(menu), "open-menu-symbolic");
+    gtk_menu_button_set_primary(GTK_MENU_BUTTON(menu), TRUE);
+    gtk_widget_set_tooltip_text(menu, "Menu (F10)");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, "Menu", -1);
+    g_object_unref(model);
+    GtkWidget *follow = toggle("Follow", "win.follow", "Follow the run as it grows (End)");
+    GtkWidget *start[] = {
+        button_new("document-open-symbolic", "win.open", "Open a trace (Ctrl+O)"),
+        button_new("edit-undo-symbolic", "win.undo", "Undo a change of view (Ctrl+Z)"),
+        button_new("edit-redo-symbolic", "win.redo", "Redo it (Ctrl+Shift+Z)"), follow,
+        runs_new(view)};
+    GtkWidget *end[] = {menu,
+                        button_new("edit-find-symbolic", "win.find", "Find (Ctrl+F)"),
+                        toggle("Panel", "win.panel", "Side panel (F9)"),
+                        toggle("Time", "win.time", "By order or by time (T)"),
+                        button_new("zoom-fit-best-symbolic", "win.fit", "The whole run (*)"),
+                        button_new("zoom-in-symbolic", "win.zoom-in", "Zoom in (+)"),
+                        button_new("zoom-out-symbolic", "win.zoom-out", "Zoom out (-)")};
+    for (size_t i = 0; i < G_N_ELEMENTS(start); i++)
+        gtk_header_bar_pack_start(GTK_HEADER_BAR(header), start[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(end); i++)
+        gtk_header_bar_pack_end(GTK_HEADER_BAR(header), end[i]);
+    return header;
+}

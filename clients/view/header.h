@@ -1,0 +1,12 @@
+/* The header bar: what is open, and the buttons for what is done most. */
+#ifndef CLIENTS_VIEW_HEADER_H
+#define CLIENTS_VIEW_HEADER_H
+
+#include <gtk/gtk.h>
+
+struct view;
+
+GtkWidget *header_new(struct view *view);
+void header_titles(struct view *view);
+
+#endif

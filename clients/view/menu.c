@@ -1,0 +1,62 @@
+#include "clients/view/menu.h"
+
+#include "clients/view/action.h"
+#include "clients/view/picture/view.h"
+
+static GMenu *section(const char *const *names)
+{
+    GMenu *menu = g_menu_new();
+    for (; *names; names++) {
+        char *full = g_strdup_printf("win.%s", *names);
+        g_menu_append(menu, action_title(*names), full);
+        g_free(full);
+    }
+    return menu;
+}
+
+void menu_recent(struct view *view)
+{
+    g_menu_remove_all(view->recent);
+    for (char **r = view->settings.recent; r && *r; r++) {
+        GMenuItem *item = g_menu_item_new(*r, NULL);
+        g_menu_item_set_action_and_target(item, "win.recent", "s", *r);
+        g_menu_append_item(view->recent, item);
+        g_object_unref(item);
+    }
+}
+
+GMenuModel *menu_new(struct view *view)
+{
+    static const char *const file[] = {"open", "connect", "latest", "default", "save-trace", NULL},
+                             *const out[] = {"save",         "print",     "copy-image", "copy-text",
+                                             "copy-command", "save-view", "load-view",  NULL},
+                             *const lines[] = {"show-all",
+                                               "only-tied",
+                                               "least-crossing",
+                                               "fold",
+                                               "cluster-process",
+                                               "cluster-kind",
+                                               "cluster-name",
+                                               "cluster-description",
+                                               "cluster-pattern",
+                                               "hide-pattern",
+                                               NULL},
+                             *const look[] = {"follow",    "time",        "stands",
+                                              "hide-past", "hide-future", "hide-concurrent",
+                                              "panel",     "map",         "legend",
+                                              "vertical",  "dark",        NULL},
+                             *const end[] = {"settings", "shortcuts", "quit", NULL};
+    GMenu *menu = g_menu_new(),
+          *parts[] = {section(file), section(out), section(lines), section(look), section(end)};
+    view->recent = g_menu_new();
+    menu_recent(view);
+    g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[0]));
+    g_menu_append_submenu(menu, "Recent", G_MENU_MODEL(view->recent));
+    g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[1]));
+    g_menu_append_submenu(menu, "Lines", G_MENU_MODEL(parts[2]));
+    g_menu_append_submenu(menu, "View", G_MENU_MODEL(parts[3]));
+    g_menu_append_section(menu, NULL, G_MENU_MODEL(parts[4]));
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+        g_object_unref(parts[i]);
+    return G_MENU_MODEL(menu);
+}

@@ -1,0 +1,12 @@
+/* The menu of the window. */
+#ifndef CLIENTS_VIEW_MENU_H
+#define CLIENTS_VIEW_MENU_H
+
+#include <gtk/gtk.h>
+
+struct view;
+
+GMenuModel *menu_new(struct view *view);
+void menu_recent(struct view *view); /* what was opened before has changed */
+
+#endif

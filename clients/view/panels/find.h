@@ -1,0 +1,13 @@
+/* The panel of the finder: what is looked for, and all events or hits. */
+#ifndef CLIENTS_VIEW_PANELS_FIND_H
+#define CLIENTS_VIEW_PANELS_FIND_H
+
+struct view;
+
+void find_text(struct view *view, const char *text); /* as if it was entered */
+void find_focus(struct view *view);
+/* From the selected event, else from what is seen: 1 the next hit, -1 the one before, 0 the next
+ * or this. */
+void find_next(struct view *view, int step);
+
+#endif

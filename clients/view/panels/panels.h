@@ -1,0 +1,16 @@
+/* All panels. */
+#ifndef CLIENTS_VIEW_PANELS_PANELS_H
+#define CLIENTS_VIEW_PANELS_PANELS_H
+
+#include "clients/view/panels/panel.h"
+
+GtkWidget *panels_new(struct view *view);
+void panels_tell(struct view *view, enum news news); /* all; SHOWN is told by their pages alone */
+void panels_clear(struct view *view);                /* another run */
+
+/* In the order of their pages; each is in the file of its name. */
+#define PANELS(X) X(event) X(find) X(waiting) X(trouble) X(bookmarks) X(text)
+#define PANEL_DECLARE(name) extern const struct panel panel_##name;
+PANELS(PANEL_DECLARE)
+
+#endif

@@ -1,0 +1,9 @@
+/* A button with an icon alone. */
+#ifndef CLIENTS_VIEW_PARTS_BUTTON_H
+#define CLIENTS_VIEW_PARTS_BUTTON_H
+
+#include <gtk/gtk.h>
+
+GtkWidget *button_new(const char *icon, const char *action, const char *tooltip);
+
+#endif

@@ -1,0 +1,231 @@
+#include "clients/view/parts/camera.h"
+
+#include "clients/view/parts/stage.h"
+#include "wire/placed.h"
+#include "wire/shown.h"
+
+#include <math.h>
+
+/* ---- the screen ---- */
+
+bool camera_vertical(const struct camera *camera)
+{
+    return camera->settings->look.vertical && !camera->place.far;
+}
+
+double camera_along_px(const struct camera *camera)
+{
+    return camera_vertical(camera) ? camera->height_px : camera->width_px;
+}
+
+double camera_across_px(const struct camera *camera)
+{
+    return camera_vertical(camera) ? camera->width_px : camera->height_px;
+}
+
+double camera_row_pt(const struct camera *camera)
+{
+    return camera_vertical(camera) ? SCENE_LANE_PT : SCENE_ROW_PT;
+}
+
+double camera_line_pt(const struct camera *camera)
+{
+    return camera_vertical(camera) && camera->stage->scene ? camera->stage->scene->line_pt
+                                                           : camera_row_pt(camera) / 2;
+}
+
+double camera_names_px(const struct camera *camera)
+{
+    double width = camera_along_px(camera);
+    if (camera_vertical(camera))
+        return SCENE_NAME_PT * 2.6 * MIN(camera->place.zoom, 1.6) + CAMERA_GAP_PX;
+    double own =
+        camera->stage->scene ? camera->stage->scene->names_pt * MIN(camera->place.zoom, 1.6) : 140;
+    double names = camera->settings->names_px ? camera->settings->names_px : MIN(own, width * 0.3);
+    return MIN(names, width * 0.6) + CAMERA_GAP_PX;
+}
+
+double camera_width_pt(const struct camera *camera)
+{
+    double px = camera_along_px(camera) - camera_names_px(camera);
+    return MAX(px, 40) / camera->place.zoom;
+}
+
+uint32_t camera_columns(const struct camera *camera)
+{
+    double columns = camera_width_pt(camera) / SCENE_COLUMN_PT + 1;
+    return (uint32_t)CLAMP(columns, 4, 4000);
+}
+
+double camera_height_pt(const struct camera *camera)
+{
+    const struct scene *s = camera->stage->scene;
+    return s ? s->top_pt + camera->stage->row_total * camera_row_pt(camera) + 4 : 0;
+}
+
+/* ---- along the lines ---- */
+
+static double column_left(const struct scene_column *c) { return c->x_pt - c->left_pt; }
+
+double camera_left_pt(const struct camera *camera)
+{
+    const struct scene *s = camera->stage->scene;
+    if (!s || !s->column_count)
+        return s ? s->names_pt : 0;
+    int64_t i = (int64_t)camera->place.from - s->columns[0].column;
+    if (i < 0)
+        return column_left(&s->columns[0]) + (double)i * SCENE_COLUMN_PT + camera->place.shift_pt;
+    if (i >= s->column_count) {
+        const struct scene_column *last = &s->columns[s->column_count - 1];
+        return last->x_pt + last->right_pt + (double)(i - s->column_count) * SCENE_COLUMN_PT +
+               camera->place.shift_pt;
+    }
+    return column_left(&s->columns[i]) + camera->place.shift_pt;
+}
+
+void camera_set_left_pt(struct camera *camera, double x)
+{
+    const struct scene *s = camera->stage->scene;
+    struct place *p = &camera->place;
+    if (!s || !s->column_count)
+        return;
+    double begin = column_left(&s->columns[0]);
+    const struct scene_column *last = &s->columns[s->column_count - 1];
+    double end = last->x_pt + last->right_pt;
+    uint32_t low = 0, high = s->column_count;
+    if (x < begin || x >= end) {
+        double over = x < begin ? x - begin : x - end;
+        double columns = floor(over / SCENE_COLUMN_PT);
+        p->from =
+            s->columns[0].column + (x < begin ? 0 : (int32_t)s->column_count) + (int32_t)columns;
+        p->shift_pt = over - columns * SCENE_COLUMN_PT;
+        return;
+    }
+    while (low + 1 < high) {
+        uint32_t middle = (low + high) / 2;
+        if (column_left(&s->columns[middle]) <= x)
+            low = middle;
+        else
+            high = middle;
+    }
+    p->from = s->columns[low].column;
+    p->shift_pt = x - column_left(&s->columns[low]);
+}
+
+static double scene_begin(const struct scene *s) { return s->names_pt; }
+
+static double scene_end(const struct scene *s)
+{
+    if (!s->column_count)
+        return s->names_pt;
+    const struct scene_column *last = &s->columns[s->column_count - 1];
+    return last->x_pt + last->right_pt + 10;
+}
+
+double camera_clamped_pt(const struct camera *camera, double left)
+{
+    const struct scene *s = camera->stage->scene;
+    const struct shown_window *w = &camera->stage->window;
+    double width = camera_width_pt(camera), begin = scene_begin(s), end = scene_end(s);
+    double least = w->more_left ? begin - width : begin;
+    double most = w->more_right ? end : end - width;
+    return CLAMP(left, least, MAX(least, most));
+}
+
+bool camera_needs_more(const struct camera *camera)
+{
+    const struct scene *s = camera->stage->scene;
+    const struct shown_window *w = &camera->stage->window;
+    double left = camera_left_pt(camera), width = camera_width_pt(camera), room = width / 2;
+    return (w->more_left && left < scene_begin(s) + room) ||
+           (w->more_right && left + width > scene_end(s) - room);
+}
+
+double camera_end_pt(const struct camera *camera)
+{
+    return MAX(scene_end(camera->stage->scene) - camera_width_pt(camera),
+               scene_begin(camera->stage->scene));
+}
+
+/* ---- what is where ---- */
+
+double camera_x_px(const struct camera *camera, const struct scene_mark *mark)
+{
+    return camera_names_px(camera) + (mark->x_pt - camera_left_pt(camera)) * camera->place.zoom;
+}
+
+double camera_y_px(const struct camera *camera, uint32_t row)
+{
+    const struct scene *s = camera->stage->scene;
+    return (s->rows[row].y_pt + camera->stage->row_base * camera_row_pt(camera) -
+            camera->place.rise_pt) *
+           camera->place.zoom;
+}
+
+int camera_row_at(const struct camera *camera, double y_px)
+{
+    const struct scene *s = camera->stage->scene;
+    if (!s)
+        return -1;
+    double y = y_px / camera->place.zoom + camera->place.rise_pt - s->top_pt;
+    double row = floor(y / camera_row_pt(camera)) - camera->stage->row_base;
+    return row < 0 || row >= s->row_count ? -1 : (int)row;
+}
+
+const struct scene_mark *camera_hit(const struct camera *camera, double x_px, double y_px)
+{
+    const struct stage *stage = camera->stage;
+    double names = camera_names_px(camera), zoom = camera->place.zoom;
+    if (!stage->scene || x_px < names)
+        return NULL;
+    return scene_hit(stage->scene, (x_px - names) / zoom + camera_left_pt(camera),
+                     y_px / zoom + camera->place.rise_pt - stage->row_base * camera_row_pt(camera),
+                     9);
+}
+
+const struct scene_link *camera_hit_link(const struct camera *camera, double x_px, double y_px)
+{
+    const struct stage *stage = camera->stage;
+    double names = camera_names_px(camera), zoom = camera->place.zoom;
+    if (!stage->scene || x_px < names)
+        return NULL;
+    return scene_hit_link(
+        stage->scene, (x_px - names) / zoom + camera_left_pt(camera),
+        y_px / zoom + camera->place.rise_pt - stage->row_base * camera_row_pt(camera), 4);
+}
+
+bool camera_sees(const struct camera *camera, const struct scene_mark *m)
+{
+    double x = camera_x_px(camera, m), y = camera_y_px(camera, m->row);
+    return x >= camera_names_px(camera) && x <= camera_along_px(camera) && y >= 0 &&
+           y <= camera_across_px(camera);
+}
+
+void camera_positions(const struct camera *camera, uint64_t *first, uint64_t *last)
+{
+    const struct scene *s = camera->stage->scene;
+    double left = camera_left_pt(camera), right = left + camera_width_pt(camera);
+    *first = UINT64_MAX;
+    *last = 0;
+    for (uint32_t i = 0; s && i < s->mark_count; i++) {
+        const struct scene_mark *m = &s->marks[i];
+        uint64_t at = m->event->position;
+        if (m->x_pt < left || m->x_pt > right || at == NO_POSITION)
+            continue;
+        *first = at < *first ? at : *first;
+        *last = at > *last ? at : *last;
+    }
+    if (*first > *last)
+        *first = *last = camera->place.position;
+}
+
+const struct scene_mark *camera_middle(const struct camera *camera)
+{
+    const struct scene *s = camera->stage->scene;
+    double y = camera_across_px(camera) / 2.0 / camera->place.zoom + camera->place.rise_pt -
+               camera->stage->row_base * camera_row_pt(camera);
+    if (!s)
+        return NULL;
+    return scene_hit(s, camera_left_pt(camera) + camera_width_pt(camera) / 2, MIN(y, s->bottom_pt),
+                     1e6);
+}

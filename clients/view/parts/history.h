@@ -1,0 +1,26 @@
+/* Undo and redo: places as they were. */
+#ifndef CLIENTS_VIEW_PARTS_HISTORY_H
+#define CLIENTS_VIEW_PARTS_HISTORY_H
+
+#include "clients/source/place.h"
+#include "clients/view/parts/news.h"
+
+#include <glib.h>
+
+struct history {
+    /* borrowed, filled by the window */
+    struct place *place;
+    const struct listener *news;
+    uint32_t back_count, forth_count; /* places that can be undone, and done again */
+    /* private */
+    struct place *back, *forth;
+    const char *last; /* what was done last, so that many small steps are one */
+    gint64 last_us;
+};
+
+void history_mark(struct history *history, const char *what); /* before a change of the place */
+void history_undo(struct history *history); /* tells NEWS_RESTORED */
+void history_redo(struct history *history);
+void history_clear(struct history *history);
+
+#endif

@@ -1,0 +1,112 @@
+#include "clients/view/parts/settings.h"
+
+#include <gio/gio.h>
+
+#define GROUP "view"
+#define RECENT_MOST 10
+
+static char *file_name(void)
+{
+    return g_build_filename(g_get_user_config_dir(), "poet", "view.conf", NULL);
+}
+
+static bool flag(GKeyFile *file, const char *key, bool otherwise)
+{
+    GError *error = NULL;
+    gboolean v = g_key_file_get_boolean(file, GROUP, key, &error);
+    bool value = error ? otherwise : v;
+    g_clear_error(&error);
+    return value;
+}
+
+static int number(GKeyFile *file, const char *key, int least, int most, int otherwise)
+{
+    GError *error = NULL;
+    int v = g_key_file_get_integer(file, GROUP, key, &error);
+    v = error || v < least || v > most ? otherwise : v;
+    g_clear_error(&error);
+    return v;
+}
+
+void settings_load(struct settings *s)
+{
+    GKeyFile *file = g_key_file_new();
+    char *name = file_name();
+    g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* none there: as at first */
+    *s = (struct settings){.tint = flag(file, "tint", true),
+                           .reselect = flag(file, "reselect", true),
+                           .panel = flag(file, "panel", true),
+                           .map = flag(file, "map", true),
+                           .dark_follows = !g_key_file_has_key(file, GROUP, "dark", NULL),
+                           .names_px = number(file, "names", 40, 900, 0),
+                           .width_px = number(file, "width", 300, 20000, 1200),
+                           .height_px = number(file, "height", 200, 20000, 720),
+                           .editor = g_key_file_get_string(file, GROUP, "editor", NULL),
+                           .recent = g_key_file_get_string_list(file, GROUP, "recent", NULL, NULL)};
+    s->look.dark = flag(file, "dark", false);
+    s->look.grey = flag(file, "grey", false);
+    s->look.hairlines = flag(file, "hairlines", false);
+    s->look.legend = flag(file, "legend", false);
+    s->look.squeeze = flag(file, "squeeze", true);
+    s->look.vertical = flag(file, "vertical", false);
+    s->look.labels = (enum labels)number(file, "labels", 0, LABELS_ADDRESS, LABELS_ADDRESS);
+    s->look.threshold_ns = (int64_t)number(file, "threshold_us", 0, 1000000000, 0) * 1000;
+    g_key_file_free(file);
+    g_free(name);
+}
+
+void settings_save(const struct settings *s)
+{
+    GKeyFile *file = g_key_file_new();
+    char *name = file_name(), *directory = g_path_get_dirname(name);
+    g_key_file_load_from_file(file, name, G_KEY_FILE_KEEP_COMMENTS, NULL);
+    g_key_file_set_boolean(file, GROUP, "tint", s->tint);
+    g_key_file_set_boolean(file, GROUP, "reselect", s->reselect);
+    g_key_file_set_boolean(file, GROUP, "panel", s->panel);
+    g_key_file_set_boolean(file, GROUP, "map", s->map);
+    if (!s->dark_follows)
+        g_key_file_set_boolean(file, GROUP, "dark", s->look.dark);
+    g_key_file_set_boolean(file, GROUP, "grey", s->look.grey);
+    g_key_file_set_boolean(file, GROUP, "hairlines", s->look.hairlines);
+    g_key_file_set_boolean(file, GROUP, "legend", s->look.legend);
+    g_key_file_set_boolean(file, GROUP, "squeeze", s->look.squeeze);
+    g_key_file_set_boolean(file, GROUP, "vertical", s->look.vertical);
+    g_key_file_set_integer(file, GROUP, "labels", (int)s->look.labels);
+    g_key_file_set_integer(file, GROUP, "threshold_us", (int)(s->look.threshold_ns / 1000));
+    g_key_file_set_integer(file, GROUP, "names", s->names_px);
+    g_key_file_set_integer(file, GROUP, "width", s->width_px);
+    g_key_file_set_integer(file, GROUP, "height", s->height_px);
+    g_key_file_set_string(file, GROUP, "editor", s->editor ? s->editor : "");
+    if (s->recent)
+        g_key_file_set_string_list(file, GROUP, "recent", (const char *const *)s->recent,
+                                   g_strv_length(s->recent));
+    g_mkdir_with_parents(directory, 0700);
+    g_key_file_save_to_file(file, name, NULL); /* a full disk costs no more than the settings */
+    g_key_file_free(file);
+    g_free(directory);
+    g_free(name);
+}
+
+void settings_remember(struct settings *s, const char *what)
+{
+    if (!what || g_strcmp0(what, "latest") == 0)
+        return;
+    GPtrArray *list = g_ptr_array_new();
+    bool is_file = !endpoint_is(what) && !g_str_has_prefix(what, "ssh:");
+    char *path = is_file ? g_canonicalize_filename(what, NULL) : g_strdup(what);
+    g_ptr_array_add(list, path);
+    for (char **r = s->recent; r && *r; r++)
+        if (g_strcmp0(*r, path) != 0 && list->len < RECENT_MOST)
+            g_ptr_array_add(list, g_strdup(*r));
+    g_ptr_array_add(list, NULL);
+    g_strfreev(s->recent);
+    s->recent = (char **)g_ptr_array_free(list, FALSE);
+}
+
+struct paint_theme settings_theme(const struct settings *s)
+{
+    return (struct paint_theme){.grey = s->look.grey,
+                                .dark = s->look.dark,
+                                .tint = s->tint,
+                                .hairlines = s->look.hairlines};
+}

@@ -1,0 +1,29 @@
+/* What is kept between two uses, in $XDG_CONFIG_HOME/poet/view.conf.  Whoever changes one tells
+ * NEWS_SETTINGS. */
+#ifndef CLIENTS_VIEW_PARTS_SETTINGS_H
+#define CLIENTS_VIEW_PARTS_SETTINGS_H
+
+#include "clients/source/place.h"
+#include "render/paint.h"
+
+#include <stdbool.h>
+
+struct settings {
+    struct look look;
+    bool tint; /* every fourth row */
+    bool reselect; /* an event that is scrolled away hands over to the next one of its line */
+    bool panel, map; /* are they shown? */
+    bool dark_follows; /* the desktop says whether the window is dark */
+    int names_px; /* how wide names are; 0: as wide as the longest */
+    int width_px, height_px; /* of the window, when it was closed */
+    char *editor; /* a command; empty or NULL: $VISUAL, $EDITOR, or whatever the desktop has */
+    char **recent; /* sources that were opened before, the latest first; NULL: none */
+};
+
+void settings_load(struct settings *settings); /* what cannot be read is as at first */
+void settings_save(const struct settings *settings);
+/* Puts a source before all others that were opened.  NULL and `latest` are not kept. */
+void settings_remember(struct settings *settings, const char *source);
+struct paint_theme settings_theme(const struct settings *settings);
+
+#endif

@@ -1,0 +1,43 @@
+/* The window of placed events that is here, the scene that was made of it, and what is painted of
+ * that.
+ *
+ * It does not know what of the scene is seen: that is the camera's. */
+#ifndef CLIENTS_VIEW_PARTS_STAGE_H
+#define CLIENTS_VIEW_PARTS_STAGE_H
+
+#include "render/scene.h"
+#include "wire/placed.h"
+#include "wire/shown.h"
+
+#include <cairo.h>
+#include <glib.h>
+#include <stdbool.h>
+
+#define TILES 32
+#define TILE_PX 256
+
+struct stage {
+    struct shown_window window;
+    struct scene *scene; /* NULL: there is none */
+    uint32_t row_base, row_total; /* rows above those in the scene, rows in all */
+    bool coloured; /* its events know how they stand to the selected one */
+    struct tile {
+        cairo_surface_t *surface;
+        int index; /* of TILE_PX, from the scene's left */
+        double rise_pt, zoom;
+        guint64 serial;
+    } tiles[TILES];
+    unsigned next_tile;
+    guint64 serial; /* of the scene and of all that stands out in it */
+};
+
+/* Makes the scene of the window.  False: there is none. */
+bool stage_build(struct stage *stage, const struct book *book, const struct scene_options *options);
+void stage_free(struct stage *stage); /* empties it */
+/* The same scene looks different now: its tiles do not fit any more. */
+void stage_stale(struct stage *stage);
+const struct scene_mark *stage_mark(const struct stage *stage, struct ref at); /* NULL: not there */
+/* Of pending ones, too; NULL: it is not here. */
+const struct shown_event *stage_event(const struct stage *stage, struct ref at);
+
+#endif

@@ -1,0 +1,172 @@
+#include "clients/view/parts/status.h"
+
+#include <stdarg.h>
+
+/* ---- the line at the foot ---- */
+
+#define BEHIND_NS 1000000000u /* what an order may be behind without a word */
+
+/* What was said last; and how far the order is behind, as long as it is. */
+static void show_said(struct status *status)
+{
+    const char *said = status->said ? status->said : "";
+    char *text = status->behind_ns < BEHIND_NS
+                     ? g_strdup(said)
+                     : g_strdup_printf("%s%sordered up to %.1f s ago", said, *said ? " — " : "",
+                                       (double)status->behind_ns / 1e9);
+    gtk_label_set_text(GTK_LABEL(status->label), text);
+    g_free(text);
+}
+
+void status_say(struct status *status, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    g_free(status->said);
+    status->said = g_strdup_vprintf(format, ap);
+    va_end(ap);
+    show_said(status);
+}
+
+const char *status_text(const struct status *status)
+{
+    return gtk_label_get_text(GTK_LABEL(status->label));
+}
+
+void status_behind(struct status *status, uint64_t ns)
+{
+    uint64_t before = status->behind_ns;
+    status->behind_ns = ns;
+    if (before >= BEHIND_NS || ns >= BEHIND_NS)
+        show_said(status);
+}
+
+void status_end(struct status *status) { g_clear_pointer(&status->said, g_free); }
+
+static gboolean on_pulse(gpointer data)
+{
+    struct status *status = data;
+    gtk_progress_bar_pulse(GTK_PROGRESS_BAR(status->progress));
+    return G_SOURCE_CONTINUE;
+}
+
+void status_busy(struct status *status, const char *what, double share)
+{
+    gtk_widget_set_visible(status->busy, what != NULL);
+    if (status->pulse)
+        g_source_remove(status->pulse);
+    status->pulse = 0;
+    if (!what)
+        return;
+    gtk_progress_bar_set_text(GTK_PROGRESS_BAR(status->progress), what);
+    if (share >= 0)
+        gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(status->progress), share);
+    else
+        status->pulse = g_timeout_add(100, on_pulse, status);
+}
+
+static void on_cancel(GtkButton *button, gpointer data)
+{
+    struct status *status = data;
+    (void)button;
+    status->cancel(status->user);
+    status_busy(status, NULL, 0);
+    status_say(status, "Cancelled");
+}
+
+GtkWidget *status_line_new(struct status *status, GtkWidget *beside)
+{
+    GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10),
+              *cancel = gtk_button_new_with_label("Cancel");
+    status->label = gtk_label_new("");
+    gtk_label_set_xalign(GTK_LABEL(status->label), 0);
+    gtk_label_set_ellipsize(GTK_LABEL(status->label), PANGO_ELLIPSIZE_END);
+    gtk_widget_set_hexpand(status->label, TRUE);
+    status->progress = gtk_progress_bar_new();
+    gtk_progress_bar_set_show_text(GTK_PROGRESS_BAR(status->progress), TRUE);
+    gtk_progress_bar_set_ellipsize(GTK_PROGRESS_BAR(status->progress), PANGO_ELLIPSIZE_MIDDLE);
+    gtk_widget_set_size_request(status->progress, 220, -1);
+    gtk_widget_set_valign(status->progress, GTK_ALIGN_CENTER);
+    g_signal_connect(cancel, "clicked", G_CALLBACK(on_cancel), status);
+    status->busy = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_box_append(GTK_BOX(status->busy), status->progress);
+    gtk_box_append(GTK_BOX(status->busy), cancel);
+    gtk_widget_set_visible(status->busy, FALSE);
+    gtk_box_append(GTK_BOX(row), status->label);
+    gtk_box_append(GTK_BOX(row), beside);
+    gtk_box_append(GTK_BOX(row), status->busy);
+    g_object_set(row, "margin-start", 8, "margin-end", 8, "margin-top", 3, "margin-bottom", 3,
+                 NULL);
+    return row;
+}
+
+/* ---- the banner ---- */
+
+static void show_banner(struct status *status, const char *button, const char *text, bool offers)
+{
+    status->offers = offers;
+    gtk_label_set_text(GTK_LABEL(status->banner_text), text);
+    gtk_widget_set_tooltip_text(status->banner_text, text);
+    gtk_widget_set_visible(status->banner_button, button != NULL);
+    if (button)
+        gtk_button_set_label(GTK_BUTTON(status->banner_button), button);
+    gtk_widget_set_visible(status->banner, TRUE);
+}
+
+void status_trouble(struct status *status, const char *button, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    char *text = g_strdup_vprintf(format, ap);
+    va_end(ap);
+    show_banner(status, button, text, false);
+    status_say(status, "%s", text);
+    g_free(text);
+}
+
+void status_offer(struct status *status, const char *button, const char *text)
+{
+    show_banner(status, button, text, true);
+}
+
+void status_no_trouble(struct status *status) { gtk_widget_set_visible(status->banner, FALSE); }
+
+static void on_banner(GtkButton *button, gpointer data)
+{
+    struct status *status = data;
+    (void)button;
+    status_no_trouble(status);
+    if (status->offers)
+        status->accept(status->user);
+    else
+        status->again(status->user);
+}
+
+static void on_banner_close(GtkButton *button, gpointer data)
+{
+    (void)button;
+    status_no_trouble(data);
+}
+
+GtkWidget *status_banner_new(struct status *status)
+{
+    GtkWidget *close = gtk_button_new_from_icon_name("window-close-symbolic");
+    status->banner = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10);
+    status->banner_text = gtk_label_new("");
+    status->banner_button = gtk_button_new_with_label("");
+    gtk_button_set_use_underline(GTK_BUTTON(status->banner_button), TRUE);
+    gtk_button_set_has_frame(GTK_BUTTON(close), FALSE);
+    gtk_widget_set_tooltip_text(close, "Close");
+    gtk_label_set_xalign(GTK_LABEL(status->banner_text), 0);
+    gtk_label_set_ellipsize(GTK_LABEL(status->banner_text), PANGO_ELLIPSIZE_END);
+    gtk_widget_set_hexpand(status->banner_text, TRUE);
+    g_object_set(status->banner, "margin-top", 4, "margin-bottom", 4, "margin-start", 10,
+                 "margin-end", 6, NULL);
+    gtk_box_append(GTK_BOX(status->banner), status->banner_text);
+    gtk_box_append(GTK_BOX(status->banner), status->banner_button);
+    gtk_box_append(GTK_BOX(status->banner), close);
+    g_signal_connect(status->banner_button, "clicked", G_CALLBACK(on_banner), status);
+    g_signal_connect(close, "clicked", G_CALLBACK(on_banner_close), status);
+    gtk_widget_set_visible(status->banner, FALSE);
+    return status->banner;
+}

@@ -1,0 +1,41 @@
+/* What the window says: the line at its foot, how far something long has got, and a banner for
+ * trouble and offers. */
+#ifndef CLIENTS_VIEW_PARTS_STATUS_H
+#define CLIENTS_VIEW_PARTS_STATUS_H
+
+#include <gtk/gtk.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct status {
+    /* what the buttons do, with `user`: filled by the window */
+    void (*cancel)(void *user);
+    void (*again)(void *user); /* what was in trouble is tried again */
+    void (*accept)(void *user); /* what was offered is taken */
+    void *user;
+    /* private */
+    GtkWidget *label, *progress, *busy, *banner, *banner_text, *banner_button;
+    guint pulse;
+    bool offers; /* the banner's button accepts */
+    char *said;  /* in the line; NULL: nothing yet */
+    uint64_t behind_ns;
+};
+
+/* beside: comes between its text and the progress. */
+GtkWidget *status_line_new(struct status *status, GtkWidget *beside);
+GtkWidget *status_banner_new(struct status *status);
+void status_say(struct status *status, const char *format, ...) G_GNUC_PRINTF(2, 3);
+const char *status_text(const struct status *status); /* the line's */
+/* How far the order is behind what programs have told: it stands in the line, too, while it is a second or more. */
+void status_behind(struct status *status, uint64_t ns);
+void status_end(struct status *status); /* frees what it said */
+/* Something went wrong; with a button, NULL none, it can be tried again. */
+void status_trouble(struct status *status, const char *button, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+void status_offer(struct status *status, const char *button, const char *text);
+void status_no_trouble(struct status *status); /* takes the banner away */
+/* what: is being done; NULL: it is over.  share: of it, from 0 to 1; less than 0: nobody knows
+ * how long it takes. */
+void status_busy(struct status *status, const char *what, double share);
+
+#endif

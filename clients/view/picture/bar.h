@@ -1,0 +1,22 @@
+/* The scroll bar of rows. */
+#ifndef CLIENTS_VIEW_PICTURE_BAR_H
+#define CLIENTS_VIEW_PICTURE_BAR_H
+
+#include <gtk/gtk.h>
+#include <stdbool.h>
+
+struct view;
+
+struct bar {
+    GtkWidget *grid, *widget; /* grid: canvas and bar */
+    GtkAdjustment *at;
+    guint orienting;
+    bool moving; /* we set it ourselves */
+};
+
+GtkWidget *bar_new(struct view *view);
+void bar_update(struct view *view);              /* after a change of the picture */
+void bar_to(struct view *view, double rise_pt); /* as if it was dragged there */
+void bar_stop(struct view *view);               /* before the window goes */
+
+#endif

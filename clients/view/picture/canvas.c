@@ -1,0 +1,241 @@
+#include "clients/view/picture/canvas.h"
+
+#include "clients/source/place.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/parts/settings.h"
+#include "clients/view/picture/bar.h"
+#include "clients/view/picture/far.h"
+#include "clients/view/picture/pointer.h"
+#include "clients/view/picture/view.h"
+
+#include <math.h>
+
+/* ---- tiles ---- */
+
+struct paint_selection canvas_selection(const struct view *view)
+{
+    const struct place *p = &view->camera.place;
+    return (struct paint_selection){
+        .selected = p->selected,
+        .second = p->second,
+        .stands = p->stands && p->selected.line && view->stage.coloured,
+        .past = !(p->hide & HIDE_PAST),
+        .future = !(p->hide & HIDE_FUTURE),
+        .concurrent = !(p->hide & HIDE_CONCURRENT),
+        .found = view->finder.hits,
+        .found_count = view->finder.hit_count,
+        .chain = view->ties.chain,
+        .chain_count = view->ties.chain_count,
+    };
+}
+
+static bool fits(const struct view *view, const struct tile *t, int index)
+{
+    return t->surface && t->index == index && t->serial == view->stage.serial &&
+           t->rise_pt == view->camera.place.rise_pt && t->zoom == view->camera.place.zoom;
+}
+
+/* Scene pixels from index * TILE_PX on, at the zoom; as high as the canvas. */
+static void paint_tile(struct view *view, struct tile *t, int index, int height, int scale)
+{
+    const struct scene *s = view->stage.scene;
+    double zoom = view->camera.place.zoom, from = index * (double)TILE_PX / zoom;
+    struct paint_theme theme = settings_theme(&view->settings);
+    struct paint_selection selection = canvas_selection(view);
+    double above = view->camera.place.rise_pt - view->stage.row_base * camera_row_pt(&view->camera);
+    double first = floor((above - s->top_pt) / camera_row_pt(&view->camera)),
+           last = ceil((above + height / zoom - s->top_pt) / camera_row_pt(&view->camera));
+    struct paint_part part = {from, from + TILE_PX / zoom, (uint32_t)CLAMP(first, 0, s->row_count),
+                              (uint32_t)CLAMP(last, 0, s->row_count), false};
+    if (t->surface)
+        cairo_surface_destroy(t->surface);
+    t->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, TILE_PX * scale, height * scale);
+    cairo_surface_set_device_scale(t->surface, scale, scale);
+    t->index = index;
+    t->serial = view->stage.serial;
+    t->rise_pt = view->camera.place.rise_pt;
+    t->zoom = zoom;
+    cairo_t *cr = cairo_create(t->surface);
+    paint_background(cr, &theme);
+    cairo_scale(cr, zoom, zoom);
+    cairo_translate(cr, -from, -above);
+    paint_scene(cr, s, &theme, &part, &selection);
+    cairo_destroy(cr);
+}
+
+static struct tile *tile(struct view *view, int index, int height, int scale)
+{
+    struct stage *stage = &view->stage;
+    for (unsigned i = 0; i < TILES; i++) {
+        struct tile *t = &stage->tiles[i];
+        if (fits(view, t, index) && cairo_image_surface_get_height(t->surface) == height * scale)
+            return t;
+    }
+    struct tile *t = &stage->tiles[stage->next_tile++ % TILES];
+    paint_tile(view, t, index, height, scale);
+    return t;
+}
+
+static void draw_columns(struct view *view, cairo_t *cr, int width, int height)
+{
+    double names = camera_names_px(&view->camera),
+           left = camera_left_pt(&view->camera) * view->camera.place.zoom;
+    double begin =
+        view->stage.scene->names_pt * view->camera.place.zoom; /* nothing is left of it */
+    int scale = gtk_widget_get_scale_factor(view->canvas);
+    int first = (int)floor(left / TILE_PX), last = (int)floor((left + width - names) / TILE_PX);
+    cairo_save(cr);
+    cairo_rectangle(cr, names + MAX(0, begin - left), 0, width - names, height);
+    cairo_clip(cr);
+    for (int i = first; i <= last && i - first < TILES; i++) {
+        struct tile *t = tile(view, i, height, scale);
+        cairo_set_source_surface(cr, t->surface, round(names + i * TILE_PX - left), 0);
+        cairo_paint(cr);
+    }
+    cairo_restore(cr);
+}
+
+/* ---- names ---- */
+
+static void draw_arrow(cairo_t *cr, double x, double y, int way)
+{
+    cairo_move_to(cr, x + way * 3.5, y);
+    cairo_line_to(cr, x - way * 3.5, y - 4.5);
+    cairo_line_to(cr, x - way * 3.5, y + 4.5);
+    cairo_close_path(cr);
+    cairo_fill(cr);
+}
+
+/* The arrows that scroll the line under the pointer, at the right of the names. */
+static void draw_line_arrows(struct view *view, cairo_t *cr, double names, int row)
+{
+    double y = camera_y_px(&view->camera, (uint32_t)row);
+    cairo_set_source_rgb(cr, 0.45, 0.45, 0.5);
+    draw_arrow(cr, names - 13, y - 0.5, -1);
+    draw_arrow(cr, names - 4, y - 0.5, 1);
+}
+
+static void draw_drop(struct view *view, cairo_t *cr, double names)
+{
+    int row = camera_row_at(&view->camera, view->pointer.y);
+    if (row < 0)
+        return;
+    double y = camera_y_px(&view->camera, (uint32_t)row) -
+               camera_line_pt(&view->camera) * view->camera.place.zoom;
+    cairo_set_source_rgb(cr, 0.9, 0.62, 0);
+    cairo_rectangle(cr, 0, y - 1, names, 2);
+    cairo_fill(cr);
+}
+
+static void draw_names(struct view *view, cairo_t *cr, int height)
+{
+    const struct stage *stage = &view->stage;
+    struct paint_theme theme = settings_theme(&view->settings);
+    double names = camera_names_px(&view->camera), zoom = MIN(view->camera.place.zoom, 1.6);
+    const struct scene *s = stage->scene;
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, 0, names, height);
+    cairo_clip(cr);
+    paint_background(cr, &theme);
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        double high = camera_row_pt(&view->camera) * view->camera.place.zoom;
+        double y = camera_y_px(&view->camera, i) + high / 2 -
+                   camera_line_pt(&view->camera) * view->camera.place.zoom;
+        if (y < -high || y > height + high)
+            continue;
+        if (theme.tint && (i + stage->row_base) % 4 == 0) {
+            cairo_set_source_rgba(cr, 0.2, 0.4, 0.8, theme.dark ? 0.16 : 0.06);
+            cairo_rectangle(cr, 0, y - high / 2, names, high);
+            cairo_fill(cr);
+        }
+        if (view->camera.place.selected.line &&
+            s->rows[i].line == view->camera.place.selected.line) {
+            cairo_set_source_rgb(cr, 0.9, 0.62, 0);
+            cairo_rectangle(cr, 0, y - high / 2, 3, high);
+            cairo_fill(cr);
+        }
+    }
+    cairo_rectangle(cr, 0, 0, names - CAMERA_GAP_PX, height);
+    cairo_clip(cr);
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        double y = camera_y_px(&view->camera, i);
+        if (y < -200 || y > height + 200)
+            continue;
+        cairo_save(cr);
+        cairo_translate(cr, 0, y);
+        cairo_scale(cr, zoom, zoom);
+        paint_name(cr, s, i, &theme);
+        cairo_restore(cr);
+    }
+    cairo_restore(cr);
+    cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
+    cairo_rectangle(cr, names - 0.5, 0, 1, height);
+    cairo_fill(cr);
+    int row = view->pointer.x >= 0 && view->pointer.x < names
+                  ? camera_row_at(&view->camera, view->pointer.y)
+                  : -1;
+    if (view->pointer.drag.what == DRAG_ROW)
+        draw_drop(view, cr, names);
+    else if (row >= 0)
+        draw_line_arrows(view, cr, names, row);
+}
+
+/* ---- all of it ---- */
+
+void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
+{
+    struct paint_theme theme = settings_theme(&view->settings);
+    paint_background(cr, &theme);
+    if (camera_vertical(&view->camera)) {
+        int across = width;
+        paint_turn(cr);
+        width = height;
+        height = across;
+    }
+    if (view->camera.place.far) {
+        far_draw(view, cr, height);
+        return;
+    }
+    if (!view->stage.scene)
+        return;
+    draw_columns(view, cr, width, height);
+    draw_names(view, cr, height);
+}
+
+static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+{
+    (void)area;
+    canvas_draw(data, cr, width, height);
+}
+
+static void on_resize(GtkDrawingArea *area, int width, int height, gpointer data)
+{
+    struct view *view = data;
+    (void)area;
+    view->camera.width_px = width;
+    view->camera.height_px = height;
+    bar_update(view);
+    news_tell(&view->news, NEWS_PLACE);
+}
+
+static GtkWidget *new_area(struct view *view)
+{
+    GtkWidget *area = gtk_drawing_area_new();
+    gtk_widget_set_hexpand(area, TRUE);
+    gtk_widget_set_vexpand(area, TRUE);
+    gtk_widget_set_focusable(area, TRUE);
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(area), draw, view, NULL);
+    g_signal_connect(area, "resize", G_CALLBACK(on_resize), view);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(area), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "The order of events; the Text panel tells it in words", -1);
+    return area;
+}
+
+GtkWidget *canvas_new(struct view *view)
+{
+    view->canvas = new_area(view);
+    GtkWidget *grid = bar_new(view);
+    pointer_watch(view, view->canvas);
+    return grid;
+}

@@ -1,0 +1,17 @@
+/* Painting the picture on the screen.  The columns are painted once, in tiles; to scroll is to
+ * put the tiles elsewhere. */
+#ifndef CLIENTS_VIEW_PICTURE_CANVAS_H
+#define CLIENTS_VIEW_PICTURE_CANVAS_H
+
+#include "render/paint.h"
+
+#include <gtk/gtk.h>
+
+struct view;
+
+GtkWidget *canvas_new(struct view *view); /* with its scroll bar */
+/* As it is on the screen, whichever way the lines run; width and height are those of the canvas. */
+void canvas_draw(struct view *view, cairo_t *cr, int width_px, int height_px);
+struct paint_selection canvas_selection(const struct view *view); /* what stands out */
+
+#endif

@@ -1,0 +1,17 @@
+/* How all that is seen stands to the selected event. */
+#ifndef CLIENTS_VIEW_PICTURE_COLOUR_H
+#define CLIENTS_VIEW_PICTURE_COLOUR_H
+
+#include "clients/source/stands.h"
+#include "clients/view/parts/inquiry.h"
+
+struct view;
+
+struct colour {
+    struct inquiry standing;
+    struct stands stands; /* of the window's events, as far as it was told */
+};
+
+void colour_ask(struct view *view);
+
+#endif

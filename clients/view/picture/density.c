@@ -1,0 +1,93 @@
+#include "clients/view/picture/density.h"
+
+#include "clients/source/place.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/picture/rows.h"
+#include "clients/view/picture/view.h"
+#include "wire/placed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double density_share(const struct shown_density *d, double at)
+{
+    return d->to > d->from ? (at - (double)d->from) / (double)(d->to - d->from) : 0;
+}
+
+static void shade(unsigned char *pixel, uint32_t count, uint32_t most, struct target_colour c,
+                  bool dark)
+{
+    double v = 0.2 + 0.8 * log(1.0 + count) / log(1.0 + most), ground = dark ? 0.13 : 1;
+    pixel[0] = (unsigned char)(255 * (ground + (c.blue - ground) * v));
+    pixel[1] = (unsigned char)(255 * (ground + (c.green - ground) * v));
+    pixel[2] = (unsigned char)(255 * (ground + (c.red - ground) * v));
+}
+
+void density_paint(cairo_t *cr, const struct shown_density *d, uint32_t row, struct target_colour c,
+                   bool dark, double x, double y, double width, double height)
+{
+    int stride = cairo_format_stride_for_width(CAIRO_FORMAT_RGB24, (int)d->pixels);
+    unsigned char *data = g_malloc((gsize)stride);
+    const uint32_t *counts = d->counts + (size_t)row * d->pixels;
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < d->pixels; i++)
+        most = MAX(most, counts[i]);
+    memset(data, dark ? 33 : 255, (size_t)stride);
+    for (uint32_t i = 0; i < d->pixels; i++)
+        if (counts[i])
+            shade(data + 4 * i, counts[i], most, c, dark);
+    cairo_surface_t *image =
+        cairo_image_surface_create_for_data(data, CAIRO_FORMAT_RGB24, (int)d->pixels, 1, stride);
+    cairo_save(cr);
+    cairo_translate(cr, x, y);
+    cairo_scale(cr, width / d->pixels, height);
+    cairo_set_source_surface(cr, image, 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+    cairo_rectangle(cr, 0, 0, d->pixels, 1);
+    cairo_fill(cr);
+    cairo_restore(cr);
+    cairo_surface_destroy(image);
+    g_free(data);
+}
+
+struct target_colour density_colour(const struct book *book, uint32_t line)
+{
+    const struct target_kind *kind = book_kind(book, line);
+    return kind ? kind->colour : (struct target_colour){0.35, 0.35, 0.35};
+}
+
+bool density_read(const struct answer *answer, struct shown_density *density)
+{
+    if (answer->part != PART_DENSITY)
+        return false;
+    get_density(answer->in, density);
+    if (in_done(answer->in))
+        return true;
+    shown_density_free(density);
+    return false;
+}
+
+bool density_rows(struct view *view, struct window_request *rows)
+{
+    place_request(&view->camera.place, rows);
+    if (rows_for_density(view, rows))
+        return true;
+    free(rows->rows);
+    free(rows->joined);
+    return false;
+}
+
+void density_ask(struct view *view, struct inquiry *inquiry, struct density_request *request,
+                 struct window_request *rows, source_take *take)
+{
+    struct out body = {0};
+    request->by_time = view->camera.place.column_ns > 0;
+    request->rows = rows->rows;
+    request->joined = rows->joined;
+    request->row_count = rows->row_count;
+    put_density_request(&body, request);
+    free(rows->rows);
+    free(rows->joined);
+    inquiry_ask(&view->link, inquiry, ASK_DENSITY, &body, take, view);
+}

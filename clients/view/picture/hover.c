@@ -1,0 +1,71 @@
+#include "clients/view/picture/hover.h"
+
+#include "clients/book/say.h"
+#include "clients/site/site.h"
+#include "clients/view/picture/view.h"
+#include "wire/shown.h"
+
+static char *duration(int64_t ns)
+{
+    char s[32];
+    scene_duration(ns, s, sizeof s);
+    return g_strdup(s);
+}
+
+const char *hover_since(const struct stage *stage, const struct shown_event *e)
+{
+    const struct scene *s = stage->scene;
+    for (uint32_t i = 1; s && i < s->mark_count; i++)
+        if (s->marks[i].event == e && s->marks[i - 1].row == s->marks[i].row &&
+            s->marks[i - 1].event->in.blocked && !s->marks[i - 1].event->in.active)
+            return "blocked before it for";
+    return "since the event before it on its line";
+}
+
+char *hover_event(struct view *view, const struct shown_event *e)
+{
+    const struct book *book = the_book(view);
+    GString *s = g_string_new(NULL);
+    char *said = say_event(the_book(view), e), *time = duration(e->time_ns);
+    g_string_append_printf(s, "%s\nat %s", said, time);
+    if (e->since_ns > 0) {
+        char *since = duration(e->since_ns);
+        g_string_append_printf(s, ", %s %s", hover_since(&view->stage, e), since);
+        g_free(since);
+    }
+    if (e->thread && e->thread != e->at.line)
+        g_string_append_printf(s, "\nby %s", book_label(book, e->thread));
+    if (e->site) {
+        struct site_is site = sites_call(view->link.sites, e->process, e->site);
+        g_string_append_printf(s, "\n%s %s", site.function, site.place);
+    }
+    g_free(said);
+    g_free(time);
+    return g_string_free(s, FALSE);
+}
+
+char *hover_stretch(struct view *view, uint32_t row, double x_pt)
+{
+    const struct scene *s = view->stage.scene;
+    const struct scene_mark *before = NULL, *after = NULL;
+    for (uint32_t i = 0; i < s->mark_count; i++) {
+        const struct scene_mark *m = &s->marks[i];
+        if (m->row != row || m->state == EVENT_PENDING)
+            continue;
+        if (m->x_pt <= x_pt)
+            before = m;
+        else if (!after)
+            after = m;
+    }
+    struct presences in = before ? before->event->in : view->stage.window.rows[row].in;
+    const char *what = in.active    ? NULL
+                       : in.away    ? "its holder is away"
+                       : in.blocked ? "only blocked threads"
+                                    : NULL;
+    if (!what || !after || after->event->since_ns < 0)
+        return what ? g_strdup_printf("%s: %s", s->rows[row].label, what) : NULL;
+    char *time = duration(after->event->since_ns);
+    char *text = g_strdup_printf("%s: %s, for %s", s->rows[row].label, what, time);
+    g_free(time);
+    return text;
+}

@@ -1,0 +1,85 @@
+#include "clients/view/picture/legend.h"
+
+#include "clients/view/parts/settings.h"
+#include "clients/view/picture/picture.h"
+#include "clients/view/picture/view.h"
+#include "render/paint.h"
+#include "render/scene.h"
+
+#define SCALE 1.25
+#define STANDING_PX 20
+
+/* From the first line of keys to the last, downwards. */
+static void extent(const struct scene *s, double *least, double *most)
+{
+    *least = s->key_count ? 1e9 : 0;
+    *most = 0;
+    for (uint32_t i = 0; i < s->key_count; i++) {
+        double y = s->vertical ? s->keys[i].x_pt : s->keys[i].y_pt;
+        *least = MIN(*least, y);
+        *most = MAX(*most, y);
+    }
+}
+
+/* What colours and bars say of how marks stand to the selected one. */
+static void draw_standing(GtkWidget *area, cairo_t *cr, int height)
+{
+    PangoLayout *layout = gtk_widget_create_pango_layout(area, NULL);
+    pango_layout_set_markup(
+        layout,
+        "<small>how it stands to the selected one:  <span foreground=\"#0072B2\">◀ before</span>   "
+        "<span foreground=\"#D55E00\">after ▶</span>   <span foreground=\"#737373\">concurrent</span>   "
+        "<span foreground=\"#009E73\">◀▶ not known</span></small>",
+        -1);
+    cairo_move_to(cr, 10, height - STANDING_PX);
+    pango_cairo_show_layout(cr, layout);
+    g_object_unref(layout);
+}
+
+static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+{
+    struct view *view = data;
+    struct paint_theme theme = settings_theme(&view->settings);
+    const struct scene *s = view->stage.scene;
+    struct paint_part part = {.notes = true};
+    double least, most;
+    (void)width;
+    paint_background(cr, &theme);
+    if (!s || view->camera.place.far)
+        return;
+    double ink = theme.dark ? 0.85 : 0.15;
+    cairo_set_source_rgb(cr, ink, ink, ink);
+    if (view->stage.coloured)
+        draw_standing(GTK_WIDGET(area), cr, height);
+    extent(s, &least, &most);
+    cairo_scale(cr, SCALE, SCALE);
+    cairo_translate(cr, 0, 10 - least);
+    if (s->vertical)
+        paint_turn(cr);
+    paint_scene(cr, s, &theme, &part, NULL);
+}
+
+void legend_show(struct view *view)
+{
+    bool on = view->settings.look.legend;
+    if (on != gtk_widget_get_visible(view->legend)) {
+        gtk_widget_set_visible(view->legend, on);
+        picture_rebuild(view); /* with its symbols, or without */
+    }
+    const struct scene *s = view->stage.scene;
+    double least, most;
+    if (on && s && s->key_count) {
+        extent(s, &least, &most);
+        gtk_widget_set_size_request(view->legend, -1,
+                                    (int)((most - least + 20) * SCALE) + STANDING_PX);
+    }
+    gtk_widget_queue_draw(view->legend);
+}
+
+GtkWidget *legend_new(struct view *view)
+{
+    view->legend = gtk_drawing_area_new();
+    gtk_widget_set_visible(view->legend, FALSE);
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->legend), draw, view, NULL);
+    return view->legend;
+}

@@ -1,0 +1,12 @@
+/* The legend, below the picture: what the symbols in it mean. */
+#ifndef CLIENTS_VIEW_PICTURE_LEGEND_H
+#define CLIENTS_VIEW_PICTURE_LEGEND_H
+
+#include <gtk/gtk.h>
+
+struct view;
+
+GtkWidget *legend_new(struct view *view);
+void legend_show(struct view *view); /* or not, as the settings say */
+
+#endif

@@ -1,0 +1,22 @@
+/* The map below the picture: densities of the whole run, and which part of it is seen. */
+#ifndef CLIENTS_VIEW_PICTURE_MAP_H
+#define CLIENTS_VIEW_PICTURE_MAP_H
+
+#include "clients/view/parts/inquiry.h"
+#include "wire/placed.h"
+#include "wire/shown.h"
+
+#include <gtk/gtk.h>
+
+struct view;
+
+struct map {
+    GtkWidget *widget;
+    struct inquiry asked;
+    struct shown_density density;
+};
+
+GtkWidget *map_new(struct view *view);
+void map_ask(struct view *view);
+
+#endif

@@ -1,0 +1,129 @@
+#include "clients/view/picture/picture.h"
+
+#include "clients/source/place.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/hold.h"
+#include "clients/view/parts/inquiry.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/parts/stage.h"
+#include "clients/view/picture/bar.h"
+#include "clients/view/picture/cluster.h"
+#include "clients/view/picture/colour.h"
+#include "clients/view/picture/far.h"
+#include "clients/view/picture/map.h"
+#include "clients/view/picture/rows.h"
+#include "clients/view/picture/view.h"
+#include "render/lettering.h"
+#include "render/scene.h"
+#include "wire/limits.h"
+#include "wire/placed.h"
+
+/* ---- a scene of the window ---- */
+
+static bool build(struct view *view)
+{
+    const struct look *look = &view->settings.look;
+    struct scene_options options = {.measure = lettering_width,
+                                    .legend = look->legend,
+                                    .legend_width_pt = camera_along_px(&view->camera) / 1.25 - 20,
+                                    .vertical = camera_vertical(&view->camera),
+                                    .column_ns = view->camera.place.column_ns,
+                                    .squeeze = look->squeeze,
+                                    .threshold_ns = look->threshold_ns};
+    return stage_build(&view->stage, the_book(view), &options);
+}
+
+void picture_rebuild(struct view *view)
+{
+    if (!view->stage.scene)
+        return;
+    build(view);
+    gtk_widget_queue_draw(view->canvas);
+}
+
+/* From here on it is a fixed place, unless it is the end. */
+static void settle(struct view *view)
+{
+    struct place *p = &view->camera.place;
+    uint64_t anchor = view->stage.window.anchor;
+    if (p->anchor == ANCHOR_EVENT || p->anchor == ANCHOR_START ||
+        (p->anchor == ANCHOR_TIME && !p->column_ns)) {
+        p->anchor = ANCHOR_POSITION;
+        p->position = anchor;
+    }
+    if (p->follow)
+        p->position = anchor;
+}
+
+/* window: ours from now on. */
+static void show(struct view *view, struct shown_window *window)
+{
+    struct stage *stage = &view->stage;
+    inquiry_cancel(&view->link, &view->colour.standing);
+    shown_window_free(&stage->window);
+    stage->window = *window;
+    stage->coloured = false;
+    if (!build(view))
+        return;
+    settle(view);
+    if (!stage->row_total || stage->row_total < window->row_count)
+        stage->row_total = stage->row_base + window->row_count;
+    hold_settle(&view->camera);
+    bar_update(view);
+    if (view->picture.fresh)
+        cluster_default(view);
+    view->picture.fresh = false;
+    news_tell(&view->news, NEWS_PICTURE);
+}
+
+/* ---- asking for it ---- */
+
+/* The window that is wanted now, with room on either side to scroll into. */
+static void want(struct view *view, struct window_request *request)
+{
+    uint32_t columns = camera_columns(&view->camera), beside = columns;
+    const struct place *p = &view->camera.place;
+    place_request(p, request);
+    rows_for_request(view, request);
+    if (p->follow) {
+        request->anchor = ANCHOR_END;
+        request->move_count = 0;
+        request->from = -(int32_t)(columns + beside);
+        request->columns = columns + beside;
+    } else {
+        request->from = p->from - (int32_t)beside;
+        request->columns = columns + 2 * beside;
+    }
+    request->columns = MIN(request->columns, LIMIT_COLUMNS);
+}
+
+static void take_window(void *user, const struct answer *answer)
+{
+    struct view *view = user;
+    struct shown_window window;
+    bool here = inquiry_window_read(answer, &window);
+    if (here) {
+        rows_taken(view, &window);
+        show(view, &window);
+    }
+    if (inquiry_again(&view->picture.placing, answer))
+        picture_ask(view);
+    else
+        colour_ask(view);
+    if (here && rows_by_events(view) && !view->map.density.row_count)
+        map_ask(view); /* of the lines that are known by now */
+}
+
+void picture_ask(struct view *view)
+{
+    struct window_request request;
+    if (view->camera.place.far) {
+        far_ask(view);
+        return;
+    }
+    if (!inquiry_may(&view->link, &view->picture.placing))
+        return;
+    inquiry_cancel(&view->link, &view->colour.standing); /* of another picture */
+    want(view, &request);
+    inquiry_window(&view->link, &view->picture.placing, &request, take_window, view);
+}

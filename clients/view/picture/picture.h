@@ -1,0 +1,18 @@
+/* The picture of the place: asked for as a window of placed events, and made a scene when it is
+ * here. */
+#ifndef CLIENTS_VIEW_PICTURE_PICTURE_H
+#define CLIENTS_VIEW_PICTURE_PICTURE_H
+
+#include "clients/view/parts/inquiry.h"
+
+struct view;
+
+struct picture {
+    struct inquiry placing;
+    bool fresh; /* nothing of the run was shown yet */
+};
+
+void picture_ask(struct view *view); /* densities, if the place is far */
+void picture_rebuild(struct view *view); /* with other names, symbols or times */
+
+#endif

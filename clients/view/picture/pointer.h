@@ -1,0 +1,22 @@
+/* The pointer on the picture: scrolling, zooming, selecting, dragging, menus and what is said
+ * under it. */
+#ifndef CLIENTS_VIEW_PICTURE_POINTER_H
+#define CLIENTS_VIEW_PICTURE_POINTER_H
+
+#include <gtk/gtk.h>
+#include <stdint.h>
+
+struct view;
+
+struct pointer {
+    double x, y; /* along and across the lines, in pixels; -1: outside */
+    struct drag {
+        enum { DRAG_NOTHING, DRAG_PICTURE, DRAG_NAMES, DRAG_ROW } what;
+        double x, y;
+        uint32_t line; /* of the row */
+    } drag;
+};
+
+void pointer_watch(struct view *view, GtkWidget *canvas);
+
+#endif

@@ -1,0 +1,87 @@
+#include "clients/view/picture/slide.h"
+
+#include "clients/source/place.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/history.h"
+#include "clients/view/parts/hold.h"
+#include "clients/view/parts/news.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/view.h"
+#include "memory/memory.h"
+#include "wire/asked.h"
+#include "wire/placed.h"
+#include "wire/shown.h"
+
+/* How many events of a line are left of a column. */
+static int64_t left_of(const struct shown_window *w, uint32_t line, uint64_t left, int32_t column)
+{
+    int64_t n = (int64_t)left;
+    for (uint32_t i = 0; i < w->event_count; i++)
+        n += w->events[i].at.line == line && w->events[i].column < column;
+    return n;
+}
+
+static void tell_edge(struct place *p, const struct shown_window *w, int32_t column)
+{
+    uint32_t count = 0, room = 1;
+    for (uint32_t i = 0; i < w->row_count; i++)
+        room += 1 + w->rows[i].member_count;
+    struct shown_move *moves = memory_zeroed(room, sizeof *moves);
+    for (uint32_t i = 0; i < w->row_count; i++) {
+        const struct shown_row *row = &w->rows[i];
+        uint64_t own = row->left;
+        for (uint32_t k = 0; k < row->member_count; k++) {
+            own -= row->lefts[k];
+            moves[count++] = (struct shown_move){
+                row->members[k], true, left_of(w, row->members[k], row->lefts[k], column)};
+        }
+        moves[count++] = (struct shown_move){row->line, true, left_of(w, row->line, own, column)};
+    }
+    hold_forget_moves(p);
+    p->moves = moves;
+    p->move_count = count;
+}
+
+/* Makes an edge of what is seen the anchor: the left one right of the anchor, the right one left
+ * of it.  That changes nothing in the picture (docs/order.md). */
+static void anchor_at_edge(struct view *view)
+{
+    struct place *p = &view->camera.place;
+    const struct shown_window *w = &view->stage.window;
+    int32_t columns = (int32_t)camera_columns(&view->camera),
+            edge = p->from > 0 ? p->from : p->from + columns;
+    if (p->from <= 0 && edge >= 0)
+        return; /* the anchor is in the picture */
+    uint64_t position = p->from > 0 ? UINT64_MAX : 0;
+    for (uint32_t i = 0; i < w->event_count; i++) {
+        const struct shown_event *e = &w->events[i];
+        if (p->from > 0 && e->column >= edge)
+            position = MIN(position, e->position);
+        else if (p->from <= 0 && e->column < edge)
+            position = MAX(position, e->position + 1);
+    }
+    if (position == UINT64_MAX)
+        return;
+    tell_edge(p, w, edge);
+    p->anchor = ANCHOR_POSITION;
+    p->position = position;
+    p->from -= edge;
+}
+
+void slide_line(struct view *view, uint32_t line, int events)
+{
+    struct place *p = &view->camera.place;
+    if (!view->stage.scene || !line || p->far)
+        return;
+    if (p->fold) {
+        status_say(&view->status,
+                   "Unfold the picture first: a folded line cannot be scrolled by itself");
+        return;
+    }
+    history_mark(&view->history, "line");
+    hold_leave_follow(&view->camera);
+    p->anchor = ANCHOR_POSITION;
+    anchor_at_edge(view);
+    place_move(p, line, events);
+    news_tell(&view->news, NEWS_PLACE);
+}

@@ -1,0 +1,11 @@
+/* Scrolling one line alone; the others follow only as the order forces. */
+#ifndef CLIENTS_VIEW_PICTURE_SLIDE_H
+#define CLIENTS_VIEW_PICTURE_SLIDE_H
+
+#include <stdint.h>
+
+struct view;
+
+void slide_line(struct view *view, uint32_t line, int events);
+
+#endif

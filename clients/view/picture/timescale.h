@@ -1,0 +1,21 @@
+/* By order or by time: the scale at the foot of the window. */
+#ifndef CLIENTS_VIEW_PICTURE_TIMESCALE_H
+#define CLIENTS_VIEW_PICTURE_TIMESCALE_H
+
+#include <gtk/gtk.h>
+#include <stdbool.h>
+
+struct view;
+
+struct timescale {
+    GtkWidget *scale, *label;
+    double before; /* the scale that was chosen last */
+    bool moving;   /* we set it ourselves */
+};
+
+GtkWidget *timescale_new(struct view *view);
+/* scale: the logarithm, to the base 10, of the nanoseconds to a column; 0: by order. */
+void timescale_set(struct view *view, double scale);
+void timescale_show(struct view *view); /* the place's */
+
+#endif

@@ -1,0 +1,19 @@
+/* Out of the viewer: diagrams, and the clipboard.
+ *
+ * A diagram is saved by `poet export` from a view in a file, so that it is what that command
+ * gives. */
+#ifndef CLIENTS_VIEW_SAVE_H
+#define CLIENTS_VIEW_SAVE_H
+
+#include <stdbool.h>
+
+struct view;
+
+void save_diagram(struct view *view); /* asks where */
+void save_export(struct view *view, const char *file, bool whole);
+bool save_runs(const struct view *view);
+void save_cancel(struct view *view);
+void save_copy_image(struct view *view);
+void save_copy_command(struct view *view);
+
+#endif

@@ -1,0 +1,10 @@
+/* poet view --script FILE: does what the lines of a file say.  For tests, measurements and
+ * demonstrations. */
+#ifndef CLIENTS_VIEW_SCRIPT_H
+#define CLIENTS_VIEW_SCRIPT_H
+
+struct view;
+
+void script_run(struct view *view, const char *file);
+
+#endif

@@ -1,0 +1,13 @@
+/* The page that is there instead of a picture while there is none. */
+#ifndef CLIENTS_VIEW_WELCOME_H
+#define CLIENTS_VIEW_WELCOME_H
+
+#include <gtk/gtk.h>
+
+struct view;
+
+GtkWidget *welcome_new(struct view *view);
+void welcome_show(struct view *view, const char *title, const char *text);
+void welcome_leave(struct view *view); /* the picture, instead */
+
+#endif

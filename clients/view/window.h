@@ -1,0 +1,10 @@
+/* The window: makes all parts, ties them together, and does what follows from their news. */
+#ifndef CLIENTS_VIEW_WINDOW_H
+#define CLIENTS_VIEW_WINDOW_H
+
+#include <gtk/gtk.h>
+
+/* source: what is opened, NULL the default endpoint; script: a file, or NULL. */
+void window_new(GtkApplication *application, const char *source, const char *script);
+
+#endif

@@ -1,0 +1,169 @@
+/* What is seen of a scene: points and pixels, the left edge, and what is held meanwhile. */
+#include "clients/view/parts/hold.h"
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define COLUMNS 40
+#define ROWS 6
+
+/* A scene with one mark a column; the events of the log are ten positions apart. */
+static struct scene_column columns[COLUMNS];
+static struct scene_mark marks[COLUMNS];
+static struct scene_row rows[ROWS];
+static struct shown_event events[COLUMNS];
+static struct scene scene;
+static struct stage stage;
+static struct settings settings;
+
+static void hear(void *user, enum news news)
+{
+    (void)news;
+    ++*(unsigned *)user;
+}
+
+static unsigned heard;
+static const struct listener news = {hear, &heard};
+
+static struct camera seen(double zoom, bool vertical)
+{
+    double x = 100;
+    scene = (struct scene){.names_pt = x,
+                           .row_pt = SCENE_ROW_PT,
+                           .columns = columns,
+                           .marks = marks,
+                           .rows = rows,
+                           .column_count = COLUMNS,
+                           .mark_count = COLUMNS,
+                           .row_count = ROWS,
+                           .bottom_pt = ROWS * SCENE_ROW_PT};
+    for (uint32_t i = 0; i < ROWS; i++)
+        rows[i] = (struct scene_row){.line = i + 1, .y_pt = (i + 0.5) * SCENE_ROW_PT};
+    for (uint32_t i = 0; i < COLUMNS; i++) {
+        double left = 8 + i % 3, right = 10 + i % 5;
+        columns[i] = (struct scene_column){
+            .column = (int32_t)i - 20, .x_pt = x + left, .left_pt = left, .right_pt = right};
+        events[i] = (struct shown_event){.at = {1 + i % ROWS, 1 + i / ROWS}, .position = 10 * i};
+        marks[i] = (struct scene_mark){.row = i % ROWS,
+                                       .column = i,
+                                       .x_pt = x + left,
+                                       .y_pt = rows[i % ROWS].y_pt,
+                                       .event = &events[i]};
+        x += left + right;
+    }
+    scene.width_pt = x;
+    stage = (struct stage){.scene = &scene, .row_total = ROWS};
+    settings = (struct settings){.look.vertical = vertical};
+    heard = 0;
+    return (struct camera){.place = {.zoom = zoom, .from = -20},
+                           .width_px = 500,
+                           .height_px = 260,
+                           .stage = &stage,
+                           .settings = &settings,
+                           .news = &news};
+}
+
+static void a_left_edge_that_is_set_is_there(void **state)
+{
+    struct camera camera = seen(1.3, false);
+    for (double x = -300; x < 1500; x += 3.7) {
+        camera_set_left_pt(&camera, x);
+        assert_true(fabs(camera_left_pt(&camera) - x) < 1e-6);
+    }
+    (void)state;
+}
+
+static void the_picture_ends_where_the_run_does(void **state)
+{
+    struct camera camera = seen(1, false);
+    for (double x = -300; x < 1500; x += 41) {
+        double good = camera_clamped_pt(&camera, x);
+        assert_true(good >= scene.names_pt);
+        assert_true(good <= fmax(scene.names_pt, scene.width_pt + 10 - camera_width_pt(&camera)));
+        assert_true(camera_clamped_pt(&camera, good) == good);
+    }
+    stage.window.more_left = stage.window.more_right = true; /* there may be more of it */
+    assert_true(camera_clamped_pt(&camera, scene.names_pt - 50) == scene.names_pt - 50);
+    assert_true(camera_needs_more(&camera));
+    (void)state;
+}
+
+static void what_is_painted_somewhere_is_hit_there(void **state)
+{
+    for (int turned = 0; turned < 2; turned++)
+        for (double zoom = CAMERA_ZOOM_LEAST; zoom < CAMERA_ZOOM_MOST; zoom *= 1.7) {
+            struct camera camera = seen(zoom, turned);
+            unsigned many = 0;
+            for (double x = 100; x < scene.width_pt; x += 77) {
+                camera_set_left_pt(&camera, x);
+                for (uint32_t i = 0; i < COLUMNS; i++) {
+                    double along = camera_x_px(&camera, &marks[i]);
+                    double across = camera_y_px(&camera, marks[i].row);
+                    if (!camera_sees(&camera, &marks[i]) || turned)
+                        continue; /* a row of a turned scene is of another height */
+                    assert_ptr_equal(camera_hit(&camera, along, across), &marks[i]);
+                    assert_int_equal(camera_row_at(&camera, across), marks[i].row);
+                    many++;
+                }
+            }
+            assert_true(turned || many > 0);
+            assert_true(camera_along_px(&camera) == (turned ? 260 : 500));
+            assert_true(camera_across_px(&camera) == (turned ? 500 : 260));
+        }
+    (void)state;
+}
+
+static void what_is_held_comes_where_it_is_wanted(void **state)
+{
+    struct camera camera = seen(2, false);
+    camera.place.follow = true;
+    hold_event(&camera, events[17].at, events[17].position);
+    assert_false(camera.place.follow);
+    assert_int_equal(heard, 1); /* of the switch */
+    hold_settle(&camera);
+    double middle = (camera_names_px(&camera) + camera_along_px(&camera)) / 2;
+    assert_true(fabs(camera_x_px(&camera, &marks[17]) - middle) < 1e-6);
+
+    hold_position(&camera, 201); /* the first one there or behind it */
+    hold_settle(&camera);
+    assert_true(fabs(camera_x_px(&camera, &marks[21]) - middle) < 1e-6);
+
+    double before = camera_x_px(&camera, &marks[19]);
+    camera.place.selected = events[19].at;
+    hold_keep_selected(&camera);
+    for (uint32_t i = 0; i < COLUMNS; i++) { /* another picture, in which it is elsewhere */
+        marks[i].x_pt += 33;
+        columns[i].x_pt += 33;
+    }
+    hold_settle(&camera);
+    assert_true(fabs(camera_x_px(&camera, &marks[19]) - before) < 1e-6);
+    (void)state;
+}
+
+static void who_follows_sees_the_end(void **state)
+{
+    struct camera camera = seen(1, false);
+    camera.place.follow = true;
+    hold_settle(&camera);
+    assert_true(fabs(camera_left_pt(&camera) - camera_end_pt(&camera)) < 1e-6);
+    assert_true(camera_sees(&camera, &marks[COLUMNS - 1]));
+    assert_false(camera_sees(&camera, &marks[0]));
+    uint64_t first, last;
+    camera_positions(&camera, &first, &last);
+    assert_true(first > 0 && first < last);
+    assert_int_equal(last, events[COLUMNS - 1].position);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_left_edge_that_is_set_is_there),
+        cmocka_unit_test(the_picture_ends_where_the_run_does),
+        cmocka_unit_test(what_is_painted_somewhere_is_hit_there),
+        cmocka_unit_test(what_is_held_comes_where_it_is_wanted),
+        cmocka_unit_test(who_follows_sees_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

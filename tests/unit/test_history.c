@@ -1,0 +1,121 @@
+/* Undo and redo of places, as the viewer has them. */
+#include "clients/view/parts/history.h"
+#include "tests/unit/unit.h"
+
+struct heard {
+    unsigned restored, switches;
+};
+
+static void hear(void *user, enum news news)
+{
+    struct heard *heard = user;
+    heard->restored += news == NEWS_RESTORED;
+    heard->switches += news == NEWS_SWITCHES;
+}
+
+struct setting {
+    struct heard heard;
+    struct listener news;
+    struct place place;
+    struct history history;
+};
+
+static void begin(struct setting *s)
+{
+    *s = (struct setting){.place = {.zoom = 1}};
+    s->news = (struct listener){hear, &s->heard};
+    s->history = (struct history){.place = &s->place, .news = &s->news};
+}
+
+static void end(struct setting *s)
+{
+    history_clear(&s->history);
+    place_free(&s->place);
+}
+
+static void what_was_changed_comes_back(void **state)
+{
+    struct setting s;
+    begin(&s);
+    for (int i = 1; i <= 50; i++) {
+        history_mark(&s.history, "jump");
+        s.place.from = i;
+    }
+    for (int i = 49; i >= 0; i--) {
+        history_undo(&s.history);
+        assert_int_equal(s.place.from, i);
+    }
+    history_undo(&s.history); /* there is nothing before the first */
+    assert_int_equal(s.place.from, 0);
+    for (int i = 1; i <= 50; i++) {
+        history_redo(&s.history);
+        assert_int_equal(s.place.from, i);
+    }
+    history_redo(&s.history);
+    assert_int_equal(s.place.from, 50);
+    assert_int_equal(s.heard.restored, 100);
+    end(&s);
+    (void)state;
+}
+
+static void a_change_after_undo_forgets_what_was_undone(void **state)
+{
+    struct setting s;
+    begin(&s);
+    history_mark(&s.history, "jump");
+    s.place.from = 1;
+    history_undo(&s.history);
+    assert_int_equal(s.history.forth_count, 1);
+    history_mark(&s.history, "fold");
+    s.place.fold = true;
+    assert_int_equal(s.history.forth_count, 0);
+    history_redo(&s.history);
+    assert_int_equal(s.place.from, 0);
+    assert_true(s.place.fold);
+    end(&s);
+    (void)state;
+}
+
+static void small_steps_of_one_sort_are_one(void **state)
+{
+    struct setting s;
+    begin(&s);
+    for (int i = 1; i <= 20; i++) { /* at once: less than the time that parts them */
+        history_mark(&s.history, "scroll");
+        s.place.from = i;
+    }
+    assert_int_equal(s.history.back_count, 1);
+    history_mark(&s.history, "zoom");
+    s.place.zoom = 2;
+    history_undo(&s.history);
+    assert_int_equal(s.place.from, 20);
+    history_undo(&s.history);
+    assert_int_equal(s.place.from, 0);
+    end(&s);
+    (void)state;
+}
+
+static void what_changed_nothing_is_passed_over(void **state)
+{
+    struct setting s;
+    begin(&s);
+    history_mark(&s.history, "jump");
+    s.place.from = 1;
+    history_mark(&s.history, "jump"); /* to where it is */
+    history_mark(&s.history, "select");
+    history_undo(&s.history);
+    assert_int_equal(s.place.from, 0);
+    end(&s);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_changed_comes_back),
+        cmocka_unit_test(a_change_after_undo_forgets_what_was_undone),
+        cmocka_unit_test(small_steps_of_one_sort_are_one),
+        cmocka_unit_test(what_changed_nothing_is_passed_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
