@@ -6,11 +6,9 @@
 #include "server/order/intake/pending.h"
 #include "server/order/intake/stream.h"
 #include "server/order/intake/wait.h"
-#include "server/order/log/block.h"
 #include "server/order/log/lines.h"
 #include "server/order/log/log.h"
 #include "server/order/log/pages.h"
-#include "server/order/log/series.h"
 #include "server/order/order.h"
 #include "server/order/state.h"
 #include "wire/event.h"
@@ -172,64 +170,6 @@ static void pass(struct order *order, const struct arrival *const *arrivals, siz
         if (line_get(order, arrivals[i]->at.line)->waiter_count)
             line_wake(order, arrivals[i]->at.line);
     drain(order);
-}
-
-/* The line of an event that was not long ago: where its newest positions are kept. */
-static const uint64_t *recent(const struct line *line, uint64_t number)
-{
-    uint32_t n = series_tail(&line->positions, 0);
-    uint64_t back = line->delivered - number;
-    return number <= line->delivered && back < n ? &line->positions.tail[n - 1 - back] : NULL;
-}
-
-static void expect_line(const struct line *line)
-{
-    __builtin_prefetch(line, 1);
-    __builtin_prefetch(&line->positions, 1); /* its other half */
-}
-
-/* Of the line of an event: where its position goes, and what of it waits. */
-static void expect_place(const struct line *line)
-{
-    if (line->positions.tail)
-        __builtin_prefetch(&line->positions.tail[series_tail(&line->positions, 0)], 1);
-    if (line->pending || line->waiter_count)
-        __builtin_prefetch(line->more, 1);
-    if (line->neighbour_count > NEIGHBOURS_NEAR)
-        __builtin_prefetch(line->neighbours.far);
-}
-
-void order_expect(const struct order *order, const struct arrival *a, enum expectation stage)
-{
-    bool receives = a->relation == RELATION_RECEIVE && a->partner_count;
-    const struct line *line = line_place(order, a->at.line);
-    const struct line *from = a->partner_count ? line_place(order, a->partners[0].line) : NULL;
-    if (stage == EXPECT_LINES) {
-        if (line)
-            expect_line(line);
-        if (from)
-            expect_line(from);
-        return;
-    }
-    if (!line || !line->more) /* it is away */
-        return;
-    const uint64_t *send = receives && from && from->positions.tail ? recent(from, a->partners[0].number) : NULL;
-    if (stage == EXPECT_POSITIONS) {
-        expect_place(line);
-        if (send)
-            __builtin_prefetch(send);
-        else if (from && (from->pending || from->waiter_count)) /* it will be waited for */
-            __builtin_prefetch(from->more, 1);
-        return;
-    }
-    const struct ring *ring = &line->more->ring;
-    if (ring->room)
-        __builtin_prefetch(&ring->items[a->at.number & (ring->room - 1)], 1);
-    if (send && *send < order->count && *send / BLOCK_EVENTS >= order->packed) {
-        const struct block *rows = order->blocks[*send / BLOCK_EVENTS].rows;
-        block_expect(rows, *send % BLOCK_EVENTS, FIELD_RECEIVE);
-        block_expect(rows, *send % BLOCK_EVENTS, FIELD_FLAGS);
-    }
 }
 
 void order_accept_pair(struct order *order, const struct arrival *a, const struct arrival *b)

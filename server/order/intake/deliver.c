@@ -139,7 +139,7 @@ void point_append(struct order *order, const struct point *point, bool partner_l
 {
     uint64_t collected[16];
     size_t counts[2] = {0, 0};
-    for (size_t i = 0; i < point->count && i < 2; i++) /* no group lies on shared lines only */
+    for (size_t i = 0; order->has_shared && i < point->count && i < 2; i++) /* no group lies on shared lines only */
         counts[i] = log_collect(order, point->members[i]->arrival.at.line,
                                 point->members[i]->arrival.type, collected + 8 * i, 8);
     uint64_t first = order->count;

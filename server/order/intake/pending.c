@@ -4,7 +4,6 @@
 
 #include "memory/map.h"
 #include "memory/memory.h"
-#include "server/order/log/block.h"
 #include "server/order/log/lines.h"
 #include "server/order/order.h"
 #include "server/order/state.h"
@@ -348,59 +347,6 @@ struct pending *pending_head(struct order *order, uint32_t number)
     if (line->more->spill && line->more->spill->begin == line->delivered + 1)
         unspill(order, line, number);
     return in_memory(order, line, (struct ref){number, line->delivered + 1});
-}
-
-/* Who waits for the event is woken by it. */
-static void expect_waiter(const struct order *order, const struct line *line, unsigned stage)
-{
-    const struct waiter *waiter = line->more->waiters;
-    const struct line *who = stage > 1 ? line_place(order, waiter->line) : NULL;
-    if (stage == 0)
-        __builtin_prefetch(waiter);
-    else if (stage == 2)
-        __builtin_prefetch(who, 1);
-    else if (stage == 3 && who->more)
-        __builtin_prefetch(who->more, 1);
-}
-
-static void expect_piece(const struct order *order, const struct pending *piece, unsigned stage)
-{
-    if (stage == 0) {
-        for (size_t i = 0; i < sizeof *piece; i += 64)
-            __builtin_prefetch((const char *)piece + i, 1);
-        return;
-    }
-    if (stage == 1 && piece->next)
-        __builtin_prefetch(&piece->next->previous, 1);
-    if (stage == 1 && piece->previous)
-        __builtin_prefetch(&piece->previous->next, 1);
-    order_expect(order, &piece->arrival, (enum expectation)(stage - 1));
-}
-
-/* Everything that is done with the head of a line: the line, what of it waits, the place of the head, the head,
- * those before and after it among all that wait, and what it follows. */
-void pending_expect(const struct order *order, uint32_t number, unsigned stage)
-{
-    const struct line *line = line_place(order, number);
-    if (stage == 0) {
-        __builtin_prefetch(line, 1);
-        __builtin_prefetch(&line->positions, 1);
-        return;
-    }
-    if (!line->pending)
-        return;
-    if (stage == 1) {
-        __builtin_prefetch(line->more, 1);
-        return;
-    }
-    if (stage >= 3 && line->waiter_count)
-        expect_waiter(order, line, stage - 3);
-    const struct ring *ring = &line->more->ring;
-    struct pending *const *at = ring->room ? &ring->items[(line->delivered + 1) & (ring->room - 1)] : NULL;
-    if (stage == 2)
-        __builtin_prefetch(at, 1);
-    else if (at && *at)
-        expect_piece(order, *at, stage - 3);
 }
 
 void pending_forget(struct order *order, struct pending *piece)

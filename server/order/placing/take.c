@@ -78,12 +78,28 @@ static int by_position(const void *a, const void *b)
     return pa < pb ? -1 : pa > pb;
 }
 
+/* What is left of the cut was found last first, but for the members of a point; the rest is in order. */
+static void sort(struct placement *p, size_t left)
+{
+    for (size_t i = 0, k = left; i + 1 < k; i++) {
+        struct placed last = p->events[--k];
+        p->events[k] = p->events[i];
+        p->events[i] = last;
+    }
+    for (size_t i = 0; i + 1 < p->count; i++)
+        if (p->events[i].position > p->events[i + 1].position) {
+            qsort(p->events, p->count, sizeof *p->events, by_position);
+            return;
+        }
+}
+
 void place_take(struct place_job *job, struct placement *p)
 {
     int32_t from = job->placing.from, edge = sweep_right_edge(job);
     *p = (struct placement){.first = INT32_MAX, .last = INT32_MIN};
     p->before = memory_zeroed(job->lines + 1, sizeof *p->before);
     const struct sweep *sweeps[] = {&job->left, &job->right};
+    size_t left = 0; /* so many of the events */
     for (int s = 0; s < 2; s++) {
         for (size_t i = 0; i < sweeps[s]->seen_count; i++) {
             const struct seen *seen = &sweeps[s]->seen[i];
@@ -94,6 +110,7 @@ void place_take(struct place_job *job, struct placement *p)
             else if (seen->drawn && seen->column >= from && seen->column < edge)
                 add(job, p, seen);
         }
+        left = s == 0 ? p->count : left;
         p->unresolved |= sweeps[s]->unresolved;
     }
     if (job->placing.many) {
@@ -107,7 +124,6 @@ void place_take(struct place_job *job, struct placement *p)
         p->more_left |= sweep_has_left(job, line);
         p->more_right |= l->last >= job->right.at && l->last >= job->cut[line - 1];
     }
-    if (p->count)
-        qsort(p->events, p->count, sizeof *p->events, by_position);
+    sort(p, left);
     (job->placing.many ? find_edges_of_many : find_edges)(job, p);
 }
