@@ -1,9 +1,9 @@
-/* Leaps: parts of a line that a sweep passes over, since nothing of them can be in the window. */
+#include "server/order/placing/leap.h"
+
 #include "memory/memory.h"
 #include "server/order/log/block.h"
 #include "server/order/log/log.h"
 #include "server/order/order.h"
-#include "server/order/placing/sweep.h"
 #include "wire/event.h"
 
 #include <stdlib.h>
@@ -23,38 +23,6 @@ bool leap_allowed(const struct placing *placing)
         clusters |= placing->cluster[i] != 0;
     return !placing->fold && !clusters;
 }
-
-/* ---- what was passed over ---- */
-
-/* How many positions before this one were passed over, to the right; *inside: was it one of them? */
-static uint64_t passed(const struct sweep *sweep, uint64_t position, bool *inside)
-{
-    size_t low = 0, high = sweep->leap_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (sweep->leaps[middle].from <= position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *inside = low > 0 && position < sweep->leaps[low - 1].to;
-    return low ? sweep->leaps[low - 1].sum : 0;
-}
-
-size_t sweep_index(const struct sweep *sweep, uint64_t position)
-{
-    bool inside;
-    return position - sweep->base - (sweep->leap_count ? passed(sweep, position, &inside) : 0);
-}
-
-int32_t sweep_column(const struct sweep *sweep, uint64_t position)
-{
-    bool inside = false;
-    uint64_t n = sweep->leap_count ? passed(sweep, position, &inside) : 0;
-    return inside ? sweep->leap_edge : sweep->column[position - sweep->base - n];
-}
-
-/* ---- leaping ---- */
 
 static int32_t *copy_of(const int32_t *from, size_t count)
 {

@@ -1,4 +1,5 @@
-/* The sweep to the left of the cut. */
+#include "server/order/placing/left.h"
+
 #include "memory/map.h"
 #include "server/order/log/block.h"
 #include "server/order/log/glance.h"
@@ -7,7 +8,6 @@
 #include "server/order/order.h"
 #include "server/order/placing/acting.h"
 #include "server/order/placing/fold.h"
-#include "server/order/placing/sweep.h"
 #include "server/order/state.h"
 
 #include <string.h>
@@ -32,10 +32,7 @@ static void begin_left(struct place_job *job)
     sweep->at = sweep->base;
 }
 
-int32_t sweep_left_edge(const struct place_job *job) { return -job->placing.from; }
-
-/* Does a line have events left of the cut that the sweep has not come to? */
-bool sweep_has_left(const struct place_job *job, uint32_t line)
+bool left_has_more(const struct place_job *job, uint32_t line)
 {
     const struct line *l = line_get(job->order, line);
     uint64_t until = job->cut[line - 1] < job->left.at ? job->cut[line - 1] : job->left.at;
@@ -50,7 +47,7 @@ static bool may_be_left(const struct place_job *job, const struct sweep *sweep, 
     return sweep->acted[thread - 1] <= sweep_left_edge(job);
 }
 
-void sweep_want_left(struct place_job *job)
+void left_want(struct place_job *job)
 {
     struct sweep *sweep = &job->left;
     if (!sweep->ready)
@@ -62,12 +59,11 @@ void sweep_want_left(struct place_job *job)
         sweep->open = acting_watch(job, sweep, may_be_left);
     for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++)
         sweep->open += sweep_row(job, line) && sweep->line[line - 1] <= sweep_left_edge(job) &&
-                       sweep_has_left(job, line);
+                       left_has_more(job, line);
     sweep->done = sweep_left_edge(job) <= 0 || !sweep->open || sweep->at <= order_first(job->order);
 }
 
-/* Positions left of the cut that may be in the window. */
-uint64_t sweep_depth(const struct place_job *job)
+uint64_t left_depth(const struct place_job *job)
 {
     int32_t edge = sweep_left_edge(job);
     return DEPTH_LEAST + 16 * sweep_lines_counted(job) * (uint64_t)(edge > 0 ? edge : 0);
@@ -196,12 +192,12 @@ static void pass_left(struct place_job *job, uint64_t low)
     }
 }
 
-bool sweep_step_left(struct place_job *job, uint64_t budget)
+bool left_step(struct place_job *job, uint64_t budget)
 {
     struct sweep *sweep = &job->left;
     uint64_t first = order_first(job->order), looked = 0;
-    while (sweep->at > first && sweep->open && looked < budget && sweep->base - sweep->at <= sweep_depth(job)) {
-        uint64_t before = sweep->at, depth = sweep_depth(job) + 1, low = sweep->base > depth ? sweep->base - depth : 0;
+    while (sweep->at > first && sweep->open && looked < budget && sweep->base - sweep->at <= left_depth(job)) {
+        uint64_t before = sweep->at, depth = left_depth(job) + 1, low = sweep->base > depth ? sweep->base - depth : 0;
         low = low > first ? low : first;
         pass_left(job, before - low > budget - looked ? before - (budget - looked) : low);
         if (sweep->at == before)
@@ -209,6 +205,6 @@ bool sweep_step_left(struct place_job *job, uint64_t budget)
         looked += before - sweep->at;
     }
     sweep->looked += looked;
-    sweep->unresolved = sweep->base - sweep->at > sweep_depth(job) && sweep->open && sweep->at > first;
+    sweep->unresolved = sweep->base - sweep->at > left_depth(job) && sweep->open && sweep->at > first;
     return sweep->at <= first || !sweep->open || sweep->unresolved;
 }

@@ -1,4 +1,5 @@
-/* The sweep to the right of the cut. */
+#include "server/order/placing/right.h"
+
 #include "server/order/log/block.h"
 #include "server/order/log/glance.h"
 #include "server/order/log/lines.h"
@@ -6,13 +7,8 @@
 #include "server/order/order.h"
 #include "server/order/placing/acting.h"
 #include "server/order/placing/fold.h"
-#include "server/order/placing/sweep.h"
+#include "server/order/placing/leap.h"
 #include "server/order/state.h"
-
-int32_t sweep_right_edge(const struct place_job *job)
-{
-    return job->placing.from + (int32_t)job->placing.columns;
-}
 
 static void begin_right(struct place_job *job)
 {
@@ -32,8 +28,7 @@ static bool may_be_right(const struct place_job *job, const struct sweep *sweep,
     return sweep->acted[thread - 1] < sweep_right_edge(job) && line_get(job->order, thread)->acted > sweep->at;
 }
 
-/* What is still to be found right of the cut, for the window wanted. */
-void sweep_want_right(struct place_job *job)
+void right_want(struct place_job *job)
 {
     struct sweep *sweep = &job->right;
     int32_t edge = sweep_right_edge(job);
@@ -163,7 +158,7 @@ static void pass_right(struct place_job *job, uint64_t most)
     sweep->at = p;
 }
 
-bool sweep_step_right(struct place_job *job, uint64_t budget)
+bool right_step(struct place_job *job, uint64_t budget)
 {
     struct sweep *sweep = &job->right;
     uint64_t count = order_count(job->order), looked = 0;

@@ -1,4 +1,4 @@
-/* Inside of placing: the sweeps to either side of the cut (place.c), and what they pass over (leap.c). */
+/* The sweeps to either side of the cut, and what both of them need. */
 #ifndef SERVER_ORDER_PLACING_SWEEP_H
 #define SERVER_ORDER_PLACING_SWEEP_H
 
@@ -72,27 +72,8 @@ void sweep_reserve(struct sweep *sweep, size_t index);
 uint64_t sweep_lines_counted(const struct place_job *job);
 uint64_t sweep_budget(const struct place_job *job);
 
-/* right.c, left.c: for a window: what is still to be found; then goes on for a while, true when all is */
-void sweep_want_right(struct place_job *job);
-bool sweep_step_right(struct place_job *job, uint64_t budget);
 int32_t sweep_right_edge(const struct place_job *job);
-void sweep_want_left(struct place_job *job);
-bool sweep_step_left(struct place_job *job, uint64_t budget);
 int32_t sweep_left_edge(const struct place_job *job);
-uint64_t sweep_depth(const struct place_job *job); /* positions left of the cut that may be in the window */
-/* Does a line have events left of the cut that the sweep has not come to? */
-bool sweep_has_left(const struct place_job *job, uint32_t line);
-
-/* Leaps, to the right.  Along a line columns grow, so once a line has one beyond the window, all its
- * further events are beyond it.  While the next event of every other line is far away, nothing in between
- * can be in the window, and need not be looked at: the window costs what is in it, not what happens
- * while a thread that is in it sleeps.  To the left that cannot be done: what follows an event is not known
- * from the event. */
-bool leap_allowed(const struct placing *placing);
-void leap_right(struct place_job *job, struct sweep *sweep, uint64_t looked); /* since the last call */
-/* For a window that reaches further than the one that leaps were made for: back to before the first. */
-void leap_undo(struct place_job *job, struct sweep *sweep, int32_t edge);
-void leap_free(struct sweep *sweep);
 
 /* The newest column of a line in no row, by its code in the log; NULL: it is in a row, or nothing is known of it. */
 static inline int32_t *sweep_undrawn(const struct place_job *job, const struct sweep *sweep, uint64_t code)

@@ -5,14 +5,14 @@
 #include "server/order/log/log.h"
 #include "server/order/order.h"
 #include "server/order/placing/fold.h"
-#include "server/order/placing/sweep.h"
+#include "server/order/placing/left.h"
 #include "server/order/state.h"
 
 #include <stdlib.h>
 
 static bool is_deep(const struct place_job *job, uint64_t position)
 {
-    return job->left.base - order_point_end(job->order, position) - 1 > sweep_depth(job);
+    return job->left.base - order_point_end(job->order, position) - 1 > left_depth(job);
 }
 
 static void add(struct place_job *job, struct placement *p, const struct seen *seen)
@@ -121,7 +121,7 @@ void place_take(struct place_job *job, struct placement *p)
         const struct line *l = line_get(job->order, line);
         if (!sweep_row(job, line) || !line_has_kept(job->order, l))
             continue;
-        p->more_left |= sweep_has_left(job, line);
+        p->more_left |= left_has_more(job, line);
         p->more_right |= l->last >= job->right.at && l->last >= job->cut[line - 1];
     }
     sort(p, left);

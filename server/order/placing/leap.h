@@ -1,0 +1,19 @@
+/* Leaps: stretches of the log that the sweep to the right passes over.
+ *
+ * Along a line columns grow, so once a line has one beyond the window, all its
+ * further events are beyond it.  While the next event of every other line is far away, nothing in between
+ * can be in the window, and need not be looked at: the window costs what is in it, not what happens
+ * while a thread that is in it sleeps.  To the left that cannot be done: what follows an event is not known
+ * from the event. */
+#ifndef SERVER_ORDER_PLACING_LEAP_H
+#define SERVER_ORDER_PLACING_LEAP_H
+
+#include "server/order/placing/sweep.h"
+
+bool leap_allowed(const struct placing *placing);
+void leap_right(struct place_job *job, struct sweep *sweep, uint64_t looked); /* since the last call */
+/* For a window that reaches further than the one that leaps were made for: back to before the first. */
+void leap_undo(struct place_job *job, struct sweep *sweep, int32_t edge);
+void leap_free(struct sweep *sweep);
+
+#endif
