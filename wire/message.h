@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 2u          /* of viewers and servers: the same */
+#define WIRE_VERSION 3u          /* of viewers and servers: the same */
 #define WIRE_VERSION_PROGRAM 1u  /* the oldest of programs that is understood: what they say has only grown */
 #define WELCOME_FOLLOWS 1u       /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
 #define MESSAGE_MARK 0x4f50u /* "PO" */

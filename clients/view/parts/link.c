@@ -66,7 +66,7 @@ static void take_grown(struct link *link, struct in *in)
     get_u64(in);
     link->count = get_u64(in);
     link_book(link)->run.connected = get_u32(in);
-    link->behind_ns = in_left(in) ? get_u64(in) : 0; /* an older server does not say */
+    link->behind_ns = get_u64(in);
     link->ears->grown(link->user);
 }
 
