@@ -59,18 +59,17 @@ static void show_text(const struct painter *p, double x, double y, const char *t
     cairo_restore(p->cr);
 }
 
-/* How bright the ground is. */
-static double ground_of(const struct paint_theme *theme) { return theme->dark ? 0.13 : 1; }
+double paint_brightness(bool dark) { return dark ? 0.13 : 1; }
 
 static void set_ground(const struct painter *p)
 {
-    double v = ground_of(p->theme);
+    double v = paint_brightness(p->theme->dark);
     cairo_set_source_rgb(p->cr, v, v, v);
 }
 
 void paint_background(cairo_t *cr, const struct paint_theme *theme)
 {
-    double v = ground_of(theme);
+    double v = paint_brightness(theme->dark);
     cairo_set_source_rgb(cr, v, v, v);
     cairo_paint(cr);
 }

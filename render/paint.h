@@ -40,6 +40,7 @@ void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_them
 void paint_name(cairo_t *cr, const struct scene *scene, uint32_t row, const struct paint_theme *theme);
 /* Exchanges x and y, to draw a vertical scene. */
 void paint_turn(cairo_t *cr);
+double paint_brightness(bool dark); /* of the ground, 0 to 1 */
 void paint_background(cairo_t *cr, const struct paint_theme *theme);
 /* How marks of the past, the future, the rest are coloured: the palette of Okabe and Ito (2008), which
  * people of every colour vision tell apart.  stands: as in an event. */

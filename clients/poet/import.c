@@ -2,6 +2,7 @@
  * server, as a program would. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/source/installed.h"
 #include "clients/source/source.h"
 #include "memory/memory.h"
 #include "clients/poet/shiviz.h"
@@ -157,7 +158,7 @@ static pid_t start_server(const struct command *command, const char *output, int
 {
     char program[PATH_MAX], descriptor[16];
     int pair[2];
-    if (!source_program("poet-server", program, sizeof program)) {
+    if (!installed_program("poet-server", program, sizeof program)) {
         command_fail(command, "poet-server: not found beside poet");
         return -1;
     }

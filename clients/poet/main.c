@@ -3,6 +3,7 @@
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 #include "clients/poet/version.h"
+#include "clients/source/installed.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -42,7 +43,7 @@ static void print_help(FILE *f)
 static int run_program(const char *program, char **argv)
 {
     char path[PATH_MAX];
-    if (!source_program(program, path, sizeof path)) {
+    if (!installed_program(program, path, sizeof path)) {
         fprintf(stderr, "poet: %s: not installed%s\n", program,
                 strcmp(program, "poet-view") == 0
                     ? ": build it with GTK 4 (libgtk-4-dev), or use: poet export SOURCE -o FILE.pdf"

@@ -2,6 +2,7 @@
  * this one: its process id, signals and exit status are those of an untraced run. */
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
+#include "clients/source/installed.h"
 #include "clients/source/source.h"
 #include "clients/poet/loadable.h"
 #include "clients/poet/preload.h"
@@ -26,20 +27,6 @@ struct recording {
     char include[PATH_MAX], exclude[PATH_MAX];
     bool libraries, view, force;
 };
-
-static bool find_library(char *path, size_t size)
-{
-    ssize_t n = readlink("/proc/self/exe", path, size - 1);
-    path[n > 0 ? n : 0] = 0;
-    for (int i = 0; i < 2; i++) {
-        char *slash = strrchr(path, '/');
-        if (slash)
-            *slash = 0;
-    }
-    size_t used = strlen(path);
-    snprintf(path + used, size - used, "/lib/libpoet.so");
-    return access(path, R_OK) == 0;
-}
 
 /* The library of that name beside libpoet. */
 static bool is_there(const char *library, const char *name)
@@ -112,7 +99,7 @@ static void open_viewer(const struct command *command, const struct recording *o
     char path[PATH_MAX], directory[256], endpoint[400];
     struct error error;
     bool own = o->output != NULL;
-    if (!source_program("poet-view", path, sizeof path)) {
+    if (!installed_program("poet-view", path, sizeof path)) {
         command_fail(command, "poet-view: not installed: the program runs without a view");
         return;
     }
@@ -185,8 +172,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (first == argc)
         return command_usage(command, "a PROGRAM is needed");
     argv += first;
-    if (!find_library(library, sizeof library))
-        return command_fail(command, "%s: not there: build or install Poet first", library);
+    if (!installed_path("lib/libpoet.so", R_OK, library, sizeof library))
+        return command_fail(command, "libpoet.so: not found beside poet: build or install Poet first");
     if (o.without && !is_there(library, o.without))
         return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without, o.without);
     if (o.output && !output_may_be_written(command, o.output))

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/source/source.h"
 
+#include "clients/source/installed.h"
 #include "wire/asked.h"
 #include "wire/limits.h"
 #include "wire/told.h"
@@ -22,26 +23,12 @@
 #include <time.h>
 #include <unistd.h>
 
-bool source_program(const char *name, char *path, size_t size)
-{
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    for (char *slash; (slash = strrchr(self, '/')) != NULL && slash > self;) {
-        *slash = 0;
-        if ((size_t)snprintf(path, size, "%s/libexec/poet/%s", self, name) < size &&
-            access(path, X_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool server_program(char *path, size_t size, struct error *error)
 {
     const char *named = getenv("POET_SERVER_PROGRAM");
     if (named && *named)
         snprintf(path, size, "%s", named);
-    else if (!source_program("poet-server", path, size))
+    else if (!installed_program("poet-server", path, size))
         snprintf(path, size, "poet-server");
     if (strchr(path, '/') && access(path, X_OK) < 0) {
         error_set(error, "%s: %s", path, strerror(errno));

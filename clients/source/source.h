@@ -48,7 +48,4 @@ bool source_lines(struct source *source, const uint32_t *lines, uint32_t count, 
 /* What is to be said of a trace file that is not complete, or NULL. */
 const char *source_warning(const struct source *source);
 
-/* Absolute path of a program in libexec, found from where this one is. */
-bool source_program(const char *name, char *path, size_t size);
-
 #endif

@@ -1,6 +1,7 @@
 #include "clients/view/save.h"
 
 #include "clients/book/book.h"
+#include "clients/source/installed.h"
 #include "clients/source/source.h"
 #include "clients/view/dialog.h"
 #include "clients/view/panels/bookmarks.h"
@@ -20,17 +21,8 @@
 
 static char *poet_program(void)
 {
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    char *directory = g_path_get_dirname(self);
-    char *program = g_build_filename(directory, "..", "..", "bin", "poet", NULL);
-    if (!g_file_test(program, G_FILE_TEST_IS_EXECUTABLE)) {
-        g_free(program);
-        program = g_strdup("poet");
-    }
-    g_free(directory);
-    return program;
+    char path[PATH_MAX];
+    return g_strdup(installed_path("bin/poet", X_OK, path, sizeof path) ? path : "poet");
 }
 
 static char *source_argument(struct view *view)

@@ -62,6 +62,8 @@ struct tracefile {
     /* parts */
     uint64_t end;     /* of the file, as far as it is given out */
     struct out parts; /* not written yet; ends at `end` unless a region was given out since */
+    struct area *gaps; /* in them: not to be written */
+    size_t gap_count, gap_room;
     uint64_t parts_at, written; /* written: where the parts on disk end */
     struct area areas[2];
     uint64_t states; /* written so far */

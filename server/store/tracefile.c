@@ -95,6 +95,7 @@ void tracefile_close(struct tracefile *file)
     reserve_give_back(file);
     out_free(&file->journal);
     out_free(&file->parts);
+    free(file->gaps);
     marks_free(file);
     pthread_mutex_destroy(&file->lock);
     free(file->old);
@@ -202,18 +203,31 @@ void tracefile_append(struct tracefile *file, struct chunk chunk)
 
 void tracefile_append_last(struct tracefile *file, struct chunk chunk) { append(file, chunk, 0); }
 
+/* All but the gaps, where others have written. */
+static bool write_parts(const struct tracefile *file)
+{
+    uint64_t at = file->parts_at;
+    bool written = true;
+    for (size_t i = 0; i <= file->gap_count && written; i++) {
+        uint64_t to = i < file->gap_count ? file->gaps[i].place : file->parts_at + file->parts.size;
+        written = write_at(file->fd, file->parts.data + (at - file->parts_at), to - at, at);
+        at = i < file->gap_count ? to + file->gaps[i].room : to;
+    }
+    return written;
+}
+
 bool flush_parts(struct tracefile *file)
 {
     if (file->reading)
         return true;
-    bool stuck = file->parts.size &&
-                 !write_at(file->fd, file->parts.data, file->parts.size, file->parts_at);
+    bool stuck = file->parts.size && !write_parts(file);
     atomic_store(&file->stuck, stuck);
     if (stuck)
         return false;
     if (file->parts.size)
         file->written = file->parts_at + file->parts.size;
     file->parts.size = 0;
+    file->gap_count = 0;
     return true;
 }
 
@@ -360,17 +374,24 @@ uint64_t take_end(struct tracefile *file, uint64_t bytes)
     return place;
 }
 
+/* The disk is full: the parts stay one run of bytes in memory, in which a region of the journal is left out. */
+static void leave_gap(struct tracefile *file, uint64_t until)
+{
+    static const uint8_t nothing[4096];
+    uint64_t from = file->parts_at + file->parts.size;
+    file->gaps = grow(file->gaps, &file->gap_room, file->gap_count + 1, sizeof *file->gaps);
+    file->gaps[file->gap_count++] = (struct area){from, until - from};
+    for (uint64_t gap; (gap = until - file->parts_at - file->parts.size) > 0;)
+        put_bytes(&file->parts, nothing, gap < sizeof nothing ? gap : sizeof nothing);
+}
+
 uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes, size_t size)
 {
     uint64_t place = take_end(file, CHUNK_HEAD_BYTES + size);
     if (file->parts.size && file->parts_at + file->parts.size != place)
         flush_parts(file); /* a region lies between; if there is no room, see below */
-    if (file->parts.size && file->parts_at + file->parts.size != place) {
-        /* The disk is full: fill up to the end, so that the parts stay one run of bytes. */
-        static const uint8_t nothing[4096];
-        for (uint64_t gap; (gap = place - file->parts_at - file->parts.size) > 0;)
-            put_bytes(&file->parts, nothing, gap < sizeof nothing ? gap : sizeof nothing);
-    }
+    if (file->parts.size && file->parts_at + file->parts.size != place)
+        leave_gap(file, place);
     if (file->parts.size == 0)
         file->parts_at = place;
     put_chunk(&file->parts, (struct chunk){.kind = (uint16_t)kind, .data = bytes,

@@ -226,7 +226,8 @@ cat >leaves.c <<'C'
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static void work(int n) { while (n--) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); } }
 static void handler(int s) { (void)s; _exit(0); }
-static void *hang(void *a) { pause(); return a; }
+static pthread_barrier_t there;
+static void *hang(void *a) { pthread_barrier_wait(&there); pause(); return a; }
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -237,7 +238,9 @@ int main(int argc, char **argv)
     if (!strcmp(how, "noexec")) { execl("/nowhere", "nowhere", (char *)0); work(20000); raise(SIGKILL); }
     if (!strcmp(how, "exec-threads")) {
         pthread_t t;
+        pthread_barrier_init(&there, 0, 2);
         pthread_create(&t, 0, hang, 0);
+        pthread_barrier_wait(&there);
         execl("/bin/true", "true", (char *)0);
     }
     return 0;

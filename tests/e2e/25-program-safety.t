@@ -663,6 +663,7 @@ int main(void)
 C
 cc -shared -fPIC without.c -o libwithout.so -ldl
 cc -g needs.c -o needs -L. -lwithout -Wl,-rpath,"$PWD" -pthread
+export POET_QUEUE_KIB=256 # no queue grows: the same calls each time
 poet record -- ./needs >out 2>err
 until_true finished latest
 calls=$(sed -n 's/ calls$//p' err) wrong= untold=
@@ -675,6 +676,13 @@ for i in $(seq "$calls"); do
 done
 is "none from any call on: the program goes on" "$wrong" ""
 is "and that is told" "$untold" ""
+unset POET_QUEUE_KIB
+wrong=
+for i in $(seq "$((calls / 2))" "$((calls + 6))"); do
+    REFUSE=$i timeout 30 poet record -- ./needs >out 2>err
+    [ "$? $(cat out)" = "0 3000 7" ] || wrong="$wrong $i: $(cat out err);"
+done
+is "nor does it end where a queue cannot grow" "$wrong" ""
 
 # ---- whose server, whose variables ----
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then

@@ -244,6 +244,37 @@ static void parts_without_room_hold_the_journal_up(void **state)
     end(&j);
 }
 
+/* Parts that found no room wait while the journal goes on in a region behind them; further ones come behind that. */
+static void parts_without_room_leave_the_journal_alone(void **state)
+{
+    (void)state;
+    struct journal j;
+    struct rlimit before, limit;
+    static uint8_t large[2u << 20];
+    struct journal_room room;
+    begin(&j);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    write_some(&j, 10);
+    uint64_t first = tracefile_put(j.file, CHUNK_PART, "first", 5);
+    while (tracefile_begin(j.file, 600, true, &room) && room.epoch == 1)
+        write_some(&j, 1);
+    write_some(&j, 10); /* behind the first part */
+    limit.rlim_cur = (rlim_t)first; /* nothing fits any more */
+    setrlimit(RLIMIT_FSIZE, &limit);
+    uint64_t part = tracefile_put(j.file, CHUNK_PART, large, sizeof large);
+    assert_false(tracefile_settle(j.file));
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_true(tracefile_settle(j.file));
+    assert_reads_on(&j);
+    tell(&j, j.written);
+    save_end(&j, save_begin(&j, UINT32_MAX), part);
+    write_some(&j, 10);
+    assert_reads_on(&j);
+    end(&j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +282,7 @@ int main(void)
         cmocka_unit_test(one_that_is_given_up_changes_nothing),
         cmocka_unit_test(nothing_is_freed_that_was_not_told),
         cmocka_unit_test(parts_without_room_hold_the_journal_up),
+        cmocka_unit_test(parts_without_room_leave_the_journal_alone),
     };
     return cmocka_run_group_tests_name("states", tests, NULL, NULL);
 }

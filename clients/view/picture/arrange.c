@@ -8,6 +8,7 @@
 #include "clients/view/picture/view.h"
 #include "render/scene.h"
 #include "wire/event.h"
+#include "wire/shown.h"
 
 #include <fnmatch.h>
 
@@ -81,7 +82,7 @@ void arrange_only(struct view *view)
     rows_begin(view, "only");
     bool *tied = g_new0(bool, s->row_count + 1);
     for (uint32_t i = 0; i < s->mark_count; i++)
-        if (s->marks[i].event->stands != 1 + ORDER_CONCURRENT)
+        if (s->marks[i].event->stands != STANDS_AS(ORDER_CONCURRENT))
             tied[s->marks[i].row] = true;
     for (uint32_t i = 0; i < s->row_count; i++) {
         uint32_t at = rows_index(p, s->rows[i].line);

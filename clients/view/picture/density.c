@@ -4,6 +4,7 @@
 #include "clients/view/parts/inquiry.h"
 #include "clients/view/picture/rows.h"
 #include "clients/view/picture/view.h"
+#include "render/paint.h"
 #include "wire/placed.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ double density_share(const struct shown_density *d, double at)
 static void shade(unsigned char *pixel, uint32_t count, uint32_t most, struct target_colour c,
                   bool dark)
 {
-    double v = 0.2 + 0.8 * log(1.0 + count) / log(1.0 + most), ground = dark ? 0.13 : 1;
+    double v = 0.2 + 0.8 * log(1.0 + count) / log(1.0 + most), ground = paint_brightness(dark);
     pixel[0] = (unsigned char)(255 * (ground + (c.blue - ground) * v));
     pixel[1] = (unsigned char)(255 * (ground + (c.green - ground) * v));
     pixel[2] = (unsigned char)(255 * (ground + (c.red - ground) * v));

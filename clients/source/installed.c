@@ -1,0 +1,27 @@
+#define _GNU_SOURCE
+#include "clients/source/installed.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool installed_path(const char *name, int mode, char *path, size_t size)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    for (char *slash; (slash = strrchr(self, '/')) != NULL && slash > self;) {
+        *slash = 0;
+        if ((size_t)snprintf(path, size, "%s/%s", self, name) < size && access(path, mode) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool installed_program(const char *name, char *path, size_t size)
+{
+    char below[64];
+    snprintf(below, sizeof below, "libexec/poet/%s", name);
+    return installed_path(below, X_OK, path, size);
+}

@@ -1,0 +1,14 @@
+/* Where the files of this installation, or of this build, are: found from where the running program is. */
+#ifndef CLIENTS_SOURCE_INSTALLED_H
+#define CLIENTS_SOURCE_INSTALLED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The absolute path of a file by its name below the prefix ("bin/poet", "libexec/poet/poet-server"); false: there is
+ * none that may be used as `mode` says (of access(2)), or the path is longer than size. */
+bool installed_path(const char *name, int mode, char *path, size_t size);
+/* A program that only ours start, in libexec. */
+bool installed_program(const char *name, char *path, size_t size);
+
+#endif
