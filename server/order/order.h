@@ -85,6 +85,7 @@ struct trouble {
 
 struct order_figures {
     uint64_t events, hidden_events, pending, lost, contradictions, duplicates;
+    uint64_t found;   /* of those lost: numbers that nobody told to be */
     uint64_t damaged; /* parts found unreadable so far */
     uint64_t doubtful; /* events before which more may be than is told */
 };

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAVE_VERSION 6u
+#define SAVE_VERSION 7u
+#define SAVE_WITHOUT_FOUND 6u  /* an older one */
 #define SAVE_WHOLE_REST 5u     /* an older one: what lies beside the lines is all within it */
 #define SAVE_WITHOUT_PAGES 4u  /* an older one: the lines within it, not on the shelf */
 #define SAVE_WHOLE_LINES 3u    /* an older one: every line with all of its fields */
@@ -98,6 +99,7 @@ static void save_head(struct bytes *out, const struct order *order)
     put(out, f->events);
     put(out, f->hidden_events);
     put(out, f->lost);
+    put(out, f->found);
     put(out, f->contradictions);
     put(out, f->duplicates);
     put(out, order->doubts);
@@ -185,6 +187,7 @@ bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
     f->events = get(&in);
     f->hidden_events = get(&in);
     f->lost = get(&in);
+    f->found = version > SAVE_WITHOUT_FOUND ? get(&in) : 0;
     f->contradictions = get(&in);
     f->duplicates = get(&in);
     load_doubts(&in, order, version);

@@ -1,14 +1,17 @@
 #include "server/run/lost.h"
 
-/* What a program dropped it tells by its numbers, too, unless it ends before. */
+/* What a program dropped it tells by its numbers, too, unless it ends before.  What it left behind was told by
+ * number as far as there was room; of the rest, the order may find numbers missing by itself. */
 uint64_t run_lost(const struct run *run)
 {
-    uint64_t dropped = 0, left = 0, left_told = 0, numbered = order_figures(run->order).lost;
+    struct order_figures order = order_figures(run->order);
+    uint64_t dropped = 0, left = 0, told = 0, numbered = order.lost;
     for (size_t i = 0; i < run->process_count; i++) {
         dropped += run->processes[i].dropped;
         left += run->processes[i].left;
-        left_told += run->processes[i].left_told;
+        told += run->processes[i].left_told;
     }
-    numbered -= left_told < numbered ? left_told : numbered;
+    uint64_t untold = left - told, again = told + (order.found < untold ? order.found : untold);
+    numbered -= again < numbered ? again : numbered;
     return (numbered > dropped ? numbered : dropped) + left;
 }

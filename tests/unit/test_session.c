@@ -1,5 +1,6 @@
 /* A program's messages and slots: what is expanded, what waits, what is refused. */
 #include "server/intake/announce.h"
+#include "server/run/lost.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
 
@@ -107,6 +108,29 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     assert_int_equal(order_compare(run->order, (struct ref){3, 1}, (struct ref){1, 3}), ORDER_BEFORE);
     out_free(&out);
     session_hangup(session);
+    run_free(run);
+}
+
+/* What a program left behind and could not be named is not counted again where the order finds it missing. */
+static void what_is_found_missing_is_counted_once(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    test_program(tell, NULL, 1);
+    struct slot gap = {.shape = 1, .line_a = 2, .number_a = 5}; /* 2 to 4 never come */
+    assert_true(session_slots(session, 1, &gap, 1, &error));
+    session_hangup(session);
+    while (!run_go_on(run, 1000))
+        ;
+    uint64_t missing = order_figures(run->order).lost;
+    assert_true(missing > 0);
+    assert_int_equal(order_figures(run->order).found, missing);
+    assert_int_equal(run_lost(run), missing);
+    run->processes[0].left = missing + 10;
+    assert_int_equal(run_lost(run), missing + 10);
+    run->processes[0].left_told = 10; /* the rest is what was found */
+    assert_int_equal(run_lost(run), missing + 10);
     run_free(run);
 }
 
@@ -286,6 +310,7 @@ int main(void)
         cmocka_unit_test(compound_records_expand_in_thread_order),
         cmocka_unit_test(slots_wait_for_the_announcement_of_their_line),
         cmocka_unit_test(losses_wait_for_the_announcement_of_their_line),
+        cmocka_unit_test(what_is_found_missing_is_counted_once),
         cmocka_unit_test(ended_threads_are_forgotten),
         cmocka_unit_test(what_waits_has_a_limit),
         cmocka_unit_test(shapes_and_types_wait_for_the_types_that_they_name),

@@ -23,7 +23,7 @@ static void close_gap(struct order *order, uint32_t number)
     uint64_t least = pending_least(order, number);
     if (least <= line->delivered + 1)
         return;
-    log_gap(order, number, least - line->delivered - 1);
+    log_gap_found(order, number, least - line->delivered - 1);
     line_wake(order, number);
     line_enqueue(order, number);
 }

@@ -54,7 +54,7 @@ static bool close_end(struct order *order, struct ref named)
     bool closes = line && line->gone && named.number > line->delivered &&
                   (!line->pending || pending_least(order, named.line) > named.number);
     if (closes) {
-        log_gap(order, named.line, named.number - line->delivered);
+        log_gap_found(order, named.line, named.number - line->delivered);
         line_wake(order, named.line);
         line_enqueue(order, named.line);
     }

@@ -281,6 +281,12 @@ void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
     order->figures.lost += count;
 }
 
+void log_gap_found(struct order *order, uint32_t line, uint64_t count)
+{
+    log_gap(order, line, count);
+    order->figures.found += count;
+}
+
 /* ---- from numbers to positions ---- */
 
 /* Ordinal of a number, or of the event before it if it was lost (*exact false);

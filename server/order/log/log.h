@@ -35,6 +35,8 @@ static inline bool log_sends(const struct order *order, uint64_t position)
 void log_append(struct order *order, const struct event *event, const uint64_t *edges);
 void log_set(struct order *order, uint64_t position, enum block_field field, uint64_t value);
 void log_gap(struct order *order, uint32_t line, uint64_t count);
+/* The same, where nobody told it: nothing that could be these numbers is left. */
+void log_gap_found(struct order *order, uint32_t line, uint64_t count);
 /* The event that stands for `at` in the order: itself, or where it is lost or
  * contradictory the one before it on its exclusive line; else NO_POSITION.  *lost is set if it is lost. */
 uint64_t log_standing(const struct order *order, struct ref at, bool *lost);
