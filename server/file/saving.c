@@ -135,18 +135,17 @@ static void put_threads(const struct run *run, struct out *out, uint32_t *oldest
 {
     for (size_t i = 0; i < run->session_count; i++) {
         struct session *session = run->sessions[i];
-        if (session)
-            session_forget_ended(session);
-        for (size_t k = 0; session && k < session->threads.room; k++) {
-            const struct thread_state *books = session->threads.entries[k].value;
-            if (!books)
-                continue;
+        if (!session)
+            continue;
+        session_forget_ended(session);
+        for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+            const struct thread_state *books = walk.value;
             if (books->held_count && books->held_epoch < *oldest)
                 *oldest = books->held_epoch;
             if (!books->last[0].line && !books->doubt)
                 continue;
             put_u32(out, session->number | (uint32_t)books->doubt << THREAD_DOUBT_SHIFT);
-            put_u32(out, (uint32_t)session->threads.entries[k].a);
+            put_u32(out, (uint32_t)walk.a);
             put_ref(out, books->last[0]);
             put_ref(out, books->last[1]);
         }

@@ -35,9 +35,9 @@ void session_forget_ended(struct session *session)
 {
     uint32_t *ended = memory_bytes((session->threads.count + 1) * sizeof *ended);
     size_t count = 0;
-    for (size_t i = 0; i < session->threads.room; i++) {
-        const struct thread_state *books = session->threads.entries[i].value;
-        if (books && !books->held_count && !books->ready && !books->doubt && has_ended(session, books->thread))
+    for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+        const struct thread_state *books = walk.value;
+        if (!books->held_count && !books->ready && !books->doubt && has_ended(session, books->thread))
             ended[count++] = books->thread;
     }
     while (count) {

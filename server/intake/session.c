@@ -341,9 +341,9 @@ static void release_ready(struct session *session)
         return;
     session->releasing = true;
     while (session->ready_count)
-        for (size_t i = 0; i < session->threads.room && session->ready_count; i++) {
-            struct thread_state *books = session->threads.entries[i].value;
-            if (!books || !books->ready)
+        for (struct map_walk walk = {.map = &session->threads}; session->ready_count && map_next(&walk);) {
+            struct thread_state *books = walk.value;
+            if (!books->ready)
                 continue;
             books->ready = false;
             session->ready_count--;
@@ -405,10 +405,9 @@ void session_free(struct session *session)
     if (!session)
         return;
     session->run->sessions[session->number] = NULL;
-    for (size_t i = 0; i < session->threads.room; i++) {
-        struct thread_state *books = session->threads.entries[i].value;
-        if (books)
-            free(books->held);
+    for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+        struct thread_state *books = walk.value;
+        free(books->held);
         free(books);
     }
     for (size_t i = 0; i < LIMIT_SHAPES; i++)
@@ -425,10 +424,10 @@ void session_free(struct session *session)
 void session_hangup(struct session *session)
 {
     struct run *run = session->run;
-    for (size_t i = 0; i < session->threads.room; i++) {
-        const struct thread_state *books = session->threads.entries[i].value;
-        if (books && books->held_count && !session_process(session)->left)
-            order_report(run->order, (struct ref){session_line(session, (uint32_t)session->threads.entries[i].a), 0},
+    for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+        const struct thread_state *books = walk.value;
+        if (books->held_count && !session_process(session)->left)
+            order_report(run->order, (struct ref){session_line(session, (uint32_t)walk.a), 0},
                          (struct ref){0, 0},
                          "names lines or types that were never announced");
     }
