@@ -3,6 +3,7 @@
 #ifndef SERVER_ORDER_STATE_H
 #define SERVER_ORDER_STATE_H
 
+#include "memory/heap.h"
 #include "memory/map.h"
 #include "server/order/order.h"
 #include "server/order/log/block.h"
@@ -40,11 +41,6 @@ struct ring { /* what is pending on a line, by number & (room - 1) */
     uint32_t room, count;
 };
 
-struct far { /* the numbers of a line that were put far ahead of it: a heap, least first; some are gone */
-    size_t count, room;
-    uint64_t *numbers;
-};
-
 struct spill { /* what is pending on a line and lies on the shelf: numbers begin .. end - 1 */
     uint64_t begin, end;
     struct spill_part {
@@ -57,11 +53,6 @@ struct spill { /* what is pending on a line and lies on the shelf: numbers begin
         struct ref partner;
     } *buffer; /* the newest, not on the shelf yet */
     uint32_t buffered, batch;
-};
-
-struct waiter {
-    uint64_t number; /* wakes when the other line has delivered this */
-    uint32_t line;
 };
 
 struct gap {
@@ -88,8 +79,8 @@ struct more {
     struct ref wait;         /* what the head waits for, line 0: nothing */
     struct ring ring;
     struct spill *spill;     /* NULL: nothing is spilled */
-    struct far *far;         /* NULL: none was put there */
-    struct waiter *waiters;  /* a heap, least number first */
+    struct heap *far;        /* numbers of it that were put far ahead, some are gone; NULL: none was */
+    struct heap_item *waiters; /* a heap of lines that wake when this one has delivered a number */
     size_t waiter_room;
     uint64_t end;            /* CLOSING: with this number */
     struct gap *gaps;

@@ -78,45 +78,30 @@ static void ring_widen(struct line *line, uint64_t offset)
 
 static void far_push(struct line *line, uint64_t number)
 {
-    size_t room = 0;
-    if (!line->more->far) {
-        line_more(line)->far = grow(NULL, &room, 1, sizeof *line->more->far);
-        *line->more->far = (struct far){0};
-    }
-    struct far *far = line->more->far;
-    far->numbers = grow(far->numbers, &far->room, far->count + 1, sizeof *far->numbers);
-    size_t i = far->count++;
-    for (; i && far->numbers[(i - 1) / 2] > number; i = (i - 1) / 2)
-        far->numbers[i] = far->numbers[(i - 1) / 2];
-    far->numbers[i] = number;
+    if (!line->more->far)
+        line_more(line)->far = memory_zeroed(1, sizeof *line->more->far);
+    heap_push(line->more->far, number, 0);
 }
 
-static void far_pop(struct far *far)
+/* Numbers up to this one are looked for no more. */
+static void far_drop(struct heap *far, uint64_t number)
 {
-    uint64_t last = far->numbers[--far->count];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < far->count; i = child) {
-        child += child + 1 < far->count && far->numbers[child + 1] < far->numbers[child];
-        if (far->numbers[child] >= last)
-            break;
-        far->numbers[i] = far->numbers[child];
-    }
-    far->numbers[i] = last;
+    while (far && far->count && far->items[0].key <= number)
+        heap_pop(far);
 }
 
 /* Least number beyond the line's head; what was delivered since it was put there goes now. */
 static uint64_t far_least(struct line *line)
 {
-    struct far *far = line->more->far;
-    while (far && far->count && far->numbers[0] <= line->delivered)
-        far_pop(far);
-    return far && far->count ? far->numbers[0] : 0;
+    struct heap *far = line->more->far;
+    far_drop(far, line->delivered);
+    return far && far->count ? far->items[0].key : 0;
 }
 
-static void far_free(struct far *far)
+static void far_free(struct heap *far)
 {
     if (far)
-        free(far->numbers);
+        heap_free(far);
     free(far);
 }
 
@@ -353,8 +338,8 @@ struct pending *pending_head(struct order *order, uint32_t number)
 /* Who waits for the event is woken by it. */
 static void expect_waiter(const struct order *order, const struct line *line, unsigned stage)
 {
-    const struct waiter *waiter = line->more->waiters;
-    const struct line *who = stage > 1 ? line_place(order, waiter->line) : NULL;
+    const struct heap_item *waiter = line->more->waiters;
+    const struct line *who = stage > 1 ? line_place(order, waiter->value) : NULL;
     if (stage == 0)
         __builtin_prefetch(waiter);
     else if (stage == 2)
@@ -414,8 +399,7 @@ void pending_forget(struct order *order, struct pending *piece)
         line->more->ring.count--;
     } else {
         map_take(&order->far, at.line, at.number);
-        while (line->more->far && line->more->far->count && line->more->far->numbers[0] <= at.number)
-            far_pop(line->more->far); /* it was the line's head, and is looked for no more */
+        far_drop(line->more->far, at.number); /* it was the line's head */
     }
     batch_less(order, piece->arrival.batch, 1);
     line->pending--;

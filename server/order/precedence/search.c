@@ -65,8 +65,8 @@ void scratch_release(struct scratch *scratch)
     bounds_free(&scratch->ahead);
     free(scratch->scanned.lines);
     map_free(&scratch->scanned.marks);
-    free(scratch->heap.steps);
-    free(scratch->ahead_heap.steps);
+    heap_free(&scratch->to_walk);
+    heap_free(&scratch->to_reach);
 }
 
 void scratch_free(struct order *order)
@@ -77,30 +77,6 @@ void scratch_free(struct order *order)
 }
 
 /* ---- walking: the reached lines, greatest position first ---- */
-
-void heap_push(struct heap *heap, struct step step)
-{
-    heap->steps = grow(heap->steps, &heap->room, heap->count + 1, sizeof *heap->steps);
-    size_t i = heap->count++;
-    for (; i && heap->steps[(i - 1) / 2].position < step.position; i = (i - 1) / 2)
-        heap->steps[i] = heap->steps[(i - 1) / 2];
-    heap->steps[i] = step;
-}
-
-struct step heap_pop(struct heap *heap)
-{
-    struct step *steps = heap->steps, top = steps[0], last = steps[--heap->count];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < heap->count; i = child) {
-        if (child + 1 < heap->count && steps[child + 1].position > steps[child].position)
-            child++;
-        if (steps[child].position <= last.position)
-            break;
-        steps[i] = steps[child];
-    }
-    steps[i] = last;
-    return top;
-}
 
 /* Starts fetching the row of an event that will be looked at soon. */
 static inline void expect_row(const struct order *order, uint64_t position)
@@ -135,7 +111,7 @@ static void walk_to(struct search *search, uint64_t position)
             return;
         map_put(&bounds->marks, position, 0, bounds);
         search->found |= is_goal(search, position);
-        heap_push(&search->scratch->heap, (struct step){position, 0});
+        heap_push(&search->scratch->to_walk, UINT64_MAX - position, 0);
         return;
     }
     struct bound *bound = bounds_at(bounds, number);
@@ -145,7 +121,7 @@ static void walk_to(struct search *search, uint64_t position)
     bound->cursor = position;
     search->found |= bound->goal && bound->goal <= bound->end;
     search->found |= has_met(search, number, position);
-    heap_push(&search->scratch->heap, (struct step){position, number});
+    heap_push(&search->scratch->to_walk, UINT64_MAX - position, number);
 }
 
 /* Can earlier events of the line lead anywhere new?  Not if each line from which order comes in
@@ -186,26 +162,27 @@ static void walk_back(struct search *search, uint64_t position)
 bool search_walk(struct search *search, uint64_t steps)
 {
     struct scratch *scratch = search->scratch;
-    while (steps-- && scratch->heap.count && !search->found) {
-        struct step step = heap_pop(&scratch->heap);
-        struct bound *bound = step.line ? bounds_at(&scratch->walked, step.line) : NULL;
-        if (bound && bound->cursor != step.position)
+    while (steps-- && scratch->to_walk.count && !search->found) {
+        struct heap_item step = heap_pop(&scratch->to_walk);
+        uint64_t position = UINT64_MAX - step.key;
+        struct bound *bound = step.value ? bounds_at(&scratch->walked, step.value) : NULL;
+        if (bound && bound->cursor != position)
             continue; /* it was reached further on since */
-        walk_back(search, step.position);
+        walk_back(search, position);
         if (!bound)
             continue;
-        bound = bounds_at(&scratch->walked, step.line);
+        bound = bounds_at(&scratch->walked, step.value);
         /* Events between this one and the last that order came in at lead nowhere. */
-        uint64_t distance = log_get(search->order, step.position, FIELD_TIED);
-        uint64_t previous = step.position - distance;
-        if (distance == 0 || previous < search->least || bound->cursor != step.position ||
-            is_spent(search, step.line, previous))
+        uint64_t distance = log_get(search->order, position, FIELD_TIED);
+        uint64_t previous = position - distance;
+        if (distance == 0 || previous < search->least || bound->cursor != position ||
+            is_spent(search, step.value, previous))
             continue;
         bound->cursor = previous;
         expect_row(search->order, previous);
-        heap_push(&scratch->heap, (struct step){previous, step.line});
+        heap_push(&scratch->to_walk, UINT64_MAX - previous, step.value);
     }
-    return search->found || scratch->heap.count == 0;
+    return search->found || scratch->to_walk.count == 0;
 }
 
 /* ---- scanning: all events, last first ---- */
@@ -398,7 +375,7 @@ void search_begin(struct search *search, const struct order *constant, uint64_t 
     if (!search->scratch)
         search->scratch = order->scratch;
     bounds_begin(&search->scratch->walked, order);
-    search->scratch->heap.count = 0;
+    search->scratch->to_walk.count = 0;
     search->order = order;
     search->at = order_point_end(order, from) + 1;
     for (uint64_t p = search->goal; p != NO_POSITION && p <= search->end; p++) {

@@ -29,23 +29,11 @@ struct ends {
     struct map marks;
 };
 
-struct step {
-    uint64_t position;
-    uint32_t line; /* 0: an event on a shared line */
-};
-
-struct heap { /* greatest position first */
-    struct step *steps;
-    size_t count, room;
-};
-
-void heap_push(struct heap *heap, struct step step);
-struct step heap_pop(struct heap *heap); /* call only if there is one */
-
 struct scratch {
     struct bounds walked, ahead; /* ahead: `end` is 1 + the least position reached */
     struct ends scanned;
-    struct heap heap, ahead_heap; /* ahead: UINT64_MAX - position */
+    struct heap to_walk;  /* lines, 0: an event on a shared line; by UINT64_MAX - position, so the last one first */
+    struct heap to_reach; /* ahead: lines by position */
 };
 
 struct search {
