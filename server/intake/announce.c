@@ -72,9 +72,7 @@ static void set_line(struct session *session, uint32_t code, uint32_t line)
         map_put(&session->far_lines, code, 0, (void *)(uintptr_t)line);
         return;
     }
-    size_t before = session->line_room;
-    session->lines = grow(session->lines, &session->line_room, code + 1, sizeof *session->lines);
-    memset(session->lines + before, 0, (session->line_room - before) * sizeof *session->lines);
+    session->lines = grow_zeroed(session->lines, &session->line_room, code + 1, sizeof *session->lines);
     session->lines[code] = line;
 }
 
@@ -193,7 +191,7 @@ static bool read_line(struct session *session, struct in *in, uint32_t thread)
     if (told.code == 0 || !told.kind.size)
         in_fail(in, "a line has no code or no kind");
     else if (known && session->run->live)
-        in_fail(in, "a line was announced twice"); /* in a file: by its checkpoint, too */
+        in_fail(in, "a line was announced twice"); /* in a file: by what its state keeps, too */
     else if (!known)
         open_line(session, &told, in, thread);
     return !in->error;
@@ -296,9 +294,8 @@ static bool read_module(struct session *session, struct in *in)
         return false;
     }
     struct run_module m = {.start = told.start, .end = told.end, .bias = told.bias,
-                           .build_id_bytes = told.build_id.size, .path = strndup(told.path.bytes ? told.path.bytes : "", told.path.size)};
-    if (!m.path)
-        abort();
+                           .build_id_bytes = told.build_id.size, 
+                           .path = memory_copied_part(told.path.bytes ? told.path.bytes : "", told.path.size)};
     if (told.build_id.size)
         memcpy(m.build_id, told.build_id.bytes, told.build_id.size);
     process->modules = grow(process->modules, &process->module_room, process->module_count + 1,

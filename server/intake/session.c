@@ -18,9 +18,7 @@ struct run_process *session_process(const struct session *session)
 
 struct session *session_new(struct run *run, uint32_t number, struct hello *hello)
 {
-    struct session *session = calloc(1, sizeof *session);
-    if (!session)
-        return NULL;
+    struct session *session = memory_zeroed(1, sizeof *session);
     session->run = run;
     session->number = number;
     session->instance = hello->instance;

@@ -3,6 +3,7 @@
 #include "server/peers/server.h"
 #include "server/loop/log.h"
 
+#include "memory/memory.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
 
@@ -22,9 +23,7 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events);
 
 struct peer *peer_new(struct server *server, int fd, const char *name, bool far)
 {
-    struct peer *peer = calloc(1, sizeof *peer);
-    if (!peer)
-        return NULL;
+    struct peer *peer = memory_zeroed(1, sizeof *peer);
     peer->server = server;
     peer->fd = fd;
     peer->owes_token = far;
@@ -147,16 +146,10 @@ static void keep_descriptors(struct peer *peer, struct msghdr *message)
         for (size_t i = 0; i < count; i++) {
             int fd;
             memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            int *more = peer->descriptor_count < DESCRIPTORS_MAX
-                            ? realloc(peer->descriptors,
-                                      (peer->descriptor_count + 1) * sizeof *more)
-                            : NULL;
-            if (!more) {
+            if (peer->descriptor_count < DESCRIPTORS_MAX)
+                PUSH(peer->descriptors, peer->descriptor_count, fd);
+            else
                 close(fd);
-                continue;
-            }
-            peer->descriptors = more;
-            peer->descriptors[peer->descriptor_count++] = fd;
         }
     }
 }

@@ -38,7 +38,7 @@ static struct pending *piece_new(struct order *order)
 {
     struct unused *unused = &order->unused;
     if (!unused->count) {
-        struct pool *pool = memory_given(aligned_alloc(_Alignof(struct pool), sizeof *pool), sizeof *pool);
+        struct pool *pool = memory_aligned(_Alignof(struct pool), sizeof *pool);
         pool->next = order->pools;
         order->pools = pool;
         for (size_t i = 0; i < POOL_PIECES; i++)
@@ -65,9 +65,7 @@ static void ring_widen(struct line *line, uint64_t offset)
     size_t room = old.room ? old.room : 8;
     while (room <= offset)
         room *= 2;
-    size_t have = 0;
-    line_more(line)->ring.items = grow(NULL, &have, room, sizeof *line->more->ring.items);
-    memset(line->more->ring.items, 0, room * sizeof *line->more->ring.items);
+    line_more(line)->ring.items = memory_zeroed(room, sizeof *line->more->ring.items);
     line->more->ring.room = (uint32_t)room;
     for (uint64_t n = line->delivered + 1; n != line->delivered + 1 + old.room; n++)
         line->more->ring.items[n & (room - 1)] = old.items[n & (old.room - 1)];
@@ -219,12 +217,10 @@ static bool may_spill(const struct order *order, const struct line *line, const 
 
 static void spill(struct order *order, struct line *line, const struct arrival *a)
 {
-    size_t room = 0;
     if (!line->more->spill) {
-        line_more(line)->spill = grow(NULL, &room, 1, sizeof *line->more->spill);
+        line_more(line)->spill = memory_bytes(sizeof *line->more->spill);
         *line->more->spill = (struct spill){.begin = a->at.number, .end = a->at.number};
-        room = 0;
-        line->more->spill->buffer = grow(NULL, &room, SPILL_EVENTS, sizeof *line->more->spill->buffer);
+        line->more->spill->buffer = memory_bytes(SPILL_EVENTS * sizeof *line->more->spill->buffer);
     }
     struct spill *s = line->more->spill;
     if (s->buffered == 0)
@@ -302,9 +298,8 @@ void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
     struct pending *piece = piece_new(order);
     *piece = (struct pending){.arrival = *a, .lost = lost};
     struct ref *partners = &piece->one;
-    size_t room = 0;
     if (a->partner_count > 1)
-        partners = grow(NULL, &room, a->partner_count, sizeof *partners);
+        partners = memory_bytes(a->partner_count * sizeof *partners);
     if (a->partner_count)
         memcpy(partners, a->partners, a->partner_count * sizeof *partners);
     piece->arrival.partners = partners;

@@ -31,18 +31,10 @@ uint64_t bounds_end(const struct bounds *bounds, uint32_t line)
     return bound->stamp == bounds->now ? bound->end : 0;
 }
 
-static struct bound *reserve(struct bound *array, size_t *room, size_t count)
-{
-    size_t before = *room;
-    array = grow(array, room, count + 1, sizeof *array);
-    memset(array + before, 0, (*room - before) * sizeof *array);
-    return array;
-}
-
 void bounds_begin(struct bounds *bounds, const struct order *order)
 {
-    bounds->lines = reserve(bounds->lines, &bounds->line_room, order->line_count);
-    bounds->hidden = reserve(bounds->hidden, &bounds->hidden_room, order->hidden_count);
+    bounds->lines = grow_zeroed(bounds->lines, &bounds->line_room, order->line_count + 1, sizeof *bounds->lines);
+    bounds->hidden = grow_zeroed(bounds->hidden, &bounds->hidden_room, order->hidden_count + 1, sizeof *bounds->hidden);
     if (++bounds->now == 0) { /* stamps of 2^32 searches ago must not count */
         memset(bounds->lines, 0, bounds->line_room * sizeof *bounds->lines);
         memset(bounds->hidden, 0, bounds->hidden_room * sizeof *bounds->hidden);
@@ -367,11 +359,8 @@ static uint64_t next_of_thread(const struct order *order, uint64_t position, uin
 void search_begin(struct search *search, const struct order *constant, uint64_t from)
 {
     struct order *order = (struct order *)(uintptr_t)constant; /* scratch is nobody's state */
-    size_t room = 0;
-    if (!search->scratch && !order->scratch) {
-        order->scratch = grow(NULL, &room, 1, sizeof *order->scratch);
-        *order->scratch = (struct scratch){0};
-    }
+    if (!search->scratch && !order->scratch)
+        order->scratch = memory_zeroed(1, sizeof *order->scratch);
     if (!search->scratch)
         search->scratch = order->scratch;
     bounds_begin(&search->scratch->walked, order);
