@@ -18,17 +18,17 @@ static bool has_ended(const struct session *session, uint32_t thread)
 
 struct thread_state *thread_state_of(struct session *session, uint32_t thread)
 {
-    struct thread_state *books = map_get(&session->threads, thread, 0);
-    if (!books) {
-        books = memory_zeroed(1, sizeof *books);
-        books->thread = thread;
+    struct thread_state *state = map_get(&session->threads, thread, 0);
+    if (!state) {
+        state = memory_zeroed(1, sizeof *state);
+        state->thread = thread;
         if (has_ended(session, thread)) { /* and was forgotten: what it still does comes after its end */
             uint32_t line = session_line(session, thread);
-            books->last[0] = (struct ref){line, order_line_highest(session->run->order, line)};
+            state->last[0] = (struct ref){line, order_line_highest(session->run->order, line)};
         }
-        map_put(&session->threads, thread, 0, books);
+        map_put(&session->threads, thread, 0, state);
     }
-    return books;
+    return state;
 }
 
 void session_forget_ended(struct session *session)
@@ -36,14 +36,14 @@ void session_forget_ended(struct session *session)
     uint32_t *ended = memory_bytes((session->threads.count + 1) * sizeof *ended);
     size_t count = 0;
     for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
-        const struct thread_state *books = walk.value;
-        if (!books->held_count && !books->ready && !books->doubt && has_ended(session, books->thread))
-            ended[count++] = books->thread;
+        const struct thread_state *state = walk.value;
+        if (!state->held_count && !state->ready && !state->doubt && has_ended(session, state->thread))
+            ended[count++] = state->thread;
     }
     while (count) {
-        struct thread_state *books = map_take(&session->threads, ended[--count], 0);
-        free(books->held);
-        free(books);
+        struct thread_state *state = map_take(&session->threads, ended[--count], 0);
+        free(state->held);
+        free(state);
     }
     free(ended);
 }
@@ -57,10 +57,10 @@ uint32_t session_line(const struct session *session, uint32_t code)
 
 void announce(struct session *session, enum announced what, uint32_t code)
 {
-    for (struct thread_state *books = map_take(&session->waiting, what, code), *next; books; books = next) {
-        next = books->next;
-        books->next = NULL;
-        books->ready = true;
+    for (struct thread_state *state = map_take(&session->waiting, what, code), *next; state; state = next) {
+        next = state->next;
+        state->next = NULL;
+        state->ready = true;
         session->ready_count++;
     }
 }

@@ -130,7 +130,7 @@ struct replaying {
     size_t count, room;
     uint64_t lost, places, first; /* damage: bytes, in how many places, where the first is */
     uint32_t state;               /* its number; 0 none, or one of an older version */
-    struct told told;             /* up to where it knows */
+    struct told_until told;             /* up to where it knows */
 };
 
 #define STRETCH_BYTES (1u << 20)
@@ -330,7 +330,7 @@ static void note_place(struct replaying *r, const uint8_t *data, struct region *
     if (r->file->version < TRACEFILE_VERSION)
         return;
     r->state = state->epoch;
-    r->told = (struct told){(uint32_t)at_u64(data + 48), at_u64(data + 56)};
+    r->told = (struct told_until){(uint32_t)at_u64(data + 48), at_u64(data + 56)};
     state->thread = (uint32_t)at_u64(data + 64);
 }
 

@@ -261,7 +261,7 @@ static bool flush_journal(struct tracefile *file, bool failed)
     file->journal.failed = false;
     if (!failed && !file->lagging) {
         file->unsaved += size;
-        file->told = (struct told){file->region.epoch, file->at};
+        file->told = (struct told_until){file->region.epoch, file->at};
     }
     return !failed;
 }
@@ -325,7 +325,7 @@ void tracefile_lagging(struct tracefile *file) { file->lagging = true; }
 
 void tracefile_told(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes)
 {
-    file->told = (struct told){epoch, at};
+    file->told = (struct told_until){epoch, at};
     file->unsaved += bytes;
 }
 

@@ -167,7 +167,7 @@ static size_t batch_place(const struct order *order, uint32_t batch)
 
 static void batch_more(struct order *order, uint32_t batch)
 {
-    struct from *last = order->batch_count ? &order->batches[order->batch_count - 1] : NULL;
+    struct batch_share *last = order->batch_count ? &order->batches[order->batch_count - 1] : NULL;
     if (last && last->batch == batch) {
         last->count++;
         return;
@@ -182,7 +182,7 @@ static void batch_more(struct order *order, uint32_t batch)
         i = batch_place(order, batch);
         order->batches = grow(order->batches, &order->batch_room, kept + 1, sizeof *order->batches);
         memmove(order->batches + i + 1, order->batches + i, (kept - i) * sizeof *order->batches);
-        order->batches[i] = (struct from){.batch = batch};
+        order->batches[i] = (struct batch_share){.batch = batch};
         order->batch_count++;
     }
     order->batches[i].count++;

@@ -95,7 +95,7 @@ static void sit(struct line *line, uint32_t thread, enum presence presence, uint
         return;
     }
     if (i == line->occupant_count) {
-        struct more *more = line_more(line);
+        struct line_more *more = line_more(line);
         more->occupants = grow(more->occupants, &more->occupant_room, i + 1, sizeof *more->occupants);
         line->more->occupants[line->occupant_count++] = (struct occupant){.thread = thread, .since = number};
     }

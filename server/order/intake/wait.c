@@ -37,7 +37,7 @@ uint32_t line_dequeue(struct order *order)
 
 static void waiter_push(struct line *line, uint64_t number, uint32_t who)
 {
-    struct more *more = line_more(line);
+    struct line_more *more = line_more(line);
     more->waiters =
         grow(more->waiters, &more->waiter_room, line->waiter_count + 1, sizeof *more->waiters);
     heap_put(more->waiters, line->waiter_count++, (struct heap_item){number, who});

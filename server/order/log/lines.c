@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-struct more line_nothing;
+struct line_more line_nothing;
 
-struct more *line_more(struct line *line)
+struct line_more *line_more(struct line *line)
 {
     if (line->more == &line_nothing)
         line->more = memory_zeroed(1, sizeof *line->more);
@@ -103,7 +103,7 @@ struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *numbe
 
 void line_trim(struct line *line)
 {
-    struct more *more = line->more;
+    struct line_more *more = line->more;
     if (more == &line_nothing)
         return;
     if (line->occupant_count == 0) {

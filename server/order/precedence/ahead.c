@@ -13,7 +13,7 @@
 
 static void reach(struct search *search, uint64_t position)
 {
-    struct bounds *bounds = &search->scratch->ahead;
+    struct bound_table *bounds = &search->scratch->ahead;
     if (position > search->last)
         return;
     uint32_t number = block_line_of(log_get(search->order, position, FIELD_LINE));

@@ -153,7 +153,7 @@ static bool step_forwards(struct reach *reach, uint64_t budget)
  * still to come leads to earlier ones. */
 static bool knows_all(const struct reach *reach)
 {
-    const struct ends *ends = &reach->scratch.scanned;
+    const struct end_table *ends = &reach->scratch.scanned;
     if (reach->counted < order_lines(reach->order) || reach->search.reached < reach->left)
         return false;
     for (size_t i = 0; i < ends->visible; i++)

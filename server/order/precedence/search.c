@@ -15,7 +15,7 @@
 
 /* ---- bounds ---- */
 
-struct bound *bounds_at(struct bounds *bounds, uint32_t line)
+struct bound *bounds_at(struct bound_table *bounds, uint32_t line)
 {
     struct bound *bound = line & HIDDEN_LINE ? &bounds->hidden[(line & ~HIDDEN_LINE) - 1]
                                              : &bounds->lines[line - 1];
@@ -24,14 +24,14 @@ struct bound *bounds_at(struct bounds *bounds, uint32_t line)
     return bound;
 }
 
-uint64_t bounds_end(const struct bounds *bounds, uint32_t line)
+uint64_t bounds_end(const struct bound_table *bounds, uint32_t line)
 {
     const struct bound *bound = line & HIDDEN_LINE ? &bounds->hidden[(line & ~HIDDEN_LINE) - 1]
                                                    : &bounds->lines[line - 1];
     return bound->stamp == bounds->now ? bound->end : 0;
 }
 
-void bounds_begin(struct bounds *bounds, const struct order *order)
+void bounds_begin(struct bound_table *bounds, const struct order *order)
 {
     bounds->lines = grow_zeroed(bounds->lines, &bounds->line_room, order->line_count + 1, sizeof *bounds->lines);
     bounds->hidden = grow_zeroed(bounds->hidden, &bounds->hidden_room, order->hidden_count + 1, sizeof *bounds->hidden);
@@ -44,7 +44,7 @@ void bounds_begin(struct bounds *bounds, const struct order *order)
         map_free(&bounds->marks);
 }
 
-static void bounds_free(struct bounds *bounds)
+static void bounds_free(struct bound_table *bounds)
 {
     free(bounds->lines);
     free(bounds->hidden);
@@ -92,7 +92,7 @@ static bool has_met(const struct search *search, uint32_t line, uint64_t positio
 
 static void walk_to(struct search *search, uint64_t position)
 {
-    struct bounds *bounds = &search->scratch->walked;
+    struct bound_table *bounds = &search->scratch->walked;
     if (position < search->least)
         return;
     uint32_t number = block_line_of(log_get(search->order, position, FIELD_LINE));
@@ -182,12 +182,12 @@ bool search_walk(struct search *search, uint64_t steps)
 #define SCAN_AHEAD 12u
 #define SHARED_LINE UINT64_MAX /* in place of an end: its events are marked one by one */
 
-static uint64_t *end_of(struct ends *ends, uint32_t line)
+static uint64_t *end_of(struct end_table *ends, uint32_t line)
 {
     return &ends->lines[line & HIDDEN_LINE ? ends->visible + (line & ~HIDDEN_LINE) - 1 : line - 1];
 }
 
-uint64_t ends_of(const struct ends *ends, uint32_t line)
+uint64_t ends_of(const struct end_table *ends, uint32_t line)
 {
     uint32_t i = (line & ~HIDDEN_LINE) - 1;
     if (line & HIDDEN_LINE)
@@ -195,7 +195,7 @@ uint64_t ends_of(const struct ends *ends, uint32_t line)
     return i < ends->visible && ends->lines[i] != SHARED_LINE ? ends->lines[i] : 0;
 }
 
-static void ends_begin(struct ends *ends, const struct order *order)
+static void ends_begin(struct end_table *ends, const struct order *order)
 {
     ends->visible = order->line_count;
     ends->hidden = order->hidden_count;
@@ -210,7 +210,7 @@ static void ends_begin(struct ends *ends, const struct order *order)
 
 static void scan_to(struct search *search, uint64_t position)
 {
-    struct ends *ends = &search->scratch->scanned;
+    struct end_table *ends = &search->scratch->scanned;
     if (position < search->least)
         return;
     uint32_t number = block_line_of(log_line_code(search->order, position));
@@ -229,7 +229,7 @@ static void scan_to(struct search *search, uint64_t position)
         search->found |= search->goals[i].line == number && *end >= search->goals[i].end;
 }
 
-static inline bool is_past(const struct ends *ends, const struct block *rows, uint64_t position)
+static inline bool is_past(const struct end_table *ends, const struct block *rows, uint64_t position)
 {
     uint32_t i = position % BLOCK_EVENTS;
     uint64_t code = block_get(rows, i, FIELD_LINE);
@@ -276,7 +276,7 @@ static uint64_t scan_point(struct search *search, const struct block *rows, uint
  * one block, or to the first that is more than that. */
 static void scan_plain(struct search *search, uint64_t low)
 {
-    struct ends *ends = &search->scratch->scanned;
+    struct end_table *ends = &search->scratch->scanned;
     const struct glance *glance = log_glance(search->order, search->at - 1);
     uint64_t block = (search->at - 1) / BLOCK_EVENTS * BLOCK_EVENTS, p = search->at;
     low = low > block ? low : block;
@@ -300,7 +300,7 @@ static void scan_plain(struct search *search, uint64_t low)
 bool search_scan(struct search *search, uint64_t events)
 {
     const struct order *order = search->order;
-    const struct ends *ends = &search->scratch->scanned;
+    const struct end_table *ends = &search->scratch->scanned;
     if (!search->scanning) {
         ends_begin(&search->scratch->scanned, order);
         search->scanning = true;
