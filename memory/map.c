@@ -70,14 +70,6 @@ static void move_some(struct map *map, size_t most)
     }
 }
 
-void map_settle(struct map *map) { move_some(map, SIZE_MAX); }
-
-bool map_settle_some(struct map *map, size_t most)
-{
-    move_some(map, most);
-    return !map->old;
-}
-
 #ifndef GRADUAL_ROOM /* tests make it small */
 #define GRADUAL_ROOM 65536u
 #endif
@@ -85,7 +77,7 @@ bool map_settle_some(struct map *map, size_t most)
 
 static void resize(struct map *map, size_t room)
 {
-    map_settle(map);
+    move_some(map, SIZE_MAX);
     struct map before = *map;
     map->entries = memory_zeroed(room, sizeof *map->entries);
     map->room = room;
@@ -93,7 +85,7 @@ static void resize(struct map *map, size_t room)
     map->old_room = before.room;
     map->moved = 0;
     if (!map->gradual || before.room < GRADUAL_ROOM)
-        map_settle(map);
+        move_some(map, SIZE_MAX);
 }
 
 void map_put(struct map *map, uint64_t a, uint64_t b, void *value)
@@ -127,4 +119,40 @@ void map_free(struct map *map)
     free(map->entries);
     free(map->old);
     *map = (struct map){.gradual = map->gradual};
+}
+
+bool map_next(struct map_walk *walk)
+{
+    const struct map *map = walk->map;
+    size_t places = map->room + (map->old ? map->old_room : 0);
+    while (walk->at < places) {
+        size_t i = walk->at++;
+        const struct map_entry *e = i < map->room ? &map->entries[i] : &map->old[i - map->room];
+        if (!e->value)
+            continue;
+        walk->a = e->a;
+        walk->b = e->b;
+        walk->value = e->value;
+        return true;
+    }
+    return false;
+}
+
+/* What moves when an entry is taken out moves to where it is not looked yet, or was looked at before. */
+bool map_weed(struct map *map, struct map_weeding *weeding, size_t most,
+              bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context)
+{
+    move_some(map, most);
+    if (map->old)
+        return false;
+    if (weeding->room != map->room) /* it grew: from the begin again */
+        *weeding = (struct map_weeding){map->room, 0};
+    for (size_t looks = 0; looks < most && weeding->at < weeding->room; looks++) {
+        struct map_entry e = map->entries[weeding->at];
+        if (e.value && goes(context, e.a, e.b, e.value))
+            map_take(map, e.a, e.b); /* another may lie there now */
+        else
+            weeding->at++;
+    }
+    return weeding->at == weeding->room;
 }

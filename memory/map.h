@@ -1,5 +1,5 @@
 /* A hash map from two integers to a pointer.  Keys of any value; open addressing
- * with linear probing and deletion by shifting back, so it never degrades.
+ * with linear probing and deletion by shifting back, so it never degrades.  Its entries are nobody else's business.
  * Memory as in memory.h. */
 #ifndef MEMORY_MAP_H
 #define MEMORY_MAP_H
@@ -27,7 +27,27 @@ void *map_get(const struct map *map, uint64_t a, uint64_t b); /* NULL if absent 
 void map_put(struct map *map, uint64_t a, uint64_t b, void *value); /* value not NULL */
 void *map_take(struct map *map, uint64_t a, uint64_t b); /* removes; NULL if absent */
 void map_free(struct map *map); /* not the values */
-void map_settle(struct map *map); /* before its entries are gone through: all are in `entries` then */
-bool map_settle_some(struct map *map, size_t most); /* so many of them; true: all are */
+
+/* Goes through all that is in a map, in no order:
+ *     for (struct map_walk walk = {.map = &map}; map_next(&walk);)
+ *         ... walk.a, walk.b, walk.value ...
+ * Where entries are put or taken meanwhile, some may be seen twice or not at all. */
+struct map_walk {
+    const struct map *map;
+    size_t at;
+    uint64_t a, b;
+    void *value;
+};
+
+bool map_next(struct map_walk *walk);
+
+/* Takes out all that goes, in steps of `most` places; zeroed before the first.  True: it is through.  Between two
+ * steps the map may be used as ever: what was put since may be left. */
+struct map_weeding {
+    size_t room, at;
+};
+
+bool map_weed(struct map *map, struct map_weeding *weeding, size_t most,
+              bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context);
 
 #endif

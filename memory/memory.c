@@ -29,6 +29,11 @@ static size_t bytes_of(size_t n, size_t each)
 
 void *memory_bytes(size_t bytes) { return memory_given(malloc(bytes ? bytes : 1), bytes); }
 
+void *memory_aligned(size_t alignment, size_t bytes)
+{
+    return memory_given(aligned_alloc(alignment, bytes ? bytes : 1), bytes);
+}
+
 void *memory_zeroed(size_t n, size_t each)
 {
     return memory_given(calloc(n ? n : 1, each), bytes_of(n, each));

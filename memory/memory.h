@@ -14,6 +14,8 @@ void *memory_given(void *p, size_t bytes);
 
 /* So many bytes, not set. */
 void *memory_bytes(size_t bytes);
+/* The same, at an address that `alignment` divides, a power of two. */
+void *memory_aligned(size_t alignment, size_t bytes);
 /* An array of n members (also of none), all bytes 0. */
 void *memory_zeroed(size_t n, size_t each);
 /* The array with room for exactly n members; what is new of it is not set. */

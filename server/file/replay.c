@@ -181,11 +181,11 @@ struct run *replay(const char *path, const char **why)
         *why = "the trace file is damaged: its state cannot be read";
         return NULL;
     }
-    player.run->file = strdup(path);
+    player.run->file = memory_copied(path);
     player.run->unfinished |= !player.ended;
     player.run->written = player.run->unfinished && tracefile_is_written(file);
     player.run->damage = damage;
-    if (!damage && player.trouble && asprintf(&player.run->damage, "damaged: %s", player.trouble) < 0)
-        player.run->damage = NULL;
+    if (!damage && player.trouble)
+        player.run->damage = memory_printed("damaged: %s", player.trouble);
     return player.run;
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/file/rest.h"
 
+#include "memory/memory.h"
 #include "server/file/replay.h"
 #include "server/loop/log.h"
 #include "server/run/lost.h"
@@ -24,7 +25,7 @@ static bool may_rest(const struct run *run)
 static struct run *shell_of(const struct run *run)
 {
     struct run *shell = run_new(run->key, run->number, NULL);
-    shell->file = strdup(run->file);
+    shell->file = memory_copied(run->file);
     shell->wall_ns = run->wall_ns;
     shell->resting = true;
     shell->rest_events = order_figures(run->order).events;
@@ -87,7 +88,6 @@ void rest_look(struct runs *runs)
         log_line("%s was deleted: what is recorded is gone when the server ends, or %u other runs have ended",
                  run->file, AWAKE_MOST);
         free(run->damage);
-        if (asprintf(&run->damage, "the file was deleted: what is recorded is gone when the server ends") < 0)
-            run->damage = NULL;
+        run->damage = memory_copied("the file was deleted: what is recorded is gone when the server ends");
     }
 }

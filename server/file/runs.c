@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/file/runs.h"
 
+#include "memory/memory.h"
 #include "server/file/rest.h"
 #include "server/file/saving.h"
 #include "server/loop/log.h"
@@ -15,33 +16,23 @@
 static char *state_directory(void)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    char *path = NULL;
-    if (!state || !*state) {
-        if (asprintf(&path, "%s/.local/state", home ? home : "/tmp") < 0)
-            return NULL;
-    } else {
-        path = strdup(state);
-    }
-    char *full = NULL;
-    if (!path || asprintf(&full, "%s/poet", path) < 0)
-        full = NULL;
-    for (char *slash = full ? strchr(full + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
+    char *full = state && *state ? memory_printed("%s/poet", state)
+                                 : memory_printed("%s/.local/state/poet", home ? home : "/tmp");
+    for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
         mkdir(full, 0700);
         *slash = '/';
     }
-    if (full)
-        mkdir(full, 0700);
-    free(path);
+    mkdir(full, 0700);
     return full;
 }
 
 static char *file_for(const struct runs *runs, const char *key)
 {
     const char *output = runs->output;
-    char *path = NULL, *state = NULL, stamp[32];
+    char *state = NULL, stamp[32];
     if (output && *output && output[strlen(output) - 1] != '/')
-        return strdup(output);
+        return memory_copied(output);
     time_t now = time(NULL);
     struct tm tm;
     strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
@@ -52,10 +43,9 @@ static char *file_for(const struct runs *runs, const char *key)
         *c = *c == '/' ? '_' : *c;
     if (!output)
         state = state_directory();
-    const char *directory = output ? output : state ? state : ".";
+    const char *directory = output ? output : state;
     const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
-    if (asprintf(&path, "%s%s%s-%s.poet", directory, slash, name, stamp) < 0)
-        path = NULL;
+    char *path = memory_printed("%s%s%s-%s.poet", directory, slash, name, stamp);
     free(state);
     return path;
 }
@@ -72,9 +62,9 @@ static struct run *begin_run(struct runs *runs, const char *key, char *why, size
 {
     rest_finished(runs);
     char *path = file_for(runs, key), *used = NULL;
-    struct tracefile *trace = path ? tracefile_create(path, key, &used) : NULL;
+    struct tracefile *trace = tracefile_create(path, key, &used);
     if (!trace) {
-        snprintf(why, size, "%s: %s", path ? path : "the trace file", strerror(errno));
+        snprintf(why, size, "%s: %s", path, strerror(errno));
         free(path);
         return NULL;
     }

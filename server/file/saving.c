@@ -135,20 +135,19 @@ static void put_threads(const struct run *run, struct out *out, uint32_t *oldest
 {
     for (size_t i = 0; i < run->session_count; i++) {
         struct session *session = run->sessions[i];
-        if (session)
-            session_forget_ended(session);
-        for (size_t k = 0; session && k < session->threads.room; k++) {
-            const struct thread_state *books = session->threads.entries[k].value;
-            if (!books)
+        if (!session)
+            continue;
+        session_forget_ended(session);
+        for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+            const struct thread_state *state = walk.value;
+            if (state->held_count && state->held_epoch < *oldest)
+                *oldest = state->held_epoch;
+            if (!state->last[0].line && !state->doubt)
                 continue;
-            if (books->held_count && books->held_epoch < *oldest)
-                *oldest = books->held_epoch;
-            if (!books->last[0].line && !books->doubt)
-                continue;
-            put_u32(out, session->number | (uint32_t)books->doubt << THREAD_DOUBT_SHIFT);
-            put_u32(out, (uint32_t)session->threads.entries[k].a);
-            put_ref(out, books->last[0]);
-            put_ref(out, books->last[1]);
+            put_u32(out, session->number | (uint32_t)state->doubt << THREAD_DOUBT_SHIFT);
+            put_u32(out, (uint32_t)walk.a);
+            put_ref(out, state->last[0]);
+            put_ref(out, state->last[1]);
         }
     }
 }
@@ -452,9 +451,9 @@ void saving_read_threads(struct run *run, struct chunk threads)
         session &= (1u << THREAD_DOUBT_SHIFT) - 1;
         if (session >= run->session_count || !run->sessions[session])
             continue;
-        struct thread_state *books = thread_state_of(run->sessions[session], code);
-        books->last[0] = last;
-        books->last[1] = other;
-        books->doubt = doubt < UNSEEN_COUNT ? doubt : UNSEEN_NONE;
+        struct thread_state *state = thread_state_of(run->sessions[session], code);
+        state->last[0] = last;
+        state->last[1] = other;
+        state->doubt = doubt < UNSEEN_COUNT ? doubt : UNSEEN_NONE;
     }
 }

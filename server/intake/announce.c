@@ -18,32 +18,32 @@ static bool has_ended(const struct session *session, uint32_t thread)
 
 struct thread_state *thread_state_of(struct session *session, uint32_t thread)
 {
-    struct thread_state *books = map_get(&session->threads, thread, 0);
-    if (!books) {
-        books = memory_zeroed(1, sizeof *books);
-        books->thread = thread;
+    struct thread_state *state = map_get(&session->threads, thread, 0);
+    if (!state) {
+        state = memory_zeroed(1, sizeof *state);
+        state->thread = thread;
         if (has_ended(session, thread)) { /* and was forgotten: what it still does comes after its end */
             uint32_t line = session_line(session, thread);
-            books->last[0] = (struct ref){line, order_line_highest(session->run->order, line)};
+            state->last[0] = (struct ref){line, order_line_highest(session->run->order, line)};
         }
-        map_put(&session->threads, thread, 0, books);
+        map_put(&session->threads, thread, 0, state);
     }
-    return books;
+    return state;
 }
 
 void session_forget_ended(struct session *session)
 {
     uint32_t *ended = memory_bytes((session->threads.count + 1) * sizeof *ended);
     size_t count = 0;
-    for (size_t i = 0; i < session->threads.room; i++) {
-        const struct thread_state *books = session->threads.entries[i].value;
-        if (books && !books->held_count && !books->ready && !books->doubt && has_ended(session, books->thread))
-            ended[count++] = books->thread;
+    for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+        const struct thread_state *state = walk.value;
+        if (!state->held_count && !state->ready && !state->doubt && has_ended(session, state->thread))
+            ended[count++] = state->thread;
     }
     while (count) {
-        struct thread_state *books = map_take(&session->threads, ended[--count], 0);
-        free(books->held);
-        free(books);
+        struct thread_state *state = map_take(&session->threads, ended[--count], 0);
+        free(state->held);
+        free(state);
     }
     free(ended);
 }
@@ -57,10 +57,10 @@ uint32_t session_line(const struct session *session, uint32_t code)
 
 void announce(struct session *session, enum announced what, uint32_t code)
 {
-    for (struct thread_state *books = map_take(&session->waiting, what, code), *next; books; books = next) {
-        next = books->next;
-        books->next = NULL;
-        books->ready = true;
+    for (struct thread_state *state = map_take(&session->waiting, what, code), *next; state; state = next) {
+        next = state->next;
+        state->next = NULL;
+        state->ready = true;
         session->ready_count++;
     }
 }
@@ -72,9 +72,7 @@ static void set_line(struct session *session, uint32_t code, uint32_t line)
         map_put(&session->far_lines, code, 0, (void *)(uintptr_t)line);
         return;
     }
-    size_t before = session->line_room;
-    session->lines = grow(session->lines, &session->line_room, code + 1, sizeof *session->lines);
-    memset(session->lines + before, 0, (session->line_room - before) * sizeof *session->lines);
+    session->lines = grow_zeroed(session->lines, &session->line_room, code + 1, sizeof *session->lines);
     session->lines[code] = line;
 }
 
@@ -193,7 +191,7 @@ static bool read_line(struct session *session, struct in *in, uint32_t thread)
     if (told.code == 0 || !told.kind.size)
         in_fail(in, "a line has no code or no kind");
     else if (known && session->run->live)
-        in_fail(in, "a line was announced twice"); /* in a file: by its checkpoint, too */
+        in_fail(in, "a line was announced twice"); /* in a file: by what its state keeps, too */
     else if (!known)
         open_line(session, &told, in, thread);
     return !in->error;
@@ -296,9 +294,8 @@ static bool read_module(struct session *session, struct in *in)
         return false;
     }
     struct run_module m = {.start = told.start, .end = told.end, .bias = told.bias,
-                           .build_id_bytes = told.build_id.size, .path = strndup(told.path.bytes ? told.path.bytes : "", told.path.size)};
-    if (!m.path)
-        abort();
+                           .build_id_bytes = told.build_id.size, 
+                           .path = memory_copied_part(told.path.bytes ? told.path.bytes : "", told.path.size)};
     if (told.build_id.size)
         memcpy(m.build_id, told.build_id.bytes, told.build_id.size);
     process->modules = grow(process->modules, &process->module_room, process->module_count + 1,

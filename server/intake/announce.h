@@ -50,7 +50,7 @@ struct session {
     size_t own_line_count, own_line_room;
     size_t held_total;
     struct map waiting;  /* what is not announced yet -> struct thread_state that wait for it */
-    size_t ready_count;  /* of its books */
+    size_t ready_count;  /* of its state */
     bool releasing;      /* they are being gone through */
     struct early_loss {
         uint32_t code;
@@ -65,11 +65,11 @@ struct thread_state *thread_state_of(struct session *session, uint32_t thread);
 /* Of threads whose lines are closed nothing more is expected; a program may have had millions of them. */
 void session_forget_ended(struct session *session);
 /* announced.c: true if all that the slot names was announced; else *missing is what it waits for. */
-struct missing {
+struct missing_code {
     enum announced what;
     uint32_t code;
 };
-bool announced(const struct session *session, const struct slot *slot, struct missing *missing);
+bool announced(const struct session *session, const struct slot *slot, struct missing_code *missing);
 /* Those who wait for it may go on. */
 void announce(struct session *session, enum announced what, uint32_t code);
 uint32_t session_line(const struct session *session, uint32_t code); /* 0: not announced */

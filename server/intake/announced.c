@@ -3,20 +3,20 @@
 
 #include "wire/told.h"
 
-static bool has_line(const struct session *session, uint32_t code, struct missing *missing)
+static bool has_line(const struct session *session, uint32_t code, struct missing_code *missing)
 {
-    *missing = (struct missing){ANNOUNCED_LINE, code};
+    *missing = (struct missing_code){ANNOUNCED_LINE, code};
     return session_line(session, code) != 0;
 }
 
-static bool has_type(const struct session *session, uint16_t type, struct missing *missing)
+static bool has_type(const struct session *session, uint16_t type, struct missing_code *missing)
 {
-    *missing = (struct missing){ANNOUNCED_TYPE, type};
+    *missing = (struct missing_code){ANNOUNCED_TYPE, type};
     return type >= LIMIT_TYPES || type == 0 || session->types[type]; /* the impossible is refused later */
 }
 
 /* Another thread may have announced them, through its own queue. */
-static bool has_types_after(const struct session *session, struct in in, struct missing *missing)
+static bool has_types_after(const struct session *session, struct in in, struct missing_code *missing)
 {
     struct told_type told;
     bool good = get_told_type(&in, &told); /* a bad one is refused later */
@@ -26,7 +26,7 @@ static bool has_types_after(const struct session *session, struct in in, struct 
     return true;
 }
 
-static bool has_types_of_steps(const struct session *session, struct in in, struct missing *missing)
+static bool has_types_of_steps(const struct session *session, struct in in, struct missing_code *missing)
 {
     struct told_shape told;
     bool good = get_told_shape(&in, &told);
@@ -36,7 +36,7 @@ static bool has_types_of_steps(const struct session *session, struct in in, stru
     return true;
 }
 
-static bool has_control(const struct session *session, const struct slot *slot, struct missing *missing)
+static bool has_control(const struct session *session, const struct slot *slot, struct missing_code *missing)
 {
     struct in in = in_from(slot + 1, slot->payload_bytes);
     switch (slot->flags) {
@@ -56,7 +56,7 @@ static bool has_control(const struct session *session, const struct slot *slot, 
     }
 }
 
-static bool has_partners(const struct session *session, const struct slot *slot, struct missing *missing)
+static bool has_partners(const struct session *session, const struct slot *slot, struct missing_code *missing)
 {
     struct in in = in_from(slot + 1, slot->payload_bytes);
     while (in_left(&in) >= 16) {
@@ -68,7 +68,7 @@ static bool has_partners(const struct session *session, const struct slot *slot,
 }
 
 /* True if all that the slot names was announced; else *missing is what it waits for. */
-bool announced(const struct session *session, const struct slot *slot, struct missing *missing)
+bool announced(const struct session *session, const struct slot *slot, struct missing_code *missing)
 {
     if (slot->shape == SHAPE_CONTROL)
         return has_control(session, slot, missing);
@@ -80,11 +80,11 @@ bool announced(const struct session *session, const struct slot *slot, struct mi
     if (slot->shape >= SHAPE_COMPOUND) {
         unsigned i = slot->shape - SHAPE_COMPOUND;
         const struct shape *shape = i < LIMIT_SHAPES ? session->shapes[i] : NULL;
-        *missing = (struct missing){ANNOUNCED_SHAPE, slot->shape};
+        *missing = (struct missing_code){ANNOUNCED_SHAPE, slot->shape};
         return shape && (slot->line_b || !shape->two_lines);
     }
     if (slot->flags & SLOT_PARTNERS && !keyed && !has_partners(session, slot, missing))
         return false;
-    *missing = (struct missing){ANNOUNCED_TYPE, slot->shape};
+    *missing = (struct missing_code){ANNOUNCED_TYPE, slot->shape};
     return slot->shape < LIMIT_TYPES && session->types[slot->shape];
 }

@@ -1,6 +1,7 @@
 /* HELLO: the first message of every peer. */
 #include "server/intake/session.h"
 
+#include "memory/memory.h"
 #include "wire/text.h"
 #include "wire/told.h"
 
@@ -25,8 +26,8 @@ bool hello_read(struct in *in, struct hello *hello)
     hello->instance = told.instance;
     hello->clock_ns = told.clock_ns;
     hello->wall_ns = told.wall_ns;
-    hello->arguments = calloc(told.argument_count + 1, sizeof *hello->arguments);
-    for (; hello->arguments && hello->argument_count < told.argument_count; hello->argument_count++)
+    hello->arguments = memory_zeroed(told.argument_count + 1, sizeof *hello->arguments);
+    for (; hello->argument_count < told.argument_count; hello->argument_count++)
         hello->arguments[hello->argument_count] = text_name(get_told_argument(in));
     return in_done(in);
 }

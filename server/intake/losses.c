@@ -91,10 +91,10 @@ void losses_add(struct losses *losses, const struct session *session, const stru
 
 void losses_add_held(struct losses *losses, const struct session *session)
 {
-    for (size_t i = 0; i < session->threads.room; i++) {
-        const struct thread_state *books = session->threads.entries[i].value;
-        if (books && books->held_count)
-            losses_add(losses, session, books->held, books->held_count);
+    for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+        const struct thread_state *state = walk.value;
+        if (state->held_count)
+            losses_add(losses, session, state->held, state->held_count);
     }
 }
 

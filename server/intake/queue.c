@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/intake/queue.h"
 
+#include "memory/memory.h"
 #include "wire/limits.h"
 #include "wire/message.h"
 
@@ -41,14 +42,13 @@ const char *queue_add(struct queue **list, int fd, uint32_t slots)
         (uint64_t)st.st_size < bytes)
         return "a queue of an impossible size";
     struct queue_head *head = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    struct queue *queue = head == MAP_FAILED ? NULL : calloc(1, sizeof *queue);
-    if (!queue)
+    if (head == MAP_FAILED)
         return "a queue that cannot be mapped";
     if (head->magic != QUEUE_MAGIC) {
         munmap(head, bytes);
-        free(queue);
         return "a queue without its magic number";
     }
+    struct queue *queue = memory_zeroed(1, sizeof *queue);
     queue->head = head;
     queue->bytes = bytes;
     queue->slots = slots;

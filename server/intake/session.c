@@ -18,9 +18,7 @@ struct run_process *session_process(const struct session *session)
 
 struct session *session_new(struct run *run, uint32_t number, struct hello *hello)
 {
-    struct session *session = calloc(1, sizeof *session);
-    if (!session)
-        return NULL;
+    struct session *session = memory_zeroed(1, sizeof *session);
     session->run = run;
     session->number = number;
     session->instance = hello->instance;
@@ -63,19 +61,19 @@ static bool implied(const struct session *session, struct ref last, struct ref a
            !order_line_shared(session->run->order, at.line);
 }
 
-static void accept_point(struct session *session, struct thread_state *books, struct arrival *a,
+static void accept_point(struct session *session, struct thread_state *state, struct arrival *a,
                          struct arrival *b)
 {
-    bool known = implied(session, books->last[0], a->at) || implied(session, books->last[1], a->at) ||
-                 (b && (implied(session, books->last[0], b->at) ||
-                        implied(session, books->last[1], b->at)));
+    bool known = implied(session, state->last[0], a->at) || implied(session, state->last[1], a->at) ||
+                 (b && (implied(session, state->last[0], b->at) ||
+                        implied(session, state->last[1], b->at)));
     if (!known)
-        a->after[0] = books->last[0];
+        a->after[0] = state->last[0];
     if (!a->doubt)
-        a->doubt = books->doubt;
-    books->doubt = UNSEEN_NONE;
-    books->last[0] = a->at;
-    books->last[1] = b ? b->at : (struct ref){0, 0};
+        a->doubt = state->doubt;
+    state->doubt = UNSEEN_NONE;
+    state->last[0] = a->at;
+    state->last[1] = b ? b->at : (struct ref){0, 0};
     if (a->time_ns > session->run->last_ns)
         session->run->last_ns = a->time_ns;
     if (b)
@@ -92,7 +90,7 @@ static uint64_t shape_last_on_a(const struct shape *shape, uint64_t first)
     return next - 1;
 }
 
-static void accept_compound(struct session *session, struct thread_state *books, const struct slot *slot,
+static void accept_compound(struct session *session, struct thread_state *state, const struct slot *slot,
                             struct arrival base)
 {
     const struct shape *shape = session->shapes[slot->shape - SHAPE_COMPOUND];
@@ -111,13 +109,13 @@ static void accept_compound(struct session *session, struct thread_state *books,
             on_b.partners = &a;
             on_a.partner_count = on_b.partner_count = 1;
             on_a.about = on_b.about = 0;
-            accept_point(session, books, &on_a, &on_b);
+            accept_point(session, state, &on_a, &on_b);
         } else if (step->type_a) {
             on_a.about = step->flags & STEP_ABOUT_B ? b.line : base.about;
-            accept_point(session, books, &on_a, NULL);
+            accept_point(session, state, &on_a, NULL);
         } else {
             on_b.about = step->flags & STEP_ABOUT_A ? a.line : base.about;
-            accept_point(session, books, &on_b, NULL);
+            accept_point(session, state, &on_b, NULL);
         }
         base.doubt = UNSEEN_NONE; /* what follows is after it */
         a.number += step->type_a != 0;
@@ -155,7 +153,7 @@ static struct ref *keys_of(const struct slot *slot, size_t *count)
     return NULL;
 }
 
-static bool accept_single(struct session *session, struct thread_state *books, const struct slot *slot,
+static bool accept_single(struct session *session, struct thread_state *state, const struct slot *slot,
                           struct arrival base, const char **error)
 {
     struct ref *partners = NULL;
@@ -201,7 +199,7 @@ static bool accept_single(struct session *session, struct thread_state *books, c
     base.partners = partners;
     base.partner_count = (uint32_t)count;
     if (ok)
-        accept_point(session, books, &base, NULL);
+        accept_point(session, state, &base, NULL);
     free(partners);
     return ok;
 }
@@ -214,7 +212,7 @@ static void add_payload_text(struct session *session, const struct slot *slot, s
     free(text);
 }
 
-static bool accept_record(struct session *session, struct thread_state *books, uint32_t thread,
+static bool accept_record(struct session *session, struct thread_state *state, uint32_t thread,
                           const struct slot *slot, const char **error)
 {
     struct arrival base = {
@@ -239,10 +237,10 @@ static bool accept_record(struct session *session, struct thread_state *books, u
     if (slot->flags & SLOT_TEXT && !session->stale)
         add_payload_text(session, slot, base.at);
     if (slot->shape >= SHAPE_COMPOUND) {
-        accept_compound(session, books, slot, base);
+        accept_compound(session, state, slot, base);
         return true;
     }
-    return accept_single(session, books, slot, base, error);
+    return accept_single(session, state, slot, base, error);
 }
 
 static void go_on(struct session *session, size_t slots);
@@ -263,8 +261,8 @@ bool session_message(struct session *session, unsigned type, uint32_t thread, co
 
 /* Takes slots, about `most`, until one must wait, for *missing; how many were taken, or SIZE_MAX with
  * error. */
-static size_t take_slots(struct session *session, struct thread_state *books, const struct slot *slots, size_t count,
-                         struct missing *missing, const char **error)
+static size_t take_slots(struct session *session, struct thread_state *state, const struct slot *slots, size_t count,
+                         struct missing_code *missing, const char **error)
 {
     size_t i = 0;
     while (i < count) {
@@ -278,11 +276,11 @@ static size_t take_slots(struct session *session, struct thread_state *books, co
             break;
         if (slot->shape == SHAPE_CONTROL) {
             struct in in = in_from(slot + 1, slot->payload_bytes);
-            if (!announce_take(session, slot->flags, &in, books->thread)) {
+            if (!announce_take(session, slot->flags, &in, state->thread)) {
                 *error = in.error;
                 return SIZE_MAX;
             }
-        } else if (!accept_record(session, books, books->thread, slot, error)) {
+        } else if (!accept_record(session, state, state->thread, slot, error)) {
             return SIZE_MAX;
         }
         i += size;
@@ -292,45 +290,45 @@ static size_t take_slots(struct session *session, struct thread_state *books, co
 
 /* ---- slots that wait for an announcement by another thread ---- */
 
-static void hold(struct session *session, struct thread_state *books, const struct slot *slots,
+static void hold_slots(struct session *session, struct thread_state *state, const struct slot *slots,
                  size_t count)
 {
-    if (!books->held_count)
-        books->held_epoch = session->batch;
-    if (books->held_begin) { /* what was taken makes room */
-        memmove(books->held, books->held + books->held_begin, books->held_count * sizeof *slots);
-        books->held_begin = 0;
+    if (!state->held_count)
+        state->held_epoch = session->batch;
+    if (state->held_begin) { /* what was taken makes room */
+        memmove(state->held, state->held + state->held_begin, state->held_count * sizeof *slots);
+        state->held_begin = 0;
     }
-    books->held = grow(books->held, &books->held_room, books->held_count + count,
-                       sizeof *books->held);
-    memcpy(books->held + books->held_count, slots, count * sizeof *slots);
-    books->held_count += count;
+    state->held = grow(state->held, &state->held_room, state->held_count + count,
+                       sizeof *state->held);
+    memcpy(state->held + state->held_count, slots, count * sizeof *slots);
+    state->held_count += count;
     session->held_total += count;
 }
 
-static void wait_for(struct session *session, struct thread_state *books, struct missing missing)
+static void wait_for(struct session *session, struct thread_state *state, struct missing_code missing)
 {
-    books->next = map_get(&session->waiting, missing.what, missing.code);
-    map_put(&session->waiting, missing.what, missing.code, books);
+    state->next = map_get(&session->waiting, missing.what, missing.code);
+    map_put(&session->waiting, missing.what, missing.code, state);
 }
 
 /* Goes on with one thread. */
-static void release_one(struct session *session, struct thread_state *books)
+static void release_one(struct session *session, struct thread_state *state)
 {
     const char *error;
-    struct missing missing;
+    struct missing_code missing;
     uint32_t now = session->batch;
-    session->batch = books->held_epoch; /* there they lie in the journal */
-    size_t n = books->held_count,
-           taken = take_slots(session, books, books->held + books->held_begin, n, &missing, &error);
+    session->batch = state->held_epoch; /* there they lie in the journal */
+    size_t n = state->held_count,
+           taken = take_slots(session, state, state->held + state->held_begin, n, &missing, &error);
     session->batch = now;
     if (taken == SIZE_MAX)
         taken = n; /* a bad slot: what follows it cannot be read */
-    books->held_begin = taken < n ? books->held_begin + taken : 0;
-    books->held_count -= taken;
+    state->held_begin = taken < n ? state->held_begin + taken : 0;
+    state->held_count -= taken;
     session->held_total -= taken;
     if (taken < n)
-        wait_for(session, books, missing);
+        wait_for(session, state, missing);
 }
 
 /* Whatever was announced lets other threads' slots go on, at once: lines are numbered in the order in which
@@ -341,13 +339,13 @@ static void release_ready(struct session *session)
         return;
     session->releasing = true;
     while (session->ready_count)
-        for (size_t i = 0; i < session->threads.room && session->ready_count; i++) {
-            struct thread_state *books = session->threads.entries[i].value;
-            if (!books || !books->ready)
+        for (struct map_walk walk = {.map = &session->threads}; session->ready_count && map_next(&walk);) {
+            struct thread_state *state = walk.value;
+            if (!state->ready)
                 continue;
-            books->ready = false;
+            state->ready = false;
             session->ready_count--;
-            release_one(session, books);
+            release_one(session, state);
         }
     session->releasing = false;
 }
@@ -365,10 +363,10 @@ static void go_on(struct session *session, size_t slots)
 static bool take_or_hold(struct session *session, uint32_t thread, const struct slot *slots,
                          size_t count, const char **error)
 {
-    struct thread_state *books = thread_state_of(session, thread);
-    struct missing missing;
-    bool waits = books->held_count > 0;
-    size_t taken = waits ? 0 : take_slots(session, books, slots, count, &missing, error);
+    struct thread_state *state = thread_state_of(session, thread);
+    struct missing_code missing;
+    bool waits = state->held_count > 0;
+    size_t taken = waits ? 0 : take_slots(session, state, slots, count, &missing, error);
     if (taken == SIZE_MAX)
         return false;
     if (taken < count) {
@@ -376,9 +374,9 @@ static bool take_or_hold(struct session *session, uint32_t thread, const struct 
             *error = "speaks of lines or types that it never announces";
             return false;
         }
-        hold(session, books, slots + taken, count - taken);
+        hold_slots(session, state, slots + taken, count - taken);
         if (!waits)
-            wait_for(session, books, missing);
+            wait_for(session, state, missing);
     }
     return true;
 }
@@ -405,11 +403,10 @@ void session_free(struct session *session)
     if (!session)
         return;
     session->run->sessions[session->number] = NULL;
-    for (size_t i = 0; i < session->threads.room; i++) {
-        struct thread_state *books = session->threads.entries[i].value;
-        if (books)
-            free(books->held);
-        free(books);
+    for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+        struct thread_state *state = walk.value;
+        free(state->held);
+        free(state);
     }
     for (size_t i = 0; i < LIMIT_SHAPES; i++)
         free(session->shapes[i]);
@@ -425,10 +422,10 @@ void session_free(struct session *session)
 void session_hangup(struct session *session)
 {
     struct run *run = session->run;
-    for (size_t i = 0; i < session->threads.room; i++) {
-        const struct thread_state *books = session->threads.entries[i].value;
-        if (books && books->held_count && !session_process(session)->left)
-            order_report(run->order, (struct ref){session_line(session, (uint32_t)session->threads.entries[i].a), 0},
+    for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
+        const struct thread_state *state = walk.value;
+        if (state->held_count && !session_process(session)->left)
+            order_report(run->order, (struct ref){session_line(session, (uint32_t)walk.a), 0},
                          (struct ref){0, 0},
                          "names lines or types that were never announced");
     }

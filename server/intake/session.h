@@ -42,7 +42,7 @@ bool session_slots(struct session *session, uint32_t thread, const struct slot *
 void session_hangup(struct session *session);
 /* From now on slots come from this region of the journal; stale: facts in it are known. */
 void session_batch(struct session *session, uint32_t epoch, bool stale);
-/* Frees without a word about the order (the end of a file of a live run). */
+/* Frees the session and tells the order nothing: a file of a run that is not over ends here. */
 void session_free(struct session *session);
 
 struct run *session_run(const struct session *session);

@@ -26,8 +26,7 @@ struct order *order_new(void) { return order_new_on(shelf_memory()); }
 
 struct order *order_new_on(struct shelf shelf)
 {
-    size_t room = 0;
-    struct order *order = grow(NULL, &room, 1, sizeof *order);
+    struct order *order = memory_bytes(sizeof *order);
     *order = (struct order){.shelf = shelf, .nodes = {.shelf = shelf}};
     order_cache(order, (size_t)256 << 20);
     order->pending_limit = PENDING_LIMIT;
@@ -104,10 +103,7 @@ void order_close(struct order *order, uint32_t number, uint64_t last)
 
 bool order_after(struct order *order, uint32_t type, uint32_t earlier)
 {
-    size_t before = order->after_room;
-    order->after = grow(order->after, &order->after_room, type + 1, sizeof *order->after);
-    if (order->after_room > before)
-        memset(order->after + before, 0, (order->after_room - before) * sizeof *order->after);
+    order->after = grow_zeroed(order->after, &order->after_room, type + 1, sizeof *order->after);
     struct set *set = &order->after[type];
     for (size_t i = 0; i < set->count; i++)
         if (set->items[i] == earlier)

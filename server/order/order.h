@@ -240,10 +240,10 @@ void pending_walk_begin(struct order *order, struct pending_walk *walk);
 bool pending_walk_next(struct pending_walk *walk, struct ref *at); /* false at the end */
 void pending_walk_end(struct pending_walk *walk);
 
-/* How A stands to B.  Searches take turns: one from the earlier event, ahead to where it meets (Pohl
- * 1971) the first of two from the later event; that follows the order back line by line and is quick where
- * few lines meet, the other reads the log backwards and is quick where many do.  Both keep how far the past reaches on each line, which is the vector of Fidge (1988) and
- * Mattern (1989) of one event, computed when asked. */
+/* How A stands to B.  Three searches take turns.  Two begin at the later event: one follows the order back line by line
+ * and is quick where few lines meet, the other reads the log backwards and is quick where many do.  Both keep how far the
+ * past reaches on each line: the vector of Fidge (1988) and Mattern (1989) of one event, computed when asked.  The third
+ * begins at the earlier event and goes ahead to where it meets the first (Pohl 1971). */
 enum precedence order_compare(const struct order *order, struct ref a, struct ref b);
 
 /* The same in steps, for one pair after the other; the order may grow between steps, but not forget. */

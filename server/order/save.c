@@ -49,9 +49,9 @@ static void load_blocks(struct reading *in, struct order *order)
         order->blocks[i] = (struct kept_block){.place = place += get(in)};
     if (order->count % BLOCK_EVENTS == 0)
         return;
-    size_t size, room = 0;
+    size_t size;
     const uint8_t *bytes = get_block(in, &size);
-    uint8_t *copy = grow(NULL, &room, size + 8, 1);
+    uint8_t *copy = memory_bytes(size + 8);
     memcpy(copy, bytes, size);
     memset(copy + size, 0, 8);
     struct block *rows = in->bad ? (free(copy), NULL)

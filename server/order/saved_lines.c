@@ -66,7 +66,7 @@ enum {
 
 unsigned line_flags(const struct line *line)
 {
-    const struct more *more = line->more;
+    const struct line_more *more = line->more;
     return (line->shared ? SHARED : 0u) | (line->closed == LINE_CLOSED ? CLOSED : 0u) |
            (line->gone ? GONE : 0u) | (line->dense ? DENSE : 0u) | (line->after_gap ? AFTER_GAP : 0u) |
            (line->acted ? HAS_ACTED : 0u) |
@@ -78,7 +78,7 @@ unsigned line_flags(const struct line *line)
 
 static void save_more(struct bytes *out, const struct line *line, unsigned flags)
 {
-    const struct more *more = line->more;
+    const struct line_more *more = line->more;
     if (flags & HAS_GAPS)
         put(out, more->gap_count);
     for (size_t i = 0; i < more->gap_count; i++) {
@@ -138,7 +138,7 @@ bool save_is_same(const struct line *a, const struct line *b, unsigned flags)
 static void load_gaps(struct reading *in, struct line *line)
 {
     for (size_t n = get_count(in); n && !in->bad; n--) {
-        struct more *more = line_more(line);
+        struct line_more *more = line_more(line);
         more->gaps = grow(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
         struct gap *gap = &more->gaps[more->gap_count++];
         gap->first = get(in);
@@ -151,7 +151,7 @@ static void load_gaps(struct reading *in, struct line *line)
 static void load_sits(struct reading *in, struct line *line)
 {
     for (size_t n = get_count(in); n && !in->bad; n--) {
-        struct more *more = line_more(line);
+        struct line_more *more = line_more(line);
         more->occupants = grow(more->occupants, &more->occupant_room, line->occupant_count + 1, sizeof *more->occupants);
         struct occupant *sits = &more->occupants[line->occupant_count++];
         sits->thread = (uint32_t)get(in);
@@ -164,7 +164,7 @@ static void load_sits(struct reading *in, struct line *line)
 static void load_collectors(struct reading *in, const struct order *order, struct line *line)
 {
     for (size_t n = get_count(in); n && !in->bad; n--) {
-        struct more *more = line_more(line);
+        struct line_more *more = line_more(line);
         more->collectors =
             grow(more->collectors, &more->collector_room, more->collector_count + 1, sizeof *more->collectors);
         struct collector *collector = &more->collectors[more->collector_count++];

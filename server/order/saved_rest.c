@@ -22,7 +22,7 @@ enum { REST_LATE = 1, REST_MEETING, REST_STRETCH, REST_TROUBLE };
 
 #define REST_LOOKS 256u /* things that are looked at in one step */
 
-static void put_late(struct bytes *out, const struct late *late)
+static void put_late(struct bytes *out, const struct late_receive *late)
 {
     put(out, REST_LATE);
     put(out, late->send);

@@ -19,8 +19,7 @@ struct memory {
 
 static void *copy(const void *bytes, size_t size)
 {
-    size_t room = 0;
-    uint8_t *mine = grow(NULL, &room, size + 8, 1);
+    uint8_t *mine = memory_bytes(size + 8);
     memcpy(mine, bytes, size);
     memset(mine + size, 0, 8);
     return mine;
@@ -55,8 +54,6 @@ static void memory_free(void *context)
 
 struct shelf shelf_memory(void)
 {
-    size_t room = 0;
-    struct memory *memory = grow(NULL, &room, 1, sizeof *memory);
-    *memory = (struct memory){0};
+    struct memory *memory = memory_zeroed(1, sizeof *memory);
     return (struct shelf){memory, memory_put, memory_get, memory_free};
 }

@@ -2,9 +2,9 @@
  *
  * A part is a run of bytes that never changes.  The order keeps only what is still growing
  * and a bounded cache in memory; everything else is on the shelf.  The server's shelf is the trace
- * file (server/store/file.h); shelf_memory is one for tests and small orders. */
-#ifndef SERVER_ORDER_LOG_SHELF_H
-#define SERVER_ORDER_LOG_SHELF_H
+ * file (server/store/tracefile.h); shelf_memory is one for tests and small orders. */
+#ifndef SERVER_ORDER_SHELF_H
+#define SERVER_ORDER_SHELF_H
 
 #include <stddef.h>
 #include <stdint.h>

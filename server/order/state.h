@@ -3,6 +3,7 @@
 #ifndef SERVER_ORDER_STATE_H
 #define SERVER_ORDER_STATE_H
 
+#include "memory/heap.h"
 #include "memory/map.h"
 #include "server/order/order.h"
 #include "server/order/log/block.h"
@@ -40,11 +41,6 @@ struct ring { /* what is pending on a line, by number & (room - 1) */
     uint32_t room, count;
 };
 
-struct far { /* the numbers of a line that were put far ahead of it: a heap, least first; some are gone */
-    size_t count, room;
-    uint64_t *numbers;
-};
-
 struct spill { /* what is pending on a line and lies on the shelf: numbers begin .. end - 1 */
     uint64_t begin, end;
     struct spill_part {
@@ -57,11 +53,6 @@ struct spill { /* what is pending on a line and lies on the shelf: numbers begin
         struct ref partner;
     } *buffer; /* the newest, not on the shelf yet */
     uint32_t buffered, batch;
-};
-
-struct waiter {
-    uint64_t number; /* wakes when the other line has delivered this */
-    uint32_t line;
 };
 
 struct gap {
@@ -84,12 +75,12 @@ enum closed { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
 
 /* What most lines at rest have no use for: of them `more` is line_nothing, which is read like any other and
  * never written.  line_more makes one, line_trim gives it back. */
-struct more {
+struct line_more {
     struct ref wait;         /* what the head waits for, line 0: nothing */
     struct ring ring;
     struct spill *spill;     /* NULL: nothing is spilled */
-    struct far *far;         /* NULL: none was put there */
-    struct waiter *waiters;  /* a heap, least number first */
+    struct heap *far;        /* numbers of it that were put far ahead, some are gone; NULL: none was */
+    struct heap_item *waiters; /* a heap of lines that wake when this one has delivered a number */
     size_t waiter_room;
     uint64_t end;            /* CLOSING: with this number */
     struct gap *gaps;
@@ -119,7 +110,7 @@ struct line {
     uint8_t neighbour_count;
     uint32_t kind, pending;  /* pending: arrivals that wait */
     uint32_t opened_line;    /* by which event, line 0: none */
-    struct more *more;       /* never NULL */
+    struct line_more *more;       /* never NULL */
     uint64_t opened_number;
     struct series positions; /* by ordinal */
     uint64_t tied;           /* position of the newest event with edges or a partner, or NO_POSITION */
@@ -133,9 +124,9 @@ struct line {
 
 _Static_assert(sizeof(struct line) == 128, "a line is two cache lines");
 
-extern struct more line_nothing; /* order.c; only read */
+extern struct line_more line_nothing; /* order.c; only read */
 
-struct more *line_more(struct line *line); /* to be written */
+struct line_more *line_more(struct line *line); /* to be written */
 
 static inline struct ref line_opened_by(const struct line *line)
 {
@@ -223,7 +214,7 @@ struct order {
     size_t unreadable_room;
     bool has_shared; /* some line is shared */
     struct map receives;   /* send -> 1 + its newest in `late`: receives its row has no room for */
-    struct late {
+    struct late_receive {
         uint64_t send, receive;
         size_t next; /* of the same send; behind the newest comes the oldest */
     } *late;
@@ -238,7 +229,7 @@ struct order {
     struct pending *oldest, *newest;
     struct pending_walk *walks; /* under way */
     uint64_t in_memory, pending_limit; /* arrivals; with more, some are spilled */
-    struct from {
+    struct batch_share {
         uint32_t batch;
         uint64_t count;
     } *batches; /* of all that is pending, oldest first */

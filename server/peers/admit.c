@@ -146,6 +146,8 @@ void admit(struct server *server, int listener)
         refuse(fd, name, local ? "this server belongs to another user"
                                : "this server belongs to another user: POET_TOKEN, the same on both "
                                  "sides, lets others in");
-    else if (peers_of(server) >= LIMIT_SESSIONS || !peer_new(server, fd, name, secret))
+    else if (peers_of(server) >= LIMIT_SESSIONS)
         refuse(fd, name, "too many peers");
+    else
+        peer_new(server, fd, name, secret);
 }

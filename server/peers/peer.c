@@ -3,6 +3,7 @@
 #include "server/peers/server.h"
 #include "server/loop/log.h"
 
+#include "memory/memory.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
 
@@ -22,9 +23,7 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events);
 
 struct peer *peer_new(struct server *server, int fd, const char *name, bool far)
 {
-    struct peer *peer = calloc(1, sizeof *peer);
-    if (!peer)
-        return NULL;
+    struct peer *peer = memory_zeroed(1, sizeof *peer);
     peer->server = server;
     peer->fd = fd;
     peer->owes_token = far;
@@ -147,16 +146,10 @@ static void keep_descriptors(struct peer *peer, struct msghdr *message)
         for (size_t i = 0; i < count; i++) {
             int fd;
             memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            int *more = peer->descriptor_count < DESCRIPTORS_MAX
-                            ? realloc(peer->descriptors,
-                                      (peer->descriptor_count + 1) * sizeof *more)
-                            : NULL;
-            if (!more) {
+            if (peer->descriptor_count < DESCRIPTORS_MAX)
+                PUSH(peer->descriptors, peer->descriptor_count, fd);
+            else
                 close(fd);
-                continue;
-            }
-            peer->descriptors = more;
-            peer->descriptors[peer->descriptor_count++] = fd;
         }
     }
 }
@@ -242,13 +235,12 @@ static void put_off(struct peer *peer)
     ev_io_stop(peer->server->loop, &peer->readable);
 }
 
-/* Uses up whole messages, as many as the turn has time for; false if the peer is gone or going. */
-static bool use_messages(struct peer *peer)
+/* Uses up whole messages, as many as the turn has time for. */
+static void use_messages(struct peer *peer)
 {
     size_t used = 0;
-    bool alive = true;
     peer->unread = false;
-    while (alive && !peer->ending && !must_wait(peer)) {
+    while (!peer->ending && !must_wait(peer)) {
         unsigned type;
         size_t length;
         const char *error;
@@ -270,9 +262,9 @@ static bool use_messages(struct peer *peer)
         if (!peer->role)
             first_message(peer, type, body, length);
         else if (peer->role == ROLE_PROGRAM)
-            alive = program_message(peer, type, body, length);
+            program_message(peer, type, body, length);
         else
-            alive = viewer_message(peer, type, body, length);
+            viewer_message(peer, type, body, length);
         if (peer->stalled) {
             ev_io_stop(peer->server->loop, &peer->readable);
             break;
@@ -280,9 +272,7 @@ static bool use_messages(struct peer *peer)
         used += MESSAGE_FRAME_BYTES + length;
         peer->in_bytes += MESSAGE_FRAME_BYTES + length;
     }
-    if (alive)
-        out_drop(&peer->in, used);
-    return alive;
+    out_drop(&peer->in, used);
 }
 
 void peer_read_rest(struct peer *peer)
@@ -307,8 +297,7 @@ void peer_retry(struct server *server)
         if (!peer->stalled || peer->closed)
             continue;
         peer->stalled = false;
-        if (!use_messages(peer))
-            continue;
+        use_messages(peer);
         if (!peer->stalled) {
             ev_io_start(server->loop, &peer->readable);
             continue;
@@ -360,10 +349,12 @@ static bool read_some(struct peer *peer)
     if (peer->ending)
         return false; /* it was refused: what it says does not matter any more */
     put_bytes(&peer->in, bytes, (size_t)n);
-    if (!peer->in.failed)
-        return use_messages(peer) && peer->program && !peer->ending && !peer->stalled;
-    peer_refuse(peer, "no memory for its message");
-    return false;
+    if (peer->in.failed) {
+        peer_refuse(peer, "no memory for its message");
+        return false;
+    }
+    use_messages(peer);
+    return peer->program && !peer->ending && !peer->stalled;
 }
 
 /* A program's new threads must be known before its queues are emptied: what one thread did waits for
@@ -374,8 +365,8 @@ static bool read_some(struct peer *peer)
 static void read_peer(struct peer *peer)
 {
     bool program = peer->program != NULL, more = true;
-    if (peer->unread && !use_messages(peer))
-        return;
+    if (peer->unread)
+        use_messages(peer);
     for (int i = 0; more && i < READS && !peer->unread && turn_may_read(); i++) {
         more = read_some(peer);
         program |= more;

@@ -308,7 +308,7 @@ bool program_must_wait(const struct peer *peer)
     return peer->run->taking && taking_ahead(peer->run->taking);
 }
 
-bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+void program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     const char *error = NULL;
     bool ok = true;
@@ -334,7 +334,6 @@ bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size
     }
     if (!ok)
         peer_refuse(peer, "%s: %s", message_name(type), error);
-    return true;
 }
 
 void program_woken(struct peer *peer)

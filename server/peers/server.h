@@ -97,11 +97,11 @@ int peer_take_descriptor(struct peer *peer); /* the oldest one, or -1 */
 void peer_retry(struct server *server); /* those who are stalled */
 void peer_read_rest(struct peer *peer); /* what it has sent, without looking at it */
 
-/* program.c: returns false if the peer was dropped */
+/* program.c */
 bool program_hello(struct peer *peer, const uint8_t *body, size_t size, struct hello *hello);
 void program_woken(struct peer *peer);
 void program_welcome(struct peer *peer);
-bool program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
+void program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
 bool program_must_wait(const struct peer *peer); /* its messages: the order is too far behind */
 void program_poll(struct server *server);   /* tells what was taken, for a share of a turn */
 void program_settle(struct server *server); /* likewise; all that programs have told by now comes first */
@@ -120,7 +120,7 @@ void telling_look(struct run *run); /* how far the order is behind */
 
 /* viewer.c */
 bool viewer_ready(struct peer *peer); /* false: it must read first; its next message waits */
-bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
+void viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
 void viewer_refill(struct peer *peer); /* there is room in the socket */
 bool viewer_has_more(const struct peer *peer); /* for when there is */
 void viewer_feed(struct server *server);

@@ -37,10 +37,9 @@ static void cannot_read(struct run *run)
     log_line("%s: %llu bytes of its journal cannot be read back", run->file,
              (unsigned long long)(taking->now->size - taking->offset));
     free(run->damage);
-    if (asprintf(&run->damage, "damaged at byte %llu: %llu bytes of the journal cannot be read back",
-                 (unsigned long long)(taking->now->at + taking->offset),
-                 (unsigned long long)(taking->now->size - taking->offset)) < 0)
-        run->damage = NULL;
+    run->damage = memory_printed("damaged at byte %llu: %llu bytes of the journal cannot be read back",
+                                 (unsigned long long)(taking->now->at + taking->offset),
+                                 (unsigned long long)(taking->now->size - taking->offset));
     end_stretch(taking);
 }
 

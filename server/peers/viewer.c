@@ -167,7 +167,7 @@ static void on_ask(struct peer *peer, struct in *in)
     work_on(peer);
 }
 
-bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+void viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     struct in in = in_from(body, size);
     peer->server->asked = ev_now(peer->server->loop);
@@ -191,7 +191,6 @@ bool viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         peer_refuse(peer, "%s: %s", message_name(type), in.error);
     else
         peer_send(peer);
-    return true;
 }
 
 /* A step for one viewer; false if it waits for nothing, or must read first. */

@@ -37,9 +37,7 @@ void identities_put(struct identities *identities, uint64_t high, uint64_t low, 
         map_put(&identities->others, high, low, (void *)(uintptr_t)line);
         return;
     }
-    size_t before = c->room;
-    c->lines = grow(c->lines, &c->room, low + 1, sizeof *c->lines);
-    memset(c->lines + before, 0, (c->room - before) * sizeof *c->lines);
+    c->lines = grow_zeroed(c->lines, &c->room, low + 1, sizeof *c->lines);
     c->lines[low] = line;
     c->count++;
 }

@@ -1,5 +1,6 @@
 #include "server/run/lines.h"
 
+#include "memory/memory.h"
 #include "memory/map.h"
 
 #include <stdio.h>
@@ -29,11 +30,11 @@ void lines_rename(struct run_line *line, const char *name)
 
 void lines_add(struct lines *lines, struct run_line facts)
 {
-    size_t page = lines->count / FACTS_PAGE, room = 0;
+    size_t page = lines->count / FACTS_PAGE;
     facts.name = name_new(facts.name ? facts.name : "");
     if (lines->count % FACTS_PAGE == 0) {
         lines->pages = grow(lines->pages, &lines->room, page + 1, sizeof *lines->pages);
-        lines->pages[page] = (struct facts_page){grow(NULL, &room, FACTS_PAGE, sizeof(struct run_line)), NULL};
+        lines->pages[page] = (struct facts_page){memory_bytes(FACTS_PAGE * sizeof(struct run_line)), NULL};
     }
     *lines_at(lines, ++lines->count) = facts;
 }
@@ -147,8 +148,7 @@ void lines_unpack(struct lines *lines, size_t number)
     struct facts_page *page = &lines->pages[number];
     const struct run_line none = {0};
     const uint8_t *at = page->packed;
-    size_t room = 0;
-    page->lines = grow(NULL, &room, FACTS_PAGE, sizeof *page->lines);
+    page->lines = memory_bytes(FACTS_PAGE * sizeof *page->lines);
     for (uint32_t i = 0; i < FACTS_PAGE; i++)
         unpack_one(&at, i ? &page->lines[i - 1] : &none, &page->lines[i]);
     free(page->packed);

@@ -224,9 +224,8 @@ void run_free(struct run *run)
     lines_free(&run->lines);
     for (size_t i = 0; i < run->process_count; i++)
         process_free(&run->processes[i]);
-    map_settle(&run->texts);
-    for (size_t i = 0; i < run->texts.room; i++)
-        text_free(run->texts.entries[i].value);
+    for (struct map_walk walk = {.map = &run->texts}; map_next(&walk);)
+        text_free(walk.value);
     for (size_t i = 0; i < run->target_count; i++) {
         target_free(run->targets[i]);
         free(run->target_texts[i]);
@@ -279,27 +278,14 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
 
 static bool is_away(const void *order, uint32_t line) { return order_line_away(order, line); }
 
-#define FORGET_TEXTS 256u /* places that are looked at in one step */
+#define FORGET_TEXTS 256u /* places for texts that are looked at in one step */
 
-/* Texts of events that are forgotten; true: those were all.  What moves when one is taken out moves to where it is not
- * looked yet, or was there before. */
-static bool forget_some_texts(struct run *run)
+static bool text_is_forgotten(void *run, uint64_t line, uint64_t number, void *text)
 {
-    struct run_forgetting *f = &run->forgetting;
-    if (!map_settle_some(&run->texts, FORGET_TEXTS))
+    if (!order_is_forgotten(((struct run *)run)->order, (struct ref){(uint32_t)line, number}))
         return false;
-    if (f->room != run->texts.room) { /* it grew: from the begin again */
-        f->room = run->texts.room;
-        f->text = 0;
-    }
-    for (unsigned looks = 0; looks < FORGET_TEXTS && f->text < f->room; looks++) {
-        const struct map_entry *e = &run->texts.entries[f->text];
-        if (e->value && order_is_forgotten(run->order, (struct ref){(uint32_t)e->a, e->b}))
-            text_free(map_take(&run->texts, e->a, e->b)); /* another may lie there now */
-        else
-            f->text++;
-    }
-    return f->text == f->room;
+    text_free(text);
+    return true;
 }
 
 void run_pack(struct run *run) { lines_pack(&run->lines, is_away, run->order); }
@@ -319,7 +305,8 @@ void run_forget_begin(struct run *run, uint64_t position)
 
 bool run_forget_step(struct run *run)
 {
-    return order_forget_step(run->order) && forget_some_texts(run) &&
+    return order_forget_step(run->order) &&
+           map_weed(&run->texts, &run->forgetting.texts, FORGET_TEXTS, text_is_forgotten, run) &&
            lines_pack_next(&run->lines, &run->forgetting.page, is_away, run->order);
 }
 

@@ -72,7 +72,8 @@ struct run {
     struct identities identities; /* of lines */
     struct map texts;
     struct run_forgetting {
-        size_t text, room, page; /* the next ones; room: of the texts when it began with them */
+        struct map_weeding texts;
+        size_t page; /* of lines, the next one */
     } forgetting;
     uint64_t text_count;
     struct map sites;

@@ -24,7 +24,7 @@ static struct mark *add(struct tracefile *file)
 
 void mark_begin(struct tracefile *file)
 {
-    file->told = (struct told){1, TRACEFILE_HEAD_BYTES};
+    file->told = (struct told_until){1, TRACEFILE_HEAD_BYTES};
     add(file);
 }
 

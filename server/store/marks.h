@@ -7,7 +7,7 @@
 
 struct mark {
     uint32_t number;
-    struct told told; /* the place */
+    struct told_until told; /* the place */
     struct out threads;
 };
 

@@ -27,7 +27,7 @@ struct area { /* of a state */
     uint64_t place, room;
 };
 
-struct told { /* up to which place of the journal */
+struct told_until { /* up to which place of the journal */
     uint32_t epoch;
     uint64_t at;
 };
@@ -54,7 +54,7 @@ struct tracefile {
     uint64_t least_region_bytes;
     /* how far it was told */
     bool lagging; /* tracefile_told says it; else all that is flushed is told */
-    struct told told;
+    struct told_until told;
     struct mark *marks; /* oldest first, see marks.h */
     size_t mark_count, mark_room;
     uint32_t marked; /* number of the newest, from 1: the journal's begin */
@@ -69,7 +69,7 @@ struct tracefile {
     uint64_t states; /* written so far */
     struct { /* the one that has begun */
         uint32_t number, from; /* its own; of the mark that reading begins at */
-        struct told told;      /* what the order knows */
+        struct told_until told;      /* what the order knows */
         uint64_t unsaved;      /* when it began */
     } save;
     struct rests { /* parts that the states in either slot need, by place */

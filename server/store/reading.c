@@ -1,6 +1,7 @@
 /* Reading a trace file.  It is read, not mapped: it may be cut meanwhile, and a mapping would turn
  * that into a signal.  It may be written meanwhile, too. */
 #define _GNU_SOURCE
+#include "memory/memory.h"
 #include "server/store/opened.h"
 #include "server/store/states.h"
 
@@ -42,7 +43,7 @@ static uint8_t *chunk_get(const struct tracefile *file, unsigned kind, uint64_t 
     if (chunk->size > (1u << 20) &&
         (fstat(file->fd, &st) < 0 || (uint64_t)st.st_size < place + chunk->size))
         return NULL;
-    uint8_t *data = malloc((size_t)chunk->size + 8);
+    uint8_t *data = malloc((size_t)chunk->size + 8); /* the file says how much: too much is damage */
     if (!data)
         return NULL;
     if (read_at(file->fd, data, chunk->size, place + sizeof head) != chunk->size ||
@@ -64,9 +65,7 @@ uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, si
         if (at > size_known || size_known - at < CHUNK_HEAD_BYTES || !chunk_read_head(head, &chunk) ||
             chunk.size > size_known - at - CHUNK_HEAD_BYTES)
             return NULL;
-        uint8_t *data = malloc((size_t)chunk.size + 8);
-        if (!data)
-            return NULL;
+        uint8_t *data = memory_bytes((size_t)chunk.size + 8);
         memcpy(data, head + CHUNK_HEAD_BYTES, chunk.size);
         memset(data + chunk.size, 0, 8);
         *size = chunk.size;
@@ -83,7 +82,6 @@ struct tracefile *tracefile_open(const char *path, const char **why)
 {
     uint8_t head[TRACEFILE_HEAD_BYTES];
     struct stat st;
-    struct tracefile *file = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for ever */
     *why = NULL;
     if (fd < 0 || fstat(fd, &st) < 0)
@@ -93,13 +91,12 @@ struct tracefile *tracefile_open(const char *path, const char **why)
         *why = "this is no Poet trace file";
     else if (at_u32(head + 8) > TRACEFILE_VERSION || at_u32(head + 8) < TRACEFILE_OLDEST)
         *why = "this trace file was written by another version of Poet";
-    else if (!(file = calloc(1, sizeof *file)))
-        *why = "out of memory";
     if (*why) {
         if (fd >= 0)
             close(fd);
         return NULL;
     }
+    struct tracefile *file = memory_zeroed(1, sizeof *file);
     file->fd = fd;
     file->version = at_u32(head + 8);
     memcpy(file->name, head + 12, TRACEFILE_NAME_BYTES);
@@ -133,7 +130,7 @@ struct replaying {
     size_t count, room;
     uint64_t lost, places, first; /* damage: bytes, in how many places, where the first is */
     uint32_t state;               /* its number; 0 none, or one of an older version */
-    struct told told;             /* up to where it knows */
+    struct told_until told;             /* up to where it knows */
 };
 
 #define STRETCH_BYTES (1u << 20)
@@ -154,7 +151,7 @@ static const uint8_t *look(struct replaying *r, uint64_t at, size_t size)
         return r->bytes + (at - r->at);
     size_t wanted = size < STRETCH_BYTES ? STRETCH_BYTES : size;
     if (wanted > r->room) {
-        uint8_t *bytes = realloc(r->bytes, wanted);
+        uint8_t *bytes = realloc(r->bytes, wanted); /* likewise */
         if (!bytes)
             return NULL;
         r->bytes = bytes;
@@ -272,13 +269,7 @@ static void read_news(struct replaying *r, uint64_t place)
             free(data);
             break;
         }
-        if (count == room) {
-            room = room ? 2 * room : 64;
-            uint64_t *larger = realloc(places, room * sizeof *places);
-            if (!larger)
-                abort();
-            places = larger;
-        }
+        places = grow(places, &room, count + 1, sizeof *places);
         places[count++] = before = place;
         place = at_u64(data);
         free(data);
@@ -339,7 +330,7 @@ static void note_place(struct replaying *r, const uint8_t *data, struct region *
     if (r->file->version < TRACEFILE_VERSION)
         return;
     r->state = state->epoch;
-    r->told = (struct told){(uint32_t)at_u64(data + 48), at_u64(data + 56)};
+    r->told = (struct told_until){(uint32_t)at_u64(data + 48), at_u64(data + 56)};
     state->thread = (uint32_t)at_u64(data + 64);
 }
 
@@ -449,11 +440,9 @@ void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struc
     while (read_region(&r, &region))
         ;
     *damage = NULL;
-    if (r.places &&
-        asprintf(damage,
-                 "damaged at byte %llu: %llu bytes in %llu place%s are lost, the rest is shown",
-                 (unsigned long long)r.first, (unsigned long long)r.lost,
-                 (unsigned long long)r.places, r.places == 1 ? "" : "s") < 0)
-        *damage = NULL;
+    if (r.places)
+        *damage = memory_printed("damaged at byte %llu: %llu bytes in %llu place%s are lost, the rest is shown",
+                                 (unsigned long long)r.first, (unsigned long long)r.lost,
+                                 (unsigned long long)r.places, r.places == 1 ? "" : "s");
     free(r.bytes);
 }

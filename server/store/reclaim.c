@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "server/store/reclaim.h"
 
+#include "memory/memory.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +48,7 @@ static void put_off(struct tracefile *file, uint64_t from, uint64_t to)
     struct unused *unused = &file->unused;
     if (from == to)
         return;
-    if (unused->count == unused->room) {
-        unused->room = unused->room ? 2 * unused->room : 8;
-        unused->items = realloc(unused->items, unused->room * sizeof *unused->items);
-        if (!unused->items)
-            abort();
-    }
+    unused->items = grow(unused->items, &unused->room, unused->count + 1, sizeof *unused->items);
     unused->items[unused->count++] = (struct stretch_unused){from, to, seconds()};
 }
 
@@ -71,9 +68,7 @@ static void punch_old(struct tracefile *file)
 void reclaim(struct tracefile *file, unsigned slot, const struct state *state)
 {
     struct rests *old = &file->rests[slot], *other = &file->rests[slot ^ 1];
-    struct rests now = {malloc((state->part_count + 1) * sizeof *now.places), state->part_count};
-    if (!now.places)
-        abort();
+    struct rests now = {memory_bytes(state->part_count * sizeof *now.places), state->part_count};
     if (now.count)
         memcpy(now.places, state->parts, now.count * sizeof *now.places);
     qsort(now.places, now.count, sizeof *now.places, by_place);

@@ -36,10 +36,7 @@ static int create_numbered(const char *path, char **used)
         const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
         if (!dot || (slash && dot < slash))
             dot = path + strlen(path);
-        int n = i == 1 ? asprintf(used, "%s", path)
-                       : asprintf(used, "%.*s-%u%s", (int)(dot - path), path, i, dot);
-        if (n < 0)
-            return -1;
+        *used = i == 1 ? memory_copied(path) : memory_printed("%.*s-%u%s", (int)(dot - path), path, i, dot);
         int fd = open(*used, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0 || errno != EEXIST)
             return fd;
@@ -54,7 +51,7 @@ struct tracefile *tracefile_create(const char *path, const char *run, char **use
 {
     *used = NULL;
     int fd = create_numbered(path, used);
-    struct tracefile *file = fd < 0 ? NULL : calloc(1, sizeof *file);
+    struct tracefile *file = fd < 0 ? NULL : memory_zeroed(1, sizeof *file);
     uint8_t head[TRACEFILE_HEAD_BYTES] = TRACEFILE_MAGIC;
     if (file) {
         snprintf(file->name, sizeof file->name, "%.35s", run);
@@ -74,8 +71,6 @@ struct tracefile *tracefile_create(const char *path, const char *run, char **use
     int e = errno;
     if (*used && fd >= 0)
         unlink(*used);
-    if (!file && fd >= 0)
-        close(fd);
     tracefile_close(file);
     free(*used);
     *used = NULL;
@@ -280,7 +275,7 @@ static bool flush_journal(struct tracefile *file, bool failed)
     file->journal.failed = false;
     if (!failed && !file->lagging) {
         file->unsaved += size;
-        file->told = (struct told){file->region.epoch, file->at};
+        file->told = (struct told_until){file->region.epoch, file->at};
     }
     return !failed;
 }
@@ -344,7 +339,7 @@ void tracefile_lagging(struct tracefile *file) { file->lagging = true; }
 
 void tracefile_told(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes)
 {
-    file->told = (struct told){epoch, at};
+    file->told = (struct told_until){epoch, at};
     file->unsaved += bytes;
 }
 

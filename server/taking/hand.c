@@ -23,7 +23,7 @@ uint8_t *buffer_take(void)
     pthread_mutex_lock(&pool.lock);
     uint8_t *buffer = pool.count ? pool.free[--pool.count] : NULL;
     pthread_mutex_unlock(&pool.lock);
-    return buffer ? buffer : memory_given(aligned_alloc(64, BUFFER_BYTES), BUFFER_BYTES);
+    return buffer ? buffer : memory_aligned(64, BUFFER_BYTES);
 }
 
 void buffer_give(uint8_t *buffer)

@@ -190,10 +190,8 @@ static void *take_all(void *argument)
 
 struct taker *taker_new(void (*tell)(void *context), void *context)
 {
-    struct taker *taker = calloc(1, sizeof *taker);
+    struct taker *taker = memory_zeroed(1, sizeof *taker);
     sigset_t all, before;
-    if (!taker)
-        return NULL;
     pthread_mutex_init(&taker->lock, NULL);
     pthread_cond_init(&taker->served, NULL);
     taker->buffer = buffer_take();

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define KEYS 512
 
@@ -56,16 +57,69 @@ static void it_does_so_while_it_grows(void **state)
             assert_ptr_equal(map_get(&map, n - 50, n - 50), &map);
     }
     assert_int_equal(map.count, 19999 - 19998 / 3);
-    map_settle(&map);
-    size_t count = 0;
-    for (size_t i = 0; i < map.room; i++)
-        count += map.entries[i].value != NULL;
-    assert_int_equal(count, map.count);
     map_free(&map);
+}
+
+/* Each entry once, also while there are two tables. */
+static void all_of_it_is_gone_through(void **state)
+{
+    (void)state;
+    static bool seen[KEYS + 1];
+    struct map map = {.gradual = true};
+    for (struct map_walk walk = {.map = &map}; map_next(&walk);)
+        fail();
+    bool two_tables = false;
+    for (uint64_t n = 1; n <= KEYS; n++) {
+        map_put(&map, n, n + 1, &seen[n]);
+        two_tables |= map.old != NULL;
+        memset(seen, 0, sizeof seen);
+        size_t count = 0;
+        for (struct map_walk walk = {.map = &map}; map_next(&walk); count++) {
+            assert_true(walk.a <= n && walk.b == walk.a + 1 && walk.value == &seen[walk.a]);
+            assert_false(seen[walk.a]);
+            seen[walk.a] = true;
+        }
+        assert_int_equal(count, n);
+    }
+#ifdef GRADUAL_ROOM /* it is small */
+    assert_true(two_tables);
+#endif
+    map_free(&map);
+}
+
+static bool is_old(void *end, uint64_t a, uint64_t b, void *value)
+{
+    (void)b, (void)value;
+    return a < *(uint64_t *)end;
+}
+
+/* In steps, while others are put. */
+static void what_goes_is_taken_out(void **state)
+{
+    (void)state;
+    for (uint64_t most = 1; most <= 1000; most *= 10) {
+        struct map map = {.gradual = true};
+        struct map_weeding weeding = {0};
+        uint64_t end = 3000, n = 1;
+        for (; n <= 4000; n++)
+            map_put(&map, n, 0, &map);
+        for (unsigned steps = 1; !map_weed(&map, &weeding, most, is_old, &end); steps++)
+            if (steps % 16 == 0)
+                map_put(&map, n++, 0, &map);
+        for (uint64_t k = 1; k < n; k++)
+            assert_ptr_equal(map_get(&map, k, 0), k < end ? NULL : &map);
+        assert_int_equal(map.count, n - end);
+        map_free(&map);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(it_holds_what_was_put_and_not_taken), cmocka_unit_test(it_does_so_while_it_grows)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_holds_what_was_put_and_not_taken),
+        cmocka_unit_test(it_does_so_while_it_grows),
+        cmocka_unit_test(all_of_it_is_gone_through),
+        cmocka_unit_test(what_goes_is_taken_out),
+    };
     return cmocka_run_group_tests_name("map", tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static struct collector *collector_for(struct order *order, uint32_t number_of_l
     for (size_t i = 0; i < line->more->collector_count; i++)
         if (line->more->collectors[i].type == type)
             return &line->more->collectors[i];
-    struct more *more = line_more(line);
+    struct line_more *more = line_more(line);
     more->collectors = grow(more->collectors, &more->collector_room, more->collector_count + 1,
                             sizeof *more->collectors);
     struct collector *collector = &more->collectors[more->collector_count++];

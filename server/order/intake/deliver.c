@@ -95,9 +95,9 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     struct incoming in;
     in.items = in.few;
     in.count = in.sends = 0;
-    size_t room = 0, need = a->partner_count + collected_count + 3;
+    size_t need = a->partner_count + collected_count + 3;
     if (need > sizeof in.few / sizeof *in.few)
-        in.items = grow(NULL, &room, need, sizeof *in.items);
+        in.items = memory_bytes(need * sizeof *in.items);
     event.partner_lost = partner_lost || (doubt && a->relation == RELATION_RECEIVE && !a->partner_count);
     bool lost = false;
     if (a->relation == RELATION_RECEIVE)

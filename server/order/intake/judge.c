@@ -186,8 +186,8 @@ static enum verdict find_sends(struct order *order, struct point *point)
     for (uint32_t i = 0; i < a->partner_count; i++)
         if (!send_by(order, a, a->partners[i].number).line && !is_let_go(order, point))
             return WAITING;
-    size_t n = a->partner_count, room = 0;
-    struct ref *partners = grow(NULL, &room, 2 * n, sizeof *partners);
+    size_t n = a->partner_count;
+    struct ref *partners = memory_bytes(2 * n * sizeof *partners);
     for (size_t i = 0; i < n; i++) {
         partners[i] = send_by(order, a, a->partners[i].number);
         partners[i] = partners[i].line ? partners[i] : nobody;

@@ -19,9 +19,8 @@ struct meeting *meeting_of(const struct order *order, const struct arrival *a)
 struct meeting *meeting_add(struct order *order, uint64_t a, uint64_t b, struct ref member)
 {
     struct meeting *meeting = map_get(&order->meetings, a, b);
-    size_t room = 0;
     if (!meeting) {
-        meeting = grow(NULL, &room, 1, sizeof *meeting);
+        meeting = memory_bytes(sizeof *meeting);
         *meeting = (struct meeting){.a = a, .b = b, .next = order->newest_meeting, .saved = order->saves};
         if (meeting->next)
             meeting->next->previous = meeting;

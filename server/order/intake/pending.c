@@ -37,7 +37,7 @@ static struct pending *piece_new(struct order *order)
 {
     struct unused *unused = &order->unused;
     if (!unused->count) {
-        struct pool *pool = memory_given(aligned_alloc(_Alignof(struct pool), sizeof *pool), sizeof *pool);
+        struct pool *pool = memory_aligned(_Alignof(struct pool), sizeof *pool);
         pool->next = order->pools;
         order->pools = pool;
         for (size_t i = 0; i < POOL_PIECES; i++)
@@ -64,9 +64,7 @@ static void ring_widen(struct line *line, uint64_t offset)
     size_t room = old.room ? old.room : 8;
     while (room <= offset)
         room *= 2;
-    size_t have = 0;
-    line_more(line)->ring.items = grow(NULL, &have, room, sizeof *line->more->ring.items);
-    memset(line->more->ring.items, 0, room * sizeof *line->more->ring.items);
+    line_more(line)->ring.items = memory_zeroed(room, sizeof *line->more->ring.items);
     line->more->ring.room = (uint32_t)room;
     for (uint64_t n = line->delivered + 1; n != line->delivered + 1 + old.room; n++)
         line->more->ring.items[n & (room - 1)] = old.items[n & (old.room - 1)];
@@ -77,45 +75,30 @@ static void ring_widen(struct line *line, uint64_t offset)
 
 static void far_push(struct line *line, uint64_t number)
 {
-    size_t room = 0;
-    if (!line->more->far) {
-        line_more(line)->far = grow(NULL, &room, 1, sizeof *line->more->far);
-        *line->more->far = (struct far){0};
-    }
-    struct far *far = line->more->far;
-    far->numbers = grow(far->numbers, &far->room, far->count + 1, sizeof *far->numbers);
-    size_t i = far->count++;
-    for (; i && far->numbers[(i - 1) / 2] > number; i = (i - 1) / 2)
-        far->numbers[i] = far->numbers[(i - 1) / 2];
-    far->numbers[i] = number;
+    if (!line->more->far)
+        line_more(line)->far = memory_zeroed(1, sizeof *line->more->far);
+    heap_push(line->more->far, number, 0);
 }
 
-static void far_pop(struct far *far)
+/* Numbers up to this one are looked for no more. */
+static void far_drop(struct heap *far, uint64_t number)
 {
-    uint64_t last = far->numbers[--far->count];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < far->count; i = child) {
-        child += child + 1 < far->count && far->numbers[child + 1] < far->numbers[child];
-        if (far->numbers[child] >= last)
-            break;
-        far->numbers[i] = far->numbers[child];
-    }
-    far->numbers[i] = last;
+    while (far && far->count && far->items[0].key <= number)
+        heap_pop(far);
 }
 
 /* Least number beyond the line's head; what was delivered since it was put there goes now. */
 static uint64_t far_least(struct line *line)
 {
-    struct far *far = line->more->far;
-    while (far && far->count && far->numbers[0] <= line->delivered)
-        far_pop(far);
-    return far && far->count ? far->numbers[0] : 0;
+    struct heap *far = line->more->far;
+    far_drop(far, line->delivered);
+    return far && far->count ? far->items[0].key : 0;
 }
 
-static void far_free(struct far *far)
+static void far_free(struct heap *far)
 {
     if (far)
-        free(far->numbers);
+        heap_free(far);
     free(far);
 }
 
@@ -183,7 +166,7 @@ static size_t batch_place(const struct order *order, uint32_t batch)
 
 static void batch_more(struct order *order, uint32_t batch)
 {
-    struct from *last = order->batch_count ? &order->batches[order->batch_count - 1] : NULL;
+    struct batch_share *last = order->batch_count ? &order->batches[order->batch_count - 1] : NULL;
     if (last && last->batch == batch) {
         last->count++;
         return;
@@ -198,7 +181,7 @@ static void batch_more(struct order *order, uint32_t batch)
         i = batch_place(order, batch);
         order->batches = grow(order->batches, &order->batch_room, kept + 1, sizeof *order->batches);
         memmove(order->batches + i + 1, order->batches + i, (kept - i) * sizeof *order->batches);
-        order->batches[i] = (struct from){.batch = batch};
+        order->batches[i] = (struct batch_share){.batch = batch};
         order->batch_count++;
     }
     order->batches[i].count++;
@@ -233,12 +216,10 @@ static bool may_spill(const struct order *order, const struct line *line, const 
 
 static void spill(struct order *order, struct line *line, const struct arrival *a)
 {
-    size_t room = 0;
     if (!line->more->spill) {
-        line_more(line)->spill = grow(NULL, &room, 1, sizeof *line->more->spill);
+        line_more(line)->spill = memory_bytes(sizeof *line->more->spill);
         *line->more->spill = (struct spill){.begin = a->at.number, .end = a->at.number};
-        room = 0;
-        line->more->spill->buffer = grow(NULL, &room, SPILL_EVENTS, sizeof *line->more->spill->buffer);
+        line->more->spill->buffer = memory_bytes(SPILL_EVENTS * sizeof *line->more->spill->buffer);
     }
     struct spill *s = line->more->spill;
     if (s->buffered == 0)
@@ -316,9 +297,8 @@ void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
     struct pending *piece = piece_new(order);
     *piece = (struct pending){.arrival = *a, .lost = lost};
     struct ref *partners = &piece->one;
-    size_t room = 0;
     if (a->partner_count > 1)
-        partners = grow(NULL, &room, a->partner_count, sizeof *partners);
+        partners = memory_bytes(a->partner_count * sizeof *partners);
     if (a->partner_count)
         memcpy(partners, a->partners, a->partner_count * sizeof *partners);
     piece->arrival.partners = partners;
@@ -360,8 +340,7 @@ void pending_forget(struct order *order, struct pending *piece)
         line->more->ring.count--;
     } else {
         map_take(&order->far, at.line, at.number);
-        while (line->more->far && line->more->far->count && line->more->far->numbers[0] <= at.number)
-            far_pop(line->more->far); /* it was the line's head, and is looked for no more */
+        far_drop(line->more->far, at.number); /* it was the line's head */
     }
     batch_less(order, piece->arrival.batch, 1);
     line->pending--;

@@ -40,16 +40,9 @@ static uint8_t known_effect(struct order *order, uint32_t kind, uint32_t type, b
 
 static void set_effect(struct order *order, uint32_t kind, uint32_t type, bool paired, uint8_t effect)
 {
-    size_t before = order->effects_room;
-    order->effects = grow(order->effects, &order->effects_room, kind + 1, sizeof *order->effects);
-    if (order->effects_room > before)
-        memset(order->effects + before, 0,
-               (order->effects_room - before) * sizeof *order->effects);
+    order->effects = grow_zeroed(order->effects, &order->effects_room, kind + 1, sizeof *order->effects);
     struct effects *effects = &order->effects[kind];
-    before = effects->room;
-    effects->of = grow(effects->of, &effects->room, 2 * type + 2, 1);
-    if (effects->room > before)
-        memset(effects->of + before, 0, effects->room - before);
+    effects->of = grow_zeroed(effects->of, &effects->room, 2 * type + 2, 1);
     effects->of[2 * type + paired] = effect;
 }
 
@@ -102,7 +95,7 @@ static void sit(struct line *line, uint32_t thread, enum presence presence, uint
         return;
     }
     if (i == line->occupant_count) {
-        struct more *more = line_more(line);
+        struct line_more *more = line_more(line);
         more->occupants = grow(more->occupants, &more->occupant_room, i + 1, sizeof *more->occupants);
         line->more->occupants[line->occupant_count++] = (struct occupant){.thread = thread, .since = number};
     }

@@ -16,9 +16,8 @@
 static struct stream *stream_of(struct order *order, uint64_t key)
 {
     struct stream *stream = map_get(&order->streams, key, 0);
-    size_t room = 0;
     if (!stream) {
-        stream = grow(NULL, &room, 1, sizeof *stream);
+        stream = memory_bytes(sizeof *stream);
         *stream = (struct stream){.key = key, .next = order->newest_stream};
         order->newest_stream = stream;
         map_put(&order->streams, key, 0, stream);
@@ -142,7 +141,7 @@ bool stream_find(struct order *order, struct pending *receive)
     struct arrival *a = &receive->arrival;
     struct stream *stream = stream_of(order, a->key[0]);
     uint64_t begin = a->key[1], end = begin + a->group_size;
-    size_t at = first_behind(stream, begin), n = covers(stream, at, begin, end), room = 0;
+    size_t at = first_behind(stream, begin), n = covers(stream, at, begin, end);
     for (size_t i = at; !n && order->finishing && i < stream->count && stream->sent[i].begin < end; i++)
         n = i + 1 - at; /* as many as there are */
     if (n && covers(stream, at, begin, end) == 0)
@@ -151,7 +150,7 @@ bool stream_find(struct order *order, struct pending *receive)
         wait_here(stream, a->at.line);
         return false;
     }
-    struct ref *partners = n == 1 ? &receive->one : grow(NULL, &room, n, sizeof *partners);
+    struct ref *partners = n == 1 ? &receive->one : memory_bytes(n * sizeof *partners);
     for (size_t i = 0; i < n; i++)
         partners[i] = stream->sent[at + i].send;
     a->partners = partners;

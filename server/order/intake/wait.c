@@ -35,42 +35,21 @@ uint32_t line_dequeue(struct order *order)
     return number;
 }
 
-static void waiter_push(struct line *line, struct waiter waiter)
+static void waiter_push(struct line *line, uint64_t number, uint32_t who)
 {
-    struct more *more = line_more(line);
+    struct line_more *more = line_more(line);
     more->waiters =
         grow(more->waiters, &more->waiter_room, line->waiter_count + 1, sizeof *more->waiters);
-    size_t i = line->waiter_count++;
-    for (; i && more->waiters[(i - 1) / 2].number > waiter.number; i = (i - 1) / 2)
-        more->waiters[i] = more->waiters[(i - 1) / 2];
-    more->waiters[i] = waiter;
+    heap_put(more->waiters, line->waiter_count++, (struct heap_item){number, who});
 }
 
-static struct waiter waiter_pop(struct line *line)
-{
-    struct waiter top = line->more->waiters[0], last = line->more->waiters[--line->waiter_count];
-    size_t i = 0;
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= line->waiter_count)
-            break;
-        if (child + 1 < line->waiter_count &&
-            line->more->waiters[child + 1].number < line->more->waiters[child].number)
-            child++;
-        if (line->more->waiters[child].number >= last.number)
-            break;
-        line->more->waiters[i] = line->more->waiters[child];
-        i = child;
-    }
-    line->more->waiters[i] = last;
-    return top;
-}
+static uint32_t waiter_pop(struct line *line) { return heap_take(line->more->waiters, line->waiter_count--).value; }
 
 void line_wake(struct order *order, uint32_t number)
 {
     struct line *line = line_get(order, number);
-    while (line->waiter_count && line->more->waiters[0].number <= line->delivered) {
-        uint32_t who = waiter_pop(line).line;
+    while (line->waiter_count && line->more->waiters[0].key <= line->delivered) {
+        uint32_t who = waiter_pop(line);
         line_waits_no_more(line_get(order, who));
         line_enqueue(order, who);
     }
@@ -81,7 +60,7 @@ void line_wake_one(struct order *order, uint32_t number)
     struct line *line = line_get(order, number);
     if (!line->waiter_count)
         return;
-    uint32_t who = waiter_pop(line).line;
+    uint32_t who = waiter_pop(line);
     line_waits_no_more(line_get(order, who));
     line_enqueue(order, who);
 }
@@ -107,6 +86,6 @@ bool point_wait(struct order *order, const struct point *point, struct ref need)
     }
     uint32_t who = point->members[0]->arrival.at.line;
     line_more(line_get(order, who))->wait = need;
-    waiter_push(line_get(order, need.line), (struct waiter){need.number, who});
+    waiter_push(line_get(order, need.line), need.number, who);
     return true;
 }

@@ -79,9 +79,7 @@ static uint16_t pattern_code(struct order *order, const struct line *line)
             return 0;
         if (order->pattern_count == order->pattern_room) {
             size_t room = order->pattern_room ? 2 * order->pattern_room : 16;
-            struct line *more = aligned_alloc(64, room * sizeof *more);
-            if (!more)
-                return 0;
+            struct line *more = memory_aligned(_Alignof(struct line), room * sizeof *more);
             if (order->pattern_count)
                 memcpy(more, order->patterns, order->pattern_count * sizeof *more);
             free(order->patterns);
@@ -131,10 +129,7 @@ bool order_put_away_some(struct order *order, size_t *first)
     bool news;
     if (each == 0 || each > order->line_count)
         return true;
-    size_t before = order->away_room;
-    order->away = grow(order->away, &order->away_room, order->line_room, sizeof *order->away);
-    if (order->away_room > before)
-        memset(order->away + before, 0, (order->away_room - before) * sizeof *order->away);
+    order->away = grow_zeroed(order->away, &order->away_room, order->line_room, sizeof *order->away);
     size_t until = *first + (each > AWAY_LOOKS ? each : AWAY_LOOKS);
     for (; *first < until && *first + each <= order->line_count; *first += each)
         if (is_page_over(order, *first, *first + each, &news))

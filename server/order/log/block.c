@@ -10,8 +10,7 @@ static uint64_t ones(size_t width) { return width >= 64 ? UINT64_MAX : ((uint64_
 
 static struct block *block_new(void)
 {
-    size_t room = 0;
-    struct block *rows = grow(NULL, &room, 1, sizeof *rows);
+    struct block *rows = memory_bytes(sizeof *rows);
     *rows = (struct block){.used = true};
     return rows;
 }
@@ -19,9 +18,8 @@ static struct block *block_new(void)
 struct block *block_open(void)
 {
     struct block *rows = block_new();
-    size_t room = 0;
     rows->size = BLOCK_EVENTS * BLOCK_COLUMN_BYTES + FIELD_FIELDS * BLOCK_COLUMN_GAP + 8;
-    rows->memory = rows->bytes = grow(NULL, &room, rows->size, 1);
+    rows->memory = rows->bytes = memory_bytes(rows->size);
     for (enum block_field f = 0; f < FIELD_FIELDS; f++) {
         uint16_t bytes = (uint16_t)block_column_bytes(f);
         rows->fields[f] = (struct block_layout){.byte = (uint32_t)block_column(f),

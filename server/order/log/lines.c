@@ -13,15 +13,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-struct more line_nothing;
+struct line_more line_nothing;
 
-struct more *line_more(struct line *line)
+struct line_more *line_more(struct line *line)
 {
-    size_t room = 0;
-    if (line->more == &line_nothing) {
-        line->more = grow(NULL, &room, 1, sizeof *line->more);
-        *line->more = (struct more){0};
-    }
+    if (line->more == &line_nothing)
+        line->more = memory_zeroed(1, sizeof *line->more);
     return line->more;
 }
 
@@ -33,9 +30,8 @@ void line_add_neighbour(struct line *line, uint32_t other)
         return;
     }
     if (n == NEIGHBOURS_NEAR || (n & (n - 1)) == 0) {
-        size_t room = 0;
         uint32_t *before = n == NEIGHBOURS_NEAR ? NULL : line->neighbours.far;
-        uint32_t *list = grow(NULL, &room, 2 * n, sizeof *list);
+        uint32_t *list = memory_bytes(2 * n * sizeof *list);
         memcpy(list, before ? before : line->neighbours.near, n * sizeof *list);
         free(before);
         line->neighbours.far = list;
@@ -107,7 +103,7 @@ struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *numbe
 
 void line_trim(struct line *line)
 {
-    struct more *more = line->more;
+    struct line_more *more = line->more;
     if (more == &line_nothing)
         return;
     if (line->occupant_count == 0) {

@@ -266,7 +266,7 @@ void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
 {
     struct line *line = line_get(order, number_of_line);
     line_touch(order, number_of_line);
-    struct more *more = line_more(line);
+    struct line_more *more = line_more(line);
     struct gap *last = more->gap_count ? &more->gaps[more->gap_count - 1] : NULL;
     if (last && last->ordinal == line->positions.count) {
         last->count += count;

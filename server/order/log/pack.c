@@ -163,10 +163,9 @@ uint8_t *block_pack(const struct block *rows, size_t *size)
     measure(rows, fields);
     uint32_t row_bytes = block_lay_out(fields);
     unsigned each = extra_bytes(rows);
-    size_t room = 0, body = (size_t)row_bytes * rows->count;
+    size_t body = (size_t)row_bytes * rows->count;
     *size = BLOCK_HEAD_BYTES + body + rows->extra_count * each;
-    uint8_t *bytes = grow(NULL, &room, *size + 8, 1);
-    memset(bytes, 0, *size + 8);
+    uint8_t *bytes = memory_zeroed(*size + 8, 1);
     uint8_t *at = put_head(bytes, rows, fields, row_bytes);
     pack_rows(at, row_bytes, rows, fields);
     at += body;

@@ -69,23 +69,17 @@ void pages_touched(struct order *order, uint32_t number)
 
 /* ---- a save ---- */
 
-static void *zeros(size_t count, size_t each)
-{
-    void *memory = memory_zeroed(count + 1, each);
-    return memory;
-}
-
 void pages_freeze(struct order *order)
 {
-    struct frozen *frozen = zeros(1, sizeof *frozen);
+    struct frozen *frozen = memory_zeroed(1, sizeof *frozen);
     order->frozen = frozen;
-    frozen->kept = zeros(PAGE_LINES, sizeof *frozen->kept);
+    frozen->kept = memory_zeroed(PAGE_LINES, sizeof *frozen->kept);
     for (unsigned hidden = 0; hidden < 2; hidden++) {
         struct pages *pages = &order->pages[hidden];
         struct copied *of = &frozen->of[hidden];
         of->lines = hidden ? order->hidden_count : order->line_count;
-        of->has = zeros((of->lines + 7) / 8, 1);
-        of->last = zeros(page_count(of->lines), sizeof *of->last);
+        of->has = memory_zeroed(of->lines / 8 + 1, 1);
+        of->last = memory_zeroed(page_count(of->lines), sizeof *of->last);
         for (size_t i = 0; i < pages->count; i++)
             if (pages->marks[i] & PAGE_TOUCHED)
                 pages->marks[i] = PAGE_FROZEN;
@@ -119,9 +113,7 @@ static const struct line *lines_to_save(struct order *order, unsigned hidden, si
     size_t away = 0;
     for (size_t i = 0; i < count && !hidden && order->away_count; i++)
         away += line_is_away(order, first + i);
-    *made = away ? aligned_alloc(_Alignof(struct line), count * sizeof *lines) : NULL;
-    if (away && !*made)
-        abort();
+    *made = away ? memory_aligned(_Alignof(struct line), count * sizeof *lines) : NULL;
     for (size_t i = 0; i < count; i++) {
         if (!away || !line_is_away(order, first + i))
             line_trim(&lines[i]);

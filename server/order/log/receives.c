@@ -22,7 +22,7 @@ void receives_add(struct order *order, uint64_t send, uint64_t receive)
 {
     size_t newest = late_of(order, send), i = order->late_count;
     order->late = grow(order->late, &order->late_room, i + 1, sizeof *order->late);
-    order->late[i] = (struct late){send, receive, i};
+    order->late[i] = (struct late_receive){send, receive, i};
     if (newest) {
         order->late[i].next = order->late[newest - 1].next;
         order->late[newest - 1].next = i;

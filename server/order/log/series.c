@@ -89,7 +89,7 @@ static void note_damage(struct nodes *nodes, uint64_t place)
 
 static struct node *node_load(struct nodes *nodes, uint64_t place)
 {
-    size_t size = 0, room = 0;
+    size_t size = 0;
     uint8_t *bytes = nodes->shelf.get(nodes->shelf.context, place, &size);
     if (!bytes || size < NODE_HEAD || bytes[8] > 64 ||
         size != NODE_HEAD + ((size_t)SERIES_NODE * bytes[8] + 7) / 8 ||
@@ -98,7 +98,7 @@ static struct node *node_load(struct nodes *nodes, uint64_t place)
         note_damage(nodes, place);
         return NULL;
     }
-    struct node *node = grow(NULL, &room, 1, sizeof *node);
+    struct node *node = memory_bytes(sizeof *node);
     *node = (struct node){.bytes = bytes, .place = place, .width = bytes[8], .mask = ones(bytes[8])};
     memcpy(&node->first, bytes, 8);
     evict(nodes);

@@ -13,7 +13,7 @@
 
 static void reach(struct search *search, uint64_t position)
 {
-    struct bounds *bounds = &search->scratch->ahead;
+    struct bound_table *bounds = &search->scratch->ahead;
     if (position > search->last)
         return;
     uint32_t number = block_line_of(log_get(search->order, position, FIELD_LINE));
@@ -26,7 +26,7 @@ static void reach(struct search *search, uint64_t position)
     bound->cursor = position;
     bound->ordinal = NO_POSITION;
     search->found |= bounds_end(&search->scratch->walked, number) > position;
-    heap_push(&search->scratch->ahead_heap, (struct step){UINT64_MAX - position, number});
+    heap_push(&search->scratch->to_reach, position, number);
 }
 
 static void reach_receive(void *search, uint64_t receive) { reach(search, receive); }
@@ -58,7 +58,7 @@ void search_ahead_begin(struct search *search, uint64_t from, uint64_t last)
 {
     search->last = last;
     bounds_begin(&search->scratch->ahead, search->order);
-    search->scratch->ahead_heap.count = 0;
+    search->scratch->to_reach.count = 0;
     reach(search, from);
     look_around(search, from);
 }
@@ -66,18 +66,18 @@ void search_ahead_begin(struct search *search, uint64_t from, uint64_t last)
 bool search_ahead(struct search *search, uint64_t steps)
 {
     struct scratch *scratch = search->scratch;
-    while (steps-- && scratch->ahead_heap.count && !search->found) {
-        struct step step = heap_pop(&scratch->ahead_heap);
-        uint64_t position = UINT64_MAX - step.position;
-        struct bound *bound = bounds_at(&scratch->ahead, step.line);
+    while (steps-- && scratch->to_reach.count && !search->found) {
+        struct heap_item step = heap_pop(&scratch->to_reach);
+        uint64_t position = step.key;
+        struct bound *bound = bounds_at(&scratch->ahead, step.value);
         if (bound->cursor != position)
             continue; /* it was reached earlier since */
         look_around(search, position);
-        uint64_t next = go_on(search, step.line, bound);
+        uint64_t next = go_on(search, step.value, bound);
         if (next == NO_POSITION)
             continue;
         bound->cursor = next;
-        heap_push(&scratch->ahead_heap, (struct step){UINT64_MAX - next, step.line});
+        heap_push(&scratch->to_reach, next, step.value);
     }
     return search->found;
 }

@@ -133,8 +133,8 @@ static void add(struct ref **chain, size_t *count, size_t *room, const struct or
 
 struct chain *chain_new(const struct order *order, struct ref a, struct ref b)
 {
-    size_t lines = order_lines(order), hidden = order_hidden_lines(order), room = 0;
-    struct chain *f = grow(NULL, &room, 1, sizeof *f);
+    size_t lines = order_lines(order), hidden = order_hidden_lines(order);
+    struct chain *f = memory_bytes(sizeof *f);
     *f = (struct chain){.order = order, .from = order_position(order, a),
                           .to = order_position(order, b)};
     f->least = f->from - log_get(order, f->from, FIELD_POINT);

@@ -123,8 +123,7 @@ static bool go_on(struct comparison *c, uint64_t budget)
 
 struct comparison *comparison_new(const struct order *order)
 {
-    size_t room = 0;
-    struct comparison *c = grow(NULL, &room, 1, sizeof *c);
+    struct comparison *c = memory_bytes(sizeof *c);
     *c = (struct comparison){.order = order};
     return c;
 }

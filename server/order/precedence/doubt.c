@@ -157,14 +157,6 @@ static struct history *history_of(const struct doubts *d, uint32_t line)
                               : (i < d->line_room ? &d->lines[i] : NULL);
 }
 
-static struct history *widen(struct history *histories, size_t *room, size_t need)
-{
-    size_t before = *room;
-    histories = grow(histories, room, need, sizeof *histories);
-    memset(histories + before, 0, (*room - before) * sizeof *histories);
-    return histories;
-}
-
 /* Index of the last change at or before a position, or SIZE_MAX. */
 static size_t change_at(const struct history *h, uint64_t position)
 {
@@ -286,18 +278,16 @@ static void look_at(struct order *order, uint64_t first, uint64_t last)
 static struct doubts *begin(struct order *order)
 {
     struct doubts *d = order->doubtful;
-    size_t room = 0;
     if (!d) {
-        order->doubtful = d = grow(NULL, &room, 1, sizeof *d);
-        *d = (struct doubts){0};
+        order->doubtful = d = memory_zeroed(1, sizeof *d);
         d->at = order->forgotten_doubts || order->first_doubt < order->first ? order->first
                                                                               : order->first_doubt;
         d->at -= d->at < order->count ? log_get(order, d->at, FIELD_POINT) : 0;
         d->scratch = grow(NULL, &d->scratch_room, 1, sizeof *d->scratch);
         set_of(d, 0);
     }
-    d->lines = widen(d->lines, &d->line_room, order->line_count + 1);
-    d->hidden = widen(d->hidden, &d->hidden_room, order->hidden_count + 1);
+    d->lines = grow_zeroed(d->lines, &d->line_room, order->line_count + 1, sizeof *d->lines);
+    d->hidden = grow_zeroed(d->hidden, &d->hidden_room, order->hidden_count + 1, sizeof *d->hidden);
     return d;
 }
 

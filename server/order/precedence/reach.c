@@ -52,8 +52,7 @@ static void count_lines(struct reach *reach, uint32_t until)
 
 struct reach *reach_new(const struct order *order, uint64_t position, bool future, uint64_t limit)
 {
-    size_t room = 0;
-    struct reach *reach = grow(NULL, &room, 1, sizeof *reach);
+    struct reach *reach = memory_bytes(sizeof *reach);
     *reach = (struct reach){.order = order, .from = position, .future = future, .limit = limit};
     reach->first = position - log_get(order, position, FIELD_POINT);
     reach->last = order_point_end(order, position);
@@ -67,8 +66,7 @@ struct reach *reach_new(const struct order *order, uint64_t position, bool futur
     }
     reach->lines = order_lines(order);
     reach->hidden = order_hidden_lines(order);
-    room = 0;
-    reach->least = grow(NULL, &room, reach->lines + reach->hidden + 1, sizeof *reach->least);
+    reach->least = memory_bytes((reach->lines + reach->hidden + 1) * sizeof *reach->least);
     memset(reach->least, 0xff, (reach->lines + reach->hidden) * sizeof *reach->least);
     reach->at = reach->first;
     return reach;
@@ -155,7 +153,7 @@ static bool step_forwards(struct reach *reach, uint64_t budget)
  * still to come leads to earlier ones. */
 static bool knows_all(const struct reach *reach)
 {
-    const struct ends *ends = &reach->scratch.scanned;
+    const struct end_table *ends = &reach->scratch.scanned;
     if (reach->counted < order_lines(reach->order) || reach->search.reached < reach->left)
         return false;
     for (size_t i = 0; i < ends->visible; i++)

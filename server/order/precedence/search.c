@@ -15,7 +15,7 @@
 
 /* ---- bounds ---- */
 
-struct bound *bounds_at(struct bounds *bounds, uint32_t line)
+struct bound *bounds_at(struct bound_table *bounds, uint32_t line)
 {
     struct bound *bound = line & HIDDEN_LINE ? &bounds->hidden[(line & ~HIDDEN_LINE) - 1]
                                              : &bounds->lines[line - 1];
@@ -24,25 +24,17 @@ struct bound *bounds_at(struct bounds *bounds, uint32_t line)
     return bound;
 }
 
-uint64_t bounds_end(const struct bounds *bounds, uint32_t line)
+uint64_t bounds_end(const struct bound_table *bounds, uint32_t line)
 {
     const struct bound *bound = line & HIDDEN_LINE ? &bounds->hidden[(line & ~HIDDEN_LINE) - 1]
                                                    : &bounds->lines[line - 1];
     return bound->stamp == bounds->now ? bound->end : 0;
 }
 
-static struct bound *reserve(struct bound *array, size_t *room, size_t count)
+void bounds_begin(struct bound_table *bounds, const struct order *order)
 {
-    size_t before = *room;
-    array = grow(array, room, count + 1, sizeof *array);
-    memset(array + before, 0, (*room - before) * sizeof *array);
-    return array;
-}
-
-void bounds_begin(struct bounds *bounds, const struct order *order)
-{
-    bounds->lines = reserve(bounds->lines, &bounds->line_room, order->line_count);
-    bounds->hidden = reserve(bounds->hidden, &bounds->hidden_room, order->hidden_count);
+    bounds->lines = grow_zeroed(bounds->lines, &bounds->line_room, order->line_count + 1, sizeof *bounds->lines);
+    bounds->hidden = grow_zeroed(bounds->hidden, &bounds->hidden_room, order->hidden_count + 1, sizeof *bounds->hidden);
     if (++bounds->now == 0) { /* stamps of 2^32 searches ago must not count */
         memset(bounds->lines, 0, bounds->line_room * sizeof *bounds->lines);
         memset(bounds->hidden, 0, bounds->hidden_room * sizeof *bounds->hidden);
@@ -52,7 +44,7 @@ void bounds_begin(struct bounds *bounds, const struct order *order)
         map_free(&bounds->marks);
 }
 
-static void bounds_free(struct bounds *bounds)
+static void bounds_free(struct bound_table *bounds)
 {
     free(bounds->lines);
     free(bounds->hidden);
@@ -65,8 +57,8 @@ void scratch_release(struct scratch *scratch)
     bounds_free(&scratch->ahead);
     free(scratch->scanned.lines);
     map_free(&scratch->scanned.marks);
-    free(scratch->heap.steps);
-    free(scratch->ahead_heap.steps);
+    heap_free(&scratch->to_walk);
+    heap_free(&scratch->to_reach);
 }
 
 void scratch_free(struct order *order)
@@ -77,30 +69,6 @@ void scratch_free(struct order *order)
 }
 
 /* ---- walking: the reached lines, greatest position first ---- */
-
-void heap_push(struct heap *heap, struct step step)
-{
-    heap->steps = grow(heap->steps, &heap->room, heap->count + 1, sizeof *heap->steps);
-    size_t i = heap->count++;
-    for (; i && heap->steps[(i - 1) / 2].position < step.position; i = (i - 1) / 2)
-        heap->steps[i] = heap->steps[(i - 1) / 2];
-    heap->steps[i] = step;
-}
-
-struct step heap_pop(struct heap *heap)
-{
-    struct step *steps = heap->steps, top = steps[0], last = steps[--heap->count];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < heap->count; i = child) {
-        if (child + 1 < heap->count && steps[child + 1].position > steps[child].position)
-            child++;
-        if (steps[child].position <= last.position)
-            break;
-        steps[i] = steps[child];
-    }
-    steps[i] = last;
-    return top;
-}
 
 /* Starts fetching the row of an event that will be looked at soon. */
 static inline void expect_row(const struct order *order, uint64_t position)
@@ -124,7 +92,7 @@ static bool has_met(const struct search *search, uint32_t line, uint64_t positio
 
 static void walk_to(struct search *search, uint64_t position)
 {
-    struct bounds *bounds = &search->scratch->walked;
+    struct bound_table *bounds = &search->scratch->walked;
     if (position < search->least)
         return;
     uint32_t number = block_line_of(log_get(search->order, position, FIELD_LINE));
@@ -135,7 +103,7 @@ static void walk_to(struct search *search, uint64_t position)
             return;
         map_put(&bounds->marks, position, 0, bounds);
         search->found |= is_goal(search, position);
-        heap_push(&search->scratch->heap, (struct step){position, 0});
+        heap_push(&search->scratch->to_walk, UINT64_MAX - position, 0);
         return;
     }
     struct bound *bound = bounds_at(bounds, number);
@@ -145,7 +113,7 @@ static void walk_to(struct search *search, uint64_t position)
     bound->cursor = position;
     search->found |= bound->goal && bound->goal <= bound->end;
     search->found |= has_met(search, number, position);
-    heap_push(&search->scratch->heap, (struct step){position, number});
+    heap_push(&search->scratch->to_walk, UINT64_MAX - position, number);
 }
 
 /* Can earlier events of the line lead anywhere new?  Not if each line from which order comes in
@@ -186,26 +154,27 @@ static void walk_back(struct search *search, uint64_t position)
 bool search_walk(struct search *search, uint64_t steps)
 {
     struct scratch *scratch = search->scratch;
-    while (steps-- && scratch->heap.count && !search->found) {
-        struct step step = heap_pop(&scratch->heap);
-        struct bound *bound = step.line ? bounds_at(&scratch->walked, step.line) : NULL;
-        if (bound && bound->cursor != step.position)
+    while (steps-- && scratch->to_walk.count && !search->found) {
+        struct heap_item step = heap_pop(&scratch->to_walk);
+        uint64_t position = UINT64_MAX - step.key;
+        struct bound *bound = step.value ? bounds_at(&scratch->walked, step.value) : NULL;
+        if (bound && bound->cursor != position)
             continue; /* it was reached further on since */
-        walk_back(search, step.position);
+        walk_back(search, position);
         if (!bound)
             continue;
-        bound = bounds_at(&scratch->walked, step.line);
+        bound = bounds_at(&scratch->walked, step.value);
         /* Events between this one and the last that order came in at lead nowhere. */
-        uint64_t distance = log_get(search->order, step.position, FIELD_TIED);
-        uint64_t previous = step.position - distance;
-        if (distance == 0 || previous < search->least || bound->cursor != step.position ||
-            is_spent(search, step.line, previous))
+        uint64_t distance = log_get(search->order, position, FIELD_TIED);
+        uint64_t previous = position - distance;
+        if (distance == 0 || previous < search->least || bound->cursor != position ||
+            is_spent(search, step.value, previous))
             continue;
         bound->cursor = previous;
         expect_row(search->order, previous);
-        heap_push(&scratch->heap, (struct step){previous, step.line});
+        heap_push(&scratch->to_walk, UINT64_MAX - previous, step.value);
     }
-    return search->found || scratch->heap.count == 0;
+    return search->found || scratch->to_walk.count == 0;
 }
 
 /* ---- scanning: all events, last first ---- */
@@ -213,12 +182,12 @@ bool search_walk(struct search *search, uint64_t steps)
 #define SCAN_AHEAD 12u
 #define SHARED_LINE UINT64_MAX /* in place of an end: its events are marked one by one */
 
-static uint64_t *end_of(struct ends *ends, uint32_t line)
+static uint64_t *end_of(struct end_table *ends, uint32_t line)
 {
     return &ends->lines[line & HIDDEN_LINE ? ends->visible + (line & ~HIDDEN_LINE) - 1 : line - 1];
 }
 
-uint64_t ends_of(const struct ends *ends, uint32_t line)
+uint64_t ends_of(const struct end_table *ends, uint32_t line)
 {
     uint32_t i = (line & ~HIDDEN_LINE) - 1;
     if (line & HIDDEN_LINE)
@@ -226,7 +195,7 @@ uint64_t ends_of(const struct ends *ends, uint32_t line)
     return i < ends->visible && ends->lines[i] != SHARED_LINE ? ends->lines[i] : 0;
 }
 
-static void ends_begin(struct ends *ends, const struct order *order)
+static void ends_begin(struct end_table *ends, const struct order *order)
 {
     ends->visible = order->line_count;
     ends->hidden = order->hidden_count;
@@ -241,7 +210,7 @@ static void ends_begin(struct ends *ends, const struct order *order)
 
 static void scan_to(struct search *search, uint64_t position)
 {
-    struct ends *ends = &search->scratch->scanned;
+    struct end_table *ends = &search->scratch->scanned;
     if (position < search->least)
         return;
     uint32_t number = block_line_of(log_line_code(search->order, position));
@@ -260,7 +229,7 @@ static void scan_to(struct search *search, uint64_t position)
         search->found |= search->goals[i].line == number && *end >= search->goals[i].end;
 }
 
-static inline bool is_past(const struct ends *ends, const struct block *rows, uint64_t position)
+static inline bool is_past(const struct end_table *ends, const struct block *rows, uint64_t position)
 {
     uint32_t i = position % BLOCK_EVENTS;
     uint64_t code = block_get(rows, i, FIELD_LINE);
@@ -307,7 +276,7 @@ static uint64_t scan_point(struct search *search, const struct block *rows, uint
  * one block, or to the first that is more than that. */
 static void scan_plain(struct search *search, uint64_t low)
 {
-    struct ends *ends = &search->scratch->scanned;
+    struct end_table *ends = &search->scratch->scanned;
     const struct glance *glance = log_glance(search->order, search->at - 1);
     uint64_t block = (search->at - 1) / BLOCK_EVENTS * BLOCK_EVENTS, p = search->at;
     low = low > block ? low : block;
@@ -331,7 +300,7 @@ static void scan_plain(struct search *search, uint64_t low)
 bool search_scan(struct search *search, uint64_t events)
 {
     const struct order *order = search->order;
-    const struct ends *ends = &search->scratch->scanned;
+    const struct end_table *ends = &search->scratch->scanned;
     if (!search->scanning) {
         ends_begin(&search->scratch->scanned, order);
         search->scanning = true;
@@ -390,15 +359,12 @@ static uint64_t next_of_thread(const struct order *order, uint64_t position, uin
 void search_begin(struct search *search, const struct order *constant, uint64_t from)
 {
     struct order *order = (struct order *)(uintptr_t)constant; /* scratch is nobody's state */
-    size_t room = 0;
-    if (!search->scratch && !order->scratch) {
-        order->scratch = grow(NULL, &room, 1, sizeof *order->scratch);
-        *order->scratch = (struct scratch){0};
-    }
+    if (!search->scratch && !order->scratch)
+        order->scratch = memory_zeroed(1, sizeof *order->scratch);
     if (!search->scratch)
         search->scratch = order->scratch;
     bounds_begin(&search->scratch->walked, order);
-    search->scratch->heap.count = 0;
+    search->scratch->to_walk.count = 0;
     search->order = order;
     search->at = order_point_end(order, from) + 1;
     for (uint64_t p = search->goal; p != NO_POSITION && p <= search->end; p++) {

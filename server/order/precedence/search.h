@@ -7,7 +7,7 @@
 
 /* How far the walk reached on each exclusive line.  Entries of earlier searches are told by their
  * stamp, so that beginning one costs nothing. */
-struct bounds {
+struct bound_table {
     struct bound {
         uint64_t end; /* 1 + a position, 0 not at all */
         uint64_t cursor;
@@ -23,29 +23,17 @@ struct bounds {
 };
 
 /* The same for the scan, where it must be small: ends by line - 1, then of hidden lines. */
-struct ends {
+struct end_table {
     uint64_t *lines;
     size_t room, visible, hidden;
     struct map marks;
 };
 
-struct step {
-    uint64_t position;
-    uint32_t line; /* 0: an event on a shared line */
-};
-
-struct heap { /* greatest position first */
-    struct step *steps;
-    size_t count, room;
-};
-
-void heap_push(struct heap *heap, struct step step);
-struct step heap_pop(struct heap *heap); /* call only if there is one */
-
 struct scratch {
-    struct bounds walked, ahead; /* ahead: `end` is 1 + the least position reached */
-    struct ends scanned;
-    struct heap heap, ahead_heap; /* ahead: UINT64_MAX - position */
+    struct bound_table walked, ahead; /* ahead: `end` is 1 + the least position reached */
+    struct end_table scanned;
+    struct heap to_walk;  /* lines, 0: an event on a shared line; by UINT64_MAX - position, so the last one first */
+    struct heap to_reach; /* ahead: lines by position */
 };
 
 struct search {
@@ -73,10 +61,10 @@ bool search_scan(struct search *search, uint64_t events);
 void search_ahead_begin(struct search *search, uint64_t from, uint64_t last);
 bool search_ahead(struct search *search, uint64_t steps);
 void scratch_release(struct scratch *scratch);
-void bounds_begin(struct bounds *bounds, const struct order *order);
-struct bound *bounds_at(struct bounds *bounds, uint32_t line);
-uint64_t bounds_end(const struct bounds *bounds, uint32_t line);
-uint64_t ends_of(const struct ends *ends, uint32_t line);
+void bounds_begin(struct bound_table *bounds, const struct order *order);
+struct bound *bounds_at(struct bound_table *bounds, uint32_t line);
+uint64_t bounds_end(const struct bound_table *bounds, uint32_t line);
+uint64_t ends_of(const struct end_table *ends, uint32_t line);
 
 void scratch_free(struct order *order);
 
