@@ -93,8 +93,8 @@ void order_expect(const struct order *order, const struct arrival *a, enum expec
 /* Who waits for the event is woken by it. */
 static void expect_waiter(const struct order *order, const struct line *line, unsigned stage)
 {
-    const struct waiter *waiter = line->more->waiters;
-    const struct line *who = stage > 1 ? line_place(order, waiter->line) : NULL;
+    const struct heap_item *waiter = line->more->waiters;
+    const struct line *who = stage > 1 ? line_place(order, waiter->value) : NULL;
     if (stage == 0)
         __builtin_prefetch(waiter);
     else if (stage == 2)
