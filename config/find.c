@@ -138,8 +138,9 @@ static bool open_named(struct opened *o, const char *name)
 static bool open_beside(struct opened *o, const char *name)
 {
     const char *slash = strrchr(o->from->path, '/');
-    char *path = memory_printed("%.*s%s%s", *name == '/' || !slash ? 0 : (int)(slash + 1 - o->from->path),
-                                o->from->path, name, is_path(name) ? "" : ".conf");
+    char *path =
+        memory_printed("%.*s%s%s", *name == '/' || !slash ? 0 : (int)(slash + 1 - o->from->path),
+                       o->from->path, name, is_path(name) ? "" : ".conf");
     bool done = open_path(o, path);
     free(path);
     return done;
@@ -156,7 +157,8 @@ struct joined {
 #define DEEPEST 16
 #define MOST_PARTS 64
 
-static void join(struct joined *joined, const char *include, const struct opened *o, unsigned depth);
+static void join(struct joined *joined, const char *include, const struct opened *o,
+                 unsigned depth);
 
 static void join_included(struct joined *joined, const char *name, const struct opened *from,
                           unsigned depth)

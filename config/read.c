@@ -12,8 +12,8 @@
 #include <string.h>
 
 /* One more at the end of an array, empty. */
-#define APPEND(array, count)                                                        \
-    ((array) = memory_resized((array), (count) + 1, sizeof *(array)),             \
+#define APPEND(array, count)                                                                       \
+    ((array) = memory_resized((array), (count) + 1, sizeof *(array)),                              \
      memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
 
 /* ---- kinds ---- */
@@ -31,15 +31,18 @@ static struct target_kind *add_kind(struct reader *reader, const config_setting_
 {
     struct target_kind *kind = APPEND(target->kinds, target->kind_count);
     const char *letter = get_text(reader, s, "letter", true);
-    *kind = (struct target_kind){.name = copy(name), .letter = copy(letter ? letter : ""),
-                                 .title = copy(name), .threads = true, .drawn = true};
+    *kind = (struct target_kind){.name = copy(name),
+                                 .letter = copy(letter ? letter : ""),
+                                 .title = copy(name),
+                                 .threads = true,
+                                 .drawn = true};
     return kind;
 }
 
 static void read_kind(struct reader *reader, const config_setting_t *s, struct target *target)
 {
-    static const char *const keys[] = {"name",   "letter", "title", "colour",
-                                       "shared", "threads", "drawn", "sorted", NULL};
+    static const char *const keys[] = {"name",    "letter", "title",  "colour", "shared",
+                                       "threads", "drawn",  "sorted", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct target_kind *kind = find_kind(target, name ? name : "");
@@ -64,7 +67,8 @@ static void read_kind(struct reader *reader, const config_setting_t *s, struct t
 
 /* ---- events ---- */
 
-static const char *const relations[] = {"none", "sync", "send", "receive", "order", "group", "any", NULL};
+static const char *const relations[] = {"none",  "sync",  "send", "receive",
+                                        "order", "group", "any",  NULL};
 
 static void read_look(struct reader *reader, const config_setting_t *s, struct target_event *event)
 {
@@ -122,9 +126,12 @@ static struct target_event *add_event(struct target *target, const char *name, s
 {
     struct target_event *event = APPEND(target->events, target->event_count);
     if (like == SIZE_MAX) {
-        *event = (struct target_event){.name = copy(name), .shape = SHAPE_CIRCLE,
-                                       .relation = RELATION_COUNT, .line_any = true,
-                                       .thread_any = true, .part = -1};
+        *event = (struct target_event){.name = copy(name),
+                                       .shape = SHAPE_CIRCLE,
+                                       .relation = RELATION_COUNT,
+                                       .line_any = true,
+                                       .thread_any = true,
+                                       .part = -1};
         return event;
     }
     *event = target->events[like];
@@ -180,9 +187,10 @@ static void read_entry(struct reader *reader, const config_setting_t *s, struct 
 static void read_event(struct reader *reader, const config_setting_t *s, struct target *target)
 {
     static const char *const keys[] = {
-        "name",  "on",     "label",   "text",  "shape",      "filled",       "colour", "relation",
-        "after", "arrow",  "partner", "opens", "line_after", "thread_after", "closes", "thread",
-        "whose", "waits",  "releases", "handlers", "about", NULL};
+        "name",       "on",           "label",  "text",   "shape",   "filled",
+        "colour",     "relation",     "after",  "arrow",  "partner", "opens",
+        "line_after", "thread_after", "closes", "thread", "whose",   "waits",
+        "releases",   "handlers",     "about",  NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};
@@ -218,7 +226,8 @@ static void read_cluster(struct reader *reader, const config_setting_t *s, struc
     static const char *const keys[] = {"name", "kind", "match", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
-    const char *kind = get_text(reader, s, "kind", false), *match = get_text(reader, s, "match", false);
+    const char *kind = get_text(reader, s, "kind", false),
+               *match = get_text(reader, s, "match", false);
     if (!kind == !match)
         WRONG(s, "a cluster needs either \"kind\" or \"match\"");
     struct target_cluster *cluster = NULL;
@@ -265,7 +274,7 @@ static void check_includes(struct reader *reader, const config_setting_t *root,
 static void read_root(struct reader *reader, const config_setting_t *root, struct target *target,
                       const struct target_names *read)
 {
-    static const char *const keys[] = {"name",   "title",    "version", "include",
+    static const char *const keys[] = {"name",  "title",  "version",  "include",
                                        "kinds", "events", "clusters", NULL};
     check_keys(reader, root, keys);
     if (!reader->looks_only) {
@@ -293,7 +302,8 @@ static void read_part(struct reader *reader, const char *text, struct target *ta
     if (strcasestr(text, "@include"))
         complain(reader, reader->file, 1, "@include is not served: write include = \"NAME\";");
     else if (!config_read_string(&config, text))
-        complain(reader, reader->file, config_error_line(&config), "%s", config_error_text(&config));
+        complain(reader, reader->file, config_error_line(&config), "%s",
+                 config_error_text(&config));
     else if ((reader->readable = true))
         read_root(reader, config_root_setting(&config), target, read);
     config_destroy(&config);
@@ -305,7 +315,8 @@ static void add_name(struct target_names *names, const char *name)
     names->items[names->count++] = copy(name);
 }
 
-static void read_parts(struct reader *reader, const char *text, const char *file, struct target *target)
+static void read_parts(struct reader *reader, const char *text, const char *file,
+                       struct target *target)
 {
     struct target_names read = {0};
     char *pieces = memory_copied(text), *rest = pieces;

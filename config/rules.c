@@ -74,15 +74,18 @@ static void check_presence(struct reader *reader, const struct target *target,
     if (!event->has_presence || event->presence != PRESENCE_OUT)
         return;
     if (!comes_in(target, event))
-        COMPLAIN(event, "\"thread\": no event brings a thread into the lines that this one takes it out of");
+        COMPLAIN(
+            event,
+            "\"thread\": no event brings a thread into the lines that this one takes it out of");
     else if (!event->line_any && !event->line_after.count)
-        COMPLAIN(event, "\"thread\": the first event on a line takes a thread out that never came in");
+        COMPLAIN(event,
+                 "\"thread\": the first event on a line takes a thread out that never came in");
 }
 
 static void check_event(struct reader *reader, const struct target *target, size_t number)
 {
     const struct target_event *event = &target->events[number];
-        for (size_t i = 0; i < event->on.count; i++)
+    for (size_t i = 0; i < event->on.count; i++)
         if (!target_kind(target, event->on.items[i]))
             COMPLAIN(event, "\"on\" names the kind \"%s\", which does not exist",
                      event->on.items[i]);

@@ -23,11 +23,11 @@ struct target_colour {
 struct target_kind {
     char *name, *letter, *title;
     struct target_colour colour;
-    bool shared;  /* visits overlap: its succession is no order */
+    bool shared; /* visits overlap: its succession is no order */
     bool threads; /* threads can be in it */
-    bool drawn;   /* false: only ever listed */
-    bool sorted;  /* its lines stand in the order of their names */
-    int part;     /* the last part of the description that spoke of it */
+    bool drawn; /* false: only ever listed */
+    bool sorted; /* its lines stand in the order of their names */
+    int part; /* the last part of the description that spoke of it */
 };
 
 struct target_names {
@@ -46,15 +46,16 @@ struct target_event {
     enum relation relation; /* RELATION_COUNT: any */
     struct target_names partners; /* types that its partner may have, none: any */
     enum target_arrow arrow;
-    struct target_names after;       /* on a shared line: comes after these */
-    struct target_names line_after;  /* types that may stand before it on its line; */
-    bool line_first;                 /*   and whether it may be the first there */
-    bool line_any;                   /* no such rule */
+    struct target_names after; /* on a shared line: comes after these */
+    struct target_names line_after; /* types that may stand before it on its line; */
+    bool line_first; /*   and whether it may be the first there */
+    bool line_any; /* no such rule */
     struct target_names thread_after; /* types that its thread's previous event may have */
     bool thread_first, thread_any;
-    bool handlers; /* signal handlers may come between the event by which its thread waited and it */
+    bool
+        handlers; /* signal handlers may come between the event by which its thread waited and it */
     bool opens, closes;
-    bool waits;    /* its thread cannot go on until a later event */
+    bool waits; /* its thread cannot go on until a later event */
     bool releases; /* and lets others into its line meanwhile */
     bool has_presence, own;
     enum presence presence;

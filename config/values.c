@@ -84,7 +84,8 @@ void check_keys(struct reader *reader, const config_setting_t *group, const char
 
 /* ---- values ---- */
 
-const char *get_text(struct reader *reader, const config_setting_t *group, const char *key, bool needed)
+const char *get_text(struct reader *reader, const config_setting_t *group, const char *key,
+                     bool needed)
 {
     const config_setting_t *s = config_setting_get_member(group, key);
     if (!s) {
@@ -134,7 +135,7 @@ int get_word(struct reader *reader, const config_setting_t *group, const char *k
     const config_setting_t *s = config_setting_get_member(group, key);
     const char *near = nearest(text, words);
     WRONG(s, "\"%s\" is no value of \"%s\": did you mean \"%s\"?", text, key,
-             near ? near : words[0]);
+          near ? near : words[0]);
     return otherwise;
 }
 
@@ -146,7 +147,8 @@ void get_colour(struct reader *reader, const config_setting_t *group, struct tar
     if (!text)
         return;
     if (strlen(text) != 7 || sscanf(text, "#%2x%2x%2x%c", &red, &green, &blue, &rest) != 3)
-        WRONG(config_setting_get_member(group, "colour"), "\"%s\" is no colour: write \"#RRGGBB\"", text);
+        WRONG(config_setting_get_member(group, "colour"), "\"%s\" is no colour: write \"#RRGGBB\"",
+              text);
     *value = (struct target_colour){red / 255.0, green / 255.0, blue / 255.0};
 }
 

@@ -88,7 +88,8 @@ static void *worker(void *argument)
 
 int main(void)
 {
-    static struct actor ring[3] = {{"ada", &ring[1], 0}, {"bob", &ring[2], 0}, {"cid", &ring[0], 0}};
+    static struct actor ring[3] = {
+        {"ada", &ring[1], 0}, {"bob", &ring[2], 0}, {"cid", &ring[0], 0}};
     pthread_t workers[2];
     begin();
     for (int i = 0; i < 3; i++)

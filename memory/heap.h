@@ -53,7 +53,10 @@ static inline void heap_push(struct heap *heap, uint64_t key, uint32_t value)
 }
 
 /* Call only if there is one. */
-static inline struct heap_item heap_pop(struct heap *heap) { return heap_take(heap->items, heap->count--); }
+static inline struct heap_item heap_pop(struct heap *heap)
+{
+    return heap_take(heap->items, heap->count--);
+}
 
 static inline void heap_free(struct heap *heap)
 {

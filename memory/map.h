@@ -18,7 +18,7 @@ struct map_entry {
 struct map {
     struct map_entry *entries;
     size_t count, room; /* room is 0 or a power of two */
-    bool gradual;       /* it grows bit by bit: then `old` has what was not moved yet, from `moved` on */
+    bool gradual; /* it grows bit by bit: then `old` has what was not moved yet, from `moved` on */
     struct map_entry *old;
     size_t old_room, moved;
 };

@@ -26,11 +26,11 @@ void *grow(void *array, size_t *room, size_t need, size_t each);
 void *grow_zeroed(void *array, size_t *room, size_t need, size_t each);
 
 /* Appends to an array whose count alone is known: it doubles. */
-#define PUSH(array, count, value)                                                              \
-    do {                                                                                       \
-        if (((count) & ((count)-1)) == 0)                                                      \
+#define PUSH(array, count, value)                                                                  \
+    do {                                                                                           \
+        if (((count) & ((count)-1)) == 0)                                                          \
             (array) = memory_resized((array), (count) ? 2 * (size_t)(count) : 1, sizeof *(array)); \
-        (array)[(count)++] = (value);                                                          \
+        (array)[(count)++] = (value);                                                              \
     } while (0)
 
 /* A copy of a text, or of its first `size` bytes; NULL of NULL. */

@@ -47,8 +47,8 @@ void build_slots(struct placed_mark *marks, uint32_t count, struct extent *exten
             continue;
         upper[i] = i + 1;
         struct slot_point point = {marks[i].column, marks[i].row, marks[i].row, 0};
-        bool single = marks[i].event->relation != RELATION_SYNC &&
-                      marks[i].event->relation != RELATION_GROUP;
+        bool single =
+            marks[i].event->relation != RELATION_SYNC && marks[i].event->relation != RELATION_GROUP;
         for (uint32_t k = i + 1; !single && k < count && marks[k].column == marks[i].column; k++)
             if (together(marks[i].event, marks[k].event)) {
                 upper[k] = i + 1;
@@ -83,7 +83,8 @@ static void add_column(struct builder *b, uint32_t i, double *x, const struct ex
 }
 
 /* Length of a stretch of empty columns that is drawn as a jag; 0 if there is none here. */
-static uint32_t squeezed(const struct builder *b, uint32_t i, uint32_t count, const struct extent *extents)
+static uint32_t squeezed(const struct builder *b, uint32_t i, uint32_t count,
+                         const struct extent *extents)
 {
     uint32_t n = 0;
     while (b->options->squeeze && b->options->column_ns && i + n < count && extents[i + n].empty)

@@ -10,10 +10,10 @@
 
 static const struct target_colour black = {0, 0, 0};
 
-double build_note(struct builder *b, double x, double y, const char *text, double size,
-                       bool bold)
+double build_note(struct builder *b, double x, double y, const char *text, double size, bool bold)
 {
-    bool turned = b->scene->vertical; /* notes stand where they stand; x and y of a scene are exchanged */
+    bool turned =
+        b->scene->vertical; /* notes stand where they stand; x and y of a scene are exchanged */
     struct scene_text t = {.x_pt = turned ? y : x,
                            .y_pt = turned ? x : y,
                            .width_pt = build_measure(b, text, size, bold),
@@ -93,8 +93,8 @@ static void build_legend(struct builder *b)
             snprintf(unknown, sizeof unknown, "unknown: %s", book_type(b->book, m->event->type));
         if (m->shape == SHAPE_NONE)
             continue;
-        struct scene_key key = {.shape = m->shape, .filled = m->filled, .colour = m->colour,
-                                .state = m->state};
+        struct scene_key key = {
+            .shape = m->shape, .filled = m->filled, .colour = m->colour, .state = m->state};
         if (m->state == EVENT_PENDING)
             words = "pending";
         else if (m->state == EVENT_CONTRADICTORY)

@@ -10,8 +10,7 @@ static const struct scene_mark *mark_of(const struct scene *scene, struct ref at
     for (uint32_t low = 0, high = scene->mark_count; low < high;) {
         uint32_t middle = (low + high) / 2;
         const struct scene_mark *m = &scene->marks[middle];
-        if ((int32_t)m->row < row ||
-            ((int32_t)m->row == row && m->event->at.number < at.number))
+        if ((int32_t)m->row < row || ((int32_t)m->row == row && m->event->at.number < at.number))
             low = middle + 1;
         else if ((int32_t)m->row == row && ref_equal(m->event->at, at))
             return m;
@@ -24,8 +23,8 @@ static const struct scene_mark *mark_of(const struct scene *scene, struct ref at
 static void add_link(struct builder *b, enum scene_arrow kind, double x0, double y0, double x1,
                      double y1, bool head, const struct scene_mark *mark)
 {
-    struct scene_link link = {kind, x0, y0, x1, y1, head, mark->state == EVENT_CONTRADICTORY,
-                              mark->colour, 0};
+    struct scene_link link = {
+        kind, x0, y0, x1, y1, head, mark->state == EVENT_CONTRADICTORY, mark->colour, 0};
     PUSH(b->scene->links, b->scene->link_count, link);
 }
 
@@ -83,12 +82,16 @@ static void link_crossings(struct builder *b)
 {
     const struct shown_window *w = b->window;
     for (uint32_t i = 0; i < w->crossing_count; i++) {
-        int32_t from = build_row(b, w->crossings[i].from.line), to = build_row(b, w->crossings[i].to.line);
+        int32_t from = build_row(b, w->crossings[i].from.line),
+                to = build_row(b, w->crossings[i].to.line);
         if (from < 0 || to < 0 || from == to)
             continue;
-        struct scene_link link = {.kind = ARROW_CROSSING, .x0_pt = b->scene->names_pt,
-                                  .y0_pt = b->scene->rows[from].y_pt, .x1_pt = b->scene->width_pt - 4,
-                                  .y1_pt = b->scene->rows[to].y_pt, .colour = {0.62, 0.62, 0.62}};
+        struct scene_link link = {.kind = ARROW_CROSSING,
+                                  .x0_pt = b->scene->names_pt,
+                                  .y0_pt = b->scene->rows[from].y_pt,
+                                  .x1_pt = b->scene->width_pt - 4,
+                                  .y1_pt = b->scene->rows[to].y_pt,
+                                  .colour = {0.62, 0.62, 0.62}};
         PUSH(b->scene->links, b->scene->link_count, link);
     }
 }
@@ -103,9 +106,13 @@ static void link_vias(struct builder *b)
                                 *head = to < 0 ? NULL : mark_of(b->scene, w->vias[i].to, to);
         if (from < 0 || !head)
             continue;
-        struct scene_link link = {.kind = ARROW_VIA, .x0_pt = tail ? tail->x_pt : b->scene->names_pt,
-                                  .y0_pt = b->scene->rows[from].y_pt, .x1_pt = head->x_pt,
-                                  .y1_pt = head->y_pt, .head = true, .colour = {0.55, 0.55, 0.55},
+        struct scene_link link = {.kind = ARROW_VIA,
+                                  .x0_pt = tail ? tail->x_pt : b->scene->names_pt,
+                                  .y0_pt = b->scene->rows[from].y_pt,
+                                  .x1_pt = head->x_pt,
+                                  .y1_pt = head->y_pt,
+                                  .head = true,
+                                  .colour = {0.55, 0.55, 0.55},
                                   .line = w->vias[i].line};
         PUSH(b->scene->links, b->scene->link_count, link);
     }

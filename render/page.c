@@ -46,8 +46,14 @@ static double across(const struct scene *scene, const struct page_options *o)
     return scene->vertical ? o->paper_width_pt : o->paper_height_pt;
 }
 
-static double screen_width(const struct scene *scene) { return scene->vertical ? scene->height_pt : scene->width_pt; }
-static double screen_height(const struct scene *scene) { return scene->vertical ? scene->width_pt : scene->height_pt; }
+static double screen_width(const struct scene *scene)
+{
+    return scene->vertical ? scene->height_pt : scene->width_pt;
+}
+static double screen_height(const struct scene *scene)
+{
+    return scene->vertical ? scene->width_pt : scene->height_pt;
+}
 
 /* Rows are cut evenly; columns where one ends, so that no mark is cut. */
 static struct grid cut(const struct scene *scene, const struct page_options *o)
@@ -125,7 +131,8 @@ static void paint_sheet(cairo_t *cr, const struct scene *scene, const struct pag
     if (i < scene->column_count) {
         uint32_t end = i + columns_on(scene, grid, i);
         from = i ? scene->columns[i].x_pt - scene->columns[i].left_pt : from;
-        to = end < scene->column_count ? scene->columns[end].x_pt - scene->columns[end].left_pt : to;
+        to =
+            end < scene->column_count ? scene->columns[end].x_pt - scene->columns[end].left_pt : to;
     }
     struct paint_part part = {from, fmin(to, from + grid->columns_pt), y * grid->rows,
                               (y + 1) * grid->rows, false};
@@ -180,9 +187,9 @@ static void set_metadata(cairo_surface_t *surface, const struct page_options *o)
 static cairo_surface_t *new_surface(const struct page_options *o, struct sink *sink, double width,
                                     double height)
 {
-    cairo_surface_t *surface =
-        o->format == PAGE_PDF ? cairo_pdf_surface_create_for_stream(take, sink, width, height)
-                              : cairo_svg_surface_create_for_stream(take, sink, width, height);
+    cairo_surface_t *surface = o->format == PAGE_PDF
+                                   ? cairo_pdf_surface_create_for_stream(take, sink, width, height)
+                                   : cairo_svg_surface_create_for_stream(take, sink, width, height);
     if (o->format == PAGE_PDF)
         set_metadata(surface, o);
     else
@@ -207,8 +214,9 @@ static cairo_status_t write_vector(const struct scene *scene, const struct page_
     struct grid grid = cut(scene, o);
     bool paper = o->paper_width_pt > 0;
     double scale = o->width_pt > 0 ? o->width_pt / screen_width(scene) : 1;
-    cairo_surface_t *surface = new_surface(o, sink, paper ? o->paper_width_pt : screen_width(scene) * scale,
-                                           paper ? o->paper_height_pt : screen_height(scene) * scale);
+    cairo_surface_t *surface =
+        new_surface(o, sink, paper ? o->paper_width_pt : screen_width(scene) * scale,
+                    paper ? o->paper_height_pt : screen_height(scene) * scale);
     cairo_t *cr = cairo_create(surface);
     unsigned count = page_count(scene, o), across = count / grid.down, number = 0;
     for (unsigned y = 0; paper && y < grid.down; y++)
@@ -264,7 +272,8 @@ struct page_file {
 
 static const char *begin_file(struct page_file *f, const struct page_options *o, const char *path)
 {
-    *f = (struct page_file){.options = *o, .path = memory_copied(path), .part = memory_printed("%s.part", path)};
+    *f = (struct page_file){
+        .options = *o, .path = memory_copied(path), .part = memory_printed("%s.part", path)};
     f->sink.f = fopen(f->part, "wbe");
     return f->sink.f ? NULL : strerror(errno);
 }

@@ -14,7 +14,8 @@ struct page_options {
     enum page_format format;
     double paper_width_pt, paper_height_pt; /* 0: one page as large as the drawing */
     double width_pt;                        /* scaled to this width; 0: natural size */
-    double shrink; /* paper: rows may be made smaller, down to this scale, to fit a page; 0: as they are */
+    double
+        shrink; /* paper: rows may be made smaller, down to this scale, to fit a page; 0: as they are */
     const char *title;
     time_t date;
     struct paint_theme theme;
@@ -27,7 +28,8 @@ struct page_options {
 unsigned page_count(const struct scene *scene, const struct page_options *options);
 
 /* Paints one of them, its corner at 0, 0. */
-void page_paint(cairo_t *cr, const struct scene *scene, const struct page_options *options, unsigned page);
+void page_paint(cairo_t *cr, const struct scene *scene, const struct page_options *options,
+                unsigned page);
 
 /* Writes the file, under another name first, so that an error leaves no half one.  NULL, or
  * what went wrong. */

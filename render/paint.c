@@ -18,7 +18,8 @@ struct painter {
     double alpha;    /* below 1: what is drawn now steps back */
 };
 
-static const struct target_colour red = {0.75, 0, 0.1}, amber = {0.9, 0.62, 0}, violet = {0.6, 0.2, 0.6};
+static const struct target_colour red = {0.75, 0, 0.1}, amber = {0.9, 0.62, 0},
+                                  violet = {0.6, 0.2, 0.6};
 
 void paint_turn(cairo_t *cr)
 {
@@ -47,7 +48,8 @@ static void set_colour(const struct painter *p, struct target_colour c)
 }
 
 /* Upright, whichever way the scene is drawn. */
-static void show_text(const struct painter *p, double x, double y, const char *text, double size, bool bold)
+static void show_text(const struct painter *p, double x, double y, const char *text, double size,
+                      bool bold)
 {
     if (!p->scene->vertical) {
         lettering_show(p->cr, x, y, text, size, bold);
@@ -83,7 +85,8 @@ static bool row_seen(const struct painter *p, uint32_t row)
 
 /* A filled shape.  A circle is a point drawn with a round pen: one stroke, where an arc is
  * four curves. */
-static void fill_shape(const struct painter *p, enum target_shape shape, double x, double y, double half)
+static void fill_shape(const struct painter *p, enum target_shape shape, double x, double y,
+                       double half)
 {
     if (shape == SHAPE_SQUARE) {
         cairo_rectangle(p->cr, x - half, y - half, 2 * half, 2 * half);
@@ -225,7 +228,8 @@ static void paint_side(const struct painter *p, const struct scene_mark *m)
 {
     uint8_t stands = m->event->stands;
     for (int side = -1; side <= 1; side += 2) {
-        if (stands != STANDS_AS(ORDER_UNKNOWN) && stands != 1 + (side < 0 ? ORDER_BEFORE : ORDER_AFTER))
+        if (stands != STANDS_AS(ORDER_UNKNOWN) &&
+            stands != 1 + (side < 0 ? ORDER_BEFORE : ORDER_AFTER))
             continue;
         set_colour(p, paint_standing(stands));
         cairo_rectangle(p->cr, m->x_pt + side * (HALF + 2.3) - 0.8, m->y_pt - HALF - 1.5, 1.6,
@@ -263,7 +267,8 @@ static bool wanted(const struct paint_selection *s, const struct scene_mark *m)
     }
 }
 
-static void paint_mark(struct painter *p, const struct scene_mark *m, const struct paint_selection *s)
+static void paint_mark(struct painter *p, const struct scene_mark *m,
+                       const struct paint_selection *s)
 {
     bool stands = s && s->stands && m->event->stands && m->state == EVENT_ORDERED;
     struct target_colour colour = stands ? paint_standing(m->event->stands) : m->colour;
@@ -320,7 +325,8 @@ static void paint_texts(const struct painter *p)
 }
 
 /* A stretch of time that is left out: two jagged lines, and how long it was. */
-static void paint_jag(const struct painter *p, const struct scene_jag *jag, double above, double below)
+static void paint_jag(const struct painter *p, const struct scene_jag *jag, double above,
+                      double below)
 {
     char text[32];
     if (jag->x_pt > p->to || jag->x_pt + jag->width_pt < p->from)
@@ -407,7 +413,8 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
 static void paint_row_name(const struct painter *p, uint32_t row, double x0, double y)
 {
     set_colour(p, p->scene->rows[row].colour);
-    double x = p->scene->vertical ? x0 : 8, up = p->scene->vertical ? p->scene->line_pt - 5 : SCENE_NAME_PT * 0.65;
+    double x = p->scene->vertical ? x0 : 8,
+           up = p->scene->vertical ? p->scene->line_pt - 5 : SCENE_NAME_PT * 0.65;
     show_text(p, x, y - up, p->scene->rows[row].label, SCENE_NAME_PT, false);
 }
 
@@ -441,7 +448,8 @@ static void paint_notes(struct painter *p)
     }
 }
 
-void paint_name(cairo_t *cr, const struct scene *scene, uint32_t row, const struct paint_theme *theme)
+void paint_name(cairo_t *cr, const struct scene *scene, uint32_t row,
+                const struct paint_theme *theme)
 {
     struct painter p = {.cr = cr, .scene = scene, .theme = theme, .alpha = 1};
     paint_row_name(&p, row, 4, 0);
@@ -450,18 +458,24 @@ void paint_name(cairo_t *cr, const struct scene *scene, uint32_t row, const stru
 void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
                  const struct paint_part *part, const struct paint_selection *selection)
 {
-    struct painter p = {.cr = cr, .scene = scene, .theme = theme, .part = part,
-                        .from = part->from_pt, .to = part->to_pt, .alpha = 1};
+    struct painter p = {.cr = cr,
+                        .scene = scene,
+                        .theme = theme,
+                        .part = part,
+                        .from = part->from_pt,
+                        .to = part->to_pt,
+                        .alpha = 1};
     if (theme->names)
         paint_row_names(&p);
-    double above = part->first_row < scene->row_count ? scene->rows[part->first_row].y_pt
-                                                      : scene->top_pt;
+    double above =
+        part->first_row < scene->row_count ? scene->rows[part->first_row].y_pt : scene->top_pt;
     double below = part->last_row ? scene->rows[part->last_row - 1].y_pt : scene->bottom_pt;
     above -= scene->line_pt;
     below += scene->row_pt - scene->line_pt;
     double ruler = scene->tick_count && part->first_row == 0 ? scene->ruler_pt : 0;
     cairo_save(cr);
-    cairo_rectangle(cr, part->from_pt, above - ruler, part->to_pt - part->from_pt, below - above + ruler);
+    cairo_rectangle(cr, part->from_pt, above - ruler, part->to_pt - part->from_pt,
+                    below - above + ruler);
     cairo_clip(cr);
     paint_columns(&p, selection, above, below);
     if (ruler)

@@ -18,11 +18,11 @@ struct paint_theme {
  * on their right; concurrent ones are faint; where it is not known, by a bar on either side. */
 struct paint_selection {
     struct ref selected, second; /* line 0: none */
-    bool stands;                 /* colour marks by how they stand to the selected one */
+    bool stands; /* colour marks by how they stand to the selected one */
     bool past, future, concurrent; /* with stands: paint those at all */
-    const struct ref *found;     /* hits of a search, by line and number */
+    const struct ref *found; /* hits of a search, by line and number */
     size_t found_count;
-    const struct ref *chain;     /* a way through the picture, from event to event */
+    const struct ref *chain; /* a way through the picture, from event to event */
     size_t chain_count;
 };
 
@@ -37,7 +37,8 @@ struct paint_part {
 void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
                  const struct paint_part *part, const struct paint_selection *selection);
 /* One name, its row's middle at y 0. */
-void paint_name(cairo_t *cr, const struct scene *scene, uint32_t row, const struct paint_theme *theme);
+void paint_name(cairo_t *cr, const struct scene *scene, uint32_t row,
+                const struct paint_theme *theme);
 /* Exchanges x and y, to draw a vertical scene. */
 void paint_turn(cairo_t *cr);
 double paint_brightness(bool dark); /* of the ground, 0 to 1 */

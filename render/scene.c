@@ -53,7 +53,8 @@ static char *cluster_label(const struct builder *b, const struct shown_row *row)
     if (cluster)
         bytes = (int)strlen(first = cluster->name), same = true;
     if (row->member_count)
-        label = memory_printed("{%.*s%s ×%u}", bytes, first, same ? "" : "…", row->member_count + 1);
+        label =
+            memory_printed("{%.*s%s ×%u}", bytes, first, same ? "" : "…", row->member_count + 1);
     return label;
 }
 
@@ -169,12 +170,10 @@ static uint32_t stub_line(const struct builder *b, const struct shown_event *e)
 }
 
 /* Some stubs say where they lead: those of every STUB_VISITS-th event of their line, wherever a window begins. */
-static bool is_named(const struct shown_event *e)
-{
-    return e->at.number % STUB_VISITS == 2;
-}
+static bool is_named(const struct shown_event *e) { return e->at.number % STUB_VISITS == 2; }
 
-static void name_stubs(struct builder *b, struct placed_mark *marks, uint32_t count, struct extent *extents)
+static void name_stubs(struct builder *b, struct placed_mark *marks, uint32_t count,
+                       struct extent *extents)
 {
     for (uint32_t i = 0; i < count && !b->scene->vertical; i++) {
         struct placed_mark *m = &marks[i];
@@ -224,7 +223,8 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
         add_text(b, left + 2, words_y(scene, mark.y_pt), text);
     }
     if (p->stub) {
-        add_text(b, column->x_pt + (column->slots - 1) * SCENE_SLOT_PT + 5.5, mark.y_pt + 3, p->stub);
+        add_text(b, column->x_pt + (column->slots - 1) * SCENE_SLOT_PT + 5.5, mark.y_pt + 3,
+                 p->stub);
         struct scene_text *t = &scene->texts[scene->text_count - 1];
         t->size_pt = STUB_PT;
         t->height_pt = STUB_PT * 1.2;
@@ -333,7 +333,9 @@ static void build(struct builder *b)
     scene->vertical = b->options->vertical;
     scene->row_pt = scene->vertical ? SCENE_LANE_PT : SCENE_ROW_PT;
     scene->line_pt = scene->vertical ? SCENE_LANE_PT / 6 : SCENE_ROW_PT / 2;
-    scene->ruler_pt = !b->options->column_ns ? 0 : scene->vertical ? SCENE_RULER_PT * 4 : SCENE_RULER_PT;
+    scene->ruler_pt = !b->options->column_ns ? 0
+                      : scene->vertical      ? SCENE_RULER_PT * 4
+                                             : SCENE_RULER_PT;
     if (b->options->title && *b->options->title) {
         build_note(b, 10, y, b->options->title, 11, true);
         y += 20;

@@ -10,8 +10,22 @@
 #define CELL 3 /* characters a column */
 
 enum glyph {
-    BLANK, SOLID, THIN, DASHED, OPEN_CIRCLE, CIRCLE, OPEN_SQUARE, SQUARE, PENDING, BAD,
-    SHAFT, UP, DOWN, CROSS, GAP, GLYPHS
+    BLANK,
+    SOLID,
+    THIN,
+    DASHED,
+    OPEN_CIRCLE,
+    CIRCLE,
+    OPEN_SQUARE,
+    SQUARE,
+    PENDING,
+    BAD,
+    SHAFT,
+    UP,
+    DOWN,
+    CROSS,
+    GAP,
+    GLYPHS
 };
 
 static const char *const unicode[GLYPHS] = {" ", "━", "─", "╌", "○", "●", "□", "■",
@@ -196,7 +210,8 @@ void text_write(const struct scene *scene, const struct book *book,
     for (uint32_t i = 0; i < scene->gap_count; i++)
         *cell(&canvas, edge_of(scene, scene->gaps[i].x_pt), 2 * scene->gaps[i].row) = GAP;
     uint32_t step = canvas.width;
-    if (options->width && options->width > names + 4 * CELL && options->width < names + canvas.width)
+    if (options->width && options->width > names + 4 * CELL &&
+        options->width < names + canvas.width)
         step = (uint32_t)(options->width - names) / CELL * CELL;
     for (uint32_t from = 0; from < canvas.width; from += step) {
         if (from)

@@ -210,7 +210,8 @@ static void start_loop(struct server *server)
     interrupt.data = terminate.data = server;
     ev_async_start(server->loop, &server->taken);
     server->taker = taker_new(tell_loop, server);
-    if (taker_runs(server->taker)) /* taking comes first: programs wait for that, not for the order */
+    if (taker_runs(
+            server->taker)) /* taking comes first: programs wait for that, not for the order */
         setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LOOP_NICE);
     ev_timer_start(server->loop, &server->poll);
     ev_timer_start(server->loop, &server->feed);
@@ -234,10 +235,12 @@ static void finish(struct server *server)
     }
     for (size_t i = 0; i < server->runs.count; i++) {
         if (!server->quiet && server->runs.items[i]->live)
-            log_line("run %u: %s: %llu events", server->runs.items[i]->number, server->runs.items[i]->file,
+            log_line("run %u: %s: %llu events", server->runs.items[i]->number,
+                     server->runs.items[i]->file,
                      (unsigned long long)order_figures(server->runs.items[i]->order).events);
         if (server->stopping && order_count(server->runs.items[i]->order) > QUICK_EVENTS)
-            tracefile_close(server->runs.items[i]->trace); /* the system is quicker with the memory */
+            tracefile_close(
+                server->runs.items[i]->trace); /* the system is quicker with the memory */
         else
             run_free(server->runs.items[i]);
     }

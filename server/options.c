@@ -43,14 +43,27 @@ static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct server_options *o = state->input;
     switch (key) {
-    case 'l': return take_endpoint(o, value);
-    case 'o': o->output = value; return 0;
-    case KEEP: return take_size(o, value, "--keep ");
-    case CLIENT: o->client = (int)strtol(value, NULL, 10); return 0;
-    case STDIO: o->stdio = true; return 0;
-    case ONCE: o->once = true; return 0;
-    case 'q': o->quiet = true; return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    case 'l':
+        return take_endpoint(o, value);
+    case 'o':
+        o->output = value;
+        return 0;
+    case KEEP:
+        return take_size(o, value, "--keep ");
+    case CLIENT:
+        o->client = (int)strtol(value, NULL, 10);
+        return 0;
+    case STDIO:
+        o->stdio = true;
+        return 0;
+    case ONCE:
+        o->once = true;
+        return 0;
+    case 'q':
+        o->quiet = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -58,20 +71,24 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Who is served:", 1},
     {"listen", 'l', "ENDPOINT", 0,
      "unix:PATH or tcp:HOST:PORT; may be repeated; default: unix:$XDG_RUNTIME_DIR/poet.sock; beyond "
-     "the loopback network both sides need the same secret in $POET_TOKEN", 1},
+     "the loopback network both sides need the same secret in $POET_TOKEN",
+     1},
     {"stdio", STDIO, NULL, 0,
      "speak with one viewer on standard input and output: about FILE, else for the server that "
-     "listens here; what `poet view ssh:HOST` starts", 1},
+     "listens here; what `poet view ssh:HOST` starts",
+     1},
     {"once", ONCE, NULL, 0, "end when the last program and viewer are gone", 1},
     {"client", CLIENT, "DESCRIPTOR", OPTION_HIDDEN, "the one client that started it", 1},
     {NULL, 0, NULL, 0, "Where runs go:", 2},
     {"output", 'o', "FILE|DIR/", 0,
      "write the first run to FILE, the next ones beside it with a number; or PROGRAM-TIME.poet into "
-     "DIR for each run; default: $XDG_STATE_HOME/poet/ (~/.local/state/poet/)", 2},
+     "DIR for each run; default: $XDG_STATE_HOME/poet/ (~/.local/state/poet/)",
+     2},
     {"keep", KEEP, "SIZE", 0,
      "keep only the newest part of a run: SIZE bytes (suffix K, M, G) at most on disk, and in memory "
      "about three times as much at most, and 200 bytes a line, 20 of one that has ended (its mutex is destroyed); "
-     "default: $POET_KEEP, else everything", 2},
+     "default: $POET_KEEP, else everything",
+     2},
     {"quiet", 'q', NULL, 0, "log nothing but errors", 2},
     {0}};
 static const struct argp argp = {

@@ -31,8 +31,8 @@ static uint32_t add(struct making *m, uint32_t line, uint32_t thread, uint32_t t
     struct execution *x = m->x;
     uint32_t i = x->count++;
     x->point[i] = point;
-    x->arrivals[i] = (struct arrival){.at = {line, ++m->numbers[line]}, .type = type,
-                                      .thread = thread};
+    x->arrivals[i] =
+        (struct arrival){.at = {line, ++m->numbers[line]}, .type = type, .thread = thread};
     if (!x->shared[line] && m->last_on_line[line])
         edge(x, m->last_on_line[line] - 1, i);
     if (x->shared[line] && type == TAKEN)
@@ -186,12 +186,15 @@ void execution_lose(struct execution *x, unsigned seed)
             x->lost[i + 1] = x->lost[i];
 }
 
-static bool is_told(const struct execution *x, uint32_t i) { return execution_random(&(unsigned){i * 77u + x->count}, 2); }
+static bool is_told(const struct execution *x, uint32_t i)
+{
+    return execution_random(&(unsigned){i * 77u + x->count}, 2);
+}
 
 enum precedence execution_compare(const struct execution *x, uint32_t a, uint32_t b)
 {
     uint32_t p = x->point[a], q = x->point[b];
-    return p == q             ? ORDER_SAME
+    return p == q            ? ORDER_SAME
            : x->before[p][q] ? ORDER_BEFORE
            : x->before[q][p] ? ORDER_AFTER
                              : ORDER_CONCURRENT;
@@ -224,9 +227,12 @@ void execution_feed_part(const struct execution *x, struct order *order, unsigne
         shuffled[k] = t;
     }
     for (uint32_t i = first; i < end; i++) {
-        if (x->lost[shuffled[i]]) { /* some numbers are told to be lost, others only missed at the end */
+        if (x->lost
+                [shuffled
+                     [i]]) { /* some numbers are told to be lost, others only missed at the end */
             if (is_told(x, shuffled[i]))
-                order_lost(order, x->arrivals[shuffled[i]].at.line, x->arrivals[shuffled[i]].at.number, 1);
+                order_lost(order, x->arrivals[shuffled[i]].at.line,
+                           x->arrivals[shuffled[i]].at.number, 1);
             continue;
         }
         struct arrival a = x->arrivals[shuffled[i]];

@@ -3,8 +3,8 @@
 const char *question_name(unsigned what)
 {
     switch (what) {
-#define Q(number, NAME, name) \
-    case number:              \
+#define Q(number, NAME, name)                                                                      \
+    case number:                                                                                   \
         return #NAME;
         QUESTIONS(Q)
 #undef Q
@@ -16,8 +16,8 @@ const char *question_name(unsigned what)
 const char *part_name(unsigned part)
 {
     switch (part) {
-#define P(number, NAME) \
-    case number:        \
+#define P(number, NAME)                                                                            \
+    case number:                                                                                   \
         return #NAME;
         PARTS(P)
 #undef P

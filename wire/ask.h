@@ -11,27 +11,27 @@
 #include "wire/message.h"
 
 /* One row a question: number, NAME, name.  These are about the server: */
-#define SERVER_QUESTIONS(Q)                                                       \
-    Q(1, RUNS, runs)       /* which runs are there? */                            \
+#define SERVER_QUESTIONS(Q)                                                                        \
+    Q(1, RUNS, runs)       /* which runs are there? */                                                   \
     Q(2, SELECT, select)   /* speak of this run from now on */
 
 /* These are about the run that was selected: server/answer has a `question_NAME`, in lower case,
  * for each. */
-#define RUN_QUESTIONS(Q)                                                          \
-    Q(16, WINDOW, window)  /* placed events, please */                            \
-    Q(17, STANDS, stands)  /* how do these events stand to this one? */           \
-    Q(18, DENSITY, density) /* how many events, how long blocked, per row and pixel */ \
-    Q(19, DUMP, dump)      /* every event once */                                 \
-    Q(20, ORDER, order)    /* how do these events stand to each other? */         \
-    Q(21, WHY, why)        /* a chain of events that makes one come before the other */ \
-    Q(22, COUNT, count)    /* how many events are before, after, concurrent with one? */ \
-    Q(23, STAT, stat)      /* the figures of the run */                           \
-    Q(24, WAITS, waits)    /* who waits for what at the end, who holds it? */     \
-    Q(25, SEARCH, search)  /* which events are of these types, on these lines, ...? */ \
-    Q(26, LIST, list)      /* some events in the order of the log */              \
-    Q(27, STEP, step)      /* the next event from one, along its line or the order */ \
-    Q(28, SITES, sites)    /* every place that something was called from */       \
-    Q(29, FETCH, fetch)    /* a part of the run's trace file, as it is now */     \
+#define RUN_QUESTIONS(Q)                                                                           \
+    Q(16, WINDOW, window)  /* placed events, please */                                              \
+    Q(17, STANDS, stands)  /* how do these events stand to this one? */                             \
+    Q(18, DENSITY, density) /* how many events, how long blocked, per row and pixel */             \
+    Q(19, DUMP, dump)      /* every event once */                                                       \
+    Q(20, ORDER, order)    /* how do these events stand to each other? */                             \
+    Q(21, WHY, why)        /* a chain of events that makes one come before the other */                   \
+    Q(22, COUNT, count)    /* how many events are before, after, concurrent with one? */              \
+    Q(23, STAT, stat)      /* the figures of the run */                                                 \
+    Q(24, WAITS, waits)    /* who waits for what at the end, who holds it? */                         \
+    Q(25, SEARCH, search)  /* which events are of these types, on these lines, ...? */              \
+    Q(26, LIST, list)      /* some events in the order of the log */                                    \
+    Q(27, STEP, step)      /* the next event from one, along its line or the order */                   \
+    Q(28, SITES, sites)    /* every place that something was called from */                           \
+    Q(29, FETCH, fetch)    /* a part of the run's trace file, as it is now */                         \
     Q(30, LINES, lines)    /* tell me of these lines */
 
 #define QUESTIONS(Q) SERVER_QUESTIONS(Q) RUN_QUESTIONS(Q)
@@ -45,6 +45,7 @@ enum ask {
 #define ASK_LIMIT 64u /* all numbers of questions are below */
 
 /* What the parts of answers are: number, NAME. */
+/* clang-format off */
 #define PARTS(P)                                                                  \
     P(0, END)      /* nothing: the end of an answer whose length was not known */ \
     P(1, REFUSAL)  /* why there is no answer */                                   \
@@ -59,6 +60,7 @@ enum ask {
     P(16, LISTED)  /* of LIST: where to go on */                                  \
     P(17, SITES)   P(18, BYTES)                                                   \
     P(19, NOW)     /* of WAITS: the time of the latest event */
+/* clang-format on */
 
 enum part {
 #define P(number, NAME) PART_##NAME = number,

@@ -9,7 +9,8 @@
 
 /* With the run of SELECT. */
 enum select_flag {
-    SELECT_NAMED_LINES = 1 /* of more than LIMIT_LINES_TOLD lines only those are told that answers name */
+    SELECT_NAMED_LINES =
+        1 /* of more than LIMIT_LINES_TOLD lines only those are told that answers name */
 };
 
 /* Anchors of a window. */
@@ -39,36 +40,37 @@ struct window_request {
     int32_t from;
     uint32_t columns;
     bool fold;
-    int64_t time_ns;        /* of ANCHOR_TIME */
-    uint64_t column_ns;     /* not 0: placed by time, a column is this long, order permitting */
+    int64_t time_ns; /* of ANCHOR_TIME */
+    uint64_t column_ns; /* not 0: placed by time, a column is this long, order permitting */
     struct shown_move *moves;
     uint32_t move_count;
-    uint32_t *rows;         /* lines; none means all that are drawn */
-    uint8_t *joined;        /* by row: 1: in a cluster with the one before; NULL: none is */
+    uint32_t *rows; /* lines; none means all that are drawn */
+    uint8_t *joined; /* by row: 1: in a cluster with the one before; NULL: none is */
     uint32_t row_count;
-    uint32_t most_rows;     /* not 0, and no rows: of more lines than this only those with events in the
+    uint32_t most_rows; /* not 0, and no rows: of more lines than this only those with events in the
                              * window get rows, at most so many */
 };
 
 /* A run from far away: events per row and pixel. */
 struct density_request {
-    bool by_time;     /* else by position in the log */
-    bool blocked;     /* blocked stretches, too: that takes a look at every event */
+    bool by_time; /* else by position in the log */
+    bool blocked; /* blocked stretches, too: that takes a look at every event */
     int64_t from, to; /* positions or ns; to <= from: the whole run */
     uint32_t pixels;
-    uint32_t *rows;   /* lines; none means all that are drawn */
-    uint8_t *joined;  /* as in a window */
+    uint32_t *rows; /* lines; none means all that are drawn */
+    uint8_t *joined; /* as in a window */
     uint32_t row_count;
 };
 
 /* Which events: those of these types, on these lines, called from these places, with such a text. */
 struct search_request {
-    uint64_t from;   /* position to begin at; backwards: the first one that is not looked at */
+    uint64_t from; /* position to begin at; backwards: the first one that is not looked at */
     bool backwards;
-    bool any;        /* one of the conditions is enough; else all that are given must hold */
-    bool count;      /* look further once `limit` hits are told, to count the rest */
-    bool expression; /* text is a regular expression, as of PCRE2; else a part of a text, in any case */
-    uint32_t limit;  /* of hits to tell */
+    bool any; /* one of the conditions is enough; else all that are given must hold */
+    bool count; /* look further once `limit` hits are told, to count the rest */
+    bool
+        expression; /* text is a regular expression, as of PCRE2; else a part of a text, in any case */
+    uint32_t limit; /* of hits to tell */
     uint32_t *types, *lines;
     uint32_t type_count, line_count;
     struct asked_site {
@@ -83,15 +85,15 @@ struct search_request {
 struct stands_request {
     struct ref about;
     uint64_t *positions; /* of events in the log */
-    uint32_t count;      /* at most LIMIT_STANDS */
+    uint32_t count; /* at most LIMIT_STANDS */
 };
 
 /* Ways to step from an event. */
 enum asked_step {
-    STEP_LINE_BACK,    /* the event before it on its line */
-    STEP_LINE_ON,      /* the next one */
-    STEP_CAUSE,        /* the nearest event before it that is on another line */
-    STEP_EFFECT,       /* the nearest one after it */
+    STEP_LINE_BACK, /* the event before it on its line */
+    STEP_LINE_ON, /* the next one */
+    STEP_CAUSE, /* the nearest event before it that is on another line */
+    STEP_EFFECT, /* the nearest one after it */
     STEPS
 };
 

@@ -134,10 +134,11 @@ static struct addrinfo *tcp_address(const char *endpoint, struct error *error)
         return NULL;
     }
     if (!endpoint_is_loopback(found->ai_addr) && !endpoint_token()) {
-        error_set(error,
-                  "%s: only the loopback addresses are served without a secret: set POET_TOKEN to the same "
-                  "text (8 to 255 bytes) on both sides, or use tcp:127.0.0.1:PORT through an ssh tunnel",
-                  endpoint);
+        error_set(
+            error,
+            "%s: only the loopback addresses are served without a secret: set POET_TOKEN to the same "
+            "text (8 to 255 bytes) on both sides, or use tcp:127.0.0.1:PORT through an ssh tunnel",
+            endpoint);
         freeaddrinfo(found);
         return NULL;
     }
@@ -186,9 +187,11 @@ static bool is_own_server(int fd, const char *endpoint, struct error *error)
 {
     struct ucred other = {0};
     socklen_t size = sizeof other;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 && (other.uid == geteuid() || other.uid == 0))
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 &&
+        (other.uid == geteuid() || other.uid == 0))
         return true;
-    error_set(error, "%s: the server there is another user's (%u): not used", endpoint, (unsigned)other.uid);
+    error_set(error, "%s: the server there is another user's (%u): not used", endpoint,
+              (unsigned)other.uid);
     return false;
 }
 

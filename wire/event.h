@@ -46,13 +46,7 @@ enum relation {
 enum event_state { EVENT_ORDERED, EVENT_PENDING, EVENT_CONTRADICTORY };
 
 /* Answer to "how does A stand to B": BEFORE means A happened before B. */
-enum precedence {
-    ORDER_BEFORE,
-    ORDER_AFTER,
-    ORDER_CONCURRENT,
-    ORDER_SAME,
-    ORDER_UNKNOWN
-};
+enum precedence { ORDER_BEFORE, ORDER_AFTER, ORDER_CONCURRENT, ORDER_SAME, ORDER_UNKNOWN };
 
 /* Where a thread is, seen from one line: not there, running there, blocked
  * there, or in it but running on another line now. */

@@ -41,8 +41,8 @@ struct shown_hit {
 struct shown_found {
     bool done;
     uint64_t looked; /* at so many events */
-    uint64_t count;  /* of hits so far, told or not */
-    char *problem;   /* "" none: what is wrong with the expression */
+    uint64_t count; /* of hits so far, told or not */
+    char *problem; /* "" none: what is wrong with the expression */
     struct shown_hit *hits; /* new ones, in the order of the log, or against it if backwards */
     uint32_t hit_count;
 };

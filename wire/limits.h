@@ -9,31 +9,31 @@
 #define LIMIT_TYPES 16384u              /* type codes of one session, types of a run */
 #define LIMIT_KINDS 2048u               /* kinds of lines of a run */
 #define LIMIT_SHAPES 4096u              /* compound records of one session */
-#define LIMIT_AFTER 64u                 /* types that one type comes after, as a program tells them */
-#define LIMIT_STEPS 8u                  /* events of a compound record, per side */
-#define LIMIT_PARTNERS 4096u            /* partners of one event */
-#define LIMIT_GROUP 65536u              /* members of a group */
-#define LIMIT_MODULES 4096u             /* modules of one program */
-#define LIMIT_TEXTS 10000u              /* texts of one event */
-#define LIMIT_LINES (1u << 24)          /* lines of a session, of a run */
-#define LIMIT_SESSIONS 4096u            /* connections at once */
-#define LIMIT_QUEUE_BYTES (64u << 20)   /* one shared queue */
-#define LIMIT_HELD_BYTES (16u << 20)    /* slots kept until their line is announced */
-#define LIMIT_VIEWER_BYTES (64u << 20)  /* unsent answers to one viewer */
-#define LIMIT_COLUMNS 200000u           /* columns of one window */
-#define LIMIT_PIXELS 100000u            /* pixels of one density */
-#define LIMIT_WINDOWS 8u                /* windows that one viewer waits for */
-#define LIMIT_QUESTIONS 8u              /* other questions of one kind, likewise */
-#define LIMIT_SEARCHES 4u               /* searches, likewise */
-#define LIMIT_ASKED 64u                 /* questions that one viewer waits for */
-#define LIMIT_STANDS 100000u            /* events of one question how they stand to another */
-#define LIMIT_HITS 100000u              /* hits that one search tells */
-#define LIMIT_PENDING 10000u            /* pending events in one window */
-#define LIMIT_TOLD 1000u                /* contradictions, pending events in one answer */
-#define LIMIT_SITES 1000000u            /* call sites, likewise */
-#define LIMIT_LINES_TOLD 20000u         /* lines that are told to whoever wants only those that are named */
-#define LIMIT_LINES_ASKED 100000u       /* lines of one question */
-#define LIMIT_LIST 4096u                /* events of one list */
-#define LIMIT_TARGET_BYTES (1u << 20)   /* one target description */
+#define LIMIT_AFTER 64u /* types that one type comes after, as a program tells them */
+#define LIMIT_STEPS 8u /* events of a compound record, per side */
+#define LIMIT_PARTNERS 4096u /* partners of one event */
+#define LIMIT_GROUP 65536u /* members of a group */
+#define LIMIT_MODULES 4096u /* modules of one program */
+#define LIMIT_TEXTS 10000u /* texts of one event */
+#define LIMIT_LINES (1u << 24) /* lines of a session, of a run */
+#define LIMIT_SESSIONS 4096u /* connections at once */
+#define LIMIT_QUEUE_BYTES (64u << 20) /* one shared queue */
+#define LIMIT_HELD_BYTES (16u << 20) /* slots kept until their line is announced */
+#define LIMIT_VIEWER_BYTES (64u << 20) /* unsent answers to one viewer */
+#define LIMIT_COLUMNS 200000u /* columns of one window */
+#define LIMIT_PIXELS 100000u /* pixels of one density */
+#define LIMIT_WINDOWS 8u /* windows that one viewer waits for */
+#define LIMIT_QUESTIONS 8u /* other questions of one kind, likewise */
+#define LIMIT_SEARCHES 4u /* searches, likewise */
+#define LIMIT_ASKED 64u /* questions that one viewer waits for */
+#define LIMIT_STANDS 100000u /* events of one question how they stand to another */
+#define LIMIT_HITS 100000u /* hits that one search tells */
+#define LIMIT_PENDING 10000u /* pending events in one window */
+#define LIMIT_TOLD 1000u /* contradictions, pending events in one answer */
+#define LIMIT_SITES 1000000u /* call sites, likewise */
+#define LIMIT_LINES_TOLD 20000u /* lines that are told to whoever wants only those that are named */
+#define LIMIT_LINES_ASKED 100000u /* lines of one question */
+#define LIMIT_LIST 4096u /* events of one list */
+#define LIMIT_TARGET_BYTES (1u << 20) /* one target description */
 
 #endif

@@ -6,8 +6,8 @@
 const char *message_name(unsigned type)
 {
     switch (type) {
-#define M(number, name) \
-    case number:        \
+#define M(number, name)                                                                            \
+    case number:                                                                                   \
         return #name;
         MESSAGES(M)
 #undef M
@@ -97,10 +97,7 @@ void out_drop(struct out *out, size_t bytes)
     out->size -= bytes;
 }
 
-struct in in_from(const void *data, size_t size)
-{
-    return (struct in){.data = data, .size = size};
-}
+struct in in_from(const void *data, size_t size) { return (struct in){.data = data, .size = size}; }
 
 void in_fail(struct in *in, const char *why)
 {
@@ -174,10 +171,7 @@ void *get_room(struct in *in, size_t count, size_t bytes)
     return p;
 }
 
-size_t in_left(const struct in *in)
-{
-    return in->error ? 0 : in->size - in->at;
-}
+size_t in_left(const struct in *in) { return in->error ? 0 : in->size - in->at; }
 
 bool in_done(struct in *in)
 {

@@ -16,13 +16,16 @@
 #include <stdint.h>
 
 #define WIRE_VERSION 3u          /* of viewers and servers: the same */
-#define WIRE_VERSION_PROGRAM 1u  /* the oldest of programs that is understood: what they say has only grown */
-#define WELCOME_FOLLOWS 1u       /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
+#define WIRE_VERSION_PROGRAM                                                                       \
+    1u  /* the oldest of programs that is understood: what they say has only grown */
+#define WELCOME_FOLLOWS                                                                            \
+    1u       /* in a WELCOME to a program: a thread's queue may follow another (wire/slot.h) */
 #define MESSAGE_MARK 0x4f50u /* "PO" */
 #define MESSAGE_FRAME_BYTES 8u
 #define HELLO_MAGIC 0x54454f50u /* "POET" */
 
 /* One table: number, name.  Below 32 from programs, then from viewers, then from the server. */
+/* clang-format off */
 #define MESSAGES(M)                                                              \
     M(1, HELLO)   /* who connects: a program or a viewer */                      \
     M(2, MODULE)  /* an ELF file mapped into the program */                      \
@@ -54,6 +57,7 @@
     M(83, SELECTED) /* which run is spoken of from now on */                     \
     M(91, LINES_ARE) /* how many, where not all of them are told */              \
     M(96, DAMAGE) /* what of the trace cannot be read */
+/* clang-format on */
 
 enum message {
 #define M(number, name) MESSAGE_##name = number,

@@ -20,20 +20,20 @@ struct shown_via { /* order between two drawn events through lines that are not 
 };
 
 struct shown_row {
-    uint32_t line;       /* the first, if it is a cluster */
-    uint32_t *members;   /* the other lines of a cluster */
-    uint64_t *lefts;     /* events of each of them left of the window */
+    uint32_t line; /* the first, if it is a cluster */
+    uint32_t *members; /* the other lines of a cluster */
+    uint64_t *lefts; /* events of each of them left of the window */
     uint32_t member_count;
     struct presences in; /* at the left edge */
-    uint64_t left;       /* events left of the window, of all its lines */
-    bool open;           /* the line has events or states on both sides: it crosses the left edge */
+    uint64_t left; /* events left of the window, of all its lines */
+    bool open; /* the line has events or states on both sides: it crosses the left edge */
 };
 
 struct shown_window {
     uint64_t generation, anchor, count; /* position of the anchor, length of the log */
     int32_t from;
     uint32_t columns;
-    int64_t time_ns;     /* where column 0 begins, if placed by time */
+    int64_t time_ns; /* where column 0 begins, if placed by time */
     int32_t first, last; /* columns that hold something */
     bool more_left, more_right;
     bool unresolved; /* what some rows have further right was not looked for */
@@ -57,9 +57,10 @@ struct shown_window {
 struct shown_density {
     int64_t from, to;
     uint32_t pixels, row_count;
-    uint32_t *rows;       /* lines */
-    uint32_t *counts;     /* by row, then pixel */
-    uint64_t *blocked_ns; /* the longest stretch that begins there in which only blocked threads were in the line */
+    uint32_t *rows; /* lines */
+    uint32_t *counts; /* by row, then pixel */
+    uint64_t *
+        blocked_ns; /* the longest stretch that begins there in which only blocked threads were in the line */
 };
 
 void put_window(struct out *out, const struct shown_window *window);

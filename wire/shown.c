@@ -212,9 +212,17 @@ void shown_run_free(struct shown_run *run)
 
 void put_stat(struct out *out, const struct shown_stat *s)
 {
-    const uint64_t v[] = {s->lines,      s->hidden_lines, s->events, s->pending,
-                          s->lost,       s->contradictions, s->duplicates, s->untraced,
-                          s->texts,      s->waited_ns,    (uint64_t)s->duration_ns};
+    const uint64_t v[] = {s->lines,
+                          s->hidden_lines,
+                          s->events,
+                          s->pending,
+                          s->lost,
+                          s->contradictions,
+                          s->duplicates,
+                          s->untraced,
+                          s->texts,
+                          s->waited_ns,
+                          (uint64_t)s->duration_ns};
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         put_u64(out, v[i]);
     put_u32(out, s->connected);
@@ -235,8 +243,9 @@ void put_stat(struct out *out, const struct shown_stat *s)
 void get_stat(struct in *in, struct shown_stat *s)
 {
     *s = (struct shown_stat){0};
-    uint64_t *v[] = {&s->lines, &s->hidden_lines, &s->events,     &s->pending,  &s->lost,
-                     &s->contradictions, &s->duplicates, &s->untraced, &s->texts, &s->waited_ns};
+    uint64_t *v[] = {&s->lines, &s->hidden_lines,   &s->events,     &s->pending,
+                     &s->lost,  &s->contradictions, &s->duplicates, &s->untraced,
+                     &s->texts, &s->waited_ns};
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         *v[i] = get_u64(in);
     s->duration_ns = (int64_t)get_u64(in);

@@ -89,11 +89,13 @@ struct shown_stat {
     uint32_t connected;
     bool unfinished;
     bool written; /* unfinished, since a server is still writing it */
-    uint32_t cut_off; /* programs that ended without having sent all that they recorded, as far as anyone knows */
+    uint32_t
+        cut_off; /* programs that ended without having sent all that they recorded, as far as anyone knows */
     uint64_t doubtful; /* events before which more may be than is told */
     struct shown_unseen *unseen;
     uint32_t unseen_count;
-    uint64_t behind_ns, journal_ahead; /* how far the order is behind what was taken; bytes of the journal */
+    uint64_t behind_ns,
+        journal_ahead; /* how far the order is behind what was taken; bytes of the journal */
     char *damage; /* "" none */
 };
 

@@ -30,10 +30,12 @@
 #define SLOT_KEYED 0x0010u    /* partner by key: (key, number_b); a GROUP is always keyed */
 #define SLOT_CLOSES 0x0020u   /* line_a ends with this record's last event on it */
 #define SLOT_TEXT 0x0040u     /* the payload is a text for the last event on line_a */
-#define SLOT_PARTNERS 0x0080u /* the payload is more partners: {u32 line, u32 0, u64 number}; of a
+#define SLOT_PARTNERS                                                                              \
+    0x0080u /* the payload is more partners: {u32 line, u32 0, u64 number}; of a
                               * KEYED receive line is 0, number the second half of one more key */
 #define SLOT_SENDS 0x0100u    /* a RECEIVE that others receive in turn */
-#define SLOT_STREAM 0x0200u   /* KEYED: key is a stream, number_b a byte of it, count how many bytes */
+#define SLOT_STREAM                                                                                \
+    0x0200u   /* KEYED: key is a stream, number_b a byte of it, count how many bytes */
 /* An enum unseen (wire/event.h): for that reason more may be before the events of this record than is
  * told; 0 none. */
 #define SLOT_DOUBT_SHIFT 12
@@ -45,9 +47,9 @@ struct slot {
     uint16_t flags;
     uint32_t payload_bytes;
     uint64_t time_ns; /* the program's monotonic clock */
-    uint64_t site;    /* address of the call, 0 if none */
-    uint32_t line_a;  /* where the (first) event is */
-    uint32_t line_b;  /* line of the partner, or of the other side of a compound; 0 none */
+    uint64_t site; /* address of the call, 0 if none */
+    uint32_t line_a; /* where the (first) event is */
+    uint32_t line_b; /* line of the partner, or of the other side of a compound; 0 none */
     uint64_t number_a;
     uint64_t number_b;
     uint32_t about; /* line that the single events are about, 0 none */
@@ -85,7 +87,7 @@ static inline size_t slots_next(const struct slot *slots, size_t count)
  * ever; index = count & (slots - 1).  Nothing in it is trusted by the server. */
 #define QUEUE_MAGIC 0x51544f50u /* "POTQ" */
 #define QUEUE_HEAD_BYTES 4096u
-#define QUEUE_CLOCK_NS 0u    /* nanoseconds of the monotonic clock */
+#define QUEUE_CLOCK_NS 0u /* nanoseconds of the monotonic clock */
 #define QUEUE_CLOCK_TICKS 1u /* the time-stamp counter; the reader, on the same machine, converts */
 
 struct queue_head {
@@ -93,14 +95,14 @@ struct queue_head {
     uint32_t clock; /* what time_ns counts */
     uint32_t follows; /* 1: the thread had another queue before; what is in that comes first */
     _Alignas(64) _Atomic uint64_t head;
-    _Atomic uint32_t done;         /* the thread has ended: after head nothing comes */
-    _Atomic uint64_t waited_ns;    /* how long the thread was made to wait */
-    _Atomic uint64_t dropped;      /* events that did not fit */
-    _Atomic uint32_t waiting;      /* the thread waits on `moved` (futex(2)) */
-    _Atomic uint64_t unfollowed;   /* synchronising calls that were seen but cannot be followed */
+    _Atomic uint32_t done; /* the thread has ended: after head nothing comes */
+    _Atomic uint64_t waited_ns; /* how long the thread was made to wait */
+    _Atomic uint64_t dropped; /* events that did not fit */
+    _Atomic uint32_t waiting; /* the thread waits on `moved` (futex(2)) */
+    _Atomic uint64_t unfollowed; /* synchronising calls that were seen but cannot be followed */
     _Alignas(64) _Atomic uint64_t tail;
     _Atomic uint32_t asleep; /* the reader wants a WAKE when the queue is half full */
-    _Atomic uint32_t moved;  /* counts how often tail was stored */
+    _Atomic uint32_t moved; /* counts how often tail was stored */
 };
 static_assert(sizeof(struct queue_head) <= QUEUE_HEAD_BYTES, "the head fits its page");
 

@@ -45,15 +45,11 @@ static struct text get_build_id(struct in *in)
 
 #define PUT(type, name) put_##type(out, told->name);
 #define GET(type, name) told->name = get_##type(in);
-#define M(message, fields)                                                     \
-    void put_told_##message(struct out *out, const struct told_##message *told) \
-    {                                                                          \
-        fields(PUT)                                                            \
-    }                                                                          \
-    bool get_told_##message(struct in *in, struct told_##message *told)         \
-    {                                                                          \
-        fields(GET)                                                            \
-        return in_done(in);                                                    \
+#define M(message, fields)                                                                         \
+    void put_told_##message(struct out *out, const struct told_##message *told) { fields(PUT) }    \
+    bool get_told_##message(struct in *in, struct told_##message *told)                            \
+    {                                                                                              \
+        fields(GET) return in_done(in);                                                            \
     }
 TOLD(M)
 #undef M
@@ -154,8 +150,8 @@ bool get_told_shape(struct in *in, struct told_shape *told)
 {
     told->code = get_u16(in);
     told->count = get_u16(in);
-    if (told->code < SHAPE_COMPOUND || told->code - SHAPE_COMPOUND >= LIMIT_SHAPES || told->count == 0 ||
-        told->count > LIMIT_STEPS)
+    if (told->code < SHAPE_COMPOUND || told->code - SHAPE_COMPOUND >= LIMIT_SHAPES ||
+        told->count == 0 || told->count > LIMIT_STEPS)
         in_fail(in, "a shape has a bad code or number of steps");
     if (in->error)
         told->count = 0;

@@ -26,6 +26,7 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
 #define TOLD_LABEL_BYTES 256u
 
 /* opens a line */
+/* clang-format off */
 #define TOLD_LINE(F)                                                                                   \
     F(u32, code)                                                                                       \
     F(u64, high) /* its identity: the same in all programs that have it */                             \
@@ -35,7 +36,8 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
     F(u64, entry)  /* of a task: where the function is that it runs */                                 \
     F(text, kind)                                                                                      \
     F(text, name)
-#define LINE_SHARED 1u  /* its succession is no order */
+/* clang-format on */
+#define LINE_SHARED 1u /* its succession is no order */
 #define LINE_FOLLOWS 2u /* its first event comes after the last one of the thread that tells it */
 
 /* an ELF file mapped into the program */
@@ -48,24 +50,26 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
 #define TOLD_TEXT(F) F(u32, line) F(u64, number) F(text, text)
 /* numbers of a line that were taken and are never sent */
 #define TOLD_LOST(F) F(u32, line) F(u64, first) F(u64, count)
-#define TOLD_THREAD(F) F(u32, slots)       /* of its queue, whose descriptor comes with it */
-#define TOLD_DESCRIBE(F) F(label, name)     /* one more environment */
+#define TOLD_THREAD(F) F(u32, slots) /* of its queue, whose descriptor comes with it */
+#define TOLD_DESCRIBE(F) F(label, name) /* one more environment */
 #define TOLD_OBJECT(F) F(u32, line) F(u64, object)
 #define TOLD_UNSEEN(F) F(u8, reason) F(text, about) /* an enum unseen */
-#define TOLD_SENT(F) F(u8, all) /* of queues that are the program's own memory: 0 more may be in them, 1 no more */
-#define TOLD_CLOSE(F) F(u32, line) F(u64, last)     /* its object is gone; the number of its last event */
+#define TOLD_SENT(F)                                                                               \
+    F(u8, all) /* of queues that are the program's own memory: 0 more may be in them, 1 no more */
+#define TOLD_CLOSE(F)                                                                              \
+    F(u32, line) F(u64, last) /* its object is gone; the number of its last event */
 
-#define TOLD(M)                                                                                        \
-    M(line, TOLD_LINE)                                                                                 \
-    M(module, TOLD_MODULE)                                                                             \
-    M(kind, TOLD_KIND)                                                                                 \
-    M(text, TOLD_TEXT)                                                                                 \
-    M(lost, TOLD_LOST)                                                                                 \
-    M(thread, TOLD_THREAD)                                                                             \
-    M(describe, TOLD_DESCRIBE)                                                                         \
-    M(object, TOLD_OBJECT)                                                                             \
-    M(unseen, TOLD_UNSEEN)                                                                             \
-    M(sent, TOLD_SENT)                                                                                 \
+#define TOLD(M)                                                                                    \
+    M(line, TOLD_LINE)                                                                             \
+    M(module, TOLD_MODULE)                                                                         \
+    M(kind, TOLD_KIND)                                                                             \
+    M(text, TOLD_TEXT)                                                                             \
+    M(lost, TOLD_LOST)                                                                             \
+    M(thread, TOLD_THREAD)                                                                         \
+    M(describe, TOLD_DESCRIBE)                                                                     \
+    M(object, TOLD_OBJECT)                                                                         \
+    M(unseen, TOLD_UNSEEN)                                                                         \
+    M(sent, TOLD_SENT)                                                                             \
     M(close, TOLD_CLOSE)
 
 /* the types of fields */
@@ -75,11 +79,11 @@ typedef uint64_t told_u64;
 typedef struct text told_text, told_label, told_build_id;
 
 #define F(type, name) told_##type name;
-#define M(message, fields)                                                                             \
-    struct told_##message {                                                                            \
-        fields(F)                                                                                      \
-    };                                                                                                 \
-    void put_told_##message(struct out *out, const struct told_##message *told);                       \
+#define M(message, fields)                                                                         \
+    struct told_##message {                                                                        \
+        fields(F)                                                                                  \
+    };                                                                                             \
+    void put_told_##message(struct out *out, const struct told_##message *told);                   \
     bool get_told_##message(struct in *in, struct told_##message *told);
 TOLD(M)
 #undef M
@@ -90,12 +94,12 @@ TOLD(M)
 /* Who connects.  Of a viewer only the role is sent. */
 struct told_hello {
     uint32_t version; /* put_ sends WIRE_VERSION */
-    uint8_t role;     /* an enum role */
+    uint8_t role; /* an enum role */
     struct text run, environment, path, host;
     uint32_t pid;
-    uint64_t instance;           /* no other process has it */
-    uint64_t clock_ns, wall_ns;  /* one moment on both of its clocks */
-    uint32_t argument_count;     /* so many texts follow */
+    uint64_t instance; /* no other process has it */
+    uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
+    uint32_t argument_count; /* so many texts follow */
 };
 void put_told_hello(struct out *out, const struct told_hello *told);
 /* Without the arguments: each is a get_told_argument, and in_done tells whether they were all. */
@@ -126,7 +130,8 @@ bool get_told_shape(struct in *in, struct told_shape *told);
 struct told_rename {
     uint32_t line;
     struct text name;
-    uint64_t since; /* number of its last event then; 0 (which older files do not have): not known */
+    uint64_t
+        since; /* number of its last event then; 0 (which older files do not have): not known */
 };
 void put_told_rename(struct out *out, const struct told_rename *told);
 bool get_told_rename(struct in *in, struct told_rename *told);
@@ -134,7 +139,8 @@ bool get_told_rename(struct in *in, struct told_rename *told);
 /* In a trace file: what a program was made to wait, dropped, did not follow. */
 struct told_losses {
     uint64_t waited_ns, dropped, unfollowed;
-    uint64_t left, left_told; /* lost with its end; those of them whose numbers were told.  Older files have neither. */
+    uint64_t left,
+        left_told; /* lost with its end; those of them whose numbers were told.  Older files have neither. */
 };
 void put_told_losses(struct out *out, const struct told_losses *told);
 bool get_told_losses(struct in *in, struct told_losses *told);

@@ -5,10 +5,14 @@
 const char *unseen_text(unsigned reason)
 {
     switch (reason) {
-#define R(number, name, hides, text) case number: return text;
+#define R(number, name, hides, text)                                                               \
+    case number:                                                                                   \
+        return text;
         UNSEEN_REASONS(R)
 #undef R
-#define R(number, name, text) case number: return text;
+#define R(number, name, text)                                                                      \
+    case number:                                                                                   \
+        return text;
         UNANSWERED_REASONS(R)
 #undef R
     default:
@@ -19,9 +23,11 @@ const char *unseen_text(unsigned reason)
 const char *unseen_name(unsigned reason)
 {
     static const char *const names[] = {
-        NULL, "lost", "stream", "thread", "barrier", "signal", "object", "handler", "futex", "atomic",
-        "runtime", NULL, NULL, NULL, NULL, NULL, "pending", "contradictory", "forgotten", "gone", "damaged"};
-    _Static_assert(UNSEEN_COUNT == 11 && UNANSWERED_COUNT == sizeof names / sizeof *names, "a name each");
+        NULL,      "lost",  "stream",  "thread",        "barrier",   "signal", "object",
+        "handler", "futex", "atomic",  "runtime",       NULL,        NULL,     NULL,
+        NULL,      NULL,    "pending", "contradictory", "forgotten", "gone",   "damaged"};
+    _Static_assert(UNSEEN_COUNT == 11 && UNANSWERED_COUNT == sizeof names / sizeof *names,
+                   "a name each");
     return reason < UNANSWERED_COUNT ? names[reason] : NULL;
 }
 

@@ -7,18 +7,19 @@
 /* Why an order may be there that is not told.  One that HIDES may have hidden a path between two events
  * that are not ordered by what is known: the answer is then UNKNOWN.  The others are mechanisms that are
  * not followed at all: the answer is CONCURRENT, with them as its reasons. */
-#define UNSEEN_REASONS(R)                                                                           \
-    R(1, LOST, true, "numbers were lost")                                                           \
-    R(2, STREAM, true, "a stream of bytes was not followed any more")                               \
-    R(3, THREAD, true, "a thread or process was not seen from its beginning, or not to its end")    \
-    R(4, BARRIER, true, "the rounds of a barrier could not be told")                                \
-    R(5, SIGNAL, true, "it could not be told which signal woke a thread")                           \
-    R(6, OBJECT, true, "it could not be told whether two objects at one address are one")           \
-    R(7, HANDLER, true, "calls in a signal handler could not be recorded")                          \
-    R(8, FUTEX, false, "futexes of the program's own are not followed")                             \
-    R(9, ATOMIC, false, "atomics are not followed")                                                 \
+#define UNSEEN_REASONS(R)                                                                          \
+    R(1, LOST, true, "numbers were lost")                                                          \
+    R(2, STREAM, true, "a stream of bytes was not followed any more")                              \
+    R(3, THREAD, true, "a thread or process was not seen from its beginning, or not to its end")   \
+    R(4, BARRIER, true, "the rounds of a barrier could not be told")                               \
+    R(5, SIGNAL, true, "it could not be told which signal woke a thread")                          \
+    R(6, OBJECT, true, "it could not be told whether two objects at one address are one")          \
+    R(7, HANDLER, true, "calls in a signal handler could not be recorded")                         \
+    R(8, FUTEX, false, "futexes of the program's own are not followed")                            \
+    R(9, ATOMIC, false, "atomics are not followed")                                                \
     R(10, RUNTIME, false, "a language or library synchronises by means that are not followed")
 
+/* clang-format off */
 enum unseen {
     UNSEEN_NONE,
 #define R(number, name, hides, text) UNSEEN_##name = number,
@@ -26,22 +27,25 @@ enum unseen {
 #undef R
     UNSEEN_COUNT
 };
+/* clang-format on */
 #define UNSEEN_BIT(reason) (1u << (reason))
 
 /* Why there is no answer to a question about two events, beside those. */
-#define UNANSWERED_REASONS(R)                                                                       \
-    R(16, PENDING, "an event waits for others and has no place in the order yet")                   \
-    R(17, CONTRADICTORY, "an event contradicts the others")                                         \
-    R(18, FORGOTTEN, "an event is forgotten")                                                       \
-    R(19, GONE, "an event is lost")                                                                 \
+#define UNANSWERED_REASONS(R)                                                                      \
+    R(16, PENDING, "an event waits for others and has no place in the order yet")                  \
+    R(17, CONTRADICTORY, "an event contradicts the others")                                        \
+    R(18, FORGOTTEN, "an event is forgotten")                                                      \
+    R(19, GONE, "an event is lost")                                                                \
     R(20, DAMAGED, "a part of the trace file cannot be read")
 
+/* clang-format off */
 enum unanswered {
 #define R(number, name, text) UNANSWERED_##name = number,
     UNANSWERED_REASONS(R)
 #undef R
     UNANSWERED_COUNT
 };
+/* clang-format on */
 
 /* The words for a reason of either kind, "" if it is none; its name in lower case, NULL if it is none; and
  * whether it hides. */

@@ -144,7 +144,8 @@ static void take_target(struct book *book, struct in *in)
     struct target *target = in_done(in) ? target_read(text, name, NULL) : NULL;
     if (target) {
         dress(target);
-        book->targets = memory_resized(book->targets, book->target_count + 1, sizeof *book->targets);
+        book->targets =
+            memory_resized(book->targets, book->target_count + 1, sizeof *book->targets);
         book->targets[book->target_count++] = target;
     }
     free(name);
@@ -234,7 +235,10 @@ const struct target_kind *book_kind(const struct book *book, uint32_t line)
     return l ? target_kind(target_of(book, l->is.kind), l->is.kind) : NULL;
 }
 
-static const struct target_kind *kind_of(const void *context, uint32_t line) { return book_kind(context, line); }
+static const struct target_kind *kind_of(const void *context, uint32_t line)
+{
+    return book_kind(context, line);
+}
 
 static const char *name_of(const void *context, uint32_t line)
 {
@@ -294,13 +298,13 @@ const char *book_label(const struct book *book, uint32_t line)
         return l->label;
     if (*l->is.name && l->is.object)
         l->label = memory_printed("%s:%s (0x%llx)", book_letter(book, line), l->is.name,
-                     (unsigned long long)l->is.object);
+                                  (unsigned long long)l->is.object);
     else if (l->is.object)
-        l->label = memory_printed("%s:0x%llx", book_letter(book, line),
-                     (unsigned long long)l->is.object);
+        l->label =
+            memory_printed("%s:0x%llx", book_letter(book, line), (unsigned long long)l->is.object);
     else
-        l->label = memory_printed("%s:%s", book_letter(book, line),
-                     *l->is.name ? l->is.name : l->is.kind);
+        l->label =
+            memory_printed("%s:%s", book_letter(book, line), *l->is.name ? l->is.name : l->is.kind);
     return l->label;
 }
 

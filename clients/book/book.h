@@ -17,9 +17,11 @@ struct book {
         struct book_line **pages; /* of BOOK_PAGE lines; NULL: none of them is known */
         size_t room;
     } lines, hidden;
-    uint32_t line_count, hidden_count; /* no number is greater; not all of them may be known: see book_line */
-    bool named; /* it was asked that of many lines only those are told that answers name; set by who asks */
-    bool some;  /* and so it is: not every line up to line_count is known */
+    uint32_t line_count,
+        hidden_count; /* no number is greater; not all of them may be known: see book_line */
+    bool
+        named; /* it was asked that of many lines only those are told that answers name; set by who asks */
+    bool some; /* and so it is: not every line up to line_count is known */
     char **types; /* by code - 1 */
     uint32_t type_count;
     struct target **targets; /* as the user's own layers, and book_draw_as, want them drawn */
@@ -27,7 +29,7 @@ struct book {
     struct shown_process *processes;
     uint32_t process_count;
     uint64_t generation; /* grows with every change */
-    char *damage;        /* what of the trace could not be read so far, one line; NULL nothing */
+    char *damage; /* what of the trace could not be read so far, one line; NULL nothing */
     uint64_t unreadable; /* events of it */
 };
 
@@ -44,7 +46,7 @@ bool book_draw_as(const char *description);
 bool book_take(struct book *book, unsigned type, struct in *in);
 
 struct book_line *book_line(const struct book *book, uint32_t line); /* or NULL: it is not known */
-const char *book_type(const struct book *book, uint32_t type);       /* "?" if unknown */
+const char *book_type(const struct book *book, uint32_t type); /* "?" if unknown */
 const struct target_kind *book_kind(const struct book *book, uint32_t line); /* or NULL */
 const char *book_letter(const struct book *book, uint32_t line);
 bool book_drawn(const struct book *book, uint32_t line);

@@ -30,19 +30,22 @@ static char *end(struct sentence *s)
 
 const char *say_state(const struct shown_event *e)
 {
-    return e->state == EVENT_PENDING ? " (pending: it waits for its partner)"
-           : e->state == EVENT_CONTRADICTORY ? " (contradictory: not in the order)" : "";
+    return e->state == EVENT_PENDING         ? " (pending: it waits for its partner)"
+           : e->state == EVENT_CONTRADICTORY ? " (contradictory: not in the order)"
+                                             : "";
 }
 
 char *say_event(const struct book *book, const struct shown_event *e)
 {
     const char *tie = e->relation == RELATION_RECEIVE ? ", after"
-                      : e->relation == RELATION_SEND ? ", before" : ", together with";
+                      : e->relation == RELATION_SEND  ? ", before"
+                                                      : ", together with";
     struct sentence s;
     char at[48];
     begin(&s);
     ref_print(at, sizeof at, e->at);
-    fprintf(s.f, "%s: %s (%s)%s", book_label(book, e->at.line), book_type(book, e->type), at, say_state(e));
+    fprintf(s.f, "%s: %s (%s)%s", book_label(book, e->at.line), book_type(book, e->type), at,
+            say_state(e));
     if (e->about)
         fprintf(s.f, " about %s", book_label(book, e->about));
     for (uint32_t i = 0; i < e->partner_count && i < PARTNERS_SAID; i++) {
@@ -58,7 +61,8 @@ char *say_event(const struct book *book, const struct shown_event *e)
 struct said say_wait(const struct book *book, const struct shown_wait *wait)
 {
     const struct target_event *look = book_look(book, &wait->event);
-    return (struct said){book_label(book, wait->thread), look ? look->text : book_type(book, wait->event.type),
+    return (struct said){book_label(book, wait->thread),
+                         look ? look->text : book_type(book, wait->event.type),
                          wait->about ? book_label(book, wait->about) : "something"};
 }
 
@@ -75,7 +79,8 @@ char *say_cycle(const struct book *book, const struct shown_cycle *cycle)
     struct sentence s;
     begin(&s);
     for (uint32_t i = 0; i < cycle->count; i++) {
-        const struct shown_step *step = &cycle->steps[i], *next = &cycle->steps[(i + 1) % cycle->count];
+        const struct shown_step *step = &cycle->steps[i],
+                                *next = &cycle->steps[(i + 1) % cycle->count];
         fprintf(s.f, "%s waits for ", book_label(book, step->thread));
         if (step->about != next->thread)
             fprintf(s.f, "%s, held by ", book_label(book, step->about));

@@ -27,8 +27,9 @@ static void one_text(const struct report *r, const struct shown_wait *w)
     struct said said = say_wait(r->book, w);
     char at[48], held[LIMIT_TEXT_BYTES];
     ref_print(at, sizeof at, w->event.at);
-    printf("%s %s %s%s%s\n    since %.6f s before the last event, event %s\n", said.who, said.does, said.about,
-           *site ? " at " : "", site, (double)(r->waits->now_ns - w->event.time_ns) / 1e9, at);
+    printf("%s %s %s%s%s\n    since %.6f s before the last event, event %s\n", said.who, said.does,
+           said.about, *site ? " at " : "", site,
+           (double)(r->waits->now_ns - w->event.time_ns) / 1e9, at);
     for (uint32_t i = 0; i < w->holder_count; i++) {
         say_holder(held, sizeof held, r->book, &w->holders[i]);
         printf("    %s\n", held);
@@ -123,6 +124,8 @@ static const struct argp argp = {
            "since when, called from where, who holds it, and any cycle among them.",
     .children = options_children};
 
-const struct command command_blocked = {
-    .name = "blocked", .summary = "say who waits for what, who holds it, and any cycle",
-    .run = run, .argp = &argp};
+const struct command command_blocked = {.name = "blocked",
+                                        .summary =
+                                            "say who waits for what, who holds it, and any cycle",
+                                        .run = run,
+                                        .argp = &argp};

@@ -76,8 +76,8 @@ static void make_room(struct checker *c)
 }
 
 /* Signal handlers may come between a thread's wait and the end of it. */
-static bool may_follow(const struct checker *c, const struct last *last, const struct target_names *allowed,
-                       bool handlers)
+static bool may_follow(const struct checker *c, const struct last *last,
+                       const struct target_names *allowed, bool handlers)
 {
     return target_has(allowed, book_type(c->book, last->type)) ||
            (last->other && target_has(allowed, book_type(c->book, last->other))) ||
@@ -85,14 +85,14 @@ static bool may_follow(const struct checker *c, const struct last *last, const s
 }
 
 static void check_succession(struct checker *c, const struct shown_event *e, struct last *last,
-                             const struct target_names *allowed, bool first, bool handlers, const char *whose)
+                             const struct target_names *allowed, bool first, bool handlers,
+                             const char *whose)
 {
     const char *type = book_type(c->book, e->type), *before = book_type(c->book, last->type);
-    const struct book_line *own = book_line(c->book, last == &c->lines[e->at.line - 1] ? e->at.line
-                                                                                      : e->thread);
+    const struct book_line *own =
+        book_line(c->book, last == &c->lines[e->at.line - 1] ? e->at.line : e->thread);
     bool begin = !own || own->is.first <= 1; /* else its begin is forgotten */
-    if (last->broken ||
-        (last->at.line ? may_follow(c, last, allowed, handlers) : first || !begin))
+    if (last->broken || (last->at.line ? may_follow(c, last, allowed, handlers) : first || !begin))
         return;
     char s[48];
     ref_print(s, sizeof s, last->at);
@@ -174,7 +174,9 @@ static void check_event(struct checker *c, struct shown_event *e)
     line->at = e->at;
     line->type = e->type;
     if (thread)
-        *thread = (struct last){.at = e->at, .type = e->type, .broken = thread->broken,
+        *thread = (struct last){.at = e->at,
+                                .type = e->type,
+                                .broken = thread->broken,
                                 .other = second ? c->previous.type : 0,
                                 .waits = look && look->waits ? e->type : thread->waits};
     shown_event_free(&c->previous);
@@ -203,8 +205,9 @@ static int check_trace(const struct command *command, const char *file)
     if (!subject_open(command, &subject, file, SOURCE_ALL_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
     struct checker c = {.file = file, .book = &subject.source.book};
-    bool ok = subject_ask(command, &subject, ASK_STAT, NULL, NULL, NULL) && /* reads all of the file */
-              subject_ask(command, &subject, ASK_DUMP, NULL, take, &c);
+    bool ok =
+        subject_ask(command, &subject, ASK_STAT, NULL, NULL, NULL) && /* reads all of the file */
+        subject_ask(command, &subject, ASK_DUMP, NULL, take, &c);
     if (ok && !c.breaks && !c.book->damage)
         printf("%s: %llu events: good\n", file, (unsigned long long)c.events);
     shown_event_free(&c.previous);
@@ -236,5 +239,7 @@ static const struct argp argp = {
     .children = options_children};
 
 const struct command command_check = {
-    .name = "check", .summary = "check a description, or a trace against its description and the model",
-    .run = run, .argp = &argp};
+    .name = "check",
+    .summary = "check a description, or a trace against its description and the model",
+    .run = run,
+    .argp = &argp};

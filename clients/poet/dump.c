@@ -43,8 +43,10 @@ static void line_to_json(struct subject *subject, uint32_t number)
     json_object_object_add(o, "line", line_json(number));
     json_object_object_add(o, "kind", json_object_new_string(line->kind));
     json_object_object_add(o, "letter", json_object_new_string(book_letter(book, number)));
-    json_object_object_add(o, "name", json_object_new_string(
-        number & HIDDEN_LINE ? "" : label_name(book, subject->sites, number)));
+    json_object_object_add(o, "name",
+                           json_object_new_string(number & HIDDEN_LINE
+                                                      ? ""
+                                                      : label_name(book, subject->sites, number)));
     json_object_object_add(o, "object", line->object ? json_object_new_string(object) : NULL);
     json_object_object_add(o, "shared", json_object_new_boolean(line->shared));
     json_object_object_add(o, "hidden", json_object_new_boolean((number & HIDDEN_LINE) != 0));
@@ -57,13 +59,15 @@ static void event_to_json(struct subject *subject, const struct shown_event *e)
     struct json_object *o = json_object_new_object(), *texts = json_object_new_array();
     const char *site = subject_site(subject, e);
     json_object_object_add(o, "event", json_ref(e->at));
-    json_object_object_add(o, "type", json_object_new_string(book_type(&subject->source.book, e->type)));
+    json_object_object_add(o, "type",
+                           json_object_new_string(book_type(&subject->source.book, e->type)));
     json_object_object_add(o, "time_ns", json_object_new_int64(e->time_ns));
     json_object_object_add(o, "state", json_object_new_string(states[e->state]));
     json_object_object_add(o, "relation", json_object_new_string(relations[e->relation]));
-    json_object_object_add(o, "partner", e->partner_count == 0   ? NULL
-                                         : e->partner_count == 1 ? json_ref(e->partners[0])
-                                                                 : refs_json(e->partners, e->partner_count));
+    json_object_object_add(o, "partner",
+                           e->partner_count == 0   ? NULL
+                           : e->partner_count == 1 ? json_ref(e->partners[0])
+                                                   : refs_json(e->partners, e->partner_count));
     json_object_object_add(o, "group", e->group ? json_object_new_uint64(e->group) : NULL);
     json_object_object_add(o, "order_after", refs_json(e->after, e->after_count));
     json_object_object_add(o, "about", line_json(e->about));
@@ -72,7 +76,8 @@ static void event_to_json(struct subject *subject, const struct shown_event *e)
     for (uint32_t i = 0; i < e->text_count; i++)
         json_object_array_add(texts, json_object_new_string(e->texts[i]));
     json_object_object_add(o, "texts", texts);
-    json_object_object_add(o, "doubt", unseen_name(e->doubt) ? json_object_new_string(unseen_name(e->doubt)) : NULL);
+    json_object_object_add(
+        o, "doubt", unseen_name(e->doubt) ? json_object_new_string(unseen_name(e->doubt)) : NULL);
     json_print(o);
 }
 
@@ -102,7 +107,9 @@ static void event_to_text(struct subject *subject, const struct shown_event *e)
     }
     if (e->doubt)
         printf(" DOUBTFUL (%s)", unseen_text(e->doubt));
-    printf("%s\n", e->state == EVENT_ORDERED ? "" : e->state == EVENT_PENDING ? " PENDING" : " CONTRADICTORY");
+    printf("%s\n", e->state == EVENT_ORDERED   ? ""
+                   : e->state == EVENT_PENDING ? " PENDING"
+                                               : " CONTRADICTORY");
 }
 
 static void begin_json(struct subject *subject)
@@ -200,7 +207,8 @@ static const struct argp_option options[] = {
     {"json", 'j', NULL, 0,
      "one JSON object a line; the \"doubt\" of an event is null, or a word for why more may be before "
      "it than is known; {\"lost\": FIRST, \"count\": N} tells lost numbers, those at the end of a "
-     "line, too, and with null those that have no number", 0},
+     "line, too, and with null those that have no number",
+     0},
     {0}};
 static const struct argp argp = {
     .options = options,
@@ -211,5 +219,7 @@ static const struct argp argp = {
     .children = options_children};
 
 const struct command command_dump = {
-    .name = "dump", .summary = "print every event once, in an order that respects the partial order",
-    .run = run, .argp = &argp};
+    .name = "dump",
+    .summary = "print every event once, in an order that respects the partial order",
+    .run = run,
+    .argp = &argp};

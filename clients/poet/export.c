@@ -25,7 +25,8 @@
 static const struct {
     const char *name;
     double width_mm, height_mm;
-} papers[] = {{"a4", 297, 210}, {"a3", 420, 297}, {"letter", 279.4, 215.9}, {"legal", 355.6, 215.9}};
+} papers[] = {
+    {"a4", 297, 210}, {"a3", 420, 297}, {"letter", 279.4, 215.9}, {"legal", 355.6, 215.9}};
 
 static bool parse_paper(const char *s, struct page_options *page)
 {
@@ -49,8 +50,11 @@ static bool parse_width(const char *s, double *points)
 {
     char *end;
     double v = strtod(s, &end);
-    double unit = strcmp(end, "mm") == 0 ? 72 / 25.4 : strcmp(end, "cm") == 0 ? 720 / 25.4
-                  : strcmp(end, "in") == 0 ? 72 : strcmp(end, "pt") == 0 ? 1 : 0;
+    double unit = strcmp(end, "mm") == 0   ? 72 / 25.4
+                  : strcmp(end, "cm") == 0 ? 720 / 25.4
+                  : strcmp(end, "in") == 0 ? 72
+                  : strcmp(end, "pt") == 0 ? 1
+                                           : 0;
     *points = v * unit;
     return end != s && *points >= 20 && *points <= PAGE_LIMIT_PT;
 }
@@ -84,7 +88,8 @@ static struct scene *make_scene(const struct picture *p, const struct book *book
 {
     char words[LIMIT_TEXT_BYTES], note[200];
     picture_note(p, note, sizeof note);
-    snprintf(words, sizeof words, "%s%s%s", p->caption ? p->caption : "", p->caption && *note ? " — " : "", note);
+    snprintf(words, sizeof words, "%s%s%s", p->caption ? p->caption : "",
+             p->caption && *note ? " — " : "", note);
     struct scene_options options = {.title = p->no_title ? NULL : p->title,
                                     .caption = *words ? words : NULL,
                                     .legend = !p->no_legend,
@@ -148,11 +153,12 @@ static bool choose_paper(const struct command *command, const struct picture *p,
     bool cut = p->window.more_right && !range && !p->all;
     if ((pages <= PAGES_UNASKED || p->all || range) && !too_wide && !cut)
         return true;
-    command_fail(command,
-                 "the diagram has %s%u columns and %u rows, %u pages: choose a part with --last 200, "
-                 "--from EVENT --to EVENT, --around EVENT or --lines LIST, or insist with --all%s",
-                 p->window.more_right ? "more than " : "", scene->column_count, scene->row_count, pages,
-                 too_wide ? " on a PDF" : "");
+    command_fail(
+        command,
+        "the diagram has %s%u columns and %u rows, %u pages: choose a part with --last 200, "
+        "--from EVENT --to EVENT, --around EVENT or --lines LIST, or insist with --all%s",
+        p->window.more_right ? "more than " : "", scene->column_count, scene->row_count, pages,
+        too_wide ? " on a PDF" : "");
     return false;
 }
 
@@ -182,7 +188,8 @@ static void tell_progress(const struct picture *p)
 {
     const struct shown_window *w = &p->window;
     if (w->event_count && w->count && isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%3.0f %% ", 100.0 * (double)w->events[w->event_count - 1].position / (double)w->count);
+        fprintf(stderr, "\r%3.0f %% ",
+                100.0 * (double)w->events[w->event_count - 1].position / (double)w->count);
 }
 
 /* A long run, page by page: never all of it at once. */
@@ -309,7 +316,8 @@ static int export_picture(const struct command *command, const char *source, str
     int status = EXIT_FAILED;
     if (picture_get(command, &o->picture, &subject)) {
         if (o->picture.window.event_count == 0)
-            fprintf(stderr, "poet export: there are no events: is the program compiled with -trace?\n");
+            fprintf(stderr,
+                    "poet export: there are no events: is the program compiled with -trace?\n");
         status = ending == TXT ? write_text(command, &o->picture, &subject, o->file)
                                : write_picture(command, &o->picture, &subject, &o->page, o->file);
     }
@@ -320,8 +328,8 @@ static int export_picture(const struct command *command, const char *source, str
 
 static int run_export(const struct command *command, int argc, char **argv)
 {
-    struct exporting o = {
-        .picture = {.command = command, .fold = -1, .labels = LABELS_ADDRESS}, .command = command};
+    struct exporting o = {.picture = {.command = command, .fold = -1, .labels = LABELS_ADDRESS},
+                          .command = command};
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;
@@ -334,13 +342,14 @@ static int run_export(const struct command *command, int argc, char **argv)
 static const struct argp_option export_options[] = {
     {NULL, 0, NULL, 0, "Where it goes:", 1},
     {"output", 'o', "FILE", 0, "the ending chooses the format", 1},
-    {"paper", 'p', "SIZE", 0,
-     "a4, a3, letter, legal or WIDTHxHEIGHTmm: as many pages as it takes", 1},
+    {"paper", 'p', "SIZE", 0, "a4, a3, letter, legal or WIDTHxHEIGHTmm: as many pages as it takes",
+     1},
     {"width", 'w', "WIDTH", 0, "scaled to WIDTH (84mm, 17cm, 5in) and cropped, for a paper", 1},
     {"grey", 'g', NULL, 0, "without colour", 1},
     {"format", 'f', "FORMAT", 0,
      "not a picture: the whole run as chrome (trace-event JSON with flows, for Perfetto), dot "
-     "(Graphviz) or shiviz (vector clocks); -o - writes to standard output", 1},
+     "(Graphviz) or shiviz (vector clocks); -o - writes to standard output",
+     1},
     {0}};
 static const struct argp_child picture_children[] = {
     {&picture_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
@@ -353,9 +362,10 @@ static const struct argp export_argp = {
            "a PDF.",
     .children = picture_children};
 
-const struct command command_export = {
-    .name = "export", .summary = "save the diagram as PDF, SVG, PNG or text",
-    .run = run_export, .argp = &export_argp};
+const struct command command_export = {.name = "export",
+                                       .summary = "save the diagram as PDF, SVG, PNG or text",
+                                       .run = run_export,
+                                       .argp = &export_argp};
 
 struct showing {
     struct picture picture;
@@ -415,6 +425,7 @@ static const struct argp show_argp = {
     .doc = "Show the diagram in the terminal, in UTF-8 or, elsewhere, ASCII.",
     .children = picture_children};
 
-const struct command command_show = {
-    .name = "show", .summary = "show the diagram in the terminal",
-    .run = run_show, .argp = &show_argp};
+const struct command command_show = {.name = "show",
+                                     .summary = "show the diagram in the terminal",
+                                     .run = run_show,
+                                     .argp = &show_argp};

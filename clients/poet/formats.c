@@ -64,10 +64,12 @@ static void dot_event(struct format *format, struct shown_event *e)
     if (!(e->at.line & HIDDEN_LINE) && e->at.line && e->at.line <= book->line_count) {
         bool shared = book_line(book, e->at.line)->is.shared;
         if (last[e->at.line - 1])
-            fprintf(format->f, "  \"%u:%llu\" -> \"%s\" [weight=10, arrowhead=none%s];\n", e->at.line,
-                    (unsigned long long)last[e->at.line - 1], at, shared ? ", style=invis" : "");
+            fprintf(format->f, "  \"%u:%llu\" -> \"%s\" [weight=10, arrowhead=none%s];\n",
+                    e->at.line, (unsigned long long)last[e->at.line - 1], at,
+                    shared ? ", style=invis" : "");
         else
-            fprintf(format->f, "  \"line %u\" -> \"%s\" [style=dotted, arrowhead=none];\n", e->at.line, at);
+            fprintf(format->f, "  \"line %u\" -> \"%s\" [style=dotted, arrowhead=none];\n",
+                    e->at.line, at);
         last[e->at.line - 1] = e->at.number;
     }
     for (uint32_t i = 0; i < e->partner_count && e->relation == RELATION_RECEIVE; i++) {
@@ -204,7 +206,8 @@ static uint32_t shiviz_host_of(const struct format *format, const struct shown_e
     uint32_t line = e->at.line;
     if (line & HIDDEN_LINE || !line || line > z->count)
         return 0;
-    return book_line(book, line)->is.shared && e->thread && e->thread <= z->count ? e->thread : line;
+    return book_line(book, line)->is.shared && e->thread && e->thread <= z->count ? e->thread
+                                                                                  : line;
 }
 
 /* What one member of a point follows. */
@@ -218,7 +221,9 @@ static void shiviz_follow(const struct format *format, const struct shown_event 
     for (uint32_t i = 0; i < e->after_count; i++)
         shiviz_join(z, clock, shiviz_of(z, e->after[i]));
     if (host && e->at.number == 1)
-        shiviz_join(z, clock, shiviz_of(z, book_line(&format->subject->source.book, e->at.line)->is.opened_by));
+        shiviz_join(
+            z, clock,
+            shiviz_of(z, book_line(&format->subject->source.book, e->at.line)->is.opened_by));
 }
 
 /* Writes the members of a point, one after the other; what comes after any of them comes after all. */
@@ -334,8 +339,8 @@ static void take(void *user, const struct answer *answer)
     shown_event_free(&event);
 }
 
-bool format_write(const struct command *command, struct subject *subject, const struct format *chosen,
-                  const char *file)
+bool format_write(const struct command *command, struct subject *subject,
+                  const struct format *chosen, const char *file)
 {
     struct format format = *chosen;
     bool standard = strcmp(file, "-") == 0;

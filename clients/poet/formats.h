@@ -20,7 +20,7 @@ struct format {
 const struct format *format_find(const char *name);
 
 /* Writes the whole run; false with a complaint. */
-bool format_write(const struct command *command, struct subject *subject, const struct format *format,
-                  const char *file);
+bool format_write(const struct command *command, struct subject *subject,
+                  const struct format *format, const char *file);
 
 #endif

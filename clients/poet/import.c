@@ -64,7 +64,8 @@ static void send_types(struct sending *s)
     static const char *const names[] = {"event", "send", "receive", "relay"};
     for (uint16_t i = 0; i < 4; i++) {
         out_begin(&s->out, MESSAGE_TYPE);
-        put_told_type(&s->out, &(struct told_type){.code = (uint16_t)(i + 1), .name = text_of(names[i])});
+        put_told_type(&s->out,
+                      &(struct told_type){.code = (uint16_t)(i + 1), .name = text_of(names[i])});
         out_end(&s->out);
     }
 }
@@ -88,15 +89,16 @@ static void send_lines(struct sending *s, const struct shiviz_log *log)
 static void send_event(struct sending *s, const struct shiviz_log *log, size_t index)
 {
     const struct shiviz_event *e = &log->events[index];
-    struct slot slot[2] = {{.shape = (uint16_t)(e->cause_count ? (e->is_cause ? TYPE_RELAY : TYPE_RECEIVE)
-                                                : e->is_cause  ? TYPE_SEND
-                                                               : TYPE_EVENT),
-                            .flags = (uint16_t)(e->cause_count ? RELATION_RECEIVE | (e->is_cause ? SLOT_SENDS : 0)
-                                                : e->is_cause  ? RELATION_SEND
-                                                               : RELATION_NONE),
-                            .time_ns = 1000 * (uint64_t)index,
-                            .line_a = e->host + 1,
-                            .number_a = e->number}};
+    struct slot slot[2] = {
+        {.shape = (uint16_t)(e->cause_count ? (e->is_cause ? TYPE_RELAY : TYPE_RECEIVE)
+                             : e->is_cause  ? TYPE_SEND
+                                            : TYPE_EVENT),
+         .flags = (uint16_t)(e->cause_count ? RELATION_RECEIVE | (e->is_cause ? SLOT_SENDS : 0)
+                             : e->is_cause  ? RELATION_SEND
+                                            : RELATION_NONE),
+         .time_ns = 1000 * (uint64_t)index,
+         .line_a = e->host + 1,
+         .number_a = e->number}};
     out_begin(&s->out, MESSAGE_SLOTS);
     put_u32(&s->out, e->host + 1);
     if (e->cause_count) {
@@ -114,7 +116,8 @@ static void send_event(struct sending *s, const struct shiviz_log *log, size_t i
         put_u64(&s->out, e->causes[i].number);
     }
     static const uint8_t nothing[SLOT_BYTES];
-    put_bytes(&s->out, nothing, slot_follow(slot[0].payload_bytes) * SLOT_BYTES - slot[0].payload_bytes);
+    put_bytes(&s->out, nothing,
+              slot_follow(slot[0].payload_bytes) * SLOT_BYTES - slot[0].payload_bytes);
     out_end(&s->out);
 }
 
@@ -202,7 +205,8 @@ static int finish(const struct command *command, struct sending *s, int child)
         unsigned type;
         size_t length;
         const char *error;
-        if (frame_read(answer.data + at, answer.size - at, LIMIT_ANSWER_BYTES, &type, &length, &error) <= 0)
+        if (frame_read(answer.data + at, answer.size - at, LIMIT_ANSWER_BYTES, &type, &length,
+                       &error) <= 0)
             break;
         struct in in = in_from(answer.data + at + MESSAGE_FRAME_BYTES, length);
         if (type == MESSAGE_ERROR) {
@@ -288,10 +292,17 @@ static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct importing *o = state->input;
     switch (key) {
-    case 'o': o->output = value; return 0;
-    case 'p': o->parser = value; return 0;
-    case 's': o->split = value; return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    case 'o':
+        o->output = value;
+        return 0;
+    case 'p':
+        o->parser = value;
+        return 0;
+    case 's':
+        o->split = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -311,7 +322,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (!text)
         return command_fail(command, "%s: %s", file, strerror(errno));
     struct shiviz_log *logs;
-    if (shiviz_read(&(struct shiviz_text){file, text, size, o.parser, o.split}, &logs, &count, error, sizeof error)) {
+    if (shiviz_read(&(struct shiviz_text){file, text, size, o.parser, o.split}, &logs, &count,
+                    error, sizeof error)) {
         status = write_logs(command, logs, count, file, o.output);
         shiviz_free(logs, count);
     } else {
@@ -325,7 +337,8 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "the trace; of several executions the next ones get a number", 0},
     {"parser", 'p', "EXPRESSION", 0,
      "a Perl-compatible expression with the named groups host, clock and event, others are kept "
-     "as texts; default: " SHIVIZ_PARSER, 0},
+     "as texts; default: " SHIVIZ_PARSER,
+     0},
     {"split", 's', "EXPRESSION", 0,
      "what stands between executions; a group `trace` names the next one", 0},
     {0}};
@@ -338,6 +351,7 @@ static const struct argp argp = {
            "A log that breaks the rules of the clocks is refused.",
     .children = options_children};
 
-const struct command command_import = {
-    .name = "import", .summary = "make a trace file of another tool's log",
-    .run = run, .argp = &argp};
+const struct command command_import = {.name = "import",
+                                       .summary = "make a trace file of another tool's log",
+                                       .run = run,
+                                       .argp = &argp};

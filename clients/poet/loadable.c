@@ -181,7 +181,8 @@ static const char *look_file(const char *path, struct loadable *loadable, bool s
     return why;
 }
 
-bool loadable_look(const char *program, struct loadable *loadable, bool *found, char *why, size_t size)
+bool loadable_look(const char *program, struct loadable *loadable, bool *found, char *why,
+                   size_t size)
 {
     *loadable = (struct loadable){0};
     *found = find(program, loadable->path, sizeof loadable->path);

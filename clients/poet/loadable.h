@@ -14,6 +14,7 @@ struct loadable {
 
 /* Finds a program as execvp does and looks at it, and at the interpreter of a script.  Writes a
  * sentence to `why` where it cannot be recorded; found: false if there is no such program. */
-bool loadable_look(const char *program, struct loadable *loadable, bool *found, char *why, size_t size);
+bool loadable_look(const char *program, struct loadable *loadable, bool *found, char *why,
+                   size_t size);
 
 #endif

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_export, &command_show, &command_blocked, &command_dump, &command_order,
-    &command_runs,   &command_stat, &command_check, &command_import, &command_record};
+    &command_export, &command_show, &command_blocked, &command_dump,   &command_order,
+    &command_runs,   &command_stat, &command_check,   &command_import, &command_record};
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 static const struct {
@@ -30,14 +30,17 @@ static void print_help(FILE *f)
           "    ./prodcons                               lines grow while it runs\n"
           "    poet export latest -o order.pdf          save the diagram\n"
           "    poet record -- ./program                 or as it is, without compiling it anew\n\n"
-          "Commands:\n", f);
+          "Commands:\n",
+          f);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         fprintf(f, "  %-8s %s\n", programs[i].name, programs[i].summary);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(f, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("  help     explain a command: poet help COMMAND\n\n"
-          "SOURCE is a trace file, an endpoint (unix:PATH, tcp:HOST:PORT, with #RUN behind it), or\n"
-          "`latest`.  Exit status: 0 done, 1 failed, 2 usage.\n", f);
+    fputs(
+        "  help     explain a command: poet help COMMAND\n\n"
+        "SOURCE is a trace file, an endpoint (unix:PATH, tcp:HOST:PORT, with #RUN behind it), or\n"
+        "`latest`.  Exit status: 0 done, 1 failed, 2 usage.\n",
+        f);
 }
 
 static int run_program(const char *program, char **argv)
@@ -91,8 +94,8 @@ int main(int argc, char **argv)
         print_help(stdout);
         return EXIT_DONE;
     }
-    int status = strcmp(argv[1], "help") == 0 ? help(argc - 1, argv + 1)
-                                              : dispatch(argc - 1, argv + 1);
+    int status =
+        strcmp(argv[1], "help") == 0 ? help(argc - 1, argv + 1) : dispatch(argc - 1, argv + 1);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "poet %s: standard output: %s\n", argv[1], strerror(errno));
         return EXIT_FAILED;

@@ -17,8 +17,8 @@ struct pair {
     struct ref a, b;
 };
 
-static const char *const words[] = {"no such event", "before", "after", "concurrent", "same",
-                                    "unknown"};
+static const char *const words[] = {"no such event", "before", "after",
+                                    "concurrent",    "same",   "unknown"};
 
 /* What the run does not see, asked for when first needed. */
 static struct shown_stat stat;
@@ -59,7 +59,8 @@ static void tell_reasons(uint8_t answer, uint32_t reasons)
         if (!(reasons & ~told[!unknown] & UNSEEN_BIT(reason)))
             continue;
         reason_phrase(reason, text, sizeof text);
-        fprintf(stderr, "poet order: %s: %s\n", unknown ? "unknown" : "concurrent as far as is seen", text);
+        fprintf(stderr, "poet order: %s: %s\n",
+                unknown ? "unknown" : "concurrent as far as is seen", text);
     }
     told[!unknown] |= reasons;
 }
@@ -165,7 +166,8 @@ static void take_why(void *user, const struct answer *answer)
     ref_print(ref, sizeof ref, event.at);
     if (!answer->in->error)
         printf("%-10s %-12s %-28s %s\n", ref, book_type(book, event.type),
-               event.at.line & HIDDEN_LINE ? "(collects what comes before)" : book_label(book, event.at.line),
+               event.at.line & HIDDEN_LINE ? "(collects what comes before)"
+                                           : book_label(book, event.at.line),
                subject_site(why->subject, &event));
     shown_event_free(&event);
 }
@@ -211,7 +213,8 @@ static int ask_all(const struct command *command, struct subject *subject, FILE 
             continue;
         if (sscanf(line, "%99s %99s %c", a, b, &rest) != 2 || !ref_parse(a, &pairs[count].a) ||
             !ref_parse(b, &pairs[count].b))
-            return command_fail(command, "standard input:%lu: write LINE:NUMBER LINE:NUMBER", number);
+            return command_fail(command, "standard input:%lu: write LINE:NUMBER LINE:NUMBER",
+                                number);
         if (++count == BATCH) {
             status = ask(command, subject, pairs, count, total, json);
             total += count;
@@ -232,9 +235,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
     struct wanted *wanted = state->input;
     (void)value;
     switch (key) {
-    case WHY: wanted->why = true; return 0;
-    case 'j': wanted->json = true; return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    case WHY:
+        wanted->why = true;
+        return 0;
+    case 'j':
+        wanted->json = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -255,8 +263,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (!subject_open(command, &subject, argv[first], SOURCE_NAMED_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
     status = wanted.why && !from_input ? why(command, &subject, pair)
-             : from_input         ? ask_all(command, &subject, stdin, wanted.json)
-                                  : ask(command, &subject, &pair, 1, 0, wanted.json);
+             : from_input              ? ask_all(command, &subject, stdin, wanted.json)
+                                       : ask(command, &subject, &pair, 1, 0, wanted.json);
     shown_stat_free(&stat);
     subject_close(&subject);
     return status;
@@ -264,10 +272,12 @@ static int run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0,
-     "one JSON object a line: {\"a\": A, \"b\": B, \"order\": ANSWER, \"reasons\": [TEXT, ...]}", 0},
+     "one JSON object a line: {\"a\": A, \"b\": B, \"order\": ANSWER, \"reasons\": [TEXT, ...]}",
+     0},
     {"why", WHY, NULL, 0,
      "print a chain of events that makes one come before the other, by the fewest steps from "
-     "line to line: one event a line, with its type, its line and its call site", 0},
+     "line to line: one event a line, with its type, its line and its call site",
+     0},
     {0}};
 static const struct argp argp = {
     .options = options,
@@ -280,6 +290,8 @@ static const struct argp argp = {
            "a line.",
     .children = options_children};
 
-const struct command command_order = {
-    .name = "order", .summary = "say how two events stand to each other",
-    .run = run, .argp = &argp, .program_follows = true};
+const struct command command_order = {.name = "order",
+                                      .summary = "say how two events stand to each other",
+                                      .run = run,
+                                      .argp = &argp,
+                                      .program_follows = true};

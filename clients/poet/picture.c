@@ -118,9 +118,11 @@ void picture_note(const struct picture *p, char *text, size_t size)
     int n = 0;
     *text = 0;
     if (idle)
-        n = snprintf(text, size, "%s lines have no event here and are not drawn", grouped(a, sizeof a, idle));
+        n = snprintf(text, size, "%s lines have no event here and are not drawn",
+                     grouped(a, sizeof a, idle));
     if (left && n >= 0 && (size_t)n < size)
-        snprintf(text + n, size - (size_t)n, "%s%s lines that have some are not drawn, either: there would be too many",
+        snprintf(text + n, size - (size_t)n,
+                 "%s%s lines that have some are not drawn, either: there would be too many",
                  idle ? "; " : "", grouped(b, sizeof b, left));
 }
 
@@ -172,8 +174,8 @@ static bool find_text(const struct command *command, struct picture *p, struct s
 {
     const struct book *book = &subject->source.book;
     uint32_t *types = memory_zeroed(book->type_count, sizeof *types);
-    struct search_request request = {.any = true, .limit = 1, .types = types,
-                                     .text = (char *)(uintptr_t)p->text};
+    struct search_request request = {
+        .any = true, .limit = 1, .types = types, .text = (char *)(uintptr_t)p->text};
     struct shown_found found = {0};
     struct out body = {0};
     for (uint32_t i = 1; i <= book->type_count; i++)
@@ -252,16 +254,15 @@ static bool by_time(const struct command *command, struct picture *p, struct sub
 
 static bool get_range(const struct command *command, struct picture *p, struct subject *subject)
 {
-    struct window_request request = {
-        .anchor = ANCHOR_START,
-        .columns = p->to.line ? LIMIT_COLUMNS : COLUMNS_UNASKED,
-        .fold = p->fold == 1};
+    struct window_request request = {.anchor = ANCHOR_START,
+                                     .columns = p->to.line ? LIMIT_COLUMNS : COLUMNS_UNASKED,
+                                     .fold = p->fold == 1};
     if (p->around.line) {
-        request = (struct window_request){.anchor = ANCHOR_EVENT, .event = p->around,
-                                          .from = -AROUND / 2, .columns = AROUND};
+        request = (struct window_request){
+            .anchor = ANCHOR_EVENT, .event = p->around, .from = -AROUND / 2, .columns = AROUND};
     } else if (p->last) {
-        request = (struct window_request){.anchor = ANCHOR_END, .from = -(int32_t)p->last,
-                                          .columns = p->last};
+        request = (struct window_request){
+            .anchor = ANCHOR_END, .from = -(int32_t)p->last, .columns = p->last};
     } else if (p->from.line) {
         request.anchor = ANCHOR_EVENT;
         request.event = p->from;
@@ -273,8 +274,7 @@ static bool get_range(const struct command *command, struct picture *p, struct s
     if (p->to.line && !cut_at(command, p, &request, subject))
         return false;
     bool whole = !p->around.line && !p->last && p->fold < 0;
-    if (whole && p->window.event_count &&
-        p->window.last - p->window.first >= FOLD_ABOVE) {
+    if (whole && p->window.event_count && p->window.last - p->window.first >= FOLD_ABOVE) {
         p->fold = 1;
         request.fold = true;
         return ask(command, p, subject, &request);
@@ -285,7 +285,8 @@ static bool get_range(const struct command *command, struct picture *p, struct s
 static bool check_exists(const struct command *command, struct subject *subject, struct ref at)
 {
     struct error error;
-    if (at.line && subject->source.book.some && !source_lines(&subject->source, &at.line, 1, &error)) {
+    if (at.line && subject->source.book.some &&
+        !source_lines(&subject->source, &at.line, 1, &error)) {
         command_fail(command, "%s", error.text);
         return false;
     }
@@ -332,7 +333,8 @@ static bool get_stands(const struct command *command, struct picture *p, struct 
 {
     struct stands stands = {&p->window, 0};
     struct out body = {0};
-    while (p->place.stands && p->place.selected.line && stands_ask(&stands, p->place.selected, &body))
+    while (p->place.stands && p->place.selected.line &&
+           stands_ask(&stands, p->place.selected, &body))
         if (!subject_ask(command, subject, ASK_STANDS, &body, take_stands, &stands))
             return false;
     return true;
@@ -365,9 +367,10 @@ bool picture_get(const struct command *command, struct picture *p, struct subjec
 {
     if (p->view && !get_view(command, p, subject))
         return false;
-    if (!p->view && (!choose_rows(command, p, subject) || !check_exists(command, subject, p->from) ||
-        !check_exists(command, subject, p->to) || !check_exists(command, subject, p->around) ||
-        (p->text && !find_text(command, p, subject)) || !get_range(command, p, subject)))
+    if (!p->view &&
+        (!choose_rows(command, p, subject) || !check_exists(command, subject, p->from) ||
+         !check_exists(command, subject, p->to) || !check_exists(command, subject, p->around) ||
+         (p->text && !find_text(command, p, subject)) || !get_range(command, p, subject)))
         return false;
     const struct book *book = &subject->source.book;
     bool folded = false;

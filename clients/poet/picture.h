@@ -10,21 +10,21 @@
 struct picture {
     const struct command *command; /* for complaints about options */
     struct ref from, to, around; /* line 0: not asked for */
-    unsigned last;               /* columns at the end, 0 not asked for */
-    const char *text;            /* around the first event that bears it */
+    unsigned last; /* columns at the end, 0 not asked for */
+    const char *text; /* around the first event that bears it */
     const char *clusters[32]; /* as written with --cluster */
     unsigned cluster_count;
     uint8_t *joined; /* by row */
     uint64_t column_ns; /* --time: not 0 */
     bool by_time;
-    const char *lines;           /* list of lines, NULL all */
-    int fold;                    /* -1 by size, 0 off, 1 on */
+    const char *lines; /* list of lines, NULL all */
+    int fold; /* -1 by size, 0 off, 1 on */
     enum labels labels;
     const char *caption;
     bool no_title, no_legend, all, vertical;
     const char *view; /* a file that says all of the above */
     struct place place; /* out of it */
-    struct ref *chain;  /* between its two selected events */
+    struct ref *chain; /* between its two selected events */
     uint32_t chain_count;
     struct look look;
     struct window_request request; /* what was asked for last */
@@ -35,8 +35,8 @@ struct picture {
 };
 
 /* The same picture, other columns. */
-bool picture_columns(const struct command *command, struct picture *picture, struct subject *subject,
-                     int32_t from, uint32_t columns);
+bool picture_columns(const struct command *command, struct picture *picture,
+                     struct subject *subject, int32_t from, uint32_t columns);
 /* Which lines must be known for it: patterns are matched with the names of all. */
 enum source_lines picture_lines(const struct picture *picture);
 /* How many lines have no row, and why: a line of text in `text`, or "" if all have one. */

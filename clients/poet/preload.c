@@ -33,7 +33,10 @@ static void read_rules(struct rules *r, const char *path)
         const struct {
             const char *word;
             char *into;
-        } words[] = {{"needs ", r->needs}, {"starts ", r->starts}, {"starter ", r->starter}, {"also ", r->also}};
+        } words[] = {{"needs ", r->needs},
+                     {"starts ", r->starts},
+                     {"starter ", r->starter},
+                     {"also ", r->also}};
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
             if (strncmp(line, words[i].word, strlen(words[i].word)) == 0)
                 snprintf(words[i].into, LINE_BYTES, "%s", rest + 1);
@@ -76,7 +79,8 @@ static enum asked asks(const struct rules *r, char *const *arguments)
         loadable_look(arguments[i], &loadable, &found, why, sizeof why);
         if (found && !starts && matches(loadable.needed, r->needs))
             return LINKED;
-        if (found && starts && realpath(loadable.path, real) && matches(base_name(real), r->starter))
+        if (found && starts && realpath(loadable.path, real) &&
+            matches(base_name(real), r->starter))
             asked = STARTED;
     }
     return asked;
@@ -95,7 +99,8 @@ static void add(char *list, size_t size, const char *what)
     snprintf(list + used, size - used, " %s", what);
 }
 
-void preload_add(char *list, size_t size, const char *directory, char *const *arguments, const char *without)
+void preload_add(char *list, size_t size, const char *directory, char *const *arguments,
+                 const char *without)
 {
     char pattern[PATH_MAX];
     struct rules r;
@@ -111,7 +116,8 @@ void preload_add(char *list, size_t size, const char *directory, char *const *ar
     }
     for (size_t i = 0; strongest != NOT && i < found.gl_pathc; i++) {
         read_rules(&r, found.gl_pathv[i]);
-        if (asks(&r, arguments) != strongest || is_left_out(&r, without) || access(r.library, R_OK) != 0)
+        if (asks(&r, arguments) != strongest || is_left_out(&r, without) ||
+            access(r.library, R_OK) != 0)
             continue;
         add(list, size, r.library);
         if (strongest == STARTED)

@@ -17,6 +17,7 @@
 
 /* Appends " PATH" for each library in the directory that a command line asks for, but not for the one called
  * `without` (NULL: none). */
-void preload_add(char *list, size_t size, const char *directory, char *const *arguments, const char *without);
+void preload_add(char *list, size_t size, const char *directory, char *const *arguments,
+                 const char *without);
 
 #endif

@@ -32,7 +32,8 @@ struct recording {
 static bool is_there(const char *library, const char *name)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%.*slibpoet-%s.so", (int)(strrchr(library, '/') + 1 - library), library, name);
+    snprintf(path, sizeof path, "%.*slibpoet-%s.so", (int)(strrchr(library, '/') + 1 - library),
+             library, name);
     return access(path, R_OK) == 0;
 }
 
@@ -60,7 +61,8 @@ static void set_environment(const struct recording *o, const struct loadable *lo
     snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(library, '/') - library), library);
     preload_add(preload, sizeof preload, directory, arguments, o->without);
     size_t used = strlen(preload);
-    snprintf(preload + used, sizeof preload - used, "%s%s", before ? " " : "", before ? before : "");
+    snprintf(preload + used, sizeof preload - used, "%s%s", before ? " " : "",
+             before ? before : "");
     setenv("LD_PRELOAD", preload, 1);
     setenv("POET_RECORD", o->libraries ? "all" : "program", 1);
     set_or_unset("POET_INCLUDE", o->include);
@@ -148,15 +150,32 @@ static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct recording *o = state->input;
     switch (key) {
-    case 'o': o->output = value; return 0;
-    case 'l': o->libraries = true; return 0;
-    case 'i': add_pattern(o->include, value); return 0;
-    case 'x': add_pattern(o->exclude, value); return 0;
-    case 'k': o->keep = value; return 0;
-    case 'v': o->view = true; return 0;
-    case WITHOUT: o->without = value; return 0;
-    case 'f': o->force = true; return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    case 'o':
+        o->output = value;
+        return 0;
+    case 'l':
+        o->libraries = true;
+        return 0;
+    case 'i':
+        add_pattern(o->include, value);
+        return 0;
+    case 'x':
+        add_pattern(o->exclude, value);
+        return 0;
+    case 'k':
+        o->keep = value;
+        return 0;
+    case 'v':
+        o->view = true;
+        return 0;
+    case WITHOUT:
+        o->without = value;
+        return 0;
+    case 'f':
+        o->force = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -173,9 +192,11 @@ static int run(const struct command *command, int argc, char **argv)
         return command_usage(command, "a PROGRAM is needed");
     argv += first;
     if (!installed_path("lib/libpoet.so", R_OK, library, sizeof library))
-        return command_fail(command, "libpoet.so: not found beside poet: build or install Poet first");
+        return command_fail(command,
+                            "libpoet.so: not found beside poet: build or install Poet first");
     if (o.without && !is_there(library, o.without))
-        return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without, o.without);
+        return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
+                             o.without);
     if (o.output && !output_may_be_written(command, o.output))
         return EXIT_FAILED;
     if (!loadable_look(argv[0], &loadable, &found, why, sizeof why)) {
@@ -203,14 +224,17 @@ static const struct argp_option options[] = {
     {"exclude", 'x', "PATTERN", 0, "but not by these; may be repeated", 1},
     {"without", WITHOUT, "LIBRARY", 0,
      "leave out what libpoet-LIBRARY.so follows; process: what processes do with each other "
-     "through pipes, sockets, queues and file locks", 1},
+     "through pipes, sockets, queues and file locks",
+     1},
     {"force", 'f', NULL, 0,
      "start also what cannot be recorded: static programs, programs that change their user, "
-     "other runtimes", 1},
+     "other runtimes",
+     1},
     {NULL, 0, NULL, 0, "Where it goes:", 2},
     {"output", 'o', "FILE", 0,
      "the trace file; else the default server takes the run, or, where none is running, "
-     "PROGRAM.PID.poet in the working directory", 2},
+     "PROGRAM.PID.poet in the working directory",
+     2},
     {"keep", 'k', "SIZE", 0, "keep at least the newest SIZE of the trace (1G)", 2},
     {"view", 'v', NULL, 0, "open the viewer on it", 2},
     {0}};

@@ -21,7 +21,8 @@ struct reader {
     size_t error_size;
 };
 
-__attribute__((format(printf, 3, 4))) static bool fail(struct reader *r, uint64_t line, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool fail(struct reader *r, uint64_t line,
+                                                       const char *format, ...)
 {
     va_list ap;
     int n = line ? snprintf(r->error, r->error_size, "%s:%llu: ", r->file, (unsigned long long)line)
@@ -128,7 +129,8 @@ static bool read_clock(struct reader *r, struct shiviz_event *e, const char *s, 
     {
         int64_t n = json_object_get_int64(value);
         if (!json_object_is_type(value, json_type_int) || n < 0) {
-            good = fail(r, e->line, "the clock's value for host \"%s\" is no number of events", key);
+            good =
+                fail(r, e->line, "the clock's value for host \"%s\" is no number of events", key);
             break;
         }
         if (n == 0)
@@ -170,7 +172,8 @@ static void read_fields(struct reader *r, struct shiviz_event *e)
             !group(r, name, &begin, &length) || !length)
             continue;
         e->fields = grow(e->fields, &room, e->field_count + 1, sizeof *e->fields);
-        e->fields[e->field_count++] = memory_printed("%s: %.*s", name, (int)(length & 0xffff), begin);
+        e->fields[e->field_count++] =
+            memory_printed("%s: %.*s", name, (int)(length & 0xffff), begin);
     }
 }
 
@@ -205,8 +208,9 @@ static bool read_event(struct reader *r)
     if (!read_clock(r, e, clock, clock_size))
         return false;
     e->number = clock_of(e, e->host);
-    return e->number || fail(r, e->line, "rule: a clock counts its own host; this one has no \"%s\"",
-                             log->hosts[e->host]);
+    return e->number ||
+           fail(r, e->line, "rule: a clock counts its own host; this one has no \"%s\"",
+                log->hosts[e->host]);
 }
 
 /* ---- the rules ---- */
@@ -223,16 +227,20 @@ static bool number_events(struct reader *r)
     for (size_t i = 0; i < log->event_count; i++) {
         const struct shiviz_event *e = &log->events[i];
         if (e->number > log->numbers[e->host])
-            return fail(r, e->line,
-                        "rule: a host counts its events 1, 2, 3, ...; \"%s\" has %llu events, and this is "
-                        "number %llu", log->hosts[e->host],
-                        (unsigned long long)log->numbers[e->host], (unsigned long long)e->number);
+            return fail(
+                r, e->line,
+                "rule: a host counts its events 1, 2, 3, ...; \"%s\" has %llu events, and this is "
+                "number %llu",
+                log->hosts[e->host], (unsigned long long)log->numbers[e->host],
+                (unsigned long long)e->number);
         size_t *place = &log->by_host[e->host][e->number - 1];
         if (*place)
-            return fail(r, e->line,
-                        "rule: a host counts its events 1, 2, 3, ...; number %llu of \"%s\" stands in line "
-                        "%llu already", (unsigned long long)e->number, log->hosts[e->host],
-                        (unsigned long long)log->events[*place - 1].line);
+            return fail(
+                r, e->line,
+                "rule: a host counts its events 1, 2, 3, ...; number %llu of \"%s\" stands in line "
+                "%llu already",
+                (unsigned long long)e->number, log->hosts[e->host],
+                (unsigned long long)log->events[*place - 1].line);
         *place = i + 1;
     }
     for (uint32_t h = 0; h < log->host_count; h++)
@@ -242,17 +250,19 @@ static bool number_events(struct reader *r)
 }
 
 /* Does the clock of e include all that the clock of `other` does? */
-static bool includes(struct reader *r, const struct shiviz_event *e, const struct shiviz_event *other,
-                     const char *what)
+static bool includes(struct reader *r, const struct shiviz_event *e,
+                     const struct shiviz_event *other, const char *what)
 {
     const struct shiviz_log *log = r->log;
     for (uint32_t i = 0; i < other->entries; i++)
         if (clock_of(e, other->clock[i].host) < other->clock[i].number)
-            return fail(r, e->line,
-                        "rule: a clock includes %s; the one in line %llu has \"%s\" at %llu, this one "
-                        "at %llu", what, (unsigned long long)other->line,
-                        log->hosts[other->clock[i].host], (unsigned long long)other->clock[i].number,
-                        (unsigned long long)clock_of(e, other->clock[i].host));
+            return fail(
+                r, e->line,
+                "rule: a clock includes %s; the one in line %llu has \"%s\" at %llu, this one "
+                "at %llu",
+                what, (unsigned long long)other->line, log->hosts[other->clock[i].host],
+                (unsigned long long)other->clock[i].number,
+                (unsigned long long)clock_of(e, other->clock[i].host));
     return true;
 }
 
@@ -277,16 +287,20 @@ static bool find_causes(struct reader *r, struct shiviz_event *e)
             continue;
         if (at.number > log->numbers[at.host]) {
             free(news);
-            return fail(r, e->line,
-                        "rule: a clock names events that are there; this one has \"%s\" at %llu, and the "
-                        "log has %llu of its events", log->hosts[at.host],
-                        (unsigned long long)at.number, (unsigned long long)log->numbers[at.host]);
+            return fail(
+                r, e->line,
+                "rule: a clock names events that are there; this one has \"%s\" at %llu, and the "
+                "log has %llu of its events",
+                log->hosts[at.host], (unsigned long long)at.number,
+                (unsigned long long)log->numbers[at.host]);
         }
         const struct shiviz_event *other = event_at(log, at);
         if (clock_of(other, e->host) >= e->number) {
             free(news);
-            return fail(r, e->line, "rule: two events do not each come before the other; the one in line "
-                        "%llu knows of this one", (unsigned long long)other->line);
+            return fail(r, e->line,
+                        "rule: two events do not each come before the other; the one in line "
+                        "%llu knows of this one",
+                        (unsigned long long)other->line);
         }
         if (!includes(r, e, other, "the clock of every event it names")) {
             free(news);
@@ -315,7 +329,8 @@ static bool read_execution(struct reader *r, size_t from, size_t to)
     struct shiviz_log *log = r->log;
     r->event_room = r->host_room = 0;
     for (size_t at = from; at < to;) {
-        int found = pcre2_match(r->parser, (PCRE2_SPTR)r->text, to, at, PCRE2_NOTEMPTY, r->match, NULL);
+        int found =
+            pcre2_match(r->parser, (PCRE2_SPTR)r->text, to, at, PCRE2_NOTEMPTY, r->match, NULL);
         if (found == PCRE2_ERROR_NOMATCH)
             break;
         if (found < 0)
@@ -363,7 +378,7 @@ static bool read_split(struct reader *r, size_t size, const char *split, struct 
             break;
         PCRE2_UCHAR *trace = NULL;
         PCRE2_SIZE length;
-        if (pcre2_substring_get_byname(match, (PCRE2_SPTR)"trace", &trace, &length) == 0)
+        if (pcre2_substring_get_byname(match, (PCRE2_SPTR) "trace", &trace, &length) == 0)
             name = memory_copied_part((const char *)trace, length);
         pcre2_substring_free(trace);
         from = pcre2_get_ovector_pointer(match)[1];
@@ -374,10 +389,13 @@ static bool read_split(struct reader *r, size_t size, const char *split, struct 
     return good;
 }
 
-bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count, char *error,
-                 size_t error_size)
+bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count,
+                 char *error, size_t error_size)
 {
-    struct reader r = {.file = text->file, .text = text->text, .line = 1, .error = error,
+    struct reader r = {.file = text->file,
+                       .text = text->text,
+                       .line = 1,
+                       .error = error,
                        .error_size = error_size};
     *logs = NULL;
     *count = 0;

@@ -52,8 +52,8 @@ struct shiviz_text {
 };
 
 /* Reads all executions of a text.  False with a line in `error` that names file and line. */
-bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count, char *error,
-                 size_t error_size);
+bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count,
+                 char *error, size_t error_size);
 void shiviz_free(struct shiviz_log *logs, size_t count);
 
 #endif

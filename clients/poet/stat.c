@@ -56,16 +56,16 @@ static struct json_object *unseen_json(const struct shown_stat *s)
 static void print_cut_off(uint32_t programs)
 {
     if (programs)
-        printf("cut off         %u program%s: what %s over the network when killed is missing\n", programs,
-               programs == 1 ? "" : "s",
+        printf("cut off         %u program%s: what %s over the network when killed is missing\n",
+               programs, programs == 1 ? "" : "s",
                programs == 1 ? "its threads had not sent" : "their threads had not sent");
 }
 
 static void print_unseen(const struct shown_stat *s)
 {
     if (s->doubtful)
-        printf("doubtful        %llu event%s may be after more than is known\n", (unsigned long long)s->doubtful,
-               s->doubtful == 1 ? "" : "s");
+        printf("doubtful        %llu event%s may be after more than is known\n",
+               (unsigned long long)s->doubtful, s->doubtful == 1 ? "" : "s");
     for (uint32_t i = 0; i < s->unseen_count; i++) {
         const struct shown_unseen *u = &s->unseen[i];
         printf("not followed    %s%s%s", unseen_text(u->reason), *u->about ? ": " : "", u->about);
@@ -82,11 +82,18 @@ static void print_json(const struct subject *subject, const struct shown_stat *s
     const struct {
         const char *name;
         uint64_t value;
-    } figures[] = {{"lines", s->lines}, {"hidden_lines", s->hidden_lines}, {"events", s->events},
-                   {"texts", s->texts}, {"pending", s->pending}, {"lost", s->lost},
-                   {"contradictions", s->contradictions}, {"duplicates", s->duplicates},
-                   {"untraced", s->untraced}, {"waited_ns", s->waited_ns},
-                   {"behind_ns", s->behind_ns}, {"journal_ahead_bytes", s->journal_ahead}};
+    } figures[] = {{"lines", s->lines},
+                   {"hidden_lines", s->hidden_lines},
+                   {"events", s->events},
+                   {"texts", s->texts},
+                   {"pending", s->pending},
+                   {"lost", s->lost},
+                   {"contradictions", s->contradictions},
+                   {"duplicates", s->duplicates},
+                   {"untraced", s->untraced},
+                   {"waited_ns", s->waited_ns},
+                   {"behind_ns", s->behind_ns},
+                   {"journal_ahead_bytes", s->journal_ahead}};
     json_object_object_add(o, "run", json_object_new_string(book->run.name));
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         json_object_object_add(o, figures[i].name, json_object_new_uint64(figures[i].value));
@@ -126,7 +133,8 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
 {
     const struct book *book = &subject->source.book;
     printf("run             %s%s\n", book->run.name,
-           s->connected ? " (running)" : s->written    ? " (running: this file is still being written)"
+           s->connected    ? " (running)"
+           : s->written    ? " (running: this file is still being written)"
            : s->unfinished ? " (cut off: its server ended before it)"
                            : "");
     printf("lines           %llu\nevents          %llu\n", (unsigned long long)s->lines,
@@ -141,8 +149,8 @@ static void print_text(const struct subject *subject, const struct shown_stat *s
     printf("duration        %.6f s\nmade to wait    %.6f s\n", (double)s->duration_ns / 1e9,
            (double)s->waited_ns / 1e9);
     if (s->behind_ns > BEHIND_NS)
-        printf("ordered         up to %.1f s ago: %.1f MB of the journal are not ordered yet\n", (double)s->behind_ns / 1e9,
-               (double)s->journal_ahead / 1e6);
+        printf("ordered         up to %.1f s ago: %.1f MB of the journal are not ordered yet\n",
+               (double)s->behind_ns / 1e9, (double)s->journal_ahead / 1e6);
     for (uint32_t i = 0; i < book->process_count; i++)
         printf("program         %s, process %u on %s\n", book->processes[i].path,
                book->processes[i].pid, book->processes[i].host);
@@ -180,24 +188,28 @@ static int run(const struct command *command, int argc, char **argv)
 static const struct argp_option stat_options[] = {
     {"json", 'j', NULL, 0,
      "as one JSON object; \"unseen\" is a list of {\"reason\", \"about\", \"count\"}, \"doubtful\" a "
-     "number, \"finished\" whether the run has its end", 0},
+     "number, \"finished\" whether the run has its end",
+     0},
     {0}};
 static const struct argp stat_argp = {
     .options = stat_options,
     .parser = command_parse_json,
     .args_doc = "SOURCE",
-    .doc = "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with "
-           "its events), untraced calls, duration, how long programs were made to wait, programs, and how "
-           "many of them were cut off (killed, before all was sent over the network); how "
-           "many events are doubtful (they may be after more than is known), and what the run does "
-           "not follow.  Of a run whose order is more than 150 ms behind what programs have told: how far; in "
-           "JSON behind_ns and journal_ahead_bytes.  A file that is still being written, or was cut off with "
-           "its server, says so.",
+    .doc =
+        "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with "
+        "its events), untraced calls, duration, how long programs were made to wait, programs, and how "
+        "many of them were cut off (killed, before all was sent over the network); how "
+        "many events are doubtful (they may be after more than is known), and what the run does "
+        "not follow.  Of a run whose order is more than 150 ms behind what programs have told: how far; in "
+        "JSON behind_ns and journal_ahead_bytes.  A file that is still being written, or was cut off with "
+        "its server, says so.",
     .children = options_children};
 
 const struct command command_stat = {
-    .name = "stat", .summary = "print figures: lines, events, pending, lost, contradictions, ...",
-    .run = run, .argp = &stat_argp};
+    .name = "stat",
+    .summary = "print figures: lines, events, pending, lost, contradictions, ...",
+    .run = run,
+    .argp = &stat_argp};
 
 static void print_run(void *user, const struct answer *answer)
 {
@@ -213,7 +225,8 @@ static void print_run(void *user, const struct answer *answer)
         snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)r->lost);
     if (!answer->in->error)
         printf("%-4u %s  %-24s %12llu events%s  %s  %s\n", r->number, when, r->name,
-               (unsigned long long)r->events, lost, r->connected ? "running " : "finished", r->file);
+               (unsigned long long)r->events, lost, r->connected ? "running " : "finished",
+               r->file);
     shown_run_free(r);
 }
 
@@ -243,5 +256,4 @@ static const struct argp runs_argp = {
     .children = options_children};
 
 const struct command command_runs = {
-    .name = "runs", .summary = "list the runs of a server",
-    .run = run_runs, .argp = &runs_argp};
+    .name = "runs", .summary = "list the runs of a server", .run = run_runs, .argp = &runs_argp};

@@ -91,8 +91,8 @@ static void take_labelled(void *user, const struct answer *answer)
         l->take(l->user, answer);
 }
 
-bool subject_ask(const struct command *command, struct subject *subject, enum ask what, struct out *body,
-                 source_take *take, void *user)
+bool subject_ask(const struct command *command, struct subject *subject, enum ask what,
+                 struct out *body, source_take *take, void *user)
 {
     struct error error;
     struct labelled labelled = {subject, take, user};

@@ -28,8 +28,8 @@ void subject_label(struct subject *subject);
 void subject_close(struct subject *subject);
 /* Asks, frees body, and waits for the whole answer, whose parts go to take (NULL: nobody wants them);
  * complains and returns false if there is none. */
-bool subject_ask(const struct command *command, struct subject *subject, enum ask what, struct out *body,
-                 source_take *take, void *user);
+bool subject_ask(const struct command *command, struct subject *subject, enum ask what,
+                 struct out *body, source_take *take, void *user);
 /* "file:line", or "" without a site. */
 const char *subject_site(struct subject *subject, const struct shown_event *event);
 /* Some of what was asked about could not be read: said when it was closed. */

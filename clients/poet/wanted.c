@@ -28,9 +28,24 @@ static int take_time(const struct command *command, struct picture *p, const cha
 }
 
 enum {
-    OPTION_FROM = 256, OPTION_TO, OPTION_AROUND, OPTION_LAST, OPTION_TEXT, OPTION_LINES, OPTION_CLUSTER,
-    OPTION_VIEW, OPTION_FOLD, OPTION_NO_FOLD, OPTION_TIME, OPTION_VERTICAL, OPTION_DESCRIPTION,
-    OPTION_LABELS, OPTION_CAPTION, OPTION_NO_TITLE, OPTION_NO_LEGEND, OPTION_ALL
+    OPTION_FROM = 256,
+    OPTION_TO,
+    OPTION_AROUND,
+    OPTION_LAST,
+    OPTION_TEXT,
+    OPTION_LINES,
+    OPTION_CLUSTER,
+    OPTION_VIEW,
+    OPTION_FOLD,
+    OPTION_NO_FOLD,
+    OPTION_TIME,
+    OPTION_VERTICAL,
+    OPTION_DESCRIPTION,
+    OPTION_LABELS,
+    OPTION_CAPTION,
+    OPTION_NO_TITLE,
+    OPTION_NO_LEGEND,
+    OPTION_ALL
 };
 
 static const struct argp_option options[] = {
@@ -41,25 +56,28 @@ static const struct argp_option options[] = {
     {"around", OPTION_AROUND, "EVENT", 0, "60 columns around an event", 2},
     {"text", OPTION_TEXT, "TEXT", 0, "60 columns around the first event with that text or type", 2},
     {"all", OPTION_ALL, NULL, 0, "however large it gets", 2},
-    {"view", OPTION_VIEW,
-     "FILE", 0, "what is seen in a view that poet view saved: range, rows, colours", 2},
+    {"view", OPTION_VIEW, "FILE", 0,
+     "what is seen in a view that poet view saved: range, rows, colours", 2},
     {NULL, 0, NULL, 0, "Its rows:", 3},
-    {"lines", OPTION_LINES,
-     "LIST", 0, "only these lines, in this order: numbers, or names with * and ?, separated by "
-     "commas", 3},
-    {"cluster", OPTION_CLUSTER,
-     "LIST", 0, "these lines as one row, without what happens among themselves; may be repeated", 3},
+    {"lines", OPTION_LINES, "LIST", 0,
+     "only these lines, in this order: numbers, or names with * and ?, separated by "
+     "commas",
+     3},
+    {"cluster", OPTION_CLUSTER, "LIST", 0,
+     "these lines as one row, without what happens among themselves; may be repeated", 3},
     {"labels", OPTION_LABELS, "WHAT", 0, "name, id (name and line number) or address (default)", 3},
     {NULL, 0, NULL, 0, "How it is drawn:", 4},
-    {"time", OPTION_TIME,
-     "MICROSECONDS", OPTION_ARG_OPTIONAL, "placed by time, so many to a column, where the order "
-     "permits; default: the whole run on 300 columns", 4},
+    {"time", OPTION_TIME, "MICROSECONDS", OPTION_ARG_OPTIONAL,
+     "placed by time, so many to a column, where the order "
+     "permits; default: the whole run on 300 columns",
+     4},
     {"fold", OPTION_FOLD, NULL, 0,
-     "stretches of like visits as one mark with xN; default: when there are more than 400 columns", 4},
+     "stretches of like visits as one mark with xN; default: when there are more than 400 columns",
+     4},
     {"no-fold", OPTION_NO_FOLD, NULL, 0, "each event as a mark of its own", 4},
     {"vertical", OPTION_VERTICAL, NULL, 0, "lines run down, and time with them (not in text)", 4},
-    {"description", OPTION_DESCRIPTION,
-     "NAME", 0, "drawn as this description of the environment says; or the name of its file", 4},
+    {"description", OPTION_DESCRIPTION, "NAME", 0,
+     "drawn as this description of the environment says; or the name of its file", 4},
     {"caption", OPTION_CAPTION, "TEXT", 0, "a caption under the picture", 4},
     {"no-title", OPTION_NO_TITLE, NULL, 0, "no title above it", 4},
     {"no-legend", OPTION_NO_LEGEND, NULL, 0, "no legend below it", 4},
@@ -136,7 +154,8 @@ static int take_option(struct picture *p, int option, const char *value)
     case OPTION_DESCRIPTION:
         return book_draw_as(value)
                    ? 0
-                   : command_usage(command, "--description %s: it cannot be read, or has mistakes", value);
+                   : command_usage(command, "--description %s: it cannot be read, or has mistakes",
+                                   value);
     case OPTION_VERTICAL:
         p->vertical = true;
         return 0;

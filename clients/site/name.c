@@ -8,7 +8,8 @@
 
 /* ---- C++ ---- */
 
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status); /* libstdc++ */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length,
+                     int *status); /* libstdc++ */
 
 static const char *ending(const char *text, const char *end)
 {
@@ -137,8 +138,9 @@ static bool is_followed(Dwarf_Die *die)
     const char *name = dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), &type)
                            ? dwarf_diename(&type)
                            : NULL;
-    static const char *const names[] = {"pthread_", "sem_t", "mtx_t", "cnd_t", "once_flag", "mutex",
-                                        "condition_variable", "recursive_", "timed_mutex", "shared_"};
+    static const char *const names[] = {
+        "pthread_",           "sem_t",      "mtx_t",       "cnd_t",  "once_flag", "mutex",
+        "condition_variable", "recursive_", "timed_mutex", "shared_"};
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
@@ -181,8 +183,10 @@ static size_t write_indices(Dwarf_Die *array, uint64_t element, char *text, size
             Dwarf_Word bound;
             if (dwarf_tag(&child) == DW_TAG_subrange_type && dimensions < 8)
                 counts[dimensions++] =
-                    dwarf_formudata(dwarf_attr(&child, DW_AT_count, &attribute), &bound) == 0 ? bound
-                    : dwarf_formudata(dwarf_attr(&child, DW_AT_upper_bound, &attribute), &bound) == 0
+                    dwarf_formudata(dwarf_attr(&child, DW_AT_count, &attribute), &bound) == 0
+                        ? bound
+                    : dwarf_formudata(dwarf_attr(&child, DW_AT_upper_bound, &attribute), &bound) ==
+                            0
                         ? bound + 1
                         : 1;
         } while (dwarf_siblingof(&child, &child) == 0);
@@ -190,7 +194,8 @@ static size_t write_indices(Dwarf_Die *array, uint64_t element, char *text, size
         rest *= counts[i] ? counts[i] : 1;
     for (unsigned i = 0; i < dimensions || i == 0; i++) {
         if (used < size)
-            used += (size_t)snprintf(text + used, size - used, "[%llu]", (unsigned long long)(element / rest));
+            used += (size_t)snprintf(text + used, size - used, "[%llu]",
+                                     (unsigned long long)(element / rest));
         element %= rest;
         rest /= i + 1 < dimensions && counts[i + 1] ? counts[i + 1] : 1;
     }
@@ -202,7 +207,8 @@ static void write_part(Dwarf_Die *variable, uint64_t offset, char *text, size_t 
     Dwarf_Die die = *variable, type, element;
     size_t used = 0;
     *text = 0;
-    for (int depth = 0; depth < 16 && used < size && !is_followed(&die) && type_of(&die, &type); depth++) {
+    for (int depth = 0; depth < 16 && used < size && !is_followed(&die) && type_of(&die, &type);
+         depth++) {
         Dwarf_Word bytes;
         if (dwarf_tag(&type) == DW_TAG_array_type) {
             if (!type_of(&type, &element) || dwarf_aggregate_size(&element, &bytes) != 0 || !bytes)
@@ -232,8 +238,8 @@ static bool look_up(Dwfl_Module *module, uint64_t address, Dwarf_Die *variable)
     return false;
 }
 
-bool name_part(struct name_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset, char *text,
-               size_t size)
+bool name_part(struct name_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset,
+               char *text, size_t size)
 {
     if (last->module != module || last->variable != variable) {
         *last = (struct name_last){.module = module, .variable = variable};

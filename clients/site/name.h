@@ -22,7 +22,7 @@ struct name_last {
 
 /* Writes what of the variable at `variable` lies at the offset, as "[3].lock"; "" if it is the
  * whole of it.  False if there is no DWARF to tell. */
-bool name_part(struct name_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset, char *text,
-               size_t size);
+bool name_part(struct name_last *last, Dwfl_Module *module, uint64_t variable, uint64_t offset,
+               char *text, size_t size);
 
 #endif

@@ -37,7 +37,8 @@ char *regular_read(const char *path, size_t limit, size_t *size)
         return NULL;
     char *text = NULL;
     size_t n = 0;
-    if (fstat(fd, &st) == 0 && (uint64_t)st.st_size <= limit && (text = malloc((size_t)st.st_size + 1)))
+    if (fstat(fd, &st) == 0 && (uint64_t)st.st_size <= limit &&
+        (text = malloc((size_t)st.st_size + 1)))
         for (ssize_t got; n < (size_t)st.st_size; n += (size_t)got)
             if ((got = read(fd, text + n, (size_t)st.st_size - n)) <= 0)
                 break;

@@ -46,8 +46,8 @@ int source_next(struct source *source, bool blocking, unsigned *type, struct in 
         size_t length;
         const char *why;
         const uint8_t *at = source->in.data ? source->in.data + source->used : NULL;
-        int got = frame_read(at, source->in.size - source->used, LIMIT_ANSWER_BYTES, type, &length,
-                             &why);
+        int got =
+            frame_read(at, source->in.size - source->used, LIMIT_ANSWER_BYTES, type, &length, &why);
         if (got < 0) {
             error_set(error, "%s: %s", source->name, why);
             return -1;
@@ -112,7 +112,8 @@ bool source_asks(const struct source *source, uint32_t id)
 
 bool source_busy(const struct source *source) { return source->question_count > 0; }
 
-uint32_t source_ask(struct source *source, enum ask what, struct out *body, source_take *take, void *user)
+uint32_t source_ask(struct source *source, enum ask what, struct out *body, source_take *take,
+                    void *user)
 {
     struct out out = {0};
     uint32_t id = ++source->last_id ? source->last_id : ++source->last_id;

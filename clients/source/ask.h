@@ -17,7 +17,8 @@ typedef void source_take(void *user, const struct answer *answer);
 /* Asks; frees body, NULL: there is none.  Each part of the answer goes to `take`; the one that says `last`
  * is the end of it.  Where there is no answer that part is PART_REFUSAL: a string, why.  Returns the
  * question's id, 0 if the connection is over. */
-uint32_t source_ask(struct source *source, enum ask what, struct out *body, source_take *take, void *user);
+uint32_t source_ask(struct source *source, enum ask what, struct out *body, source_take *take,
+                    void *user);
 /* Nothing more of it is told, if it is still under way. */
 void source_cancel(struct source *source, uint32_t id);
 /* The same for all, without telling the server: it was another run that they were about. */

@@ -52,8 +52,8 @@ void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum l
         if (how == LABELS_ID)
             line->label = memory_printed("%s:%s #%u", letter, name, i);
         else if (how == LABELS_ADDRESS && line->is.object && strncmp(name, "0x", 2) != 0)
-            line->label = memory_printed("%s:%s (0x%llx)", letter, name,
-                         (unsigned long long)line->is.object);
+            line->label =
+                memory_printed("%s:%s (0x%llx)", letter, name, (unsigned long long)line->is.object);
         else
             line->label = memory_printed("%s:%s", letter, name);
     }

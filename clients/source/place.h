@@ -32,7 +32,8 @@ struct place {
     bool far;            /* densities instead of marks: */
     double far_from, far_to; /* positions, or ns if placed by time */
     /* how */
-    struct place_row *rows; /* in the order of the picture; none: all that are drawn, as they come */
+    struct place_row
+        *rows; /* in the order of the picture; none: all that are drawn, as they come */
     uint32_t row_count;
     bool fold;
     uint64_t column_ns; /* not 0: placed by time */

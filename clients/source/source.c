@@ -47,7 +47,8 @@ static bool say_hello(struct source *source)
 }
 
 /* A process that speaks on a socketpair, with what it writes to standard error; false: errno says why. */
-static bool start_process(struct source *source, const char *const *arguments, bool on_stdio, int *errors)
+static bool start_process(struct source *source, const char *const *arguments, bool on_stdio,
+                          int *errors)
 {
     int pair[2], pipe_error[2];
     char descriptor[16];
@@ -84,7 +85,8 @@ static bool start_process(struct source *source, const char *const *arguments, b
 static void take_progress(char *text, const char *what, bool *shown)
 {
     unsigned percent;
-    for (char *end; sscanf(text, "progress %u", &percent) == 1 && (end = strchr(text, '\n')) != NULL;
+    for (char *end;
+         sscanf(text, "progress %u", &percent) == 1 && (end = strchr(text, '\n')) != NULL;
          memmove(text, end + 1, strlen(end + 1) + 1))
         if (isatty(STDERR_FILENO)) {
             fprintf(stderr, "\rreading %s: %u %%", what, percent);
@@ -93,7 +95,8 @@ static void take_progress(char *text, const char *what, bool *shown)
 }
 
 /* Waits for the first answer.  Ends: what the process said last is the reason. */
-static bool wait_for_process(struct source *source, int errors, const char *what, struct error *error)
+static bool wait_for_process(struct source *source, int errors, const char *what,
+                             struct error *error)
 {
     struct pollfd p[2] = {{.fd = errors, .events = POLLIN}, {.fd = source->fd, .events = POLLIN}};
     char text[400] = "";
@@ -140,7 +143,8 @@ static void wait_for_writer(const char *file)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct timespec pause = {0, 10000000};
-    for (int i = 0; fd >= 0 && i < 100 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++)
+    for (int i = 0; fd >= 0 && i < 100 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+         i++)
         nanosleep(&pause, NULL);
     if (fd >= 0)
         close(fd);
@@ -239,7 +243,8 @@ bool source_select(struct source *source, const char *run, struct error *error)
     put_string(&body, run);
     put_u8(&body, source->book.named ? SELECT_NAMED_LINES : 0);
     uint32_t id = source_ask(source, ASK_SELECT, &body, NULL, NULL);
-    return (source->in.size != source->used || patience(source, error)) && source_wait(source, id, error);
+    return (source->in.size != source->used || patience(source, error)) &&
+           source_wait(source, id, error);
 }
 
 bool source_lines(struct source *source, const uint32_t *lines, uint32_t count, struct error *error)
@@ -261,9 +266,9 @@ struct latest {
 
 static void consider(struct latest *latest, const char *path, struct timespec when)
 {
-    if (*latest->path && (when.tv_sec < latest->when.tv_sec ||
-                          (when.tv_sec == latest->when.tv_sec &&
-                           when.tv_nsec <= latest->when.tv_nsec)))
+    if (*latest->path &&
+        (when.tv_sec < latest->when.tv_sec ||
+         (when.tv_sec == latest->when.tv_sec && when.tv_nsec <= latest->when.tv_nsec)))
         return;
     snprintf(latest->path, sizeof latest->path, "%s", path);
     latest->when = when;
@@ -302,7 +307,8 @@ static void consider_server(struct latest *latest, const char *endpoint)
         source_select(&source, "", &why) && source.book.run.file) {
         uint64_t begin = source.book.run.wall_ns;
         if (stat(source.book.run.file, &st) < 0) /* deleted: the server still has it */
-            st.st_mtim = (struct timespec){(time_t)(begin / 1000000000u), (long)(begin % 1000000000u)};
+            st.st_mtim =
+                (struct timespec){(time_t)(begin / 1000000000u), (long)(begin % 1000000000u)};
         st.st_mtim.tv_nsec += st.st_mtim.tv_nsec < 999999999; /* before its own file */
         consider(latest, endpoint, st.st_mtim);
     }
@@ -372,7 +378,8 @@ static bool connect_to(struct source *source, const char *endpoint, struct error
     return source->fd >= 0 && say_hello(source);
 }
 
-static bool open_what(struct source *source, char *what, enum source_lines lines, struct error *error)
+static bool open_what(struct source *source, char *what, enum source_lines lines,
+                      struct error *error)
 {
     bool remote = strncmp(what, "ssh:", 4) == 0;
     char *run = endpoint_is(what) || (remote && !strchr(what + 4, ':')) ? strchr(what, '#') : NULL;
@@ -394,7 +401,8 @@ static bool open_what(struct source *source, char *what, enum source_lines lines
            (lines == SOURCE_NO_RUN || source_select(source, run ? run : "", error));
 }
 
-bool source_open(struct source *source, const char *what, enum source_lines lines, struct error *error)
+bool source_open(struct source *source, const char *what, enum source_lines lines,
+                 struct error *error)
 {
     char path[PATH_MAX];
     *source = (struct source){.fd = -1, .book.named = lines == SOURCE_NAMED_LINES};

@@ -19,7 +19,8 @@ struct source {
     size_t used;
     struct book book;
     int child; /* private to source.c: process id of a private server, 0 none */
-    struct source_question *questions; /* private to ask.c: those whose answers are still to come; */
+    struct source_question
+        *questions; /* private to ask.c: those whose answers are still to come; */
     size_t question_count, question_room;
     uint32_t last_id;
     char *refused; /*   why the question that source_wait waits for has no answer */
@@ -35,7 +36,8 @@ enum source_lines {
 
 /* Connects and says HELLO; selects a run unless lines is SOURCE_NO_RUN.  False with one line in
  * `error`.  Waits for the answer. */
-bool source_open(struct source *source, const char *what, enum source_lines lines, struct error *error);
+bool source_open(struct source *source, const char *what, enum source_lines lines,
+                 struct error *error);
 /* The same for the default endpoint, starting a server there if none answers. */
 bool source_open_default(struct source *source, struct error *error);
 void source_close(struct source *source);
@@ -43,7 +45,8 @@ void source_close(struct source *source);
 bool source_select(struct source *source, const char *run, struct error *error);
 
 /* Asks for lines that are perhaps not known yet, and waits for them; those that there are not stay unknown. */
-bool source_lines(struct source *source, const uint32_t *lines, uint32_t count, struct error *error);
+bool source_lines(struct source *source, const uint32_t *lines, uint32_t count,
+                  struct error *error);
 
 /* What is to be said of a trace file that is not complete, or NULL. */
 const char *source_warning(const struct source *source);

@@ -116,7 +116,8 @@ static int64_t get_int(const config_setting_t *from, const char *name, int64_t o
 {
     const config_setting_t *s = config_setting_get_member(from, name);
     return s && config_setting_is_number(s) && config_setting_type(s) != CONFIG_TYPE_FLOAT
-               ? config_setting_get_int64(s) : otherwise;
+               ? config_setting_get_int64(s)
+               : otherwise;
 }
 
 static bool get_flag(const config_setting_t *from, const char *name)
@@ -161,8 +162,8 @@ static void read_where(struct place *p, const config_setting_t *from)
     for (int i = 0; moves && i < config_setting_length(moves); i++) {
         const config_setting_t *m = config_setting_get_elem(moves, (unsigned)i);
         p->moves = memory_resized(p->moves, p->move_count + 1, sizeof *p->moves);
-        p->moves[p->move_count++] = (struct shown_move){(uint32_t)get_int(m, "line", 0), get_flag(m, "to"),
-                                                        get_int(m, "events", 0)};
+        p->moves[p->move_count++] = (struct shown_move){(uint32_t)get_int(m, "line", 0),
+                                                        get_flag(m, "to"), get_int(m, "events", 0)};
     }
 }
 
@@ -179,8 +180,8 @@ static uint32_t find_line(const struct place *p, const struct book *book, struct
                           uint32_t number, const char *kind, const char *name)
 {
     const struct book_line *line = book_line(book, number);
-    if (line && strcmp(line->is.kind, kind) == 0 && strcmp(label_name(book, sites, number), name) == 0 &&
-        !is_taken(p, number))
+    if (line && strcmp(line->is.kind, kind) == 0 &&
+        strcmp(label_name(book, sites, number), name) == 0 && !is_taken(p, number))
         return number;
     for (uint32_t i = 1; i <= book->line_count; i++)
         if ((line = book_line(book, i)) != NULL && strcmp(line->is.kind, kind) == 0 &&
@@ -201,7 +202,8 @@ static void read_rows(struct place *p, const config_setting_t *rows, const struc
         if (!line)
             continue;
         p->rows = memory_resized(p->rows, p->row_count + 1, sizeof *p->rows);
-        p->rows[p->row_count++] = (struct place_row){line, get_flag(row, "joins"), get_flag(row, "hidden")};
+        p->rows[p->row_count++] =
+            (struct place_row){line, get_flag(row, "joins"), get_flag(row, "hidden")};
     }
 }
 
@@ -226,7 +228,8 @@ static bool read_config(config_t *config, const char *file, struct error *error)
     char *text = regular_read(file, VIEW_BYTES, NULL);
     bool ok = false;
     if (!text)
-        error_set(error, "%s: %s", file, errno == EINVAL ? "this is no regular file" : strerror(errno));
+        error_set(error, "%s: %s", file,
+                  errno == EINVAL ? "this is no regular file" : strerror(errno));
     else if (strstr(text, "@include"))
         error_set(error, "%s: a view includes no other file", file);
     else if (!(ok = config_read_string(config, text)))
@@ -235,8 +238,8 @@ static bool read_config(config_t *config, const char *file, struct error *error)
     return ok;
 }
 
-bool place_read(struct place *place, struct look *look, const struct book *book, struct sites *sites,
-                const char *file, struct error *error)
+bool place_read(struct place *place, struct look *look, const struct book *book,
+                struct sites *sites, const char *file, struct error *error)
 {
     config_t config;
     struct place p = {.zoom = 1};

@@ -10,7 +10,7 @@
  * of the file has its rows only. */
 bool place_write(const struct place *place, const struct look *look, const struct book *book,
                  struct sites *sites, FILE *f);
-bool place_read(struct place *place, struct look *look, const struct book *book, struct sites *sites,
-                const char *file, struct error *error);
+bool place_read(struct place *place, struct look *look, const struct book *book,
+                struct sites *sites, const char *file, struct error *error);
 
 #endif

@@ -20,7 +20,8 @@ bool waits_take(struct waits *waits, const struct answer *answer)
         waits->items = grow(waits->items, &waits->room, waits->count + 1, sizeof *waits->items);
         get_wait(in, &waits->items[waits->count++]);
     } else if (answer->part == PART_CYCLE) {
-        waits->cycles = grow(waits->cycles, &waits->cycle_room, waits->cycle_count + 1, sizeof *waits->cycles);
+        waits->cycles =
+            grow(waits->cycles, &waits->cycle_room, waits->cycle_count + 1, sizeof *waits->cycles);
         get_cycle(in, &waits->cycles[waits->cycle_count++]);
     } else if (answer->part == PART_NOW) {
         waits->now_ns = (int64_t)get_u64(in);

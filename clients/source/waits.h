@@ -19,6 +19,7 @@ struct waits {
 bool waits_take(struct waits *waits, const struct answer *answer);
 void waits_free(struct waits *waits); /* empties it */
 
-const struct shown_wait *waits_of(const struct waits *waits, uint32_t thread); /* NULL: it does not wait */
+const struct shown_wait *waits_of(const struct waits *waits,
+                                  uint32_t thread); /* NULL: it does not wait */
 
 #endif

@@ -24,8 +24,8 @@ static struct own *_Atomic blocks[LIMIT_LINES / BLOCK];
 
 static struct own *own_at(poet_line_t index)
 {
-    struct own *block =
-        index < LIMIT_LINES ? atomic_load_explicit(&blocks[index / BLOCK], memory_order_acquire)
+    struct own *block = index < LIMIT_LINES
+                            ? atomic_load_explicit(&blocks[index / BLOCK], memory_order_acquire)
                             : NULL;
     struct own *own = block ? &block[index % BLOCK] : NULL;
     return own && line_index(&own->line) ? own : NULL;
@@ -73,9 +73,9 @@ poet_line_t poet_line_at(const char *kind, const char *name, const void *object,
     struct thread *t = thread_recording();
     if (!t || !kind)
         return 0;
-    struct own *own = open_line_as(t, kind, name, object,
-                                   (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS, NULL,
-                                   (uintptr_t)site);
+    struct own *own =
+        open_line_as(t, kind, name, object, (flags & POET_SHARED ? LINE_SHARED : 0) | LINE_FOLLOWS,
+                     NULL, (uintptr_t)site);
     return own ? line_index(&own->line) : 0;
 }
 
@@ -177,7 +177,8 @@ poet_line_t poet_line_shared(const char *kind, const char *name, uint64_t key)
     struct thread *t = thread_recording();
     uint64_t *far = t && kind ? poet_counter(key ^ SHARED_KEYS, 1) : NULL;
     struct own *own = far ? open_line_as(t, kind, name, NULL, LINE_SHARED,
-                                         (const uint64_t[]){key, SHARED_KEYS}, 0) : NULL;
+                                         (const uint64_t[]){key, SHARED_KEYS}, 0)
+                          : NULL;
     if (!own)
         return 0;
     atomic_store(&own->line.far, (_Atomic uint64_t *)far);

@@ -63,7 +63,9 @@ static poet_event_t single(poet_line_t index, struct record r)
 
 poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t about, unsigned flags)
 {
-    return single(line, (struct record){.shape = type, .about = about, .site = SITE,
+    return single(line, (struct record){.shape = type,
+                                        .about = about,
+                                        .site = SITE,
                                         .flags = flags & POET_CLOSES ? SLOT_CLOSES : 0});
 }
 
@@ -90,9 +92,12 @@ poet_event_t poet_text(const char *format, ...)
     busy_begin(t);
     size_t size = format_text(thread_scratch(t), format, ap);
     va_end(ap);
-    poet_event_t event = single_by(t, 0, (struct record){.shape = TYPE_NOTE, .flags = SLOT_TEXT, .site = SITE,
-                                                         .payload = t->scratch,
-                                                         .payload_bytes = (uint32_t)size});
+    poet_event_t event = single_by(t, 0,
+                                   (struct record){.shape = TYPE_NOTE,
+                                                   .flags = SLOT_TEXT,
+                                                   .site = SITE,
+                                                   .payload = t->scratch,
+                                                   .payload_bytes = (uint32_t)size});
     busy_end(t);
     errno = saved;
     return event;
@@ -108,7 +113,8 @@ void poet_annotate(poet_event_t event, const char *format, ...)
     va_start(ap, format);
     busy_begin(t);
     struct out body = message_room(t, NULL, 0, SCRATCH_BYTES);
-    put_told_text(&body, &(struct told_text){event.line, event.number, {NULL, 0}}); /* the text follows */
+    put_told_text(&body,
+                  &(struct told_text){event.line, event.number, {NULL, 0}}); /* the text follows */
     if (!body.failed) {
         size_t size = format_text(t->scratch + body.size, format, ap);
         memcpy(t->scratch + body.size - 4, &(uint32_t){htole32((uint32_t)size)}, 4);
@@ -120,15 +126,22 @@ void poet_annotate(poet_event_t event, const char *format, ...)
     errno = saved;
 }
 
-static poet_event_t pair_flagged(struct thread *t, struct line *a, poet_type_t type_a, struct line *b,
-                                 poet_type_t type_b, uintptr_t site, uint16_t flags, poet_event_t *on_b)
+static poet_event_t pair_flagged(struct thread *t, struct line *a, poet_type_t type_a,
+                                 struct line *b, poet_type_t type_b, uintptr_t site, uint16_t flags,
+                                 poet_event_t *on_b)
 {
     uint16_t shape = type_a && type_b && a && b && a != b ? codes_pair(type_a, type_b) : 0;
     if (!shape)
         return none;
-    uint64_t number_b, number_a = record_write(t, &(struct record){.shape = shape, .a = a, .b = b,
-                                                                   .take_a = 1, .take_b = 1,
-                                                                   .site = site, .flags = flags}, &number_b);
+    uint64_t number_b, number_a = record_write(t,
+                                               &(struct record){.shape = shape,
+                                                                .a = a,
+                                                                .b = b,
+                                                                .take_a = 1,
+                                                                .take_b = 1,
+                                                                .site = site,
+                                                                .flags = flags},
+                                               &number_b);
     note_recorded();
     if (!number_a)
         return none;
@@ -255,10 +268,14 @@ poet_event_t poet_receive(poet_line_t line, poet_type_t type, const poet_event_t
     busy_begin(t);
     for (size_t i = 1; i < count && n < MOST_PARTNERS; i++)
         more[n++] = (struct wire_partner){sends[i].line, 0, sends[i].number};
-    poet_event_t event = single_by(t, line, (struct record){
-        .shape = type, .flags = RELATION_RECEIVE | (n ? SLOT_PARTNERS : 0), .site = SITE,
-        .partner = {sends[0].line, sends[0].number}, .payload = more,
-        .payload_bytes = n * (uint32_t)sizeof *more});
+    poet_event_t event =
+        single_by(t, line,
+                  (struct record){.shape = type,
+                                  .flags = RELATION_RECEIVE | (n ? SLOT_PARTNERS : 0),
+                                  .site = SITE,
+                                  .partner = {sends[0].line, sends[0].number},
+                                  .payload = more,
+                                  .payload_bytes = n * (uint32_t)sizeof *more});
     busy_end(t);
     return event;
 }
@@ -309,19 +326,20 @@ static unsigned relation_of(unsigned flags)
 
 static uint16_t doubt_of(unsigned flags)
 {
-    return flags & POET_DOUBT_STREAM    ? SLOT_DOUBT(UNSEEN_STREAM)
+    return flags & POET_DOUBT_STREAM   ? SLOT_DOUBT(UNSEEN_STREAM)
            : flags & POET_DOUBT_THREAD ? SLOT_DOUBT(UNSEEN_THREAD)
-           : flags & POET_DOUBT_OBJECT  ? SLOT_DOUBT(UNSEEN_OBJECT)
-                                        : 0;
+           : flags & POET_DOUBT_OBJECT ? SLOT_DOUBT(UNSEEN_OBJECT)
+                                       : 0;
 }
 
 poet_event_t poet_record(const poet_record_t *record)
 {
     struct thread *t = thread_recording();
     if (t && record->other)
-        return pair_flagged(t, line_by_code(t, record->line), record->type, line_by_code(t, record->other),
-                            record->other_type, record->site ? (uintptr_t)record->site : SITE,
-                            doubt_of(record->flags), NULL);
+        return pair_flagged(t, line_by_code(t, record->line), record->type,
+                            line_by_code(t, record->other), record->other_type,
+                            record->site ? (uintptr_t)record->site : SITE, doubt_of(record->flags),
+                            NULL);
     unsigned relation = relation_of(record->flags);
     size_t keys = relation ? record->keys : 1;
     struct wire_partner *more = t && keys ? partners_room(t, keys - 1) : NULL;
@@ -331,21 +349,21 @@ poet_event_t poet_record(const poet_record_t *record)
     busy_begin(t);
     for (size_t i = 1; i < keys && n < MOST_PARTNERS; i++)
         more[n++] = (struct wire_partner){0, 0, record->low[i]};
-    poet_event_t event =
-        single_by(t, record->line,
-                  (struct record){.shape = record->type,
-                                  .flags = (uint16_t)(relation | (n ? SLOT_PARTNERS : 0) |
-                                                      (record->flags & POET_STREAM ? SLOT_STREAM : 0) |
-                                                      (record->flags & POET_CLOSES ? SLOT_CLOSES : 0) |
-                                                      doubt_of(record->flags)),
-                                  .about = record->about,
-                                  .site = record->site ? (uintptr_t)record->site : SITE,
-                                  .partner = {relation == RELATION_ORDER ? (uint32_t)record->high : 0,
-                                              relation ? record->low[0] : 0},
-                                  .key = relation == RELATION_ORDER ? 0 : record->high,
-                                  .count = record->count,
-                                  .payload = more,
-                                  .payload_bytes = n * (uint32_t)sizeof *more});
+    poet_event_t event = single_by(
+        t, record->line,
+        (struct record){.shape = record->type,
+                        .flags = (uint16_t)(relation | (n ? SLOT_PARTNERS : 0) |
+                                            (record->flags & POET_STREAM ? SLOT_STREAM : 0) |
+                                            (record->flags & POET_CLOSES ? SLOT_CLOSES : 0) |
+                                            doubt_of(record->flags)),
+                        .about = record->about,
+                        .site = record->site ? (uintptr_t)record->site : SITE,
+                        .partner = {relation == RELATION_ORDER ? (uint32_t)record->high : 0,
+                                    relation ? record->low[0] : 0},
+                        .key = relation == RELATION_ORDER ? 0 : record->high,
+                        .count = record->count,
+                        .payload = more,
+                        .payload_bytes = n * (uint32_t)sizeof *more});
     busy_end(t);
     return event;
 }

@@ -104,10 +104,11 @@ poet_event_t poet_meet(poet_line_t line, poet_type_t type, uint64_t high, uint64
                        uint32_t count);
 
 /* All that an event can be, for libraries that record for others; what is 0 is not there. */
-#define POET_SEND 0x10u    /* of a message with a key */
+#define POET_SEND 0x10u /* of a message with a key */
 #define POET_RECEIVE 0x20u /* of messages with keys, any number of them */
-#define POET_MEET 0x40u    /* `count` events with this key are one point */
-#define POET_STREAM 0x80u  /* with SEND or RECEIVE: high is a stream of bytes, *low the first byte and
+#define POET_MEET 0x40u /* `count` events with this key are one point */
+#define POET_STREAM                                                                                \
+    0x80u /* with SEND or RECEIVE: high is a stream of bytes, *low the first byte and
                             * count how many; a receive is after the sends of all its bytes */
 /* More may be before this event than is told, because a stream is not followed any more; a thread or a
  * process is not recorded, or not to its end; or it is not known which of several objects this is. */
@@ -119,13 +120,14 @@ typedef struct {
     poet_line_t line; /* 0: where the thread is */
     poet_line_t about;
     poet_type_t type;
-    unsigned flags;      /* POET_CLOSES, and at most one of SEND, RECEIVE, MEET */
-    const void *site;    /* the address that the call came from; NULL: the caller of poet_record */
-    uint64_t high;       /* keys of 128 bits: all have this first half, */
+    unsigned flags; /* POET_CLOSES, and at most one of SEND, RECEIVE, MEET */
+    const void *site; /* the address that the call came from; NULL: the caller of poet_record */
+    uint64_t high; /* keys of 128 bits: all have this first half, */
     const uint64_t *low; /*   and each its second one */
-    size_t keys;         /* SEND, MEET: 1; RECEIVE: at most 4096, more are ignored */
-    uint32_t count;      /* MEET: members; SEND: its receives, 0 unknown; RECEIVE: 1 if no other has its keys */
-    poet_line_t other;      /* no message: the other side of a pair, */
+    size_t keys; /* SEND, MEET: 1; RECEIVE: at most 4096, more are ignored */
+    uint32_t
+        count; /* MEET: members; SEND: its receives, 0 unknown; RECEIVE: 1 if no other has its keys */
+    poet_line_t other; /* no message: the other side of a pair, */
     poet_type_t other_type; /*   and its type; what is given back is the event on `line` */
 } poet_record_t;
 poet_event_t poet_record(const poet_record_t *record);
@@ -137,12 +139,14 @@ poet_line_t poet_line_at(const char *kind, const char *name, const void *object,
                          const void *site);
 poet_event_t poet_pair_at(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
                           poet_event_t *on_b, const void *site);
-poet_event_t poet_enter_at(poet_line_t to, poet_type_t enter, poet_type_t entered, const void *site);
+poet_event_t poet_enter_at(poet_line_t to, poet_type_t enter, poet_type_t entered,
+                           const void *site);
 poet_event_t poet_leave_at(poet_line_t from, poet_type_t leave, poet_type_t left, const void *site);
 
 /* The identity of a line among those of all processes, and a line of another process by its
  * identity, for events to be about.  The kind and name are shown until that process names them. */
-int poet_identity(poet_line_t line, uint64_t identity[2]); /* 0: it is not traced, or an object of several */
+int poet_identity(poet_line_t line,
+                  uint64_t identity[2]); /* 0: it is not traced, or an object of several */
 poet_line_t poet_line_of(const char *kind, const char *name, const uint64_t identity[2]);
 
 /* A line that all processes of the run have, found by its key, for what they meet at: each may report
@@ -182,7 +186,7 @@ const char *poet_launch(void);
  *     POET_RUNTIME("NAME");
  * config/NAME.conf then describes the program, the system's own threads get no line, what they
  * do outside of tasks is not recorded, and contexts are stacks of tasks, not coroutines. */
-#define POET_RUNTIME(environment) \
+#define POET_RUNTIME(environment)                                                                  \
     __attribute__((visibility("default"))) const char poet_runtime[] = environment
 extern const char poet_runtime[];
 

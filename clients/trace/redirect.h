@@ -3,8 +3,7 @@
  * It declares nothing, so it cannot disturb the program's own headers. */
 #define POET_TRACE 1
 #if defined(__ELF__) && !defined(__ASSEMBLER__)
-#define POET_REDIRECT(name) \
-    __asm__(".set " #name ", poet_link_with_poetcc_trace__" #name "\n");
+#define POET_REDIRECT(name) __asm__(".set " #name ", poet_link_with_poetcc_trace__" #name "\n");
 __asm__(".weak poet_traced_unit\n.set poet_traced_unit, 1\n"); /* there is such a unit */
 #include "calls.h"
 #undef POET_REDIRECT

@@ -357,8 +357,8 @@ static void give_stack(struct object *o)
         stop("no memory for a stack");
     o->context.uc_stack.ss_sp = o->memory;
     o->context.uc_stack.ss_size = STACK_BYTES;
-    makecontext(&o->context, (void (*)(void))(uintptr_t)run, 2, (unsigned)((uintptr_t)o >> 16 >> 16),
-                (unsigned)(uintptr_t)o);
+    makecontext(&o->context, (void (*)(void))(uintptr_t)run, 2,
+                (unsigned)((uintptr_t)o >> 16 >> 16), (unsigned)(uintptr_t)o);
 }
 
 /* ---- objects ---- */
@@ -383,8 +383,10 @@ static void make(struct object *o, struct object as, const char *name)
 
 void task_make(struct object *o, const char *name, void (*main)(void *), void *argument)
 {
-    make(o, (struct object){.kind = "task", .mutex = true, .thread = true, .main = main,
-                            .argument = argument}, name);
+    make(o,
+         (struct object){
+             .kind = "task", .mutex = true, .thread = true, .main = main, .argument = argument},
+         name);
 }
 
 void monitor_make(struct object *o, const char *name)
@@ -397,10 +399,13 @@ void coroutine_make(struct object *o, const char *name, void (*main)(void *), vo
     make(o, (struct object){.kind = "coroutine", .main = main, .argument = argument}, name);
 }
 
-void coroutine_monitor_make(struct object *o, const char *name, void (*main)(void *), void *argument)
+void coroutine_monitor_make(struct object *o, const char *name, void (*main)(void *),
+                            void *argument)
 {
-    make(o, (struct object){.kind = "coroutine-monitor", .mutex = true, .main = main,
-                            .argument = argument}, name);
+    make(o,
+         (struct object){
+             .kind = "coroutine-monitor", .mutex = true, .main = main, .argument = argument},
+         name);
 }
 
 void object_delete(struct object *o)
@@ -439,7 +444,10 @@ static uint64_t number(const char *variable, uint64_t otherwise)
 int main(void)
 {
     const char *how = getenv("UCPP_SCHEDULE");
-    schedule = !how ? FIFO : strcmp(how, "lifo") == 0 ? LIFO : strcmp(how, "random") == 0 ? RANDOM : FIFO;
+    schedule = !how                         ? FIFO
+               : strcmp(how, "lifo") == 0   ? LIFO
+               : strcmp(how, "random") == 0 ? RANDOM
+                                            : FIFO;
     seed = number("UCPP_SEED", 0);
     for (uint64_t run = 0, runs = number("UCPP_RUNS", 1); run < runs; run++) {
         static struct object program;

@@ -69,7 +69,8 @@ struct condition {
 void task_make(struct object *o, const char *name, void (*main)(void *), void *argument);
 void monitor_make(struct object *o, const char *name);
 void coroutine_make(struct object *o, const char *name, void (*main)(void *), void *argument);
-void coroutine_monitor_make(struct object *o, const char *name, void (*main)(void *), void *argument);
+void coroutine_monitor_make(struct object *o, const char *name, void (*main)(void *),
+                            void *argument);
 void object_name(struct object *o, const char *name);
 
 /* Waits for a task's end, or until nobody is inside, and closes the line. */

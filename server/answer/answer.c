@@ -16,7 +16,8 @@ void answer_run(struct out *out, const struct run *run)
     struct shown_run r = {.name = run->name,
                           .file = run->file,
                           .number = run->number,
-                          .events = run->resting ? run->rest_events : order_figures(run->order).events,
+                          .events =
+                              run->resting ? run->rest_events : order_figures(run->order).events,
                           .lost = run->resting ? run->rest_lost : run_lost(run),
                           .wall_ns = run->wall_ns,
                           .connected = run_connected(run),
@@ -107,11 +108,13 @@ char *answer_damaged(const struct run *run, uint64_t parts)
     unsigned long long place = order_first_damage(run->order);
     if (!parts)
         return memory_copied(run->damage);
-    return events ? memory_printed("%s%s%llu events of %llu could not be read (%s: part at byte %llu)", before,
-                                   between, (unsigned long long)events,
-                                   (unsigned long long)order_figures(run->order).events, file, place)
-                  : memory_printed("%s%ssome of what comes before what could not be read (%s: part at byte %llu)",
-                                   before, between, file, place);
+    return events
+               ? memory_printed("%s%s%llu events of %llu could not be read (%s: part at byte %llu)",
+                                before, between, (unsigned long long)events,
+                                (unsigned long long)order_figures(run->order).events, file, place)
+               : memory_printed(
+                     "%s%ssome of what comes before what could not be read (%s: part at byte %llu)",
+                     before, between, file, place);
 }
 
 void answer_damage(struct out *out, const struct run *run, struct known *known)

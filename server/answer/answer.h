@@ -16,7 +16,7 @@ struct known {
     size_t changes; /* of lines */
     bool named; /* of many lines only those that answers name: see named.h */
     uint32_t lines_are; /* private to named.c: so many there were when that was told; */
-    uint8_t *told;      /*   which, beside the first ones, a bit for each; */
+    uint8_t *told; /*   which, beside the first ones, a bit for each; */
     size_t told_room;
 };
 

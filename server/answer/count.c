@@ -109,7 +109,8 @@ static void ask_ends(struct count_job *job)
     job->count.before += until - base - same;
     job->count.after += n - from - same;
     uint64_t unordered = n - base - (until - base) - (n - from) + same;
-    uint64_t alike = job->hidden ? 0 : order_doubts_alike(order, job->line, until, from, job->position);
+    uint64_t alike =
+        job->hidden ? 0 : order_doubts_alike(order, job->line, until, from, job->position);
     alike = alike < unordered ? alike : unordered;
     job->count.concurrent += alike;
     job->count.unknown += unordered - alike;
@@ -160,5 +161,5 @@ static void free_job(void *p)
     free(p);
 }
 
-const struct question question_count = {.begin = begin_job, .step = step, .put = put, .free = free_job,
-                                        .most = LIMIT_QUESTIONS};
+const struct question question_count = {
+    .begin = begin_job, .step = step, .put = put, .free = free_job, .most = LIMIT_QUESTIONS};

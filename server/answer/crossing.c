@@ -13,7 +13,8 @@ struct sides {
     const uint32_t *row_of;
     uint32_t lines;
     struct side { /* positions, NO_POSITION beyond the end */
-        uint64_t looked, left, right; /* first event looked at; not left of the window; right of it */
+        uint64_t looked, left,
+            right; /* first event looked at; not left of the window; right of it */
     } *of;
     struct shown_crossing *found;
     size_t count, room;
@@ -76,7 +77,8 @@ static void look_ahead(struct sides *s, uint32_t line, uint64_t from, uint64_t t
 
 static uint64_t position_at(const struct order *order, uint32_t line, uint64_t ordinal)
 {
-    return ordinal < order_line_events(order, line) ? order_line_at(order, line, ordinal) : NO_POSITION;
+    return ordinal < order_line_events(order, line) ? order_line_at(order, line, ordinal)
+                                                    : NO_POSITION;
 }
 
 /* 1 + the last position in the window, by line - 1; 0 none. */
@@ -113,9 +115,9 @@ size_t crossings(const struct order *order, const struct placement *p, const uin
             uint64_t right = ends[line - 1] ? order_line_from(order, line, ends[line - 1]) : left;
             uint64_t back = left - first > look ? left - look : first;
             if (pass == 0) {
-                s.of[line - 1] = (struct side){position_at(order, line, back),
-                                               position_at(order, line, left),
-                                               position_at(order, line, right)};
+                s.of[line - 1] =
+                    (struct side){position_at(order, line, back), position_at(order, line, left),
+                                  position_at(order, line, right)};
                 continue;
             }
             look_back(&s, line, back, left);

@@ -48,8 +48,8 @@ static void choose_lines(struct density_job *job, const struct density_request *
 static struct density_job *density_begin(const struct run *run, const struct density_request *r)
 {
     struct density_job *job = memory_zeroed(1, sizeof *job);
-    *job = (struct density_job){.run = run, .by_time = r->by_time, .blocked = r->blocked,
-                                .ordinal = NO_POSITION};
+    *job = (struct density_job){
+        .run = run, .by_time = r->by_time, .blocked = r->blocked, .ordinal = NO_POSITION};
     struct shown_density *d = &job->shown;
     *d = (struct shown_density){.from = r->from, .to = r->to, .pixels = r->pixels};
     if (d->to <= d->from) {
@@ -121,8 +121,9 @@ static uint64_t blocked_after(const struct density_job *job, uint32_t line, uint
     const struct order *order = job->run->order;
     if (!only_blocked(order_event(order, position).in))
         return 0;
-    uint64_t next = ordinal + 1 < order_line_events(order, line) ? order_line_at(order, line, ordinal + 1)
-                                                                 : NO_POSITION;
+    uint64_t next = ordinal + 1 < order_line_events(order, line)
+                        ? order_line_at(order, line, ordinal + 1)
+                        : NO_POSITION;
     int64_t until = next == NO_POSITION ? job->run->last_ns : times_fitted(job->run, next);
     int64_t stretch = until - times_fitted(job->run, position);
     return stretch > 0 ? (uint64_t)stretch : 0;
@@ -224,5 +225,8 @@ static void density_free(void *p)
     free(job);
 }
 
-const struct question question_density = {.begin = begin, .step = density_step, .put = density_put,
-                                          .free = density_free, .most = LIMIT_WINDOWS};
+const struct question question_density = {.begin = begin,
+                                          .step = density_step,
+                                          .put = density_put,
+                                          .free = density_free,
+                                          .most = LIMIT_WINDOWS};

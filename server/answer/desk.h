@@ -13,10 +13,10 @@ struct desk {
     struct desk_item {
         uint32_t id;
         const struct question *question; /* private: of desk.c alone, */
-        void *job;                       /*   which never looks into it */
+        void *job; /*   which never looks into it */
     } items[LIMIT_ASKED]; /* by age */
     unsigned count;
-    unsigned turn;           /* the item whose step is next */
+    unsigned turn; /* the item whose step is next */
     struct window_job *kept; /* the last one answered: scrolling goes on from it */
 };
 

@@ -24,7 +24,8 @@ static bool has_events(const struct run *run, uint32_t line)
 
 uint32_t *drawn_lines(const struct run *run, uint32_t *count)
 {
-    uint32_t lines = (uint32_t)order_lines(run->order), *rows = memory_zeroed(lines + 1, sizeof *rows);
+    uint32_t lines = (uint32_t)order_lines(run->order),
+             *rows = memory_zeroed(lines + 1, sizeof *rows);
     *count = 0;
     for (uint32_t line = 1; line <= lines; line++) {
         const struct target_kind *kind = has_events(run, line) ? kind_of(run, line) : NULL;
@@ -130,7 +131,8 @@ static void drop_others(const struct drawn *d, const struct run *run, struct pla
     p->count = kept;
 }
 
-void drawn_choose_seen(struct drawn *d, const struct run *run, uint32_t most, struct placement *placement)
+void drawn_choose_seen(struct drawn *d, const struct run *run, uint32_t most,
+                       struct placement *placement)
 {
     struct some_lines seen = {0};
     forget_rows(d);

@@ -30,7 +30,8 @@ uint32_t *drawn_lines(const struct run *run, uint32_t *count);
 void drawn_choose(struct drawn *drawn, const struct run *run, const struct window_request *request);
 /* If they are too many: rows for the lines that have something in the window, at most so many; what is placed on
  * others leaves the placement. */
-void drawn_choose_seen(struct drawn *drawn, const struct run *run, uint32_t most, struct placement *placement);
+void drawn_choose_seen(struct drawn *drawn, const struct run *run, uint32_t most,
+                       struct placement *placement);
 void drawn_free(struct drawn *drawn);
 
 #endif

@@ -16,7 +16,15 @@
 
 struct dump {
     const struct run *run;
-    enum stage { DUMP_HIDDEN, DUMP_EVENTS, DUMP_COLLECT, DUMP_PENDING, DUMP_TROUBLES, DUMP_GAPS, DUMP_DONE } stage;
+    enum stage {
+        DUMP_HIDDEN,
+        DUMP_EVENTS,
+        DUMP_COLLECT,
+        DUMP_PENDING,
+        DUMP_TROUBLES,
+        DUMP_GAPS,
+        DUMP_DONE
+    } stage;
     uint64_t at; /* of the stage: a position, a line */
     struct pending_walk walk;
     struct sorted { /* what is pending, in pieces that are sorted; a heap by what comes first */
@@ -60,10 +68,12 @@ static bool tell_events(struct dump *dump, struct reply *reply, size_t enough, b
     const struct order *order = dump->run->order;
     if (dump->at < order_first(order))
         dump->at = order_first(order);
-    for (unsigned i = 0; i < WORK && dump->at < order_count(order) && reply->out->size < enough; i++) {
+    for (unsigned i = 0; i < WORK && dump->at < order_count(order) && reply->out->size < enough;
+         i++) {
         uint64_t position = dump->at++;
         struct event e = order_event(order, position);
-        if ((e.state == EVENT_CONTRADICTORY) != contradictory || !e.line) /* told last; cannot be read */
+        if ((e.state == EVENT_CONTRADICTORY) != contradictory ||
+            !e.line) /* told last; cannot be read */
             continue;
         struct shown_event s = show(dump->run, position);
         answer_shown(reply, &s);
@@ -112,7 +122,8 @@ static bool collect(struct dump *dump)
     bool all = piece.count < WORK;
     if (piece.count) {
         qsort(piece.refs, piece.count, sizeof *piece.refs, by_line);
-        dump->pieces = grow(dump->pieces, &dump->piece_room, dump->piece_count + 1, sizeof *dump->pieces);
+        dump->pieces =
+            grow(dump->pieces, &dump->piece_room, dump->piece_count + 1, sizeof *dump->pieces);
         dump->pieces[dump->piece_count++] = piece;
     } else {
         free(piece.refs);
@@ -169,7 +180,8 @@ static void tell_missing(void *context, uint64_t first, uint64_t count)
 static bool tell_gaps(struct dump *dump, struct reply *reply, size_t enough)
 {
     const struct order *order = dump->run->order;
-    for (unsigned n = 0; n < WORK && dump->at < order_lines(order) && reply->out->size < enough; n++) {
+    for (unsigned n = 0; n < WORK && dump->at < order_lines(order) && reply->out->size < enough;
+         n++) {
         struct shown_gap gap = {.line = (uint32_t)++dump->at};
         struct telling telling = {reply, gap.line};
         for (size_t i = 0; order_line_gap(order, gap.line, i, &gap.first, &gap.count); i++)
@@ -196,7 +208,8 @@ static bool stage_step(struct dump *dump, struct reply *reply, size_t enough)
     case DUMP_PENDING:
         return tell_pending(dump, reply, enough);
     case DUMP_TROUBLES:
-        return order_figures(dump->run->order).contradictions == 0 || tell_events(dump, reply, enough, true);
+        return order_figures(dump->run->order).contradictions == 0 ||
+               tell_events(dump, reply, enough, true);
     case DUMP_GAPS:
         return tell_gaps(dump, reply, enough);
     default:
@@ -213,12 +226,17 @@ static bool put(void *p, struct reply *reply)
     struct dump *dump = p;
     if (!stage_step(dump, reply, reply->out->size + ENOUGH))
         return false;
-    bool from_start = dump->stage != DUMP_EVENTS && dump->stage != DUMP_COLLECT; /* where events end */
+    bool from_start =
+        dump->stage != DUMP_EVENTS && dump->stage != DUMP_COLLECT; /* where events end */
     dump->stage++;
     if (from_start)
         dump->at = 0;
     return dump->stage == DUMP_DONE;
 }
 
-const struct question question_dump = {.begin = begin, .step = step, .put = put, .free = free_job,
-                                       .most = LIMIT_QUESTIONS, .stream = true};
+const struct question question_dump = {.begin = begin,
+                                       .step = step,
+                                       .put = put,
+                                       .free = free_job,
+                                       .most = LIMIT_QUESTIONS,
+                                       .stream = true};

@@ -38,7 +38,8 @@ static void answer_bytes(const struct run *run, struct in *in, struct reply *rep
     int fd = run->file ? open(run->file, O_RDONLY | O_CLOEXEC) : -1;
     uint8_t *bytes = memory_bytes(FETCH_BYTES);
     ssize_t n = fd >= 0 && offset <= INT64_MAX && fstat(fd, &st) == 0
-                    ? pread(fd, bytes, FETCH_BYTES, (off_t)offset) : -1;
+                    ? pread(fd, bytes, FETCH_BYTES, (off_t)offset)
+                    : -1;
     part_begin(reply, PART_BYTES);
     put_u64(out, offset);
     put_u64(out, (uint64_t)st.st_size);

@@ -29,14 +29,15 @@ struct finding_job {
     uint32_t type_room, line_room;
     uint64_t at, end; /* backwards: at counts down to end */
     uint64_t told_at; /* looked, when it was told last */
-    uint32_t told;    /* hits */
+    uint32_t told; /* hits */
     struct shown_found found;
     size_t hit_room;
     bool finished;
     uint64_t costly; /* texts at which the expression ran into its limits */
     struct share share;
-    const struct run_text *resume; /* the text of the event at which the last step ended; NULL the first */
-    bool later;                    /* it did not come to an end with that event */
+    const struct run_text
+        *resume; /* the text of the event at which the last step ended; NULL the first */
+    bool later; /* it did not come to an end with that event */
 };
 
 /* ---- the conditions ---- */
@@ -69,9 +70,9 @@ static bool compile(struct finding_job *job)
     PCRE2_UCHAR why[200];
     if (!job->request.expression || !*job->request.text)
         return true;
-    job->expression = pcre2_compile((PCRE2_SPTR)job->request.text, PCRE2_ZERO_TERMINATED,
-                                    PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_CASELESS, &code, &where,
-                                    NULL);
+    job->expression =
+        pcre2_compile((PCRE2_SPTR)job->request.text, PCRE2_ZERO_TERMINATED,
+                      PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_CASELESS, &code, &where, NULL);
     if (!job->expression) {
         pcre2_get_error_message(code, why, sizeof why);
         job->found.problem = memory_printed("at character %zu: %s", where + 1, (char *)why);
@@ -91,8 +92,8 @@ static bool text_matches(struct finding_job *job, const char *text)
 {
     if (!job->expression)
         return strcasestr(text, job->request.text) != NULL;
-    int found = pcre2_match(job->expression, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0, job->match,
-                            job->limits);
+    int found = pcre2_match(job->expression, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0,
+                            job->match, job->limits);
     job->costly += found == PCRE2_ERROR_MATCHLIMIT || found == PCRE2_ERROR_DEPTHLIMIT ||
                    found == PCRE2_ERROR_HEAPLIMIT;
     return found >= 0;
@@ -101,8 +102,9 @@ static bool text_matches(struct finding_job *job, const char *text)
 /* Each text may cost much, and an event may have many. */
 static bool has_text(struct finding_job *job, struct ref at)
 {
-    const struct run_text *t = job->resume ? job->resume
-                               : job->run->text_count ? run_texts(job->run, at) : NULL;
+    const struct run_text *t = job->resume            ? job->resume
+                               : job->run->text_count ? run_texts(job->run, at)
+                                                      : NULL;
     job->resume = NULL;
     for (; t; t = t->next) {
         if (text_matches(job, t->text))
@@ -122,7 +124,8 @@ static bool has_site(const struct finding_job *job, const struct event *e)
         return false;
     struct asked_site site = {job->run->site_list[e->site - 1].process,
                               job->run->site_list[e->site - 1].address};
-    return bsearch(&site, job->request.sites, job->request.site_count, sizeof site, by_site) != NULL;
+    return bsearch(&site, job->request.sites, job->request.site_count, sizeof site, by_site) !=
+           NULL;
 }
 
 /* Does it hold that each condition (or, with any, one of them) is met? */
@@ -209,7 +212,7 @@ static bool finding_put(void *p, struct reply *reply)
     if (job->finished && job->costly && !job->found.problem)
         job->found.problem =
             memory_printed("the expression is too costly for %llu text%s, which may match or not",
-                 (unsigned long long)job->costly, job->costly == 1 ? "" : "s");
+                           (unsigned long long)job->costly, job->costly == 1 ? "" : "s");
     job->told_at = job->found.looked;
     for (uint32_t i = 0; i < job->found.hit_count; i++)
         named_note(job->found.hits[i].at.line);
@@ -242,5 +245,8 @@ static void *begin(struct desk *desk, struct in *in)
     return job;
 }
 
-const struct question question_search = {.begin = begin, .step = finding_step, .put = finding_put,
-                                         .free = finding_free, .most = LIMIT_SEARCHES};
+const struct question question_search = {.begin = begin,
+                                         .step = finding_step,
+                                         .put = finding_put,
+                                         .free = finding_free,
+                                         .most = LIMIT_SEARCHES};

@@ -14,7 +14,8 @@ struct looking {
     uint32_t lines;
     struct shown_via *found;
     size_t count, room;
-    struct map said; /* by line of the effect and of the cause: 1 + position of the last cause that was told */
+    struct map
+        said; /* by line of the effect and of the cause: 1 + position of the last cause that was told */
     /* for one event */
     uint64_t to;
     uint32_t row;
@@ -43,13 +44,15 @@ static void arrive(struct looking *l, uint64_t from, uint32_t through)
         return;
     map_put(&l->said, to, line, (void *)(uintptr_t)(from + 1));
     l->found = grow(l->found, &l->room, l->count + 1, sizeof *l->found);
-    l->found[l->count++] = (struct shown_via){ref_at(l->order, from), ref_at(l->order, l->to), through};
+    l->found[l->count++] =
+        (struct shown_via){ref_at(l->order, from), ref_at(l->order, l->to), through};
 }
 
 static void follow(struct looking *l, uint64_t position, uint32_t through);
 
 /* What comes into an event of a line in no row by its edges. */
-static void look_at_edges(struct looking *l, uint64_t position, const struct event *e, uint32_t through)
+static void look_at_edges(struct looking *l, uint64_t position, const struct event *e,
+                          uint32_t through)
 {
     for (uint32_t i = 0; i < e->edge_count && !l->done; i++) {
         uint64_t from = order_edge(l->order, position, i);
@@ -62,7 +65,8 @@ static void look_at_edges(struct looking *l, uint64_t position, const struct eve
     }
 }
 
-static void look_at_point(struct looking *l, uint64_t position, const struct event *e, uint32_t through)
+static void look_at_point(struct looking *l, uint64_t position, const struct event *e,
+                          uint32_t through)
 {
     uint64_t end = order_point_end(l->order, position);
     for (uint64_t p = e->point; p <= end && !l->done; p++)

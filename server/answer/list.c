@@ -18,7 +18,8 @@ static void answer_list(const struct run *run, struct in *in, struct reply *repl
         return;
     position = position < first ? first : position;
     count = count > LIMIT_LIST ? LIMIT_LIST : count;
-    uint64_t end = position + LOOKED_MOST < order_count(order) ? position + LOOKED_MOST : order_count(order);
+    uint64_t end =
+        position + LOOKED_MOST < order_count(order) ? position + LOOKED_MOST : order_count(order);
     for (; count && position < end; position++) {
         struct event e = order_event(order, position);
         if (!e.line || e.line & HIDDEN_LINE)
@@ -61,8 +62,7 @@ static void offer(struct nearest *n, uint64_t position)
     struct event e = order_event(n->order, position);
     if (!e.line || e.line == n->line || e.line & HIDDEN_LINE)
         return;
-    if (n->position == NO_POSITION ||
-        (n->future ? position < n->position : position > n->position))
+    if (n->position == NO_POSITION || (n->future ? position < n->position : position > n->position))
         n->position = position;
 }
 
@@ -114,7 +114,10 @@ static void answer_step(const struct run *run, struct in *in, struct reply *repl
     struct event e = to == NO_POSITION ? (struct event){0} : order_event(order, to);
     named_note(e.line);
     struct shown_hit hit = {{e.line, e.number}, to};
-    struct shown_found found = {.done = true, .looked = 1, .count = to != NO_POSITION, .hits = &hit,
+    struct shown_found found = {.done = true,
+                                .looked = 1,
+                                .count = to != NO_POSITION,
+                                .hits = &hit,
                                 .hit_count = to != NO_POSITION};
     part_begin(reply, PART_FOUND);
     put_found(reply->out, &found);

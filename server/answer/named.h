@@ -6,7 +6,7 @@
 #include "server/answer/answer.h"
 
 bool named_only(const struct run *run, const struct known *known); /* is it so, by now? */
-bool named_told(const struct known *known, uint32_t line);         /* was the line told already? */
+bool named_told(const struct known *known, uint32_t line); /* was the line told already? */
 /* How many lines there are, wherever that is news. */
 void named_count(struct out *out, const struct run *run, struct known *known);
 

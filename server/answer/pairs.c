@@ -9,7 +9,8 @@
 
 struct pairs {
     const struct run *run;
-    uint64_t first; /* of the order, when the pair was begun: what is forgotten since is not there */
+    uint64_t
+        first; /* of the order, when the pair was begun: what is forgotten since is not there */
     bool why;       /* the chain of one pair is wanted */
     struct pair {
         struct ref a, b;
@@ -47,16 +48,20 @@ static struct pairs *read_pairs(const struct run *run, struct in *in, bool why)
     return NULL;
 }
 
-static void *begin_order(struct desk *desk, struct in *in) { return read_pairs(desk->run, in, false); }
+static void *begin_order(struct desk *desk, struct in *in)
+{
+    return read_pairs(desk->run, in, false);
+}
 
 static void *begin_why(struct desk *desk, struct in *in) { return read_pairs(desk->run, in, true); }
 
 static bool exists(const struct run *run, struct ref at)
 {
-    uint32_t lines = at.line & HIDDEN_LINE ? order_hidden_lines(run->order)
-                                           : order_lines(run->order);
+    uint32_t lines =
+        at.line & HIDDEN_LINE ? order_hidden_lines(run->order) : order_lines(run->order);
     uint32_t line = at.line & ~HIDDEN_LINE;
-    return line && line <= lines && at.number && at.number <= order_line_highest(run->order, at.line);
+    return line && line <= lines && at.number &&
+           at.number <= order_line_highest(run->order, at.line);
 }
 
 static void begin(struct pairs *job, const struct pair *pair)
@@ -131,7 +136,10 @@ static bool put_why(void *p, struct reply *reply)
     return true;
 }
 
-const struct question question_order = {.begin = begin_order, .step = step, .put = put_order,
-                                        .free = free_job, .most = LIMIT_QUESTIONS};
-const struct question question_why = {.begin = begin_why, .step = step, .put = put_why,
-                                      .free = free_job, .most = LIMIT_QUESTIONS};
+const struct question question_order = {.begin = begin_order,
+                                        .step = step,
+                                        .put = put_order,
+                                        .free = free_job,
+                                        .most = LIMIT_QUESTIONS};
+const struct question question_why = {
+    .begin = begin_why, .step = step, .put = put_why, .free = free_job, .most = LIMIT_QUESTIONS};

@@ -16,15 +16,15 @@ struct question {
     void (*at_once)(const struct run *run, struct in *in, struct reply *reply);
     /* A job, the desk's from then on; NULL, with `in` failed, on nonsense. */
     void *(*begin)(struct desk *desk, struct in *in);
-    bool (*step)(void *job, uint64_t budget);     /* true: there is something to put */
-    bool (*put)(void *job, struct reply *reply);  /* appends parts; true: that was all */
+    bool (*step)(void *job, uint64_t budget); /* true: there is something to put */
+    bool (*put)(void *job, struct reply *reply); /* appends parts; true: that was all */
     void (*free)(void *job);
     /* Instead of free, if it is not NULL: what to do with a job that was answered, or is not wanted any
      * more. */
     void (*leave)(struct desk *desk, void *job, bool answered);
     unsigned most; /* jobs at once of one viewer */
-    bool picture;  /* what people look at comes first */
-    bool stream;   /* as long as the run: it is put, without steps, as fast as the viewer reads */
+    bool picture; /* what people look at comes first */
+    bool stream; /* as long as the run: it is put, without steps, as fast as the viewer reads */
 };
 
 #define Q(number, NAME, name) extern const struct question question_##name;

@@ -37,7 +37,8 @@ static void look(struct stands_job *job)
     }
     if (first == UINT64_MAX)
         return;
-    job->last = order_point_end(order, job->last); /* whole points: the way may lead through another member */
+    job->last = order_point_end(
+        order, job->last); /* whole points: the way may lead through another member */
     job->past = reach_new(order, job->about, false, order_event(order, first).point);
     job->future = reach_new(order, job->about, true, job->last);
     job->last = job->last > job->about ? job->last : job->about;
@@ -96,5 +97,9 @@ static void free_job(void *p)
     free(job);
 }
 
-const struct question question_stands = {.begin = begin, .step = step, .put = put, .free = free_job,
-                                         .most = LIMIT_WINDOWS, .picture = true};
+const struct question question_stands = {.begin = begin,
+                                         .step = step,
+                                         .put = put,
+                                         .free = free_job,
+                                         .most = LIMIT_WINDOWS,
+                                         .picture = true};

@@ -12,7 +12,8 @@
 
 static int by_time(const void *a, const void *b)
 {
-    int64_t x = ((const struct shown_event *)a)->time_ns, y = ((const struct shown_event *)b)->time_ns;
+    int64_t x = ((const struct shown_event *)a)->time_ns,
+            y = ((const struct shown_event *)b)->time_ns;
     return x < y ? -1 : x > y;
 }
 

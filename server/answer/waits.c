@@ -15,8 +15,8 @@
 
 struct waiter {
     uint32_t thread, about; /* lines; about 0: something that was not seen */
-    uint32_t object;        /* index; of the line that it is about */
-    uint64_t position;      /* of its last event */
+    uint32_t object; /* index; of the line that it is about */
+    uint64_t position; /* of its last event */
     struct ref at;
     int64_t time_ns;
 };
@@ -30,7 +30,7 @@ struct waits_job {
     const struct run *run;
     enum { COLLECTING, HOLDING, PRUNING, CHASING, DONE } stage;
     uint32_t lines, at; /* at: what the stage is at */
-    uint8_t *is_thread;  /* by line - 1 */
+    uint8_t *is_thread; /* by line - 1 */
     uint32_t *waiter_of; /* by line - 1: 1 + index, 0 it does not wait */
     uint32_t *object_of; /* likewise */
     struct waiter *waiters;
@@ -44,7 +44,8 @@ struct waits_job {
         uint32_t waiter, next; /* the blocker that is looked at next */
     } *way;
     uint32_t length;
-    uint32_t *seen;   /* by waiter: pruning, 1 under way, 2 done; chasing, 1 + whence it was seen last */
+    uint32_t
+        *seen; /* by waiter: pruning, 1 under way, 2 done; chasing, 1 + whence it was seen last */
     uint8_t *reaches; /* by waiter: a cycle can be reached from it */
     uint32_t *cycles; /* each its length, then waiters */
     size_t cycle_words, cycle_room;
@@ -140,11 +141,12 @@ static void find_holders(struct waits_job *job, struct object *object, uint32_t 
     uint32_t thread;
     enum presence presence;
     uint64_t since;
-    for (size_t i = 0; order_line_inside(job->run->order, line, i, &thread, &presence, &since); i++) {
+    for (size_t i = 0; order_line_inside(job->run->order, line, i, &thread, &presence, &since);
+         i++) {
         if (thread == line || !holds(job, thread, presence, line))
             continue;
-        job->holders = grow(job->holders, &job->holder_room, job->holder_count + 1,
-                            sizeof *job->holders);
+        job->holders =
+            grow(job->holders, &job->holder_room, job->holder_count + 1, sizeof *job->holders);
         job->holders[job->holder_count++] = (struct shown_holder){thread, {line, since}};
         object->count++;
     }
@@ -157,8 +159,8 @@ static void note_object(struct waits_job *job, struct waiter *w)
         struct object object = {.first = (uint32_t)job->holder_count};
         if (line)
             find_holders(job, &object, line);
-        job->objects = grow(job->objects, &job->object_room, job->object_count + 1,
-                            sizeof *job->objects);
+        job->objects =
+            grow(job->objects, &job->object_room, job->object_count + 1, sizeof *job->objects);
         job->objects[job->object_count++] = object;
         if (line)
             job->object_of[line - 1] = (uint32_t)job->object_count;
@@ -304,11 +306,12 @@ static bool step(void *p, uint64_t budget)
 static void tell_wait(const struct waits_job *job, const struct waiter *w, struct reply *reply)
 {
     const struct object *object = &job->objects[w->object];
-    struct shown_wait wait = {.thread = w->thread,
-                              .about = w->about,
-                              .event = {.at = w->at, .position = NO_POSITION, .time_ns = w->time_ns},
-                              .holders = job->holders + object->first,
-                              .holder_count = object->count};
+    struct shown_wait wait = {
+        .thread = w->thread,
+        .about = w->about,
+        .event = {.at = w->at, .position = NO_POSITION, .time_ns = w->time_ns},
+        .holders = job->holders + object->first,
+        .holder_count = object->count};
     named_note(w->thread);
     named_note(w->about);
     named_note(w->at.line);
@@ -366,5 +369,5 @@ static void free_job(void *p)
     free(job);
 }
 
-const struct question question_waits = {.begin = begin, .step = step, .put = put, .free = free_job,
-                                        .most = LIMIT_QUESTIONS};
+const struct question question_waits = {
+    .begin = begin, .step = step, .put = put, .free = free_job, .most = LIMIT_QUESTIONS};

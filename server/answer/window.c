@@ -64,10 +64,7 @@ static uint64_t anchor_position(const struct run *run, const struct window_reque
 
 /* ---- life ---- */
 
-static bool has_text(void *context, struct ref at)
-{
-    return run_texts(context, at) != NULL;
-}
+static bool has_text(void *context, struct ref at) { return run_texts(context, at) != NULL; }
 
 static bool same_moves(const struct window_request *a, const struct window_request *b)
 {
@@ -87,8 +84,8 @@ static bool same_view(const struct window_job *job, const struct window_request 
 {
     const struct window_request *o = &job->request;
     bool same = job->done && job->anchor == anchor && o->fold == r->fold && !o->column_ns &&
-                !r->column_ns && o->row_count == r->row_count && o->most_rows == r->most_rows && o->move_count == r->move_count &&
-                job->first == order_first(job->run->order) &&
+                !r->column_ns && o->row_count == r->row_count && o->most_rows == r->most_rows &&
+                o->move_count == r->move_count && job->first == order_first(job->run->order) &&
                 job->drawn.lines == order_lines(job->run->order);
     if (same && r->row_count)
         same = memcmp(o->rows, r->rows, r->row_count * sizeof *r->rows) == 0 &&
@@ -198,13 +195,14 @@ bool window_step(struct window_job *job, uint64_t budget)
 
 /* ---- answering ---- */
 
-static void add_presences(struct presences *sum, const struct order *order, uint32_t line, uint64_t left)
+static void add_presences(struct presences *sum, const struct order *order, uint32_t line,
+                          uint64_t left)
 {
     if (left <= order_line_first(order, line))
         return;
     uint64_t position = order_line_at(order, line, left - 1);
-    struct presences in = position == NO_POSITION ? (struct presences){0}
-                                                  : order_event(order, position).in;
+    struct presences in =
+        position == NO_POSITION ? (struct presences){0} : order_event(order, position).in;
     sum->active = (uint16_t)(sum->active + in.active);
     sum->blocked = (uint16_t)(sum->blocked + in.blocked);
     sum->away = (uint16_t)(sum->away + in.away);
@@ -224,8 +222,7 @@ static uint64_t look_left(struct window_job *job, struct shown_row *row, uint32_
 
 static int64_t time_at(const struct window_job *job, uint64_t position)
 {
-    return job->times ? times_at(job->times, position)
-                      : times_fitted(job->run, position);
+    return job->times ? times_at(job->times, position) : times_fitted(job->run, position);
 }
 
 static void fill_event(struct window_job *job, const struct placed *p, struct shown_event *s)
@@ -301,8 +298,10 @@ void window_put(struct window_job *job, struct reply *reply)
                              .idle_lines = job->drawn.idle_lines,
                              .left_lines = job->drawn.left_lines};
     look_at_rows(job, &w);
-    w.crossing_count = (uint32_t)crossings(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.crossings);
-    w.via_count = (uint32_t)hidden_order(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.vias);
+    w.crossing_count =
+        (uint32_t)crossings(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.crossings);
+    w.via_count =
+        (uint32_t)hidden_order(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.vias);
     note_others(&w);
     w.events = memory_zeroed(p->count + 1, sizeof *w.events);
     for (size_t i = 0; i < p->count; i++)
@@ -361,6 +360,10 @@ static void leave_job(struct desk *desk, void *p, bool answered)
     }
 }
 
-const struct question question_window = {.begin = begin_job, .step = step_job, .put = put_job,
-                                         .free = free_job, .leave = leave_job, .most = LIMIT_WINDOWS,
+const struct question question_window = {.begin = begin_job,
+                                         .step = step_job,
+                                         .put = put_job,
+                                         .free = free_job,
+                                         .leave = leave_job,
+                                         .most = LIMIT_WINDOWS,
                                          .picture = true};

@@ -18,8 +18,8 @@ struct player {
     uint64_t begin_ns, told_ns, chunks;
 };
 
-#define LOOKS 10000u         /* a few milliseconds */
-#define TELL_NS 500000000u   /* how often whoever waits is told how far it is */
+#define LOOKS 10000u /* a few milliseconds */
+#define TELL_NS 500000000u /* how often whoever waits is told how far it is */
 
 static FILE *telling; /* NULL: nobody waits */
 
@@ -164,7 +164,8 @@ struct run *replay(const char *path, const char **why)
     struct tracefile *file = tracefile_open(path, why);
     if (!file)
         return NULL;
-    struct player player = {.run = run_new(tracefile_run(file), 1, file), .begin_ns = turn_clock_ns()};
+    struct player player = {.run = run_new(tracefile_run(file), 1, file),
+                            .begin_ns = turn_clock_ns()};
     run_patient(player.run);
     char *damage;
     tracefile_replay(file, play_whole, &player, &damage);

@@ -18,8 +18,8 @@
  * descendants, and all of them are gone.  Where the file is gone, too, what it was is gone with the rest. */
 static bool may_rest(const struct run *run)
 {
-    return !run->resting && run->finished && !run->connected && !run->watchers && strchr(run->key, '@') &&
-           (run->deleted || tracefile_is_there(run->trace));
+    return !run->resting && run->finished && !run->connected && !run->watchers &&
+           strchr(run->key, '@') && (run->deleted || tracefile_is_there(run->trace));
 }
 
 static struct run *shell_of(const struct run *run)
@@ -85,9 +85,11 @@ void rest_look(struct runs *runs)
         if (!run->live || run->deleted || tracefile_is_there(run->trace))
             continue;
         run->deleted = true;
-        log_line("%s was deleted: what is recorded is gone when the server ends, or %u other runs have ended",
-                 run->file, AWAKE_MOST);
+        log_line(
+            "%s was deleted: what is recorded is gone when the server ends, or %u other runs have ended",
+            run->file, AWAKE_MOST);
         free(run->damage);
-        run->damage = memory_copied("the file was deleted: what is recorded is gone when the server ends");
+        run->damage =
+            memory_copied("the file was deleted: what is recorded is gone when the server ends");
     }
 }

@@ -7,10 +7,10 @@
 struct runs {
     struct run **items; /* in the order in which they began */
     size_t count, room;
-    uint64_t askings;    /* for runs, so far; see struct run.asked; runs_asked and rest_wake count */
-    const char *output;  /* FILE, DIR/ or NULL for the user's state directory */
+    uint64_t askings; /* for runs, so far; see struct run.asked; runs_asked and rest_wake count */
+    const char *output; /* FILE, DIR/ or NULL for the user's state directory */
     uint64_t keep_bytes; /* of each; 0: everything */
-    bool quiet;          /* nothing is said of those that begin */
+    bool quiet; /* nothing is said of those that begin */
 };
 
 /* The run of that key, begun if there is none; NULL: its file cannot be made.  why has room for 512 bytes. */

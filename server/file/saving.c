@@ -13,19 +13,20 @@
 #include <string.h>
 
 #define EPOCHS_MAX 64
-#define STATE_UNFOLLOWED 0x80000000u /* with the number of processes: of each three figures are told, not two */
+#define STATE_UNFOLLOWED                                                                           \
+    0x80000000u /* with the number of processes: of each three figures are told, not two */
 #define SHORT_NS 20000000u /* a state that takes less is written whenever there is enough */
 #define SHARE_OF_TIME 50u  /* others take one part of so many of the time */
 #define WAIT_MOST 4u       /* up to so many times what is enough waits for that */
 #define LITTLE 4096u       /* bytes of a journal that are read as quickly as a state */
-#define NEWS_BRIEF 0x80000000u       /* with the bytes of facts: they are written as brief.h says */
-#define THREAD_DOUBT_SHIFT 28        /* with a thread's session: what its next event may follow besides */
+#define NEWS_BRIEF 0x80000000u /* with the bytes of facts: they are written as brief.h says */
+#define THREAD_DOUBT_SHIFT 28 /* with a thread's session: what its next event may follow besides */
 
 struct saving {
     struct out facts, texts; /* since the last news */
-    struct brief *brief;     /* of the facts */
-    size_t sites;            /* written so far */
-    uint64_t news;           /* place of the newest */
+    struct brief *brief; /* of the facts */
+    size_t sites; /* written so far */
+    uint64_t news; /* place of the newest */
     struct hangup {
         uint32_t session, epoch;
     } *hangups;
@@ -37,15 +38,21 @@ struct saving {
     size_t moment_count;
     uint64_t saved_ns, took_ns; /* the newest state: when it was written, and how long that took */
     /* the one under way */
-    enum { IDLE, PREPARING, READY, FORGETTING, WRITING } step; /* READY: to begin between two chunks that are told */
-    bool forgets;               /* it begins with forgetting the first moment */
-    bool forgot;                /* that is done */
-    bool failed;                /* the last one was not written */
-    bool finishing;             /* saving_finish has begun */
+    enum {
+        IDLE,
+        PREPARING,
+        READY,
+        FORGETTING,
+        WRITING
+    } step; /* READY: to begin between two chunks that are told */
+    bool forgets; /* it begins with forgetting the first moment */
+    bool forgot; /* that is done */
+    bool failed; /* the last one was not written */
+    bool finishing; /* saving_finish has begun */
     uint64_t spent_ns;
-    struct out state;           /* what is not of the order, as it was when it began */
+    struct out state; /* what is not of the order, as it was when it began */
     uint64_t state_news;
-    uint64_t *parts;            /* places */
+    uint64_t *parts; /* places */
     size_t part_count, part_room;
 };
 
@@ -54,8 +61,7 @@ static void keep_fact(struct run *run, struct chunk chunk)
     struct saving *s = run->saving;
     if (chunk.kind == CHUNK_HANGUP) {
         s->hangups = grow(s->hangups, &s->hangup_room, s->hangup_count + 1, sizeof *s->hangups);
-        s->hangups[s->hangup_count++] =
-            (struct hangup){chunk.session, tracefile_epoch(run->trace)};
+        s->hangups[s->hangup_count++] = (struct hangup){chunk.session, tracefile_epoch(run->trace)};
         return;
     }
     brief_put(s->brief, &s->facts, chunk);
@@ -163,8 +169,11 @@ static bool begin(struct run *run)
     put_news(run);
     s->state_news = s->news;
     bool ok = !s->state.failed && !threads.failed &&
-              tracefile_save_begin(run->trace, (struct chunk){.kind = CHUNK_THREADS, .data = threads.data,
-                                                              .size = (uint32_t)threads.size}, oldest);
+              tracefile_save_begin(run->trace,
+                                   (struct chunk){.kind = CHUNK_THREADS,
+                                                  .data = threads.data,
+                                                  .size = (uint32_t)threads.size},
+                                   oldest);
     out_free(&threads);
     if (ok)
         order_save_begin(run->order);
@@ -192,8 +201,12 @@ static bool end(struct run *run)
         tracefile_save_drop(run->trace);
         return false;
     }
-    struct state state = {.data = out->data, .size = out->size, .news = s->state_news, .parts = s->parts,
-                          .part_count = s->part_count, .written = order_saved_bytes(run->order)};
+    struct state state = {.data = out->data,
+                          .size = out->size,
+                          .news = s->state_news,
+                          .parts = s->parts,
+                          .part_count = s->part_count,
+                          .written = order_saved_bytes(run->order)};
     return tracefile_save_end(run->trace, &state);
 }
 
@@ -245,9 +258,8 @@ static bool is_time(const struct run *run)
 {
     const struct saving *s = run->saving;
     uint64_t unsaved = tracefile_unsaved(run->trace), least = enough(run);
-    return unsaved >= least &&
-           (s->took_ns < SHORT_NS || unsaved >= WAIT_MOST * least ||
-            turn_clock_ns() - s->saved_ns >= SHARE_OF_TIME * s->took_ns);
+    return unsaved >= least && (s->took_ns < SHORT_NS || unsaved >= WAIT_MOST * least ||
+                                turn_clock_ns() - s->saved_ns >= SHARE_OF_TIME * s->took_ns);
 }
 
 /* It is written, or could not be. */
@@ -263,7 +275,8 @@ static void ended(struct run *run, bool saved)
     else if (saved && s->keep_bytes)
         note_moment(run);
     /* it grows until it is looked at again */
-    s->forgets = saved && s->moment_count > 1 && tracefile_kept(run->trace) + enough(run) > s->keep_bytes;
+    s->forgets =
+        saved && s->moment_count > 1 && tracefile_kept(run->trace) + enough(run) > s->keep_bytes;
     if (s->forgets)
         s->step = READY;
 }
@@ -304,9 +317,12 @@ bool saving_presses(const struct run *run)
 static bool one_step(struct run *run)
 {
     switch (run->saving->step) {
-    case PREPARING: return order_save_prepare(run->order);
-    case FORGETTING: return run_forget_step(run);
-    default: return order_save_step(run->order);
+    case PREPARING:
+        return order_save_prepare(run->order);
+    case FORGETTING:
+        return run_forget_step(run);
+    default:
+        return order_save_step(run->order);
     }
 }
 
@@ -343,7 +359,8 @@ bool saving_finish(struct run *run, struct share share)
                 return false;
             continue;
         }
-        if (s->failed || tracefile_epoch(run->trace) <= 1 || tracefile_unsaved(run->trace) <= LITTLE) {
+        if (s->failed || tracefile_epoch(run->trace) <= 1 ||
+            tracefile_unsaved(run->trace) <= LITTLE) {
             s->finishing = false;
             return true;
         }
@@ -363,7 +380,8 @@ static void get_fact(struct in *in, struct chunk *fact)
     fact->data = get_bytes(in, fact->size);
 }
 
-static bool read_facts(struct in *facts, bool is_brief, void (*play)(void *, struct chunk), void *context)
+static bool read_facts(struct in *facts, bool is_brief, void (*play)(void *, struct chunk),
+                       void *context)
 {
     struct brief *brief = is_brief ? brief_new() : NULL;
     struct chunk chunk;

@@ -22,7 +22,8 @@ struct thread_state *thread_state_of(struct session *session, uint32_t thread)
     if (!state) {
         state = memory_zeroed(1, sizeof *state);
         state->thread = thread;
-        if (has_ended(session, thread)) { /* and was forgotten: what it still does comes after its end */
+        if (has_ended(session,
+                      thread)) { /* and was forgotten: what it still does comes after its end */
             uint32_t line = session_line(session, thread);
             state->last[0] = (struct ref){line, order_line_highest(session->run->order, line)};
         }
@@ -37,7 +38,8 @@ void session_forget_ended(struct session *session)
     size_t count = 0;
     for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
         const struct thread_state *state = walk.value;
-        if (!state->held_count && !state->ready && !state->doubt && has_ended(session, state->thread))
+        if (!state->held_count && !state->ready && !state->doubt &&
+            has_ended(session, state->thread))
             ended[count++] = state->thread;
     }
     while (count) {
@@ -57,7 +59,8 @@ uint32_t session_line(const struct session *session, uint32_t code)
 
 void announce(struct session *session, enum announced what, uint32_t code)
 {
-    for (struct thread_state *state = map_take(&session->waiting, what, code), *next; state; state = next) {
+    for (struct thread_state *state = map_take(&session->waiting, what, code), *next; state;
+         state = next) {
         next = state->next;
         state->next = NULL;
         state->ready = true;
@@ -68,11 +71,14 @@ void announce(struct session *session, enum announced what, uint32_t code)
 static void set_line(struct session *session, uint32_t code, uint32_t line)
 {
     announce(session, ANNOUNCED_LINE, code);
-    if (code >= NEAR_LINES + 2 * session->own_line_count) { /* codes are told in any order, but without large gaps */
+    if (code >=
+        NEAR_LINES +
+            2 * session->own_line_count) { /* codes are told in any order, but without large gaps */
         map_put(&session->far_lines, code, 0, (void *)(uintptr_t)line);
         return;
     }
-    session->lines = grow_zeroed(session->lines, &session->line_room, code + 1, sizeof *session->lines);
+    session->lines =
+        grow_zeroed(session->lines, &session->line_room, code + 1, sizeof *session->lines);
     session->lines[code] = line;
 }
 
@@ -133,7 +139,8 @@ static void lose_early(struct session *session, struct early_loss loss)
 {
     if (session->early_count == EARLY_MOST)
         return;
-    session->early = grow(session->early, &session->early_room, session->early_count + 1, sizeof *session->early);
+    session->early = grow(session->early, &session->early_room, session->early_count + 1,
+                          sizeof *session->early);
     session->early[session->early_count++] = loss;
 }
 
@@ -152,11 +159,12 @@ static void lose_what_was_told(struct session *session, uint32_t code)
 
 /* ---- lines ---- */
 
-static void own_line(struct session *session, const struct told_line *told, uint32_t line, uint32_t thread)
+static void own_line(struct session *session, const struct told_line *told, uint32_t line,
+                     uint32_t thread)
 {
     set_line(session, told->code, line);
-    session->own_lines = grow(session->own_lines, &session->own_line_room, session->own_line_count + 1,
-                              sizeof *session->own_lines);
+    session->own_lines = grow(session->own_lines, &session->own_line_room,
+                              session->own_line_count + 1, sizeof *session->own_lines);
     session->own_lines[session->own_line_count++] = line;
     if (run_line_at(session->run, line)->programs++ == 0)
         order_back(session->run->order, line);
@@ -166,15 +174,19 @@ static void own_line(struct session *session, const struct told_line *told, uint
     lose_what_was_told(session, told->code);
 }
 
-static void open_line(struct session *session, const struct told_line *told, struct in *in, uint32_t thread)
+static void open_line(struct session *session, const struct told_line *told, struct in *in,
+                      uint32_t thread)
 {
-    struct run_line line = {.process = session->process, .object = told->object, .entry = told->entry,
+    struct run_line line = {.process = session->process,
+                            .object = told->object,
+                            .entry = told->entry,
                             .name = text_name(told->name)};
     char *kind = text_name(told->kind);
     uint32_t number = 0;
     if (run_kind(session->run, kind) == 0)
         in_fail(in, "there are too many kinds of lines");
-    else if (!(number = run_line(session->run, told->high, told->low, kind, told->flags & LINE_SHARED, line)))
+    else if (!(number = run_line(session->run, told->high, told->low, kind,
+                                 told->flags & LINE_SHARED, line)))
         in_fail(in, "there are too many lines");
     free(kind);
     free(line.name);
@@ -293,9 +305,12 @@ static bool read_module(struct session *session, struct in *in)
         in_fail(in, "there are too many modules");
         return false;
     }
-    struct run_module m = {.start = told.start, .end = told.end, .bias = told.bias,
-                           .build_id_bytes = told.build_id.size, 
-                           .path = memory_copied_part(told.path.bytes ? told.path.bytes : "", told.path.size)};
+    struct run_module m = {
+        .start = told.start,
+        .end = told.end,
+        .bias = told.bias,
+        .build_id_bytes = told.build_id.size,
+        .path = memory_copied_part(told.path.bytes ? told.path.bytes : "", told.path.size)};
     if (told.build_id.size)
         memcpy(m.build_id, told.build_id.bytes, told.build_id.size);
     process->modules = grow(process->modules, &process->module_room, process->module_count + 1,
@@ -359,7 +374,8 @@ static bool read_describe(struct in *in)
 static size_t kept_size(unsigned type, struct in in)
 {
     struct told_rename told;
-    bool since = type == MESSAGE_NAME && get_told_rename(&in, &told) && in.size > 8 + told.name.size;
+    bool since =
+        type == MESSAGE_NAME && get_told_rename(&in, &told) && in.size > 8 + told.name.size;
     return since ? in.size - 8 : in.size;
 }
 
@@ -367,10 +383,12 @@ static size_t kept_size(unsigned type, struct in in)
 static void keep(struct session *session, unsigned type, const struct in *in, uint32_t thread)
 {
     if (type == MESSAGE_MODULE || type == MESSAGE_TYPE || type == MESSAGE_SHAPE ||
-        type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT || type == MESSAGE_KIND ||
-        type == MESSAGE_UNSEEN || type == MESSAGE_SENT)
-        run_fact(session->run, (struct chunk){.kind = (uint16_t)type, .session = session->number,
-                                              .thread = thread, .data = in->data,
+        type == MESSAGE_LINE || type == MESSAGE_NAME || type == MESSAGE_OBJECT ||
+        type == MESSAGE_KIND || type == MESSAGE_UNSEEN || type == MESSAGE_SENT)
+        run_fact(session->run, (struct chunk){.kind = (uint16_t)type,
+                                              .session = session->number,
+                                              .thread = thread,
+                                              .data = in->data,
                                               .size = (uint32_t)kept_size(type, *in)});
 }
 

@@ -58,7 +58,7 @@ struct session {
     } *early; /* told by the connection, which may be faster than the queue that announces the line */
     size_t early_count, early_room;
     uint32_t batch; /* region of the journal that slots come from */
-    bool stale;     /* a part of the journal that is read again: all but its events is known */
+    bool stale; /* a part of the journal that is read again: all but its events is known */
 };
 
 struct thread_state *thread_state_of(struct session *session, uint32_t thread);
@@ -69,7 +69,8 @@ struct missing_code {
     enum announced what;
     uint32_t code;
 };
-bool announced(const struct session *session, const struct slot *slot, struct missing_code *missing);
+bool announced(const struct session *session, const struct slot *slot,
+               struct missing_code *missing);
 /* Those who wait for it may go on. */
 void announce(struct session *session, enum announced what, uint32_t code);
 uint32_t session_line(const struct session *session, uint32_t code); /* 0: not announced */

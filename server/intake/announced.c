@@ -12,11 +12,13 @@ static bool has_line(const struct session *session, uint32_t code, struct missin
 static bool has_type(const struct session *session, uint16_t type, struct missing_code *missing)
 {
     *missing = (struct missing_code){ANNOUNCED_TYPE, type};
-    return type >= LIMIT_TYPES || type == 0 || session->types[type]; /* the impossible is refused later */
+    return type >= LIMIT_TYPES || type == 0 ||
+           session->types[type]; /* the impossible is refused later */
 }
 
 /* Another thread may have announced them, through its own queue. */
-static bool has_types_after(const struct session *session, struct in in, struct missing_code *missing)
+static bool has_types_after(const struct session *session, struct in in,
+                            struct missing_code *missing)
 {
     struct told_type told;
     bool good = get_told_type(&in, &told); /* a bad one is refused later */
@@ -26,17 +28,20 @@ static bool has_types_after(const struct session *session, struct in in, struct 
     return true;
 }
 
-static bool has_types_of_steps(const struct session *session, struct in in, struct missing_code *missing)
+static bool has_types_of_steps(const struct session *session, struct in in,
+                               struct missing_code *missing)
 {
     struct told_shape told;
     bool good = get_told_shape(&in, &told);
     for (unsigned i = 0; good && i < told.count; i++)
-        if (!has_type(session, told.steps[i].type_a, missing) || !has_type(session, told.steps[i].type_b, missing))
+        if (!has_type(session, told.steps[i].type_a, missing) ||
+            !has_type(session, told.steps[i].type_b, missing))
             return false;
     return true;
 }
 
-static bool has_control(const struct session *session, const struct slot *slot, struct missing_code *missing)
+static bool has_control(const struct session *session, const struct slot *slot,
+                        struct missing_code *missing)
 {
     struct in in = in_from(slot + 1, slot->payload_bytes);
     switch (slot->flags) {
@@ -56,7 +61,8 @@ static bool has_control(const struct session *session, const struct slot *slot, 
     }
 }
 
-static bool has_partners(const struct session *session, const struct slot *slot, struct missing_code *missing)
+static bool has_partners(const struct session *session, const struct slot *slot,
+                         struct missing_code *missing)
 {
     struct in in = in_from(slot + 1, slot->payload_bytes);
     while (in_left(&in) >= 16) {

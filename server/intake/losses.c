@@ -12,7 +12,8 @@ static void add(struct losses *losses, const struct session *session, uint32_t l
     if (!count || !session_line(session, line) || first == 0 || first > UINT64_MAX - count)
         return;
     struct loss *last = losses->count ? &losses->items[losses->count - 1] : NULL;
-    if (last && last->line == line && last->dropped == dropped && last->first + last->count == first) {
+    if (last && last->line == line && last->dropped == dropped &&
+        last->first + last->count == first) {
         last->count += count;
         return;
     }
@@ -55,7 +56,8 @@ static struct shape_steps steps_of(const struct losses *losses, const struct ses
     return steps;
 }
 
-static void add_control(struct losses *losses, const struct session *session, const struct slot *slot)
+static void add_control(struct losses *losses, const struct session *session,
+                        const struct slot *slot)
 {
     struct in in = in_from(slot + 1, slot->payload_bytes);
     if (slot->flags == MESSAGE_SHAPE) {
@@ -67,7 +69,8 @@ static void add_control(struct losses *losses, const struct session *session, co
     }
 }
 
-static void add_record(struct losses *losses, const struct session *session, const struct slot *slot)
+static void add_record(struct losses *losses, const struct session *session,
+                       const struct slot *slot)
 {
     if (slot->shape < SHAPE_COMPOUND) {
         add(losses, session, slot->line_a, slot->number_a, 1, false);

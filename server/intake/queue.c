@@ -38,8 +38,8 @@ const char *queue_add(struct queue **list, int fd, uint32_t slots)
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
     if (!sealed(fd))
         return "a queue that is not sealed";
-    if (slots < 2 || (slots & (slots - 1)) || bytes > LIMIT_QUEUE_BYTES + QUEUE_HEAD_BYTES || fstat(fd, &st) < 0 ||
-        (uint64_t)st.st_size < bytes)
+    if (slots < 2 || (slots & (slots - 1)) || bytes > LIMIT_QUEUE_BYTES + QUEUE_HEAD_BYTES ||
+        fstat(fd, &st) < 0 || (uint64_t)st.st_size < bytes)
         return "a queue of an impossible size";
     struct queue_head *head = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)
@@ -65,7 +65,8 @@ void queue_free(struct queue *queue)
     free(queue);
 }
 
-unsigned queue_convert(const struct queue *queue, struct ticks *ticks, struct slot *slots, size_t count)
+unsigned queue_convert(const struct queue *queue, struct ticks *ticks, struct slot *slots,
+                       size_t count)
 {
     bool counted = queue->head->clock == QUEUE_CLOCK_TICKS && ticks_known();
     unsigned what = 0;
@@ -90,7 +91,8 @@ static size_t whole_records(const struct slot *slots, size_t count, size_t most,
 {
     size_t whole = 0;
     for (size_t size; (size = slots_next(slots + whole, count - whole)) != 0; whole += size)
-        if (whole && (whole + size > most || (slots[whole].shape != SHAPE_CONTROL && slots[whole].time_ns > horizon)))
+        if (whole && (whole + size > most ||
+                      (slots[whole].shape != SHAPE_CONTROL && slots[whole].time_ns > horizon)))
             break;
     return whole;
 }
@@ -98,7 +100,8 @@ static size_t whole_records(const struct slot *slots, size_t count, size_t most,
 /* It goes over what the program may change meanwhile: nothing is believed of it. */
 bool queue_times(const struct queue *queue, size_t most, uint64_t *first, uint64_t *last)
 {
-    const volatile struct slot *slots = (const struct slot *)((const char *)queue->head + QUEUE_HEAD_BYTES);
+    const volatile struct slot *slots =
+        (const struct slot *)((const char *)queue->head + QUEUE_HEAD_BYTES);
     bool any = false;
     most = most < queue->there ? most : queue->there;
     for (uint64_t i = 0; i < most;) {
@@ -125,7 +128,8 @@ bool queue_look(struct queue *queue)
     return queue->there <= queue->slots;
 }
 
-size_t queue_copy(const struct queue *queue, struct slot *to, size_t most, size_t room, uint64_t horizon)
+size_t queue_copy(const struct queue *queue, struct slot *to, size_t most, size_t room,
+                  uint64_t horizon)
 {
     most = most < room ? most : room;
     size_t count = queue->there, limit = room - most < RECORD_SLOTS ? room : most + RECORD_SLOTS;

@@ -22,14 +22,15 @@ struct session *session_new(struct run *run, uint32_t number, struct hello *hell
     session->run = run;
     session->number = number;
     session->instance = hello->instance;
-    session->process = run_process(run, (struct run_process){.pid = hello->pid,
-                                                            .path = hello->path,
-                                                            .host = hello->host,
-                                                            .arguments = hello->arguments,
-                                                            .argument_count = hello->argument_count,
-                                                            .clock_ns = hello->clock_ns,
-                                                            .wall_ns = hello->wall_ns,
-                                                            .connected = true});
+    session->process =
+        run_process(run, (struct run_process){.pid = hello->pid,
+                                              .path = hello->path,
+                                              .host = hello->host,
+                                              .arguments = hello->arguments,
+                                              .argument_count = hello->argument_count,
+                                              .clock_ns = hello->clock_ns,
+                                              .wall_ns = hello->wall_ns,
+                                              .connected = true});
     identities_expect(&run->identities, hello->instance);
     hello->path = hello->host = NULL;
     hello->arguments = NULL;
@@ -64,9 +65,9 @@ static bool implied(const struct session *session, struct ref last, struct ref a
 static void accept_point(struct session *session, struct thread_state *state, struct arrival *a,
                          struct arrival *b)
 {
-    bool known = implied(session, state->last[0], a->at) || implied(session, state->last[1], a->at) ||
-                 (b && (implied(session, state->last[0], b->at) ||
-                        implied(session, state->last[1], b->at)));
+    bool known =
+        implied(session, state->last[0], a->at) || implied(session, state->last[1], a->at) ||
+        (b && (implied(session, state->last[0], b->at) || implied(session, state->last[1], b->at)));
     if (!known)
         a->after[0] = state->last[0];
     if (!a->doubt)
@@ -90,11 +91,12 @@ static uint64_t shape_last_on_a(const struct shape *shape, uint64_t first)
     return next - 1;
 }
 
-static void accept_compound(struct session *session, struct thread_state *state, const struct slot *slot,
-                            struct arrival base)
+static void accept_compound(struct session *session, struct thread_state *state,
+                            const struct slot *slot, struct arrival base)
 {
     const struct shape *shape = session->shapes[slot->shape - SHAPE_COMPOUND];
-    struct ref a = {base.at.line, slot->number_a}, b = {session_line(session, slot->line_b), slot->number_b};
+    struct ref a = {base.at.line, slot->number_a},
+               b = {session_line(session, slot->line_b), slot->number_b};
     for (unsigned i = 0; i < shape->count; i++) {
         const struct step *step = &shape->steps[i];
         struct arrival on_a = base, on_b = base;
@@ -102,7 +104,8 @@ static void accept_compound(struct session *session, struct thread_state *state,
         on_b.type = step->type_b ? session->types[step->type_b] : 0;
         on_a.at = a;
         on_b.at = b;
-        on_a.closes = slot->flags & SLOT_CLOSES && a.number == shape_last_on_a(shape, slot->number_a);
+        on_a.closes =
+            slot->flags & SLOT_CLOSES && a.number == shape_last_on_a(shape, slot->number_a);
         if (step->type_a && step->type_b) {
             on_a.relation = on_b.relation = RELATION_SYNC;
             on_a.partners = &b;
@@ -153,8 +156,8 @@ static struct ref *keys_of(const struct slot *slot, size_t *count)
     return NULL;
 }
 
-static bool accept_single(struct session *session, struct thread_state *state, const struct slot *slot,
-                          struct arrival base, const char **error)
+static bool accept_single(struct session *session, struct thread_state *state,
+                          const struct slot *slot, struct arrival base, const char **error)
 {
     struct ref *partners = NULL;
     size_t count = 0;
@@ -215,14 +218,13 @@ static void add_payload_text(struct session *session, const struct slot *slot, s
 static bool accept_record(struct session *session, struct thread_state *state, uint32_t thread,
                           const struct slot *slot, const char **error)
 {
-    struct arrival base = {
-        .at = {session_line(session, slot->line_a), slot->number_a},
-        .about = session_line(session, slot->about),
-        .thread = session_line(session, thread),
-        .site = site_of(session, slot->site),
-        .time_ns = (int64_t)(slot->time_ns - session->run->start_ns),
-        .batch = session->batch,
-        .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
+    struct arrival base = {.at = {session_line(session, slot->line_a), slot->number_a},
+                           .about = session_line(session, slot->about),
+                           .thread = session_line(session, thread),
+                           .site = site_of(session, slot->site),
+                           .time_ns = (int64_t)(slot->time_ns - session->run->start_ns),
+                           .batch = session->batch,
+                           .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
     session->run->generation++;
     if (slot->number_a == 0 || slot->number_a > INT64_MAX || slot->number_b > INT64_MAX) {
         if (!(slot->flags & SLOT_KEYED) && (slot->flags & SLOT_RELATION) != RELATION_GROUP) {
@@ -246,7 +248,7 @@ static bool accept_record(struct session *session, struct thread_state *state, u
 static void go_on(struct session *session, size_t slots);
 
 bool session_message(struct session *session, unsigned type, uint32_t thread, const uint8_t *body,
-                    size_t size, const char **error)
+                     size_t size, const char **error)
 {
     struct in in = in_from(body, size);
     bool ok = announce_take(session, type, &in, thread);
@@ -261,8 +263,9 @@ bool session_message(struct session *session, unsigned type, uint32_t thread, co
 
 /* Takes slots, about `most`, until one must wait, for *missing; how many were taken, or SIZE_MAX with
  * error. */
-static size_t take_slots(struct session *session, struct thread_state *state, const struct slot *slots, size_t count,
-                         struct missing_code *missing, const char **error)
+static size_t take_slots(struct session *session, struct thread_state *state,
+                         const struct slot *slots, size_t count, struct missing_code *missing,
+                         const char **error)
 {
     size_t i = 0;
     while (i < count) {
@@ -290,8 +293,8 @@ static size_t take_slots(struct session *session, struct thread_state *state, co
 
 /* ---- slots that wait for an announcement by another thread ---- */
 
-static void hold_slots(struct session *session, struct thread_state *state, const struct slot *slots,
-                 size_t count)
+static void hold_slots(struct session *session, struct thread_state *state,
+                       const struct slot *slots, size_t count)
 {
     if (!state->held_count)
         state->held_epoch = session->batch;
@@ -299,14 +302,15 @@ static void hold_slots(struct session *session, struct thread_state *state, cons
         memmove(state->held, state->held + state->held_begin, state->held_count * sizeof *slots);
         state->held_begin = 0;
     }
-    state->held = grow(state->held, &state->held_room, state->held_count + count,
-                       sizeof *state->held);
+    state->held =
+        grow(state->held, &state->held_room, state->held_count + count, sizeof *state->held);
     memcpy(state->held + state->held_count, slots, count * sizeof *slots);
     state->held_count += count;
     session->held_total += count;
 }
 
-static void wait_for(struct session *session, struct thread_state *state, struct missing_code missing)
+static void wait_for(struct session *session, struct thread_state *state,
+                     struct missing_code missing)
 {
     state->next = map_get(&session->waiting, missing.what, missing.code);
     map_put(&session->waiting, missing.what, missing.code, state);
@@ -339,7 +343,8 @@ static void release_ready(struct session *session)
         return;
     session->releasing = true;
     while (session->ready_count)
-        for (struct map_walk walk = {.map = &session->threads}; session->ready_count && map_next(&walk);) {
+        for (struct map_walk walk = {.map = &session->threads};
+             session->ready_count && map_next(&walk);) {
             struct thread_state *state = walk.value;
             if (!state->ready)
                 continue;
@@ -350,7 +355,8 @@ static void release_ready(struct session *session)
     session->releasing = false;
 }
 
-#define LOOKS 1000u /* and some for each slot: what one batch sets going is mostly worked off with it */
+#define LOOKS                                                                                      \
+    1000u /* and some for each slot: what one batch sets going is mostly worked off with it */
 
 static void go_on(struct session *session, size_t slots)
 {
@@ -382,7 +388,7 @@ static bool take_or_hold(struct session *session, uint32_t thread, const struct 
 }
 
 bool session_slots(struct session *session, uint32_t thread, const struct slot *slots, size_t count,
-                  const char **error)
+                   const char **error)
 {
     order_hold(session->run->order);
     bool ok = take_or_hold(session, thread, slots, count, error);
@@ -426,8 +432,7 @@ void session_hangup(struct session *session)
         const struct thread_state *state = walk.value;
         if (state->held_count && !session_process(session)->left)
             order_report(run->order, (struct ref){session_line(session, (uint32_t)walk.a), 0},
-                         (struct ref){0, 0},
-                         "names lines or types that were never announced");
+                         (struct ref){0, 0}, "names lines or types that were never announced");
     }
     size_t gone = 0; /* of a line that others have, too, the missing numbers may be theirs */
     for (size_t i = 0; i < session->own_line_count; i++)

@@ -32,10 +32,10 @@ struct session *session_new(struct run *run, uint32_t number, struct hello *hell
 /* Takes one message of a program (a body), of a thread if it is not 0.  False: *error says why this
  * program cannot be believed any more. */
 bool session_message(struct session *session, unsigned type, uint32_t thread, const uint8_t *body,
-                    size_t size, const char **error);
+                     size_t size, const char **error);
 /* Takes slots of the thread whose own line has code `thread`. */
 bool session_slots(struct session *session, uint32_t thread, const struct slot *slots, size_t count,
-                  const char **error);
+                   const char **error);
 
 /* The program hung up: what it took but did not publish is lost.  Frees the session.  run_go_on does the
  * rest. */

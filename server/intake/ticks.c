@@ -39,7 +39,8 @@ void ticks_read(struct ticks *ticks)
     for (int i = 0; i < 3; i++) {
         uint64_t before = counter_now();
         clock_gettime(CLOCK_MONOTONIC, &ts);
-        uint64_t after = counter_now(), now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+        uint64_t after = counter_now(),
+                 now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
         if (i == 0 && ticks->count &&
             now - ticks->points[(ticks->count - 1) % TICKS_POINTS].ns < 1000000)
             return;
@@ -54,7 +55,8 @@ void ticks_read(struct ticks *ticks)
 
 uint64_t ticks_ns(const struct ticks *ticks, uint64_t counter)
 {
-    size_t last = ticks->count - 1, oldest = ticks->count > TICKS_POINTS ? ticks->count - TICKS_POINTS : 0;
+    size_t last = ticks->count - 1,
+           oldest = ticks->count > TICKS_POINTS ? ticks->count - TICKS_POINTS : 0;
     size_t low = oldest, high = last; /* between which readings? */
     while (low + 1 < high) {
         size_t middle = low + (high - low) / 2;
@@ -63,8 +65,10 @@ uint64_t ticks_ns(const struct ticks *ticks, uint64_t counter)
         else
             high = middle;
     }
-    const uint64_t t0 = ticks->points[low % TICKS_POINTS].ticks, n0 = ticks->points[low % TICKS_POINTS].ns;
-    const uint64_t t1 = ticks->points[high % TICKS_POINTS].ticks, n1 = ticks->points[high % TICKS_POINTS].ns;
+    const uint64_t t0 = ticks->points[low % TICKS_POINTS].ticks,
+                   n0 = ticks->points[low % TICKS_POINTS].ns;
+    const uint64_t t1 = ticks->points[high % TICKS_POINTS].ticks,
+                   n1 = ticks->points[high % TICKS_POINTS].ns;
     double slope = (double)(n1 - n0) / (double)(t1 - t0);
     double beyond = (double)(int64_t)(counter - t0) * slope;
     if (!(beyond > -(double)n0 && beyond < 1e19 - (double)n0)) /* a counter that nobody read */

@@ -15,7 +15,8 @@ static struct {
     ev_prepare prepare;
     uint64_t number, read_until_ns;
     uint64_t limit_ns; /* 0: nobody wants to know */
-    struct piece begin, now, most, longest; /* now: when it began; longest: of all turns, most: of this one */
+    struct piece begin, now, most,
+        longest; /* now: when it began; longest: of all turns, most: of this one */
 } turn;
 
 uint64_t turn_clock_ns(void)
@@ -34,7 +35,8 @@ static struct piece clocks(const char *what)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (struct piece){what, turn_clock_ns(), (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec};
+    return (struct piece){what, turn_clock_ns(),
+                          (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec};
 }
 
 void turn_doing(const char *what)
@@ -43,7 +45,8 @@ void turn_doing(const char *what)
         return;
     struct piece now = clocks(what);
     if (turn.now.what && now.cpu_ns - turn.now.cpu_ns > turn.most.cpu_ns)
-        turn.most = (struct piece){turn.now.what, now.ns - turn.now.ns, now.cpu_ns - turn.now.cpu_ns};
+        turn.most =
+            (struct piece){turn.now.what, now.ns - turn.now.ns, now.cpu_ns - turn.now.cpu_ns};
     turn.now = now;
 }
 

@@ -30,7 +30,8 @@ struct order *order_new_on(struct shelf shelf)
     *order = (struct order){.shelf = shelf, .nodes = {.shelf = shelf}};
     order_cache(order, (size_t)256 << 20);
     order->pending_limit = PENDING_LIMIT;
-    order->far.gradual = order->meetings.gradual = order->receives.gradual = order->streams.gradual = true;
+    order->far.gradual = order->meetings.gradual = order->receives.gradual =
+        order->streams.gradual = true;
     return order;
 }
 

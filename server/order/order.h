@@ -37,7 +37,7 @@ struct order;
  * processor's cache lines. */
 struct arrival {
     struct ref at;
-    uint32_t type;  /* code of the run */
+    uint32_t type; /* code of the run */
     uint32_t about; /* line, 0 none */
     uint32_t thread; /* own line of the task that acts, 0 unknown; each of a task's events is
                       * after its previous one, by its line, its pair or `after` */
@@ -48,44 +48,44 @@ struct arrival {
     uint32_t batch; /* where it came from, see order_oldest_batch */
     enum relation relation;
     bool closes; /* nothing may follow on this line */
-    bool keyed;  /* partners meet by key; always for a GROUP.  A RECEIVE may have many: then its
+    bool keyed; /* partners meet by key; always for a GROUP.  A RECEIVE may have many: then its
                   * partners are on line 0, and their numbers stand for the second half of the key */
     bool stream; /* keyed: key[0] is a stream, key[1] a byte of it, group_size how many bytes were
                   * sent or received from there on; a RECEIVE is after all sends of its bytes */
-    bool sends;  /* a RECEIVE that is received in turn */
+    bool sends; /* a RECEIVE that is received in turn */
     struct ref after[2]; /* line 0: none */
     uint64_t key[2];
     uint32_t group_size; /* of a keyed SEND: how many receives it has, 0 any number; of a
                           * keyed RECEIVE: 1 if it is the last with its keys; of a stream: bytes */
-    uint8_t doubt;  /* an enum unseen: why more may be before it than is told */
+    uint8_t doubt; /* an enum unseen: why more may be before it than is told */
 };
 
 /* One delivered event.  line 0: it cannot be read, the trace file is damaged there. */
 struct event {
     uint64_t number;
     int64_t time_ns;
-    uint64_t point;    /* first position of its point */
+    uint64_t point; /* first position of its point */
     uint32_t line, thread, about, site;
     uint32_t type;
     uint32_t edge_count; /* incoming: sends first, then order edges */
     uint32_t send_count; /* how many of them are sends that it receives */
     uint8_t relation, state;
-    bool partner_lost;     /* a partner will never come */
-    bool opened;           /* its last edge is what its line was opened by */
-    bool after_gap;        /* numbers before it on its line were lost */
-    bool sends;            /* it may have receives */
-    uint8_t doubt;         /* an enum unseen: why more may be before it than is told */
-    struct presences in;   /* on its line, after it; at most 255 each */
+    bool partner_lost; /* a partner will never come */
+    bool opened; /* its last edge is what its line was opened by */
+    bool after_gap; /* numbers before it on its line were lost */
+    bool sends; /* it may have receives */
+    uint8_t doubt; /* an enum unseen: why more may be before it than is told */
+    struct presences in; /* on its line, after it; at most 255 each */
 };
 
 struct trouble {
     struct ref at, with; /* with.line 0: nobody */
-    const char *why;     /* a constant */
+    const char *why; /* a constant */
 };
 
 struct order_figures {
     uint64_t events, hidden_events, pending, lost, contradictions, duplicates;
-    uint64_t found;   /* of those lost: numbers that nobody told to be */
+    uint64_t found; /* of those lost: numbers that nobody told to be */
     uint64_t damaged; /* parts found unreadable so far */
     uint64_t doubtful; /* events before which more may be than is told */
 };
@@ -109,12 +109,13 @@ bool order_after(struct order *order, uint32_t type, uint32_t earlier);
 void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
                   enum presence presence, bool own);
 /* And where the acting one is on the line that the event is about; since when is not kept there (number 0). */
-void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired, enum presence presence);
+void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired,
+                        enum presence presence);
 
 /* Who is asked for the effects of a kind and a type when they occur together first, and tells by
  * order_effect those there are.  What was told before is forgotten. */
-void order_ask_effects(struct order *order, void (*ask)(void *context, uint32_t kind, uint32_t type),
-                       void *context);
+void order_ask_effects(struct order *order,
+                       void (*ask)(void *context, uint32_t kind, uint32_t type), void *context);
 
 /* Accepts an event; false if it was a duplicate and dropped. */
 bool order_accept(struct order *order, const struct arrival *arrival);
@@ -155,13 +156,16 @@ uint64_t order_waiting(const struct order *order);
 uint8_t *order_save(struct order *order, size_t *size);
 /* The same in steps, between which the order may go on: what is saved is as it was when it began.  A step
  * takes about a millisecond at most. */
-bool order_save_prepare(struct order *order); /* before it begins, so that this is quick; true: no more to do */
+bool order_save_prepare(
+    struct order *order); /* before it begins, so that this is quick; true: no more to do */
 void order_save_begin(struct order *order);
 bool order_save_step(struct order *order); /* true when it may end */
 uint8_t *order_save_end(struct order *order, size_t *size);
-void order_save_drop(struct order *order); /* instead: what it would have saved is saved by the next one */
+void order_save_drop(
+    struct order *order); /* instead: what it would have saved is saved by the next one */
 /* Before it ends: the places of the parts that hold the lines; after: bytes that were put there. */
-void order_saved_parts(const struct order *order, void (*visit)(void *context, uint64_t place), void *context);
+void order_saved_parts(const struct order *order, void (*visit)(void *context, uint64_t place),
+                       void *context);
 uint64_t order_saved_bytes(const struct order *order);
 /* What was put before this place on the shelf is put there anew by the next save. */
 void order_renew(struct order *order, uint64_t place);
@@ -186,20 +190,22 @@ bool order_is_forgotten(const struct order *order, struct ref at);
 uint64_t order_count(const struct order *order); /* delivered, all states, hidden ones too */
 struct event order_event(const struct order *order, uint64_t position);
 uint64_t order_position(const struct order *order, struct ref at); /* or NO_POSITION */
-uint64_t order_previous(const struct order *order, uint64_t position); /* on its line, or NO_POSITION */
+uint64_t order_previous(const struct order *order,
+                        uint64_t position); /* on its line, or NO_POSITION */
 /* Position of its i-th edge; i < edge_count. */
 uint64_t order_edge(const struct order *order, uint64_t position, uint32_t i);
 /* Calls visit for each receive of a send. */
 void order_receives(const struct order *order, uint64_t send,
                     void (*visit)(void *context, uint64_t receive), void *context);
-uint32_t order_lines(const struct order *order);        /* 1 .. result */
+uint32_t order_lines(const struct order *order); /* 1 .. result */
 /* It ended, all its events are forgotten, and next to nothing is kept of it. */
 bool order_line_away(const struct order *order, uint32_t line);
 uint32_t order_hidden_lines(const struct order *order); /* HIDDEN_LINE + 1 .. */
 bool order_line_shared(const struct order *order, uint32_t line);
 bool order_line_closed(const struct order *order, uint32_t line);
 uint32_t order_line_kind(const struct order *order, uint32_t line);
-void order_line_becomes(struct order *order, uint32_t line, uint32_t kind); /* for what comes from here on */
+void order_line_becomes(struct order *order, uint32_t line,
+                        uint32_t kind); /* for what comes from here on */
 struct ref order_line_opened_by(const struct order *order, uint32_t line);
 uint64_t order_line_events(const struct order *order, uint32_t line); /* delivered */
 uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal); /* kept ones */
@@ -228,7 +234,8 @@ const struct trouble *order_troubles(const struct order *order, size_t *count);
 /* Calls visit for arrivals that wait and are not spilled, at most so many, those that came first. */
 void order_pending(const struct order *order, uint64_t most,
                    void (*visit)(void *context, const struct arrival *), void *context);
-const struct arrival *order_pending_at(const struct order *order, struct ref at); /* NULL: it does not wait */
+const struct arrival *order_pending_at(const struct order *order,
+                                       struct ref at); /* NULL: it does not wait */
 /* The same one by one, in the order of their coming; what comes meanwhile is met, too, and nothing is met
  * that does not wait any more.  A walk is to be ended before the order is freed. */
 struct pending_walk {

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #define SAVE_VERSION 7u
-#define SAVE_WITHOUT_FOUND 6u  /* an older one */
-#define SAVE_WHOLE_REST 5u     /* an older one: what lies beside the lines is all within it */
-#define SAVE_WITHOUT_PAGES 4u  /* an older one: the lines within it, not on the shelf */
-#define SAVE_WHOLE_LINES 3u    /* an older one: every line with all of its fields */
+#define SAVE_WITHOUT_FOUND 6u /* an older one */
+#define SAVE_WHOLE_REST 5u /* an older one: what lies beside the lines is all within it */
+#define SAVE_WITHOUT_PAGES 4u /* an older one: the lines within it, not on the shelf */
+#define SAVE_WHOLE_LINES 3u /* an older one: every line with all of its fields */
 #define SAVE_WITHOUT_DOUBTS 2u /* an older one still */
 
 static void save_blocks(struct bytes *out, const struct order *order)
@@ -44,7 +44,8 @@ static void load_blocks(struct reading *in, struct order *order)
         order->packed = order->count = 0;
         return;
     }
-    order->blocks = grow(order->blocks, &order->block_room, order->packed + 1, sizeof *order->blocks);
+    order->blocks =
+        grow(order->blocks, &order->block_room, order->packed + 1, sizeof *order->blocks);
     for (uint64_t i = 0; i < order->packed; i++)
         order->blocks[i] = (struct kept_block){.place = place += get(in)};
     if (order->count % BLOCK_EVENTS == 0)
@@ -54,8 +55,8 @@ static void load_blocks(struct reading *in, struct order *order)
     uint8_t *copy = memory_bytes(size + 8);
     memcpy(copy, bytes, size);
     memset(copy + size, 0, 8);
-    struct block *rows = in->bad ? (free(copy), NULL)
-                                : block_load(copy, size, order->packed * BLOCK_EVENTS);
+    struct block *rows =
+        in->bad ? (free(copy), NULL) : block_load(copy, size, order->packed * BLOCK_EVENTS);
     if (!rows || rows->count != order->count % BLOCK_EVENTS) {
         in->bad = true;
         order->count = order->packed * BLOCK_EVENTS;
@@ -133,7 +134,10 @@ void order_save_begin(struct order *order)
     put(out, order->line_count);
 }
 
-bool order_save_step(struct order *order) { return rest_write_next(order) && pages_write_next(order); }
+bool order_save_step(struct order *order)
+{
+    return rest_write_next(order) && pages_write_next(order);
+}
 
 uint8_t *order_save_end(struct order *order, size_t *size)
 {
@@ -179,7 +183,8 @@ bool order_restore(struct order *order, const uint8_t *bytes, size_t size)
     struct reading in = {.data = bytes, .size = size};
     struct order_figures *f = &order->figures;
     uint64_t version = get(&in);
-    if (order->count || order->hidden_count || version > SAVE_VERSION || version < SAVE_WITHOUT_DOUBTS)
+    if (order->count || order->hidden_count || version > SAVE_VERSION ||
+        version < SAVE_WITHOUT_DOUBTS)
         return false;
     order->count = get(&in);
     order->first = get(&in);

@@ -97,18 +97,20 @@ unsigned line_flags(const struct line *line);
 void save_line(struct bytes *out, const struct line *line, unsigned flags);
 bool save_is_same(const struct line *a, const struct line *b, unsigned flags);
 /* whole: each with all of its fields, as older versions wrote them. */
-void load_lines(struct reading *in, struct order *order, struct line *lines, size_t count, bool whole);
+void load_lines(struct reading *in, struct order *order, struct line *lines, size_t count,
+                bool whole);
 
 /* saved_rest.c: what lies beside the lines */
 struct rest {
-    struct bytes bytes;      /* what is written of it, and not put on the shelf yet */
-    uint64_t *places;        /* of what is */
+    struct bytes bytes; /* what is written of it, and not put on the shelf yet */
+    uint64_t *places; /* of what is */
     size_t place_count, place_room;
-    size_t late, late_end;   /* from which on it is not written, and where it ended when the save began */
+    size_t late,
+        late_end; /* from which on it is not written, and where it ended when the save began */
     size_t trouble, trouble_end;
     struct meeting *meeting; /* likewise; newer ones were not there when the save began */
     struct stream *stream;
-    size_t stretch;          /* of the stream */
+    size_t stretch; /* of the stream */
 };
 
 void rest_freeze(struct order *order);
@@ -123,7 +125,7 @@ struct copy { /* a line as it was when its page was frozen */
     uint32_t line; /* an index within its page */
     unsigned flags;
     size_t at, size; /* in `bytes` */
-    uint32_t next;   /* 1 + another one of this page, 0 none */
+    uint32_t next; /* 1 + another one of this page, 0 none */
 };
 
 struct frozen {
@@ -133,7 +135,7 @@ struct frozen {
     size_t count, room;
     struct bytes bytes;
     struct copied { /* of the lines, of the hidden ones */
-        uint8_t *has;   /* a bit for each line */
+        uint8_t *has; /* a bit for each line */
         uint32_t *last; /* by page: 1 + its newest copy, 0 none */
         size_t lines;
         size_t next; /* pages before this one are written */
@@ -142,9 +144,9 @@ struct frozen {
     const struct copy **kept;
 };
 
-void pages_freeze(struct order *order);   /* the lines are saved as they are now, whatever comes */
+void pages_freeze(struct order *order); /* the lines are saved as they are now, whatever comes */
 bool pages_write_next(struct order *order); /* one page; true: all are written */
-void pages_thaw(struct order *order);     /* then, or without: the others are written the next time */
+void pages_thaw(struct order *order); /* then, or without: the others are written the next time */
 void save_pages(struct bytes *out, const struct order *order, unsigned hidden);
 void load_pages(struct reading *in, struct order *order, unsigned hidden);
 

@@ -68,12 +68,13 @@ unsigned line_flags(const struct line *line)
 {
     const struct line_more *more = line->more;
     return (line->shared ? SHARED : 0u) | (line->closed == LINE_CLOSED ? CLOSED : 0u) |
-           (line->gone ? GONE : 0u) | (line->dense ? DENSE : 0u) | (line->after_gap ? AFTER_GAP : 0u) |
-           (line->acted ? HAS_ACTED : 0u) |
+           (line->gone ? GONE : 0u) | (line->dense ? DENSE : 0u) |
+           (line->after_gap ? AFTER_GAP : 0u) | (line->acted ? HAS_ACTED : 0u) |
            (line->base != line->positions.count ? HAS_EVENTS : 0u) |
-           (line->highest > line->delivered ? HAS_HIGHEST : 0u) | (line->opened_line ? HAS_OPENER : 0u) |
-           (more->gap_count ? HAS_GAPS : 0u) | (line->occupant_count ? HAS_SITS : 0u) |
-           (more->collector_count ? HAS_COLLECTORS : 0u) | (line->neighbour_count ? HAS_NEIGHBOURS : 0u);
+           (line->highest > line->delivered ? HAS_HIGHEST : 0u) |
+           (line->opened_line ? HAS_OPENER : 0u) | (more->gap_count ? HAS_GAPS : 0u) |
+           (line->occupant_count ? HAS_SITS : 0u) | (more->collector_count ? HAS_COLLECTORS : 0u) |
+           (line->neighbour_count ? HAS_NEIGHBOURS : 0u);
 }
 
 static void save_more(struct bytes *out, const struct line *line, unsigned flags)
@@ -131,8 +132,8 @@ void save_line(struct bytes *out, const struct line *line, unsigned flags)
 
 bool save_is_same(const struct line *a, const struct line *b, unsigned flags)
 {
-    return a->kind == b->kind && a->delivered == b->delivered && a->positions.count == b->positions.count &&
-           line_flags(b) == flags;
+    return a->kind == b->kind && a->delivered == b->delivered &&
+           a->positions.count == b->positions.count && line_flags(b) == flags;
 }
 
 static void load_gaps(struct reading *in, struct line *line)
@@ -152,7 +153,8 @@ static void load_sits(struct reading *in, struct line *line)
 {
     for (size_t n = get_count(in); n && !in->bad; n--) {
         struct line_more *more = line_more(line);
-        more->occupants = grow(more->occupants, &more->occupant_room, line->occupant_count + 1, sizeof *more->occupants);
+        more->occupants = grow(more->occupants, &more->occupant_room, line->occupant_count + 1,
+                               sizeof *more->occupants);
         struct occupant *sits = &more->occupants[line->occupant_count++];
         sits->thread = (uint32_t)get(in);
         sits->presence = (uint8_t)get(in);
@@ -165,8 +167,8 @@ static void load_collectors(struct reading *in, const struct order *order, struc
 {
     for (size_t n = get_count(in); n && !in->bad; n--) {
         struct line_more *more = line_more(line);
-        more->collectors =
-            grow(more->collectors, &more->collector_room, more->collector_count + 1, sizeof *more->collectors);
+        more->collectors = grow(more->collectors, &more->collector_room, more->collector_count + 1,
+                                sizeof *more->collectors);
         struct collector *collector = &more->collectors[more->collector_count++];
         collector->type = (uint32_t)get(in);
         collector->hidden = block_line_of(get(in));
@@ -262,7 +264,8 @@ static void load_same(struct line *line, const struct line *as)
     line->last = as->last;
 }
 
-void load_lines(struct reading *in, struct order *order, struct line *lines, size_t count, bool whole)
+void load_lines(struct reading *in, struct order *order, struct line *lines, size_t count,
+                bool whole)
 {
     for (size_t i = 0; i < count && !in->bad; i++) {
         unsigned flags = load_line(in, order, &lines[i], whole);

@@ -85,8 +85,12 @@ static void get_stretch(struct reading *in, struct order *order)
     uint64_t key = get(in), begin = get(in), bytes = get(in), left = get(in);
     struct ref send = get_event_ref(in);
     if (!in->bad)
-        stream_add(order, key, (struct stretch){.begin = begin, .end = begin + bytes, .left = left, .send = send,
-                                                .delivered = true});
+        stream_add(order, key,
+                   (struct stretch){.begin = begin,
+                                    .end = begin + bytes,
+                                    .left = left,
+                                    .send = send,
+                                    .delivered = true});
 }
 
 static void put_trouble(struct bytes *out, const struct trouble *trouble)
@@ -103,8 +107,8 @@ static void get_trouble(struct reading *in, struct order *order)
     size_t size;
     const uint8_t *why = get_block(in, &size);
     trouble.why = reason_of(order, (const char *)why, size);
-    order->troubles =
-        grow(order->troubles, &order->trouble_room, order->trouble_count + 1, sizeof *order->troubles);
+    order->troubles = grow(order->troubles, &order->trouble_room, order->trouble_count + 1,
+                           sizeof *order->troubles);
     order->troubles[order->trouble_count++] = trouble;
 }
 
@@ -193,8 +197,10 @@ static bool write_one(struct order *order, struct rest *rest)
 
 static void put_on_shelf(struct order *order, struct rest *rest)
 {
-    rest->places = grow(rest->places, &rest->place_room, rest->place_count + 1, sizeof *rest->places);
-    rest->places[rest->place_count++] = order->shelf.put(order->shelf.context, rest->bytes.data, rest->bytes.size);
+    rest->places =
+        grow(rest->places, &rest->place_room, rest->place_count + 1, sizeof *rest->places);
+    rest->places[rest->place_count++] =
+        order->shelf.put(order->shelf.context, rest->bytes.data, rest->bytes.size);
     order->saved_bytes += rest->bytes.size;
     rest->bytes.size = 0;
 }
@@ -228,11 +234,20 @@ static void load_items(struct reading *in, struct order *order)
 {
     while (!in->bad && in->at < in->size)
         switch (get(in)) {
-        case REST_LATE: get_late(in, order, get(in)); break;
-        case REST_MEETING: get_meeting(in, order, get_count(in)); break;
-        case REST_STRETCH: get_stretch(in, order); break;
-        case REST_TROUBLE: get_trouble(in, order); break;
-        default: in->bad = true;
+        case REST_LATE:
+            get_late(in, order, get(in));
+            break;
+        case REST_MEETING:
+            get_meeting(in, order, get_count(in));
+            break;
+        case REST_STRETCH:
+            get_stretch(in, order);
+            break;
+        case REST_TROUBLE:
+            get_trouble(in, order);
+            break;
+        default:
+            in->bad = true;
         }
 }
 

@@ -28,8 +28,7 @@ static void *copy(const void *bytes, size_t size)
 static uint64_t memory_put(void *context, const void *bytes, size_t size)
 {
     struct memory *memory = context;
-    memory->parts =
-        grow(memory->parts, &memory->room, memory->count + 1, sizeof *memory->parts);
+    memory->parts = grow(memory->parts, &memory->room, memory->count + 1, sizeof *memory->parts);
     memory->parts[memory->count++] = (struct part){copy(bytes, size), size};
     return memory->count;
 }

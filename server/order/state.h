@@ -10,28 +10,29 @@
 #include "server/order/log/series.h"
 
 #ifndef OPEN_BLOCKS /* tests make it small */
-#define OPEN_BLOCKS 64u    /* so many of the newest blocks stay open */
+#define OPEN_BLOCKS 64u /* so many of the newest blocks stay open */
 #endif
 #ifndef PENDING_LIMIT
 #define PENDING_LIMIT 2000000u /* arrivals that wait in memory, about 200 bytes each */
 #endif
 #ifndef PAGE_LINES
-#define PAGE_LINES 256u    /* that are saved together */
+#define PAGE_LINES 256u /* that are saved together */
 #endif
 #ifndef REST_BYTES
-#define REST_BYTES 65536u  /* of what lies beside the lines: so many are saved together */
+#define REST_BYTES 65536u /* of what lies beside the lines: so many are saved together */
 #endif
 #ifndef MEETINGS_DONE
 #define MEETINGS_DONE 65536u /* so many are remembered, to find one too many */
 #endif
 #define NEIGHBOURS_MAX 64u /* a line with more is called dense */
 
-struct pending { /* three cache lines: there may be millions, which are not looked at again for long */
+struct
+    pending { /* three cache lines: there may be millions, which are not looked at again for long */
     _Alignas(64) struct arrival arrival; /* its partners are a copy: &one, or new memory */
-    uint64_t lost;        /* not an event: this many lost numbers */
+    uint64_t lost; /* not an event: this many lost numbers */
     struct ref one;
     struct pending *next, *previous; /* of all that is pending, oldest first */
-    bool condemned;       /* its partner was contradictory and named it */
+    bool condemned; /* its partner was contradictory and named it */
 };
 
 _Static_assert(sizeof(struct pending) == 192, "a waiting arrival is three cache lines");
@@ -76,13 +77,13 @@ enum closed { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
 /* What most lines at rest have no use for: of them `more` is line_nothing, which is read like any other and
  * never written.  line_more makes one, line_trim gives it back. */
 struct line_more {
-    struct ref wait;         /* what the head waits for, line 0: nothing */
+    struct ref wait; /* what the head waits for, line 0: nothing */
     struct ring ring;
-    struct spill *spill;     /* NULL: nothing is spilled */
-    struct heap *far;        /* numbers of it that were put far ahead, some are gone; NULL: none was */
+    struct spill *spill; /* NULL: nothing is spilled */
+    struct heap *far; /* numbers of it that were put far ahead, some are gone; NULL: none was */
     struct heap_item *waiters; /* a heap of lines that wake when this one has delivered a number */
     size_t waiter_room;
-    uint64_t end;            /* CLOSING: with this number */
+    uint64_t end; /* CLOSING: with this number */
     struct gap *gaps;
     size_t gap_count, gap_room;
     struct occupant *occupants;
@@ -96,29 +97,29 @@ struct line_more {
 /* There may be millions: two cache lines, the first of which has what every event needs. */
 struct line {
     _Alignas(64) uint64_t delivered; /* last number delivered or lost */
-    uint64_t last;           /* position of the newest event, NO_POSITION none */
-    uint64_t acted;          /* 1 + position of the last event whose thread is this line's */
+    uint64_t last; /* position of the newest event, NO_POSITION none */
+    uint64_t acted; /* 1 + position of the last event whose thread is this line's */
     uint32_t occupant_count, waiter_count;
     bool shared;
-    uint8_t closed;          /* an enum closed */
+    uint8_t closed; /* an enum closed */
     bool gone, queued;
-    bool leaving;            /* it is about to be gone */
-    bool settled;            /* gone, and nothing came since: what is missing now is lost */
-    bool dense;              /* more neighbours than are listed, or some that cannot be */
-    bool after_gap;          /* the next event follows lost numbers */
+    bool leaving; /* it is about to be gone */
+    bool settled; /* gone, and nothing came since: what is missing now is lost */
+    bool dense; /* more neighbours than are listed, or some that cannot be */
+    bool after_gap; /* the next event follows lost numbers */
     bool has_gaps;
     uint8_t neighbour_count;
-    uint32_t kind, pending;  /* pending: arrivals that wait */
-    uint32_t opened_line;    /* by which event, line 0: none */
-    struct line_more *more;       /* never NULL */
+    uint32_t kind, pending; /* pending: arrivals that wait */
+    uint32_t opened_line; /* by which event, line 0: none */
+    struct line_more *more; /* never NULL */
     uint64_t opened_number;
     struct series positions; /* by ordinal */
-    uint64_t tied;           /* position of the newest event with edges or a partner, or NO_POSITION */
-    uint64_t base;           /* ordinals before it are forgotten */
-    uint64_t highest;        /* greatest number that came out of turn */
-    union {                  /* lines from which order comes in */
+    uint64_t tied; /* position of the newest event with edges or a partner, or NO_POSITION */
+    uint64_t base; /* ordinals before it are forgotten */
+    uint64_t highest; /* greatest number that came out of turn */
+    union { /* lines from which order comes in */
         uint32_t near[NEIGHBOURS_NEAR];
-        uint32_t *far;       /* of more than NEIGHBOURS_NEAR */
+        uint32_t *far; /* of more than NEIGHBOURS_NEAR */
     } neighbours;
 };
 
@@ -162,13 +163,17 @@ struct set {
     size_t count, room;
 };
 
-struct effects { /* per kind: by 2 * type + paired, 0 not known, else 1 + presence, + 8 if own; + 16 * (1 + presence)
+struct
+    effects { /* per kind: by 2 * type + paired, 0 not known, else 1 + presence, + 8 if own; + 16 * (1 + presence)
                   * on the line that it is about */
     uint8_t *of;
     size_t room;
 };
 
-enum { PAGE_TOUCHED = 1, PAGE_FROZEN = 2 }; /* touched: to be saved; frozen: in the save under way */
+enum {
+    PAGE_TOUCHED = 1,
+    PAGE_FROZEN = 2
+}; /* touched: to be saved; frozen: in the save under way */
 
 struct pages {
     uint8_t *marks;
@@ -183,7 +188,7 @@ struct order {
     size_t line_count, line_room, hidden_count, hidden_room;
     struct pages pages[2]; /* of the lines, of the hidden ones */
     struct frozen *frozen; /* the save under way */
-    uint64_t saved_bytes;  /* of pages, in the last save */
+    uint64_t saved_bytes; /* of pages, in the last save */
     size_t trimmed; /* the next line to be looked at, whether it is at rest */
     uint16_t *away; /* away.c: by index of a line, 0 it is here, else 1 + its pattern */
     size_t away_room, away_count;
@@ -192,7 +197,7 @@ struct order {
     struct map pattern_codes;
     struct kept_block {
         struct block *rows; /* NULL: on the shelf only */
-        uint64_t place;    /* 0: open */
+        uint64_t place; /* 0: open */
     } *blocks; /* BLOCK_EVENTS positions each */
     size_t block_room;
     uint64_t count, first; /* first: kept from here on */
@@ -200,28 +205,28 @@ struct order {
         bool under_way;
         size_t line, hidden, away; /* the next ones to be looked at */
     } forgetting; /* lines behind may still list events before `first`, which have no position any more */
-    uint64_t packed;       /* blocks before this one are on the shelf */
+    uint64_t packed; /* blocks before this one are on the shelf */
     struct shelf shelf;
     struct nodes nodes;
     struct cache { /* packed blocks in memory */
         uint32_t *list;
         size_t count, room, hand, bytes, limit;
     } cache;
-    struct block *spare;      /* a block that was open */
-    struct block *damaged;    /* stands for blocks that cannot be read */
+    struct block *spare; /* a block that was open */
+    struct block *damaged; /* stands for blocks that cannot be read */
     uint64_t damaged_blocks, partners_lost;
     uint64_t *unreadable, first_damage; /* which blocks; the place of the first */
     size_t unreadable_room;
     bool has_shared; /* some line is shared */
-    struct map receives;   /* send -> 1 + its newest in `late`: receives its row has no room for */
+    struct map receives; /* send -> 1 + its newest in `late`: receives its row has no room for */
     struct late_receive {
         uint64_t send, receive;
         size_t next; /* of the same send; behind the newest comes the oldest */
     } *late;
     size_t late_count, late_room;
     struct scratch *scratch; /* of questions, see search.c */
-    struct map far;      /* (line, number) -> struct pending: numbers far ahead of their line */
-    struct pool *pools;  /* pending.c */
+    struct map far; /* (line, number) -> struct pending: numbers far ahead of their line */
+    struct pool *pools; /* pending.c */
     struct unused { /* pieces of them, newest last */
         struct pending **items;
         size_t count, room;
@@ -236,12 +241,14 @@ struct order {
     size_t batch_count, batch_room;
     struct map meetings; /* key -> struct meeting */
     struct meeting *newest_meeting;
-    struct map streams;  /* key, 0 -> struct stream */
+    struct map streams; /* key, 0 -> struct stream */
     struct stream *newest_stream;
     uint32_t saves; /* begun so far */
-    struct key { uint64_t a, b; } *done; /* a ring of meetings that are done */
+    struct key {
+        uint64_t a, b;
+    } *done; /* a ring of meetings that are done */
     size_t done_count, done_room;
-    struct set *after;   /* by type */
+    struct set *after; /* by type */
     size_t after_room;
     struct effects *effects; /* by kind */
     size_t effects_room;
@@ -260,7 +267,7 @@ struct order {
         size_t waiters; /* of the line before the next one that are to look again */
     } going;
     struct set stragglers; /* gone lines on which something came all the same */
-    bool last;      /* nobody is there any more who could tell something */
+    bool last; /* nobody is there any more who could tell something */
     bool finishing; /* then, and nothing else is left: who waits by a key for somebody is let go */
     uint64_t doubts, first_doubt; /* events before which more may be; position of the first */
     uint32_t doubt_reasons, forgotten_doubts; /* bits: of them all; of those that are forgotten */

@@ -45,8 +45,9 @@ static bool user_in(const char *path, const char *from, const char *to, uid_t *u
     unsigned state, user;
     bool found = false;
     while (f && !found && fgets(line, sizeof line, f))
-        found = sscanf(line, " %*u: %63s %63s %x %*s %*s %*s %u", local, remote, &state, &user) == 4 &&
-                strcmp(local, from) == 0 && strcmp(remote, to) == 0;
+        found =
+            sscanf(line, " %*u: %63s %63s %x %*s %*s %*s %u", local, remote, &state, &user) == 4 &&
+            strcmp(local, from) == 0 && strcmp(remote, to) == 0;
     if (f)
         fclose(f);
     if (found)
@@ -143,9 +144,10 @@ void admit(struct server *server, int listener)
         keep_alive(fd);
     }
     if (!own)
-        refuse(fd, name, local ? "this server belongs to another user"
-                               : "this server belongs to another user: POET_TOKEN, the same on both "
-                                 "sides, lets others in");
+        refuse(fd, name,
+               local ? "this server belongs to another user"
+                     : "this server belongs to another user: POET_TOKEN, the same on both "
+                       "sides, lets others in");
     else if (peers_of(server) >= LIMIT_SESSIONS)
         refuse(fd, name, "too many peers");
     else

@@ -199,11 +199,15 @@ static bool first_message(struct peer *peer, unsigned type, const uint8_t *body,
     }
     if (!hello_read(&in, &hello)) {
         if (hello.version > WIRE_VERSION)
-            peer_refuse(peer, "this server speaks version %u of the protocol, the other side %u: "
-                              "restart the server with the newer Poet", WIRE_VERSION, hello.version);
+            peer_refuse(peer,
+                        "this server speaks version %u of the protocol, the other side %u: "
+                        "restart the server with the newer Poet",
+                        WIRE_VERSION, hello.version);
         else if (hello.version && hello.version < WIRE_VERSION && hello.role == ROLE_VIEWER)
-            peer_refuse(peer, "this server speaks version %u of the protocol, the other side %u: "
-                              "it is of an older Poet than the server", WIRE_VERSION, hello.version);
+            peer_refuse(peer,
+                        "this server speaks version %u of the protocol, the other side %u: "
+                        "it is of an older Poet than the server",
+                        WIRE_VERSION, hello.version);
         else
             peer_refuse(peer, "HELLO: %s", in.error);
         hello_free(&hello);

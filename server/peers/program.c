@@ -28,23 +28,33 @@ static struct taker *enter(const struct peer *peer)
 }
 
 /* In the door. */
-static bool journal(struct peer *peer, unsigned kind, uint32_t thread, const void *data, size_t size, bool last)
+static bool journal(struct peer *peer, unsigned kind, uint32_t thread, const void *data,
+                    size_t size, bool last)
 {
     return journal_put(peer->run->taking,
-                       &(struct chunk){.kind = (uint16_t)kind, .session = peer->program->session,
-                                       .thread = thread, .data = data, .size = (uint32_t)size}, 1, last);
+                       &(struct chunk){.kind = (uint16_t)kind,
+                                       .session = peer->program->session,
+                                       .thread = thread,
+                                       .data = data,
+                                       .size = (uint32_t)size},
+                       1, last);
 }
 
 /* Its first words, and what describes its environment. */
-static bool journal_hello(struct taking *taking, const uint8_t *body, size_t size, const char *environment)
+static bool journal_hello(struct taking *taking, const uint8_t *body, size_t size,
+                          const char *environment)
 {
     struct out name = {0};
     bool plain = *environment && !strchr(environment, '/');
     put_told_describe(&name, &(struct told_describe){text_of(environment)});
     const struct chunk chunks[] = {
         {.kind = CHUNK_SESSION, .session = taking->sessions, .data = body, .size = (uint32_t)size},
-        {.kind = MESSAGE_DESCRIBE, .session = taking->sessions, .data = name.data, .size = (uint32_t)name.size}};
-    bool fits = (!plain || journal_describe(taking, environment)) && journal_put(taking, chunks, 1 + plain, false);
+        {.kind = MESSAGE_DESCRIBE,
+         .session = taking->sessions,
+         .data = name.data,
+         .size = (uint32_t)name.size}};
+    bool fits = (!plain || journal_describe(taking, environment)) &&
+                journal_put(taking, chunks, 1 + plain, false);
     out_free(&name);
     return fits;
 }
@@ -99,8 +109,8 @@ void program_welcome(struct peer *peer)
     int fd = counters_of(peer->run);
     struct iovec iov = {peer->out.data, peer->out.size};
     char control[CMSG_SPACE(sizeof(int))] = {0};
-    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-                             .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -166,7 +176,8 @@ static bool may_leave(struct peer *peer)
     bool full = taken == TAKEN_FULL || peer->run->taking->unwritten;
     taker_leave(taker);
     peer->closed += peer->closed == 1;
-    return taken != TAKEN_MORE && taken != TAKEN_AHEAD && reached && (!full || telling_done(peer->run));
+    return taken != TAKEN_MORE && taken != TAKEN_AHEAD && reached &&
+           (!full || telling_done(peer->run));
 }
 
 /* A program that hung up stays until all that the others had said by then has been taken: lines that it has
@@ -276,7 +287,8 @@ static void socket_message(struct peer *peer, unsigned type, const uint8_t *body
     char *name = type == MESSAGE_DESCRIBE ? get_name(&in, 256) : NULL;
     struct taker *taker = enter(peer);
     struct share share = share_of(LOST_NS);
-    while (type == MESSAGE_LOST && taker_round(taker, peer->program) == TAKEN_MORE && share_left(share))
+    while (type == MESSAGE_LOST && taker_round(taker, peer->program) == TAKEN_MORE &&
+           share_left(share))
         ; /* the lines that it names were announced in the queues, before */
     peer->stalled = (name && in_done(&in) && !journal_describe(peer->run->taking, name)) ||
                     !journal(peer, type, 0, body, size, false);
@@ -294,9 +306,10 @@ static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
     struct taker *taker = enter(peer);
     size_t others = server->retired_count + taker_queues(taker) - peer->program->queue_count,
            most = server->mappings > others ? (server->mappings - others) / 2 : 0;
-    const char *error = peer->program->queue_count >= most
-                            ? "more threads at once than one program may have here (see /proc/sys/vm/max_map_count)"
-                            : queue_add(&peer->program->queues, fd, slots);
+    const char *error =
+        peer->program->queue_count >= most
+            ? "more threads at once than one program may have here (see /proc/sys/vm/max_map_count)"
+            : queue_add(&peer->program->queues, fd, slots);
     peer->program->queue_count += !error;
     taker_leave(taker);
     peer->shares |= !error;
@@ -382,8 +395,8 @@ static void count_unread(struct peer *peer, const struct session *session, struc
     unsigned type;
     const char *error;
     peer_read_rest(peer);
-    while (frame_read(peer->in.data + used, peer->in.size - used, LIMIT_MESSAGE_BYTES, &type, &length,
-                      &error) > 0) {
+    while (frame_read(peer->in.data + used, peer->in.size - used, LIMIT_MESSAGE_BYTES, &type,
+                      &length, &error) > 0) {
         const uint8_t *body = peer->in.data + used + MESSAGE_FRAME_BYTES;
         used += MESSAGE_FRAME_BYTES + length;
         struct slot *slots = memory_bytes(length + 1); /* for its alignment */
@@ -417,8 +430,8 @@ static uint64_t tell_losses(struct peer *peer, struct losses *losses)
         out_free(&out);
     }
     if (losses->events)
-        log_line("%s: %llu events of %s are lost: there was no room or no time for them", peer->run->file,
-                 (unsigned long long)losses->events, peer->name);
+        log_line("%s: %llu events of %s are lost: there was no room or no time for them",
+                 peer->run->file, (unsigned long long)losses->events, peer->name);
     return told;
 }
 
@@ -427,7 +440,8 @@ static void tell_gap(struct peer *peer, uint64_t left, uint64_t left_told)
 {
     const _Atomic uint64_t *figures = peer->program->figures;
     struct out gap = {0};
-    put_told_losses(&gap, &(struct told_losses){figures[0], figures[1], figures[2], left, left_told});
+    put_told_losses(&gap,
+                    &(struct told_losses){figures[0], figures[1], figures[2], left, left_told});
     journal(peer, MESSAGE_LOSSES, 0, gap.data, gap.size, true);
     out_free(&gap);
 }
@@ -471,15 +485,16 @@ void program_finish(struct server *server)
 {
     taker_stop(server->taker);
     taker_settle(server->taker, left_ns(server->last));
-    telling_go_on(server, server->last, server->last); /* what is lost can be named once all before is told */
+    telling_go_on(server, server->last,
+                  server->last); /* what is lost can be named once all before is told */
     look_at_programs(server);
     while (server->peers)
         peer_drop(server->peers, NULL);
     free_retired(server, SIZE_MAX);
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
-        if (run->live && run->taking && !run->finished && !telling_finish(server, run, server->last) &&
-            run->taking->sessions)
+        if (run->live && run->taking && !run->finished &&
+            !telling_finish(server, run, server->last) && run->taking->sessions)
             telling_end(server, run); /* whoever reads the file does the rest */
     }
 }

@@ -104,7 +104,8 @@ void program_welcome(struct peer *peer);
 void program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size);
 bool program_must_wait(const struct peer *peer); /* its messages: the order is too far behind */
 void program_poll(struct server *server);   /* tells what was taken, for a share of a turn */
-void program_settle(struct server *server); /* likewise; all that programs have told by now comes first */
+void program_settle(
+    struct server *server); /* likewise; all that programs have told by now comes first */
 /* Takes what there is, for a while, and drops all peers. */
 void program_finish(struct server *server); /* until server->last is over */
 void program_gone(struct peer *peer);

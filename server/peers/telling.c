@@ -37,9 +37,10 @@ static void cannot_read(struct run *run)
     log_line("%s: %llu bytes of its journal cannot be read back", run->file,
              (unsigned long long)(taking->now->size - taking->offset));
     free(run->damage);
-    run->damage = memory_printed("damaged at byte %llu: %llu bytes of the journal cannot be read back",
-                                 (unsigned long long)(taking->now->at + taking->offset),
-                                 (unsigned long long)(taking->now->size - taking->offset));
+    run->damage =
+        memory_printed("damaged at byte %llu: %llu bytes of the journal cannot be read back",
+                       (unsigned long long)(taking->now->at + taking->offset),
+                       (unsigned long long)(taking->now->size - taking->offset));
     end_stretch(taking);
 }
 
@@ -63,7 +64,8 @@ static bool next_chunk(struct run *run, struct chunk *chunk)
         return false;
     const uint8_t *head = taking->bytes + taking->offset;
     uint64_t left = taking->now->size - taking->offset;
-    if (left < CHUNK_HEAD_BYTES || !chunk_read_head(head, chunk) || chunk->size > left - CHUNK_HEAD_BYTES ||
+    if (left < CHUNK_HEAD_BYTES || !chunk_read_head(head, chunk) ||
+        chunk->size > left - CHUNK_HEAD_BYTES ||
         (!taking->now->bytes && !chunk_is_whole(head, head + CHUNK_HEAD_BYTES, chunk->size))) {
         cannot_read(run);
         return next_chunk(run, chunk);
@@ -88,7 +90,8 @@ static void pass(struct run *run, const struct chunk *chunk)
 /* ---- telling it ---- */
 
 /* Whoever told it is refused when its peer is looked at. */
-static void refuse(struct server *server, const struct run *run, const struct chunk *chunk, const char *error)
+static void refuse(struct server *server, const struct run *run, const struct chunk *chunk,
+                   const char *error)
 {
     struct peer *peer = server->peers;
     while (peer && (!peer->program || peer->run != run || peer->program->session != chunk->session))
@@ -121,9 +124,11 @@ static void describe(struct run *run, struct chunk chunk)
     free(text);
 }
 
-static const char too_much_waits[] = "more events wait for others, which never came, than there is memory for";
+static const char too_much_waits[] =
+    "more events wait for others, which never came, than there is memory for";
 
-static bool tell_slots(struct run *run, struct session *session, struct chunk chunk, const char **error)
+static bool tell_slots(struct run *run, struct session *session, struct chunk chunk,
+                       const char **error)
 {
     struct slot *copy = NULL;
     if ((uintptr_t)chunk.data % _Alignof(struct slot)) {
@@ -142,7 +147,8 @@ static bool tell_slots(struct run *run, struct session *session, struct chunk ch
 
 static bool tell_message(struct run *run, struct chunk chunk, const char **error)
 {
-    struct session *session = chunk.session < run->session_count ? run->sessions[chunk.session] : NULL;
+    struct session *session =
+        chunk.session < run->session_count ? run->sessions[chunk.session] : NULL;
     if (!session)
         return true; /* it was refused before */
     session_batch(session, tracefile_epoch(run->trace), false);
@@ -204,7 +210,10 @@ static bool work_off(struct server *server, struct run *run, struct share share)
     return all;
 }
 
-bool telling_done(const struct run *run) { return !run->taking || hand_ahead(&run->taking->hand) == 0; }
+bool telling_done(const struct run *run)
+{
+    return !run->taking || hand_ahead(&run->taking->hand) == 0;
+}
 
 /* Tests stop the order while a file is there. */
 static bool paused(void)

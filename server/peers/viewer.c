@@ -122,7 +122,8 @@ static void on_select(struct peer *peer, uint32_t id, struct in *in)
                  peer->server->runs.items[index]->file, why);
         reply_refuse(&peer->out, id, text);
     } else if (!in->error) {
-        reply_refuse(&peer->out, id, *which ? "there is no such run: see poet runs" : "there is no run yet");
+        reply_refuse(&peer->out, id,
+                     *which ? "there is no such run: see poet runs" : "there is no run yet");
     }
     free(which);
 }
@@ -260,7 +261,8 @@ void viewer_feed(struct server *server)
         if (another)
             select_run(peer, latest, peer->known.named);
         if (peer->run && (another || peer->run->generation != peer->fed_generation ||
-                          run_connected(peer->run) != peer->fed_connected || lag_of(peer->run) != peer->fed_lag)) {
+                          run_connected(peer->run) != peer->fed_connected ||
+                          lag_of(peer->run) != peer->fed_lag)) {
             if (!tell_news(peer))
                 continue;
             put_grown(peer);

@@ -48,7 +48,8 @@ static unsigned differing(const uint8_t *a, const uint8_t *b, uint32_t size)
     return mask;
 }
 
-static void put_difference(struct out *out, const uint8_t *before, const uint8_t *now, uint32_t size)
+static void put_difference(struct out *out, const uint8_t *before, const uint8_t *now,
+                           uint32_t size)
 {
     for (uint32_t begin = 0; begin < size; begin += 64) {
         unsigned masks[8] = {0}, eights = 0;

@@ -59,7 +59,8 @@ static uint32_t host_at(const struct run *run, const struct clocks *c, const str
     return c->host_of[run_line_at(run, line)->process];
 }
 
-static void look_at(const struct run *run, const struct clocks *c, struct pair *pairs, uint64_t position)
+static void look_at(const struct run *run, const struct clocks *c, struct pair *pairs,
+                    uint64_t position)
 {
     struct event e = order_event(run->order, position);
     for (uint32_t i = 0; i < e.send_count; i++) {
@@ -70,7 +71,9 @@ static void look_at(const struct run *run, const struct clocks *c, struct pair *
         struct pair *pair = from < to ? &pairs[from * c->hosts + to] : &pairs[to * c->hosts + from];
         /* The stretch goes by the clock of the pair's first host, both ways. */
         double share = ((double)(from < to ? send.time_ns : e.time_ns) - c->begin) / c->length;
-        uint32_t stretch = share <= 0 ? 0 : share >= 1 ? STRETCHES - 1 : (uint32_t)(share * STRETCHES);
+        uint32_t stretch = share <= 0   ? 0
+                           : share >= 1 ? STRETCHES - 1
+                                        : (uint32_t)(share * STRETCHES);
         double delay = (double)(e.time_ns - send.time_ns);
         double *least = from < to ? &pair->forth[stretch] : &pair->back[stretch];
         *least = delay < *least ? delay : *least;

@@ -16,8 +16,8 @@ void identities_expect(struct identities *identities, uint64_t high)
     identities->others.gradual = true;
     if (counted_of(identities, high))
         return;
-    identities->counted = grow(identities->counted, &identities->counted_room, identities->counted_count + 1,
-                               sizeof *identities->counted);
+    identities->counted = grow(identities->counted, &identities->counted_room,
+                               identities->counted_count + 1, sizeof *identities->counted);
     identities->counted[identities->counted_count++] = (struct counted){.high = high};
     map_put(&identities->by_high, high, 0, (void *)(uintptr_t)identities->counted_count);
 }
@@ -33,7 +33,8 @@ uint32_t identities_get(const struct identities *identities, uint64_t high, uint
 void identities_put(struct identities *identities, uint64_t high, uint64_t low, uint32_t line)
 {
     struct counted *c = counted_of(identities, high);
-    if (!c || low >= NEAR_NUMBERS + 2 * c->count) { /* they come in any order, but without large gaps */
+    if (!c ||
+        low >= NEAR_NUMBERS + 2 * c->count) { /* they come in any order, but without large gaps */
         map_put(&identities->others, high, low, (void *)(uintptr_t)line);
         return;
     }

@@ -20,7 +20,8 @@ struct identities {
 
 /* The second numbers that come with this one are counted. */
 void identities_expect(struct identities *identities, uint64_t high);
-uint32_t identities_get(const struct identities *identities, uint64_t high, uint64_t low); /* 0: none */
+uint32_t identities_get(const struct identities *identities, uint64_t high,
+                        uint64_t low); /* 0: none */
 void identities_put(struct identities *identities, uint64_t high, uint64_t low, uint32_t line);
 void identities_free(struct identities *identities);
 

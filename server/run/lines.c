@@ -34,7 +34,8 @@ void lines_add(struct lines *lines, struct run_line facts)
     facts.name = name_new(facts.name ? facts.name : "");
     if (lines->count % FACTS_PAGE == 0) {
         lines->pages = grow(lines->pages, &lines->room, page + 1, sizeof *lines->pages);
-        lines->pages[page] = (struct facts_page){memory_bytes(FACTS_PAGE * sizeof(struct run_line)), NULL};
+        lines->pages[page] =
+            (struct facts_page){memory_bytes(FACTS_PAGE * sizeof(struct run_line)), NULL};
     }
     *lines_at(lines, ++lines->count) = facts;
 }
@@ -74,7 +75,10 @@ static uint64_t step_of(uint64_t before, uint64_t now)
     return (uint64_t)step << 1 ^ (uint64_t)(step >> 63);
 }
 
-static uint64_t stepped(uint64_t before, uint64_t step) { return before + (step >> 1 ^ -(step & 1)); }
+static uint64_t stepped(uint64_t before, uint64_t step)
+{
+    return before + (step >> 1 ^ -(step & 1));
+}
 
 static void put_name(struct packing *p, const char *name)
 {
@@ -95,9 +99,10 @@ static char *get_name_of(const uint8_t **at)
 
 static void pack_one(struct packing *p, const struct run_line *before, const struct run_line *l)
 {
-    unsigned flags = (l->kind != before->kind ? KIND : 0u) | (l->process != before->process ? PROCESS : 0u) |
-                     (l->object != before->object ? OBJECT : 0u) | (l->entry != before->entry ? ENTRY : 0u) |
-                     (l->programs != before->programs ? PROGRAMS : 0u) | (*l->name ? NAME : 0u);
+    unsigned flags =
+        (l->kind != before->kind ? KIND : 0u) | (l->process != before->process ? PROCESS : 0u) |
+        (l->object != before->object ? OBJECT : 0u) | (l->entry != before->entry ? ENTRY : 0u) |
+        (l->programs != before->programs ? PROGRAMS : 0u) | (*l->name ? NAME : 0u);
     put(p, flags);
     if (flags & KIND)
         put(p, l->kind);
@@ -155,8 +160,8 @@ void lines_unpack(struct lines *lines, size_t number)
     page->packed = NULL;
 }
 
-bool lines_pack_next(struct lines *lines, size_t *number, bool (*away)(const void *context, uint32_t line),
-                     const void *context)
+bool lines_pack_next(struct lines *lines, size_t *number,
+                     bool (*away)(const void *context, uint32_t line), const void *context)
 {
     if (*number >= lines->count / FACTS_PAGE) /* whole ones */
         return true;
@@ -169,7 +174,8 @@ bool lines_pack_next(struct lines *lines, size_t *number, bool (*away)(const voi
     return false;
 }
 
-void lines_pack(struct lines *lines, bool (*away)(const void *context, uint32_t line), const void *context)
+void lines_pack(struct lines *lines, bool (*away)(const void *context, uint32_t line),
+                const void *context)
 {
     size_t number = 0;
     while (!lines_pack_next(lines, &number, away, context))
@@ -188,4 +194,3 @@ void lines_free(struct lines *lines)
     }
     free(lines->pages);
 }
-

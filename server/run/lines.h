@@ -33,10 +33,11 @@ struct lines {
 void lines_add(struct lines *lines, struct run_line facts);
 void lines_unpack(struct lines *lines, size_t page);
 /* Packs pages of which `away` says that all lines are put away. */
-void lines_pack(struct lines *lines, bool (*away)(const void *context, uint32_t line), const void *context);
+void lines_pack(struct lines *lines, bool (*away)(const void *context, uint32_t line),
+                const void *context);
 /* The same of the page of this number, which grows by one; true: there is none. */
-bool lines_pack_next(struct lines *lines, size_t *number, bool (*away)(const void *context, uint32_t line),
-                     const void *context);
+bool lines_pack_next(struct lines *lines, size_t *number,
+                     bool (*away)(const void *context, uint32_t line), const void *context);
 void lines_free(struct lines *lines);
 /* The name is copied; the one before is freed. */
 void lines_rename(struct run_line *line, const char *name);

@@ -75,8 +75,9 @@ static void apply_effect(void *context, uint32_t kind, uint32_t type)
 {
     struct run *run = context;
     for (int paired = 0; paired < 2; paired++) {
-        const struct target_event *event = look_up(run, run_kind_name(run, kind), run_type_name(run, type),
-                                                   paired ? RELATION_SYNC : RELATION_NONE);
+        const struct target_event *event =
+            look_up(run, run_kind_name(run, kind), run_type_name(run, type),
+                    paired ? RELATION_SYNC : RELATION_NONE);
         if (event && event->has_presence)
             order_effect(run->order, kind, type, paired, event->presence, event->own);
         if (event && event->has_about)
@@ -84,9 +85,11 @@ static void apply_effect(void *context, uint32_t kind, uint32_t type)
     }
 }
 
-const struct target_event *run_look(const struct run *run, uint32_t line, uint32_t type, enum relation relation)
+const struct target_event *run_look(const struct run *run, uint32_t line, uint32_t type,
+                                    enum relation relation)
 {
-    uint32_t kind = line & HIDDEN_LINE ? order_line_kind(run->order, line) : run_line_at(run, line)->kind;
+    uint32_t kind =
+        line & HIDDEN_LINE ? order_line_kind(run->order, line) : run_line_at(run, line)->kind;
     return look_up(run, run_kind_name(run, kind), run_type_name(run, type), relation);
 }
 
@@ -133,7 +136,8 @@ bool run_describe(struct run *run, const char *name, const char *text)
         return false;
     run->targets =
         grow(run->targets, &run->target_room, run->target_count + 1, sizeof *run->targets);
-    run->target_texts = memory_resized(run->target_texts, run->target_count + 1, sizeof *run->target_texts);
+    run->target_texts =
+        memory_resized(run->target_texts, run->target_count + 1, sizeof *run->target_texts);
     run->target_texts[run->target_count] = memory_copied(text);
     run->targets[run->target_count++] = target;
     order_ask_effects(run->order, apply_effect, run);
@@ -197,7 +201,8 @@ struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
     run->number = number;
     run->trace = trace;
     run->texts.gradual = run->sites.gradual = true;
-    run->order = trace ? order_new_on((struct shelf){trace, part_put, part_get, NULL}) : order_new();
+    run->order =
+        trace ? order_new_on((struct shelf){trace, part_put, part_get, NULL}) : order_new();
     order_cache(run->order, cache_bytes());
     return run;
 }
@@ -312,7 +317,8 @@ bool run_forget_step(struct run *run)
 
 void run_line_changed(struct run *run, uint32_t line)
 {
-    run->changes = grow(run->changes, &run->change_room, run->change_count + 1, sizeof *run->changes);
+    run->changes =
+        grow(run->changes, &run->change_room, run->change_count + 1, sizeof *run->changes);
     run->changes[run->change_count++] = line;
     run->generation++;
 }
@@ -409,7 +415,8 @@ static uint64_t waiting_most(void)
     static uint64_t most;
     long pages = most ? 0 : sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     if (!most)
-        most = (pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)4 << 30) / 8 / WAITING_BYTES;
+        most = (pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)4 << 30) / 8 /
+               WAITING_BYTES;
     return most;
 }
 #endif
@@ -442,8 +449,8 @@ unsigned run_connected(const struct run *run)
 
 uint32_t run_process(struct run *run, struct run_process process)
 {
-    run->processes = grow(run->processes, &run->process_room, run->process_count + 1,
-                          sizeof *run->processes);
+    run->processes =
+        grow(run->processes, &run->process_room, run->process_count + 1, sizeof *run->processes);
     run->processes[run->process_count] = process;
     if (run->process_count == 0) {
         run->start_ns = process.clock_ns;

@@ -30,7 +30,8 @@ struct run_process {
     uint64_t left, left_told; /* events lost with its end; those of them whose numbers were told */
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
     bool connected;
-    bool unsent; /* more may be in its queues, which are its own memory: where it has ended, that is lost */
+    bool
+        unsent; /* more may be in its queues, which are its own memory: where it has ended, that is lost */
 };
 
 struct run_text {
@@ -61,7 +62,7 @@ struct run {
     unsigned number;
     struct order *order;
     struct tracefile *trace; /* NULL: everything is in memory */
-    bool live;               /* trace is being written */
+    bool live; /* trace is being written */
     char *file;
     struct names types, kinds;
     struct lines lines;
@@ -89,29 +90,31 @@ struct run {
     uint64_t wall_ns;
     int64_t last_ns; /* latest event */
     unsigned connected; /* programs */
-    unsigned leaving;   /* how many of them hung up; what that does to the order is still worked off */
-    int counters;       /* wire/counters.h; 0 not made yet */
+    unsigned
+        leaving; /* how many of them hung up; what that does to the order is still worked off */
+    int counters; /* wire/counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
     struct clocks *clocks; /* of clocks.c alone; a cache */
     const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
-    struct saving *saving;       /* the keeper's own */
-    struct taking *taking;       /* of a live run that had a program: what is journalled and not told; the run only frees it */
+    struct saving *saving; /* the keeper's own */
+    struct taking *
+        taking; /* of a live run that had a program: what is journalled and not told; the run only frees it */
     void (*taking_free)(struct taking *taking);
-    struct session **sessions;   /* by number; NULL where it hung up.  The run only frees them. */
+    struct session **sessions; /* by number; NULL where it hung up.  The run only frees them. */
     size_t session_count, session_room;
     void (*session_free)(struct session *session);
-    bool finishing;      /* the last of its programs leaves */
-    bool patient;        /* what takes long in the order is left to run_go_on */
+    bool finishing; /* the last of its programs leaves */
+    bool patient; /* what takes long in the order is left to run_go_on */
     char *damage; /* what the file has lost, NULL nothing */
-    bool unfinished;    /* the file has no end */
-    bool deleted;       /* of rest.c alone: its file, while it is written */
-    bool ending;        /* all of its programs hung up; its last state is being written */
-    bool finished;      /* all of its programs hung up, and its file has its end */
-    bool resting;       /* put to rest (rest.h): nothing of it is here but these figures */
+    bool unfinished; /* the file has no end */
+    bool deleted; /* of rest.c alone: its file, while it is written */
+    bool ending; /* all of its programs hung up; its last state is being written */
+    bool finished; /* all of its programs hung up, and its file has its end */
+    bool resting; /* put to rest (rest.h): nothing of it is here but these figures */
     uint64_t rest_events, rest_lost;
-    unsigned watchers;  /* viewers that look at it */
-    uint64_t asked;     /* grows; when it began, was finished or asked for last */
-    bool verify;        /* a viewer of its own: all of it is read before its figures are told */
+    unsigned watchers; /* viewers that look at it */
+    uint64_t asked; /* grows; when it began, was finished or asked for last */
+    bool verify; /* a viewer of its own: all of it is read before its figures are told */
     struct run_unseen { /* what programs say they do that is not followed */
         uint8_t reason;
         uint32_t session; /* that said it last */
@@ -119,8 +122,9 @@ struct run {
         uint64_t count; /* programs */
     } *unseen;
     size_t unseen_count, unseen_room;
-    bool written;       /* a server was still writing it when it was opened */
-    uint64_t behind_ns, journal_ahead; /* how far the order was behind when it was looked at; bytes */
+    bool written; /* a server was still writing it when it was opened */
+    uint64_t behind_ns,
+        journal_ahead; /* how far the order was behind when it was looked at; bytes */
 };
 
 /* A run whose order lies in a trace file, which it takes over; NULL: in memory. */
@@ -137,7 +141,10 @@ const char *run_kind_name(const struct run *run, uint32_t kind);
 uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind, bool shared,
                   struct run_line facts);
 /* What is known of it; until the run forgets something. */
-static inline struct run_line *run_line_at(const struct run *run, uint32_t line) { return lines_at(&run->lines, line); }
+static inline struct run_line *run_line_at(const struct run *run, uint32_t line)
+{
+    return lines_at(&run->lines, line);
+}
 /* Forgets the oldest part, up to a position, as order_forget does. */
 void run_forget(struct run *run, uint64_t position);
 void run_forget_begin(struct run *run, uint64_t position); /* the same in steps, see order.h */
@@ -159,7 +166,8 @@ bool run_described(const struct run *run, const char *name);
 bool run_describe(struct run *run, const char *name, const char *text);
 const struct target_kind *run_target_kind(const struct run *run, const char *kind);
 /* What the descriptions say of an event of that type on a line; NULL: nothing. */
-const struct target_event *run_look(const struct run *run, uint32_t line, uint32_t type, enum relation relation);
+const struct target_event *run_look(const struct run *run, uint32_t line, uint32_t type,
+                                    enum relation relation);
 
 /* Whether more events wait for others than may: an eighth of the memory.  What waits by its number alone goes to
  * the file; what waits by a key, or for several others, does not. */

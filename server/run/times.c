@@ -22,8 +22,7 @@ static uint32_t process_of(const struct run *run, const struct event *e)
 int64_t times_fitted(const struct run *run, uint64_t position)
 {
     struct event e = order_event(run->order, position);
-    return run->process_count < 2 ? e.time_ns
-                                  : clocks_correct(run, process_of(run, &e), e.time_ns);
+    return run->process_count < 2 ? e.time_ns : clocks_correct(run, process_of(run, &e), e.time_ns);
 }
 
 int64_t times_begin(const struct run *run)
@@ -91,9 +90,8 @@ uint64_t times_cut(void *context, uint32_t line)
 
 int64_t times_at(const struct times *times, uint64_t position)
 {
-    uint64_t moved = times->knots.count
-                         ? (uint64_t)(uintptr_t)map_get(&times->knots, position, 0)
-                         : 0;
+    uint64_t moved =
+        times->knots.count ? (uint64_t)(uintptr_t)map_get(&times->knots, position, 0) : 0;
     return times_fitted(times->run, position) + (moved ? (int64_t)(moved - 1) : 0);
 }
 

@@ -19,19 +19,19 @@ enum chunk_kind {
     CHUNK_SESSION = 64, /* a program connected: its HELLO follows as a message */
     CHUNK_HANGUP = 65,
     CHUNK_TARGET = 66, /* name and text of a description */
-    CHUNK_END = 67,    /* the run is complete; more may still come */
+    CHUNK_END = 67, /* the run is complete; more may still come */
     CHUNK_THREADS = 68, /* where each thread stood when a region began */
-    CHUNK_NEXT = 69,   /* where the journal goes on */
-    CHUNK_NEWS = 70,   /* names that were learnt between two states */
+    CHUNK_NEXT = 69, /* where the journal goes on */
+    CHUNK_NEWS = 70, /* names that were learnt between two states */
     CHUNK_STATE = 71,
-    CHUNK_PART = 72    /* a finished part of the order */
+    CHUNK_PART = 72 /* a finished part of the order */
 };
 
 struct chunk {
     uint16_t kind;
     uint32_t session; /* number of the program within the run, from 0 */
-    uint32_t thread;  /* SLOTS: own line of the thread, a code of the session */
-    uint32_t epoch;   /* number of the region it is in, 0 outside the journal */
+    uint32_t thread; /* SLOTS: own line of the thread, a code of the session */
+    uint32_t epoch; /* number of the region it is in, 0 outside the journal */
     const uint8_t *data;
     uint32_t size;
 };

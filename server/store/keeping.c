@@ -25,8 +25,8 @@ static void give_back_region(struct tracefile *file, struct region *region)
         kept += file->free[i].hole ? 0 : file->free[i].end - file->free[i].begin;
     if (kept <= FREE_MOST)
         return;
-    region->hole = fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)region->begin,
-                             (off_t)(region->end - region->begin)) == 0;
+    region->hole = fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                             (off_t)region->begin, (off_t)(region->end - region->begin)) == 0;
     file->given_back += region->hole ? region->end - region->begin : 0;
 }
 
@@ -92,7 +92,8 @@ static struct area *hands_off(const struct tracefile *file, size_t *count)
     for (size_t l = 0; l < 3; l++)
         for (size_t i = 0; i < counts[l]; i++) {
             areas = grow(areas, &room, *count + 1, sizeof *areas);
-            areas[(*count)++] = (struct area){lists[l][i].begin, lists[l][i].end - lists[l][i].begin};
+            areas[(*count)++] =
+                (struct area){lists[l][i].begin, lists[l][i].end - lists[l][i].begin};
         }
     qsort(areas, *count, sizeof *areas, by_place);
     return areas;

@@ -40,11 +40,11 @@ struct tracefile {
     pthread_mutex_t lock;
     /* the journal */
     struct region region;
-    uint64_t at;        /* in it, complete on disk */
-    uint64_t claimed;   /* in it: up to where something may be written now */
+    uint64_t at; /* in it, complete on disk */
+    uint64_t claimed; /* in it: up to where something may be written now */
     struct out journal; /* not yet */
-    bool torn;          /* an open-ended region: bytes beyond `at` must be cut off first */
-    uint64_t reserved;  /* in the region, where the room ends that was taken ahead */
+    bool torn; /* an open-ended region: bytes beyond `at` must be cut off first */
+    uint64_t reserved; /* in the region, where the room ends that was taken ahead */
     struct region *old; /* regions left, oldest first */
     size_t old_count, old_room;
     struct region *free;
@@ -60,7 +60,7 @@ struct tracefile {
     uint32_t marked; /* number of the newest, from 1: the journal's begin */
     _Atomic bool stuck; /* parts do not fit on the disk */
     /* parts */
-    uint64_t end;     /* of the file, as far as it is given out */
+    uint64_t end; /* of the file, as far as it is given out */
     struct out parts; /* not written yet; ends at `end` unless a region was given out since */
     struct area *gaps; /* in them: not to be written */
     size_t gap_count, gap_room;
@@ -69,8 +69,8 @@ struct tracefile {
     uint64_t states; /* written so far */
     struct { /* the one that has begun */
         uint32_t number, from; /* its own; of the mark that reading begins at */
-        struct told_until told;      /* what the order knows */
-        uint64_t unsaved;      /* when it began */
+        struct told_until told; /* what the order knows */
+        uint64_t unsaved; /* when it began */
     } save;
     struct rests { /* parts that the states in either slot need, by place */
         uint64_t *places;

@@ -43,7 +43,8 @@ static uint8_t *chunk_get(const struct tracefile *file, unsigned kind, uint64_t 
     if (chunk->size > (1u << 20) &&
         (fstat(file->fd, &st) < 0 || (uint64_t)st.st_size < place + chunk->size))
         return NULL;
-    uint8_t *data = malloc((size_t)chunk->size + 8); /* the file says how much: too much is damage */
+    uint8_t *data =
+        malloc((size_t)chunk->size + 8); /* the file says how much: too much is damage */
     if (!data)
         return NULL;
     if (read_at(file->fd, data, chunk->size, place + sizeof head) != chunk->size ||
@@ -62,8 +63,8 @@ uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, si
     if (file->parts.size && place >= file->parts_at) { /* not written yet */
         uint64_t at = place - file->parts_at, size_known = file->parts.size;
         const uint8_t *head = file->parts.data + at;
-        if (at > size_known || size_known - at < CHUNK_HEAD_BYTES || !chunk_read_head(head, &chunk) ||
-            chunk.size > size_known - at - CHUNK_HEAD_BYTES)
+        if (at > size_known || size_known - at < CHUNK_HEAD_BYTES ||
+            !chunk_read_head(head, &chunk) || chunk.size > size_known - at - CHUNK_HEAD_BYTES)
             return NULL;
         uint8_t *data = memory_bytes((size_t)chunk.size + 8);
         memcpy(data, head + CHUNK_HEAD_BYTES, chunk.size);
@@ -129,8 +130,8 @@ struct replaying {
     uint64_t at;
     size_t count, room;
     uint64_t lost, places, first; /* damage: bytes, in how many places, where the first is */
-    uint32_t state;               /* its number; 0 none, or one of an older version */
-    struct told_until told;             /* up to where it knows */
+    uint32_t state; /* its number; 0 none, or one of an older version */
+    struct told_until told; /* up to where it knows */
 };
 
 #define STRETCH_BYTES (1u << 20)
@@ -239,7 +240,8 @@ static bool read_region(struct replaying *r, struct region *region)
             at = next;
             continue;
         }
-        bool known = chunk.epoch < r->told.epoch || (chunk.epoch == r->told.epoch && at < r->told.at);
+        bool known =
+            chunk.epoch < r->told.epoch || (chunk.epoch == r->told.epoch && at < r->told.at);
         at += CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
         if (chunk.kind != CHUNK_NEXT) {
             chunk.epoch = r->state ? r->state - known : chunk.epoch;
@@ -288,14 +290,16 @@ static void read_news(struct replaying *r, uint64_t place)
 
 /* What a state's bytes are, before what the order says. */
 struct state_head {
-    const uint8_t *parts, *threads; /* places; NULL in older ones, where a region begins with the threads */
+    const uint8_t *parts,
+        *threads; /* places; NULL in older ones, where a region begins with the threads */
     uint32_t part_count;
     uint64_t thread_bytes;
     size_t size;
 };
 
 /* False if that cannot be. */
-static bool read_state_head(const struct tracefile *file, const struct chunk *state, struct state_head *head)
+static bool read_state_head(const struct tracefile *file, const struct chunk *state,
+                            struct state_head *head)
 {
     bool old = file->version < TRACEFILE_VERSION;
     size_t left = state->size;
@@ -322,9 +326,11 @@ static bool read_state_head(const struct tracefile *file, const struct chunk *st
 }
 
 /* What a state says of the journal. */
-static void note_place(struct replaying *r, const uint8_t *data, struct region *region, struct chunk *state)
+static void note_place(struct replaying *r, const uint8_t *data, struct region *region,
+                       struct chunk *state)
 {
-    *region = (struct region){at_u64(data + 8), at_u64(data + 16), (uint32_t)at_u64(data + 24), false};
+    *region =
+        (struct region){at_u64(data + 8), at_u64(data + 16), (uint32_t)at_u64(data + 24), false};
     state->epoch = (uint32_t)at_u64(data + 32);
     state->thread = region->epoch;
     if (r->file->version < TRACEFILE_VERSION)
@@ -353,7 +359,9 @@ static bool read_state(struct replaying *r, uint64_t place, struct region *regio
     chunk.size -= (uint32_t)head.size;
     r->visit(r->context, chunk);
     if (head.thread_bytes)
-        r->visit(r->context, (struct chunk){.kind = CHUNK_THREADS, .epoch = chunk.thread, .data = head.threads,
+        r->visit(r->context, (struct chunk){.kind = CHUNK_THREADS,
+                                            .epoch = chunk.thread,
+                                            .data = head.threads,
                                             .size = (uint32_t)head.thread_bytes});
     free(data);
     return true;
@@ -441,8 +449,9 @@ void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struc
         ;
     *damage = NULL;
     if (r.places)
-        *damage = memory_printed("damaged at byte %llu: %llu bytes in %llu place%s are lost, the rest is shown",
-                                 (unsigned long long)r.first, (unsigned long long)r.lost,
-                                 (unsigned long long)r.places, r.places == 1 ? "" : "s");
+        *damage = memory_printed(
+            "damaged at byte %llu: %llu bytes in %llu place%s are lost, the rest is shown",
+            (unsigned long long)r.first, (unsigned long long)r.lost, (unsigned long long)r.places,
+            r.places == 1 ? "" : "s");
     free(r.bytes);
 }

@@ -58,7 +58,8 @@ static void punch_old(struct tracefile *file)
     struct unused *unused = &file->unused;
     size_t gone = 0;
     for (; gone < unused->count && seconds() - unused->items[gone].since > OPENING_SECONDS; gone++)
-        fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)unused->items[gone].from,
+        fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  (off_t)unused->items[gone].from,
                   (off_t)(unused->items[gone].to - unused->items[gone].from));
     unused->count -= gone;
     if (gone)

@@ -24,7 +24,7 @@ static uint64_t longest(void)
 {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
-                                                                                  : INT64_MAX;
+                                                                                   : INT64_MAX;
 }
 
 /* Not every file system can take room ahead; then what does not fit is found out by writing. */

@@ -8,7 +8,10 @@
 #include <fcntl.h>
 #include <xxhash.h>
 
-uint64_t slot_check(const uint8_t *slot, unsigned i) { return XXH3_64bits_withSeed(slot, 16, i + 1); }
+uint64_t slot_check(const uint8_t *slot, unsigned i)
+{
+    return XXH3_64bits_withSeed(slot, 16, i + 1);
+}
 
 /* Finds room for a state of this size: an area of its own for every second one. */
 static struct area *area_for(struct tracefile *file, size_t size)
@@ -24,7 +27,8 @@ static struct area *area_for(struct tracefile *file, size_t size)
     return area;
 }
 
-static void put_state_head(struct tracefile *file, struct out *out, uint64_t news, const struct mark *from)
+static void put_state_head(struct tracefile *file, struct out *out, uint64_t news,
+                           const struct mark *from)
 {
     pthread_mutex_lock(&file->lock);
     close_first_region(file);
@@ -82,10 +86,12 @@ static bool write_state(struct tracefile *file, const struct state *state)
         return false;
     }
     uint8_t head[CHUNK_HEAD_BYTES];
-    chunk_head(head, &(struct chunk){.kind = CHUNK_STATE, .data = out.data, .size = (uint32_t)out.size});
+    chunk_head(head,
+               &(struct chunk){.kind = CHUNK_STATE, .data = out.data, .size = (uint32_t)out.size});
     struct area *area = area_for(file, sizeof head + out.size);
     bool ok = write_at(file->fd, head, sizeof head, area->place) &&
-              write_at(file->fd, out.data, out.size, area->place + sizeof head) && write_slot(file, area);
+              write_at(file->fd, out.data, out.size, area->place + sizeof head) &&
+              write_slot(file, area);
     if (ok)
         reclaim(file, file->states % 2, state);
     file->states += ok;

@@ -36,7 +36,8 @@ static int create_numbered(const char *path, char **used)
         const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
         if (!dot || (slash && dot < slash))
             dot = path + strlen(path);
-        *used = i == 1 ? memory_copied(path) : memory_printed("%.*s-%u%s", (int)(dot - path), path, i, dot);
+        *used = i == 1 ? memory_copied(path)
+                       : memory_printed("%.*s-%u%s", (int)(dot - path), path, i, dot);
         int fd = open(*used, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0 || errno != EEXIST)
             return fd;
@@ -156,8 +157,10 @@ static void go_on(struct tracefile *file, uint64_t bytes)
     set_u64(data, next.begin);
     set_u64(data + 8, next.end);
     set_u64(data + 16, next.epoch);
-    put_chunk(&file->journal, (struct chunk){.kind = CHUNK_NEXT, .epoch = file->region.epoch,
-                                             .data = data, .size = sizeof data});
+    put_chunk(&file->journal, (struct chunk){.kind = CHUNK_NEXT,
+                                             .epoch = file->region.epoch,
+                                             .data = data,
+                                             .size = sizeof data});
     file->old = grow(file->old, &file->old_room, file->old_count + 1, sizeof *file->old);
     file->old[file->old_count++] = file->region;
     /* What is in memory goes to where it belongs now; if there is no room, it is tried again. */
@@ -226,7 +229,10 @@ bool flush_parts(struct tracefile *file)
     return true;
 }
 
-bool tracefile_settle(struct tracefile *file) { return !atomic_load(&file->stuck) || flush_parts(file); }
+bool tracefile_settle(struct tracefile *file)
+{
+    return !atomic_load(&file->stuck) || flush_parts(file);
+}
 
 /* Cuts off what was written in part, while nothing lies behind it. */
 static bool cut_torn(struct tracefile *file)
@@ -389,8 +395,8 @@ uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes,
         leave_gap(file, place);
     if (file->parts.size == 0)
         file->parts_at = place;
-    put_chunk(&file->parts, (struct chunk){.kind = (uint16_t)kind, .data = bytes,
-                                           .size = (uint32_t)size});
+    put_chunk(&file->parts,
+              (struct chunk){.kind = (uint16_t)kind, .data = bytes, .size = (uint32_t)size});
     if (kind == CHUNK_NEWS)
         keep(file, place, CHUNK_HEAD_BYTES + size);
     if (file->parts.size > (1u << 20))

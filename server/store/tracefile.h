@@ -37,7 +37,7 @@ void tracefile_lock(struct tracefile *file, bool more_comes);
 void tracefile_append(struct tracefile *file, struct chunk chunk);
 bool tracefile_flush(struct tracefile *file);
 uint64_t tracefile_unflushed(const struct tracefile *file); /* bytes of the journal in memory */
-uint64_t tracefile_room(const struct tracefile *file);      /* bytes free where the file lies */
+uint64_t tracefile_room(const struct tracefile *file); /* bytes free where the file lies */
 /* The same for few bytes that say how it ends: they may use up the room that is kept for them. */
 void tracefile_append_last(struct tracefile *file, struct chunk chunk);
 bool tracefile_flush_last(struct tracefile *file);
@@ -65,7 +65,8 @@ bool tracefile_settle(struct tracefile *file);
  * were told since the last one. */
 uint32_t tracefile_epoch(const struct tracefile *file);
 uint64_t tracefile_unsaved(const struct tracefile *file);
-void tracefile_small_regions(struct tracefile *file, uint64_t most_bytes); /* new ones, unless states are large */
+void tracefile_small_regions(struct tracefile *file,
+                             uint64_t most_bytes); /* new ones, unless states are large */
 uint64_t tracefile_region_bytes(const struct tracefile *file); /* of new regions */
 
 /* Puts a part away; its place.  Never fails: what does not fit on the disk stays in memory. */
@@ -80,14 +81,14 @@ bool tracefile_save_begin(struct tracefile *file, struct chunk threads, uint32_t
 struct state {
     const uint8_t *data;
     size_t size;
-    uint64_t news;         /* place of the newest NEWS chunk when it began, 0 none */
+    uint64_t news; /* place of the newest NEWS chunk when it began, 0 none */
     const uint64_t *parts; /* places of those without which it says nothing */
     size_t part_count;
-    uint64_t written;      /* bytes of them that are new: the more, the longer new regions are */
+    uint64_t written; /* bytes of them that are new: the more, the longer new regions are */
 };
 bool tracefile_save_end(struct tracefile *file, const struct state *state);
 void tracefile_save_drop(struct tracefile *file); /* instead */
-uint64_t tracefile_end(struct tracefile *file);  /* where the next part will be */
+uint64_t tracefile_end(struct tracefile *file); /* where the next part will be */
 uint64_t tracefile_kept(struct tracefile *file); /* bytes on disk */
 /* Gives the room of the parts before a place back, NEWS apart. */
 void tracefile_forget(struct tracefile *file, uint64_t place);
@@ -104,6 +105,7 @@ void tracefile_replay(struct tracefile *file, void (*visit)(void *context, struc
 void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size);
 bool tracefile_is_there(const struct tracefile *file); /* it was not deleted meanwhile */
 const char *tracefile_run(const struct tracefile *file); /* its name */
-bool tracefile_is_written(const struct tracefile *file); /* when it was opened a server held its lock */
+bool tracefile_is_written(
+    const struct tracefile *file); /* when it was opened a server held its lock */
 
 #endif

@@ -84,8 +84,8 @@ static uint8_t *keep(struct stretch *s, uint8_t *bytes)
 /* Places that lie behind each other are one. */
 static bool joins(const struct stretch *last, const struct stretch *s)
 {
-    return last && !last->bytes && !s->bytes && last->epoch == s->epoch && last->at + last->size == s->at &&
-           last->size + s->size <= BUFFER_BYTES;
+    return last && !last->bytes && !s->bytes && last->epoch == s->epoch &&
+           last->at + last->size == s->at && last->size + s->size <= BUFFER_BYTES;
 }
 
 uint8_t *hand_put(struct hand *hand, struct stretch stretch, uint8_t *bytes)

@@ -21,7 +21,7 @@ struct stretch {
     uint64_t at, size, taken_ns; /* where in the file; when, by the monotonic clock */
     uint32_t epoch;
     bool unwritten; /* the disk had no room for it: it is only here */
-    bool buffer;    /* the bytes are a whole buffer's */
+    bool buffer; /* the bytes are a whole buffer's */
     uint8_t *bytes; /* NULL: to be read back */
 };
 

@@ -21,7 +21,8 @@ struct taking *taking_new(struct tracefile *trace, const char *file, uint64_t ke
     struct taking *taking = memory_zeroed(1, sizeof *taking);
     taking->file = memory_copied(file);
     taking->trace = trace;
-    taking->most_ahead = keep_bytes && keep_bytes / KEPT_PART < AHEAD_MOST ? keep_bytes / KEPT_PART : AHEAD_MOST;
+    taking->most_ahead =
+        keep_bytes && keep_bytes / KEPT_PART < AHEAD_MOST ? keep_bytes / KEPT_PART : AHEAD_MOST;
     if (keep_bytes)
         tracefile_small_regions(trace, keep_bytes / 16);
     hand_begin(&taking->hand);
@@ -47,7 +48,10 @@ uint64_t taking_since(struct taking *taking)
     return taking->now ? taking->now->taken_ns : hand_since(&taking->hand);
 }
 
-bool taking_ahead(const struct taking *taking) { return hand_ahead(&taking->hand) > taking->most_ahead; }
+bool taking_ahead(const struct taking *taking)
+{
+    return hand_ahead(&taking->hand) > taking->most_ahead;
+}
 
 /* ---- the disk ---- */
 
@@ -92,7 +96,8 @@ static uint8_t *bytes_of(const struct chunk *chunks, size_t count, uint32_t epoc
     return bytes;
 }
 
-static bool put(struct taking *taking, const struct chunk *chunks, size_t count, bool last, bool quiet)
+static bool put(struct taking *taking, const struct chunk *chunks, size_t count, bool last,
+                bool quiet)
 {
     struct journal_room room;
     uint64_t size = size_of(chunks, count);
@@ -101,7 +106,10 @@ static bool put(struct taking *taking, const struct chunk *chunks, size_t count,
     fits = fits && tracefile_write(taking->trace, bytes, size, last);
     if (last && !fits)
         log_line("%s: %s: how a program ended is not in it", taking->file, strerror(errno));
-    struct stretch stretch = {.at = room.at, .size = size, .epoch = room.epoch, .unwritten = !fits,
+    struct stretch stretch = {.at = room.at,
+                              .size = size,
+                              .epoch = room.epoch,
+                              .unwritten = !fits,
                               .taken_ns = turn_clock_ns()};
     if ((fits || last) && !quiet)
         hand_put(&taking->hand, stretch, bytes);
@@ -114,7 +122,10 @@ bool journal_put(struct taking *taking, const struct chunk *chunks, size_t count
     return put(taking, chunks, count, last, false);
 }
 
-bool journal_put_quiet(struct taking *taking, struct chunk chunk) { return put(taking, &chunk, 1, true, true); }
+bool journal_put_quiet(struct taking *taking, struct chunk chunk)
+{
+    return put(taking, &chunk, 1, true, true);
+}
 
 /* ---- descriptions ----
  *
@@ -130,8 +141,8 @@ bool is_described(const struct taking *taking, const char *name)
 
 static void note_described(struct taking *taking, const char *name)
 {
-    taking->described = grow(taking->described, &taking->described_room, taking->described_count + 1,
-                             sizeof *taking->described);
+    taking->described = grow(taking->described, &taking->described_room,
+                             taking->described_count + 1, sizeof *taking->described);
     taking->described[taking->described_count++] = memory_copied(name);
 }
 
@@ -156,8 +167,10 @@ bool journal_describe(struct taking *taking, const char *name)
         struct out out = {0};
         put_string(&out, name);
         put_string(&out, text);
-        fits = journal_put(taking, &(struct chunk){.kind = CHUNK_TARGET, .data = out.data,
-                                                   .size = (uint32_t)out.size}, 1, false);
+        fits = journal_put(
+            taking,
+            &(struct chunk){.kind = CHUNK_TARGET, .data = out.data, .size = (uint32_t)out.size}, 1,
+            false);
         out_free(&out);
     }
     if (fits)

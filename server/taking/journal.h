@@ -6,6 +6,7 @@
 
 /* Notes, and says once, whether bytes fit; `fits`. */
 bool written(struct taking *taking, bool fits, uint64_t bytes);
-bool is_described(const struct taking *taking, const char *name); /* the journal has that environment */
+bool is_described(const struct taking *taking,
+                  const char *name); /* the journal has that environment */
 
 #endif

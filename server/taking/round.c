@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define ROUND_SLOTS 16384u /* of all queues of a program together */
-#define ROUND_LEAST 64u    /* of one of them */
+#define ROUND_LEAST 64u /* of one of them */
 #define LEAST_BYTES (128u << 10) /* of the journal: the longest record fits */
 
 struct batch {
@@ -23,8 +23,8 @@ struct batch {
     struct journal_room room; /* bytes 0: none was taken */
     size_t used;
     struct queue *first; /* whose slots are in it */
-    uint64_t horizon;    /* nothing later is taken */
-    uint32_t clock;      /* by which */
+    uint64_t horizon; /* nothing later is taken */
+    uint32_t clock; /* by which */
 };
 
 /* ---- looking ---- */
@@ -64,9 +64,14 @@ static void note_unfollowed(struct program *program)
     if (now < 2 * program->journalled + 1)
         return;
     struct out out = {0};
-    put_told_losses(&out, &(struct told_losses){program->figures[0], program->figures[1], now, 0, 0});
-    if (journal_put(program->taking, &(struct chunk){.kind = MESSAGE_LOSSES, .session = program->session,
-                                                     .data = out.data, .size = (uint32_t)out.size}, 1, false))
+    put_told_losses(&out,
+                    &(struct told_losses){program->figures[0], program->figures[1], now, 0, 0});
+    if (journal_put(program->taking,
+                    &(struct chunk){.kind = MESSAGE_LOSSES,
+                                    .session = program->session,
+                                    .data = out.data,
+                                    .size = (uint32_t)out.size},
+                    1, false))
         program->journalled = now;
     out_free(&out);
 }
@@ -123,8 +128,10 @@ static bool write_batch(struct batch *batch, const struct queue *end)
     bool fits = !batch->used || tracefile_write(taking->trace, *batch->buffer, batch->used, false);
     if (batch->used && written(taking, fits, batch->used))
         *batch->buffer = hand_put(&taking->hand,
-                                  (struct stretch){.at = batch->room.at, .size = batch->used,
-                                                   .epoch = batch->room.epoch, .buffer = true,
+                                  (struct stretch){.at = batch->room.at,
+                                                   .size = batch->used,
+                                                   .epoch = batch->room.epoch,
+                                                   .buffer = true,
                                                    .taken_ns = turn_clock_ns()},
                                   *batch->buffer);
     give_room(batch, end, fits);
@@ -151,7 +158,8 @@ static bool describe(struct taking *taking, const struct slot *slots, size_t cou
 }
 
 /* They are copied first: the batch that they lie in is written before. */
-static bool describe_first(struct batch *batch, const struct queue *q, const struct slot *slots, size_t count)
+static bool describe_first(struct batch *batch, const struct queue *q, const struct slot *slots,
+                           size_t count)
 {
     struct slot *copy = memory_bytes(count * SLOT_BYTES);
     memcpy(copy, slots, count * SLOT_BYTES);
@@ -194,8 +202,11 @@ static unsigned copy_one(struct batch *batch, const struct queue *q, size_t most
 static void add_chunk(struct batch *batch, struct queue *q, size_t count)
 {
     uint8_t *head = *batch->buffer + batch->used;
-    chunk_head(head, &(struct chunk){.kind = MESSAGE_SLOTS, .session = batch->program->session, .thread = q->thread,
-                                     .epoch = batch->room.epoch, .data = head + CHUNK_HEAD_BYTES,
+    chunk_head(head, &(struct chunk){.kind = MESSAGE_SLOTS,
+                                     .session = batch->program->session,
+                                     .thread = q->thread,
+                                     .epoch = batch->room.epoch,
+                                     .data = head + CHUNK_HEAD_BYTES,
                                      .size = (uint32_t)(count * SLOT_BYTES)});
     batch->used += CHUNK_HEAD_BYTES + count * SLOT_BYTES;
     q->copied = count;
@@ -235,21 +246,25 @@ static void set_horizon(struct batch *batch, size_t most)
     uint64_t first, last;
     batch->clock = q->head->clock;
     for (; q; q = q->next)
-        if (q->there > most && q->head->clock == batch->clock && queue_times(q, most, &first, &last) &&
-            last < batch->horizon)
+        if (q->there > most && q->head->clock == batch->clock &&
+            queue_times(q, most, &first, &last) && last < batch->horizon)
             batch->horizon = last;
 }
 
 static bool is_later(const struct batch *batch, const struct queue *q)
 {
     uint64_t first, last;
-    return batch->horizon != UINT64_MAX && q->head->clock == batch->clock && queue_times(q, ROUND_LEAST, &first, &last) &&
-           first > batch->horizon;
+    return batch->horizon != UINT64_MAX && q->head->clock == batch->clock &&
+           queue_times(q, ROUND_LEAST, &first, &last) && first > batch->horizon;
 }
 
-static enum taken take(struct program *program, uint64_t slots, struct ticks *ticks, uint8_t **buffer)
+static enum taken take(struct program *program, uint64_t slots, struct ticks *ticks,
+                       uint8_t **buffer)
 {
-    struct batch batch = {.program = program, .ticks = ticks, .buffer = buffer, .first = program->queues,
+    struct batch batch = {.program = program,
+                          .ticks = ticks,
+                          .buffer = buffer,
+                          .first = program->queues,
                           .horizon = UINT64_MAX};
     size_t most = slots <= ROUND_SLOTS ? ROUND_SLOTS : ROUND_SLOTS / program->queue_count;
     most = most > ROUND_LEAST ? most : ROUND_LEAST;

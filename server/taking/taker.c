@@ -111,7 +111,8 @@ bool taker_reached(const struct taker *taker, const struct taking *taking)
     if (taking->unwritten)
         return true;
     for (const struct program *p = taker->programs; p; p = p->next)
-        for (const struct queue *q = p->taking != taking || p->error ? NULL : p->queues; q; q = q->next)
+        for (const struct queue *q = p->taking != taking || p->error ? NULL : p->queues; q;
+             q = q->next)
             if ((int64_t)(q->goal - q->tail) > 0)
                 return false;
     return true;

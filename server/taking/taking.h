@@ -19,11 +19,11 @@ struct taking {
     /* in the door */
     struct tracefile *trace;
     char *file;
-    uint32_t sessions;   /* that the journal has */
-    unsigned programs;   /* of them, those that did not hang up */
-    uint64_t unwritten;  /* bytes that the disk had no room for; 0 none */
+    uint32_t sessions; /* that the journal has */
+    unsigned programs; /* of them, those that did not hang up */
+    uint64_t unwritten; /* bytes that the disk had no room for; 0 none */
     uint64_t most_ahead; /* bytes: when the order is further behind, nothing is taken */
-    char **described;    /* names of environments that the journal has */
+    char **described; /* names of environments that the journal has */
     size_t described_count, described_room;
     /* from the taker to the order */
     struct hand hand;
@@ -44,7 +44,7 @@ struct program {
     size_t queue_count;
     const char *_Atomic error; /* why it cannot be believed any more; anybody may look */
     uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
-    _Atomic uint64_t figures[3];             /* the same, of all; anybody may look */
+    _Atomic uint64_t figures[3]; /* the same, of all; anybody may look */
     uint64_t journalled; /* calls that were not followed, as the journal says it */
 };
 
@@ -60,8 +60,10 @@ void taker_leave(struct taker *taker);
 
 struct taking *taking_new(struct tracefile *trace, const char *file, uint64_t keep_bytes);
 void taking_free(struct taking *taking);
-uint64_t taking_since(struct taking *taking); /* when the oldest that is not told came, 0 none; the order's */
-bool taking_ahead(const struct taking *taking); /* the order is so far behind that nothing more is taken */
+uint64_t taking_since(
+    struct taking *taking); /* when the oldest that is not told came, 0 none; the order's */
+bool taking_ahead(
+    const struct taking *taking); /* the order is so far behind that nothing more is taken */
 
 /* ---- in the door ---- */
 
@@ -77,9 +79,9 @@ bool journal_put_quiet(struct taking *taking, struct chunk chunk);
 bool journal_describe(struct taking *taking, const char *name);
 
 enum taken {
-    TAKEN_ALL,   /* nothing is left */
-    TAKEN_MORE,  /* there is more than fitted into a round */
-    TAKEN_FULL,  /* the disk has no room */
+    TAKEN_ALL, /* nothing is left */
+    TAKEN_MORE, /* there is more than fitted into a round */
+    TAKEN_FULL, /* the disk has no room */
     TAKEN_AHEAD, /* the order is too far behind */
 };
 /* One round over the queues of a program. */

@@ -109,8 +109,11 @@ static void ask_windows(const struct order *order, uint32_t lines, size_t n)
         memset(row_of, 0, lines * sizeof *row_of);
         for (uint32_t r = 0; r < rows; r++)
             row_of[random_below(lines)] = r + 1;
-        struct placing placing = {.anchor = random_below(order_count(order)), .columns = 200,
-                                  .row_of = row_of, .cluster = cluster, .rows = rows};
+        struct placing placing = {.anchor = random_below(order_count(order)),
+                                  .columns = 200,
+                                  .row_of = row_of,
+                                  .cluster = cluster,
+                                  .rows = rows};
         placing.anchor = order_event(order, placing.anchor).point;
         double t = now();
         struct place_job *job = place_begin(order, &placing);
@@ -206,8 +209,8 @@ static struct order *take_in(struct workload *w, struct tracefile *file, uint64_
     struct workload_options options = {.kind = UNIFORM, .lines = order_lines(order), .seed = 9};
     struct workload *reference = workload_new(&options);
     double bare = append_only(reference, batch);
-    printf("  %-44s %.1f M events/s, %.0f times as fast\n", "reference: 32 bytes appended an event", bare,
-           bare * 1e6 * spent / (double)f.events);
+    printf("  %-44s %.1f M events/s, %.0f times as fast\n", "reference: 32 bytes appended an event",
+           bare, bare * 1e6 * spent / (double)f.events);
     workload_free(reference);
     free(batch);
     return order;
@@ -217,7 +220,8 @@ int main(int argc, char **argv)
 {
     if (argc < 4)
         return 2;
-    struct workload_options options = {.lines = (uint32_t)strtoul(argv[2], NULL, 10), .lag = 300000};
+    struct workload_options options = {.lines = (uint32_t)strtoul(argv[2], NULL, 10),
+                                       .lag = 300000};
     uint64_t events = strtoull(argv[3], NULL, 10);
     while (options.kind < WORKLOADS && strcmp(workload_names[options.kind], argv[1]) != 0)
         options.kind++;
@@ -261,7 +265,8 @@ int main(int argc, char **argv)
     ask_order(order, "order of a nearby pair", 200, 2000, 1e-6, "us");
     ask_order(order, "order of a random pair", 0, 300, 1e-3, "ms");
     ask_windows(order, lines, 40);
-    printf("  %-44s %.1f\n", "resident bytes an event, after questions", (resident() - base) / total);
+    printf("  %-44s %.1f\n", "resident bytes an event, after questions",
+           (resident() - base) / total);
     order_rest(order);
     malloc_trim(0);
     printf("  %-44s %.1f\n", "the same, at rest", (resident() - base) / total);

@@ -15,7 +15,8 @@ static void *work(void *a)
         int k = (int)((r >> 8) % (unsigned)mutexes);
         pthread_mutex_lock(&m[k]);
         pthread_mutex_unlock(&m[k]);
-        if (pause && i % pause == 0) nanosleep(&t, NULL);
+        if (pause && i % pause == 0)
+            nanosleep(&t, NULL);
     }
     return a;
 }
@@ -27,8 +28,11 @@ int main(int argc, char **argv)
     pause = argc > 4 ? atoi(argv[4]) : 0;
     m = calloc((size_t)mutexes, sizeof *m);
     pthread_t *t = calloc((size_t)threads, sizeof *t);
-    for (int i = 0; i < mutexes; i++) pthread_mutex_init(&m[i], NULL);
-    for (long i = 0; i < threads; i++) pthread_create(&t[i], NULL, work, (void *)i);
-    for (int i = 0; i < threads; i++) pthread_join(t[i], NULL);
+    for (int i = 0; i < mutexes; i++)
+        pthread_mutex_init(&m[i], NULL);
+    for (long i = 0; i < threads; i++)
+        pthread_create(&t[i], NULL, work, (void *)i);
+    for (int i = 0; i < threads; i++)
+        pthread_join(t[i], NULL);
     return argc == 0;
 }

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const workload_names[WORKLOADS] = {"uniform", "torus",    "clustered",
-                                               "ring",    "monitors", "semaphores",
-                                               "rwlocks"};
+const char *const workload_names[WORKLOADS] = {"uniform",  "torus",      "clustered", "ring",
+                                               "monitors", "semaphores", "rwlocks"};
 
 #define INBOX 8u /* messages under way to one line, at most */
 #define HOMES 4u
@@ -101,8 +100,8 @@ void workload_lines(const struct workload *w, struct order *order)
 
 /* ---- what happens ---- */
 
-static void add(struct workload *w, struct happening *h, uint32_t line, uint32_t task, uint32_t type,
-                enum relation relation)
+static void add(struct workload *w, struct happening *h, uint32_t line, uint32_t task,
+                uint32_t type, enum relation relation)
 {
     struct arrival *a = &h->arrivals[h->count++];
     *a = (struct arrival){.at = {line, ++w->numbers[line]},

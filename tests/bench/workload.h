@@ -21,8 +21,18 @@ extern const char *const workload_names[WORKLOADS];
 
 /* Types of its events. */
 enum {
-    WORK_PLAIN = 1, WORK_SEND, WORK_RECEIVE, WORK_ENTER, WORK_LEAVE, WORK_POST, WORK_TAKEN,
-    WORK_READ, WORK_READ_END, WORK_WRITE, WORK_WRITE_END, WORK_TYPES
+    WORK_PLAIN = 1,
+    WORK_SEND,
+    WORK_RECEIVE,
+    WORK_ENTER,
+    WORK_LEAVE,
+    WORK_POST,
+    WORK_TAKEN,
+    WORK_READ,
+    WORK_READ_END,
+    WORK_WRITE,
+    WORK_WRITE_END,
+    WORK_TYPES
 };
 
 struct workload_options {

@@ -30,8 +30,8 @@ static void neighbours(int round, MPI_Comm comm)
     MPI_Request r[8];
     MPI_Status s[8];
     for (int i = 0; i < 4; i++)
-        MPI_Irecv(&in[i], 2, MPI_INT, (round + i) & 1 ? MPI_ANY_SOURCE : left, (round + i) & 2 ? MPI_ANY_TAG : 3,
-                  comm, &r[i]);
+        MPI_Irecv(&in[i], 2, MPI_INT, (round + i) & 1 ? MPI_ANY_SOURCE : left,
+                  (round + i) & 2 ? MPI_ANY_TAG : 3, comm, &r[i]);
     for (int i = 0; i < 4; i++)
         (i & 1 ? MPI_Issend : MPI_Isend)(next(), 2, MPI_INT, right, 3, comm, &r[4 + i]);
     if (round % 3 == 0) {
@@ -113,8 +113,8 @@ int main(int argc, char **argv)
         if (round % 8 == 7)
             prepared();
         if (round % 5 == 4) {
-            MPI_Sendrecv(next(), 2, MPI_INT, (rank + 1) % size, 1, &m, 2, MPI_INT, (rank + size - 1) % size, 1, all,
-                         MPI_STATUS_IGNORE);
+            MPI_Sendrecv(next(), 2, MPI_INT, (rank + 1) % size, 1, &m, 2, MPI_INT,
+                         (rank + size - 1) % size, 1, all, MPI_STATUS_IGNORE);
             got(m);
         }
         MPI_Barrier(copy);

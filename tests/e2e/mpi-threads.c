@@ -18,9 +18,11 @@ static void *work(void *p)
         int tag = i % 3 == 0 ? 99 : me;
         out = me * ROUNDS + i;
         if (i % 5 == 4) {
-            MPI_Sendrecv(&out, 1, MPI_INT, other, tag, &in, 1, MPI_INT, other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(&out, 1, MPI_INT, other, tag, &in, 1, MPI_INT, other, tag, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
         } else if (i % 5 == 3) {
-            MPI_Sendrecv_replace(&out, 1, MPI_INT, other, tag, other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Sendrecv_replace(&out, 1, MPI_INT, other, tag, other, tag, MPI_COMM_WORLD,
+                                 MPI_STATUS_IGNORE);
         } else if (rank == 0) {
             MPI_Send(&out, 1, MPI_INT, other, tag, MPI_COMM_WORLD);
             MPI_Recv(&in, 1, MPI_INT, other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

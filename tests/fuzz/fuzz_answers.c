@@ -13,7 +13,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LEGEND = 1, VERTICAL = 2, BY_TIME = 4, SQUEEZED = 8, MARKED = 16, WIDE = 32, ASCII = 64, PAINTED = 128 };
+enum {
+    LEGEND = 1,
+    VERTICAL = 2,
+    BY_TIME = 4,
+    SQUEEZED = 8,
+    MARKED = 16,
+    WIDE = 32,
+    ASCII = 64,
+    PAINTED = 128
+};
 
 /* Larger pictures only take longer. */
 #define MARKS_MOST 2000
@@ -56,7 +65,8 @@ static void draw(const struct viewer *viewer, const struct shown_window *window)
     struct scene *scene = scene_build(window, &viewer->book, &options);
     if (!scene)
         return;
-    if (scene->mark_count < MARKS_MOST && scene->width_pt < SIDE_MOST_PT && scene->height_pt < SIDE_MOST_PT) {
+    if (scene->mark_count < MARKS_MOST && scene->width_pt < SIDE_MOST_PT &&
+        scene->height_pt < SIDE_MOST_PT) {
         struct text_options text = {.ascii = how & ASCII, .width = 80};
         text_write(scene, &viewer->book, &text, nowhere());
         scene_print(scene, nowhere());

@@ -22,7 +22,10 @@ struct fuzzed {
     struct queue_head *queue; /* the newest */
 };
 
-static void nothing(struct ev_loop *loop, ev_timer *timer, int events) { (void)loop, (void)timer, (void)events; }
+static void nothing(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)timer, (void)events;
+}
 static void idle(struct ev_loop *loop, ev_idle *work, int events)
 {
     (void)events;
@@ -39,7 +42,11 @@ static void begin(struct server *server, const char *file)
         taker = taker_new(NULL, NULL);
         taker_stop(taker); /* the loop takes, so that the same input does the same */
     }
-    *server = (struct server){.loop = loop, .taker = taker, .mappings = 64, .quiet = true, .runs = {.quiet = true, .output = file}};
+    *server = (struct server){.loop = loop,
+                              .taker = taker,
+                              .mappings = 64,
+                              .quiet = true,
+                              .runs = {.quiet = true, .output = file}};
     ev_timer_init(&server->idle, nothing, 1000, 1000);
     ev_idle_init(&server->work, idle);
 }
@@ -65,7 +72,8 @@ static void hand_over(struct fuzzed *program, const uint8_t *frame, size_t size)
     program->queue->thread = 1;
     struct iovec iov = {(void *)(uintptr_t)frame, size};
     char control[CMSG_SPACE(sizeof fd)] = {0};
-    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;

@@ -8,7 +8,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const parsers[] = {SHIVIZ_PARSER, "(?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)",
+    static const char *const parsers[] = {SHIVIZ_PARSER,
+                                          "(?<host>\\S*) (?<clock>{.*})\\n(?<event>.*)",
                                           "^(?<host>\\w+)(?<clock>\\{.*?\\})(?<event>)(?<x>.*)$"};
     struct shiviz_log *logs;
     size_t count;

@@ -16,8 +16,12 @@ static void add_line(struct book *book, uint32_t number)
     struct out out = {0};
     char name[16], task[] = "task", monitor[] = "monitor";
     snprintf(name, sizeof name, "line%u", number);
-    struct shown_line line = {.line = number, .kind = number % 2 ? task : monitor, .name = name,
-                              .events = 3, .first = 1, .last = 3};
+    struct shown_line line = {.line = number,
+                              .kind = number % 2 ? task : monitor,
+                              .name = name,
+                              .events = 3,
+                              .first = 1,
+                              .last = 3};
     put_line_is(&out, &line);
     struct in in = in_from(out.data, out.size);
     book_take(book, MESSAGE_LINE_IS, &in);
@@ -34,8 +38,8 @@ static const struct book *small_run(void)
     return &book;
 }
 
-static void use(struct place *place, const struct look *look, const struct book *book, struct sites *sites,
-                FILE *to)
+static void use(struct place *place, const struct look *look, const struct book *book,
+                struct sites *sites, FILE *to)
 {
     struct window_request request;
     struct place copy = {0};

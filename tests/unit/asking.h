@@ -6,8 +6,8 @@
 #include "tests/unit/unit.h"
 
 /* The whole answer, the caller's; steps of `budget`.  Frees body. */
-__attribute__((unused)) static struct out answer_to(const struct run *run, const struct question *question,
-                                                    struct out body, uint64_t budget)
+__attribute__((unused)) static struct out
+answer_to(const struct run *run, const struct question *question, struct out body, uint64_t budget)
 {
     struct out out = {0};
     struct reply reply = {&out, 1, 0};
@@ -31,14 +31,15 @@ __attribute__((unused)) static struct out answer_to(const struct run *run, const
 }
 
 /* The part at *at and its body; false at the end. */
-__attribute__((unused)) static bool next_part(const struct out *out, size_t *at, struct answer *answer,
-                                              struct in *body)
+__attribute__((unused)) static bool next_part(const struct out *out, size_t *at,
+                                              struct answer *answer, struct in *body)
 {
     unsigned type;
     size_t length;
     const char *error;
     while (*at < out->size) {
-        assert_int_equal(frame_read(out->data + *at, out->size - *at, SIZE_MAX, &type, &length, &error), 1);
+        assert_int_equal(
+            frame_read(out->data + *at, out->size - *at, SIZE_MAX, &type, &length, &error), 1);
         *body = in_from(out->data + *at + MESSAGE_FRAME_BYTES, length);
         *at += MESSAGE_FRAME_BYTES + length;
         if (type != MESSAGE_ANSWER)

@@ -36,8 +36,10 @@ static inline void put_test_shape(struct out *out)
 
 static inline void put_test_line(struct out *out, uint32_t code, const char *kind, const char *name)
 {
-    put_told_line(out, &(struct told_line){
-                           .code = code, .high = 1, .low = code, .kind = text_of(kind), .name = text_of(name)});
+    put_told_line(
+        out,
+        &(struct told_line){
+            .code = code, .high = 1, .low = code, .kind = text_of(kind), .name = text_of(name)});
 }
 
 /* What the program says, one after the other, to `say`. */
@@ -61,10 +63,14 @@ static inline void test_program(void (*say)(void *context, unsigned type, uint32
         say(context, MESSAGE_LINE, 1, out.data, out.size);
     }
     for (unsigned i = 0; i < visits; i++) {
-        struct slot slots[2] = {{.shape = SHAPE_COMPOUND, .time_ns = 1001 + i, .line_a = 1,
-                                 .line_b = 2, .number_a = 2 * i + 1, .number_b = i + 1},
-                                {.shape = 1, .time_ns = 1001 + i, .line_a = 1,
-                                 .number_a = 2 * i + 2}};
+        struct slot slots[2] = {
+            {.shape = SHAPE_COMPOUND,
+             .time_ns = 1001 + i,
+             .line_a = 1,
+             .line_b = 2,
+             .number_a = 2 * i + 1,
+             .number_b = i + 1},
+            {.shape = 1, .time_ns = 1001 + i, .line_a = 1, .number_a = 2 * i + 2}};
         say(context, MESSAGE_SLOTS, 1, slots, sizeof slots);
     }
     out_free(&out);

@@ -30,7 +30,8 @@ static void read_all(struct told *told, struct out *out)
     const char *error;
     for (size_t at = 0; at < out->size; at += MESSAGE_FRAME_BYTES + length) {
         struct answer answer;
-        assert_int_equal(frame_read(out->data + at, out->size - at, SIZE_MAX, &type, &length, &error), 1);
+        assert_int_equal(
+            frame_read(out->data + at, out->size - at, SIZE_MAX, &type, &length, &error), 1);
         struct in in = in_from(out->data + at + MESSAGE_FRAME_BYTES, length);
         if (type != MESSAGE_ANSWER)
             continue;
@@ -155,7 +156,8 @@ static void what_cannot_be_asked_is_refused(void **state)
     work_off(&desk, &out);
     read_all(&told, &out);
     for (uint32_t id = 1; id < 3 + LIMIT_QUESTIONS + 2; id++)
-        assert_true(told.ends[id] == 1 && told.refused[id] == (id < 3 || id >= 3 + LIMIT_QUESTIONS));
+        assert_true(told.ends[id] == 1 &&
+                    told.refused[id] == (id < 3 || id >= 3 + LIMIT_QUESTIONS));
     assert_true(!told.parts[90] && !told.parts[91]);
     run_free(run);
 }

@@ -22,7 +22,8 @@ static int side(const struct order *order, const struct placement *p, uint64_t p
     if (ordinal_of(order, position) < p->before[line - 1])
         return -1;
     for (size_t i = 0; i < p->count; i++)
-        if (order_event(order, p->events[i].position).line == line && p->events[i].position >= position)
+        if (order_event(order, p->events[i].position).line == line &&
+            p->events[i].position >= position)
             return 0;
     return 1;
 }
@@ -64,8 +65,8 @@ static void every_message_that_passes_by_is_found_once(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed < 60; seed++) {
-        struct workload_options options = {.kind = seed % 2 ? UNIFORM : RING, .lines = LINES, .seed = seed,
-                                           .overtaking = true};
+        struct workload_options options = {
+            .kind = seed % 2 ? UNIFORM : RING, .lines = LINES, .seed = seed, .overtaking = true};
         struct workload *w = workload_new(&options);
         struct order *order = order_new();
         struct happening h;
@@ -80,8 +81,12 @@ static void every_message_that_passes_by_is_found_once(void **state)
             row_of[i] = (seed + i) % 4 ? i + 1 : 0;
         for (uint64_t anchor = 0; anchor < EVENTS; anchor += 17) {
             struct placement p;
-            struct placing placing = {.anchor = anchor, .from = (int32_t)(seed % 5) - 2, .columns = 1 + seed % 6,
-                                      .row_of = row_of, .cluster = cluster, .rows = LINES};
+            struct placing placing = {.anchor = anchor,
+                                      .from = (int32_t)(seed % 5) - 2,
+                                      .columns = 1 + seed % 6,
+                                      .row_of = row_of,
+                                      .cluster = cluster,
+                                      .rows = LINES};
             place(order, &placing, &p);
             if (p.more_left && p.more_right)
                 compare(order, &p, row_of);
@@ -95,6 +100,7 @@ static void every_message_that_passes_by_is_found_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_message_that_passes_by_is_found_once)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_message_that_passes_by_is_found_once)};
     return cmocka_run_group_tests_name("crossing", tests, NULL, NULL);
 }

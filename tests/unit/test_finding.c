@@ -53,7 +53,8 @@ static void counts_are_those_of_brute_force(void **state)
             uint64_t want[ORDER_SAME + 2] = {0};
             for (uint32_t i = 0; i < x.count; i++) {
                 enum precedence p = execution_compare(&x, i, e);
-                want[p == ORDER_CONCURRENT && execution_doubts_differ(&x, i, e) ? ORDER_UNKNOWN : p]++;
+                want[p == ORDER_CONCURRENT && execution_doubts_differ(&x, i, e) ? ORDER_UNKNOWN
+                                                                                : p]++;
             }
             struct shown_count got = count(run, x.arrivals[e].at);
             assert_true(got.known);
@@ -79,7 +80,8 @@ static void an_event_that_is_not_there_has_no_counts(void **state)
 }
 
 /* All hits that a search told. */
-static struct shown_found search(const struct run *run, struct search_request request, uint64_t budget)
+static struct shown_found search(const struct run *run, struct search_request request,
+                                 uint64_t budget)
 {
     struct shown_found all = {0};
     struct out body = {0};
@@ -121,8 +123,13 @@ static void searches_find_all_that_match(void **state)
                 bool line = x.arrivals[i].at.line <= 2, said = i % 5 == 0 && i % 2;
                 want += any ? type || line || said : type && line && said;
             }
-            struct search_request r = {.any = any, .limit = LIMIT_HITS, .types = types,
-                                       .type_count = 2, .lines = lines, .line_count = 2, .text = text};
+            struct search_request r = {.any = any,
+                                       .limit = LIMIT_HITS,
+                                       .types = types,
+                                       .type_count = 2,
+                                       .lines = lines,
+                                       .line_count = 2,
+                                       .text = text};
             struct shown_found found = search(run, r, 7);
             assert_int_equal(found.count, want);
             assert_int_equal(found.hit_count, want);
@@ -269,9 +276,13 @@ static void densities_count_every_event_once(void **state)
             joined[i] = i % 3 == 1;
         }
         for (unsigned way = 0; way < 4; way++) { /* borders only or every event: the same */
-            struct density_request r = {.from = (int64_t)(seed % 7), .to = (int64_t)(n - seed % 5),
-                                        .pixels = 1 + seed % 40, .rows = rows, .joined = joined,
-                                        .row_count = x.lines, .blocked = way & 1};
+            struct density_request r = {.from = (int64_t)(seed % 7),
+                                        .to = (int64_t)(n - seed % 5),
+                                        .pixels = 1 + seed % 40,
+                                        .rows = rows,
+                                        .joined = joined,
+                                        .row_count = x.lines,
+                                        .blocked = way & 1};
             struct out body = {0};
             struct shown_density d;
             put_density_request(&body, &r);
@@ -315,7 +326,8 @@ static void a_costly_expression_is_told(void **state)
     struct search_request request = {.expression = true, .limit = 10, .text = costly};
     struct shown_found found = search(run, request, 1000);
     assert_true(found.done && found.count == 0);
-    assert_string_equal(found.problem, "the expression is too costly for 30 texts, which may match or not");
+    assert_string_equal(found.problem,
+                        "the expression is too costly for 30 texts, which may match or not");
     shown_found_free(&found);
     run_free(run);
 }
@@ -335,7 +347,8 @@ static void stands_are_those_of_brute_force(void **state)
             for (uint32_t i = execution_random(&random, 10); i < x.count; i += each)
                 positions[asked++] = order_position(run->order, x.arrivals[i].at);
             positions[asked++] = order_count(run->order) + n;
-            struct stands_request r = {.about = x.arrivals[about].at, .positions = positions, .count = asked};
+            struct stands_request r = {
+                .about = x.arrivals[about].at, .positions = positions, .count = asked};
             struct out body = {0};
             put_stands_request(&body, &r);
             struct out out = answer_to(run, &question_stands, body, 1 + (uint64_t)n * 50);

@@ -126,8 +126,10 @@ static struct order *many_lines_on(struct shelf shelf, uint32_t lines, bool even
         order_line(order, true, 2);
     for (uint64_t i = 0; events && i < 2 * (uint64_t)lines; i++) {
         struct ref own = {1, i + 1}, object = {2 + (uint32_t)(i / 2), 1 + i % 2};
-        struct arrival thread = {.at = own, .relation = RELATION_SYNC, .partners = &object, .partner_count = 1};
-        struct arrival visit = {.at = object, .relation = RELATION_SYNC, .partners = &own, .partner_count = 1};
+        struct arrival thread = {
+            .at = own, .relation = RELATION_SYNC, .partners = &object, .partner_count = 1};
+        struct arrival visit = {
+            .at = object, .relation = RELATION_SYNC, .partners = &own, .partner_count = 1};
         order_accept(order, &thread);
         order_accept(order, &visit);
     }
@@ -163,14 +165,18 @@ static void forgotten_lines_take_next_to_nothing(void **state)
         for (int k = 0; k < 2; k++) {
             struct order *o = k ? again : order;
             order_accept(o, &(struct arrival){.at = {2, 3}, .after = {{1, 2 * (uint64_t)lines}}});
-            assert_int_equal(order_compare(o, (struct ref){2, 3}, (struct ref){1, 2 * (uint64_t)lines}), ORDER_AFTER);
-            assert_int_equal(order_compare(o, (struct ref){2, 1}, (struct ref){2, 3}), ORDER_UNKNOWN);
+            assert_int_equal(
+                order_compare(o, (struct ref){2, 3}, (struct ref){1, 2 * (uint64_t)lines}),
+                ORDER_AFTER);
+            assert_int_equal(order_compare(o, (struct ref){2, 1}, (struct ref){2, 3}),
+                             ORDER_UNKNOWN);
             order_free(o);
         }
         shelf.free(shelf.context);
     }
     /* besides the lines there are the list of blocks and that of pages of lines */
-    assert_true(sizes[1] < sizes[0] + 3 * 4 * (size_t)MANY / BLOCK_EVENTS + 3 * (size_t)MANY / PAGE_LINES + 1024);
+    assert_true(sizes[1] < sizes[0] + 3 * 4 * (size_t)MANY / BLOCK_EVENTS +
+                               3 * (size_t)MANY / PAGE_LINES + 1024);
 }
 
 /* Of lines that ended and are forgotten nearly nothing is kept, and whoever asks is told the same as before. */
@@ -206,7 +212,8 @@ static void lines_that_are_over_are_put_away(void **state)
         uint64_t before = order_figures(o).contradictions;
         order_accept(o, &(struct arrival){.at = {200, 3}, .type = 1});
         assert_false(order_line_away(o, 200));
-        assert_int_equal(order_line_events(o, 200) + order_figures(o).contradictions, before + 3 + (order_line_events(o, 200) > 2));
+        assert_int_equal(order_line_events(o, 200) + order_figures(o).contradictions,
+                         before + 3 + (order_line_events(o, 200) > 2));
         assert_int_equal(order_line_events(o, 201), 2);
         order_free(o);
     }

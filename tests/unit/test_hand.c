@@ -8,7 +8,10 @@
 
 #define STRETCHES 3000u
 
-static uint64_t size_of(unsigned i) { return 8 * (1 + (uint64_t)i * 7919 % 9000) + (i % 7 == 0 ? 400000 : 0); }
+static uint64_t size_of(unsigned i)
+{
+    return 8 * (1 + (uint64_t)i * 7919 % 9000) + (i % 7 == 0 ? 400000 : 0);
+}
 
 static void *put_all(void *argument)
 {
@@ -17,8 +20,13 @@ static void *put_all(void *argument)
     uint64_t at = 128;
     for (unsigned i = 0; i < STRETCHES; i++) {
         memset(buffer, (int)(i & 0xff), size_of(i));
-        buffer = hand_put(hand, (struct stretch){.at = at, .size = size_of(i), .epoch = 1 + i / 100, .buffer = true,
-                                                 .taken_ns = i + 1}, buffer);
+        buffer = hand_put(hand,
+                          (struct stretch){.at = at,
+                                           .size = size_of(i),
+                                           .epoch = 1 + i / 100,
+                                           .buffer = true,
+                                           .taken_ns = i + 1},
+                          buffer);
         at += size_of(i);
     }
     buffer_give(buffer);
@@ -41,7 +49,8 @@ static unsigned take_all(struct hand *hand, uint64_t *read_back)
             assert_int_equal(s->bytes[k], i & 0xff);
         *read_back += s->bytes ? 0 : size;
         assert_false(s->bytes && size != size_of(i));
-        for (uint64_t left = size; left; left -= size_of(i++)) /* places that lie behind each other may be one */
+        for (uint64_t left = size; left;
+             left -= size_of(i++)) /* places that lie behind each other may be one */
             assert_true(left >= size_of(i));
         at += size;
         hand_told(hand, size);

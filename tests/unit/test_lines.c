@@ -11,8 +11,11 @@
 static struct run_line facts_of(uint32_t line, char *name, size_t size)
 {
     snprintf(name, size, line % 7 ? "" : "line \xc3\xa9 %u", line);
-    return (struct run_line){.kind = line % 3, .process = line / 1000, .name = name,
-                             .object = 0x7f0000000000 + 40 * (uint64_t)(line % 50), .programs = line % 11 == 0,
+    return (struct run_line){.kind = line % 3,
+                             .process = line / 1000,
+                             .name = name,
+                             .object = 0x7f0000000000 + 40 * (uint64_t)(line % 50),
+                             .programs = line % 11 == 0,
                              .entry = line % 5 ? 0 : UINT64_MAX - line};
 }
 

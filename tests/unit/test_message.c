@@ -101,17 +101,36 @@ static void a_window_survives_the_wire(void **state)
     (void)state;
     struct ref partners[2] = {{2, 3}, {HIDDEN_LINE | 1, 4}};
     char *texts[] = {(char *)(uintptr_t) "one", (char *)(uintptr_t) ""};
-    struct shown_event e = {.at = {1, 7}, .type = 3, .relation = RELATION_RECEIVE, .time_ns = -5,
-                            .partners = partners, .partner_count = 2, .texts = texts,
-                            .text_count = 2, .in = {1, 2, 3}, .column = -9, .fold = 4,
+    struct shown_event e = {.at = {1, 7},
+                            .type = 3,
+                            .relation = RELATION_RECEIVE,
+                            .time_ns = -5,
+                            .partners = partners,
+                            .partner_count = 2,
+                            .texts = texts,
+                            .text_count = 2,
+                            .in = {1, 2, 3},
+                            .column = -9,
+                            .fold = 4,
                             .partner_lost = true};
     struct shown_row row = {.line = 1, .in = {4, 5, 6}, .left = 8, .open = true};
     struct shown_gap gap = {1, 2, 3};
     struct shown_crossing crossing = {{1, 2}, {3, 4}};
-    struct shown_window w = {.from = -20, .columns = 40, .first = -9, .last = -9,
-                             .more_left = true, .rows = &row, .row_count = 1, .events = &e,
-                             .event_count = 1, .gaps = &gap, .gap_count = 1,
-                             .crossings = &crossing, .crossing_count = 1, .idle_lines = 1ull << 40, .left_lines = 7};
+    struct shown_window w = {.from = -20,
+                             .columns = 40,
+                             .first = -9,
+                             .last = -9,
+                             .more_left = true,
+                             .rows = &row,
+                             .row_count = 1,
+                             .events = &e,
+                             .event_count = 1,
+                             .gaps = &gap,
+                             .gap_count = 1,
+                             .crossings = &crossing,
+                             .crossing_count = 1,
+                             .idle_lines = 1ull << 40,
+                             .left_lines = 7};
     struct out out = {0};
     put_window(&out, &w);
     struct in in = in_from(out.data, out.size);

@@ -100,7 +100,9 @@ static void each_mistake_is_reported_once(void **state)
     plain(order, (struct ref){2, 2}, (struct ref){1, 2});
     assert_int_equal(order_figures(order).contradictions, 2);
     struct ref nobody = {3, 1};
-    struct arrival receive = {.at = {1, 3}, .relation = RELATION_RECEIVE, .partners = &nobody,
+    struct arrival receive = {.at = {1, 3},
+                              .relation = RELATION_RECEIVE,
+                              .partners = &nobody,
                               .partner_count = 1}; /* 3: receives from what sends nothing */
     order_accept(order, &receive);
     assert_int_equal(order_figures(order).contradictions, 3);

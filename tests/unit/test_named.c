@@ -27,8 +27,10 @@ static struct run *many_lines(void)
         assert_int_equal(run_line(run, 1, i, "task", false, (struct run_line){0}), i);
     uint32_t join = run_type(run, "join");
     for (unsigned i = 0; i < 3; i++)
-        order_accept(run->order, &(struct arrival){.at = {waits[i].thread, 1}, .thread = waits[i].thread,
-                                                   .type = join, .about = waits[i].about});
+        order_accept(run->order, &(struct arrival){.at = {waits[i].thread, 1},
+                                                   .thread = waits[i].thread,
+                                                   .type = join,
+                                                   .about = waits[i].about});
     order_close(run->order, ENDED, 1);
     return run;
 }
@@ -70,7 +72,8 @@ static void listen(struct listener *l, struct out *out)
     size_t length;
     const char *error;
     for (size_t at = 0; at < out->size; at += MESSAGE_FRAME_BYTES + length) {
-        assert_int_equal(frame_read(out->data + at, out->size - at, SIZE_MAX, &type, &length, &error), 1);
+        assert_int_equal(
+            frame_read(out->data + at, out->size - at, SIZE_MAX, &type, &length, &error), 1);
         struct in in = in_from(out->data + at + MESSAGE_FRAME_BYTES, length);
         if (type == MESSAGE_LINE_IS) {
             uint32_t line = get_u32(&in);

@@ -33,7 +33,8 @@ static void every_pair_is_answered_as_by_brute_force(void **state)
     }
 }
 
-static void expect(const struct order *order, uint32_t a, uint32_t b, enum precedence want, unsigned seed)
+static void expect(const struct order *order, uint32_t a, uint32_t b, enum precedence want,
+                   unsigned seed)
 {
     enum precedence got = order_compare(order, x.arrivals[a].at, x.arrivals[b].at);
     if (got != want)
@@ -59,7 +60,8 @@ static void what_may_be_hidden_is_unknown(void **state)
         unsigned random = seed;
         for (int n = 0; n < 200; n++) {
             uint32_t a = execution_random(&random, x.count), b = execution_random(&random, x.count);
-            enum precedence known = execution_compare(&x, a, b), truth = execution_compare(&whole, a, b);
+            enum precedence known = execution_compare(&x, a, b),
+                            truth = execution_compare(&whole, a, b);
             bool may_be = known == ORDER_CONCURRENT && execution_doubts_differ(&x, a, b);
             expect(order, a, b, may_be ? ORDER_UNKNOWN : known, seed);
             assert_true(may_be || known == truth);
@@ -216,9 +218,12 @@ static void feed_stream(struct order *order, const struct cut *cut, uint64_t las
     end = end < last ? end : last;
     if (begin >= end)
         return;
-    order_accept(order, &(struct arrival){.at = {i + 1, 1}, .type = 1,
+    order_accept(order, &(struct arrival){.at = {i + 1, 1},
+                                          .type = 1,
                                           .relation = writes ? RELATION_SEND : RELATION_RECEIVE,
-                                          .keyed = true, .stream = true, .key = {77, begin},
+                                          .keyed = true,
+                                          .stream = true,
+                                          .key = {77, begin},
                                           .group_size = (uint32_t)(end - begin)});
 }
 
@@ -250,8 +255,9 @@ static void check_stream(const struct order *order, const struct cut *cut, uint6
             if (cut->begin[w] >= end || cut->end[r] >= to)
                 continue;
             bool meets = cut->begin[w] < to && cut->end[r] < end;
-            assert_int_equal(order_compare(order, (struct ref){w + 1, 1}, (struct ref){WRITERS + r + 1, 1}),
-                             meets ? ORDER_BEFORE : ORDER_CONCURRENT);
+            assert_int_equal(
+                order_compare(order, (struct ref){w + 1, 1}, (struct ref){WRITERS + r + 1, 1}),
+                meets ? ORDER_BEFORE : ORDER_CONCURRENT);
         }
 }
 
@@ -265,7 +271,8 @@ static void bytes_come_after_those_who_sent_them(void **state)
         shared.free = NULL;
         cut_at_random(cut.begin, WRITERS, 200, &random);
         cut_at_random(cut.end, READERS, 200, &random);
-        uint64_t last = cut.begin[WRITERS] < cut.end[READERS] ? cut.begin[WRITERS] : cut.end[READERS];
+        uint64_t last =
+            cut.begin[WRITERS] < cut.end[READERS] ? cut.begin[WRITERS] : cut.end[READERS];
         struct order *order = order_on(shared);
         for (unsigned i = 0; i < WRITERS + READERS; i++) { /* in any order */
             unsigned k = execution_random(&random, i + 1);
@@ -292,8 +299,13 @@ static void keyed(struct order *order, uint32_t line, enum relation relation, co
     for (uint32_t i = 0; i < count; i++)
         more[i] = (struct ref){0, keys[i]};
     bool many = relation == RELATION_RECEIVE && count > 1;
-    order_accept(order, &(struct arrival){.at = {line, 1}, .type = 1, .relation = relation, .keyed = true,
-                                          .key = {9, keys[0]}, .group_size = receives, .partners = more,
+    order_accept(order, &(struct arrival){.at = {line, 1},
+                                          .type = 1,
+                                          .relation = relation,
+                                          .keyed = true,
+                                          .key = {9, keys[0]},
+                                          .group_size = receives,
+                                          .partners = more,
                                           .partner_count = many ? count : 0});
 }
 
@@ -314,7 +326,8 @@ static void a_receive_of_many_keys_is_after_all_of_them(void **state)
                 keyed(order, 5, RELATION_RECEIVE, (const uint64_t[]){1}, 1, 0);
             if (i == first + 2)
                 order = again(order, shared);
-            for (unsigned k = first; i == first + 2 && k <= i; k++) { /* what was pending comes again */
+            for (unsigned k = first; i == first + 2 && k <= i;
+                 k++) { /* what was pending comes again */
                 uint64_t old = k % 5;
                 if (old < 3)
                     keyed(order, (uint32_t)old + 1, RELATION_SEND, &old, 1, old == 1 ? 2 : 1);
@@ -326,7 +339,8 @@ static void a_receive_of_many_keys_is_after_all_of_them(void **state)
         }
         assert_int_equal(order_figures(order).pending + order_figures(order).contradictions, 0);
         for (uint32_t line = 1; line <= 3; line++) {
-            assert_int_equal(order_compare(order, (struct ref){line, 1}, (struct ref){4, 1}), ORDER_BEFORE);
+            assert_int_equal(order_compare(order, (struct ref){line, 1}, (struct ref){4, 1}),
+                             ORDER_BEFORE);
             assert_int_equal(order_compare(order, (struct ref){line, 1}, (struct ref){5, 1}),
                              line == 2 ? ORDER_BEFORE : ORDER_CONCURRENT);
         }

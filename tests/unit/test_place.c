@@ -20,8 +20,12 @@ static void rows_from_shown(void)
 static struct placement window_at(struct order *order, uint64_t anchor, int32_t from,
                                   uint32_t columns)
 {
-    struct placing placing = {.anchor = anchor, .from = from, .columns = columns, .row_of = row_of,
-                              .cluster = no_cluster, .rows = EXECUTION_LINES};
+    struct placing placing = {.anchor = anchor,
+                              .from = from,
+                              .columns = columns,
+                              .row_of = row_of,
+                              .cluster = no_cluster,
+                              .rows = EXECUTION_LINES};
     struct placement placement;
     rows_from_shown();
     place(order, &placing, &placement);
@@ -136,8 +140,13 @@ static void scrolling_by_columns_is_rigid(void **state)
 static struct placement moved_window(struct order *order, uint64_t anchor,
                                      const struct line_move *moves, size_t count)
 {
-    struct placing placing = {.anchor = anchor, .moves = moves, .move_count = count, .from = -1000,
-                              .columns = 2000, .row_of = row_of, .cluster = no_cluster,
+    struct placing placing = {.anchor = anchor,
+                              .moves = moves,
+                              .move_count = count,
+                              .from = -1000,
+                              .columns = 2000,
+                              .row_of = row_of,
+                              .cluster = no_cluster,
                               .rows = EXECUTION_LINES};
     struct placement placement;
     rows_from_shown();
@@ -158,7 +167,8 @@ static void assert_consistent(struct order *order, const uint64_t *cut)
         for (uint32_t b = 0; b < x.count; b++) {
             uint64_t pa = order_position(order, x.arrivals[a].at);
             uint64_t pb = order_position(order, x.arrivals[b].at);
-            bool left_a = pa < cut[x.arrivals[a].at.line - 1], left_b = pb < cut[x.arrivals[b].at.line - 1];
+            bool left_a = pa < cut[x.arrivals[a].at.line - 1],
+                 left_b = pb < cut[x.arrivals[b].at.line - 1];
             if (x.before[x.point[a]][x.point[b]] && left_b)
                 assert_true(left_a);
             if (x.point[a] == x.point[b])
@@ -198,7 +208,8 @@ static void moving_a_line_moves_others_only_as_forced(void **state)
                                : (old < (uint64_t)-by ? 0 : old - (uint64_t)-by);
         uint64_t got = events_left(order, line, after);
         if (by > 0)
-            assert_true(got >= want); /* more, where the move pushes out what is after it on the line */
+            assert_true(got >=
+                        want); /* more, where the move pushes out what is after it on the line */
         else
             assert_true(got <= want);
         if (!x.shared[line])
@@ -225,7 +236,8 @@ static void undoing_gives_the_same_picture(void **state)
         execution_make(&x, seed);
         struct order *order = execution_order(&x);
         execution_feed(&x, order, seed);
-        uint64_t anchor = order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
+        uint64_t anchor =
+            order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
         struct line_move moves[3];
         for (int i = 0; i < 3; i++)
             moves[i] = (struct line_move){.line = 1 + execution_random(&random, x.lines),
@@ -266,9 +278,13 @@ static void going_on_is_the_same_as_beginning_anew(void **state)
         for (uint32_t i = 0; i < x.lines; i++)
             shown[i] = execution_random(&random, 4) > 0;
         rows_from_shown();
-        uint64_t anchor = order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
-        struct placing placing = {.anchor = anchor, .columns = 5, .row_of = row_of,
-                                  .cluster = no_cluster, .rows = EXECUTION_LINES};
+        uint64_t anchor =
+            order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
+        struct placing placing = {.anchor = anchor,
+                                  .columns = 5,
+                                  .row_of = row_of,
+                                  .cluster = no_cluster,
+                                  .rows = EXECUTION_LINES};
         struct place_job *job = place_begin(order, &placing);
         for (int n = 0; n < 12; n++) {
             struct placement a, b;
@@ -308,8 +324,11 @@ static void a_cluster_shows_what_ties_it_to_others(void **state)
         for (uint32_t i = 0; i < x.lines; i++)
             row_of[i] = i < x.lines / 2 ? 1 : i + 1;
         cluster[0] = 1;
-        struct placing placing = {.anchor = seed % 2 ? 0 : order_count(order), .from = -1000,
-                                  .columns = 2000, .row_of = row_of, .cluster = cluster,
+        struct placing placing = {.anchor = seed % 2 ? 0 : order_count(order),
+                                  .from = -1000,
+                                  .columns = 2000,
+                                  .row_of = row_of,
+                                  .cluster = cluster,
                                   .rows = EXECUTION_LINES};
         struct placement p;
         place(order, &placing, &p);
@@ -345,17 +364,28 @@ static void folding_hides_no_order(void **state)
         struct ref t[2] = {{thread, 2 * i + 1}, {thread, 2 * i + 2}};
         struct ref o[2] = {{object, 2 * i + 1}, {object, 2 * i + 2}};
         for (int k = 0; k < 2; k++) {
-            struct arrival a = {.at = t[k], .thread = thread, .type = 1, .relation = RELATION_SYNC,
-                                .partners = &o[k], .partner_count = 1};
-            struct arrival b = {.at = o[k], .thread = thread, .type = 2, .relation = RELATION_SYNC,
-                                .partners = &t[k], .partner_count = 1};
+            struct arrival a = {.at = t[k],
+                                .thread = thread,
+                                .type = 1,
+                                .relation = RELATION_SYNC,
+                                .partners = &o[k],
+                                .partner_count = 1};
+            struct arrival b = {.at = o[k],
+                                .thread = thread,
+                                .type = 2,
+                                .relation = RELATION_SYNC,
+                                .partners = &t[k],
+                                .partner_count = 1};
             order_accept(order, &a);
             order_accept(order, &b);
         }
     }
     memset(shown, 1, sizeof shown);
-    struct placing placing = {.columns = 100, .row_of = row_of, .cluster = no_cluster,
-                              .rows = EXECUTION_LINES, .fold = true};
+    struct placing placing = {.columns = 100,
+                              .row_of = row_of,
+                              .cluster = no_cluster,
+                              .rows = EXECUTION_LINES,
+                              .fold = true};
     struct placement p;
     rows_from_shown();
     place(order, &placing, &p);
@@ -380,11 +410,17 @@ static void very_many_lines_are_placed_as_few(void **state)
         struct order *order = execution_order(&x);
         execution_feed(&x, order, seed);
         for (int n = 0; n < 10; n++) {
-            uint64_t anchor = order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
+            uint64_t anchor =
+                order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
             int32_t from = (int32_t)execution_random(&random, 24) - 16;
             struct placement few = window_at(order, anchor, from, 6), many;
-            struct placing placing = {.anchor = anchor, .from = from, .columns = 6, .row_of = all_drawn,
-                                      .cluster = no_cluster, .rows = 1, .many = true};
+            struct placing placing = {.anchor = anchor,
+                                      .from = from,
+                                      .columns = 6,
+                                      .row_of = all_drawn,
+                                      .cluster = no_cluster,
+                                      .rows = 1,
+                                      .many = true};
             place(order, &placing, &many);
             assert_int_equal(many.count, few.count);
             assert_false(many.unresolved);

@@ -131,14 +131,29 @@ static void disturb(struct order *order, unsigned *random)
 {
     uint32_t line = 1 + execution_random(random, order_lines(order));
     switch (execution_random(random, 12)) {
-    case 0: order_close(order, line, execution_random(random, 40)); break;
-    case 1: order_gone(order, &line, 1); break;
-    case 2: order_back(order, line); break;
-    case 3: order_lost(order, line, 1 + execution_random(random, 40), 1 + execution_random(random, 3)); break;
-    case 4: order_opened_by(order, order_line(order, false, 1), (struct ref){line, 1}); break;
-    case 5: order_line_becomes(order, line, 1 + execution_random(random, 2)); break;
-    case 6: order_forget(order, order_count(order)); break;
-    default: break;
+    case 0:
+        order_close(order, line, execution_random(random, 40));
+        break;
+    case 1:
+        order_gone(order, &line, 1);
+        break;
+    case 2:
+        order_back(order, line);
+        break;
+    case 3:
+        order_lost(order, line, 1 + execution_random(random, 40), 1 + execution_random(random, 3));
+        break;
+    case 4:
+        order_opened_by(order, order_line(order, false, 1), (struct ref){line, 1});
+        break;
+    case 5:
+        order_line_becomes(order, line, 1 + execution_random(random, 2));
+        break;
+    case 6:
+        order_forget(order, order_count(order));
+        break;
+    default:
+        break;
     }
 }
 
@@ -189,7 +204,8 @@ static void what_comes_meanwhile_is_not_in_it(void **state)
                     order_save_step(steps.order);
             }
             uint8_t *slow = order_save_end(steps.order, &sizes[1]);
-            struct kept a = restored(&once, whole, sizes[0], lines), b = restored(&steps, slow, sizes[1], lines);
+            struct kept a = restored(&once, whole, sizes[0], lines),
+                        b = restored(&steps, slow, sizes[1], lines);
             struct text of_a = lines_of(&a), of_b = lines_of(&b);
             if (of_a.size != of_b.size || memcmp(of_a.bytes, of_b.bytes, of_a.size) != 0)
                 fail_msg("seed %u, round %d: lines are not what they were", seed, round);
@@ -243,13 +259,13 @@ static void it_goes_on_from_there(void **state)
                 execution_feed_part(&x, kept.order, seed, 0, first); /* what waited comes again */
                 at = first;
                 if (execution_random(&random, 2) == 0) /* or all of it at once */
-                    execution_feed_part(&x, kept.order, seed, at, x.count),
-                        at = x.count;
+                    execution_feed_part(&x, kept.order, seed, at, x.count), at = x.count;
             }
             free(bytes);
         }
         assert_int_equal(order_figures(kept.order).events, x.count);
-        assert_int_equal(order_figures(kept.order).pending + order_figures(kept.order).contradictions, 0);
+        assert_int_equal(
+            order_figures(kept.order).pending + order_figures(kept.order).contradictions, 0);
         for (int n = 0; n < 200; n++) {
             uint32_t a = execution_random(&random, x.count), b = execution_random(&random, x.count);
             assert_int_equal(order_compare(kept.order, x.arrivals[a].at, x.arrivals[b].at),
@@ -381,7 +397,8 @@ static void add_meeting(struct rows *rows, const struct order *order, const stru
     uint64_t n = 0;
     for (size_t i = 0; i < m->count && !m->done; i++)
         if (!pending_is(order, m->members[i]))
-            add_row(rows, (struct row){{1, m->a, m->b, n++, m->receives, m->expected, code_of(m->members[i])}});
+            add_row(rows, (struct row){{1, m->a, m->b, n++, m->receives, m->expected,
+                                        code_of(m->members[i])}});
 }
 
 static void add_stream(struct rows *rows, const struct order *order, const struct stream *stream)
@@ -390,7 +407,8 @@ static void add_stream(struct rows *rows, const struct order *order, const struc
     for (size_t i = stream->first; i < stream->count; i++) {
         const struct stretch *s = &stream->sent[i];
         if (!pending_is(order, s->send))
-            add_row(rows, (struct row){{2, stream->key, n++, s->begin, s->end, s->left, code_of(s->send)}});
+            add_row(rows, (struct row){
+                              {2, stream->key, n++, s->begin, s->end, s->left, code_of(s->send)}});
     }
 }
 
@@ -407,7 +425,8 @@ static struct rows rest_of(const struct order *order)
         add_row(&rows, (struct row){{3, i, order->late[i].send, order->late[i].receive}});
     for (size_t i = 0; i < order->trouble_count; i++) {
         const struct trouble *t = &order->troubles[i];
-        add_row(&rows, (struct row){{4, i, code_of(t->at), code_of(t->with), strlen(t->why), (uint8_t)t->why[0]}});
+        add_row(&rows, (struct row){{4, i, code_of(t->at), code_of(t->with), strlen(t->why),
+                                     (uint8_t)t->why[0]}});
     }
     if (rows.count)
         qsort(rows.items, rows.count, sizeof *rows.items, by_value);
@@ -424,7 +443,8 @@ struct talk {
     uint32_t keys;
 };
 
-static void talk_by_key(struct talk *talk, struct arrival *a, struct ref *partners, unsigned *random)
+static void talk_by_key(struct talk *talk, struct arrival *a, struct ref *partners,
+                        unsigned *random)
 {
     a->keyed = true;
     a->key[0] = 9;
@@ -448,8 +468,13 @@ static void talk_by_bytes(struct talk *talk, struct arrival *a, unsigned *random
     uint32_t stream = execution_random(random, 3), bytes = 1 + execution_random(random, 9);
     bool sends = execution_random(random, 5) < 3;
     uint64_t *at = sends ? &talk->sent[stream] : &talk->received[stream];
-    *a = (struct arrival){.at = a->at, .type = 1, .relation = sends ? RELATION_SEND : RELATION_RECEIVE, .keyed = true,
-                          .stream = true, .key = {70 + stream, *at}, .group_size = bytes};
+    *a = (struct arrival){.at = a->at,
+                          .type = 1,
+                          .relation = sends ? RELATION_SEND : RELATION_RECEIVE,
+                          .keyed = true,
+                          .stream = true,
+                          .key = {70 + stream, *at},
+                          .group_size = bytes};
     if (execution_random(random, 10) == 0)
         a->key[1] -= a->key[1] > 5 ? 5 : 0; /* once more, or out of turn */
     else
@@ -463,7 +488,8 @@ static void talk_make(struct talk *talk, unsigned *random)
     for (uint32_t i = 0; i < TALKS; i++) {
         struct arrival *a = &talk->arrivals[i];
         uint32_t line = 1 + execution_random(random, TALKERS), what = execution_random(random, 8);
-        *a = (struct arrival){.at = {line, ++numbers[line]}, .type = 1, .partners = talk->partners[i]};
+        *a = (struct arrival){
+            .at = {line, ++numbers[line]}, .type = 1, .partners = talk->partners[i]};
         if (what < 3)
             talk_by_key(talk, a, talk->partners[i], random);
         else if (what < 6)
@@ -471,7 +497,8 @@ static void talk_make(struct talk *talk, unsigned *random)
         else
             a->relation = i % 8 == 0 ? RELATION_SEND : RELATION_NONE;
         const struct arrival *of = &talk->arrivals[i - i % 8];
-        if (i % 8 && what >= 6 && of->relation == RELATION_SEND && !of->keyed && of->at.line != line) {
+        if (i % 8 && what >= 6 && of->relation == RELATION_SEND && !of->keyed &&
+            of->at.line != line) {
             a->relation = RELATION_RECEIVE;
             a->partner_count = 1;
             talk->partners[i][0] = of->at;

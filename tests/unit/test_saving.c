@@ -29,7 +29,8 @@ struct live { /* a server's side of one program */
 static void say(struct live *live, unsigned type, uint32_t thread, const void *data, size_t size)
 {
     const char *error = NULL;
-    struct chunk chunk = {.kind = (uint16_t)type, .thread = thread, .data = data, .size = (uint32_t)size};
+    struct chunk chunk = {
+        .kind = (uint16_t)type, .thread = thread, .data = data, .size = (uint32_t)size};
     tracefile_append(live->run->trace, chunk);
     if (!tracefile_flush(live->run->trace)) {
         assert_non_null(live->when_full);
@@ -69,11 +70,14 @@ static struct live begin_on(const char *file, uint64_t keep, void (*when_full)(s
     run_fact(live.run, chunk);
     out_free(&hello);
     struct out out = {0};
-    static const char *const types[] = {"note", "send", "receive", "enter", "leave", "post", "taken"};
+    static const char *const types[] = {"note",  "send", "receive", "enter",
+                                        "leave", "post", "taken"};
     for (uint16_t i = 0; i < 7; i++) {
         out.size = 0;
-        put_told_type(&out, &(struct told_type){.code = (uint16_t)(i + 1), .name = text_of(types[i]),
-                                                .after_count = i == 6, .after = {WORK_POST}});
+        put_told_type(&out, &(struct told_type){.code = (uint16_t)(i + 1),
+                                                .name = text_of(types[i]),
+                                                .after_count = i == 6,
+                                                .after = {WORK_POST}});
         say(&live, MESSAGE_TYPE, 0, out.data, out.size);
     }
     for (uint32_t line = 1; line <= LINES; line++) {
@@ -89,8 +93,10 @@ static struct live begin(const char *file, uint64_t keep) { return begin_on(file
 
 static void tell_event(struct live *live, const struct arrival *a)
 {
-    struct slot slot = {.shape = (uint16_t)a->type, .flags = (uint16_t)a->relation,
-                        .time_ns = (uint64_t)a->time_ns + 1000, .line_a = a->at.line,
+    struct slot slot = {.shape = (uint16_t)a->type,
+                        .flags = (uint16_t)a->relation,
+                        .time_ns = (uint64_t)a->time_ns + 1000,
+                        .line_a = a->at.line,
                         .number_a = a->at.number};
     if (a->partner_count) {
         slot.line_b = a->partners[0].line;
@@ -121,8 +127,8 @@ static void end(struct live *live)
 
 static struct workload *some_work(unsigned seed, double late)
 {
-    struct workload_options options = {.kind = UNIFORM, .lines = LINES, .seed = seed, .late = late,
-                                       .lag = 200};
+    struct workload_options options = {
+        .kind = UNIFORM, .lines = LINES, .seed = seed, .late = late, .lag = 200};
     return workload_new(&options);
 }
 
@@ -259,10 +265,11 @@ static void write_file(const char *file, const uint8_t *bytes, size_t size)
 /* Looks at everything that a damaged run can be asked, and that no answer is wrong. */
 static void look_at_all(const struct run *run, const struct run *whole)
 {
-    const struct question *all[] = {&question_dump, &question_waits, &question_stat, &question_window};
+    const struct question *all[] = {&question_dump, &question_waits, &question_stat,
+                                    &question_window};
     struct out body = {0};
-    struct window_request request = {.anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -20,
-                                     .columns = 40, .fold = true};
+    struct window_request request = {
+        .anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -20, .columns = 40, .fold = true};
     for (size_t i = 0; i < 4; i++) {
         body = (struct out){0};
         if (all[i] == &question_window)
@@ -288,7 +295,8 @@ static void cut_anywhere_it_opens_or_says_why(void **state)
             continue;
         }
         if (cut < size - 200)
-            assert_true(run->damage || run->unfinished || /* or nothing that belongs to it was cut off */
+            assert_true(run->damage ||
+                        run->unfinished || /* or nothing that belongs to it was cut off */
                         order_figures(run->order).events == order_figures(whole->order).events);
         look_at_all(run, whole);
         run_free(run);
@@ -331,9 +339,11 @@ static void kept_up_to_a_size_it_forgets_the_oldest(void **state)
         tell_event(&live, &h.arrivals[0]);
     }
     assert_true(order_first(live.run->order) > 0);
-    assert_int_equal(order_compare(live.run->order, (struct ref){1, 1}, (struct ref){1, 2}), ORDER_UNKNOWN);
+    assert_int_equal(order_compare(live.run->order, (struct ref){1, 1}, (struct ref){1, 2}),
+                     ORDER_UNKNOWN);
     struct run *run = open_run(other);
-    while (order_first(run->order) != order_first(live.run->order)) { /* what began with forgetting is not written yet */
+    while (order_first(run->order) !=
+           order_first(live.run->order)) { /* what began with forgetting is not written yet */
         run_free(run);
         while (!saving_go_on(live.run, (struct share){0}))
             ;
@@ -377,7 +387,9 @@ static void look_and_make_room(struct live *live)
     times_full++;
     assert_holds_all(live);
     for (int i = 0; i < 3; i++) { /* it stays as it is, however often it is tried */
-        tracefile_append(live->run->trace, (struct chunk){.kind = CHUNK_END, .size = 5000, .data = (uint8_t[5000]){0}});
+        tracefile_append(
+            live->run->trace,
+            (struct chunk){.kind = CHUNK_END, .size = 5000, .data = (uint8_t[5000]){0}});
         assert_false(tracefile_flush(live->run->trace));
     }
     assert_holds_all(live);

@@ -37,8 +37,8 @@ static struct run *random_run(unsigned seed, uint32_t lines, uint32_t steps)
     for (uint32_t i = 0; i < steps; i++) {
         uint32_t a = 1 + execution_random(&random, lines), b = 1 + execution_random(&random, lines);
         uint32_t what = execution_random(&random, 12);
-        struct arrival x = {.thread = a, .type = 1 + execution_random(&random, 3), .about = b,
-                            .time_ns = i};
+        struct arrival x = {
+            .thread = a, .type = 1 + execution_random(&random, 3), .about = b, .time_ns = i};
         if (what == 11) {
             order_lost(run->order, a, numbers[a] + 1, 3);
             numbers[a] += 3;
@@ -94,7 +94,8 @@ static void view(struct viewed *v, const struct run *run, struct window_request 
         unsigned type;
         size_t length;
         const char *error;
-        assert_int_equal(frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error), 1);
+        assert_int_equal(frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error),
+                         1);
         struct in in = in_from(out.data + at + MESSAGE_FRAME_BYTES, length);
         struct answer answer;
         if (type == MESSAGE_ANSWER) {
@@ -160,10 +161,11 @@ static void no_label_meets_anything(void **state)
         struct run *run = random_run(n + 1, lines, lines == 300 ? 600 : 200);
         uint64_t count = order_count(run->order);
         struct viewed v;
-        view(&v, run, (struct window_request){.anchor = ANCHOR_POSITION,
-                                              .position = execution_random(&random, (uint32_t)count),
-                                              .from = (int32_t)execution_random(&random, 40) - 20,
-                                              .columns = 1 + execution_random(&random, 60)});
+        view(&v, run,
+             (struct window_request){.anchor = ANCHOR_POSITION,
+                                     .position = execution_random(&random, (uint32_t)count),
+                                     .from = (int32_t)execution_random(&random, 40) - 20,
+                                     .columns = 1 + execution_random(&random, 60)});
         struct scene *s = scene_build(&v.window, &v.book, &(struct scene_options){0});
         for (uint32_t i = 0; i < s->text_count; i++) {
             struct box text = of_text(&s->texts[i]);
@@ -175,7 +177,8 @@ static void no_label_meets_anything(void **state)
                     fail_msg("window %u: \"%s\" meets an arrow head", n, s->texts[i].text);
             for (uint32_t k = 0; k < i; k++)
                 if (meet(text, of_text(&s->texts[k])))
-                    fail_msg("window %u: \"%s\" meets \"%s\"", n, s->texts[i].text, s->texts[k].text);
+                    fail_msg("window %u: \"%s\" meets \"%s\"", n, s->texts[i].text,
+                             s->texts[k].text);
         }
         scene_free(s);
         view_free(&v);
@@ -222,12 +225,17 @@ static void an_edge_is_an_anchor(void **state)
             moves[i] = (struct shown_move){row->line, true, (int64_t)row->left};
             moves[i].events += right ? (int64_t)shown_of(&v.window, row->line) : 0;
         }
-        view(&again, run, (struct window_request){
-            .anchor = ANCHOR_POSITION, .position = right ? greatest : least, .columns = r.columns,
-            .from = right ? -(int32_t)r.columns : 0, .moves = moves, .move_count = v.window.row_count});
+        view(&again, run,
+             (struct window_request){.anchor = ANCHOR_POSITION,
+                                     .position = right ? greatest : least,
+                                     .columns = r.columns,
+                                     .from = right ? -(int32_t)r.columns : 0,
+                                     .moves = moves,
+                                     .move_count = v.window.row_count});
         if (v.window.event_count) {
             if (again.window.event_count != v.window.event_count)
-                fail_msg("case %u: %u events, not %u", n, again.window.event_count, v.window.event_count);
+                fail_msg("case %u: %u events, not %u", n, again.window.event_count,
+                         v.window.event_count);
             for (uint32_t i = 0; i < v.window.event_count; i++) {
                 assert_true(ref_equal(again.window.events[i].at, v.window.events[i].at));
                 assert_int_equal(again.window.events[i].column - again.window.from,
@@ -255,12 +263,17 @@ static void order_through_hidden_lines_is_order(void **state)
         for (uint32_t line = 1; line <= 12; line++)
             if (n % 10 == 0 || execution_random(&random, 2))
                 rows[count++] = line;
-        view(&v, run, (struct window_request){.anchor = ANCHOR_START, .columns = 100, .rows = rows,
-                                              .joined = calloc(12, 1), .row_count = count});
+        view(&v, run,
+             (struct window_request){.anchor = ANCHOR_START,
+                                     .columns = 100,
+                                     .rows = rows,
+                                     .joined = calloc(12, 1),
+                                     .row_count = count});
         if (n % 10 == 0)
             assert_int_equal(v.window.via_count, 0);
         for (uint32_t i = 0; count && i < v.window.via_count; i++)
-            assert_int_equal(order_compare(run->order, v.window.vias[i].from, v.window.vias[i].to), ORDER_BEFORE);
+            assert_int_equal(order_compare(run->order, v.window.vias[i].from, v.window.vias[i].to),
+                             ORDER_BEFORE);
         found += v.window.via_count;
         view_free(&v);
         run_free(run);
@@ -317,9 +330,10 @@ static void scenes_are_as_they_were(void **state)
     static const struct {
         const char *name;
         struct window_request request;
-    } cases[] = {{"random-start", {.anchor = ANCHOR_START, .columns = 30}},
-                 {"random-end", {.anchor = ANCHOR_END, .from = -20, .columns = 20}},
-                 {"random-middle", {.anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -8, .columns = 16}}};
+    } cases[] = {
+        {"random-start", {.anchor = ANCHOR_START, .columns = 30}},
+        {"random-end", {.anchor = ANCHOR_END, .from = -20, .columns = 20}},
+        {"random-middle", {.anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -8, .columns = 16}}};
     struct run *run = random_run(4, 5, 60);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct viewed v;

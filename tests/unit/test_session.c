@@ -43,7 +43,8 @@ static void compound_records_expand_in_thread_order(void **state)
     assert_int_equal(f.events, 9);
     assert_int_equal(f.contradictions + f.pending, 0);
     assert_int_equal(order_compare(run->order, (struct ref){1, 1}, (struct ref){2, 1}), ORDER_SAME);
-    assert_int_equal(order_compare(run->order, (struct ref){2, 3}, (struct ref){1, 2}), ORDER_AFTER);
+    assert_int_equal(order_compare(run->order, (struct ref){2, 3}, (struct ref){1, 2}),
+                     ORDER_AFTER);
     session_hangup(session);
     run_free(run);
 }
@@ -57,8 +58,12 @@ static void what_waits_has_a_limit(void **state)
     test_program(tell, NULL, 1);
     assert_false(run_waits_too_much(run));
     for (uint64_t i = 0; i < 5001; i++) {
-        struct slot receive = {.shape = 1, .flags = RELATION_RECEIVE | SLOT_KEYED, .line_a = 1, .number_a = i + 3,
-                               .number_b = i, .key = 7};
+        struct slot receive = {.shape = 1,
+                               .flags = RELATION_RECEIVE | SLOT_KEYED,
+                               .line_a = 1,
+                               .number_a = i + 3,
+                               .number_b = i,
+                               .key = 7};
         assert_true(session_slots(session, 1, &receive, 1, &error));
     }
     assert_true(run_waits_too_much(run));
@@ -98,14 +103,16 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     struct run *run = begin();
     const char *error;
     test_program(tell, NULL, 1);
-    struct slot early[] = {{.shape = 1, .line_a = 7, .number_a = 1}, {.shape = 1, .line_a = 1, .number_a = 3}};
+    struct slot early[] = {{.shape = 1, .line_a = 7, .number_a = 1},
+                           {.shape = 1, .line_a = 1, .number_a = 3}};
     assert_true(session_slots(session, 1, early, 2, &error));
     assert_int_equal(order_figures(run->order).events, 3); /* both wait: they are one thread's */
     struct out out = {0};
     put_test_line(&out, 7, "monitor", "late");
     tell(NULL, MESSAGE_LINE, 2, out.data, out.size);
     assert_int_equal(order_figures(run->order).events, 5);
-    assert_int_equal(order_compare(run->order, (struct ref){3, 1}, (struct ref){1, 3}), ORDER_BEFORE);
+    assert_int_equal(order_compare(run->order, (struct ref){3, 1}, (struct ref){1, 3}),
+                     ORDER_BEFORE);
     out_free(&out);
     session_hangup(session);
     run_free(run);
@@ -147,7 +154,8 @@ static void ended_threads_are_forgotten(void **state)
     out.size = 0;
     put_test_line(&out, 8, "task", "long");
     tell(NULL, MESSAGE_LINE, 1, out.data, out.size);
-    struct slot end = {.shape = 1, .line_a = 7, .number_a = 1}, other = {.shape = 1, .line_a = 8, .number_a = 1},
+    struct slot end = {.shape = 1, .line_a = 7, .number_a = 1},
+                other = {.shape = 1, .line_a = 8, .number_a = 1},
                 close = {.shape = 1, .flags = SLOT_CLOSES, .line_a = 7, .number_a = 2},
                 late = {.shape = 1, .line_a = 2, .number_a = 2};
     assert_true(session_slots(session, 7, &end, 1, &error));
@@ -161,8 +169,9 @@ static void ended_threads_are_forgotten(void **state)
     assert_null(map_get(&session->threads, 7, 0));
     assert_non_null(map_get(&session->threads, 8, 0));
     assert_true(session_slots(session, 7, &late, 1, &error));
-    assert_int_equal(order_compare(run->order, (struct ref){session_line(session, 7), 1}, (struct ref){2, 2}),
-                     ORDER_BEFORE);
+    assert_int_equal(
+        order_compare(run->order, (struct ref){session_line(session, 7), 1}, (struct ref){2, 2}),
+        ORDER_BEFORE);
     out_free(&out);
     session_hangup(session);
     run_free(run);
@@ -171,8 +180,8 @@ static void ended_threads_are_forgotten(void **state)
 /* A control in a queue: a slot and its body. */
 static size_t put_control(struct slot *slots, unsigned message, struct out *body)
 {
-    slots[0] = (struct slot){.shape = SHAPE_CONTROL, .flags = (uint16_t)message,
-                             .payload_bytes = (uint32_t)body->size};
+    slots[0] = (struct slot){
+        .shape = SHAPE_CONTROL, .flags = (uint16_t)message, .payload_bytes = (uint32_t)body->size};
     memcpy(slots + 1, body->data, body->size);
     size_t count = 1 + slot_follow((uint32_t)body->size);
     out_free(body);
@@ -190,8 +199,8 @@ static void shapes_and_types_wait_for_the_types_that_they_name(void **state)
     struct out body = {0};
     put_told_shape(&body, &(struct told_shape){SHAPE_COMPOUND + 40, 1, {{90, 91, 0}}});
     size_t n = put_control(slots, MESSAGE_SHAPE, &body);
-    slots[n++] = (struct slot){.shape = SHAPE_COMPOUND + 40, .line_a = 1, .number_a = 3, .line_b = 2,
-                               .number_b = 2};
+    slots[n++] = (struct slot){
+        .shape = SHAPE_COMPOUND + 40, .line_a = 1, .number_a = 3, .line_b = 2, .number_b = 2};
     uint64_t before = order_figures(run->order).events;
     assert_true(session_slots(session, 1, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before);
@@ -204,7 +213,8 @@ static void shapes_and_types_wait_for_the_types_that_they_name(void **state)
     n = put_control(slots, MESSAGE_TYPE, &body);
     assert_true(session_slots(session, 3, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before + 2);
-    assert_int_equal(order_figures(run->order).contradictions + order_figures(run->order).pending, 0);
+    assert_int_equal(order_figures(run->order).contradictions + order_figures(run->order).pending,
+                     0);
     session_hangup(session);
     run_free(run);
 }
@@ -230,13 +240,18 @@ static void nonsense_is_refused_and_what_came_before_stays(void **state)
         struct slot slot;
         const char *error;
     } cases[] = {
-        {{.shape = 1, .flags = 7, .line_a = 1, .number_a = 3}, "a slot has a relation that does not exist"},
+        {{.shape = 1, .flags = 7, .line_a = 1, .number_a = 3},
+         "a slot has a relation that does not exist"},
         {{.shape = 1, .line_a = 1, .number_a = 0}, "a slot has an impossible number"},
         {{.shape = 1, .line_a = 1, .number_a = UINT64_MAX}, "a slot has an impossible number"},
-        {{.shape = 1, .flags = RELATION_GROUP, .line_a = 1, .number_a = 3}, "a group has no members or too many"},
-        {{.shape = 1, .flags = RELATION_SYNC, .line_a = 1, .number_a = 3}, "a slot has a partner on no line"},
-        {{.shape = 1, .line_a = 1, .number_a = 3, .payload_bytes = 64}, "a slot says that more follows than there is"},
-        {{.shape = 1, .line_a = 1, .number_a = 3, .payload_bytes = UINT32_MAX}, "a slot says that more follows than there is"},
+        {{.shape = 1, .flags = RELATION_GROUP, .line_a = 1, .number_a = 3},
+         "a group has no members or too many"},
+        {{.shape = 1, .flags = RELATION_SYNC, .line_a = 1, .number_a = 3},
+         "a slot has a partner on no line"},
+        {{.shape = 1, .line_a = 1, .number_a = 3, .payload_bytes = 64},
+         "a slot says that more follows than there is"},
+        {{.shape = 1, .line_a = 1, .number_a = 3, .payload_bytes = UINT32_MAX},
+         "a slot says that more follows than there is"},
         {{.shape = 0, .flags = 99}, "is no message of a program"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -266,16 +281,19 @@ static void slots_that_wait_are_taken_as_they_can_be(void **state)
     for (uint32_t t = 1; t <= THREADS; t++) {
         struct slot slots[EVENTS];
         for (uint32_t i = 0; i < EVENTS; i++)
-            slots[i] = (struct slot){.shape = 1, .line_a = t, .number_a = i + 1, .about = i % 2 ? 1000 + t : 0};
+            slots[i] = (struct slot){
+                .shape = 1, .line_a = t, .number_a = i + 1, .about = i % 2 ? 1000 + t : 0};
         assert_true(session_slots(session, t, slots, EVENTS, &error));
     }
-    for (uint32_t t = 1; t <= 2 * THREADS; t++) { /* its own line, then the one that its events are about */
+    for (uint32_t t = 1; t <= 2 * THREADS;
+         t++) { /* its own line, then the one that its events are about */
         out.size = 0;
         put_test_line(&out, t <= THREADS ? t : 1000 + t - THREADS, "task", "");
         assert_true(session_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
         while (!run_go_on(run, 10))
             ;
-        uint64_t all = t <= THREADS ? 0 : t - THREADS; /* of so many threads; of the others the first */
+        uint64_t all =
+            t <= THREADS ? 0 : t - THREADS; /* of so many threads; of the others the first */
         assert_int_equal(order_figures(run->order).events,
                          all * EVENTS + (t <= THREADS ? t : THREADS - all));
     }
@@ -294,7 +312,8 @@ static void a_payload_is_never_longer_than_what_there_is(void **state)
 {
     (void)state;
     struct slot slots[3] = {{.payload_bytes = 64}};
-    static const uint32_t wrong[] = {UINT32_MAX, UINT32_MAX - 62, UINT32_MAX - 63, 129, LIMIT_PAYLOAD_BYTES + 1};
+    static const uint32_t wrong[] = {UINT32_MAX, UINT32_MAX - 62, UINT32_MAX - 63, 129,
+                                     LIMIT_PAYLOAD_BYTES + 1};
     assert_int_equal(slots_next(slots, 3), 2);
     assert_int_equal(slots_next(slots, 1), 0);
     assert_int_equal(slots_next(slots, 0), 0);

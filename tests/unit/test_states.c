@@ -51,8 +51,11 @@ static bool write_one(struct journal *j)
     struct journal_room room;
     if (!tracefile_begin(j->file, sizeof bytes, false, &room))
         return false;
-    chunk_head(bytes, &(struct chunk){.kind = CHUNK_HANGUP, .session = j->written, .epoch = room.epoch,
-                                      .data = data, .size = sizeof data});
+    chunk_head(bytes, &(struct chunk){.kind = CHUNK_HANGUP,
+                                      .session = j->written,
+                                      .epoch = room.epoch,
+                                      .data = data,
+                                      .size = sizeof data});
     memcpy(bytes + CHUNK_HEAD_BYTES, data, sizeof data);
     if (!tracefile_write(j->file, bytes, sizeof bytes, false))
         return false;
@@ -69,7 +72,8 @@ static void write_some(struct journal *j, unsigned count)
 static void tell(struct journal *j, unsigned count)
 {
     for (; count && j->told < j->written; count--, j->told++) {
-        tracefile_told(j->file, j->places[j->told].epoch, j->places[j->told].end, CHUNK_HEAD_BYTES + DATA_BYTES);
+        tracefile_told(j->file, j->places[j->told].epoch, j->places[j->told].end,
+                       CHUNK_HEAD_BYTES + DATA_BYTES);
         j->numbers[j->told] = tracefile_epoch(j->file);
     }
 }
@@ -77,8 +81,11 @@ static void tell(struct journal *j, unsigned count)
 static uint32_t save_begin(struct journal *j, uint32_t oldest)
 {
     uint32_t knows = j->told;
-    assert_true(tracefile_save_begin(j->file, (struct chunk){.kind = CHUNK_THREADS, .data = (const uint8_t *)&knows,
-                                                             .size = sizeof knows}, oldest));
+    assert_true(tracefile_save_begin(j->file,
+                                     (struct chunk){.kind = CHUNK_THREADS,
+                                                    .data = (const uint8_t *)&knows,
+                                                    .size = sizeof knows},
+                                     oldest));
     j->begun = j->told;
     while (j->begun && j->numbers[j->begun - 1] >= oldest)
         j->begun--;
@@ -87,8 +94,10 @@ static uint32_t save_begin(struct journal *j, uint32_t oldest)
 
 static void save_end(struct journal *j, uint32_t knows, uint64_t part)
 {
-    assert_true(tracefile_save_end(j->file, &(struct state){.data = (const uint8_t *)&knows, .size = sizeof knows,
-                                                            .parts = &part, .part_count = 1}));
+    assert_true(tracefile_save_end(j->file, &(struct state){.data = (const uint8_t *)&knows,
+                                                            .size = sizeof knows,
+                                                            .parts = &part,
+                                                            .part_count = 1}));
     j->knows = knows;
     j->from = j->begun;
     j->number = tracefile_epoch(j->file);
@@ -174,7 +183,8 @@ static void one_that_is_given_up_changes_nothing(void **state)
     begin(&j);
     write_some(&j, 30);
     tell(&j, 10);
-    uint64_t part = tracefile_put(j.file, CHUNK_PART, "part", 4), unsaved = tracefile_unsaved(j.file);
+    uint64_t part = tracefile_put(j.file, CHUNK_PART, "part", 4),
+             unsaved = tracefile_unsaved(j.file);
     save_begin(&j, UINT32_MAX);
     assert_int_equal(tracefile_unsaved(j.file), 0);
     tell(&j, 10);
@@ -198,7 +208,8 @@ static void nothing_is_freed_that_was_not_told(void **state)
     while (j.written < CHUNKS_MOST - 100) {
         write_some(&j, (unsigned)rand() % 40);
         tell(&j, (unsigned)rand() % 45);
-        uint32_t newest = tracefile_epoch(j.file), waits = rand() % 3 ? newest + 1 : oldest + (newest - oldest) / 2;
+        uint32_t newest = tracefile_epoch(j.file),
+                 waits = rand() % 3 ? newest + 1 : oldest + (newest - oldest) / 2;
         uint32_t knows = save_begin(&j, waits);
         write_some(&j, (unsigned)rand() % 20);
         tell(&j, (unsigned)rand() % 20);

@@ -63,9 +63,11 @@ static void mistakes_are_named(void **state)
          "x.conf:3: \"include\" names \"nowhere\", which cannot be read\n"},
         {HEAD "events=({name=\"e\";thread=\"out\";});",
          "x.conf:3: \"thread\": no event brings a thread into the lines that this one takes it out of\n"},
-        {HEAD "events=({name=\"i\";thread=\"active\";},\n{name=\"e\";thread=\"out\";line_after=[\"\"];});",
+        {HEAD
+         "events=({name=\"i\";thread=\"active\";},\n{name=\"e\";thread=\"out\";line_after=[\"\"];});",
          "x.conf:4: \"thread\": the first event on a line takes a thread out that never came in\n"},
-        {HEAD "events=({name=\"e\";shap=1;},\n{name=\"f\";filled=\"no\";on=[\"q\"];},\n{name=\"f\";on=[\"q\"];});",
+        {HEAD
+         "events=({name=\"e\";shap=1;},\n{name=\"f\";filled=\"no\";on=[\"q\"];},\n{name=\"f\";on=[\"q\"];});",
          "x.conf:3: unknown key \"shap\": did you mean \"shape\"?\n"
          "x.conf:4: \"filled\" must be true or false\n"
          "x.conf:4: \"on\" names the kind \"q\", which does not exist\n"
@@ -73,7 +75,8 @@ static void mistakes_are_named(void **state)
          "x.conf:5: the type \"f\" stands already in line 4\n"},
         {HEAD "events=();clusters=({name=\"c\";kind=\"k\";},\n{name=\"c\";match=\"*\";});",
          "x.conf:4: the cluster \"c\" stands twice\n"},
-        {"versio=1;" HEAD "events=();", "x.conf:1: unknown key \"versio\": did you mean \"version\"?\n"},
+        {"versio=1;" HEAD "events=();",
+         "x.conf:1: unknown key \"versio\": did you mean \"version\"?\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool good;
@@ -112,7 +115,8 @@ static void the_entry_that_fits_best_is_found(void **state)
     const struct target_event *e = target_event(target, "monitor", "enter", RELATION_SYNC);
     assert_non_null(e);
     assert_int_equal(e->presence, PRESENCE_AWAY);
-    assert_int_equal(target_event(target, "monitor", "enter", RELATION_NONE)->presence, PRESENCE_ACTIVE);
+    assert_int_equal(target_event(target, "monitor", "enter", RELATION_NONE)->presence,
+                     PRESENCE_ACTIVE);
     assert_int_equal(target_event(target, "task", "enter", RELATION_SYNC)->presence, PRESENCE_OUT);
     assert_null(target_event(target, "task", "no such type", RELATION_NONE));
     target_free(target);
@@ -152,8 +156,8 @@ static int drop_folder(void **state)
     return 0;
 }
 
-static const char base[] =
-    HEAD "events=({name=\"e\";label=\"E\";colour=\"#ff0000\";thread=\"active\";},\n"
+static const char base[] = HEAD
+    "events=({name=\"e\";label=\"E\";colour=\"#ff0000\";thread=\"active\";},\n"
     "{name=\"e\";on=[\"k\"];label=\"on k\";},\n{name=\"f\";shape=\"square\";line_after=[\"e\"];});\n"
     "clusters=({name=\"c\";kind=\"k\";});";
 
@@ -177,9 +181,10 @@ static void a_layer_changes_what_it_names(void **state)
     (void)state;
     char *said;
     put("base.conf", base);
-    put("layer.conf", "name=\"x\"; include=\"base\";\nkinds=({name=\"k\";letter=\"L\";});\n"
-                      "events=({name=\"e\";colour=\"#0000ff\";},{name=\"f\";on=[\"k\"];label=\"F\";},\n"
-                      "{name=\"g\";});clusters=({name=\"c\";match=\"*\";});");
+    put("layer.conf",
+        "name=\"x\"; include=\"base\";\nkinds=({name=\"k\";letter=\"L\";});\n"
+        "events=({name=\"e\";colour=\"#0000ff\";},{name=\"f\";on=[\"k\"];label=\"F\";},\n"
+        "{name=\"g\";});clusters=({name=\"c\";match=\"*\";});");
     struct target *t = load("layer.conf", &said);
     assert_string_equal(said, "");
     assert_non_null(t);
@@ -221,7 +226,8 @@ static void mistakes_name_the_file_that_has_them(void **state)
             fail_msg("not said: %s\nsaid:\n%s", one, said);
     }
     free(said);
-    put("base.conf", "name=\"x\"; include=\"layer\"; kinds=(); events=();"); /* each includes the other */
+    put("base.conf",
+        "name=\"x\"; include=\"layer\"; kinds=(); events=();"); /* each includes the other */
     assert_null(load("layer.conf", &said));
     assert_non_null(strstr(said, "base.conf:1: \"include\" names \"layer\", which cannot be read"));
     free(said);
@@ -234,12 +240,16 @@ static const struct target_kind *odd_is_sorted(const void *context, uint32_t lin
     return line == 9 ? NULL : line % 2 ? &sorted : &plain;
 }
 
-static const char *names_of(const void *context, uint32_t line) { return ((const char *const *)context)[line]; }
+static const char *names_of(const void *context, uint32_t line)
+{
+    return ((const char *const *)context)[line];
+}
 
 static void lines_of_sorted_kinds_stand_by_name(void **state)
 {
     (void)state;
-    const char *const names[] = {"", "rank 10", "b", "rank 2", "a", "rank 1", "x", "rank 2", "y", "rank 0"};
+    const char *const names[] = {"",       "rank 10", "b",      "rank 2", "a",
+                                 "rank 1", "x",       "rank 2", "y",      "rank 0"};
     uint32_t lines[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, wanted[] = {5, 2, 3, 4, 7, 6, 1, 8, 9};
     target_sort(lines, 9, &(struct target_lines){names, odd_is_sorted, names_of});
     assert_memory_equal(lines, wanted, sizeof wanted);

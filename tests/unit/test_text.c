@@ -19,16 +19,29 @@ static void what_is_fit_stays_and_the_rest_is_marked(void **state)
         {"del\x7f", "del␡", "del␡"},
         {"latin\xe9", "latin\xef\xbf\xbd", "latin\xef\xbf\xbd"},
         {"cut \xe6\x97", "cut \xef\xbf\xbd\xef\xbf\xbd", "cut \xef\xbf\xbd\xef\xbf\xbd"},
-        {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd"},                 /* too long for U+0000 */
-        {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* a surrogate */
+        {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd",
+         "\xef\xbf\xbd\xef\xbf\xbd"},                 /* too long for U+0000 */
+        {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+         "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* a surrogate */
         {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
          "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* above U+10FFFF */
-        {"c1 \xc2\x9b" "31m", "c1 \xef\xbf\xbd" "31m", "c1 \xef\xbf\xbd" "31m"},
-        {"turned \xe2\x80\xae" "txt", "turned \xef\xbf\xbd" "txt", "turned \xef\xbf\xbd" "txt"},
+        {"c1 \xc2\x9b"
+         "31m",
+         "c1 \xef\xbf\xbd"
+         "31m",
+         "c1 \xef\xbf\xbd"
+         "31m"},
+        {"turned \xe2\x80\xae"
+         "txt",
+         "turned \xef\xbf\xbd"
+         "txt",
+         "turned \xef\xbf\xbd"
+         "txt"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *name = text_readable(cases[i].from, SIZE_MAX, false);
-        char *note = text_readable(cases[i].from, SIZE_MAX, true), *again = text_readable(note, SIZE_MAX, true);
+        char *note = text_readable(cases[i].from, SIZE_MAX, true),
+             *again = text_readable(note, SIZE_MAX, true);
         assert_string_equal(name, cases[i].name);
         assert_string_equal(note, cases[i].note);
         assert_string_equal(again, note);

@@ -64,8 +64,8 @@ static void this_machine(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(between_readings), cmocka_unit_test(never_backwards),
-        cmocka_unit_test(nonsense), cmocka_unit_test(this_machine)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(between_readings),
+                                       cmocka_unit_test(never_backwards),
+                                       cmocka_unit_test(nonsense), cmocka_unit_test(this_machine)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,11 @@
 
 static struct session *begin(struct run *run, uint32_t number, const char *host)
 {
-    struct hello hello = {.version = 1, .role = ROLE_PROGRAM, .run = strdup("test@1"),
-                          .environment = strdup("pthread"), .path = strdup("/bin/x"),
+    struct hello hello = {.version = 1,
+                          .role = ROLE_PROGRAM,
+                          .run = strdup("test@1"),
+                          .environment = strdup("pthread"),
+                          .path = strdup("/bin/x"),
                           .host = strdup(host)};
     struct session *session = session_new(run, number, &hello);
     struct out out = {0};
@@ -43,8 +46,11 @@ static uint64_t shown(unsigned host, uint64_t ns) { return host ? ns + APART_NS 
 static void tell(struct session *session, unsigned host, unsigned number, bool sends, uint64_t ns)
 {
     const char *error;
-    struct slot slot = {.shape = sends ? 1 : 2, .flags = sends ? RELATION_SEND : RELATION_RECEIVE,
-                        .time_ns = shown(host, ns), .line_a = host + 1, .number_a = number};
+    struct slot slot = {.shape = sends ? 1 : 2,
+                        .flags = sends ? RELATION_SEND : RELATION_RECEIVE,
+                        .time_ns = shown(host, ns),
+                        .line_a = host + 1,
+                        .number_a = number};
     if (!sends) {
         slot.line_b = 2 - host;
         slot.number_b = number;
@@ -66,7 +72,8 @@ static void two_clocks_become_one(void **state)
         tell(sessions[1 - from], 1 - from, i, false, at + LATENCY_NS + i * 7919 % 100000);
     }
     assert_int_equal(order_figures(run->order).events, 2 * ROUNDS);
-    assert_int_equal(order_figures(run->order).contradictions + order_figures(run->order).pending, 0);
+    assert_int_equal(order_figures(run->order).contradictions + order_figures(run->order).pending,
+                     0);
     for (unsigned i = 1; i <= ROUNDS; i++)
         for (uint32_t host = 0; host < 2; host++) {
             uint64_t position = order_position(run->order, (struct ref){host + 1, i});
@@ -74,7 +81,8 @@ static void two_clocks_become_one(void **state)
             bool sends = e.relation == RELATION_SEND;
             int64_t real = 10000000ll * i + (sends ? 0 : LATENCY_NS + i * 7919 % 100000);
             int64_t error = times_fitted(run, position) - real;
-            assert_true(error > -40000 && error < 40000); /* of a second, with what latencies hide */
+            assert_true(error > -40000 &&
+                        error < 40000); /* of a second, with what latencies hide */
             if (!sends)
                 assert_true(times_fitted(run, position) >
                             times_fitted(run, order_edge(run->order, position, 0)));
@@ -92,9 +100,15 @@ static void times_are_repaired_to_agree_with_the_order(void **state)
     struct session *session = begin(run, 0, "here");
     know(session, 2);
     const char *error;
-    struct slot slots[2] = {{.shape = 1, .flags = RELATION_SEND, .time_ns = 5000, .line_a = 1, .number_a = 1},
-                            {.shape = 2, .flags = RELATION_RECEIVE, .time_ns = 1000, .line_a = 2,
-                             .number_a = 1, .line_b = 1, .number_b = 1}}; /* before it was sent */
+    struct slot slots[2] = {
+        {.shape = 1, .flags = RELATION_SEND, .time_ns = 5000, .line_a = 1, .number_a = 1},
+        {.shape = 2,
+         .flags = RELATION_RECEIVE,
+         .time_ns = 1000,
+         .line_a = 2,
+         .number_a = 1,
+         .line_b = 1,
+         .number_b = 1}}; /* before it was sent */
     assert_true(session_slots(session, 1, &slots[0], 1, &error));
     assert_true(session_slots(session, 2, &slots[1], 1, &error));
     struct times *times = times_new(run, 0, 100);

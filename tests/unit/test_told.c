@@ -27,9 +27,17 @@ static void a_line_comes_back_as_it_was_told(void **state)
 
 static void a_hello_comes_back_with_its_arguments(void **state)
 {
-    struct told_hello told = {.role = ROLE_PROGRAM, .run = text_of("r"), .environment = text_of("pthread"),
-                              .path = text_of("/bin/x"), .host = text_of("h"), .pid = 5, .instance = 6,
-                              .clock_ns = 7, .wall_ns = 8, .argument_count = 2}, got;
+    struct told_hello told = {.role = ROLE_PROGRAM,
+                              .run = text_of("r"),
+                              .environment = text_of("pthread"),
+                              .path = text_of("/bin/x"),
+                              .host = text_of("h"),
+                              .pid = 5,
+                              .instance = 6,
+                              .clock_ns = 7,
+                              .wall_ns = 8,
+                              .argument_count = 2},
+                      got;
     struct out out = {0};
     put_told_hello(&out, &told);
     put_told_argument(&out, text_of("x"));
@@ -50,9 +58,9 @@ static void a_hello_comes_back_with_its_arguments(void **state)
 static unsigned put_message(struct out *out, unsigned number)
 {
     switch (number) {
-#define CASE(n, type, ...)                                                                             \
-    case n:                                                                                            \
-        put_told_##type(out, &(struct told_##type){__VA_ARGS__});                                      \
+#define CASE(n, type, ...)                                                                         \
+    case n:                                                                                        \
+        put_told_##type(out, &(struct told_##type){__VA_ARGS__});                                  \
         break
         CASE(0, line, 1, 2, 3, 1, 5, 6, text_of("task"), text_of("t"));
         CASE(1, module, 1, 2, 3, text_of("0123"), text_of("/lib/x.so"));
@@ -76,10 +84,10 @@ static unsigned put_message(struct out *out, unsigned number)
 static bool get_message(struct in *in, unsigned number)
 {
     switch (number) {
-#define CASE(n, type)                                                                                  \
-    case n: {                                                                                          \
-        struct told_##type told;                                                                       \
-        return get_told_##type(in, &told);                                                             \
+#define CASE(n, type)                                                                              \
+    case n: {                                                                                      \
+        struct told_##type told;                                                                   \
+        return get_told_##type(in, &told);                                                         \
     }
         CASE(0, line)
         CASE(1, module)

@@ -19,8 +19,10 @@ static char path[64], other[64];
 
 static void append(void *context, unsigned type, uint32_t thread, const void *data, size_t size)
 {
-    tracefile_append(context, (struct chunk){.kind = (uint16_t)type, .thread = thread, .data = data,
-                                           .size = (uint32_t)size});
+    tracefile_append(context, (struct chunk){.kind = (uint16_t)type,
+                                             .thread = thread,
+                                             .data = data,
+                                             .size = (uint32_t)size});
 }
 
 static int write_trace(void **state)
@@ -85,7 +87,8 @@ static void a_whole_file_gives_the_whole_run(void **state)
     assert_false(run->unfinished);
     assert_string_equal(run->name, "test");
     assert_int_equal(order_compare(run->order, (struct ref){1, 1}, (struct ref){2, 1}), ORDER_SAME);
-    assert_int_equal(order_compare(run->order, (struct ref){2, 1}, (struct ref){1, 40}), ORDER_BEFORE);
+    assert_int_equal(order_compare(run->order, (struct ref){2, 1}, (struct ref){1, 40}),
+                     ORDER_BEFORE);
     run_free(run);
 }
 
@@ -142,7 +145,10 @@ static void a_file_that_is_no_trace_is_refused(void **state)
 {
     (void)state;
     const char *why = NULL;
-    write_other((const uint8_t *)"#!/bin/sh\necho hello, this is a shell script and no trace at all, really\n", 74);
+    write_other(
+        (const uint8_t
+             *)"#!/bin/sh\necho hello, this is a shell script and no trace at all, really\n",
+        74);
     assert_null(replay(other, &why));
     assert_string_equal(why, "this is no Poet trace file");
     assert_null(replay("/nonexistent", &why));

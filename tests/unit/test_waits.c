@@ -20,11 +20,15 @@ static struct run *run_of(const uint32_t *next, uint32_t count)
         assert_int_equal(run_line(run, 1, i, "task", false, (struct run_line){0}), i);
     uint32_t runs = run_type(run, "runs"), join = run_type(run, "join");
     for (uint32_t i = 0; i < count; i++)
-        order_accept(run->order, &(struct arrival){.at = {i + 1, 1}, .thread = i + 1, .type = runs});
+        order_accept(run->order,
+                     &(struct arrival){.at = {i + 1, 1}, .thread = i + 1, .type = runs});
     for (uint32_t i = 0; i < count; i++)
         if (next[i])
-            order_accept(run->order, &(struct arrival){.at = {i + 1, 2}, .thread = i + 1, .type = join,
-                                                       .about = next[i], .time_ns = count - i});
+            order_accept(run->order, &(struct arrival){.at = {i + 1, 2},
+                                                       .thread = i + 1,
+                                                       .type = join,
+                                                       .about = next[i],
+                                                       .time_ns = count - i});
     return run;
 }
 
@@ -53,7 +57,8 @@ static void check(const uint32_t *next, uint64_t budget)
         if (answer.part == PART_WAIT) {
             struct shown_wait w;
             get_wait(&in, &w);
-            assert_true(in_done(&in) && w.about == next[w.thread - 1] && w.event.at.line == w.thread);
+            assert_true(in_done(&in) && w.about == next[w.thread - 1] &&
+                        w.event.at.line == w.thread);
             assert_true(w.event.time_ns >= before); /* the longest first */
             before = w.event.time_ns;
             waits++;

@@ -83,10 +83,10 @@ static void make(struct workload *w)
 /* By clocks alone. */
 static enum precedence by_clocks(const struct told *a, const struct told *b)
 {
-    return a->point == b->point                       ? ORDER_SAME
-           : b->clock[a->task] >= a->step  ? ORDER_BEFORE
-           : a->clock[b->task] >= b->step  ? ORDER_AFTER
-                                                  : ORDER_CONCURRENT;
+    return a->point == b->point           ? ORDER_SAME
+           : b->clock[a->task] >= a->step ? ORDER_BEFORE
+           : a->clock[b->task] >= b->step ? ORDER_AFTER
+                                          : ORDER_CONCURRENT;
 }
 
 /* Feeds them in another order: each is held back by a random while. */
@@ -162,7 +162,8 @@ static void every_kind_answers_as_its_clocks_do(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 120; seed++) {
-        struct workload_options options = {.kind = seed % WORKLOADS, .seed = seed,
+        struct workload_options options = {.kind = seed % WORKLOADS,
+                                           .seed = seed,
                                            .lines = 10 + seed * 37 % (LINES_MAX - 9),
                                            .overtaking = seed % 4 > 1};
         struct workload *w = workload_new(&options);
@@ -170,8 +171,8 @@ static void every_kind_answers_as_its_clocks_do(void **state)
         struct order *order = feed(w, seed);
         struct order_figures f = order_figures(order);
         if (f.pending || f.contradictions || f.events != told_count)
-            fail_msg("%s, seed %u: %llu pending, %llu contradictions", workload_names[options.kind], seed,
-                     (unsigned long long)f.pending, (unsigned long long)f.contradictions);
+            fail_msg("%s, seed %u: %llu pending, %llu contradictions", workload_names[options.kind],
+                     seed, (unsigned long long)f.pending, (unsigned long long)f.contradictions);
         compare_all(order, seed);
         order_free(order);
         workload_free(w);
@@ -183,8 +184,8 @@ static void what_is_late_comes_in_its_place(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 12; seed++) {
-        struct workload_options options = {.kind = seed % WORKLOADS, .seed = seed, .lines = 100,
-                                           .late = 0.1, .lag = 20000};
+        struct workload_options options = {
+            .kind = seed % WORKLOADS, .seed = seed, .lines = 100, .late = 0.1, .lag = 20000};
         struct workload *w = workload_new(&options);
         struct order *order = order_new();
         struct happening h;

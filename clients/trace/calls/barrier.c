@@ -53,7 +53,9 @@ static struct rounds *rounds_new(unsigned size)
     if (!r)
         r = arena_take(sizeof *r);
     if (r)
-        *r = (struct rounds){.keepers = 1, .size = size, .owner = getpid(),
+        *r = (struct rounds){.keepers = 1,
+                             .size = size,
+                             .owner = getpid(),
                              .serial = atomic_fetch_add(&next_serial, 1)};
     return r;
 }
@@ -111,25 +113,28 @@ static struct line *own_place(struct thread *t)
     return top && top->object && top->object->kind == OBJECT_RWLOCK ? t->own : place;
 }
 
-static void passed(struct thread *t, struct line *barrier, struct rounds *r, uint64_t round, bool sure,
-                   uintptr_t site)
+static void passed(struct thread *t, struct line *barrier, struct rounds *r, uint64_t round,
+                   bool sure, uintptr_t site)
 {
-    static const char text[] = "who else passed with it is not known: other threads use the barrier, too";
+    static const char text[] =
+        "who else passed with it is not known: other threads use the barrier, too";
     bool group = sure && r->size > 1;
-    record_write(t, &(struct record){
-        .shape = TYPE_PASSED,
-        .flags = (uint16_t)(group ? RELATION_GROUP | SLOT_KEYED
-                            : sure ? 0
-                                   : SLOT_TEXT | SLOT_DOUBT(UNSEEN_BARRIER)),
-        .a = own_place(t),
-        .take_a = 1,
-        .about = atomic_load(&barrier->index),
-        .site = site,
-        .key = group ? instance ^ 0xba77135ba77135 : 0,
-        .partner = {0, group ? r->serial << 40 | (round & 0xffffffffffu) : 0},
-        .count = group ? r->size : 0,
-        .payload = text,
-        .payload_bytes = sure ? 0 : sizeof text - 1}, NULL);
+    record_write(
+        t,
+        &(struct record){.shape = TYPE_PASSED,
+                         .flags = (uint16_t)(group  ? RELATION_GROUP | SLOT_KEYED
+                                             : sure ? 0
+                                                    : SLOT_TEXT | SLOT_DOUBT(UNSEEN_BARRIER)),
+                         .a = own_place(t),
+                         .take_a = 1,
+                         .about = atomic_load(&barrier->index),
+                         .site = site,
+                         .key = group ? instance ^ 0xba77135ba77135 : 0,
+                         .partner = {0, group ? r->serial << 40 | (round & 0xffffffffffu) : 0},
+                         .count = group ? r->size : 0,
+                         .payload = text,
+                         .payload_bytes = sure ? 0 : sizeof text - 1},
+        NULL);
     note_recorded();
 }
 

@@ -41,10 +41,14 @@ static void acted(void *unused)
     struct cancel cancel = task->cancel;
     latch_give(&task->binding);
     bool certain = cancel.by && !cancel.several && cancel.life == t->life && cancel.at.line;
-    record_write(t, &(struct record){
-        .shape = TYPE_CANCELLED,
-        .flags = certain ? (uint16_t)RELATION_RECEIVE : SLOT_DOUBT(UNSEEN_SIGNAL),
-        .a = thread_place(t), .take_a = 1, .partner = certain ? cancel.at : (struct ref){0, 0}}, NULL);
+    record_write(
+        t,
+        &(struct record){.shape = TYPE_CANCELLED,
+                         .flags = certain ? (uint16_t)RELATION_RECEIVE : SLOT_DOUBT(UNSEEN_SIGNAL),
+                         .a = thread_place(t),
+                         .take_a = 1,
+                         .partner = certain ? cancel.at : (struct ref){0, 0}},
+        NULL);
     errno = saved;
 }
 
@@ -76,12 +80,12 @@ static void registering(void (*call)(void *), void *buffer)
         cancel_watch(t);
 }
 
-#define REGISTERS(name, member)                                          \
-    __attribute__((visibility("default"))) void name(void *);            \
-    void name(void *buffer)                                              \
-    {                                                                    \
-        real_find();                                                     \
-        registering(real.member, buffer);                                \
+#define REGISTERS(name, member)                                                                    \
+    __attribute__((visibility("default"))) void name(void *);                                      \
+    void name(void *buffer)                                                                        \
+    {                                                                                              \
+        real_find();                                                                               \
+        registering(real.member, buffer);                                                          \
     }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
@@ -95,16 +99,23 @@ static void note(struct thread *t, struct task *task, uintptr_t site)
     int cancelling; /* it may be called while it may be cancelled at any moment */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     struct line *place = t ? thread_place(t) : NULL;
-    uint64_t number = !t ? 0 : record_write(t, &(struct record){
-        .shape = TYPE_CANCEL, .flags = RELATION_SEND, .a = place, .take_a = 1,
-        .about = line_index(&task->line), .site = site}, NULL);
+    uint64_t number = !t ? 0
+                         : record_write(t,
+                                        &(struct record){.shape = TYPE_CANCEL,
+                                                         .flags = RELATION_SEND,
+                                                         .a = place,
+                                                         .take_a = 1,
+                                                         .about = line_index(&task->line),
+                                                         .site = site},
+                                        NULL);
     latch_take(&task->binding);
     struct cancel *c = &task->cancel;
     const void *by = t ? (const void *)t->own : (const void *)task;
     if (c->by && c->by != by)
         c->several = true;
     else if (!c->by)
-        *c = (struct cancel){.by = by, .at = {number ? line_index(place) : 0, number},
+        *c = (struct cancel){.by = by,
+                             .at = {number ? line_index(place) : 0, number},
                              .life = t ? t->life : NO_LIFE};
     latch_give(&task->binding);
     if (t)

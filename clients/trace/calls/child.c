@@ -35,7 +35,7 @@ enum state {
 #define SERIAL_MASK ((UINT64_C(1) << SERIAL_BITS) - 1)
 #define STATE(state) ((uint64_t)(state) << SERIAL_BITS)
 #define STATE_OF(value) ((enum state)((value) >> SERIAL_BITS & 7))
-#define OTHERS (UINT64_C(1) << 40)  /* other threads were there, whose last events are not known */
+#define OTHERS (UINT64_C(1) << 40) /* other threads were there, whose last events are not known */
 #define FOREIGN (UINT64_C(1) << 41) /* not all of its signals come to us */
 #define PID(pid) ((uint64_t)(pid) << 42)
 #define PID_OF(value) ((pid_t)((value) >> 42))
@@ -60,9 +60,9 @@ static _Atomic uint64_t *shared(unsigned what, pid_t pid, unsigned most)
     if (!names)
         names = stat("/proc/self/ns/pid", &st) == 0 ? mix(st.st_dev, st.st_ino) | 1 : 0;
     errno = saved;
-    return names && pid > 0 ? (_Atomic uint64_t *)poet_counter(
-                                  mix(mix(names, what), (unsigned)pid % most), 1)
-                            : NULL;
+    return names && pid > 0
+               ? (_Atomic uint64_t *)poet_counter(mix(mix(names, what), (unsigned)pid % most), 1)
+               : NULL;
 }
 
 _Atomic uint64_t *child_spawning(pid_t parent) { return shared(OF_SPAWNING, parent, 256); }
@@ -80,8 +80,8 @@ static void tell(enum state state, uint64_t serial)
 {
     _Atomic uint64_t *slot = slot_of(self);
     if (slot)
-        atomic_store(slot, PID(self) | STATE(state) | serial | (roster_recorded() > 1 ? OTHERS : 0) |
-                               (has_foreign ? FOREIGN : 0));
+        atomic_store(slot, PID(self) | STATE(state) | serial |
+                               (roster_recorded() > 1 ? OTHERS : 0) | (has_foreign ? FOREIGN : 0));
 }
 
 uint64_t child_serial(void)
@@ -151,10 +151,16 @@ void child_records(void) { tell(STATE_LIVING, 0); }
 uint64_t child_message(struct thread *t, uint16_t type, uintptr_t site)
 {
     uint64_t serial = child_serial();
-    uint64_t number = record_write(t, &(struct record){
-        .shape = type, .flags = (uint16_t)(RELATION_SEND | (serial ? SLOT_KEYED : 0u)),
-        .a = thread_place(t), .take_a = 1, .site = site, .key = serial ? CHILD_KEYS : 0,
-        .partner = {0, serial}}, NULL);
+    uint64_t number = record_write(
+        t,
+        &(struct record){.shape = type,
+                         .flags = (uint16_t)(RELATION_SEND | (serial ? SLOT_KEYED : 0u)),
+                         .a = thread_place(t),
+                         .take_a = 1,
+                         .site = site,
+                         .key = serial ? CHILD_KEYS : 0,
+                         .partner = {0, serial}},
+        NULL);
     note_recorded();
     return number && !t->lost_count ? serial : 0;
 }
@@ -177,8 +183,10 @@ struct becoming child_becomes(uintptr_t site)
     if (pid == self && STATE_OF(known_of(pid)) == STATE_SILENT)
         atomic_store(b.slot, (b.before & ~STATE(7)) | STATE(STATE_EXEC));
     else if (b.slot && (pid == self ? t != NULL : site != 0))
-        atomic_store(b.slot, PID(pid) | STATE(STATE_EXEC) | (pid == self && roster_recorded() > 1 ? OTHERS : 0) |
-                                 (t ? child_message(t, pid == self ? TYPE_EXEC : TYPE_FORK, site) : 0));
+        atomic_store(b.slot,
+                     PID(pid) | STATE(STATE_EXEC) |
+                         (pid == self && roster_recorded() > 1 ? OTHERS : 0) |
+                         (t ? child_message(t, pid == self ? TYPE_EXEC : TYPE_FORK, site) : 0));
     else
         b.slot = NULL;
     b.paused = server_remote && pid == self && server_alive() && recording_here() != NULL;

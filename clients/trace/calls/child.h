@@ -15,20 +15,21 @@
 /* What an event of another thread or process was, for the event that comes after it. */
 struct origin {
     struct ref at;  /* number 0: it is not known */
-    uint64_t key;   /* 0: at is an event of this process; else its number is the second half of a key */
+    uint64_t
+        key; /* 0: at is an event of this process; else its number is the second half of a key */
     unsigned doubt; /* enum unseen: more may be before it */
 };
 
-uint64_t child_serial(void);      /* of a message between processes of the run; 0: there are none */
+uint64_t child_serial(void); /* of a message between processes of the run; 0: there are none */
 #define CHILD_KEYS 0x706f65742e6c6966u /* first half of the keys of such messages */
 void child_born(uint64_t serial); /* in a child after its fork, by the message `serial` */
 struct origin child_begins(void); /* a program begins to record: after what */
-void child_records(void);         /* so does a child of a fork, which knows after what */
-void child_ends(uintptr_t site);  /* the process is about to end: its last event */
+void child_records(void); /* so does a child of a fork, which knows after what */
+void child_ends(uintptr_t site); /* the process is about to end: its last event */
 void child_ends_at_once(uintptr_t site); /* the same, or so is a child of vfork */
-bool child_known(pid_t pid);      /* it is of the run */
-bool child_lives(pid_t pid);      /* it is of the run, records, and its signals all come to us */
-void child_is_foreign(void);      /* some of its own do not */
+bool child_known(pid_t pid); /* it is of the run */
+bool child_lives(pid_t pid); /* it is of the run, records, and its signals all come to us */
+void child_is_foreign(void); /* some of its own do not */
 /* A message to another process; its number, 0 where it could not be told. */
 uint64_t child_message(struct thread *thread, uint16_t type, uintptr_t site);
 

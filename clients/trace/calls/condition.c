@@ -126,17 +126,19 @@ static void wake(void *p)
         doubt = OTHER_PROCESS;
         cause = (struct ref){0, 0};
     }
-    record_write(t, &(struct record){
-        .shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,
-        .flags = (uint16_t)((cause.line ? RELATION_ORDER : RELATION_NONE) |
-                            (doubt ? SLOT_TEXT | SLOT_DOUBT(UNSEEN_SIGNAL) : 0)),
-        .a = w->hold.line,
-        .take_a = 1,
-        .about = atomic_load(&w->condition->line.index),
-        .site = w->site,
-        .partner = cause,
-        .payload = doubt,
-        .payload_bytes = doubt ? (uint32_t)strlen(doubt) : 0}, NULL);
+    record_write(
+        t,
+        &(struct record){.shape = timeout ? TYPE_TIMEOUT : TYPE_WAKE,
+                         .flags = (uint16_t)((cause.line ? RELATION_ORDER : RELATION_NONE) |
+                                             (doubt ? SLOT_TEXT | SLOT_DOUBT(UNSEEN_SIGNAL) : 0)),
+                         .a = w->hold.line,
+                         .take_a = 1,
+                         .about = atomic_load(&w->condition->line.index),
+                         .site = w->site,
+                         .partner = cause,
+                         .payload = doubt,
+                         .payload_bytes = doubt ? (uint32_t)strlen(doubt) : 0},
+        NULL);
     busy_end(t);
     errno = saved;
 }
@@ -145,8 +147,8 @@ static int really(pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
                   const struct timespec *ts)
 {
     return clock ? real.cond_clockwait(c, m, *clock, ts)
-           : ts    ? real.cond_timedwait(c, m, ts)
-                   : real.cond_wait(c, m);
+           : ts  ? real.cond_timedwait(c, m, ts)
+                 : real.cond_wait(c, m);
 }
 
 /* An unrecorded wait gives the mutex away and takes it back: the books only. */
@@ -242,15 +244,16 @@ static void record_signal(struct thread *t, uintptr_t site, pthread_cond_t *c, b
         return;
     int saved = errno;
     struct line *about = object_line(t, o, false), *place = thread_place(t);
-    uint64_t number = record_write(t, &(struct record){
-        .shape = TYPE_SIGNAL,
-        .flags = broadcast ? SLOT_TEXT : 0,
-        .a = place,
-        .take_a = 1,
-        .about = about ? atomic_load(&about->index) : 0,
-        .site = site,
-        .payload = "broadcast",
-        .payload_bytes = broadcast ? 9 : 0}, NULL);
+    uint64_t number = record_write(t,
+                                   &(struct record){.shape = TYPE_SIGNAL,
+                                                    .flags = broadcast ? SLOT_TEXT : 0,
+                                                    .a = place,
+                                                    .take_a = 1,
+                                                    .about = about ? atomic_load(&about->index) : 0,
+                                                    .site = site,
+                                                    .payload = "broadcast",
+                                                    .payload_bytes = broadcast ? 9 : 0},
+                                   NULL);
     signals_add(o, t->life, line_index(t->own),
                 number ? (struct ref){line_index(place), number} : (struct ref){0, 0});
     note_recorded();
@@ -279,15 +282,9 @@ int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
     return broadcast ? real.cond_broadcast(c) : real.cond_signal(c);
 }
 
-ENTRY(int, pthread_cond_signal, (pthread_cond_t * c), c)
-{
-    return follow_signal(site, c, false);
-}
+ENTRY(int, pthread_cond_signal, (pthread_cond_t * c), c) { return follow_signal(site, c, false); }
 
-ENTRY(int, pthread_cond_broadcast, (pthread_cond_t * c), c)
-{
-    return follow_signal(site, c, true);
-}
+ENTRY(int, pthread_cond_broadcast, (pthread_cond_t * c), c) { return follow_signal(site, c, true); }
 
 ENTRY(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *attributes), c,
       attributes)

@@ -88,7 +88,8 @@ static void go(struct thread *t, uint16_t shape, struct line *a, struct line *b,
 }
 
 /* The calling thread leaves one strand for another. */
-static void switch_strand(struct thread *t, struct coroutine *from, struct coroutine *to, uintptr_t site)
+static void switch_strand(struct thread *t, struct coroutine *from, struct coroutine *to,
+                          uintptr_t site)
 {
     busy_begin(t);
     struct line *here = thread_place(t);
@@ -155,9 +156,15 @@ static void ended(struct coroutine *c)
     int saved = errno;
     busy_begin(t);
     leave_line(t, c);
-    record_write(t, &(struct record){.shape = SHAPE_FINISH, .flags = SLOT_CLOSES, .a = &c->context->line,
-                                     .b = thread_place(t), .take_a = 1, .take_b = 1,
-                                     .site = (uintptr_t)c->function}, NULL);
+    record_write(t,
+                 &(struct record){.shape = SHAPE_FINISH,
+                                  .flags = SLOT_CLOSES,
+                                  .a = &c->context->line,
+                                  .b = thread_place(t),
+                                  .take_a = 1,
+                                  .take_b = 1,
+                                  .site = (uintptr_t)c->function},
+                 NULL);
     t->strand = c->waited_for ? c->resumer : NULL;
     c->waited_for = false;
     object_destroy(c->context->address, OBJECT_COROUTINE);
@@ -198,7 +205,8 @@ static struct coroutine *coroutine_at(ucontext_t *context, void (*function)(void
     return c;
 }
 
-static void make(uintptr_t site, ucontext_t *context, void (*function)(void), int count, va_list more)
+static void make(uintptr_t site, ucontext_t *context, void (*function)(void), int count,
+                 va_list more)
 {
     long words[ARGUMENTS] = {0};
     real_find();
@@ -214,12 +222,12 @@ static void make(uintptr_t site, ucontext_t *context, void (*function)(void), in
     }
     for (int i = 0; i < ARGUMENTS; i++)
         c->arguments[i] = words[i];
-    real.makecontext(context, (void (*)(void))(uintptr_t)run, 2, (unsigned)((uintptr_t)c >> 16 >> 16),
-                     (unsigned)(uintptr_t)c);
+    real.makecontext(context, (void (*)(void))(uintptr_t)run, 2,
+                     (unsigned)((uintptr_t)c >> 16 >> 16), (unsigned)(uintptr_t)c);
 }
 
 #define MAKE(...) MAKE_AS(__VA_ARGS__)
-#define MAKE_AS(name, its_site)                                                                       \
+#define MAKE_AS(name, its_site)                                                                    \
     __attribute__((visibility("default"))) void name(ucontext_t *, void (*)(void), int, ...);      \
     void name(ucontext_t *context, void (*function)(void), int count, ...)                         \
     {                                                                                              \

@@ -95,8 +95,8 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
         task_release(task);
         task_release(task);
         start_put(start);
-        return stranger_create(id, attributes, made_detached(attributes), wanted->function, wanted->function_c11,
-                               wanted->argument);
+        return stranger_create(id, attributes, made_detached(attributes), wanted->function,
+                               wanted->function_c11, wanted->argument);
     }
     line_opened(&task->line, t, index);
     if (made_detached(attributes))
@@ -108,7 +108,8 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
     errno = saved;
     int result = really_create(id, attributes,
                                &(struct start){.function = wanted->function ? run : NULL,
-                                               .function_c11 = run_c11, .argument = start});
+                                               .function_c11 = run_c11,
+                                               .argument = start});
     saved = errno;
     if (result == 0) {
         roster_bind(task, id);
@@ -123,14 +124,15 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
 }
 
 ENTRY(int, pthread_create,
-      (pthread_t * id, const pthread_attr_t *attributes, void *(*function)(void *),
-       void *argument),
+      (pthread_t * id, const pthread_attr_t *attributes, void *(*function)(void *), void *argument),
       id, attributes, function, argument)
 {
-    return create(site, id, attributes, &(struct start){.function = function, .argument = argument});
+    return create(site, id, attributes,
+                  &(struct start){.function = function, .argument = argument});
 }
 
-ENTRY(int, thrd_create, (thrd_t * id, thrd_start_t function, void *argument), id, function, argument)
+ENTRY(int, thrd_create, (thrd_t * id, thrd_start_t function, void *argument), id, function,
+      argument)
 {
     return create(site, id, NULL, &(struct start){.function_c11 = function, .argument = argument});
 }

@@ -54,27 +54,27 @@ ENTRY(int, fexecve, (int fd, char *const *v, char *const *e), fd, v, e)
 
 /* The arguments are not all named. */
 #define EXECL(...) EXECL_AS(__VA_ARGS__)
-#define EXECL_AS(name, its_site, has_environment, call)                                          \
-    __attribute__((visibility("default"))) int name(const char *, const char *, ...);            \
-    int name(const char *path, const char *first, ...)                                           \
-    {                                                                                            \
-        va_list more;                                                                            \
-        size_t count = 1;                                                                        \
-        real_find();                                                                             \
-        va_start(more, first);                                                                   \
-        for (const char *a = first; a; count++)                                                  \
-            a = va_arg(more, const char *);                                                      \
-        va_end(more);                                                                            \
-        char **v = __builtin_alloca(count * sizeof *v); /* as the C library's does */            \
-        va_start(more, first);                                                                   \
-        v[0] = (char *)(uintptr_t)first;                                                         \
-        for (size_t i = 1; i < count; i++)                                                       \
-            v[i] = va_arg(more, char *);                                                         \
-        char *const *e = has_environment ? va_arg(more, char *const *) : NULL;                   \
-        va_end(more);                                                                            \
-        (void)e;                                                                                 \
-        struct becoming b = child_becomes(its_site);                                                   \
-        return child_still_here(b, real.call);                                                         \
+#define EXECL_AS(name, its_site, has_environment, call)                                            \
+    __attribute__((visibility("default"))) int name(const char *, const char *, ...);              \
+    int name(const char *path, const char *first, ...)                                             \
+    {                                                                                              \
+        va_list more;                                                                              \
+        size_t count = 1;                                                                          \
+        real_find();                                                                               \
+        va_start(more, first);                                                                     \
+        for (const char *a = first; a; count++)                                                    \
+            a = va_arg(more, const char *);                                                        \
+        va_end(more);                                                                              \
+        char **v = __builtin_alloca(count * sizeof *v); /* as the C library's does */              \
+        va_start(more, first);                                                                     \
+        v[0] = (char *)(uintptr_t)first;                                                           \
+        for (size_t i = 1; i < count; i++)                                                         \
+            v[i] = va_arg(more, char *);                                                           \
+        char *const *e = has_environment ? va_arg(more, char *const *) : NULL;                     \
+        va_end(more);                                                                              \
+        (void)e;                                                                                   \
+        struct becoming b = child_becomes(its_site);                                               \
+        return child_still_here(b, real.call);                                                     \
     }
 EXECL(PLAIN(execl), site_of_program(SITE), false, execv(path, v))
 EXECL(PLAIN(execlp), site_of_program(SITE), false, execvp(path, v))

@@ -28,11 +28,17 @@ static pid_t follow_fork(uintptr_t site, pid_t (*call)(void), bool runs_handlers
     uint64_t low = t ? child_serial() : 0, high = low ? CHILD_KEYS : instance ^ FORK_KEYS;
     if (t && !low)
         low = atomic_fetch_add(&serial, 1) + 1;
-    uint64_t number =
-        t ? record_write(t, &(struct record){.shape = TYPE_FORK, .flags = RELATION_SEND | SLOT_KEYED,
-                                             .a = thread_place(t), .take_a = 1, .site = site,
-                                             .key = high, .partner = {0, low}, .count = 1}, NULL)
-          : 0;
+    uint64_t number = t ? record_write(t,
+                                       &(struct record){.shape = TYPE_FORK,
+                                                        .flags = RELATION_SEND | SLOT_KEYED,
+                                                        .a = thread_place(t),
+                                                        .take_a = 1,
+                                                        .site = site,
+                                                        .key = high,
+                                                        .partner = {0, low},
+                                                        .count = 1},
+                                       NULL)
+                        : 0;
     bool told = number && !t->lost_count;
     attach_forking(told ? high : 0, told ? low : 0);
     errno = saved;

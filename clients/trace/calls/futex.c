@@ -12,17 +12,18 @@
 static bool synchronises(long number, long operation)
 {
     operation &= FUTEX_CMD_MASK;
-    return number == SYS_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAKE ||
-                                   operation == FUTEX_WAIT_BITSET || operation == FUTEX_WAKE_BITSET);
+    return number == SYS_futex &&
+           (operation == FUTEX_WAIT || operation == FUTEX_WAKE || operation == FUTEX_WAIT_BITSET ||
+            operation == FUTEX_WAKE_BITSET);
 }
 
 /* All others only pass through; the last thing that happens here is the jump.  (unistd.h declares it
  * with an ellipsis, hence the other names.) */
 #define PASS(...) PASS_AS(__VA_ARGS__)
 #define PASS_AS(as, name, its_site)                                                                \
-    __attribute__((visibility("default"))) long as(long, long, long, long, long, long, long)       \
-        __asm__(#name);                                                                            \
-    long as(long number, long a, long b, long c, long d, long e, long f)                         \
+    __attribute__((visibility("default"))) long as(long, long, long, long, long, long,             \
+                                                   long) __asm__(#name);                           \
+    long as(long number, long a, long b, long c, long d, long e, long f)                           \
     {                                                                                              \
         real_find();                                                                               \
         if (synchronises(number, b) && its_site) {                                                 \

@@ -35,13 +35,15 @@ static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t 
 {
     uint32_t line = task ? line_index(&task->line) : 0;
     if (t && (task || !thread_runtime()))
-        record_write(t, &(struct record){.shape = TYPE_JOINED,
-                                         .flags = joined_flags(task, line),
-                                         .a = thread_place(t),
-                                         .take_a = 1,
-                                         .about = line,
-                                         .site = site,
-                                         .partner = {line, line ? task->end : 0}}, NULL);
+        record_write(t,
+                     &(struct record){.shape = TYPE_JOINED,
+                                      .flags = joined_flags(task, line),
+                                      .a = thread_place(t),
+                                      .take_a = 1,
+                                      .about = line,
+                                      .site = site,
+                                      .partner = {line, line ? task->end : 0}},
+                     NULL);
     if (!task)
         return;
     if (t && life_was(task))
@@ -111,8 +113,8 @@ ENTRY(int, pthread_join, (pthread_t id, void **result), id, result)
     return follow_join(site, id, result, NULL, NULL);
 }
 
-ENTRY(int, pthread_timedjoin_np, (pthread_t id, void **result, const struct timespec *deadline),
-      id, result, deadline)
+ENTRY(int, pthread_timedjoin_np, (pthread_t id, void **result, const struct timespec *deadline), id,
+      result, deadline)
 {
     return follow_join(site, id, result, NULL, deadline);
 }

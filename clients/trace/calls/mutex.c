@@ -21,28 +21,32 @@
 /* A leave that the books are mended with: the visit of another thread ends here. */
 static void record_mending(struct thread *t, struct line *line, uintptr_t site, const char *text)
 {
-    record_write(t, &(struct record){.shape = SHAPE_LEAVE,
-                                     .flags = SLOT_TEXT,
-                                     .a = thread_place(t),
-                                     .b = line,
-                                     .take_a = 1,
-                                     .take_b = 1,
-                                     .site = site,
-                                     .payload = text,
-                                     .payload_bytes = (uint32_t)strlen(text)}, NULL);
+    record_write(t,
+                 &(struct record){.shape = SHAPE_LEAVE,
+                                  .flags = SLOT_TEXT,
+                                  .a = thread_place(t),
+                                  .b = line,
+                                  .take_a = 1,
+                                  .take_b = 1,
+                                  .site = site,
+                                  .payload = text,
+                                  .payload_bytes = (uint32_t)strlen(text)},
+                 NULL);
 }
 
 /* Locked for the first time by this thread: one record, or its second half. */
-static void record_entered(struct thread *t, struct object *o, struct line *line, bool petitioned, bool died,
-                    uintptr_t site)
+static void record_entered(struct thread *t, struct object *o, struct line *line, bool petitioned,
+                           bool died, uintptr_t site)
 {
     busy_begin(t); /* a handler finds the thread before it or in it, not in between */
-    bool elsewhere = died && atomic_load_explicit(&line->far, memory_order_relaxed); /* its process's books say */
+    bool elsewhere = died && atomic_load_explicit(
+                                 &line->far, memory_order_relaxed); /* its process's books say */
     if (o->held || elsewhere)
         record_mending(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
     o->held = true;
     o->visit++;
-    record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line, site);
+    record_pair(t, petitioned ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), petitioned ? 1 : 2, line,
+                site);
     thread_push(t, o, line);
     busy_end(t);
     note_recorded();
@@ -51,8 +55,12 @@ static void record_entered(struct thread *t, struct object *o, struct line *line
 static void record_again(struct thread *t, struct hold *hold, uintptr_t site)
 {
     hold->depth++;
-    record_write(t, &(struct record){.shape = SHAPE_AGAIN, .a = hold->line, .take_a = 2,
-                                     .about = atomic_load(&hold->line->index), .site = site},
+    record_write(t,
+                 &(struct record){.shape = SHAPE_AGAIN,
+                                  .a = hold->line,
+                                  .take_a = 2,
+                                  .about = atomic_load(&hold->line->index),
+                                  .site = site},
                  NULL);
 }
 
@@ -229,9 +237,17 @@ struct hold *follow_held(uintptr_t site, struct thread *t, pthread_mutex_t *m)
         record_mending(t, line, site, "its holder was not seen leaving");
     o->held = true;
     o->visit++;
-    record_write(t, &(struct record){.shape = SHAPE_ENTER, .flags = SLOT_TEXT, .a = thread_place(t),
-                                     .b = line, .take_a = 1, .take_b = 1, .site = site, .payload = text,
-                                     .payload_bytes = sizeof text - 1}, NULL);
+    record_write(t,
+                 &(struct record){.shape = SHAPE_ENTER,
+                                  .flags = SLOT_TEXT,
+                                  .a = thread_place(t),
+                                  .b = line,
+                                  .take_a = 1,
+                                  .take_b = 1,
+                                  .site = site,
+                                  .payload = text,
+                                  .payload_bytes = sizeof text - 1},
+                 NULL);
     note_recorded();
     struct hold *hold = thread_push(t, o, line);
     if (hold)
@@ -245,9 +261,10 @@ static void leave(uintptr_t site, const void *lock, enum object_kind kind)
 {
     struct thread *t = thread_at(site);
     const struct hold *top = t && t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
-    struct object *o = top && top->object && top->object->address == lock && top->object->kind == kind
-                           ? top->object
-                           : object_find(lock, kind);
+    struct object *o =
+        top && top->object && top->object->address == lock && top->object->kind == kind
+            ? top->object
+            : object_find(lock, kind);
     struct hold *hold = t && o ? thread_hold(t, o) : NULL;
     if (!hold && t && site && kind == OBJECT_MONITOR) {
         hold = follow_held(site, t, (pthread_mutex_t *)(uintptr_t)lock);
@@ -277,10 +294,7 @@ int follow_unlock(uintptr_t site, pthread_mutex_t *m)
     return real.mutex_unlock(m);
 }
 
-ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * m), m)
-{
-    return follow_unlock(site, m);
-}
+ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * m), m) { return follow_unlock(site, m); }
 
 ENTRY(int, pthread_spin_unlock, (pthread_spinlock_t * s), s)
 {

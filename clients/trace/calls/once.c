@@ -22,8 +22,7 @@ struct once_call {
 static struct ref here(struct thread *t, uint16_t type, const struct once_call *c)
 {
     struct line *place = thread_place(t);
-    uint64_t number =
-        record_event(t, type, place, atomic_load(&c->object->line.index), c->site);
+    uint64_t number = record_event(t, type, place, atomic_load(&c->object->line.index), c->site);
     return number ? (struct ref){atomic_load(&place->index), number} : (struct ref){0, 0};
 }
 
@@ -85,15 +84,16 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
     int result = real.once(flag, initialise);
     saved = errno;
     if (thread_recording() == t) {
-        struct ref end =
-            o->initialised_life == t->life ? o->initialised : (struct ref){0, 0};
-        record_write(t, &(struct record){.shape = TYPE_READY,
-                                         .flags = end.line ? RELATION_ORDER : RELATION_NONE,
-                                         .a = thread_place(t),
-                                         .take_a = 1,
-                                         .about = atomic_load(&line->index),
-                                         .site = site,
-                                         .partner = end}, NULL);
+        struct ref end = o->initialised_life == t->life ? o->initialised : (struct ref){0, 0};
+        record_write(t,
+                     &(struct record){.shape = TYPE_READY,
+                                      .flags = end.line ? RELATION_ORDER : RELATION_NONE,
+                                      .a = thread_place(t),
+                                      .take_a = 1,
+                                      .about = atomic_load(&line->index),
+                                      .site = site,
+                                      .partner = end},
+                     NULL);
         remember(t, o);
     }
     note_recorded();

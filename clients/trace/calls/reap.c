@@ -47,12 +47,18 @@ static void record_reaped(const struct waiting *w, pid_t child, bool last)
     struct thread *t = w->thread;
     struct origin from = child_ended(child, last);
     if (t)
-        record_write(t, &(struct record){
-            .shape = TYPE_REAPED,
-            .flags = (uint16_t)((from.key ? RELATION_RECEIVE | SLOT_KEYED : RELATION_NONE) |
-                                SLOT_DOUBT(from.doubt)),
-            .a = thread_place(t), .take_a = 1, .site = w->site, .key = from.key, .partner = from.at,
-            .count = last}, NULL);
+        record_write(t,
+                     &(struct record){.shape = TYPE_REAPED,
+                                      .flags = (uint16_t)((from.key ? RELATION_RECEIVE | SLOT_KEYED
+                                                                    : RELATION_NONE) |
+                                                          SLOT_DOUBT(from.doubt)),
+                                      .a = thread_place(t),
+                                      .take_a = 1,
+                                      .site = w->site,
+                                      .key = from.key,
+                                      .partner = from.at,
+                                      .count = last},
+                     NULL);
     note_recorded();
 }
 
@@ -86,7 +92,8 @@ ENTRY(pid_t, waitpid, (pid_t pid, int *status, int options), pid, status, option
     return wait_for(site, pid, status, options, NULL);
 }
 
-ENTRY(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), pid, status, options, usage)
+ENTRY(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), pid, status,
+      options, usage)
 {
     return wait_for(site, pid, status, options, usage);
 }
@@ -109,8 +116,9 @@ ENTRY(int, waitid, (idtype_t kind, id_t id, siginfo_t *info, int options), kind,
     pthread_cleanup_push(leave_wait, &w);
     result = real.waitid((int)kind, id, in, options);
     pthread_cleanup_pop(1);
-    bool ended = result == 0 && in->si_pid > 0 &&
-                 (in->si_code == CLD_EXITED || in->si_code == CLD_KILLED || in->si_code == CLD_DUMPED);
+    bool ended =
+        result == 0 && in->si_pid > 0 &&
+        (in->si_code == CLD_EXITED || in->si_code == CLD_KILLED || in->si_code == CLD_DUMPED);
     end_wait(&w, ended ? in->si_pid : 0, !(options & WNOWAIT), blocks);
     return result;
 }
@@ -129,8 +137,13 @@ ENTRY(int, system, (const char *command), command)
     pthread_cleanup_pop(1);
     int saved = errno;
     if (w.thread)
-        record_write(w.thread, &(struct record){.shape = TYPE_REAPED, .flags = SLOT_DOUBT(UNSEEN_THREAD),
-                                                .a = thread_place(w.thread), .take_a = 1, .site = site}, NULL);
+        record_write(w.thread,
+                     &(struct record){.shape = TYPE_REAPED,
+                                      .flags = SLOT_DOUBT(UNSEEN_THREAD),
+                                      .a = thread_place(w.thread),
+                                      .take_a = 1,
+                                      .site = site},
+                     NULL);
     errno = saved;
     return result;
 }

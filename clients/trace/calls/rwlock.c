@@ -42,12 +42,14 @@ static void entered(struct thread *t, struct object *o, const struct call *c, bo
     static const uint16_t shapes[2][2] = {{SHAPE_READ, SHAPE_READ_ENTER},
                                           {SHAPE_WRITE, SHAPE_WRITE_ENTER}};
     busy_begin(t);
-    record_write(t, &(struct record){.shape = shapes[c->writing][petitioned],
-                                     .a = thread_place(t),
-                                     .b = &o->line,
-                                     .take_a = petitioned ? 1 : 2,
-                                     .take_b = 1,
-                                     .site = site}, NULL);
+    record_write(t,
+                 &(struct record){.shape = shapes[c->writing][petitioned],
+                                  .a = thread_place(t),
+                                  .b = &o->line,
+                                  .take_a = petitioned ? 1 : 2,
+                                  .take_b = 1,
+                                  .site = site},
+                 NULL);
     struct hold *hold = thread_push(t, o, &o->line);
     if (hold)
         hold->writing = c->writing;
@@ -59,11 +61,13 @@ static void entered(struct thread *t, struct object *o, const struct call *c, bo
 static void again(struct thread *t, struct hold *hold, bool petitioned, uintptr_t site)
 {
     hold->depth++;
-    record_write(t, &(struct record){.shape = petitioned ? TYPE_ENTER : (int)SHAPE_AGAIN,
-                                     .a = hold->line,
-                                     .take_a = petitioned ? 1 : 2,
-                                     .about = atomic_load(&hold->line->index),
-                                     .site = site}, NULL);
+    record_write(t,
+                 &(struct record){.shape = petitioned ? TYPE_ENTER : (int)SHAPE_AGAIN,
+                                  .a = hold->line,
+                                  .take_a = petitioned ? 1 : 2,
+                                  .about = atomic_load(&hold->line->index),
+                                  .site = site},
+                 NULL);
 }
 
 static int unrecorded_lock(const struct call *c)
@@ -91,7 +95,8 @@ static int lock(uintptr_t site, const struct call *c)
     int result = really(c, HOW_TRY);
     bool petitioned = false;
     if (result == EBUSY && c->how != HOW_TRY) {
-        record_event(t, TYPE_PETITION, hold ? line : thread_place(t), atomic_load(&line->index), site);
+        record_event(t, TYPE_PETITION, hold ? line : thread_place(t), atomic_load(&line->index),
+                     site);
         petitioned = true;
         t->waiting++;
         errno = saved;
@@ -143,16 +148,22 @@ ENTRY(int, pthread_rwlock_unlock, (pthread_rwlock_t * l), l)
         struct line *line = hold->line;
         busy_begin(t);
         thread_pop(t, hold);
-        record_write(t, &(struct record){.shape = shape, .a = thread_place(t), .b = line,
-                                         .take_a = 1, .take_b = 1, .site = site}, NULL);
+        record_write(t,
+                     &(struct record){.shape = shape,
+                                      .a = thread_place(t),
+                                      .b = line,
+                                      .take_a = 1,
+                                      .take_b = 1,
+                                      .site = site},
+                     NULL);
         busy_end(t);
     }
     errno = saved;
     return real.rwlock_unlock(l);
 }
 
-ENTRY(int, pthread_rwlock_init,
-      (pthread_rwlock_t * l, const pthread_rwlockattr_t *attributes), l, attributes)
+ENTRY(int, pthread_rwlock_init, (pthread_rwlock_t * l, const pthread_rwlockattr_t *attributes), l,
+      attributes)
 {
     real_find();
     int result = real.rwlock_init(l, attributes);

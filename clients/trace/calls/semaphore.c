@@ -23,12 +23,14 @@
 static void visit(struct thread *t, uint16_t shape, struct line *place, struct line *line,
                   unsigned take_a, unsigned take_b, uintptr_t site)
 {
-    record_write(t, &(struct record){.shape = shape,
-                                     .a = place,
-                                     .b = line,
-                                     .take_a = take_a,
-                                     .take_b = take_b,
-                                     .site = site}, NULL);
+    record_write(t,
+                 &(struct record){.shape = shape,
+                                  .a = place,
+                                  .b = line,
+                                  .take_a = take_a,
+                                  .take_b = take_b,
+                                  .site = site},
+                 NULL);
     note_recorded();
 }
 
@@ -43,7 +45,7 @@ static void leave(void *p)
 {
     struct blocked *b = p;
     b->thread->waiting--;
-    uint16_t shape = b->result == 0              ? SHAPE_TAKEN
+    uint16_t shape = b->result == 0          ? SHAPE_TAKEN
                      : b->error == ETIMEDOUT ? SHAPE_GAVE_UP
                                              : SHAPE_BROKEN;
     visit(b->thread, shape, b->place, b->line, 1, 2, b->site);
@@ -53,14 +55,15 @@ static int really(enum how how, sem_t *s, clockid_t clock, const struct timespec
 {
     return how == HOW_LOCK    ? real.sem_wait(s)
            : how == HOW_TIMED ? real.sem_timedwait(s, ts)
-                          : real.sem_clockwait(s, clock, ts);
+                              : real.sem_clockwait(s, clock, ts);
 }
 
 /* Whether the call can succeed at all: a wrong time is an error even if it need not be used. */
 static bool plausible(enum how how, clockid_t clock, const struct timespec *ts)
 {
-    return how == HOW_LOCK || (ts && ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000 &&
-                           (how == HOW_TIMED || clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC));
+    return how == HOW_LOCK ||
+           (ts && ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000 &&
+            (how == HOW_TIMED || clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC));
 }
 
 static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const struct timespec *ts)
@@ -82,8 +85,8 @@ static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const s
         return 0;
     }
     visit(t, SHAPE_AWAIT, place, line, 1, 2, site);
-    struct blocked b = {.thread = t, .place = place, .line = line, .site = site, .result = -1,
-                        .error = EINTR};
+    struct blocked b = {
+        .thread = t, .place = place, .line = line, .site = site, .result = -1, .error = EINTR};
     t->waiting++;
     pthread_cleanup_push(leave, &b);
     errno = saved;
@@ -197,7 +200,8 @@ static sem_t *open_named(uintptr_t site, const char *name, int flags, va_list mo
     real_find();
     mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
     unsigned value = flags & O_CREAT ? va_arg(more, unsigned) : 0;
-    sem_t *s = flags & O_CREAT ? real.sem_open(name, flags, mode, value) : real.sem_open(name, flags);
+    sem_t *s =
+        flags & O_CREAT ? real.sem_open(name, flags, mode, value) : real.sem_open(name, flags);
     int saved = errno;
     if (s != SEM_FAILED)
         opened(site, s, name);
@@ -207,8 +211,8 @@ static sem_t *open_named(uintptr_t site, const char *name, int flags, va_list mo
 
 /* What ENTRY cannot say: the arguments are not all named. */
 #define OPEN(...) OPEN_AS(__VA_ARGS__)
-#define OPEN_AS(name, its_site)                                                                       \
-    __attribute__((visibility("default"))) sem_t *name(const char *, int, ...);                   \
+#define OPEN_AS(name, its_site)                                                                    \
+    __attribute__((visibility("default"))) sem_t *name(const char *, int, ...);                    \
     sem_t *name(const char *which, int flags, ...)                                                 \
     {                                                                                              \
         va_list more;                                                                              \

@@ -35,7 +35,7 @@
 
 #define SIGNALS 65
 #define SIGNAL_KEYS 0x706f65742e736967u /* first half of the keys of messages to other processes */
-#define MASK(sig) (UINT64_C(1) << ((sig) - 1))
+#define MASK(sig) (UINT64_C(1) << ((sig)-1))
 
 /* What the program's handler is; the highest bit: it wants a siginfo. */
 static _Atomic uintptr_t handlers[SIGNALS];
@@ -95,7 +95,8 @@ static struct origin receive(siginfo_t *info)
         if (info->si_pid == getpid() || child_known(info->si_pid))
             from.doubt = UNSEEN_SIGNAL; /* somebody in the run whom we did not see */
     } else if (info->si_signo == SIGCHLD &&
-               (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)) {
+               (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED ||
+                info->si_code == CLD_DUMPED)) {
         from = child_ended(info->si_pid, false);
     }
     return from;
@@ -106,18 +107,25 @@ static struct origin receive(siginfo_t *info)
 static void record_received(struct thread *t, uint16_t type, struct origin from, const char *text,
                             uintptr_t site)
 {
-    record_write(t, &(struct record){
-        .shape = type,
-        .flags = (uint16_t)((from.at.number ? RELATION_RECEIVE | (from.key ? SLOT_KEYED : 0u) : RELATION_NONE) |
-                            (text ? SLOT_TEXT : 0u) | SLOT_DOUBT(from.doubt)),
-        .a = thread_place(t), .take_a = 1, .site = site, .partner = from.at, .key = from.key,
-        .count = from.key != 0, .payload = text, .payload_bytes = text ? (uint32_t)strlen(text) : 0}, NULL);
+    record_write(
+        t,
+        &(struct record){
+            .shape = type,
+            .flags = (uint16_t)((from.at.number ? RELATION_RECEIVE | (from.key ? SLOT_KEYED : 0u)
+                                                : RELATION_NONE) |
+                                (text ? SLOT_TEXT : 0u) | SLOT_DOUBT(from.doubt)),
+            .a = thread_place(t),
+            .take_a = 1,
+            .site = site,
+            .partner = from.at,
+            .key = from.key,
+            .count = from.key != 0,
+            .payload = text,
+            .payload_bytes = text ? (uint32_t)strlen(text) : 0},
+        NULL);
 }
 
-static const char *name_of(int sig)
-{
-    return sigabbrev_np(sig);
-}
+static const char *name_of(int sig) { return sigabbrev_np(sig); }
 
 /* ---- handlers ---- */
 
@@ -147,7 +155,10 @@ static void handle(int sig, siginfo_t *info, void *context)
         ((void (*)(int))handler)(sig);
 }
 
-static bool may_follow(int sig) { return sig > 0 && sig < SIGNALS && sig != SIGKILL && sig != SIGSTOP; }
+static bool may_follow(int sig)
+{
+    return sig > 0 && sig < SIGNALS && sig != SIGKILL && sig != SIGSTOP;
+}
 
 static bool is_function(sighandler_t handler)
 {
@@ -178,15 +189,16 @@ static int change(uintptr_t site, int sig, const struct sigaction *act, struct s
 {
     real_find();
     bool handler = act && is_function(act->sa_handler) && may_follow(sig);
-    bool ours = handler && site && server_alive() && !thread_runtime() && act->sa_sigaction != handle;
+    bool ours =
+        handler && site && server_alive() && !thread_runtime() && act->sa_sigaction != handle;
     uintptr_t before = may_follow(sig) ? atomic_load(&handlers[sig]) : 0;
     struct sigaction as = {0};
     if (ours) {
         as = *act;
         as.sa_sigaction = handle;
         as.sa_flags |= SA_SIGINFO;
-        atomic_store(&handlers[sig], (uintptr_t)act->sa_sigaction |
-                                         (act->sa_flags & SA_SIGINFO ? WANTS_INFO : 0));
+        atomic_store(&handlers[sig],
+                     (uintptr_t)act->sa_sigaction | (act->sa_flags & SA_SIGINFO ? WANTS_INFO : 0));
     }
     int e = real.sigaction(sig, ours ? &as : act, old);
     if (e != 0 && ours)
@@ -250,16 +262,16 @@ ENTRY(int, siginterrupt, (int sig, int flag), sig, flag)
 
 #if !defined(POET_STATIC)
 /* Other names: their handlers are not followed, but who asks for the last one gets the program's own. */
-#define OTHER(name, member)                                                                   \
-    __attribute__((visibility("default"))) sighandler_t name(int sig, sighandler_t handler)   \
-    {                                                                                         \
-        real_find();                                                                          \
-        uintptr_t own = may_follow(sig) ? atomic_load(&handlers[sig]) : 0;                    \
-        sighandler_t before = real.member(sig, handler);                                      \
-        if (before != SIG_ERR && is_function(handler))                                        \
-            note_foreign(sig, true);                                                          \
-        return before == (sighandler_t)(uintptr_t)handle ? (sighandler_t)(own & ~WANTS_INFO)  \
-                                                         : before;                            \
+#define OTHER(name, member)                                                                        \
+    __attribute__((visibility("default"))) sighandler_t name(int sig, sighandler_t handler)        \
+    {                                                                                              \
+        real_find();                                                                               \
+        uintptr_t own = may_follow(sig) ? atomic_load(&handlers[sig]) : 0;                         \
+        sighandler_t before = real.member(sig, handler);                                           \
+        if (before != SIG_ERR && is_function(handler))                                             \
+            note_foreign(sig, true);                                                               \
+        return before == (sighandler_t)(uintptr_t)handle ? (sighandler_t)(own & ~WANTS_INFO)       \
+                                                         : before;                                 \
     }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -308,21 +320,32 @@ static bool may_carry(const struct sending *s, pid_t self)
 }
 
 /* The event, and what the signal is to take with it; check 0: nothing. */
-static struct token record_sent(struct thread *t, const struct sending *s, pid_t self, uintptr_t site)
+static struct token record_sent(struct thread *t, const struct sending *s, pid_t self,
+                                uintptr_t site)
 {
     bool carries = may_carry(s, self), here = s->pid == self;
     uint64_t serial = carries && !here ? child_serial() : 0;
     struct line *place = thread_place(t);
     const char *text = name_of(s->sig);
-    uint64_t number = record_write(t, &(struct record){
-        .shape = TYPE_KILL,
-        .flags = (uint16_t)(RELATION_SEND | (serial ? SLOT_KEYED : 0u) | (text ? SLOT_TEXT : 0u)),
-        .a = place, .take_a = 1, .about = s->about, .site = site, .key = serial ? SIGNAL_KEYS : 0,
-        .partner = {0, serial}, .payload = text, .payload_bytes = text ? (uint32_t)strlen(text) : 0}, NULL);
+    uint64_t number = record_write(
+        t,
+        &(struct record){.shape = TYPE_KILL,
+                         .flags = (uint16_t)(RELATION_SEND | (serial ? SLOT_KEYED : 0u) |
+                                             (text ? SLOT_TEXT : 0u)),
+                         .a = place,
+                         .take_a = 1,
+                         .about = s->about,
+                         .site = site,
+                         .key = serial ? SIGNAL_KEYS : 0,
+                         .partner = {0, serial},
+                         .payload = text,
+                         .payload_bytes = text ? (uint32_t)strlen(text) : 0},
+        NULL);
     note_recorded();
     uint64_t line = line_index(place);
     struct token token = {0};
-    if (!carries || !number || t->lost_count || (!here && !serial) || (number >> 40) || (line >> 24))
+    if (!carries || !number || t->lost_count || (!here && !serial) || (number >> 40) ||
+        (line >> 24))
         return token;
     token.which = here ? line << 40 | number : serial;
     token.check = check_of(token.which, here ? instance : SIGNAL_KEYS, s->code);
@@ -362,7 +385,9 @@ static bool send_signal(uintptr_t site, const struct sending *s)
 ENTRY(int, kill, (pid_t pid, int sig), pid, sig)
 {
     real_find();
-    return send_signal(site, &(struct sending){.pid = pid, .sig = sig, .code = SI_USER}) ? 0 : real.kill(pid, sig);
+    return send_signal(site, &(struct sending){.pid = pid, .sig = sig, .code = SI_USER})
+               ? 0
+               : real.kill(pid, sig);
 }
 
 ENTRY(int, killpg, (pid_t group, int sig), group, sig)
@@ -379,12 +404,17 @@ ENTRY(int, sigqueue, (pid_t pid, int sig, const union sigval value), pid, sig, v
     return send_signal(site, &s) ? 0 : real.sigqueue(pid, sig, value);
 }
 
-static bool send_to_thread(uintptr_t site, pthread_t id, int sig, int code, const union sigval *value)
+static bool send_to_thread(uintptr_t site, pthread_t id, int sig, int code,
+                           const union sigval *value)
 {
     struct task *task = site ? roster_find(id) : NULL;
     pid_t tid = task && !(atomic_load(&task->flags) & TASK_ENDED) ? task->tid : 0;
-    return send_signal(site, &(struct sending){.pid = tid ? getpid() : -1, .tid = tid, .sig = sig, .code = code,
-                                        .value = value, .about = task ? line_index(&task->line) : 0});
+    return send_signal(site, &(struct sending){.pid = tid ? getpid() : -1,
+                                               .tid = tid,
+                                               .sig = sig,
+                                               .code = code,
+                                               .value = value,
+                                               .about = task ? line_index(&task->line) : 0});
 }
 
 ENTRY(int, pthread_kill, (pthread_t id, int sig), id, sig)
@@ -396,7 +426,8 @@ ENTRY(int, pthread_kill, (pthread_t id, int sig), id, sig)
 ENTRY(int, pthread_sigqueue, (pthread_t id, int sig, const union sigval value), id, sig, value)
 {
     real_find();
-    return send_to_thread(site, id, sig, SI_QUEUE, &value) ? 0 : real.pthread_sigqueue(id, sig, value);
+    return send_to_thread(site, id, sig, SI_QUEUE, &value) ? 0
+                                                           : real.pthread_sigqueue(id, sig, value);
 }
 
 ENTRY(int, tgkill, (pid_t pid, pid_t tid, int sig), pid, tid, sig)
@@ -409,7 +440,8 @@ ENTRY(int, tgkill, (pid_t pid, pid_t tid, int sig), pid, tid, sig)
 ENTRY(int, raise, (int sig), sig)
 {
     real_find();
-    struct sending s = {.pid = getpid(), .tid = (pid_t)syscall(SYS_gettid), .sig = sig, .code = SI_TKILL};
+    struct sending s = {
+        .pid = getpid(), .tid = (pid_t)syscall(SYS_gettid), .sig = sig, .code = SI_TKILL};
     return send_signal(site, &s) ? 0 : real.raise(sig);
 }
 
@@ -421,7 +453,8 @@ static void leave_wait(void *t)
         ((struct thread *)t)->waiting--;
 }
 
-static void record_waited(struct thread *t, int result, struct origin from, int error, uintptr_t site)
+static void record_waited(struct thread *t, int result, struct origin from, int error,
+                          uintptr_t site)
 {
     if (result > 0)
         record_received(t, TYPE_SIGNALLED, from, name_of(result), site);
@@ -430,8 +463,8 @@ static void record_waited(struct thread *t, int result, struct origin from, int 
     note_recorded();
 }
 
-static int await(uintptr_t site, const sigset_t *signals, siginfo_t *info, const struct timespec *ts,
-                 bool timed)
+static int await(uintptr_t site, const sigset_t *signals, siginfo_t *info,
+                 const struct timespec *ts, bool timed)
 {
     real_find();
     struct thread *t = site ? thread_recording() : NULL;
@@ -458,8 +491,8 @@ ENTRY(int, sigwaitinfo, (const sigset_t *signals, siginfo_t *info), signals, inf
     return await(site, signals, info, NULL, false);
 }
 
-ENTRY(int, sigtimedwait, (const sigset_t *signals, siginfo_t *info, const struct timespec *ts), signals,
-      info, ts)
+ENTRY(int, sigtimedwait, (const sigset_t *signals, siginfo_t *info, const struct timespec *ts),
+      signals, info, ts)
 {
     return await(site, signals, info, ts, true);
 }

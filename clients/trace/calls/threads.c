@@ -57,8 +57,13 @@ void life_close(struct thread *t, struct task *task, unsigned type, uintptr_t si
 {
     if (!line_index(&task->line))
         return;
-    record_write(t, &(struct record){.shape = (uint16_t)type, .flags = SLOT_CLOSES,
-                                     .a = &task->line, .take_a = 1, .site = site}, NULL);
+    record_write(t,
+                 &(struct record){.shape = (uint16_t)type,
+                                  .flags = SLOT_CLOSES,
+                                  .a = &task->line,
+                                  .take_a = 1,
+                                  .site = site},
+                 NULL);
 }
 
 bool life_was(const struct task *task) { return task->end || task->dropped; }
@@ -161,11 +166,18 @@ void life_begin_main(void)
     task->entry = getauxval(AT_ENTRY);
     announce(t, "main", (void *)pthread_self(), 0);
     struct origin from = child_begins();
-    record_write(t, &(struct record){
-        .shape = TYPE_START,
-        .flags = (uint16_t)((from.key ? RELATION_RECEIVE | SLOT_KEYED : RELATION_NONE) | SLOT_DOUBT(from.doubt)),
-        .a = &task->line, .take_a = 1, .site = task->entry, .key = from.key, .partner = from.at,
-        .count = from.key != 0}, NULL);
+    record_write(t,
+                 &(struct record){.shape = TYPE_START,
+                                  .flags = (uint16_t)((from.key ? RELATION_RECEIVE | SLOT_KEYED
+                                                                : RELATION_NONE) |
+                                                      SLOT_DOUBT(from.doubt)),
+                                  .a = &task->line,
+                                  .take_a = 1,
+                                  .site = task->entry,
+                                  .key = from.key,
+                                  .partner = from.at,
+                                  .count = from.key != 0},
+                 NULL);
     busy_end(t);
 }
 
@@ -180,10 +192,16 @@ struct thread *life_begin_child(uint64_t high, uint64_t low)
     char name[32];
     snprintf(name, sizeof name, "main[%d]", (int)getpid());
     announce(t, name, (void *)pthread_self(), 0);
-    record_write(t, &(struct record){
-        .shape = TYPE_START,
-        .flags = high || low ? RELATION_RECEIVE | SLOT_KEYED : RELATION_NONE,
-        .a = &task->line, .take_a = 1, .site = task->entry, .key = high, .partner = {0, low}}, NULL);
+    record_write(
+        t,
+        &(struct record){.shape = TYPE_START,
+                         .flags = high || low ? RELATION_RECEIVE | SLOT_KEYED : RELATION_NONE,
+                         .a = &task->line,
+                         .take_a = 1,
+                         .site = task->entry,
+                         .key = high,
+                         .partner = {0, low}},
+        NULL);
     note_recorded();
     busy_end(t);
     return t;
@@ -193,12 +211,18 @@ struct thread *life_begin_child(uint64_t high, uint64_t low)
 static void tell_on(struct thread *t)
 {
     char text[80];
-    int n = t->untaken ? snprintf(text, sizeof text, "%llu events before it were lost with the server",
-                                  (unsigned long long)t->untaken)
-                       : 0;
-    record_write(t, &(struct record){.shape = TYPE_ON, .flags = SLOT_DOUBT(UNSEEN_THREAD) | (n ? SLOT_TEXT : 0),
-                                     .a = &t->task->line, .take_a = 1, .payload = text,
-                                     .payload_bytes = (uint32_t)n}, NULL);
+    int n = t->untaken
+                ? snprintf(text, sizeof text, "%llu events before it were lost with the server",
+                           (unsigned long long)t->untaken)
+                : 0;
+    record_write(t,
+                 &(struct record){.shape = TYPE_ON,
+                                  .flags = SLOT_DOUBT(UNSEEN_THREAD) | (n ? SLOT_TEXT : 0),
+                                  .a = &t->task->line,
+                                  .take_a = 1,
+                                  .payload = text,
+                                  .payload_bytes = (uint32_t)n},
+                 NULL);
     t->untaken = 0;
 }
 
@@ -208,7 +232,8 @@ bool life_renew(struct thread *t)
     if (!t->task)
         return false; /* the program's own tasks were another server's, too */
     t->untaken += t->queue ? record_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
-    t->untaken += t->older ? record_untaken(t->older, atomic_load(&t->older->tail), t->older_head) : 0;
+    t->untaken +=
+        t->older ? record_untaken(t->older, atomic_load(&t->older->tail), t->older_head) : 0;
     server_queue_done(t);
     if (!server_queue(t, QUEUE_WHOLE))
         return false; /* the next call tries again, once there is a server */
@@ -220,7 +245,8 @@ bool life_renew(struct thread *t)
     t->untold = 0;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;
-    announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "", (void *)pthread_self(), t->task->entry);
+    announce(t, t->task->entry == getauxval(AT_ENTRY) ? "main" : "", (void *)pthread_self(),
+             t->task->entry);
     tell_on(t);
     return true;
 }
@@ -240,7 +266,8 @@ void life_forked(bool was_traced)
     starts_forked();
     roster_forked();
     if (was_traced)
-        pthread_setspecific(end_key, NULL); /* or the child's end would be told in the parent's queue */
+        pthread_setspecific(end_key,
+                            NULL); /* or the child's end would be told in the parent's queue */
     strangers_forked();
     thread_forget(was_traced);
 }

@@ -19,7 +19,8 @@ bool life_was(const struct task *task);
 void life_close(struct thread *thread, struct task *task, unsigned type, uintptr_t site);
 /* Gives the calling thread a line, and leaves it busy until its start is told; NULL: it gets none. */
 struct thread *life_begin_thread(struct task *task, const char *name);
-void life_at_end(void *p); /* what the thread's end is told by, in each round of its specific data */
+void life_at_end(
+    void *p); /* what the thread's end is told by, in each round of its specific data */
 void life_bind(struct task *task, const pthread_t *id); /* it is found by its id from here on */
 /* It has ended without a line; nothing of it is looked at here any more. */
 void life_ended(struct task *task);

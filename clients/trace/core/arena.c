@@ -16,8 +16,8 @@ void *arena_take(size_t bytes)
     latch_take(&lock);
     void *p = NULL;
     if (bytes > left && bytes <= ARENA_BYTES) {
-        char *more = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        char *more =
+            mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (more != MAP_FAILED) {
             next = more;
             left = ARENA_BYTES;

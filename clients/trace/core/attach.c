@@ -102,7 +102,8 @@ static void put_hello(struct out *out)
 {
     static char path[PATH_MAX], host[NAME_BYTES + 1];
     struct timespec wall;
-    syscall(SYS_clock_gettime, CLOCK_REALTIME, &wall); /* (the C library's may read a forbidden counter) */
+    syscall(SYS_clock_gettime, CLOCK_REALTIME,
+            &wall); /* (the C library's may read a forbidden counter) */
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     path[n > 0 ? n : 0] = 0;
     gethostname(host, sizeof host - 1);
@@ -114,7 +115,8 @@ static void put_hello(struct out *out)
                                .pid = (uint32_t)getpid(),
                                .instance = instance,
                                .clock_ns = clock_now(),
-                               .wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec};
+                               .wall_ns =
+                                   (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec};
     size_t size = read_arguments(&hello.argument_count);
     out_begin(out, MESSAGE_HELLO);
     put_told_hello(out, &hello);
@@ -128,8 +130,8 @@ static ssize_t receive(int fd, void *data, size_t size, int *descriptor)
 {
     struct iovec iov = {data, size};
     char control[CMSG_SPACE(sizeof(int))];
-    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-                             .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && *descriptor < 0)
@@ -204,7 +206,8 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
 
 static void attach(void)
 {
-    const char *named = environment_get("POET_SERVER"), *chosen = environment_get("POET_ENVIRONMENT");
+    const char *named = environment_get("POET_SERVER"),
+               *chosen = environment_get("POET_ENVIRONMENT");
     const char *output = environment_get("POET_OUTPUT"); /* asks for a server of its own */
     bool absent = true;
     if (environment_is_unsafe() || (named && strcmp(named, "none") == 0))
@@ -298,7 +301,8 @@ static void after_fork(void)
 {
     bool was_traced = thread_base != NULL && atomic_load(&live);
     if (thread_mine && thread_mine->busy)
-        server_queue_forked(thread_mine); /* forked by a signal handler: what it came between goes on */
+        server_queue_forked(
+            thread_mine); /* forked by a signal handler: what it came between goes on */
     server_forked();
     lost_forked();
     unseen_forked();
@@ -329,7 +333,6 @@ struct thread *attach_child(void)
 }
 
 /* ---- the process ---- */
-
 
 static void start(void) __attribute__((constructor(200)));
 static void start(void)
@@ -364,7 +367,8 @@ static void stop(void)
     modules_look_again();
     bool any = atomic_load(&recorded), libraries = atomic_load(&library_threads);
     if (libraries && modules_under_record())
-        unseen_tell(UNSEEN_RUNTIME, "threads that libraries start: see them with poet record --libraries");
+        unseen_tell(UNSEEN_RUNTIME,
+                    "threads that libraries start: see them with poet record --libraries");
     child_ends(0);
     life_end_main();
     unseen_pass_on();
@@ -372,7 +376,8 @@ static void stop(void)
         sender_leave(SENDER_MS);
     if (!any && !modules_under_record())
         say("no event was recorded: no file compiled with -trace makes a call that is followed%s; compile "
-            "each with: poetcc -trace", libraries ? ", though libraries start threads" : "");
+            "each with: poetcc -trace",
+            libraries ? ", though libraries start threads" : "");
     else if (!any && libraries)
         say("no call of the program itself was recorded, but its libraries start threads: see them "
             "with: poet record --libraries");

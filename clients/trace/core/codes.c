@@ -17,17 +17,21 @@
 
 #include <string.h>
 
+/* clang-format off */
 static const char *const type_names[] = {
     NULL,
 #define T(code, name) name,
     TRACE_TYPES(T)
 #undef T
 };
+/* clang-format on */
 
+/* clang-format off */
 #define PAIR(a, b) {TYPE_##a, TYPE_##b, 0}
 #define ON_A(a) {TYPE_##a, 0, 0}
 #define ON_A_ABOUT_B(a) {TYPE_##a, 0, STEP_ABOUT_B}
 #define ON_B(b) {0, TYPE_##b, 0}
+/* clang-format on */
 
 static const struct {
     unsigned count;
@@ -61,7 +65,9 @@ static const struct {
 unsigned codes_events(uint16_t shape)
 {
     unsigned events = shape >= SHAPE_END ? 2 : shape < SHAPE_COMPOUND;
-    for (unsigned i = 0; shape >= SHAPE_COMPOUND && shape < SHAPE_END && i < shapes[shape - SHAPE_COMPOUND].count; i++) {
+    for (unsigned i = 0;
+         shape >= SHAPE_COMPOUND && shape < SHAPE_END && i < shapes[shape - SHAPE_COMPOUND].count;
+         i++) {
         const struct step *step = &shapes[shape - SHAPE_COMPOUND].steps[i];
         events += (step->type_a != 0) + (step->type_b != 0);
     }
@@ -81,7 +87,8 @@ static const struct {
 static void put_type(struct out *out, unsigned code, const char *name, const uint16_t *after,
                      unsigned count)
 {
-    struct told_type told = {.code = (uint16_t)code, .name = text_of(name), .after_count = (uint16_t)count};
+    struct told_type told = {
+        .code = (uint16_t)code, .name = text_of(name), .after_count = (uint16_t)count};
     memcpy(told.after, after, count * sizeof *after);
     put_told_type(out, &told);
 }
@@ -165,10 +172,7 @@ static struct thread *begin(void)
     return t;
 }
 
-static void end(void)
-{
-    latch_give(&lock);
-}
+static void end(void) { latch_give(&lock); }
 
 static poet_type_t known_type(const char *name)
 {
@@ -189,8 +193,7 @@ static poet_type_t make_type(struct thread *t, const char *name, const char *con
     uint16_t codes[LIMIT_AFTER];
     unsigned count = 0;
     for (; after && after[count] && count < LIMIT_AFTER; count++)
-        codes[count] =
-            strcmp(after[count], name) == 0 ? 0 : make_type(t, after[count], NULL);
+        codes[count] = strcmp(after[count], name) == 0 ? 0 : make_type(t, after[count], NULL);
     struct own_type *type = arena_take(sizeof *type + strlen(name) + 1);
     if (!type)
         return 0;
@@ -202,7 +205,8 @@ static poet_type_t make_type(struct thread *t, const char *name, const char *con
         type->after[i] = codes[i] ? codes[i] : type->code;
     type->after_count = count;
     uint8_t small[256];
-    struct out body = message_room(t, small, sizeof small, strlen(name) + 16 + count * sizeof *codes);
+    struct out body =
+        message_room(t, small, sizeof small, strlen(name) + 16 + count * sizeof *codes);
     put_type(&body, type->code, name, type->after, count);
     bool told = record_control(t, MESSAGE_TYPE, &body);
     if (!told)

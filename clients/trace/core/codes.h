@@ -8,6 +8,7 @@
 
 #pragma GCC visibility push(hidden)
 
+/* clang-format off */
 #define TRACE_TYPES(T)                                                                  \
     T(CREATE, "create") T(START, "start") T(END, "end") T(CLOSE, "close")               \
     T(FAILED, "failed") T(JOIN, "join") T(JOINED, "joined")                             \
@@ -24,7 +25,9 @@
     T(CANCEL, "cancel") T(CANCELLED, "cancelled") T(KILL, "kill")                       \
     T(HANDLER, "handler") T(SIGWAIT, "sigwait") T(SIGNALLED, "signalled")               \
     T(EXEC, "exec") T(EXIT, "exit") T(REAP, "reap") T(REAPED, "reaped")
+/* clang-format on */
 
+/* clang-format off */
 enum trace_type {
     TYPE_NONE,
 #define T(code, name) TYPE_##code,
@@ -32,6 +35,7 @@ enum trace_type {
 #undef T
     TYPE_COUNT
 };
+/* clang-format on */
 
 enum trace_shape {
     SHAPE_LOCK = SHAPE_COMPOUND, /* petition, enter/entered */

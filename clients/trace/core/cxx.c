@@ -86,7 +86,8 @@ bool cxx_calls_runtime(uintptr_t returns)
     memcpy(&distance, after - 4, sizeof distance);
     if (after[-6] == 0xff && after[-5] == 0x15) /* call *slot(%rip) */
         target = *(const uintptr_t *)(after + distance);
-    else if (after[-5] == 0xe8 && modules_has_code((uintptr_t)(after + distance))) /* call table entry */
+    else if (after[-5] == 0xe8 &&
+             modules_has_code((uintptr_t)(after + distance))) /* call table entry */
         target = jumps_to(after + distance);
     return target && modules_is_runtime(target);
 }
@@ -108,7 +109,8 @@ static bool lies_in_library_function(const char *file, size_t size, uintptr_t ad
 {
     const ElfW(Ehdr) *h = (const void *)file;
     if (size < sizeof *h || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_shoff > size ||
-        h->e_shentsize != sizeof(ElfW(Shdr)) || (size - h->e_shoff) / sizeof(ElfW(Shdr)) < h->e_shnum)
+        h->e_shentsize != sizeof(ElfW(Shdr)) ||
+        (size - h->e_shoff) / sizeof(ElfW(Shdr)) < h->e_shnum)
         return false;
     const ElfW(Shdr) *sections = (const void *)(file + h->e_shoff);
     for (unsigned i = 0; i < h->e_shnum; i++) {

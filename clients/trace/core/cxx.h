@@ -11,7 +11,8 @@
 uintptr_t cxx_callable(uintptr_t function, const void *argument);
 /* Whether the call that returns there went to the C++ runtime, which jumped on (a tail call). */
 bool cxx_calls_runtime(uintptr_t returns);
-bool cxx_in_library(uintptr_t site); /* in a function of the C++ library that lives in the program */
+bool cxx_in_library(
+    uintptr_t site); /* in a function of the C++ library that lives in the program */
 
 #pragma GCC visibility pop
 #endif

@@ -24,6 +24,7 @@ typedef void (*handler_function)(int);
 union sigval;
 
 /* Result, member, symbol, parameters. */
+/* clang-format off */
 #define REAL_CALLS(R)                                                                              \
     R(int, create, pthread_create,                                                                 \
       (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))                            \
@@ -124,13 +125,14 @@ union sigval;
     R(int, sem_timedwait, sem_timedwait, (sem_t *, const struct timespec *))                       \
     R(int, sem_clockwait, sem_clockwait, (sem_t *, clockid_t, const struct timespec *))            \
     R(int, sem_post, sem_post, (sem_t *))
+/* clang-format on */
 
 /* Words that a program may use for something of its own: they are neither redirected nor wrapped. */
 #define REAL_WORDS(R)                                                                              \
     R(int, kill, kill, (pid_t, int))                                                               \
     R(int, killpg, killpg, (pid_t, int))                                                           \
     R(int, raise, raise, (int))                                                                    \
-    R(handler_function, signal, signal, (int, handler_function))                                           \
+    R(handler_function, signal, signal, (int, handler_function))                                   \
     R(int, system, system, (const char *))
 /* Not in static programs: NULL there. */
 #define REAL_SHARED(R)                                                                             \
@@ -140,9 +142,9 @@ union sigval;
       (struct _pthread_cleanup_buffer *, void (*)(void *), void *))                                \
     R(void, cleanup_pop, _pthread_cleanup_pop, (struct _pthread_cleanup_buffer *, int))            \
     R(int, prctl, prctl, (int, ...))                                                               \
-    R(handler_function, ssignal, ssignal, (int, handler_function))                                         \
-    R(handler_function, bsd_signal, bsd_signal, (int, handler_function))                                   \
-    R(handler_function, other_sysv_signal, sysv_signal, (int, handler_function))                           \
+    R(handler_function, ssignal, ssignal, (int, handler_function))                                 \
+    R(handler_function, bsd_signal, bsd_signal, (int, handler_function))                           \
+    R(handler_function, other_sysv_signal, sysv_signal, (int, handler_function))                   \
     R(handler_function, sigset, sigset, (int, handler_function))
 
 struct real {
@@ -173,48 +175,49 @@ static inline void real_find(void) /* called before the first use */
  * to be recorded. */
 #define SITE ((uintptr_t)__builtin_return_address(0) - 1)
 #define UNTRACED_SITE site_of_untraced
-#define ENTRIES(result, give, name, parameters, ...)                                    \
-    static result trace_##name(uintptr_t site, POET_UNWRAP parameters);                 \
-    __attribute__((visibility("default"))) result PLAIN(name) parameters;               \
-    __attribute__((visibility("default"))) result PLAIN(name) parameters                \
-    {                                                                                   \
-        give trace_##name(UNTRACED_SITE(SITE), __VA_ARGS__);                         \
-    }                                                                                   \
-    __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name parameters; \
-    __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name parameters  \
-    {                                                                                   \
-        give trace_##name(site_of_traced(SITE), __VA_ARGS__);                                           \
-    }                                                                                   \
+#define ENTRIES(result, give, name, parameters, ...)                                               \
+    static result trace_##name(uintptr_t site, POET_UNWRAP parameters);                            \
+    __attribute__((visibility("default"))) result PLAIN(name) parameters;                          \
+    __attribute__((visibility("default"))) result PLAIN(name) parameters                           \
+    {                                                                                              \
+        give trace_##name(UNTRACED_SITE(SITE), __VA_ARGS__);                                       \
+    }                                                                                              \
+    __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name parameters;  \
+    __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name parameters   \
+    {                                                                                              \
+        give trace_##name(site_of_traced(SITE), __VA_ARGS__);                                      \
+    }                                                                                              \
     static result trace_##name(uintptr_t site, POET_UNWRAP parameters)
 #define ENTRY(result, name, parameters, ...) ENTRIES(result, return, name, parameters, __VA_ARGS__)
 /* The same without parameters. */
-#define ENTRY_NONE(result, name)                                                        \
-    static result trace_##name(uintptr_t site);                                         \
-    __attribute__((visibility("default"))) result PLAIN(name)(void);                    \
-    __attribute__((visibility("default"))) result PLAIN(name)(void)                     \
-    {                                                                                   \
-        return trace_##name(UNTRACED_SITE(SITE));                                    \
-    }                                                                                   \
-    __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name(void); \
-    __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name(void)  \
-    {                                                                                   \
-        return trace_##name(site_of_traced(SITE));                                                      \
-    }                                                                                   \
+#define ENTRY_NONE(result, name)                                                                   \
+    static result trace_##name(uintptr_t site);                                                    \
+    __attribute__((visibility("default"))) result PLAIN(name)(void);                               \
+    __attribute__((visibility("default"))) result PLAIN(name)(void)                                \
+    {                                                                                              \
+        return trace_##name(UNTRACED_SITE(SITE));                                                  \
+    }                                                                                              \
+    __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name(void);       \
+    __attribute__((visibility("default"))) result poet_link_with_poetcc_trace__##name(void)        \
+    {                                                                                              \
+        return trace_##name(site_of_traced(SITE));                                                 \
+    }                                                                                              \
     static result trace_##name(uintptr_t site)
 #define ENTRY_VOID(name, parameters, ...) ENTRIES(void, , name, parameters, __VA_ARGS__)
 /* The same for calls that do not return. */
-#define ENTRY_LAST(name, parameters, ...)                                               \
-    __attribute__((noreturn)) static void trace_##name(uintptr_t site, POET_UNWRAP parameters); \
-    __attribute__((visibility("default"), noreturn)) void PLAIN(name) parameters;       \
-    __attribute__((visibility("default"))) void PLAIN(name) parameters                  \
-    {                                                                                   \
-        trace_##name(UNTRACED_SITE(SITE), __VA_ARGS__);                              \
-    }                                                                                   \
-    __attribute__((visibility("default"), noreturn)) void poet_link_with_poetcc_trace__##name parameters; \
-    __attribute__((visibility("default"))) void poet_link_with_poetcc_trace__##name parameters \
-    {                                                                                   \
-        trace_##name(site_of_traced(SITE), __VA_ARGS__);                                \
-    }                                                                                   \
+#define ENTRY_LAST(name, parameters, ...)                                                          \
+    __attribute__((noreturn)) static void trace_##name(uintptr_t site, POET_UNWRAP parameters);    \
+    __attribute__((visibility("default"), noreturn)) void PLAIN(name) parameters;                  \
+    __attribute__((visibility("default"))) void PLAIN(name) parameters                             \
+    {                                                                                              \
+        trace_##name(UNTRACED_SITE(SITE), __VA_ARGS__);                                            \
+    }                                                                                              \
+    __attribute__((visibility("default"),                                                          \
+                   noreturn)) void poet_link_with_poetcc_trace__##name parameters;                 \
+    __attribute__((visibility("default"))) void poet_link_with_poetcc_trace__##name parameters     \
+    {                                                                                              \
+        trace_##name(site_of_traced(SITE), __VA_ARGS__);                                           \
+    }                                                                                              \
     static void trace_##name(uintptr_t site, POET_UNWRAP parameters)
 #define POET_UNWRAP(...) __VA_ARGS__
 

@@ -86,10 +86,10 @@ void forbid_failed(void) { be_quiet(false); }
 
 #if !defined(POET_STATIC)
 /* (sys/prctl.h declares it with an ellipsis.) */
-__attribute__((visibility("default"))) int prctl(int option, unsigned long a, unsigned long b, unsigned long c,
-                                                 unsigned long d);
-__attribute__((visibility("default"))) int prctl(int option, unsigned long a, unsigned long b, unsigned long c,
-                                                 unsigned long d)
+__attribute__((visibility("default"))) int prctl(int option, unsigned long a, unsigned long b,
+                                                 unsigned long c, unsigned long d);
+__attribute__((visibility("default"))) int prctl(int option, unsigned long a, unsigned long b,
+                                                 unsigned long c, unsigned long d)
 {
     real_find();
     bool quiet = forbid_before(SYS_prctl, option, (long)a);

@@ -9,7 +9,7 @@
 /* Before a call of prctl or seccomp, with its first two arguments; whether the thread is quiet for it. */
 bool forbid_before(long number, long what, long how);
 void forbid_failed(void); /* it goes on as before */
-bool forbid_quiet(void);  /* the thread must not make any system call */
+bool forbid_quiet(void); /* the thread must not make any system call */
 
 #pragma GCC visibility pop
 #endif

@@ -14,12 +14,15 @@
 #include <unistd.h>
 
 #define GROWS_BY 16u
-#define GROWN_SLOTS ((16u << 20) / SLOT_BYTES)    /* of one thread */
+#define GROWN_SLOTS ((16u << 20) / SLOT_BYTES) /* of one thread */
 #define GROWN_BYTES ((uint64_t)256 << 20) /* of all threads */
 
 static _Atomic uint64_t grown; /* bytes */
 
-static size_t bytes_of(const struct queue_head *queue) { return QUEUE_HEAD_BYTES + (size_t)queue->slots * SLOT_BYTES; }
+static size_t bytes_of(const struct queue_head *queue)
+{
+    return QUEUE_HEAD_BYTES + (size_t)queue->slots * SLOT_BYTES;
+}
 
 static void give_back(const struct queue_head *queue)
 {
@@ -74,11 +77,17 @@ static bool make(struct thread *t, uint32_t slots)
 {
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
     int fd = queue_memory(bytes);
-    struct queue_head *queue = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct queue_head *queue =
+        fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     bool made = queue != MAP_FAILED;
     if (made) {
-        *queue = (struct queue_head){.magic = QUEUE_MAGIC, .version = WIRE_VERSION, .slots = slots,
-                                     .thread = t->queue->thread, .clock = t->queue->clock, .follows = 1, .asleep = 1};
+        *queue = (struct queue_head){.magic = QUEUE_MAGIC,
+                                     .version = WIRE_VERSION,
+                                     .slots = slots,
+                                     .thread = t->queue->thread,
+                                     .clock = t->queue->clock,
+                                     .follows = 1,
+                                     .asleep = 1};
         made = hand_over(fd, t, slots);
         if (made)
             go_on_in(t, queue);

@@ -24,19 +24,31 @@ static const struct way {
     bool followed; /* by libpoet-process */
     const char *what, *names[MOST_NAMES];
 } ways[] = {
-    {true, "pipes and FIFOs (poetcc -trace -processes follows them)", {"pipe", "pipe2", "mkfifo", "mkfifoat"}},
-    {true, "sockets (poetcc -trace -processes follows those of one machine)", {"socketpair", "socket"}},
+    {true,
+     "pipes and FIFOs (poetcc -trace -processes follows them)",
+     {"pipe", "pipe2", "mkfifo", "mkfifoat"}},
+    {true,
+     "sockets (poetcc -trace -processes follows those of one machine)",
+     {"socketpair", "socket"}},
     {true, "eventfds (poetcc -trace -processes follows them)", {"eventfd"}},
     {true, "POSIX message queues (poetcc -trace -processes follows them)", {"mq_open"}},
-    {true, "file locks (poetcc -trace -processes follows them)", {"flock", "lockf", "lockf64", "fcntl", "fcntl64"}},
+    {true,
+     "file locks (poetcc -trace -processes follows them)",
+     {"flock", "lockf", "lockf64", "fcntl", "fcntl64"}},
     {false, "what C's stdio reads from pipes (popen, fdopen)", {"popen", "fdopen"}},
     {false, "epoll", {"epoll_wait", "epoll_pwait", "epoll_pwait2"}},
     {false, "splice, sendfile", {"splice", "vmsplice", "tee", "sendfile", "sendfile64"}},
-    {false, "recvmmsg, sendmmsg, preadv2, pwritev2", {"recvmmsg", "sendmmsg", "preadv2", "pwritev2"}},
+    {false,
+     "recvmmsg, sendmmsg, preadv2, pwritev2",
+     {"recvmmsg", "sendmmsg", "preadv2", "pwritev2"}},
     {false, "System V semaphores and messages", {"semop", "semtimedop", "msgsnd", "msgrcv"}},
     {false, "memory shared with other processes", {"shm_open", "shmget"}},
-    {false, "asynchronous input and output (aio)", {"aio_read", "aio_write", "aio_read64", "aio_write64", "lio_listio"}},
-    {false, "inotify, fanotify, timerfd", {"inotify_init", "inotify_init1", "fanotify_init", "timerfd_create"}},
+    {false,
+     "asynchronous input and output (aio)",
+     {"aio_read", "aio_write", "aio_read64", "aio_write64", "lio_listio"}},
+    {false,
+     "inotify, fanotify, timerfd",
+     {"inotify_init", "inotify_init1", "fanotify_init", "timerfd_create"}},
 };
 #define WAYS (sizeof ways / sizeof *ways)
 
@@ -59,7 +71,8 @@ static const struct way {
 
 void imports_tell(void)
 {
-    const bool there[WAYS] = {[0] = pipe || pipe2, [2] = eventfd, [3] = mq_open, [6] = epoll_wait, [9] = semop, [10] = shmget};
+    const bool there[WAYS] = {[0] = pipe || pipe2, [2] = eventfd, [3] = mq_open,
+                              [6] = epoll_wait,    [9] = semop,   [10] = shmget};
     for (size_t i = 0; i < WAYS; i++)
         if (there[i])
             unseen_tell(UNSEEN_RUNTIME, ways[i].what);
@@ -72,9 +85,9 @@ int poet_imports(const char *const *names) { return names && 0; }
 
 /* The names that a module has looked up by the loader: those that it calls. */
 struct names {
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
-    const ElfW(Rela) *relocations[2];
+    const ElfW(Rela) * relocations[2];
     size_t counts[2];
 };
 
@@ -92,13 +105,26 @@ static struct names names_of(const struct dl_phdr_info *info)
         const ElfW(Dyn) *d = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
         for (; d->d_tag != DT_NULL; d++)
             switch (d->d_tag) {
-            case DT_SYMTAB: n.symbols = at(info, d->d_un.d_ptr); break;
-            case DT_STRTAB: n.strings = at(info, d->d_un.d_ptr); break;
-            case DT_RELA: n.relocations[0] = at(info, d->d_un.d_ptr); break;
-            case DT_RELASZ: n.counts[0] = d->d_un.d_val / sizeof(ElfW(Rela)); break;
-            case DT_JMPREL: n.relocations[1] = at(info, d->d_un.d_ptr); break;
-            case DT_PLTRELSZ: n.counts[1] = d->d_un.d_val / sizeof(ElfW(Rela)); break;
-            default: break;
+            case DT_SYMTAB:
+                n.symbols = at(info, d->d_un.d_ptr);
+                break;
+            case DT_STRTAB:
+                n.strings = at(info, d->d_un.d_ptr);
+                break;
+            case DT_RELA:
+                n.relocations[0] = at(info, d->d_un.d_ptr);
+                break;
+            case DT_RELASZ:
+                n.counts[0] = d->d_un.d_val / sizeof(ElfW(Rela));
+                break;
+            case DT_JMPREL:
+                n.relocations[1] = at(info, d->d_un.d_ptr);
+                break;
+            case DT_PLTRELSZ:
+                n.counts[1] = d->d_un.d_val / sizeof(ElfW(Rela));
+                break;
+            default:
+                break;
             }
     }
     return n;
@@ -117,7 +143,8 @@ static bool each_name(const struct names *n, each *call, void *context)
     for (int i = 0; i < 2 && n->symbols && n->strings; i++)
         for (size_t k = 0; n->relocations[i] && k < n->counts[i]; k++) {
             const ElfW(Sym) *s = &n->symbols[SYMBOL(&n->relocations[i][k])];
-            if (SYMBOL(&n->relocations[i][k]) && s->st_shndx == SHN_UNDEF && call(n->strings + s->st_name, context))
+            if (SYMBOL(&n->relocations[i][k]) && s->st_shndx == SHN_UNDEF &&
+                call(n->strings + s->st_name, context))
                 return true;
         }
     return false;
@@ -171,5 +198,8 @@ static int look_for(struct dl_phdr_info *info, size_t size, void *names)
     return each_name(&n, is_one, names) ? 2 : 1; /* the program comes first */
 }
 
-int poet_imports(const char *const *names) { return dl_iterate_phdr(look_for, (void *)(uintptr_t)names) == 2; }
+int poet_imports(const char *const *names)
+{
+    return dl_iterate_phdr(look_for, (void *)(uintptr_t)names) == 2;
+}
 #endif

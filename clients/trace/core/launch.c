@@ -52,7 +52,8 @@ static bool find_server(char *path, size_t size)
         snprintf(path, size, "%.*s/poet-server", n, at);
         if (executable(path))
             return true;
-        snprintf(path, size, "%.*s/../libexec/poet/poet-server", n, at); /* beside poet and poetcc */
+        snprintf(path, size, "%.*s/../libexec/poet/poet-server", n,
+                 at); /* beside poet and poetcc */
         if (executable(path))
             return true;
     }
@@ -158,7 +159,8 @@ static bool lock_launch(const char *launch)
     return false;
 }
 
-int launch_shared(const char *launch, char *file, size_t file_size, char *endpoint, size_t endpoint_size)
+int launch_shared(const char *launch, char *file, size_t file_size, char *endpoint,
+                  size_t endpoint_size)
 {
     static char known[400];
     static struct error error;

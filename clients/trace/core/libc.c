@@ -14,8 +14,8 @@ void libc_find(void) {}
 void libc_find(void)
 {
     void *p;
-#define L(name)                                          \
-    if ((p = dlsym(RTLD_NEXT, #name)) != NULL)           \
+#define L(name)                                                                                    \
+    if ((p = dlsym(RTLD_NEXT, #name)) != NULL)                                                     \
         *(void **)&libc.name = p;
     LIBC_CALLS(L)
 #undef L

@@ -35,8 +35,9 @@ uint32_t line_announce(struct thread *t, const char *kind, const char *name, con
         return 0;
     uint8_t small[512];
     busy_begin(t);
-    struct out body = message_room(t, small, sizeof small,
-                                   64 + text_size(kind, NAME_BYTES) + text_size(name, LIMIT_TEXT_BYTES - 1));
+    struct out body =
+        message_room(t, small, sizeof small,
+                     64 + text_size(kind, NAME_BYTES) + text_size(name, LIMIT_TEXT_BYTES - 1));
     put_told_line(&body, &(struct told_line){.code = index,
                                              .high = identity ? identity[0] : instance,
                                              .low = identity ? identity[1] : index,
@@ -56,8 +57,9 @@ void line_close(struct thread *t, const struct line *line)
     struct out body = {.data = bytes, .room = sizeof bytes};
     if (!line_index(line) || atomic_load_explicit(&line->far, memory_order_relaxed))
         return;
-    put_told_close(&body, &(struct told_close){
-                              line_index(line), atomic_load_explicit(&line->number, memory_order_relaxed)});
+    put_told_close(&body,
+                   &(struct told_close){line_index(line),
+                                        atomic_load_explicit(&line->number, memory_order_relaxed)});
     record_control(t, MESSAGE_CLOSE, &body);
 }
 
@@ -65,10 +67,11 @@ void line_rename(struct thread *t, const struct line *line, const char *name)
 {
     uint8_t small[512];
     busy_begin(t);
-    struct out body = message_room(t, small, sizeof small, 16 + text_size(name, LIMIT_TEXT_BYTES - 1));
-    put_told_rename(&body, &(struct told_rename){
-                               line_index(line), text_within(name, LIMIT_TEXT_BYTES - 1),
-                               atomic_load_explicit(&line->number, memory_order_relaxed)});
+    struct out body =
+        message_room(t, small, sizeof small, 16 + text_size(name, LIMIT_TEXT_BYTES - 1));
+    put_told_rename(
+        &body, &(struct told_rename){line_index(line), text_within(name, LIMIT_TEXT_BYTES - 1),
+                                     atomic_load_explicit(&line->number, memory_order_relaxed)});
     record_control(t, MESSAGE_NAME, &body);
     busy_end(t);
 }
@@ -88,7 +91,8 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name)
     struct out body = {.data = bytes, .room = sizeof bytes};
     if (!t || !line || !kind || !name)
         return;
-    put_told_kind(&body, &(struct told_kind){line, text_within(kind, NAME_BYTES), text_within(name, NAME_BYTES)});
+    put_told_kind(&body, &(struct told_kind){line, text_within(kind, NAME_BYTES),
+                                             text_within(name, NAME_BYTES)});
     record_control(t, MESSAGE_KIND, &body);
 }
 

@@ -18,7 +18,7 @@ uint32_t line_announce(struct thread *thread, const char *kind, const char *name
 #define SHARED_KEYS 0x706f65742e736864u /* second half of identities: no serial of a process */
 /* Its object is gone.  Not of a line that other processes have, too. */
 void line_close(struct thread *thread, const struct line *line);
-void lines_begin(void);           /* a new life begins */
+void lines_begin(void); /* a new life begins */
 bool line_current(uint32_t code); /* announced in this life */
 
 void line_rename(struct thread *thread, const struct line *line, const char *name);

@@ -91,7 +91,6 @@ static unsigned number_from(const char *variable, unsigned otherwise, unsigned l
     return (unsigned)v;
 }
 
-
 static bool ours(void)
 {
     struct stat st;
@@ -166,8 +165,8 @@ static void send_wake(void)
         0, 0, 0, 0, MESSAGE_WAKE, 0, MESSAGE_MARK & 0xff, MESSAGE_MARK >> 8};
     if (!ours())
         give_up("the program closed the connection");
-    else if (send(connection, wake, sizeof wake, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN &&
-             errno != EINTR)
+    else if (send(connection, wake, sizeof wake, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+             errno != EAGAIN && errno != EINTR)
         give_up(strerror(errno));
 }
 
@@ -204,8 +203,8 @@ bool server_send_at_once(const struct out *out, int descriptor, uint32_t life)
             return false;
     struct iovec iov = {out->data, out->size};
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
-    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-                             .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -227,8 +226,8 @@ static bool queues_grow; /* whoever names a size wants that */
 
 bool queue_may_grow(const struct thread *t)
 {
-    return queues_grow && server_follows && !server_remote && t->queue && t->mask + 1 >= queue_slots &&
-           t->life == atomic_load(&live);
+    return queues_grow && server_follows && !server_remote && t->queue &&
+           t->mask + 1 >= queue_slots && t->life == atomic_load(&live);
 }
 
 void queue_prepare(struct thread *t, void *memory, uint32_t slots)
@@ -395,8 +394,8 @@ void server_queue_forked(struct thread *t)
         munmap(t->older, QUEUE_HEAD_BYTES + (size_t)t->older->slots * SLOT_BYTES);
     t->older = NULL;
     if (t->queue)
-        mmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        mmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES,
+             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
 bool server_alive(void) { return atomic_load_explicit(&live, memory_order_relaxed) != 0; }
@@ -447,4 +446,3 @@ void server_forked(void)
     queue_grown_forked();
     forget();
 }
-

@@ -13,15 +13,18 @@
 struct thread;
 
 extern _Atomic uint32_t live; /* the number of the present life, from 1 (attach.h); 0: not traced */
-extern uint64_t instance;           /* names this process among all */
+extern uint64_t instance; /* names this process among all */
 
 void server_begin(void); /* reads the environment */
-bool server_use(int fd, const struct out *first); /* a new life on it; false: it does not take the first */
-bool server_queue(struct thread *thread, uint32_t most_slots); /* makes the queue and hands it over */
+bool server_use(int fd,
+                const struct out *first); /* a new life on it; false: it does not take the first */
+bool server_queue(struct thread *thread,
+                  uint32_t most_slots); /* makes the queue and hands it over */
 /* For queues that grow, grow.c. */
 extern bool server_follows; /* the server takes what is in an older queue first */
 bool queue_may_grow(const struct thread *thread);
-int queue_memory(size_t bytes); /* that the server may map, of a size that stays; -1: there is none here */
+int queue_memory(
+    size_t bytes); /* that the server may map, of a size that stays; -1: there is none here */
 void queue_prepare(struct thread *thread, void *memory, uint32_t slots);
 /* A message of few bytes, if it can be sent without waiting; also from a signal handler. */
 bool server_send_at_once(const struct out *out, int descriptor, uint32_t life);

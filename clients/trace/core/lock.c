@@ -45,7 +45,8 @@ static void take_slowly(latch *lock)
             break;
         syscall(SYS_nanosleep, &(struct timespec){0, 50000}, NULL);
     }
-    atomic_fetch_or_explicit(lock, 0, memory_order_acquire); /* the system handed it over, in no order of C's */
+    atomic_fetch_or_explicit(
+        lock, 0, memory_order_acquire); /* the system handed it over, in no order of C's */
     errno = saved;
 }
 

@@ -108,7 +108,8 @@ static void absolute(char path[PATH_MAX], const char *name)
 
 static bool read_loaded(struct loaded *m, const struct dl_phdr_info *info)
 {
-    *m = (struct loaded){.bias = info->dlpi_addr, .is_program = !info->dlpi_name || !*info->dlpi_name};
+    *m = (struct loaded){.bias = info->dlpi_addr,
+                         .is_program = !info->dlpi_name || !*info->dlpi_name};
     if (!m->is_program)
         absolute(m->path, info->dlpi_name);
     else if (readlink("/proc/self/exe", m->path, sizeof m->path - 1) < 0)
@@ -129,11 +130,12 @@ static bool read_loaded(struct loaded *m, const struct dl_phdr_info *info)
 
 static void put_module(struct out *out, const struct loaded *m)
 {
-    put_told_module(out, &(struct told_module){.start = m->start,
-                                               .end = m->end,
-                                               .bias = m->bias,
-                                               .build_id = {(const char *)m->build_id, m->build_id_bytes},
-                                               .path = text_of(m->path)});
+    put_told_module(
+        out, &(struct told_module){.start = m->start,
+                                   .end = m->end,
+                                   .bias = m->bias,
+                                   .build_id = {(const char *)m->build_id, m->build_id_bytes},
+                                   .path = text_of(m->path)});
 }
 
 /* ---- whose it is ---- */
@@ -149,7 +151,8 @@ static bool matches(const char *patterns, const char *path)
     char pattern[512];
     for (const char *at = patterns; at && *at; at += strcspn(at, ":"), at += *at == ':') {
         snprintf(pattern, sizeof pattern, "%.*s", (int)strcspn(at, ":"), at);
-        if (*pattern && (fnmatch(pattern, path, 0) == 0 || fnmatch(pattern, base_name(path), 0) == 0))
+        if (*pattern &&
+            (fnmatch(pattern, path, 0) == 0 || fnmatch(pattern, base_name(path), 0) == 0))
             return true;
     }
     return false;
@@ -170,13 +173,13 @@ static enum whose whose_is(const struct loaded *m)
     uintptr_t here = (uintptr_t)modules_begin;
 #endif
     const char *name = base_name(m->path);
-    return here >= m->start && here < m->end             ? WHOSE_OURS
-           : m->is_program                               ? WHOSE_PROGRAM
-           : strncmp(name, "libstdc++.so", 12) == 0 ||
-                 strncmp(name, "libc++.so", 9) == 0      ? WHOSE_RUNTIME
-           : is_sanitizer(name)                          ? WHOSE_SANITIZER
-           : strncmp(name, "libc.so", 7) == 0            ? WHOSE_LIBC
-                                                         : WHOSE_NOBODY;
+    return here >= m->start && here < m->end ? WHOSE_OURS
+           : m->is_program                   ? WHOSE_PROGRAM
+           : strncmp(name, "libstdc++.so", 12) == 0 || strncmp(name, "libc++.so", 9) == 0
+               ? WHOSE_RUNTIME
+           : is_sanitizer(name)               ? WHOSE_SANITIZER
+           : strncmp(name, "libc.so", 7) == 0 ? WHOSE_LIBC
+                                              : WHOSE_NOBODY;
 }
 
 static bool is_recorded(const struct loaded *m, enum whose whose)
@@ -239,8 +242,9 @@ static int list(struct dl_phdr_info *info, size_t size, void *context)
     const struct module *new = note(&m);
     if (new)
         runtime_look(info, m.path, new->whose == WHOSE_PROGRAM, new->records);
-    if (new && context) {
-        struct out body = {.data = (uint8_t *)(uintptr_t)new->announcement, .size = new->announcement_bytes};
+    if (new &&context) {
+        struct out body = {.data = (uint8_t *)(uintptr_t) new->announcement,
+                           .size = new->announcement_bytes};
         record_control(context, MESSAGE_MODULE, &body);
     }
     return 0;
@@ -392,7 +396,8 @@ uintptr_t modules_site(uintptr_t site)
         return 0;
     if (m->whose == WHOSE_RUNTIME || m->whose == WHOSE_SANITIZER)
         return caller_of_runtime();
-    bool records = m->records || (m->whose == WHOSE_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
+    bool records =
+        m->records || (m->whose == WHOSE_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
     return records ? site_of_traced(site) : 0;
 }
 

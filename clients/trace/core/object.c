@@ -83,21 +83,18 @@ struct object *object_get(const void *address, enum object_kind kind)
     }
     latch_give(&adding);
     if (!o)
-        none_left(thread_mine, "there are more objects than can be followed, or there is no memory");
+        none_left(thread_mine,
+                  "there are more objects than can be followed, or there is no memory");
     return o;
 }
 
 static const struct {
     const char *name;
     bool shared;
-} kinds[] = {[OBJECT_TASK] = {"task", false},
-             [OBJECT_MONITOR] = {"monitor", false},
-             [OBJECT_CONDITION] = {"condition", true},
-             [OBJECT_SEMAPHORE] = {"semaphore", true},
-             [OBJECT_SPIN] = {"spin", false},
-             [OBJECT_RWLOCK] = {"rwlock", true},
-             [OBJECT_BARRIER] = {"barrier", true},
-             [OBJECT_ONCE] = {"once", true},
+} kinds[] = {[OBJECT_TASK] = {"task", false},          [OBJECT_MONITOR] = {"monitor", false},
+             [OBJECT_CONDITION] = {"condition", true}, [OBJECT_SEMAPHORE] = {"semaphore", true},
+             [OBJECT_SPIN] = {"spin", false},          [OBJECT_RWLOCK] = {"rwlock", true},
+             [OBJECT_BARRIER] = {"barrier", true},     [OBJECT_ONCE] = {"once", true},
              [OBJECT_COROUTINE] = {"coroutine", false}};
 
 struct line *object_line(struct thread *thread, struct object *o, bool created)
@@ -110,7 +107,8 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
         uint64_t key = shared_key(o), identity[2] = {key, SHARED_KEYS};
         uint32_t index = line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
                                        (kinds[o->kind].shared ? LINE_SHARED : 0u) |
-                                           (created && !key ? LINE_FOLLOWS : 0u), key ? identity : NULL);
+                                           (created && !key ? LINE_FOLLOWS : 0u),
+                                       key ? identity : NULL);
         if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {
             o->visit++; /* what was held is of an earlier life */
             o->held = false;
@@ -121,7 +119,8 @@ struct line *object_line(struct thread *thread, struct object *o, bool created)
     }
     latch_give(&o->opening);
     busy_end(thread);
-    return line_index(&o->line) ? &o->line : none_left(thread, "the line of an object could not be announced");
+    return line_index(&o->line) ? &o->line
+                                : none_left(thread, "the line of an object could not be announced");
 }
 
 /* What comes at that address is another one. */
@@ -171,7 +170,8 @@ struct line *object_meet(struct thread *t, struct object *o)
         if (o->marked)
             end_life(t, o);
         o->marked = true;
-        __atomic_store_n(object_mark(o->address, o->kind), object_mark_of(o->address), __ATOMIC_RELAXED);
+        __atomic_store_n(object_mark(o->address, o->kind), object_mark_of(o->address),
+                         __ATOMIC_RELAXED);
     }
     latch_give(&o->opening);
     struct line *line = object_line(t, o, false);

@@ -41,18 +41,19 @@ struct object {
     const void *address;
     enum object_kind kind;
     struct line line;
-    latch opening;            /* one thread announces the line */
-    uint64_t visit;           /* counts lives and, of monitors, outermost visits; under the mutex */
-    bool held;                /* monitors: a recorded visit goes on; under the mutex */
-    bool marked;              /* its memory has borne the mark; under `opening` */
+    latch opening; /* one thread announces the line */
+    uint64_t visit; /* counts lives and, of monitors, outermost visits; under the mutex */
+    bool held; /* monitors: a recorded visit goes on; under the mutex */
+    bool marked; /* its memory has borne the mark; under `opening` */
     struct task *_Atomic task; /* OBJECT_TASK */
     struct signals *_Atomic signals; /* OBJECT_CONDITION */
-    struct rounds *_Atomic rounds;   /* OBJECT_BARRIER */
-    struct ref initialised;          /* OBJECT_ONCE: written before the real once lets others go, */
-    uint32_t initialised_life;       /*   and when that was */
-    _Atomic unsigned opened;         /* OBJECT_SEMAPHORE: how often by name */
-    struct coroutine *_Atomic strand; /* OBJECT_COROUTINE: what runs on there, NULL a thread's own stack */
-    struct coroutine *made;           /*   the one that was made there, for the next */
+    struct rounds *_Atomic rounds; /* OBJECT_BARRIER */
+    struct ref initialised; /* OBJECT_ONCE: written before the real once lets others go, */
+    uint32_t initialised_life; /*   and when that was */
+    _Atomic unsigned opened; /* OBJECT_SEMAPHORE: how often by name */
+    struct coroutine
+        *_Atomic strand; /* OBJECT_COROUTINE: what runs on there, NULL a thread's own stack */
+    struct coroutine *made; /*   the one that was made there, for the next */
     uintptr_t entry; /* OBJECT_COROUTINE: its function; else where it was made, 0 unknown */
 };
 
@@ -64,7 +65,8 @@ static inline uint64_t *object_mark(const void *address, enum object_kind kind)
 {
 #if defined(__GLIBC__) && __WORDSIZE == 64
     void *p = (void *)(uintptr_t)address;
-    if (kind == OBJECT_MONITOR) /* not robust, of a priority protocol, or shared: their lists are in use */
+    if (kind ==
+        OBJECT_MONITOR) /* not robust, of a priority protocol, or shared: their lists are in use */
         return (((const pthread_mutex_t *)address)->__data.__kind & 0xf0) == 0
                    ? (uint64_t *)(void *)&((pthread_mutex_t *)p)->__data.__list.__prev
                    : NULL;
@@ -94,7 +96,7 @@ static inline bool object_is_marked(const struct object *o)
 struct line *object_meet(struct thread *thread, struct object *object);
 
 struct object *object_find(const void *address, enum object_kind kind); /* or NULL */
-struct object *object_get(const void *address, enum object_kind kind);  /* NULL: table full */
+struct object *object_get(const void *address, enum object_kind kind); /* NULL: table full */
 /* The object's line, announced if need be by the calling thread; created: its first
  * event comes after what the thread did last.  NULL if it cannot be announced. */
 struct line *object_line(struct thread *thread, struct object *object, bool created);

@@ -36,9 +36,9 @@ static void *find(const char *name)
 {
     void *p = dlsym(RTLD_NEXT, name);
 #if defined(__x86_64__)
-    static const char *const renewed[] = {"pthread_cond_init",      "pthread_cond_destroy",
-                                          "pthread_cond_wait",      "pthread_cond_timedwait",
-                                          "pthread_cond_signal",    "pthread_cond_broadcast"};
+    static const char *const renewed[] = {"pthread_cond_init",   "pthread_cond_destroy",
+                                          "pthread_cond_wait",   "pthread_cond_timedwait",
+                                          "pthread_cond_signal", "pthread_cond_broadcast"};
     for (size_t i = 0; i < sizeof renewed / sizeof *renewed; i++) {
         if (strcmp(name, renewed[i]) != 0 || p != dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5"))
             continue;

@@ -54,7 +54,8 @@ static bool ticks_steadily(void)
 {
     unsigned a, b, c, d;
     char source[8] = "";
-    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                  O_RDONLY | O_CLOEXEC);
     bool used = fd >= 0 && read(fd, source, sizeof source - 1) > 0 && strcmp(source, "tsc\n") == 0;
     if (fd >= 0)
         close(fd);
@@ -75,7 +76,8 @@ static double ticks_per_ns;
 
 static struct both both_now(void)
 {
-    uint64_t ns = clock_now(); /* before the counter: what is converted is never before what was read */
+    uint64_t ns =
+        clock_now(); /* before the counter: what is converted is never before what was read */
     return (struct both){ns, TICKS()};
 }
 
@@ -84,7 +86,8 @@ void clock_begin(void)
 {
     const char *wanted = environment_get("POET_CLOCK");
     clock_by_call = ticks_forbidden(); /* the C library would read the counter, too */
-    clock_ticks = !clock_by_call && (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
+    clock_ticks =
+        !clock_by_call && (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
     if (clock_ticks)
         begun = both_now();
 }
@@ -120,13 +123,15 @@ uint64_t clock_now(void)
 static uint64_t stamp_by_clock(const struct thread *t)
 {
     uint64_t now = clock_now();
-    return t->queue->clock == QUEUE_CLOCK_NS ? now
-           : stopped.ticks + (uint64_t)((double)(now - stopped.ns) * ticks_per_ns);
+    return t->queue->clock == QUEUE_CLOCK_NS
+               ? now
+               : stopped.ticks + (uint64_t)((double)(now - stopped.ns) * ticks_per_ns);
 }
 
 static inline uint64_t stamp(const struct thread *t)
 {
-    return LIKELY(atomic_load_explicit(&clock_ticks, memory_order_acquire)) ? TICKS() : stamp_by_clock(t);
+    return LIKELY(atomic_load_explicit(&clock_ticks, memory_order_acquire)) ? TICKS()
+                                                                            : stamp_by_clock(t);
 }
 
 /* At least every second a thread looks whether the server is there, though its queue does not fill. */
@@ -148,7 +153,9 @@ static uint64_t take(struct thread *t, struct line *line, unsigned count)
 {
     if (line != t->alone) {
         _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
-        return atomic_fetch_add_explicit(LIKELY(!far) ? &line->number : far, count, memory_order_relaxed) + 1;
+        return atomic_fetch_add_explicit(LIKELY(!far) ? &line->number : far, count,
+                                         memory_order_relaxed) +
+               1;
     }
     uint64_t before = atomic_load_explicit(&line->number, memory_order_relaxed);
     atomic_store_explicit(&line->number, before + count, memory_order_relaxed);
@@ -183,7 +190,8 @@ static bool wait_for_room(struct thread *t, uint64_t slots)
             break;
         server_wake(); /* finds out, too, whether the server is there */
         uint64_t most = limit - (now - begin) < 10000000 ? limit - (now - begin) : 10000000;
-        syscall(SYS_futex, &t->queue->moved, FUTEX_WAIT, moved, &(struct timespec){0, (long)most}, NULL, 0);
+        syscall(SYS_futex, &t->queue->moved, FUTEX_WAIT, moved, &(struct timespec){0, (long)most},
+                NULL, 0);
         now = clock_now();
     }
     atomic_store(&t->queue->waiting, 0);
@@ -279,7 +287,8 @@ struct ref record_last(struct thread *t)
  * have ended before there was room are told by others. */
 static latch left_lock;
 static _Atomic bool any_left;
-static _Atomic uint32_t unnumbered_left; /* the life in which one ended that dropped records without numbers */
+static _Atomic uint32_t
+    unnumbered_left; /* the life in which one ended that dropped records without numbers */
 static struct left {
     struct left *next;
     uint32_t life;
@@ -356,7 +365,8 @@ static void put_lost(struct out *out, const struct lost_range *range)
 /* Nobody can tell by numbers which events these were, and so which others come after them. */
 static void put_unnumbered(struct out *out)
 {
-    put_told_unseen(out, &(struct told_unseen){UNSEEN_LOST, text_of("more at once than were counted")});
+    put_told_unseen(out,
+                    &(struct told_unseen){UNSEEN_LOST, text_of("more at once than were counted")});
 }
 
 static void tell_unnumbered(struct thread *t)
@@ -386,7 +396,8 @@ static void tell_untold(struct thread *t)
         if (!record_is_told(reason, t) && !control(t, MESSAGE_UNSEEN, &body))
             continue;
         atomic_store_explicit(&told_in[reason], t->life, memory_order_relaxed);
-        __atomic_fetch_and(&t->untold, (uint16_t)~UNSEEN_BIT(reason), __ATOMIC_RELAXED); /* a handler may add */
+        __atomic_fetch_and(&t->untold, (uint16_t)~UNSEEN_BIT(reason),
+                           __ATOMIC_RELAXED); /* a handler may add */
     }
 }
 
@@ -493,7 +504,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
         modules_meet(t, r->site);
     uint64_t slots = 1 + slot_follow(r->payload_bytes);
     bool room = LIKELY(fits(t, slots)) || wait_for_room(t, slots);
-    if (!room && t->lost_count + 2 > LOST_RANGES) { /* numbers that nobody could announce are not taken */
+    if (!room &&
+        t->lost_count + 2 > LOST_RANGES) { /* numbers that nobody could announce are not taken */
         record_dropped(t, r->take_a + (r->b ? r->take_b : 0));
         busy_end(t);
         return 0;
@@ -528,7 +540,8 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
         if (r->b)
             note_lost(t, line_b, b, r->take_b);
     }
-    t->last = r->b ? (struct ref){line_b, b + r->take_b - 1} : (struct ref){line_a, a + r->take_a - 1};
+    t->last =
+        r->b ? (struct ref){line_b, b + r->take_b - 1} : (struct ref){line_a, a + r->take_a - 1};
     t->last_head = t->head;
     if (first_b)
         *first_b = b;
@@ -542,10 +555,15 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
                  uintptr_t site)
 {
     busy_begin(t);
-    if (!LIKELY(fits(t, 1) && !t->lost_count && !t->untold && site - t->module_start < t->module_bytes &&
-                t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) && is_of(t, b))) {
-        record_write(t, &(struct record){.shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1,
-                                         .site = site}, NULL);
+    if (!LIKELY(fits(t, 1) && !t->lost_count && !t->untold &&
+                site - t->module_start < t->module_bytes &&
+                t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
+                is_of(t, b))) {
+        record_write(
+            t,
+            &(struct record){
+                .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site},
+            NULL);
         busy_end(t);
         return;
     }
@@ -581,9 +599,11 @@ uint64_t record_event(struct thread *t, uint16_t type, struct line *line, uint32
 
 void record_refused(struct thread *t, const struct line *line, bool petitioned, uintptr_t site)
 {
-    record_write(t, &(struct record){.shape = petitioned ? TYPE_REFUSED : (int)SHAPE_REFUSED,
-                                     .a = thread_place(t),
-                                     .take_a = petitioned ? 1 : 2,
-                                     .about = line_index(line),
-                                     .site = site}, NULL);
+    record_write(t,
+                 &(struct record){.shape = petitioned ? TYPE_REFUSED : (int)SHAPE_REFUSED,
+                                  .a = thread_place(t),
+                                  .take_a = petitioned ? 1 : 2,
+                                  .about = line_index(line),
+                                  .site = site},
+                 NULL);
 }

@@ -36,10 +36,11 @@ struct record {
  * it was dropped without a trace but a count. */
 uint64_t record_write(struct thread *thread, const struct record *record, uint64_t *first_b);
 /* A pair, on b and after take_a - 1 others on a; the hot path. */
-void record_pair(struct thread *thread, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
-                 uintptr_t site);
+void record_pair(struct thread *thread, uint16_t shape, struct line *a, unsigned take_a,
+                 struct line *b, uintptr_t site);
 /* A thread does not get what it asked for: after its petition, or with it. */
-void record_refused(struct thread *thread, const struct line *line, bool petitioned, uintptr_t site);
+void record_refused(struct thread *thread, const struct line *line, bool petitioned,
+                    uintptr_t site);
 /* A single event without partners; its number. */
 uint64_t record_event(struct thread *thread, uint16_t type, struct line *line, uint32_t about,
                       uintptr_t site);
@@ -47,11 +48,12 @@ uint64_t record_event(struct thread *thread, uint16_t type, struct line *line, u
 struct ref record_last(struct thread *thread);
 /* Writes a control: a message body of that type. */
 bool record_control(struct thread *thread, enum message type, const struct out *body);
-bool record_is_told(enum unseen reason, const struct thread *thread); /* thread->untold was told in its life */
+bool record_is_told(enum unseen reason,
+                    const struct thread *thread); /* thread->untold was told in its life */
 /* Tells what was dropped, also by threads that have ended, as far as there is room. */
 void lost_pass_on(struct thread *thread);
 void lost_leave(struct thread *thread); /* it ends: others tell the rest */
-void lost_send(void);                   /* the process ends */
+void lost_send(void); /* the process ends */
 void lost_forked(void);
 /* So many events found no room, and no numbers were taken for them. */
 void record_dropped(struct thread *thread, unsigned events);

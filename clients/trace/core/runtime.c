@@ -23,9 +23,10 @@
 /* Their locks and queues stand on futexes and atomics of their own. */
 static const struct {
     const char *file, *name;
-} libraries[] = {{"libgomp.so", "OpenMP"},   {"libomp.so", "OpenMP"},  {"libomp-", "OpenMP"},
-                 {"libiomp5.so", "OpenMP"},  {"libtbb.so", "TBB"},     {"libglib-2.0.so", "GLib"},
-                 {"libQt5Core.so", "Qt"},    {"libQt6Core.so", "Qt"},  {"libabsl_synchronization.so", "Abseil"}};
+} libraries[] = {
+    {"libgomp.so", "OpenMP"},  {"libomp.so", "OpenMP"}, {"libomp-", "OpenMP"},
+    {"libiomp5.so", "OpenMP"}, {"libtbb.so", "TBB"},    {"libglib-2.0.so", "GLib"},
+    {"libQt5Core.so", "Qt"},   {"libQt6Core.so", "Qt"}, {"libabsl_synchronization.so", "Abseil"}};
 
 static char found[FOUND][96]; /* added to under the lock of the modules */
 static _Atomic unsigned found_count, told_count;
@@ -42,7 +43,7 @@ static void add(const char *name, const char *file)
 
 /* ---- Rust: its standard library leaves the names of its files in every program ---- */
 
-static const ElfW(Phdr) *header(const struct dl_phdr_info *info, unsigned type)
+static const ElfW(Phdr) * header(const struct dl_phdr_info *info, unsigned type)
 {
     for (unsigned i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == type)
@@ -58,7 +59,8 @@ static bool needs_unwinder(const struct dl_phdr_info *info)
     uintptr_t strings = 0;
     for (const ElfW(Dyn) *d = first; d && d->d_tag != DT_NULL; d++)
         if (d->d_tag == DT_STRTAB)
-            strings = d->d_un.d_ptr < info->dlpi_addr ? d->d_un.d_ptr + info->dlpi_addr : d->d_un.d_ptr;
+            strings =
+                d->d_un.d_ptr < info->dlpi_addr ? d->d_un.d_ptr + info->dlpi_addr : d->d_un.d_ptr;
     for (const ElfW(Dyn) *d = first; strings && d->d_tag != DT_NULL; d++)
         if (d->d_tag == DT_NEEDED &&
             strncmp((const char *)strings + d->d_un.d_val, "libgcc_s.so", 11) == 0)

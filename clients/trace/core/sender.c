@@ -60,7 +60,10 @@ static struct figures {
 } ended, told; /* by threads whose queues are gone; what the server has been told */
 static sigset_t signals_before;          /* of who began the sender */
 
-static void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
+static void futex_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t seen, long ns)
 {
@@ -187,7 +190,8 @@ static bool is_last(void)
     if (fd >= 0)
         close(fd);
     text[n > 0 ? n : 0] = 0;
-    const char *at = strrchr(text, ')'); /* the end of the name: then the state, 3, and the threads, 20 */
+    const char *at =
+        strrchr(text, ')'); /* the end of the name: then the state, 3, and the threads, 20 */
     if (!at || strncmp(at, ") Z ", 4) != 0)
         return false;
     for (int field = 2; at && field < 20; field++)
@@ -207,7 +211,8 @@ static void *send_all_queues(void *argument)
         futex_wake(&rounds);
         if (last) {
             atomic_store(&left_alone, true);
-            pthread_sigmask(SIG_SETMASK, &signals_before, NULL); /* it is the program's thread now */
+            pthread_sigmask(SIG_SETMASK, &signals_before,
+                            NULL); /* it is the program's thread now */
             break;
         }
         futex_wait(&hurry, seen, PAUSE_NS);

@@ -17,9 +17,11 @@ void sender_wake(void);
 /* Waits until what is there now has been sent.  From a signal handler, too, in a thread that is not busy. */
 void sender_flush(unsigned most_ms);
 /* The server knows whether all was sent (SENT): what is still in the queues of a program that is killed is lost. */
-void sender_leave(unsigned most_ms); /* the process ends: flushes, and what has not gone is said to be lost */
-void sender_pause(unsigned most_ms); /* it becomes another program: flushes, and says whether that was all */
-void sender_stay(void);              /* it did not */
+void sender_leave(
+    unsigned most_ms); /* the process ends: flushes, and what has not gone is said to be lost */
+void sender_pause(
+    unsigned most_ms); /* it becomes another program: flushes, and says whether that was all */
+void sender_stay(void); /* it did not */
 void sender_forked(void);
 
 #pragma GCC visibility pop

@@ -66,8 +66,8 @@ struct place {
 
 static bool read_place(const char *line, struct place *p)
 {
-    return sscanf(line, "%llx-%llx %7s %llx %x:%x %llu", &p->start, &p->end, p->permissions, &p->offset,
-                  &p->major, &p->minor, &p->inode) == 7;
+    return sscanf(line, "%llx-%llx %7s %llx %x:%x %llu", &p->start, &p->end, p->permissions,
+                  &p->offset, &p->major, &p->minor, &p->inode) == 7;
 }
 
 /* The shared mapping that an address lies in.  Reads line by line, without stdio, which locks; of a line that
@@ -82,7 +82,8 @@ static bool find_place(uintptr_t address, struct place *p)
         size += (size_t)n;
         text[size] = 0;
         char *line = text, *end;
-        for (; !found && ((end = strchr(line, '\n')) != NULL || size == sizeof text - 1); line = end + 1) {
+        for (; !found && ((end = strchr(line, '\n')) != NULL || size == sizeof text - 1);
+             line = end + 1) {
             bool whole = end != NULL;
             if (!whole && line != text)
                 break;
@@ -151,7 +152,8 @@ uint64_t shared_key(struct object *o)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     if (find_place((uintptr_t)o->address, &p)) {
         key = mix(mix(mix(mix(1, p.major << 16 ^ p.minor), p.inode),
-                      p.offset + ((uintptr_t)o->address - p.start)), o->kind);
+                      p.offset + ((uintptr_t)o->address - p.start)),
+                  o->kind);
         key += key == 0;
     }
     pthread_setcancelstate(cancelling, NULL);

@@ -29,9 +29,9 @@
 /* Of the calling thread, as long as it has no line. */
 static __thread struct {
     struct task *task; /* NULL: its creation was not seen */
-    int rounds;        /* of thread-specific data at its end */
-    bool shut;         /* it gets none: libpoet is at work, or the thread has ended */
-    bool missed;       /* more than is told is before its next event */
+    int rounds; /* of thread-specific data at its end */
+    bool shut; /* it gets none: libpoet is at work, or the thread has ended */
+    bool missed; /* more than is told is before its next event */
 } mine __attribute__((tls_model("initial-exec")));
 
 static _Atomic bool begun; /* threads may get lines */
@@ -112,7 +112,8 @@ int stranger_create(pthread_t *id, const pthread_attr_t *attributes, bool detach
     task->function = function;
     task->function_c11 = function_c11;
     task->argument = argument;
-    int result = function ? real.create(id, attributes, run, task) : real.thrd_create(id, run_c11, task);
+    int result =
+        function ? real.create(id, attributes, run, task) : real.thrd_create(id, run_c11, task);
     int saved = errno;
     if (result == 0)
         life_bind(task, id);
@@ -128,11 +129,16 @@ int stranger_create(pthread_t *id, const pthread_attr_t *attributes, bool detach
 static void tell_start(struct thread *t, struct task *task)
 {
     struct ref after = task->after_life == t->life ? task->after : (struct ref){0, 0};
-    record_write(t, &(struct record){
-        .shape = TYPE_START,
-        .flags = (uint16_t)((after.line ? RELATION_ORDER : RELATION_NONE) |
-                            (task->doubtful ? SLOT_DOUBT(UNSEEN_THREAD) : 0)),
-        .a = &task->line, .take_a = 1, .site = task->entry, .partner = after}, NULL);
+    record_write(
+        t,
+        &(struct record){.shape = TYPE_START,
+                         .flags = (uint16_t)((after.line ? RELATION_ORDER : RELATION_NONE) |
+                                             (task->doubtful ? SLOT_DOUBT(UNSEEN_THREAD) : 0)),
+                         .a = &task->line,
+                         .take_a = 1,
+                         .site = task->entry,
+                         .partner = after},
+        NULL);
 }
 
 /* How such threads get their work is the library's own affair. */

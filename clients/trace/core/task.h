@@ -24,7 +24,7 @@
 /* Who cancelled a thread: one, or several, or one who was not recorded. */
 struct cancel {
     const void *by; /* NULL: nobody yet */
-    struct ref at;  /* the first time; line 0: not known */
+    struct ref at; /* the first time; line 0: not known */
     uint32_t life;
     bool several;
 };
@@ -40,14 +40,15 @@ struct task {
     latch binding;
     struct cancel cancel; /* under it */
     pid_t tid; /* set by the thread itself; 0 not yet */
-    _Atomic unsigned keepers; /* who still look at it: its creator, and its life until it is joined */
+    _Atomic unsigned
+        keepers; /* who still look at it: its creator, and its life until it is joined */
     /* Created by a call that is not recorded: */
     void *(*function)(void *); /* what it runs */
     thrd_start_t function_c11; /*   or this */
     void *argument;
     struct ref after; /* the last event of who created it, */
     uint32_t after_life; /* and in which life */
-    bool doubtful;       /* more than that is before its first event */
+    bool doubtful; /* more than that is before its first event */
 };
 #define TASK_ENDED 1u
 #define TASK_DETACHED 2u

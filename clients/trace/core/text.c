@@ -39,5 +39,6 @@ struct out message_room(struct thread *t, void *small, size_t small_bytes, size_
     if (needed <= small_bytes)
         return (struct out){.data = small, .room = small_bytes};
     uint8_t *data = (uint8_t *)thread_scratch(t);
-    return (struct out){.data = data, .room = data ? SCRATCH_BYTES : 0, .failed = !data || needed > SCRATCH_BYTES};
+    return (struct out){
+        .data = data, .room = data ? SCRATCH_BYTES : 0, .failed = !data || needed > SCRATCH_BYTES};
 }

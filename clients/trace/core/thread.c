@@ -42,7 +42,9 @@ static struct thread *take(void)
             return NULL;
         *t = (struct thread){0};
     }
-    *t = (struct thread){.holds = t->holds, .hold_room = t->hold_room, .partners = t->partners,
+    *t = (struct thread){.holds = t->holds,
+                         .hold_room = t->hold_room,
+                         .partners = t->partners,
                          .scratch = t->scratch};
     return t;
 }
@@ -215,8 +217,8 @@ static uint16_t leaving(const struct hold *hold)
 {
     return hold->object && hold->object->kind == OBJECT_COROUTINE ? SHAPE_SUSPEND
            : !hold->object || hold->object->kind != OBJECT_RWLOCK ? SHAPE_LEAVE
-           : hold->writing                                      ? SHAPE_WRITE_LEAVE
-                                                                : SHAPE_READ_LEAVE;
+           : hold->writing                                        ? SHAPE_WRITE_LEAVE
+                                                                  : SHAPE_READ_LEAVE;
 }
 
 void poet_trace_off(void)
@@ -232,8 +234,11 @@ void poet_trace_off(void)
         const struct hold hold = t->holds[--t->hold_count];
         if (hold.object)
             hold.object->held = false;
-        record_write(t, &(struct record){.shape = leaving(&hold), .a = thread_place(t), .b = top,
-                                         .take_a = 1, .take_b = 1}, NULL);
+        record_write(
+            t,
+            &(struct record){
+                .shape = leaving(&hold), .a = thread_place(t), .b = top, .take_a = 1, .take_b = 1},
+            NULL);
     }
     record_event(t, TYPE_OFF, t->own, 0, SITE);
     errno = saved;

@@ -41,33 +41,36 @@ struct thread {
     struct hold *holds;
     size_t hold_count, hold_room;
     volatile unsigned busy; /* more than 0: recording, or in a lock of ours; see lock.c */
-    volatile uint8_t doubt; /* an enum unseen: of the calls since the last record one is not in the trace */
-    volatile uint16_t untold; /* UNSEEN_BITs: what was not followed, and is to be told with the next record */
+    volatile uint8_t
+        doubt; /* an enum unseen: of the calls since the last record one is not in the trace */
+    volatile uint16_t
+        untold; /* UNSEEN_BITs: what was not followed, and is to be told with the next record */
     unsigned waiting;   /* inside a wait: handlers' events go to the own line */
     unsigned off;       /* nesting of poet_trace_off */
     int rounds;         /* of thread-specific data at its end */
     bool stalled;       /* waited once in vain: drop until there is room */
-    struct queue_head *older; /* the queue before a larger one, until the server has taken what is in it */
+    struct queue_head
+        *older; /* the queue before a larger one, until the server has taken what is in it */
     uint64_t older_head;
-    uint64_t untaken;   /* events that an earlier server had not taken from the queue when it went */
-    uint64_t look_at;   /* the time, as slots bear it, of the next look at the server */
+    uint64_t untaken; /* events that an earlier server had not taken from the queue when it went */
+    uint64_t look_at; /* the time, as slots bear it, of the next look at the server */
     struct lost_range {
         uint32_t line;
         uint64_t first, count;
     } lost[LOST_RANGES];
     bool unnumbered; /* records were dropped that are not in it */
     size_t lost_count;
-    struct coroutine *strand;                     /* the one it runs, NULL its own stack */
-    struct once_call *once;                       /* the initialiser about to run */
-    const struct object *ready[ONCE_REMEMBERED];  /* found initialised before */
+    struct coroutine *strand; /* the one it runs, NULL its own stack */
+    struct once_call *once; /* the initialiser about to run */
+    const struct object *ready[ONCE_REMEMBERED]; /* found initialised before */
     unsigned ready_next;
-    struct ref last;      /* its last event, once it had written as much as `last_head` */
+    struct ref last; /* its last event, once it had written as much as `last_head` */
     uint64_t last_head;
-    bool exiting;                  /* by pthread_exit */
-    bool cancelled;                /* its first event after that was recorded */
+    bool exiting; /* by pthread_exit */
+    bool cancelled; /* its first event after that was recorded */
     struct _pthread_cleanup_buffer cleanup; /* cancel.c */
     struct wire_partner *partners; /* where those of one event are put together */
-    char *scratch;                 /* SCRATCH_BYTES for one text or message, while busy */
+    char *scratch; /* SCRATCH_BYTES for one text or message, while busy */
     struct thread *next_free;
 };
 
@@ -102,8 +105,8 @@ struct thread *thread_otherwise(struct thread *thread);
 static inline struct thread *thread_present(void)
 {
     struct thread *t = thread_mine;
-    if (!t || LIKELY(t->life == atomic_load_explicit(&live, memory_order_relaxed) &&
-                     !t->off && !t->busy))
+    if (!t ||
+        LIKELY(t->life == atomic_load_explicit(&live, memory_order_relaxed) && !t->off && !t->busy))
         return t;
     return thread_otherwise(t);
 }

@@ -106,7 +106,8 @@ void unseen_tell(enum unseen reason, const char *what)
 void unseen_pass_on(void)
 {
     uint32_t life = atomic_load(&live);
-    if (!life || !atomic_load_explicit(&behind, memory_order_relaxed) || !atomic_exchange(&behind, false))
+    if (!life || !atomic_load_explicit(&behind, memory_order_relaxed) ||
+        !atomic_exchange(&behind, false))
         return;
     for (unsigned i = 0; i < atomic_load(&unseen_count); i++) {
         uint8_t bytes[sizeof unseen[0].about + 32];

@@ -21,87 +21,93 @@ static void keep(struct comm *c, struct plan *p, MPI_Request handle)
 /* ---- the calls ---- */
 
 /* Both forms of a call: it has a plan, an event where it begins, and what that is about. */
-#define COLLECTIVE(name, iname, event, parameters, arguments, how, line)                               \
-    API int MPI_##name parameters                                                                      \
-    {                                                                                                  \
-        const bool begun = false;                                                                      \
-        struct comm *c = following ? comm_of(comm) : NULL;                                             \
-        (void)begun;                                                                                   \
-        if (!c)                                                                                        \
-            return PMPI_##name arguments;                                                              \
-        struct plan *p = c->inter ? plan_new(c) : (how);                                               \
-        plan_begin(p, EVENT_##event, line, SITE);                                                      \
-        int e = PMPI_##name arguments;                                                                 \
-        plan_end(p, SITE);                                                                             \
-        return e;                                                                                      \
-    }                                                                                                  \
-    API int MPI_##iname BEGUN_PARAMETERS parameters                                                    \
-    {                                                                                                  \
-        const bool begun = true;                                                                       \
-        struct comm *c = following ? comm_of(comm) : NULL;                                             \
-        (void)begun;                                                                                   \
-        if (!c)                                                                                        \
-            return PMPI_##iname BEGUN_ARGUMENTS arguments;                                             \
-        struct plan *p = c->inter ? plan_new(c) : (how);                                               \
-        plan_begin(p, EVENT_i##event, line, SITE);                                                     \
-        int e = PMPI_##iname BEGUN_ARGUMENTS arguments;                                                \
-        if (e == MPI_SUCCESS)                                                                          \
-            keep(c, p, *request);                                                                        \
-        else                                                                                           \
-            plan_free(p);                                                                              \
-        return e;                                                                                      \
+#define COLLECTIVE(name, iname, event, parameters, arguments, how, line)                           \
+    API int MPI_##name parameters                                                                  \
+    {                                                                                              \
+        const bool begun = false;                                                                  \
+        struct comm *c = following ? comm_of(comm) : NULL;                                         \
+        (void)begun;                                                                               \
+        if (!c)                                                                                    \
+            return PMPI_##name arguments;                                                          \
+        struct plan *p = c->inter ? plan_new(c) : (how);                                           \
+        plan_begin(p, EVENT_##event, line, SITE);                                                  \
+        int e = PMPI_##name arguments;                                                             \
+        plan_end(p, SITE);                                                                         \
+        return e;                                                                                  \
+    }                                                                                              \
+    API int MPI_##iname BEGUN_PARAMETERS parameters                                                \
+    {                                                                                              \
+        const bool begun = true;                                                                   \
+        struct comm *c = following ? comm_of(comm) : NULL;                                         \
+        (void)begun;                                                                               \
+        if (!c)                                                                                    \
+            return PMPI_##iname BEGUN_ARGUMENTS arguments;                                         \
+        struct plan *p = c->inter ? plan_new(c) : (how);                                           \
+        plan_begin(p, EVENT_i##event, line, SITE);                                                 \
+        int e = PMPI_##iname BEGUN_ARGUMENTS arguments;                                            \
+        if (e == MPI_SUCCESS)                                                                      \
+            keep(c, p, *request);                                                                  \
+        else                                                                                       \
+            plan_free(p);                                                                          \
+        return e;                                                                                  \
     }
-#define BEGUN_PARAMETERS(...) (__VA_ARGS__, MPI_Request *request)
+#define BEGUN_PARAMETERS(...) (__VA_ARGS__, MPI_Request * request)
 #define BEGUN_ARGUMENTS(...) (__VA_ARGS__, request)
 #define ROOT_LINE (c->rank == root ? 0 : peer_line(c, root))
 
-COLLECTIVE(Barrier, Ibarrier, barrier, (MPI_Comm comm), (comm), plan_all_of_all(c, begun, false), c->line)
+COLLECTIVE(Barrier, Ibarrier, barrier, (MPI_Comm comm), (comm), plan_all_of_all(c, begun, false),
+           c->line)
 COLLECTIVE(Bcast, Ibcast, bcast, (void *data, int n, MPI_Datatype type, int root, MPI_Comm comm),
            (data, n, type, root, comm), plan_from_root(c, root, n == 0), ROOT_LINE)
 COLLECTIVE(Scatter, Iscatter, scatter,
-           (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n, MPI_Datatype in_type, int root,
-            MPI_Comm comm),
+           (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n,
+            MPI_Datatype in_type, int root, MPI_Comm comm),
            (out, out_n, out_type, in, in_n, in_type, root, comm),
            plan_from_root(c, root, c->rank == root ? out_n == 0 : in_n == 0), ROOT_LINE)
 COLLECTIVE(Scatterv, Iscatterv, scatter,
-           (const void *out, const int out_n[], const int at[], MPI_Datatype out_type, void *in, int in_n,
-            MPI_Datatype in_type, int root, MPI_Comm comm),
-           (out, out_n, at, out_type, in, in_n, in_type, root, comm), plan_scatter(c, root, out_n, in_n),
-           ROOT_LINE)
+           (const void *out, const int out_n[], const int at[], MPI_Datatype out_type, void *in,
+            int in_n, MPI_Datatype in_type, int root, MPI_Comm comm),
+           (out, out_n, at, out_type, in, in_n, in_type, root, comm),
+           plan_scatter(c, root, out_n, in_n), ROOT_LINE)
 COLLECTIVE(Gather, Igather, gather,
-           (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n, MPI_Datatype in_type, int root,
-            MPI_Comm comm),
+           (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n,
+            MPI_Datatype in_type, int root, MPI_Comm comm),
            (out, out_n, out_type, in, in_n, in_type, root, comm),
            plan_to_root(c, root, c->rank == root ? in_n == 0 : out_n == 0), c->line)
 COLLECTIVE(Gatherv, Igatherv, gather,
-           (const void *out, int out_n, MPI_Datatype out_type, void *in, const int in_n[], const int at[],
-            MPI_Datatype in_type, int root, MPI_Comm comm),
-           (out, out_n, out_type, in, in_n, at, in_type, root, comm), plan_gather(c, root, in_n, out_n),
-           c->line)
+           (const void *out, int out_n, MPI_Datatype out_type, void *in, const int in_n[],
+            const int at[], MPI_Datatype in_type, int root, MPI_Comm comm),
+           (out, out_n, out_type, in, in_n, at, in_type, root, comm),
+           plan_gather(c, root, in_n, out_n), c->line)
 COLLECTIVE(Allgather, Iallgather, allgather,
-           (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n, MPI_Datatype in_type,
-            MPI_Comm comm),
-           (out, out_n, out_type, in, in_n, in_type, comm), plan_all_of_all(c, begun, in_n == 0), c->line)
-COLLECTIVE(Allgatherv, Iallgatherv, allgather,
-           (const void *out, int out_n, MPI_Datatype out_type, void *in, const int in_n[], const int at[],
+           (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n,
             MPI_Datatype in_type, MPI_Comm comm),
-           (out, out_n, out_type, in, in_n, at, in_type, comm), plan_allgather(c, in_n, begun), c->line)
+           (out, out_n, out_type, in, in_n, in_type, comm), plan_all_of_all(c, begun, in_n == 0),
+           c->line)
+COLLECTIVE(Allgatherv, Iallgatherv, allgather,
+           (const void *out, int out_n, MPI_Datatype out_type, void *in, const int in_n[],
+            const int at[], MPI_Datatype in_type, MPI_Comm comm),
+           (out, out_n, out_type, in, in_n, at, in_type, comm), plan_allgather(c, in_n, begun),
+           c->line)
 COLLECTIVE(Alltoall, Ialltoall, alltoall,
-           (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n, MPI_Datatype in_type,
-            MPI_Comm comm),
-           (out, out_n, out_type, in, in_n, in_type, comm), plan_all_of_all(c, begun, in_n == 0), c->line)
+           (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n,
+            MPI_Datatype in_type, MPI_Comm comm),
+           (out, out_n, out_type, in, in_n, in_type, comm), plan_all_of_all(c, begun, in_n == 0),
+           c->line)
 COLLECTIVE(Alltoallv, Ialltoallv, alltoall,
            (const void *out, const int out_n[], const int out_at[], MPI_Datatype out_type, void *in,
             const int in_n[], const int in_at[], MPI_Datatype in_type, MPI_Comm comm),
            (out, out_n, out_at, out_type, in, in_n, in_at, in_type, comm),
            plan_alltoall(c, out == MPI_IN_PLACE ? in_n : out_n, in_n), c->line)
 COLLECTIVE(Alltoallw, Ialltoallw, alltoall,
-           (const void *out, const int out_n[], const int out_at[], const MPI_Datatype out_type[], void *in,
-            const int in_n[], const int in_at[], const MPI_Datatype in_type[], MPI_Comm comm),
+           (const void *out, const int out_n[], const int out_at[], const MPI_Datatype out_type[],
+            void *in, const int in_n[], const int in_at[], const MPI_Datatype in_type[],
+            MPI_Comm comm),
            (out, out_n, out_at, out_type, in, in_n, in_at, in_type, comm),
            plan_alltoall(c, out == MPI_IN_PLACE ? in_n : out_n, in_n), c->line)
 COLLECTIVE(Reduce, Ireduce, reduce,
-           (const void *out, void *in, int n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
+           (const void *out, void *in, int n, MPI_Datatype type, MPI_Op op, int root,
+            MPI_Comm comm),
            (out, in, n, type, op, root, comm), plan_to_root(c, root, n == 0), c->line)
 COLLECTIVE(Allreduce, Iallreduce, allreduce,
            (const void *out, void *in, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),

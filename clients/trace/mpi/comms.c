@@ -184,11 +184,12 @@ API int MPI_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Com
     return made(PMPI_Comm_create_group(parent, group, tag, comm), comm, seed, "group");
 }
 
-API int MPI_Cart_create(MPI_Comm parent, int dimensions, const int sizes[], const int periods[], int reorder,
-                        MPI_Comm *comm)
+API int MPI_Cart_create(MPI_Comm parent, int dimensions, const int sizes[], const int periods[],
+                        int reorder, MPI_Comm *comm)
 {
     uint64_t seed = SEED(parent);
-    return made(PMPI_Cart_create(parent, dimensions, sizes, periods, reorder, comm), comm, seed, "grid");
+    return made(PMPI_Cart_create(parent, dimensions, sizes, periods, reorder, comm), comm, seed,
+                "grid");
 }
 
 API int MPI_Cart_sub(MPI_Comm parent, const int remain[], MPI_Comm *comm)
@@ -197,25 +198,27 @@ API int MPI_Cart_sub(MPI_Comm parent, const int remain[], MPI_Comm *comm)
     return made(PMPI_Cart_sub(parent, remain, comm), comm, seed, "part of a grid");
 }
 
-API int MPI_Graph_create(MPI_Comm parent, int nodes, const int index[], const int edges[], int reorder,
-                         MPI_Comm *comm)
+API int MPI_Graph_create(MPI_Comm parent, int nodes, const int index[], const int edges[],
+                         int reorder, MPI_Comm *comm)
 {
     uint64_t seed = SEED(parent);
     return made(PMPI_Graph_create(parent, nodes, index, edges, reorder, comm), comm, seed, "graph");
 }
 
 API int MPI_Dist_graph_create(MPI_Comm parent, int n, const int sources[], const int degrees[],
-                              const int destinations[], const int weights[], MPI_Info info, int reorder,
-                              MPI_Comm *comm)
+                              const int destinations[], const int weights[], MPI_Info info,
+                              int reorder, MPI_Comm *comm)
 {
     uint64_t seed = SEED(parent);
-    return made(PMPI_Dist_graph_create(parent, n, sources, degrees, destinations, weights, info, reorder, comm),
+    return made(PMPI_Dist_graph_create(parent, n, sources, degrees, destinations, weights, info,
+                                       reorder, comm),
                 comm, seed, "graph");
 }
 
-API int MPI_Dist_graph_create_adjacent(MPI_Comm parent, int in, const int sources[], const int in_weights[],
-                                       int out, const int destinations[], const int out_weights[],
-                                       MPI_Info info, int reorder, MPI_Comm *comm)
+API int MPI_Dist_graph_create_adjacent(MPI_Comm parent, int in, const int sources[],
+                                       const int in_weights[], int out, const int destinations[],
+                                       const int out_weights[], MPI_Info info, int reorder,
+                                       MPI_Comm *comm)
 {
     uint64_t seed = SEED(parent);
     return made(PMPI_Dist_graph_create_adjacent(parent, in, sources, in_weights, out, destinations,
@@ -224,7 +227,8 @@ API int MPI_Dist_graph_create_adjacent(MPI_Comm parent, int in, const int source
 }
 
 /* The two sides know the tag and, afterwards, each other. */
-API int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm between, int remote, int tag, MPI_Comm *comm)
+API int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm between, int remote, int tag,
+                             MPI_Comm *comm)
 {
     return made(PMPI_Intercomm_create(local, leader, between, remote, tag, comm), comm,
                 following ? mix(mix(job(), 5), (uint64_t)tag) : 0, "intercommunicator");

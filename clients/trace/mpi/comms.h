@@ -29,7 +29,8 @@ struct comm {
 struct comm *comm_of(MPI_Comm handle);
 void comms_begin(void);
 int peer_of(const struct comm *comm, int rank); /* in the world; -1 none */
-poet_line_t peer_line(const struct comm *comm, int rank); /* of MPI_ANY_SOURCE: the communicator's */
+poet_line_t peer_line(const struct comm *comm,
+                      int rank); /* of MPI_ANY_SOURCE: the communicator's */
 
 #pragma GCC visibility pop
 #endif

@@ -22,9 +22,11 @@ static bool got_message(struct request *r, const MPI_Status *status, const void 
     if (known && rank_traced(peer_of(r->comm, status->MPI_SOURCE)))
         note_receive(EVENT_receive, key[0], &key[1], 1, true, site);
     else
-        poet_annotate(note(EVENT_receive, peer_line(r->comm, status->MPI_SOURCE), site),
-                      known ? "its sender is not traced"
-                            : "which message it was cannot be told: an earlier receive that it fits is under way");
+        poet_annotate(
+            note(EVENT_receive, peer_line(r->comm, status->MPI_SOURCE), site),
+            known
+                ? "its sender is not traced"
+                : "which message it was cannot be told: an earlier receive that it fits is under way");
     return true;
 }
 
@@ -59,7 +61,8 @@ static struct batch begin(int count, const MPI_Request *handles, MPI_Status *sta
     b.requests = take((size_t)count + 1, sizeof *b.requests);
     if (statuses == MPI_STATUSES_IGNORE)
         b.statuses = b.own = take((size_t)count + 1, sizeof *b.own);
-    if (!b.requests || (statuses == MPI_STATUSES_IGNORE && !b.own)) { /* no memory: none of them is followed */
+    if (!b.requests ||
+        (statuses == MPI_STATUSES_IGNORE && !b.own)) { /* no memory: none of them is followed */
         give(b.requests);
         return (struct batch){.statuses = statuses};
     }
@@ -98,7 +101,9 @@ static void await(struct batch *b, const void *site)
         }
     unlock();
     if (first)
-        note(EVENT_wait, first->kind == REQUEST_COLLECTIVE ? first->comm->line : peer_line(first->comm, first->peer),
+        note(EVENT_wait,
+             first->kind == REQUEST_COLLECTIVE ? first->comm->line
+                                               : peer_line(first->comm, first->peer),
              site);
 }
 

@@ -20,23 +20,39 @@ poet_event_t note(enum event type, poet_line_t about, const void *site)
     return poet_record(&(poet_record_t){.type = types[type], .about = about, .site = site});
 }
 
-poet_event_t note_send(enum event type, poet_line_t about, uint64_t high, uint64_t low, int receives,
-                       const void *site)
+poet_event_t note_send(enum event type, poet_line_t about, uint64_t high, uint64_t low,
+                       int receives, const void *site)
 {
-    return poet_record(&(poet_record_t){.type = types[type], .about = about, .flags = POET_SEND,
-                                        .site = site, .high = high, .low = &low, .keys = 1,
+    return poet_record(&(poet_record_t){.type = types[type],
+                                        .about = about,
+                                        .flags = POET_SEND,
+                                        .site = site,
+                                        .high = high,
+                                        .low = &low,
+                                        .keys = 1,
                                         .count = (uint32_t)receives});
 }
 
 poet_event_t note_receive(enum event type, uint64_t high, const uint64_t *low, int count, bool last,
                           const void *site)
 {
-    return poet_record(&(poet_record_t){.type = types[type], .flags = POET_RECEIVE, .site = site,
-                                        .high = high, .low = low, .keys = (size_t)count, .count = last});
+    return poet_record(&(poet_record_t){.type = types[type],
+                                        .flags = POET_RECEIVE,
+                                        .site = site,
+                                        .high = high,
+                                        .low = low,
+                                        .keys = (size_t)count,
+                                        .count = last});
 }
 
-poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int members, const void *site)
+poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int members,
+                          const void *site)
 {
-    return poet_record(&(poet_record_t){.type = types[type], .flags = POET_MEET, .site = site,
-                                        .high = high, .low = &low, .keys = 1, .count = (uint32_t)members});
+    return poet_record(&(poet_record_t){.type = types[type],
+                                        .flags = POET_MEET,
+                                        .site = site,
+                                        .high = high,
+                                        .low = &low,
+                                        .keys = 1,
+                                        .count = (uint32_t)members});
 }

@@ -9,30 +9,35 @@
 
 #pragma GCC visibility push(hidden)
 
+/* clang-format off */
 #define EVENTS(T)                                                                                    \
     T(init) T(initialised) T(finalise) T(finalised) T(send) T(sent) T(isend) T(irecv) T(recv)        \
     T(receive) T(probe) T(probed) T(wait) T(completed) T(together) T(result) T(done)                 \
     T(barrier) T(bcast) T(scatter) T(gather) T(allgather) T(alltoall) T(reduce) T(allreduce)         \
     T(reduce_scatter) T(scan) T(exscan) T(ibarrier) T(ibcast) T(iscatter) T(igather) T(iallgather)   \
     T(ialltoall) T(ireduce) T(iallreduce) T(ireduce_scatter) T(iscan) T(iexscan)
+/* clang-format on */
 
+/* clang-format off */
 enum event {
 #define T(name) EVENT_##name,
     EVENTS(T)
 #undef T
     EVENT_COUNT
 };
+/* clang-format on */
 
 /* Makes the types known, before the first event. */
 void events_begin(void);
 
 /* An event where the thread is; site: the call's. */
 poet_event_t note(enum event type, poet_line_t about, const void *site);
-poet_event_t note_send(enum event type, poet_line_t about, uint64_t high, uint64_t low, int receives,
-                       const void *site);
+poet_event_t note_send(enum event type, poet_line_t about, uint64_t high, uint64_t low,
+                       int receives, const void *site);
 poet_event_t note_receive(enum event type, uint64_t high, const uint64_t *low, int count, bool last,
                           const void *site);
-poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int members, const void *site);
+poet_event_t note_meeting(enum event type, uint64_t high, uint64_t low, int members,
+                          const void *site);
 
 #pragma GCC visibility pop
 #endif

@@ -23,11 +23,12 @@ static size_t counter_room, counter_count;
 
 static struct counter *find(struct counter *in, size_t room, const struct counter *wanted)
 {
-    size_t i = mix(mix(wanted->comm, (uint64_t)wanted->peer), (uint64_t)wanted->tag * 2 + wanted->sends);
+    size_t i =
+        mix(mix(wanted->comm, (uint64_t)wanted->peer), (uint64_t)wanted->tag * 2 + wanted->sends);
     for (;; i++) {
         struct counter *c = &in[i & (room - 1)];
-        if (!c->used || (c->comm == wanted->comm && c->peer == wanted->peer && c->tag == wanted->tag &&
-                         c->sends == wanted->sends))
+        if (!c->used || (c->comm == wanted->comm && c->peer == wanted->peer &&
+                         c->tag == wanted->tag && c->sends == wanted->sends))
             return c;
     }
 }
@@ -54,7 +55,8 @@ static uint64_t *counter(const struct comm *comm, bool sends, int peer, int tag)
         static uint64_t none;
         return &none;
     }
-    struct counter wanted = {.comm = comm->id, .peer = peer, .tag = tag, .sends = sends, .used = true};
+    struct counter wanted = {
+        .comm = comm->id, .peer = peer, .tag = tag, .sends = sends, .used = true};
     struct counter *c = find(counters, counter_room, &wanted);
     if (!c->used) {
         *c = wanted;
@@ -63,7 +65,8 @@ static uint64_t *counter(const struct comm *comm, bool sends, int peer, int tag)
     return &c->count;
 }
 
-static void make_key(const struct comm *comm, int from, int to, int tag, uint64_t sequence, uint64_t key[2])
+static void make_key(const struct comm *comm, int from, int to, int tag, uint64_t sequence,
+                     uint64_t key[2])
 {
     key[0] = mix(mix(mix(comm->id, 6), (uint64_t)from), (uint64_t)to);
     key[1] = mix(mix(key[0], (uint64_t)tag), sequence);
@@ -111,7 +114,8 @@ enum answer { NO, YES, UNKNOWN };
 static enum answer got(struct request *r, int source, int tag)
 {
     bool exact = r->peer == source && r->tag == tag;
-    bool fits = (r->peer == source || r->peer == MPI_ANY_SOURCE) && (r->tag == tag || r->tag == MPI_ANY_TAG);
+    bool fits = (r->peer == source || r->peer == MPI_ANY_SOURCE) &&
+                (r->tag == tag || r->tag == MPI_ANY_TAG);
     if (exact || !fits || r->over)
         return exact ? YES : NO;
     MPI_Status status;

@@ -11,7 +11,8 @@
 #pragma GCC visibility push(hidden)
 
 uint64_t send_sequence(const struct comm *comm, int destination, int tag);
-void send_key(const struct comm *comm, int destination, int tag, uint64_t sequence, uint64_t key[2]);
+void send_key(const struct comm *comm, int destination, int tag, uint64_t sequence,
+              uint64_t key[2]);
 
 /* A receive is posted: call it in the order of posting, under the lock. */
 void posted(struct request *receive);

@@ -36,7 +36,7 @@ struct plan *plan_reduce_scatter(struct comm *c, const int *counts, bool begun);
 
 void plan_begin(struct plan *plan, enum event type, poet_line_t about, const void *site);
 void plan_end(struct plan *plan, const void *site); /* it is complete; frees it */
-void plan_free(struct plan *plan);                  /* NULL too */
+void plan_free(struct plan *plan); /* NULL too */
 
 #pragma GCC visibility pop
 #endif

@@ -45,8 +45,8 @@ static void send_unlock(void)
         atomic_flag_clear_explicit(&sending, memory_order_release);
 }
 
-static int send_now(send_call *call, begin_call *begin, const void *data, int n, MPI_Datatype type, int to,
-                    int tag, MPI_Comm handle, const void *site)
+static int send_now(send_call *call, begin_call *begin, const void *data, int n, MPI_Datatype type,
+                    int to, int tag, MPI_Comm handle, const void *site)
 {
     struct comm *c = sends_to(handle, to);
     if (!c)
@@ -66,8 +66,8 @@ static int send_now(send_call *call, begin_call *begin, const void *data, int n,
     return e;
 }
 
-static int send_begun(begin_call *begin, const void *data, int n, MPI_Datatype type, int to, int tag,
-                      MPI_Comm handle, MPI_Request *request, const void *site)
+static int send_begun(begin_call *begin, const void *data, int n, MPI_Datatype type, int to,
+                      int tag, MPI_Comm handle, MPI_Request *request, const void *site)
 {
     struct comm *c = sends_to(handle, to);
     if (!c)
@@ -87,8 +87,8 @@ static int send_begun(begin_call *begin, const void *data, int n, MPI_Datatype t
     return e;
 }
 
-static int send_prepared(init_call *init, const void *data, int n, MPI_Datatype type, int to, int tag,
-                         MPI_Comm handle, MPI_Request *request)
+static int send_prepared(init_call *init, const void *data, int n, MPI_Datatype type, int to,
+                         int tag, MPI_Comm handle, MPI_Request *request)
 {
     struct comm *c = sends_to(handle, to);
     int e = init(data, n, type, to, tag, handle, request);
@@ -103,20 +103,20 @@ static int send_prepared(init_call *init, const void *data, int n, MPI_Datatype 
     return e;
 }
 
-#define SENDS(mode, begun)                                                                             \
-    API int MPI_##mode(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c)        \
-    {                                                                                                  \
-        return send_now(PMPI_##mode, PMPI_##begun, data, n, type, to, tag, c, SITE);                   \
-    }                                                                                                  \
-    API int MPI_##begun(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,       \
-                        MPI_Request *request)                                                          \
-    {                                                                                                  \
-        return send_begun(PMPI_##begun, data, n, type, to, tag, c, request, SITE);                     \
-    }                                                                                                  \
-    API int MPI_##mode##_init(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c, \
-                              MPI_Request *request)                                                    \
-    {                                                                                                  \
-        return send_prepared(PMPI_##mode##_init, data, n, type, to, tag, c, request);                  \
+#define SENDS(mode, begun)                                                                         \
+    API int MPI_##mode(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c)    \
+    {                                                                                              \
+        return send_now(PMPI_##mode, PMPI_##begun, data, n, type, to, tag, c, SITE);               \
+    }                                                                                              \
+    API int MPI_##begun(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,   \
+                        MPI_Request *request)                                                      \
+    {                                                                                              \
+        return send_begun(PMPI_##begun, data, n, type, to, tag, c, request, SITE);                 \
+    }                                                                                              \
+    API int MPI_##mode##_init(const void *data, int n, MPI_Datatype type, int to, int tag,         \
+                              MPI_Comm c, MPI_Request *request)                                    \
+    {                                                                                              \
+        return send_prepared(PMPI_##mode##_init, data, n, type, to, tag, c, request);              \
     }
 SENDS(Send, Isend)
 SENDS(Ssend, Issend)
@@ -137,7 +137,8 @@ static struct request *post(struct comm *c, int from, int tag)
     return r;
 }
 
-API int MPI_Recv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm handle, MPI_Status *status)
+API int MPI_Recv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm handle,
+                 MPI_Status *status)
 {
     struct comm *c = receives_from(handle, from);
     MPI_Status own;
@@ -163,7 +164,8 @@ API int MPI_Recv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Co
     return e;
 }
 
-API int MPI_Irecv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm handle, MPI_Request *request)
+API int MPI_Irecv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm handle,
+                  MPI_Request *request)
 {
     struct comm *c = receives_from(handle, from);
     if (!c)
@@ -245,10 +247,10 @@ struct exchange {
 
 static int exchange_plainly(const struct exchange *x, MPI_Status *status)
 {
-    return x->replaces ? PMPI_Sendrecv_replace(x->in, x->in_n, x->in_type, x->to, x->out_tag, x->from, x->in_tag,
-                                               x->comm, status)
-                       : PMPI_Sendrecv(x->out, x->out_n, x->out_type, x->to, x->out_tag, x->in, x->in_n, x->in_type,
-                                       x->from, x->in_tag, x->comm, status);
+    return x->replaces ? PMPI_Sendrecv_replace(x->in, x->in_n, x->in_type, x->to, x->out_tag,
+                                               x->from, x->in_tag, x->comm, status)
+                       : PMPI_Sendrecv(x->out, x->out_n, x->out_type, x->to, x->out_tag, x->in,
+                                       x->in_n, x->in_type, x->from, x->in_tag, x->comm, status);
 }
 
 /* A copy of what is to be replaced, packed: any receive takes it (MPI 3.1, 4.2). */
@@ -266,8 +268,8 @@ static void *pack(struct exchange *x)
     return copy;
 }
 
-static int exchange_alone(const struct exchange *x, struct comm *c, struct request *r, MPI_Status *status,
-                          const void *site)
+static int exchange_alone(const struct exchange *x, struct comm *c, struct request *r,
+                          MPI_Status *status, const void *site)
 {
     if (x->to != MPI_PROC_NULL)
         tell_send(c, EVENT_isend, x->to, x->out_tag, site);
@@ -280,8 +282,8 @@ static int exchange_alone(const struct exchange *x, struct comm *c, struct reque
 }
 
 /* The message goes out and the receive is posted, each where its event says; then both are awaited. */
-static int exchange_among_threads(struct exchange *x, struct comm *c, struct request *r, MPI_Status *status,
-                                  const void *site)
+static int exchange_among_threads(struct exchange *x, struct comm *c, struct request *r,
+                                  MPI_Status *status, const void *site)
 {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     MPI_Status statuses[2];
@@ -319,32 +321,36 @@ static int exchange(struct exchange *x, MPI_Status *status, const void *site)
     status = status == MPI_STATUS_IGNORE ? &own : status;
     if (r)
         r->awaited = true;
-    int e = concurrent ? exchange_among_threads(x, c, r, status, site) : exchange_alone(x, c, r, status, site);
+    int e = concurrent ? exchange_among_threads(x, c, r, status, site)
+                       : exchange_alone(x, c, r, status, site);
     if (!r || !completed(r, status, site))
         note(EVENT_completed, 0, site);
     return e;
 }
 
-API int MPI_Sendrecv(const void *out, int out_n, MPI_Datatype out_type, int to, int out_tag, void *in, int in_n,
-                     MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status *status)
+API int MPI_Sendrecv(const void *out, int out_n, MPI_Datatype out_type, int to, int out_tag,
+                     void *in, int in_n, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,
+                     MPI_Status *status)
 {
-    return exchange(&(struct exchange){out, in, out_n, in_n, to, out_tag, from, in_tag, out_type, in_type, comm,
-                                       false}, status, SITE);
+    return exchange(&(struct exchange){out, in, out_n, in_n, to, out_tag, from, in_tag, out_type,
+                                       in_type, comm, false},
+                    status, SITE);
 }
 
-API int MPI_Sendrecv_replace(void *data, int n, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
-                             MPI_Comm comm, MPI_Status *status)
+API int MPI_Sendrecv_replace(void *data, int n, MPI_Datatype type, int to, int out_tag, int from,
+                             int in_tag, MPI_Comm comm, MPI_Status *status)
 {
-    return exchange(&(struct exchange){data, data, n, n, to, out_tag, from, in_tag, type, type, comm, true},
-                    status, SITE);
+    return exchange(
+        &(struct exchange){data, data, n, n, to, out_tag, from, in_tag, type, type, comm, true},
+        status, SITE);
 }
 
 /* ---- probes ---- */
 
 /* Its message was sent before; `key` is that of the message.  sequence: it is taken out, and this its
  * number; NULL: it stays. */
-static bool tell_probed(struct comm *c, const MPI_Status *status, uint64_t *sequence, uint64_t key[2],
-                        const void *site)
+static bool tell_probed(struct comm *c, const MPI_Status *status, uint64_t *sequence,
+                        uint64_t key[2], const void *site)
 {
     lock();
     bool known = next_message(c, status->MPI_SOURCE, status->MPI_TAG, sequence, key);
@@ -395,12 +401,14 @@ static struct matched {
     bool known;
 } *matched;
 
-static void keep_matched(struct comm *c, MPI_Message handle, const MPI_Status *status, const void *site)
+static void keep_matched(struct comm *c, MPI_Message handle, const MPI_Status *status,
+                         const void *site)
 {
     if (handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC)
         return;
     struct matched *m = take(1, sizeof *m);
-    *m = (struct matched){.handle = handle, .comm = c, .source = status->MPI_SOURCE, .tag = status->MPI_TAG};
+    *m = (struct matched){
+        .handle = handle, .comm = c, .source = status->MPI_SOURCE, .tag = status->MPI_TAG};
     m->known = tell_probed(c, status, &m->sequence, m->key, site);
     lock();
     m->next = matched;
@@ -435,7 +443,8 @@ API int MPI_Mprobe(int from, int tag, MPI_Comm handle, MPI_Message *message, MPI
     return e;
 }
 
-API int MPI_Improbe(int from, int tag, MPI_Comm handle, int *flag, MPI_Message *message, MPI_Status *status)
+API int MPI_Improbe(int from, int tag, MPI_Comm handle, int *flag, MPI_Message *message,
+                    MPI_Status *status)
 {
     struct comm *c = receives_from(handle, from);
     MPI_Status own;

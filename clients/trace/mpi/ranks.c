@@ -17,7 +17,8 @@ uint64_t job(void) { return mix(ranks[0].identity[0], ranks[0].identity[1]); }
 
 bool rank_traced(int world)
 {
-    return world >= 0 && world < rank_count && (ranks[world].identity[0] | ranks[world].identity[1]);
+    return world >= 0 && world < rank_count &&
+           (ranks[world].identity[0] | ranks[world].identity[1]);
 }
 
 poet_line_t rank_line(int world)
@@ -46,7 +47,8 @@ void ranks_exchange(poet_line_t line, int own)
     PMPI_Comm_size(MPI_COMM_WORLD, &rank_count);
     ranks = take((size_t)rank_count, sizeof *ranks);
     uint64_t *all = take((size_t)rank_count, sizeof identity);
-    PMPI_Allgather(identity, sizeof identity, MPI_BYTE, all, sizeof identity, MPI_BYTE, MPI_COMM_WORLD);
+    PMPI_Allgather(identity, sizeof identity, MPI_BYTE, all, sizeof identity, MPI_BYTE,
+                   MPI_COMM_WORLD);
     for (int i = 0; i < rank_count; i++) {
         ranks[i].identity[0] = all[2 * i];
         ranks[i].identity[1] = all[2 * i + 1];

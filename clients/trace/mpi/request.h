@@ -15,18 +15,18 @@ struct plan; /* see plan.h */
 struct request {
     enum { REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE } kind;
     MPI_Request handle;
-    bool known;            /* it has a handle */
+    bool known; /* it has a handle */
     bool persistent, active;
-    bool awaited;          /* some thread waits for it now: not to be looked at */
-    bool taken;            /* by a call under way: several sends may have the same handle */
-    bool over;             /* complete, but which message it got is not known yet */
-    bool assigned;         /* `sequence` is */
+    bool awaited; /* some thread waits for it now: not to be looked at */
+    bool taken; /* by a call under way: several sends may have the same handle */
+    bool over; /* complete, but which message it got is not known yet */
+    bool assigned; /* `sequence` is */
     struct comm *comm;
-    int peer, tag;         /* as posted; of what is over: as received */
+    int peer, tag; /* as posted; of what is over: as received */
     uint64_t sequence;
     struct plan *plan;
     struct request *before, *after; /* among the posted receives */
-    struct request *next;  /* in the table, or free */
+    struct request *next; /* in the table, or free */
 };
 
 struct request *request_new(struct comm *comm, int peer, int tag);

@@ -62,7 +62,8 @@ static void enter_stream(struct transfer *t, bool writes, size_t bytes)
 {
     struct stream *s = &t->stream;
     t->followed = s->state == STREAM_FOLLOWED && (t->peeks || stream_enter(s, t->side));
-    if (t->followed && writes && !poet_here()) { /* a thread that is not recorded: nobody could tell who wrote */
+    if (t->followed && writes &&
+        !poet_here()) { /* a thread that is not recorded: nobody could tell who wrote */
         stream_break(s, "");
         stream_leave(s, t->side);
         t->followed = false;
@@ -81,15 +82,17 @@ static void begin_count(struct transfer *t, int fd, bool writes, const void *giv
     uint64_t value = MUCH;
     if (given)
         memcpy(&value, given, sizeof value);
-    t->adds_after = writes && (value >= MUCH || ask_poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 0) <= 0);
+    t->adds_after = writes && (value >= MUCH ||
+                               ask_poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 0) <= 0);
     if (writes && !t->adds_after)
         count_add(t->count, t->site);
 }
 
-static void begin(struct transfer *t, int fd, bool writes, const void *given, size_t bytes, int flags,
-                  const void *site)
+static void begin(struct transfer *t, int fd, bool writes, const void *given, size_t bytes,
+                  int flags, const void *site)
 {
-    *t = (struct transfer){.side = writes ? STREAM_WRITER : STREAM_READER, .site = site,
+    *t = (struct transfer){.side = writes ? STREAM_WRITER : STREAM_READER,
+                           .site = site,
                            .peeks = !writes && (flags & MSG_PEEK)};
     t->began = t->peeks ? now_ns() : 0;
     if (!looks(site) || bytes == 0 || bytes > MOST_BYTES || (flags & MSG_OOB))
@@ -119,12 +122,18 @@ static void begin(struct transfer *t, int fd, bool writes, const void *given, si
     errno = saved;
 }
 
-static poet_event_t tell_bytes(const struct stream *s, enum event event, uint64_t from, size_t bytes,
-                               const void *site)
+static poet_event_t tell_bytes(const struct stream *s, enum event event, uint64_t from,
+                               size_t bytes, const void *site)
 {
-    return poet_record(&(poet_record_t){.type = event_type(event), .about = stream_line(s), .site = site,
-                                        .flags = (event == WRITE ? POET_SEND : POET_RECEIVE) | POET_STREAM,
-                                        .high = s->key, .low = &from, .keys = 1, .count = (uint32_t)bytes});
+    return poet_record(
+        &(poet_record_t){.type = event_type(event),
+                         .about = stream_line(s),
+                         .site = site,
+                         .flags = (event == WRITE ? POET_SEND : POET_RECEIVE) | POET_STREAM,
+                         .high = s->key,
+                         .low = &from,
+                         .keys = 1,
+                         .count = (uint32_t)bytes});
 }
 
 static void wrote(struct transfer *t, size_t bytes)
@@ -207,15 +216,15 @@ static void cancelled(void *p)
         stream_leave(&t->stream, t->side);
 }
 
-#define TRANSFER(find, fd, writes, given, bytes, flags, call)                \
-    struct transfer t;                                          \
-    ssize_t n;                                                  \
-    find();                                                     \
-    begin(&t, fd, writes, given, bytes, flags, SITE);                  \
-    pthread_cleanup_push(cancelled, &t);                        \
-    n = call;                                                   \
-    pthread_cleanup_pop(0);                                     \
-    end(&t, fd, n);                                             \
+#define TRANSFER(find, fd, writes, given, bytes, flags, call)                                      \
+    struct transfer t;                                                                             \
+    ssize_t n;                                                                                     \
+    find();                                                                                        \
+    begin(&t, fd, writes, given, bytes, flags, SITE);                                              \
+    pthread_cleanup_push(cancelled, &t);                                                           \
+    n = call;                                                                                      \
+    pthread_cleanup_pop(0);                                                                        \
+    end(&t, fd, n);                                                                                \
     return n
 
 static size_t all(const struct iovec *iov, int count)
@@ -240,7 +249,8 @@ API ssize_t readv(int fd, const struct iovec *iov, int count)
 }
 API ssize_t writev(int fd, const struct iovec *iov, int count)
 {
-    TRANSFER(find_writev, fd, true, count && iov->iov_len >= 8 ? iov->iov_base : NULL, all(iov, count), 0, real_writev(fd, iov, count));
+    TRANSFER(find_writev, fd, true, count && iov->iov_len >= 8 ? iov->iov_base : NULL,
+             all(iov, count), 0, real_writev(fd, iov, count));
 }
 API ssize_t recv(int fd, void *data, size_t bytes, int flags)
 {
@@ -250,21 +260,27 @@ API ssize_t send(int fd, const void *data, size_t bytes, int flags)
 {
     TRANSFER(find_send, fd, true, NULL, bytes, flags, real_send(fd, data, bytes, flags));
 }
-API ssize_t recvfrom(int fd, void *data, size_t bytes, int flags, struct sockaddr *from, socklen_t *size)
+API ssize_t recvfrom(int fd, void *data, size_t bytes, int flags, struct sockaddr *from,
+                     socklen_t *size)
 {
-    TRANSFER(find_recvfrom, fd, false, NULL, bytes, flags, real_recvfrom(fd, data, bytes, flags, from, size));
+    TRANSFER(find_recvfrom, fd, false, NULL, bytes, flags,
+             real_recvfrom(fd, data, bytes, flags, from, size));
 }
-API ssize_t sendto(int fd, const void *data, size_t bytes, int flags, const struct sockaddr *to, socklen_t size)
+API ssize_t sendto(int fd, const void *data, size_t bytes, int flags, const struct sockaddr *to,
+                   socklen_t size)
 {
-    TRANSFER(find_sendto, fd, true, NULL, bytes, flags, real_sendto(fd, data, bytes, flags, to, size));
+    TRANSFER(find_sendto, fd, true, NULL, bytes, flags,
+             real_sendto(fd, data, bytes, flags, to, size));
 }
 API ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
-    TRANSFER(find_recvmsg, fd, false, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags, real_recvmsg(fd, m, flags));
+    TRANSFER(find_recvmsg, fd, false, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags,
+             real_recvmsg(fd, m, flags));
 }
 API ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
-    TRANSFER(find_sendmsg, fd, true, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags, real_sendmsg(fd, m, flags));
+    TRANSFER(find_sendmsg, fd, true, NULL, all(m->msg_iov, (int)m->msg_iovlen), flags,
+             real_sendmsg(fd, m, flags));
 }
 
 /* As compilers with -D_FORTIFY_SOURCE call them. */

@@ -64,7 +64,8 @@ API int close(int fd)
 /* A pipe that becomes standard input is read by C's stdio perhaps, which nobody sees. */
 static void becomes(int from, int to)
 {
-    if (to == STDIN_FILENO && poet_recorded() && stream_find(end_find(from, false).key).state != STREAM_UNKNOWN)
+    if (to == STDIN_FILENO && poet_recorded() &&
+        stream_find(end_find(from, false).key).state != STREAM_UNKNOWN)
         poet_unseen("what C's stdio reads from a pipe or socket");
 }
 
@@ -164,13 +165,14 @@ static void each_open(fate *met, unsigned first, unsigned last, bool executing, 
 {
     _Alignas(struct entry) char buffer[1024];
     int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (long n; directory >= 0 && (n = syscall(SYS_getdents64, directory, buffer, sizeof buffer)) > 0;)
+    for (long n;
+         directory >= 0 && (n = syscall(SYS_getdents64, directory, buffer, sizeof buffer)) > 0;)
         for (long at = 0; at < n;) {
             const struct entry *e = (const void *)(buffer + at);
             at += e->bytes;
             int fd = atoi(e->name);
-            if (*e->name != '.' && fd != directory && (unsigned)fd >= first && (unsigned)fd <= last &&
-                (!executing || fcntl(fd, F_GETFD) & FD_CLOEXEC))
+            if (*e->name != '.' && fd != directory && (unsigned)fd >= first &&
+                (unsigned)fd <= last && (!executing || fcntl(fd, F_GETFD) & FD_CLOEXEC))
                 met(fd, site);
         }
     if (directory >= 0)

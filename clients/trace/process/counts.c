@@ -63,7 +63,10 @@ void count_add(uint64_t key, const void *site)
         poet_counter(mix(key, UNTOLD), true);
 }
 
-static unsigned doubt(uint64_t key) { return poet_counter(mix(key, UNTOLD), false) ? POET_DOUBT_THREAD : 0; }
+static unsigned doubt(uint64_t key)
+{
+    return poet_counter(mix(key, UNTOLD), false) ? POET_DOUBT_THREAD : 0;
+}
 
 void count_took(uint64_t key, const void *site)
 {

@@ -73,7 +73,8 @@ static bool tcp_ends(int fd, struct place *here, struct place *there)
     socklen_t a_size = sizeof a, b_size = sizeof b;
     return getsockname(fd, (struct sockaddr *)&a, &a_size) == 0 &&
            getpeername(fd, (struct sockaddr *)&b, &b_size) == 0 && read_place(&a, here) &&
-           read_place(&b, there) && (here->local || (here->high == there->high && here->low == there->low));
+           read_place(&b, there) &&
+           (here->local || (here->high == there->high && here->low == there->low));
 }
 
 static uint64_t way(const struct place *from, const struct place *to)
@@ -123,7 +124,8 @@ struct end end_find(int fd, bool out)
 
 bool end_writes(int fd, const struct stat *st)
 {
-    return S_ISSOCK(st->st_mode) || (S_ISFIFO(st->st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY);
+    return S_ISSOCK(st->st_mode) ||
+           (S_ISFIFO(st->st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY);
 }
 
 static uint64_t end_out(int fd) { return end_find(fd, true).key; }
@@ -181,7 +183,8 @@ static uint64_t *connecting(const struct sockaddr *to, bool make)
     struct place p;
     if (to->sa_family != AF_INET && to->sa_family != AF_INET6)
         return NULL;
-    memcpy(&at, to, to->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+    memcpy(&at, to,
+           to->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
     if (!read_place(&at, &p) || !poet_counter(mix(mix(LISTENER, network()), p.port), false))
         return NULL;
     return poet_counter(mix(mix(CONNECTING, network()), p.port), make);
@@ -224,7 +227,8 @@ void ends_accepted(int listener, int fd)
     if (count || at.ss_family == AF_UNIX)
         poet_unseen("a connection that is accepted, before it brings bytes");
     uint64_t begin = now_ns();
-    while (count && __atomic_load_n(count, __ATOMIC_SEQ_CST) && stream_find(end_out(fd)).state == STREAM_UNKNOWN) {
+    while (count && __atomic_load_n(count, __ATOMIC_SEQ_CST) &&
+           stream_find(end_out(fd)).state == STREAM_UNKNOWN) {
         sched_yield();
         if (now_ns() - begin > PATIENCE_NS)
             return;

@@ -13,29 +13,30 @@
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
 #define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 
-extern __thread bool inside __attribute__((tls_model("initial-exec"))); /* the library itself is calling */
+extern __thread bool inside
+    __attribute__((tls_model("initial-exec"))); /* the library itself is calling */
 bool looks(const void *site); /* whether a call from there is to be looked at; our own are not */
 bool is_own_process(void);    /* not a child that shares its memory with its parent (vfork) */
 void *next(const char *name); /* the call that we stand before */
 void entry_begin(void);       /* in this process, which may be a fork */
 
 /* Done without the program noticing; `saved` is its errno. */
-#define QUIETLY(what)                   \
-    do {                                \
-        int saved = errno;              \
-        inside = true;                  \
-        what;                           \
-        inside = false;                 \
-        errno = saved;                  \
+#define QUIETLY(what)                                                                              \
+    do {                                                                                           \
+        int saved = errno;                                                                         \
+        inside = true;                                                                             \
+        what;                                                                                      \
+        inside = false;                                                                            \
+        errno = saved;                                                                             \
     } while (0)
 
 /* A call that is stood before: looked up at the start, or when it is made before that. */
-#define REAL(result, name, parameters)                                           \
-    static result (*real_##name) parameters;                                     \
-    __attribute__((constructor)) static void find_##name(void)                   \
-    {                                                                            \
-        if (!LOAD(&real_##name))                                                 \
-            STORE(&real_##name, (result(*) parameters)(uintptr_t)next(#name));   \
+#define REAL(result, name, parameters)                                                             \
+    static result(*real_##name) parameters;                                                        \
+    __attribute__((constructor)) static void find_##name(void)                                     \
+    {                                                                                              \
+        if (!LOAD(&real_##name))                                                                   \
+            STORE(&real_##name, (result(*) parameters)(uintptr_t)next(#name));                     \
     }
 
 #pragma GCC visibility pop

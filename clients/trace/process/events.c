@@ -74,8 +74,9 @@ static bool take(void) { return !__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE);
 
 static poet_line_t announce(enum line_kind kind, uint64_t key, const char *name)
 {
-    return kinds[kind].shared ? poet_line_shared(kinds[kind].kind, name, key)
-                              : poet_line_of(kinds[kind].kind, name, (const uint64_t[]){key, 0x706f65742e707273u});
+    return kinds[kind].shared
+               ? poet_line_shared(kinds[kind].kind, name, key)
+               : poet_line_of(kinds[kind].kind, name, (const uint64_t[]){key, 0x706f65742e707273u});
 }
 
 static poet_line_t find(uint64_t key)
@@ -122,11 +123,16 @@ poet_line_t event_line_elsewhere(const uint64_t identity[2])
 
 void event_about(enum event event, poet_line_t about, unsigned doubt, const void *site)
 {
-    poet_record(&(poet_record_t){.type = event_type(event), .about = about, .flags = doubt, .site = site});
+    poet_record(
+        &(poet_record_t){.type = event_type(event), .about = about, .flags = doubt, .site = site});
 }
 
-void event_pair(enum event here, enum event there, poet_line_t line, unsigned doubt, const void *site)
+void event_pair(enum event here, enum event there, poet_line_t line, unsigned doubt,
+                const void *site)
 {
-    poet_record(&(poet_record_t){.type = event_type(here), .other = line, .other_type = event_type(there),
-                                 .flags = doubt, .site = site});
+    poet_record(&(poet_record_t){.type = event_type(here),
+                                 .other = line,
+                                 .other_type = event_type(there),
+                                 .flags = doubt,
+                                 .site = site});
 }

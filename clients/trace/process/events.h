@@ -10,19 +10,41 @@
 #pragma GCC visibility push(hidden)
 
 enum event {
-    WRITE, READ, FULL, EMPTY, WOKEN, READABLE, SHUT, ENDED, /* streams */
-    ADD, ADDED, TAKE, DRAINED, SEE, SEEN,                   /* eventfds: of the thread, on the line */
-    SENT, RECEIVED,                                         /* message queues */
-    ASK, DENIED, LOCK, LOCKED, LOCKED_SHARED, UNLOCK, UNLOCKED, UNLOCKED_SHARED, /* file locks */
+    WRITE,
+    READ,
+    FULL,
+    EMPTY,
+    WOKEN,
+    READABLE,
+    SHUT,
+    ENDED, /* streams */
+    ADD,
+    ADDED,
+    TAKE,
+    DRAINED,
+    SEE,
+    SEEN,                   /* eventfds: of the thread, on the line */
+    SENT,
+    RECEIVED,                                         /* message queues */
+    ASK,
+    DENIED,
+    LOCK,
+    LOCKED,
+    LOCKED_SHARED,
+    UNLOCK,
+    UNLOCKED,
+    UNLOCKED_SHARED, /* file locks */
     EVENTS
 };
 enum line_kind { LINE_STREAM, LINE_QUEUE, LINE_EVENTFD, LINE_FILELOCK };
 
 poet_type_t event_type(enum event event);
 poet_line_t event_line(enum line_kind kind, uint64_t key, const char *name); /* 0: not recorded */
-poet_line_t event_line_elsewhere(const uint64_t identity[2]); /* of a thread, perhaps of another process */
+poet_line_t
+event_line_elsewhere(const uint64_t identity[2]); /* of a thread, perhaps of another process */
 void event_about(enum event event, poet_line_t about, unsigned doubt, const void *site);
-void event_pair(enum event here, enum event there, poet_line_t line, unsigned doubt, const void *site);
+void event_pair(enum event here, enum event there, poet_line_t line, unsigned doubt,
+                const void *site);
 void events_forked(void);
 
 #pragma GCC visibility pop

@@ -80,7 +80,8 @@ static void hold(struct lock lock)
 typedef bool choice(const struct lock *held, const struct lock *wanted);
 
 /* Takes out the next one from *at on; false: there is no more. */
-static bool pick(unsigned *at, choice *fits, const struct lock *wanted, struct lock *found, bool remove)
+static bool pick(unsigned *at, choice *fits, const struct lock *wanted, struct lock *found,
+                 bool remove)
 {
     bool any = false;
     if (!LOAD(&held_count))
@@ -113,14 +114,26 @@ static bool same_range(const struct lock *a, const struct lock *b)
 {
     return same_owner(a, b) && a->start == b->start && a->end == b->end;
 }
-static bool same_group(const struct lock *a, const struct lock *b) { return a->owner == b->owner && a->group == b->group; }
-static bool by_descriptor(const struct lock *a, const struct lock *b) { return a->owner != OF_PROCESS && a->fd == b->fd; }
+static bool same_group(const struct lock *a, const struct lock *b)
+{
+    return a->owner == b->owner && a->group == b->group;
+}
+static bool by_descriptor(const struct lock *a, const struct lock *b)
+{
+    return a->owner != OF_PROCESS && a->fd == b->fd;
+}
 static bool lost_by_closing(const struct lock *a, const struct lock *b)
 {
     return a->owner == OF_PROCESS ? same_file(a, b) : a->fd == b->fd;
 }
-static bool whichever(const struct lock *a, const struct lock *b) { return a->owner != NOBODY && b; }
-static bool of_process(const struct lock *a, const struct lock *b) { return a->owner == OF_PROCESS && b; }
+static bool whichever(const struct lock *a, const struct lock *b)
+{
+    return a->owner != NOBODY && b;
+}
+static bool of_process(const struct lock *a, const struct lock *b)
+{
+    return a->owner == OF_PROCESS && b;
+}
 
 /* ---- what is told ---- */
 
@@ -144,8 +157,10 @@ static unsigned doubt_of_ranges(const struct lock *l)
 {
     uint64_t *ranges = poet_counter(mix(mix(RANGES_KEY, l->device), l->inode), true), none = 0;
     uint64_t mine = mix(l->start, l->end) | 1;
-    if (l->owner == OF_FLOCK || !ranges || __atomic_compare_exchange_n(ranges, &none, mine, false, __ATOMIC_SEQ_CST,
-                                                                       __ATOMIC_SEQ_CST) || none == mine)
+    if (l->owner == OF_FLOCK || !ranges ||
+        __atomic_compare_exchange_n(ranges, &none, mine, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST) ||
+        none == mine)
         return 0;
     STORE(ranges, UINT64_MAX);
     return POET_DOUBT_OBJECT;
@@ -167,7 +182,10 @@ static unsigned doubt_of_holder(const struct lock *l)
     return before & EXCLUSIVE ? POET_DOUBT_THREAD : 0;
 }
 
-static uint64_t *takings(const struct lock *l) { return poet_counter(mix(TAKEN_KEY, key_of(l)), true); }
+static uint64_t *takings(const struct lock *l)
+{
+    return poet_counter(mix(TAKEN_KEY, key_of(l)), true);
+}
 
 static void tell_taken(struct lock *l, const void *site)
 {
@@ -193,7 +211,8 @@ static void tell_given(const struct lock *l, const void *site)
     if (now && l->exclusive)
         __atomic_fetch_and(state, ~EXCLUSIVE, __ATOMIC_SEQ_CST);
     while (!l->exclusive && now & ~EXCLUSIVE &&
-           !__atomic_compare_exchange_n(state, &now, now - 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+           !__atomic_compare_exchange_n(state, &now, now - 1, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
         ;
 }
 
@@ -208,7 +227,8 @@ static unsigned give_back(choice *which, const struct lock *like, const void *si
 
 void locks_closing(int fd, const struct stat *st, const void *site)
 {
-    give_back(lost_by_closing, &(struct lock){.fd = fd, .device = st->st_dev, .inode = st->st_ino}, site);
+    give_back(lost_by_closing, &(struct lock){.fd = fd, .device = st->st_dev, .inode = st->st_ino},
+              site);
 }
 
 void locks_end(const void *site) { give_back(whichever, &(struct lock){0}, site); }
@@ -265,7 +285,8 @@ static void asked_for(struct asked *a, int result)
 {
     if (a->held)
         return;
-    if (a->before.owner && (result == 0 || a->lock.owner == OF_FLOCK)) { /* flock loses it in any case */
+    if (a->before.owner &&
+        (result == 0 || a->lock.owner == OF_FLOCK)) { /* flock loses it in any case */
         struct lock found;
         a->lock.group = a->before.group;
         for (unsigned at = 0; pick(&at, same_range, &a->lock, &found, true);)
@@ -318,7 +339,9 @@ static bool file_of(int fd, struct lock *lock)
 
 API int flock(int fd, int operation)
 {
-    struct asked a = {.lock = {.owner = OF_FLOCK, .end = WHOLE_END, .exclusive = operation & LOCK_EX}, .site = SITE};
+    struct asked a = {
+        .lock = {.owner = OF_FLOCK, .end = WHOLE_END, .exclusive = operation & LOCK_EX},
+        .site = SITE};
     find_flock();
     a.looked = looks(a.site) && is_own_process();
     if (a.looked)
@@ -348,12 +371,15 @@ static bool range_of(int fd, const struct flock *f, struct lock *lock)
     if (first < 0)
         return false;
     lock->start = (uint64_t)first;
-    lock->end = f->l_len < 0 ? (uint64_t)from : f->l_len ? (uint64_t)from + (uint64_t)f->l_len : WHOLE_END;
+    lock->end = f->l_len < 0 ? (uint64_t)from
+                : f->l_len   ? (uint64_t)from + (uint64_t)f->l_len
+                             : WHOLE_END;
     return true;
 }
 
 /* Before the call. */
-static void begin_range(struct asked *a, int fd, const struct flock *f, enum owner owner, bool may_wait)
+static void begin_range(struct asked *a, int fd, const struct flock *f, enum owner owner,
+                        bool may_wait)
 {
     a->lock = (struct lock){.owner = owner, .exclusive = f->l_type == F_WRLCK};
     a->looked = file_of(fd, &a->lock) && range_of(fd, f, &a->lock);
@@ -403,10 +429,12 @@ API int fcntl64(int fd, int command, ...)
     return locking(fd, command, argument, SITE, real_fcntl64);
 }
 
-static int lock_here(int fd, int command, off_t length, const void *site, int (*real)(int, int, off_t))
+static int lock_here(int fd, int command, off_t length, const void *site,
+                     int (*real)(int, int, off_t))
 {
     struct asked a = {.site = site};
-    struct flock f = {.l_type = command == F_ULOCK ? F_UNLCK : F_WRLCK, .l_whence = SEEK_CUR, .l_len = length};
+    struct flock f = {
+        .l_type = command == F_ULOCK ? F_UNLCK : F_WRLCK, .l_whence = SEEK_CUR, .l_len = length};
     if (command != F_TEST && looks(site) && is_own_process())
         QUIETLY(begin_range(&a, fd, &f, OF_PROCESS, command == F_LOCK));
     int e = real(fd, command, length);

@@ -122,12 +122,12 @@ static int opened(int fd, bool look)
     return fd;
 }
 
-#define MODE(mode, flags)                              \
-    mode_t mode = 0;                                   \
-    va_list ap;                                        \
-    va_start(ap, flags);                               \
-    if ((flags) & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))) \
-        mode = va_arg(ap, mode_t);                     \
+#define MODE(mode, flags)                                                                          \
+    mode_t mode = 0;                                                                               \
+    va_list ap;                                                                                    \
+    va_start(ap, flags);                                                                           \
+    if ((flags) & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY)))                                          \
+        mode = va_arg(ap, mode_t);                                                                 \
     va_end(ap)
 
 API int open(const char *path, int flags, ...)

@@ -17,7 +17,10 @@
 
 enum { NAMED_LISTENER = 20, NAMED_END, NAMED_STREAM };
 
-static uint64_t way(uint64_t inode, bool to_listener) { return mix(mix(NAMED_STREAM, inode), to_listener); }
+static uint64_t way(uint64_t inode, bool to_listener)
+{
+    return mix(mix(NAMED_STREAM, inode), to_listener);
+}
 
 /* The file that stands for it, or its abstract name; 0: none. */
 static uint64_t name_of(const struct sockaddr *at, socklen_t size)
@@ -25,7 +28,9 @@ static uint64_t name_of(const struct sockaddr *at, socklen_t size)
     const struct sockaddr_un *un = (const void *)at;
     char path[sizeof un->sun_path + 1] = "";
     struct stat st;
-    size_t length = size > offsetof(struct sockaddr_un, sun_path) ? size - offsetof(struct sockaddr_un, sun_path) : 0;
+    size_t length = size > offsetof(struct sockaddr_un, sun_path)
+                        ? size - offsetof(struct sockaddr_un, sun_path)
+                        : 0;
     if (length == 0 || length > sizeof un->sun_path)
         return 0;
     memcpy(path, un->sun_path, length);

@@ -39,11 +39,19 @@ static void forked(void)
 /* What a program that was executed gets as its standard input may be a stream of the run. */
 static void look_at_input(void)
 {
-    static const char *const names[] = {
-        "fgets", "fgets_unlocked", "fread", "fread_unlocked", "getc", "getc_unlocked", "_IO_getc", "fgetc", "getchar",
-        "getline", "getdelim", "__getdelim", "scanf", "fscanf", "__isoc99_scanf", "__isoc99_fscanf",
-        "__isoc23_scanf", "__isoc23_fscanf", "__uflow", "__fgets_chk", "__fread_chk", NULL};
-    if (stream_find(end_find(STDIN_FILENO, false).key).state != STREAM_UNKNOWN && poet_imports(names))
+    static const char *const names[] = {"fgets",          "fgets_unlocked",
+                                        "fread",          "fread_unlocked",
+                                        "getc",           "getc_unlocked",
+                                        "_IO_getc",       "fgetc",
+                                        "getchar",        "getline",
+                                        "getdelim",       "__getdelim",
+                                        "scanf",          "fscanf",
+                                        "__isoc99_scanf", "__isoc99_fscanf",
+                                        "__isoc23_scanf", "__isoc23_fscanf",
+                                        "__uflow",        "__fgets_chk",
+                                        "__fread_chk",    NULL};
+    if (stream_find(end_find(STDIN_FILENO, false).key).state != STREAM_UNKNOWN &&
+        poet_imports(names))
         poet_unseen("what C's stdio reads from a pipe or socket");
 }
 

@@ -37,7 +37,10 @@ struct queue {
 };
 
 /* A place in the list holds what the message is, or 0. */
-static uint64_t *place(const struct queue *q, uint64_t serial) { return poet_counter(mix(q->key, PLACES + serial % MOST), true); }
+static uint64_t *place(const struct queue *q, uint64_t serial)
+{
+    return poet_counter(mix(q->key, PLACES + serial % MOST), true);
+}
 
 static uint64_t digest(const char *text, size_t bytes, unsigned priority)
 {
@@ -77,8 +80,8 @@ struct sending {
 };
 
 /* It can be received as soon as it is sent: its place is filled in before. */
-static void begin_sending(struct sending *s, mqd_t mqd, const char *text, size_t bytes, unsigned priority,
-                          const void *site)
+static void begin_sending(struct sending *s, mqd_t mqd, const char *text, size_t bytes,
+                          unsigned priority, const void *site)
 {
     begin(&s->queue, mqd, POLLOUT, site);
     if (!s->queue.sent || !poet_here()) { /* a thread that is not recorded */
@@ -100,9 +103,13 @@ static void end_sending(struct sending *s, int e)
     if (!at)
         return;
     if (e == 0)
-        poet_record(&(poet_record_t){.type = event_type(SENT), .about = event_line(LINE_QUEUE, s->queue.key, ""),
-                                     .flags = POET_SEND, .site = s->queue.site, .high = s->queue.key,
-                                     .low = &s->serial, .keys = 1});
+        poet_record(&(poet_record_t){.type = event_type(SENT),
+                                     .about = event_line(LINE_QUEUE, s->queue.key, ""),
+                                     .flags = POET_SEND,
+                                     .site = s->queue.site,
+                                     .high = s->queue.key,
+                                     .low = &s->serial,
+                                     .keys = 1});
     else
         __atomic_compare_exchange_n(at, &s->is, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     if (e != 0 && s->queue.waits)
@@ -115,14 +122,14 @@ static void sending_cancelled(void *p)
     QUIETLY(end_sending(s, -1));
 }
 
-#define SEND(mqd, text, bytes, priority, call)                  \
-    struct sending s;                                           \
-    int e;                                                      \
-    begin_sending(&s, mqd, text, bytes, priority, SITE);        \
-    pthread_cleanup_push(sending_cancelled, &s);                \
-    e = call;                                                   \
-    pthread_cleanup_pop(0);                                     \
-    QUIETLY(end_sending(&s, e));                                \
+#define SEND(mqd, text, bytes, priority, call)                                                     \
+    struct sending s;                                                                              \
+    int e;                                                                                         \
+    begin_sending(&s, mqd, text, bytes, priority, SITE);                                           \
+    pthread_cleanup_push(sending_cancelled, &s);                                                   \
+    e = call;                                                                                      \
+    pthread_cleanup_pop(0);                                                                        \
+    QUIETLY(end_sending(&s, e));                                                                   \
     return e
 
 API int mq_send(mqd_t mqd, const char *text, size_t bytes, unsigned priority)
@@ -131,7 +138,8 @@ API int mq_send(mqd_t mqd, const char *text, size_t bytes, unsigned priority)
     SEND(mqd, text, bytes, priority, real_mq_send(mqd, text, bytes, priority));
 }
 
-API int mq_timedsend(mqd_t mqd, const char *text, size_t bytes, unsigned priority, const struct timespec *until)
+API int mq_timedsend(mqd_t mqd, const char *text, size_t bytes, unsigned priority,
+                     const struct timespec *until)
 {
     find_mq_timedsend();
     SEND(mqd, text, bytes, priority, real_mq_timedsend(mqd, text, bytes, priority, until));
@@ -153,7 +161,10 @@ static uint64_t find_sent(const struct queue *q, uint64_t is)
         found = serial;
         at = here;
     }
-    return found && __atomic_compare_exchange_n(at, &is, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? found : 0;
+    return found && __atomic_compare_exchange_n(at, &is, 0, false, __ATOMIC_SEQ_CST,
+                                                __ATOMIC_SEQ_CST)
+               ? found
+               : 0;
 }
 
 /* Of several that are alike the oldest goes, though it may have been another: they stay as many as there are. */
@@ -162,7 +173,8 @@ static void forget_one(const struct queue *q, uint64_t is)
     uint64_t newest = LOAD(q->sent), first = newest < MOST ? 1 : newest - MOST + 1;
     for (uint64_t serial = first; serial <= newest; serial++) {
         uint64_t *here = place(q, serial), there = is;
-        if (here && __atomic_compare_exchange_n(here, &there, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        if (here &&
+            __atomic_compare_exchange_n(here, &there, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
             return;
     }
 }
@@ -179,19 +191,23 @@ static void end_receiving(const struct queue *q, const char *text, ssize_t n, un
     uint64_t is = digest(text, (size_t)n, priority), serial = find_sent(q, is);
     if (!serial)
         forget_one(q, is);
-    poet_record(&(poet_record_t){.type = event_type(RECEIVED), .about = line, .site = q->site,
+    poet_record(&(poet_record_t){.type = event_type(RECEIVED),
+                                 .about = line,
+                                 .site = q->site,
                                  .flags = serial ? POET_RECEIVE : POET_DOUBT_STREAM,
-                                 .high = q->key, .low = &serial, .keys = serial ? 1 : 0});
+                                 .high = q->key,
+                                 .low = &serial,
+                                 .keys = serial ? 1 : 0});
 }
 
-#define RECEIVE(mqd, text, priority, call)                            \
-    struct queue q;                                                   \
-    unsigned given = 0;                                               \
-    begin(&q, mqd, POLLIN, SITE);                                     \
-    ssize_t n = call;                                                 \
-    if (n >= 0 && (priority))                                         \
-        *(priority) = given;                                          \
-    QUIETLY(end_receiving(&q, text, n, given));                       \
+#define RECEIVE(mqd, text, priority, call)                                                         \
+    struct queue q;                                                                                \
+    unsigned given = 0;                                                                            \
+    begin(&q, mqd, POLLIN, SITE);                                                                  \
+    ssize_t n = call;                                                                              \
+    if (n >= 0 && (priority))                                                                      \
+        *(priority) = given;                                                                       \
+    QUIETLY(end_receiving(&q, text, n, given));                                                    \
     return n
 
 API ssize_t mq_receive(mqd_t mqd, char *text, size_t bytes, unsigned *priority)
@@ -200,7 +216,8 @@ API ssize_t mq_receive(mqd_t mqd, char *text, size_t bytes, unsigned *priority)
     RECEIVE(mqd, text, priority, real_mq_receive(mqd, text, bytes, &given));
 }
 
-API ssize_t mq_timedreceive(mqd_t mqd, char *text, size_t bytes, unsigned *priority, const struct timespec *until)
+API ssize_t mq_timedreceive(mqd_t mqd, char *text, size_t bytes, unsigned *priority,
+                            const struct timespec *until)
 {
     find_mq_timedreceive();
     RECEIVE(mqd, text, priority, real_mq_timedreceive(mqd, text, bytes, &given, until));

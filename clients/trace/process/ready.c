@@ -43,11 +43,12 @@ static bool has_ended(int fd)
 static bool find_write(const struct stream *s, uint64_t began, poet_event_t *event)
 {
     uint64_t from = LOAD(s->read), begin = now_ns();
-    while (LOAD(s->written) <= from && LOAD(s->flags) / STREAM_WRITER & 0xff && now_ns() - begin < PATIENCE_NS)
+    while (LOAD(s->written) <= from && LOAD(s->flags) / STREAM_WRITER & 0xff &&
+           now_ns() - begin < PATIENCE_NS)
         sched_yield();
     return s->state == STREAM_FOLLOWED && stream_last_write(s, from, event) &&
-           !(LOAD(s->flags) / STREAM_READER & 0xff) && LOAD(s->changed) < began && from == LOAD(s->read) &&
-           !(LOAD(s->flags) & STREAM_BROKEN);
+           !(LOAD(s->flags) / STREAM_READER & 0xff) && LOAD(s->changed) < began &&
+           from == LOAD(s->read) && !(LOAD(s->flags) & STREAM_BROKEN);
 }
 
 void stream_looked(int fd, const struct stream *s, uint64_t began, const void *site)
@@ -59,8 +60,13 @@ void stream_looked(int fd, const struct stream *s, uint64_t began, const void *s
     if (there == 0 && has_ended(fd)) {
         stream_ended(s, site);
     } else if (there > 0 && find_write(s, began, &event)) {
-        poet_record(&(poet_record_t){.type = event_type(READABLE), .about = stream_line(s), .site = site,
-                                     .flags = POET_AFTER, .high = event.line, .low = &event.number, .keys = 1});
+        poet_record(&(poet_record_t){.type = event_type(READABLE),
+                                     .about = stream_line(s),
+                                     .site = site,
+                                     .flags = POET_AFTER,
+                                     .high = event.line,
+                                     .low = &event.number,
+                                     .keys = 1});
     } else {
         poet_unseen("what poll, select and MSG_PEEK say of a stream before it is read");
     }
@@ -95,7 +101,8 @@ API int poll(struct pollfd *fds, nfds_t count, int timeout)
     return n;
 }
 
-API int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
+API int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+              const sigset_t *mask)
 {
     find_ppoll();
     uint64_t began = now_ns();

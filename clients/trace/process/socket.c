@@ -39,14 +39,19 @@ uint64_t peer_of(uint64_t inode)
     struct {
         struct nlmsghdr h;
         struct unix_diag_req r;
-    } ask = {{.nlmsg_len = sizeof ask, .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST},
-             {.sdiag_family = AF_UNIX, .udiag_states = ~0u, .udiag_ino = (uint32_t)inode,
-              .udiag_show = UDIAG_SHOW_PEER, .udiag_cookie = {~0u, ~0u}}};
+    } ask = {
+        {.nlmsg_len = sizeof ask, .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST},
+        {.sdiag_family = AF_UNIX,
+         .udiag_states = ~0u,
+         .udiag_ino = (uint32_t)inode,
+         .udiag_show = UDIAG_SHOW_PEER,
+         .udiag_cookie = {~0u, ~0u}}};
     _Alignas(struct nlmsghdr) char answer[1024];
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
     ssize_t n = -1;
-    if (fd >= 0 && sendto(fd, &ask, sizeof ask, 0, (struct sockaddr *)&kernel, sizeof kernel) == (ssize_t)sizeof ask)
+    if (fd >= 0 && sendto(fd, &ask, sizeof ask, 0, (struct sockaddr *)&kernel, sizeof kernel) ==
+                       (ssize_t)sizeof ask)
         n = recv(fd, answer, sizeof answer, MSG_DONTWAIT);
     if (fd >= 0)
         close(fd);

@@ -15,7 +15,8 @@ static struct stream numbers(uint64_t key, bool make)
     struct stream s = {.flags = key ? poet_counter(mix(key, 1), make) : NULL};
     if (!s.flags) {
         if (key && make)
-            poet_unseen("pipes and sockets for which there is no room in memory that processes share");
+            poet_unseen(
+                "pipes and sockets for which there is no room in memory that processes share");
         return s;
     }
     s.written = poet_counter(mix(key, 2), true);
@@ -26,7 +27,8 @@ static struct stream numbers(uint64_t key, bool make)
     s.event = poet_counter(mix(key, 7), true);
     s.life = poet_counter(mix(key, 8), true);
     s.begun = poet_counter(mix(key, 9), true);
-    if (s.written && s.claimed && s.read && s.changed && s.ends && s.event && s.life && s.begun) /* another one may have had the same name */
+    if (s.written && s.claimed && s.read && s.changed && s.ends && s.event && s.life &&
+        s.begun) /* another one may have had the same name */
         s.key = mix(key, LOAD(s.flags) / STREAM_GENERATION);
     else
         poet_unseen("pipes and sockets for which there is no room in memory that processes share");
@@ -63,13 +65,14 @@ void stream_open(uint64_t key, bool empty)
 {
     struct stream s = numbers(key, true);
     uint64_t none = 0;
-    if (!s.key || __atomic_compare_exchange_n(s.flags, &none, empty ? STREAM_BORN : STREAM_BROKEN, false,
-                                              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    if (!s.key || __atomic_compare_exchange_n(s.flags, &none, empty ? STREAM_BORN : STREAM_BROKEN,
+                                              false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
     uint64_t read = LOAD(s.read), written = LOAD(s.written);
     bool quiet = !(LOAD(s.flags) & 0xffff00u);
     if (empty && quiet && read < written && written == LOAD(s.claimed))
-        __atomic_compare_exchange_n(s.read, &read, written, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        __atomic_compare_exchange_n(s.read, &read, written, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST);
 }
 
 void stream_never(uint64_t key)
@@ -92,13 +95,17 @@ bool stream_enter(struct stream *s, uint64_t side)
     uint64_t before = __atomic_fetch_add(s->flags, side, __ATOMIC_SEQ_CST);
     if (before / side & 0xff) {
         __atomic_fetch_sub(s->flags, side, __ATOMIC_SEQ_CST);
-        stream_break(s, side == STREAM_WRITER ? "two write to it at once" : "two read from it at once");
+        stream_break(s, side == STREAM_WRITER ? "two write to it at once"
+                                              : "two read from it at once");
         return false;
     }
     return true;
 }
 
-void stream_leave(struct stream *s, uint64_t side) { __atomic_fetch_sub(s->flags, side, __ATOMIC_SEQ_CST); }
+void stream_leave(struct stream *s, uint64_t side)
+{
+    __atomic_fetch_sub(s->flags, side, __ATOMIC_SEQ_CST);
+}
 
 poet_line_t stream_line(const struct stream *s) { return event_line(LINE_STREAM, s->key, ""); }
 
@@ -124,7 +131,8 @@ void stream_wrote(const struct stream *s, poet_event_t event, uint64_t from, siz
 
 bool stream_last_write(const struct stream *s, uint64_t byte, poet_event_t *event)
 {
-    uint64_t end = LOAD(s->written), is = LOAD(s->event), life = LOAD(s->life), begun = LOAD(s->begun);
+    uint64_t end = LOAD(s->written), is = LOAD(s->event), life = LOAD(s->life),
+             begun = LOAD(s->begun);
     if (!is || byte < begun || byte >= end || is != LOAD(s->event) || end != LOAD(s->written))
         return false;
     uint64_t identity[2] = {life, is & ((1u << LINE_BITS) - 1)};
@@ -137,8 +145,9 @@ bool stream_last_write(const struct stream *s, uint64_t byte, poet_event_t *even
 void stream_written_by(const struct stream *s, uint32_t process)
 {
     uint64_t ends = LOAD(s->ends);
-    while (ends >> 32 != process && !__atomic_compare_exchange_n(s->ends, &ends, (uint64_t)process << 32 | (uint32_t)ends,
-                                                                 false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    while (ends >> 32 != process &&
+           !__atomic_compare_exchange_n(s->ends, &ends, (uint64_t)process << 32 | (uint32_t)ends,
+                                        false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         ;
 }
 
@@ -151,8 +160,13 @@ void stream_shut(const struct stream *s, const void *site)
     if (!line)
         return;
     uint64_t ends = __atomic_add_fetch(s->ends, 1, __ATOMIC_SEQ_CST), low = (uint32_t)ends;
-    poet_record(&(poet_record_t){.type = event_type(SHUT), .about = line, .site = site, .flags = POET_SEND,
-                                 .high = mix(s->key, SHUT_KEY), .low = &low, .keys = 1});
+    poet_record(&(poet_record_t){.type = event_type(SHUT),
+                                 .about = line,
+                                 .site = site,
+                                 .flags = POET_SEND,
+                                 .high = mix(s->key, SHUT_KEY),
+                                 .low = &low,
+                                 .keys = 1});
     if (ends >> 32 == (uint32_t)getpid())
         stream_written_by(s, 0);
 }
@@ -169,18 +183,23 @@ void stream_ended(const struct stream *s, const void *site)
     uint64_t low[MOST_SHUT], ends = LOAD(s->ends), count = (uint32_t)ends;
     size_t keys = count < MOST_SHUT ? (size_t)count : MOST_SHUT;
     unsigned doubt = count == 0 || count > MOST_SHUT || s->state == STREAM_LOST ? POET_DOUBT_STREAM
-                     : ends >> 32 || LOAD(s->flags) & STREAM_LEFT            ? POET_DOUBT_THREAD
-                                                                             : 0;
+                     : ends >> 32 || LOAD(s->flags) & STREAM_LEFT               ? POET_DOUBT_THREAD
+                                                                                : 0;
     for (size_t i = 0; i < keys; i++)
         low[i] = count - i;
-    poet_record(&(poet_record_t){.type = event_type(ENDED), .about = stream_line(s), .site = site,
+    poet_record(&(poet_record_t){.type = event_type(ENDED),
+                                 .about = stream_line(s),
+                                 .site = site,
                                  .flags = (keys ? POET_RECEIVE : 0u) | doubt,
-                                 .high = mix(s->key, SHUT_KEY), .low = low, .keys = keys});
+                                 .high = mix(s->key, SHUT_KEY),
+                                 .low = low,
+                                 .keys = keys});
 }
 
 uint64_t now_ns(void)
 {
     struct timespec now;
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now); /* (the C library's may read a forbidden counter) */
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC,
+            &now); /* (the C library's may read a forbidden counter) */
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }

@@ -20,7 +20,8 @@ struct stream {
     uint64_t *event;   /* of the last write: its number << 24 and its line, */
     uint64_t *life;    /*   in the process with this identity, */
     uint64_t *begun;   /*   and its first byte */
-    uint64_t *ends;    /* how often an end was closed that writes; << 32: the process that wrote last, and did
+    uint64_t *
+        ends; /* how often an end was closed that writes; << 32: the process that wrote last, and did
                         * not close */
 };
 #define STREAM_BORN 1u
@@ -33,16 +34,19 @@ struct stream {
 struct stream stream_find(uint64_t key);
 void stream_make(uint64_t key); /* begins anew */
 void stream_open(uint64_t key, bool empty); /* begins if it did not, and is empty */
-void stream_never(uint64_t key);            /* it is used, but was not seen from its beginning */
-bool stream_enter(struct stream *stream, uint64_t side); /* a call is under way; false: not followed */
+void stream_never(uint64_t key); /* it is used, but was not seen from its beginning */
+bool stream_enter(struct stream *stream,
+                  uint64_t side); /* a call is under way; false: not followed */
 void stream_leave(struct stream *stream, uint64_t side);
 void stream_break(struct stream *stream, const char *why);
 poet_line_t stream_line(const struct stream *stream);
 void stream_wrote(const struct stream *stream, poet_event_t event, uint64_t from, size_t bytes);
-bool stream_last_write(const struct stream *stream, uint64_t byte, poet_event_t *event); /* if that wrote it */
+bool stream_last_write(const struct stream *stream, uint64_t byte,
+                       poet_event_t *event); /* if that wrote it */
 void stream_written_by(const struct stream *stream, uint32_t process);
 uint64_t now_ns(void);
-void stream_shut(const struct stream *stream, const void *site);  /* an end that writes is about to close */
+void stream_shut(const struct stream *stream,
+                 const void *site); /* an end that writes is about to close */
 void stream_left(const struct stream *stream); /* the same, and it cannot be told when or whether */
 void stream_ended(const struct stream *stream, const void *site); /* a read found the end */
 

@@ -11,16 +11,16 @@ enum news {
     NEWS_SELECTED, /* another event is selected, or none */
     NEWS_PICTURE,  /* there is another picture, or other names in it */
     NEWS_STANDS,   /* how what is seen stands to the selected event is known */
-    NEWS_RELATED,  /* how the selected events stand to each other and to all others is known better */
-    NEWS_HITS,     /* the finder has other hits, or has got further */
-    NEWS_GROWN,    /* the log is longer */
-    NEWS_QUIET,    /* a run has begun to be shown, or has stopped growing */
+    NEWS_RELATED, /* how the selected events stand to each other and to all others is known better */
+    NEWS_HITS, /* the finder has other hits, or has got further */
+    NEWS_GROWN, /* the log is longer */
+    NEWS_QUIET, /* a run has begun to be shown, or has stopped growing */
     /* what is wanted */
-    NEWS_PLACE,    /* another place is to be seen: what it shows is to be asked for */
-    NEWS_ROWS,     /* the same, of other lines or by another time: the map is another one, too */
+    NEWS_PLACE, /* another place is to be seen: what it shows is to be asked for */
+    NEWS_ROWS, /* the same, of other lines or by another time: the map is another one, too */
     NEWS_RESTORED, /* a place of before is back, with what was selected there */
-    NEWS_SEEN,     /* another part of the scene is seen */
-    NEWS_LOOK,     /* the same scene looks different now */
+    NEWS_SEEN, /* another part of the scene is seen */
+    NEWS_LOOK, /* the same scene looks different now */
     NEWS_SWITCHES, /* what is switched on, or what can be done, has changed */
     NEWS_SETTINGS, /* a setting has changed */
 };

@@ -78,8 +78,10 @@ static void drain(struct order *order)
         order->looks -= order->patient;
         for (unsigned stage = 0; stage < STAGES; stage++)
             if (STAGE_APART * (STAGES - stage) < work->count)
-                pending_expect(order, work->items[(work->begin + STAGE_APART * (STAGES - stage)) & (work->room - 1)],
-                               stage);
+                pending_expect(
+                    order,
+                    work->items[(work->begin + STAGE_APART * (STAGES - stage)) & (work->room - 1)],
+                    stage);
         look(order, line_dequeue(order), &point);
     }
     free(point.members);
@@ -149,12 +151,10 @@ static bool may_pass(const struct order *order, const struct arrival *a)
 {
     const struct line *line = line_get(order, a->at.line);
     if (!line || a->at.number != line->delivered + 1 || line->pending ||
-        line->closed == LINE_CLOSED ||
-        !has_all(order, a))
+        line->closed == LINE_CLOSED || !has_all(order, a))
         return false;
-    const struct line *opener = line->positions.count == 0 && line->opened_line
-                                    ? line_get(order, line->opened_line)
-                                    : NULL;
+    const struct line *opener =
+        line->positions.count == 0 && line->opened_line ? line_get(order, line->opened_line) : NULL;
     return !opener || opener->delivered >= line->opened_number;
 }
 

@@ -98,7 +98,8 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
     size_t need = a->partner_count + collected_count + 3;
     if (need > sizeof in.few / sizeof *in.few)
         in.items = memory_bytes(need * sizeof *in.items);
-    event.partner_lost = partner_lost || (doubt && a->relation == RELATION_RECEIVE && !a->partner_count);
+    event.partner_lost =
+        partner_lost || (doubt && a->relation == RELATION_RECEIVE && !a->partner_count);
     bool lost = false;
     if (a->relation == RELATION_RECEIVE)
         add_sends(order, pending, &event, &in);
@@ -139,7 +140,8 @@ void point_append(struct order *order, const struct point *point, bool partner_l
 {
     uint64_t collected[16];
     size_t counts[2] = {0, 0};
-    for (size_t i = 0; order->has_shared && i < point->count && i < 2; i++) /* no group lies on shared lines only */
+    for (size_t i = 0; order->has_shared && i < point->count && i < 2;
+         i++) /* no group lies on shared lines only */
         counts[i] = log_collect(order, point->members[i]->arrival.at.line,
                                 point->members[i]->arrival.type, collected + 8 * i, 8);
     uint64_t first = order->count;
@@ -162,14 +164,16 @@ static void met(struct order *order, const struct pending *member, uint8_t doubt
         stream_received(order, a);
     else if (!a->stream && (!receives || a->partners == &member->one))
         meeting_done(order, a, a->key[1]);
-    for (size_t i = 0; !a->stream && receives && a->partners != &member->one && i < a->partner_count; i++)
+    for (size_t i = 0;
+         !a->stream && receives && a->partners != &member->one && i < a->partner_count; i++)
         meeting_done(order, a, a->partners[a->partner_count + i].number); /* its keys */
 }
 
 void point_deliver(struct order *order, const struct point *point, bool partner_lost)
 {
     for (size_t i = 0; i < point->count; i++)
-        if (point->members[i]->arrival.keyed || point->members[i]->arrival.relation == RELATION_GROUP)
+        if (point->members[i]->arrival.keyed ||
+            point->members[i]->arrival.relation == RELATION_GROUP)
             meetings_leave(order, point->members[i]);
     point_append(order, point, partner_lost);
     for (size_t i = 0; i < point->count; i++)
@@ -186,7 +190,7 @@ void point_deliver(struct order *order, const struct point *point, bool partner_
 
 /* Sets the head of a line aside. */
 void point_contradict(struct order *order, struct pending *pending, struct ref with,
-                       const char *why)
+                      const char *why)
 {
     const struct arrival *a = &pending->arrival;
     struct pending *partner =

@@ -46,8 +46,9 @@ static void expect_lines(const struct order *order, const struct arrival *a)
 /* Where the position of the send is kept that is received; NULL: nobody knows yet, or not here. */
 static const uint64_t *send_of(const struct order *order, const struct arrival *a)
 {
-    const struct line *from =
-        a->relation == RELATION_RECEIVE && a->partner_count ? line_place(order, a->partners[0].line) : NULL;
+    const struct line *from = a->relation == RELATION_RECEIVE && a->partner_count
+                                  ? line_place(order, a->partners[0].line)
+                                  : NULL;
     return from && from->positions.tail ? recent(from, a->partners[0].number) : NULL;
 }
 
@@ -136,7 +137,8 @@ void pending_expect(const struct order *order, uint32_t number, unsigned stage)
     if (stage >= 3 && line->waiter_count)
         expect_waiter(order, line, stage - 3);
     const struct ring *ring = &line->more->ring;
-    struct pending *const *at = ring->room ? &ring->items[(line->delivered + 1) & (ring->room - 1)] : NULL;
+    struct pending *const *at =
+        ring->room ? &ring->items[(line->delivered + 1) & (ring->room - 1)] : NULL;
     if (stage == 2)
         __builtin_prefetch(at, 1);
     else if (at && *at)

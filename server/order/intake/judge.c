@@ -19,8 +19,7 @@
 
 void point_add(struct point *point, struct pending *pending)
 {
-    point->members =
-        grow(point->members, &point->room, point->count + 1, sizeof *point->members);
+    point->members = grow(point->members, &point->room, point->count + 1, sizeof *point->members);
     point->members[point->count++] = pending;
 }
 
@@ -154,7 +153,8 @@ static struct ref send_by(const struct order *order, const struct arrival *a, ui
         struct ref at = meeting->members[i];
         uint64_t position = order_position(order, at);
         const struct pending *p = pending_at(order, at);
-        if ((p && (p->arrival.relation == RELATION_SEND || p->arrival.sends) && !ref_equal(at, a->at)) ||
+        if ((p && (p->arrival.relation == RELATION_SEND || p->arrival.sends) &&
+             !ref_equal(at, a->at)) ||
             (position != NO_POSITION && log_sends(order, position)))
             return at;
     }
@@ -238,8 +238,7 @@ static enum verdict wait_for_sends(struct order *order, const struct point *poin
         const struct line *line = line_get(order, send.line);
         bool there = line && line->delivered >= send.number;
         uint64_t position = there ? order_position(order, send) : NO_POSITION;
-        if (!line || send.number == 0 ||
-            (position != NO_POSITION && !log_sends(order, position))) {
+        if (!line || send.number == 0 || (position != NO_POSITION && !log_sends(order, position))) {
             point_contradict(order, head, send, "receives from an event that sends nothing");
             return DONE;
         }

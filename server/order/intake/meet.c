@@ -21,7 +21,8 @@ struct meeting *meeting_add(struct order *order, uint64_t a, uint64_t b, struct 
     struct meeting *meeting = map_get(&order->meetings, a, b);
     if (!meeting) {
         meeting = memory_bytes(sizeof *meeting);
-        *meeting = (struct meeting){.a = a, .b = b, .next = order->newest_meeting, .saved = order->saves};
+        *meeting =
+            (struct meeting){.a = a, .b = b, .next = order->newest_meeting, .saved = order->saves};
         if (meeting->next)
             meeting->next->previous = meeting;
         order->newest_meeting = meeting;
@@ -89,7 +90,8 @@ void meetings_leave(struct order *order, const struct pending *pending)
     if (!order->frozen)
         return;
     bool one = !a->partner_count || (a->partners == &pending->one && a->partners[0].line);
-    size_t keys = one || a->partners[0].line == 0 ? 0 : a->partner_count; /* where they begin, see judge.c */
+    size_t keys =
+        one || a->partners[0].line == 0 ? 0 : a->partner_count; /* where they begin, see judge.c */
     if (one)
         leave(order, a, a->key[1]);
     for (size_t i = 0; !one && i < a->partner_count; i++)

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_MAX 65536u   /* numbers ahead of a line's head that its ring can hold */
+#define RING_MAX 65536u /* numbers ahead of a line's head that its ring can hold */
 #define POOL_PIECES 128u
 #define SPILL_EVENTS 256u /* in one part */
-#define SPILL_NEAR 64u    /* so close to the head nothing is spilled */
+#define SPILL_NEAR 64u /* so close to the head nothing is spilled */
 
 /* ---- pieces of memory ---- */
 
@@ -191,17 +191,20 @@ static void batch_less(struct order *order, uint32_t batch, uint64_t count)
 {
     size_t i = batch_place(order, batch);
     if (i < order->batch_count && order->batches[i].batch == batch)
-        order->batches[i].count -= order->batches[i].count < count ? order->batches[i].count : count;
+        order->batches[i].count -=
+            order->batches[i].count < count ? order->batches[i].count : count;
 }
 
 /* ---- the shelf: a line's spilled arrivals have consecutive numbers ---- */
 
 static void spill_write(struct order *order, struct spill *spill)
 {
-    spill->parts = grow(spill->parts, &spill->part_room, spill->part_count + 1, sizeof *spill->parts);
-    spill->parts[spill->part_count++] = (struct spill_part){
-        order->shelf.put(order->shelf.context, spill->buffer, spill->buffered * sizeof *spill->buffer),
-        spill->batch};
+    spill->parts =
+        grow(spill->parts, &spill->part_room, spill->part_count + 1, sizeof *spill->parts);
+    spill->parts[spill->part_count++] =
+        (struct spill_part){order->shelf.put(order->shelf.context, spill->buffer,
+                                             spill->buffered * sizeof *spill->buffer),
+                            spill->batch};
     spill->buffered = 0;
 }
 
@@ -309,7 +312,8 @@ bool pending_is(const struct order *order, struct ref at)
 {
     const struct line *line = line_get(order, at.line);
     return line && line->pending &&
-           ((line->more->spill && at.number >= line->more->spill->begin && at.number < line->more->spill->end) ||
+           ((line->more->spill && at.number >= line->more->spill->begin &&
+             at.number < line->more->spill->end) ||
             in_memory(order, line, at));
 }
 
@@ -334,7 +338,8 @@ void pending_forget(struct order *order, struct pending *piece)
     struct ref at = piece->arrival.at;
     struct line *line = line_get(order, at.line);
     struct pending **in_ring =
-        line->more->ring.room ? &line->more->ring.items[at.number & (line->more->ring.room - 1)] : NULL;
+        line->more->ring.room ? &line->more->ring.items[at.number & (line->more->ring.room - 1)]
+                              : NULL;
     if (in_ring && *in_ring == piece) {
         *in_ring = NULL;
         line->more->ring.count--;

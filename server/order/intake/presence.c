@@ -15,8 +15,8 @@
 #define EFFECT_HERE 15u /* the bits of the line itself; above them, of the line that it is about */
 #define EFFECT_NONE 0x80u /* it was asked for, and there is none */
 
-void order_ask_effects(struct order *order, void (*ask)(void *context, uint32_t kind, uint32_t type),
-                       void *context)
+void order_ask_effects(struct order *order,
+                       void (*ask)(void *context, uint32_t kind, uint32_t type), void *context)
 {
     order->ask_effect = ask;
     order->effect_asked = context;
@@ -38,9 +38,11 @@ static uint8_t known_effect(struct order *order, uint32_t kind, uint32_t type, b
     return at && *at != EFFECT_NONE ? *at : 0;
 }
 
-static void set_effect(struct order *order, uint32_t kind, uint32_t type, bool paired, uint8_t effect)
+static void set_effect(struct order *order, uint32_t kind, uint32_t type, bool paired,
+                       uint8_t effect)
 {
-    order->effects = grow_zeroed(order->effects, &order->effects_room, kind + 1, sizeof *order->effects);
+    order->effects =
+        grow_zeroed(order->effects, &order->effects_room, kind + 1, sizeof *order->effects);
     struct effects *effects = &order->effects[kind];
     effects->of = grow_zeroed(effects->of, &effects->room, 2 * type + 2, 1);
     effects->of[2 * type + paired] = effect;
@@ -50,10 +52,12 @@ void order_effect(struct order *order, uint32_t kind, uint32_t type, bool paired
                   enum presence presence, bool own)
 {
     uint8_t about = known_effect(order, kind, type, paired) & ~EFFECT_HERE;
-    set_effect(order, kind, type, paired, (uint8_t)(about | ((unsigned)presence + 1 + (own ? EFFECT_OWN : 0))));
+    set_effect(order, kind, type, paired,
+               (uint8_t)(about | ((unsigned)presence + 1 + (own ? EFFECT_OWN : 0))));
 }
 
-void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired, enum presence presence)
+void order_effect_about(struct order *order, uint32_t kind, uint32_t type, bool paired,
+                        enum presence presence)
 {
     uint8_t here = known_effect(order, kind, type, paired) & EFFECT_HERE;
     set_effect(order, kind, type, paired, (uint8_t)(here | ((unsigned)presence + 1) << 4));
@@ -96,8 +100,10 @@ static void sit(struct line *line, uint32_t thread, enum presence presence, uint
     }
     if (i == line->occupant_count) {
         struct line_more *more = line_more(line);
-        more->occupants = grow(more->occupants, &more->occupant_room, i + 1, sizeof *more->occupants);
-        line->more->occupants[line->occupant_count++] = (struct occupant){.thread = thread, .since = number};
+        more->occupants =
+            grow(more->occupants, &more->occupant_room, i + 1, sizeof *more->occupants);
+        line->more->occupants[line->occupant_count++] =
+            (struct occupant){.thread = thread, .since = number};
     }
     line->more->occupants[i].presence = (uint8_t)presence;
 }
@@ -133,7 +139,8 @@ void presence_apply(struct order *order, struct event *event)
 bool order_line_inside(const struct order *order, uint32_t number, size_t i, uint32_t *thread,
                        enum presence *presence, uint64_t *since)
 {
-    const struct line *line = number & HIDDEN_LINE ? line_get(order, number) : order_look_at(order, number - 1);
+    const struct line *line =
+        number & HIDDEN_LINE ? line_get(order, number) : order_look_at(order, number - 1);
     if (i >= line->occupant_count)
         return false;
     *thread = line->more->occupants[i].thread;
@@ -144,6 +151,7 @@ bool order_line_inside(const struct order *order, uint32_t number, size_t i, uin
 
 uint64_t order_thread_last(const struct order *order, uint32_t number)
 {
-    const struct line *line = number & HIDDEN_LINE ? line_get(order, number) : order_look_at(order, number - 1);
+    const struct line *line =
+        number & HIDDEN_LINE ? line_get(order, number) : order_look_at(order, number - 1);
     return line->acted > order->first ? line->acted - 1 : NO_POSITION;
 }

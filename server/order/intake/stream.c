@@ -96,8 +96,11 @@ void stream_add(struct order *order, uint64_t key, struct stretch sent)
 void stream_meet(struct order *order, const struct arrival *a)
 {
     if (a->relation == RELATION_SEND && a->group_size)
-        stream_add(order, a->key[0], (struct stretch){.begin = a->key[1], .end = a->key[1] + a->group_size,
-                                                      .left = a->group_size, .send = a->at});
+        stream_add(order, a->key[0],
+                   (struct stretch){.begin = a->key[1],
+                                    .end = a->key[1] + a->group_size,
+                                    .left = a->group_size,
+                                    .send = a->at});
     struct stream *stream = stream_of(order, a->key[0]);
     for (size_t i = 0; i < stream->waiting_count; i++)
         line_enqueue(order, stream->waiting[i]);
@@ -115,7 +118,8 @@ static size_t covers(const struct stream *stream, size_t at, uint64_t begin, uin
     return begin >= end ? n : 0;
 }
 
-static void take_bytes(struct order *order, struct stream *stream, size_t at, size_t n, uint64_t begin, uint64_t end)
+static void take_bytes(struct order *order, struct stream *stream, size_t at, size_t n,
+                       uint64_t begin, uint64_t end)
 {
     for (size_t i = at; i < at + n && i < stream->count; i++) {
         struct stretch *s = &stream->sent[i];
@@ -142,7 +146,8 @@ bool stream_find(struct order *order, struct pending *receive)
     struct stream *stream = stream_of(order, a->key[0]);
     uint64_t begin = a->key[1], end = begin + a->group_size;
     size_t at = first_behind(stream, begin), n = covers(stream, at, begin, end);
-    for (size_t i = at; !n && order->finishing && i < stream->count && stream->sent[i].begin < end; i++)
+    for (size_t i = at; !n && order->finishing && i < stream->count && stream->sent[i].begin < end;
+         i++)
         n = i + 1 - at; /* as many as there are */
     if (n && covers(stream, at, begin, end) == 0)
         receive->arrival.doubt = UNSEEN_LOST;
@@ -161,7 +166,8 @@ bool stream_find(struct order *order, struct pending *receive)
 /* Its stretch, if it was not received yet, is saved from here on. */
 void stream_leave(struct order *order, const struct arrival *a)
 {
-    struct stream *stream = a->relation == RELATION_SEND && a->group_size ? stream_of(order, a->key[0]) : NULL;
+    struct stream *stream =
+        a->relation == RELATION_SEND && a->group_size ? stream_of(order, a->key[0]) : NULL;
     size_t i = stream ? first_from(stream, a->key[1]) : 0;
     for (; stream && i < stream->count && stream->sent[i].begin == a->key[1]; i++)
         if (ref_equal(stream->sent[i].send, a->at)) {

@@ -43,7 +43,10 @@ static void waiter_push(struct line *line, uint64_t number, uint32_t who)
     heap_put(more->waiters, line->waiter_count++, (struct heap_item){number, who});
 }
 
-static uint32_t waiter_pop(struct line *line) { return heap_take(line->more->waiters, line->waiter_count--).value; }
+static uint32_t waiter_pop(struct line *line)
+{
+    return heap_take(line->more->waiters, line->waiter_count--).value;
+}
 
 void line_wake(struct order *order, uint32_t number)
 {

@@ -12,7 +12,7 @@ struct point { /* events that are delivered together; the first is the head that
 
 void line_enqueue(struct order *order, uint32_t number); /* its head is to be looked at */
 uint32_t line_dequeue(struct order *order);              /* call only if work is left */
-void line_wake(struct order *order, uint32_t number);    /* those who waited for what it delivered */
+void line_wake(struct order *order, uint32_t number); /* those who waited for what it delivered */
 void line_wake_one(struct order *order, uint32_t number); /* the first who waits, for whatever */
 bool point_has(const struct point *point, uint32_t line);
 /* Lets the point wait for `need`; false if that closes a cycle of waiting lines. */

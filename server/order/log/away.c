@@ -30,7 +30,8 @@ static size_t page_lines(void)
 
 void order_bring_back(const struct order *of, size_t index)
 {
-    struct order *order = (struct order *)(uintptr_t)of; /* it is the same as before to whoever looks */
+    struct order *order =
+        (struct order *)(uintptr_t)of; /* it is the same as before to whoever looks */
     order->lines[index] = order->patterns[order->away[index] - 1];
     order->away[index] = 0;
     order->away_count--;
@@ -39,10 +40,10 @@ void order_bring_back(const struct order *of, size_t index)
 static bool is_over(const struct line *line)
 {
     return (line->closed == LINE_CLOSED || line->gone) && line->closed != LINE_CLOSING &&
-           line->base == line->positions.count && !line->acted && line->more == &line_nothing && !line->pending &&
-           !line->occupant_count && !line->waiter_count && !line->queued && !line->leaving && !line->dense &&
-           !line->has_gaps && !line->neighbour_count && line->highest <= line->delivered &&
-           !line->positions.tail && !line->positions.upper;
+           line->base == line->positions.count && !line->acted && line->more == &line_nothing &&
+           !line->pending && !line->occupant_count && !line->waiter_count && !line->queued &&
+           !line->leaving && !line->dense && !line->has_gaps && !line->neighbour_count &&
+           line->highest <= line->delivered && !line->positions.tail && !line->positions.upper;
 }
 
 /* Who opened it is forgotten, and which of the forgotten events was its last makes no difference. */
@@ -87,7 +88,8 @@ static uint16_t pattern_code(struct order *order, const struct line *line)
             order->pattern_room = room;
         }
         order->patterns[order->pattern_count++] = pattern;
-        map_put(&order->pattern_codes, key, line->delivered, (void *)(uintptr_t)order->pattern_count);
+        map_put(&order->pattern_codes, key, line->delivered,
+                (void *)(uintptr_t)order->pattern_count);
         return (uint16_t)order->pattern_count;
     }
 }
@@ -118,7 +120,8 @@ static bool put_page_away(struct order *order, size_t first, size_t end)
         order->away_count += !order->away[i];
         order->away[i] = codes[i - first];
     }
-    return all && madvise(&order->lines[first], (end - first) * sizeof *order->lines, MADV_DONTNEED) == 0;
+    return all &&
+           madvise(&order->lines[first], (end - first) * sizeof *order->lines, MADV_DONTNEED) == 0;
 }
 
 #define AWAY_LOOKS 1024u /* lines that are looked at in one step */
@@ -129,7 +132,8 @@ bool order_put_away_some(struct order *order, size_t *first)
     bool news;
     if (each == 0 || each > order->line_count)
         return true;
-    order->away = grow_zeroed(order->away, &order->away_room, order->line_room, sizeof *order->away);
+    order->away =
+        grow_zeroed(order->away, &order->away_room, order->line_room, sizeof *order->away);
     size_t until = *first + (each > AWAY_LOOKS ? each : AWAY_LOOKS);
     for (; *first < until && *first + each <= order->line_count; *first += each)
         if (is_page_over(order, *first, *first + each, &news))
@@ -146,7 +150,8 @@ void order_put_away(struct order *order)
 
 bool order_line_away(const struct order *order, uint32_t line)
 {
-    return order->away_count && !(line & HIDDEN_LINE) && line && line <= order->away_room && order->away[line - 1];
+    return order->away_count && !(line & HIDDEN_LINE) && line && line <= order->away_room &&
+           order->away[line - 1];
 }
 
 void away_free(struct order *order)

@@ -41,7 +41,7 @@ void block_free(struct block *rows)
 }
 
 void block_set_edges(struct block *rows, uint32_t i, const uint64_t *distances, uint32_t count,
-                    uint32_t sends)
+                     uint32_t sends)
 {
     if (count == 0) {
         block_set(rows, i, FIELD_EDGE, 0);
@@ -51,8 +51,8 @@ void block_set_edges(struct block *rows, uint32_t i, const uint64_t *distances, 
         block_set(rows, i, FIELD_EDGE, distances[0] << 2 | (sends ? 2 : 1));
         return;
     }
-    rows->extras = grow(rows->extras, &rows->extra_room, rows->extra_count + count + 1,
-                        sizeof *rows->extras);
+    rows->extras =
+        grow(rows->extras, &rows->extra_room, rows->extra_count + count + 1, sizeof *rows->extras);
     block_set(rows, i, FIELD_EDGE, (uint64_t)rows->extra_count << 2 | 3);
     rows->extras[rows->extra_count++] = (uint64_t)count << 16 | sends;
     memcpy(rows->extras + rows->extra_count, distances, count * sizeof *distances);

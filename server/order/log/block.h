@@ -20,23 +20,23 @@
 #endif
 
 enum block_field { /* by how wide their columns are, see block_column_bytes */
-    FIELD_NUMBER,
-    FIELD_TIME,     /* ns + FIELD_TIME_BIAS */
-    FIELD_PREVIOUS, /* distance to the event before it on its line, 0 none */
-    FIELD_TIED,     /* the same to the last one before it that has edges or is part of a point */
-    FIELD_EDGE,     /* see block_edge */
-    FIELD_RECEIVE,  /* of a SEND 1 + its newest receive; of a RECEIVE of one send 1 + that send's next */
-    FIELD_LINE,     /* block_line_code */
-    FIELD_THREAD,
-    FIELD_ABOUT,
-    FIELD_SITE,
-    FIELD_POINT, /* distance to the first event of its point */
-    FIELD_TYPE,
-    FIELD_FLAGS,
-    FIELD_ACTIVE, /* threads on its line after it, at most 255 each */
-    FIELD_BLOCKED,
-    FIELD_AWAY,
-    FIELD_FIELDS
+                   FIELD_NUMBER,
+                   FIELD_TIME,     /* ns + FIELD_TIME_BIAS */
+                   FIELD_PREVIOUS, /* distance to the event before it on its line, 0 none */
+                   FIELD_TIED, /* the same to the last one before it that has edges or is part of a point */
+                   FIELD_EDGE, /* see block_edge */
+                   FIELD_RECEIVE, /* of a SEND 1 + its newest receive; of a RECEIVE of one send 1 + that send's next */
+                   FIELD_LINE, /* block_line_code */
+                   FIELD_THREAD,
+                   FIELD_ABOUT,
+                   FIELD_SITE,
+                   FIELD_POINT, /* distance to the first event of its point */
+                   FIELD_TYPE,
+                   FIELD_FLAGS,
+                   FIELD_ACTIVE, /* threads on its line after it, at most 255 each */
+                   FIELD_BLOCKED,
+                   FIELD_AWAY,
+                   FIELD_FIELDS
 };
 
 #define FIELD_TIME_BIAS ((uint64_t)1 << 63)
@@ -47,7 +47,7 @@ enum block_field { /* by how wide their columns are, see block_column_bytes */
 #define FIELD_PARTNER_LOST 16u
 #define FIELD_OPENED 32u
 #define FIELD_AFTER_GAP 64u /* numbers before it on its line were lost */
-#define FIELD_SENDS 128u    /* a RECEIVE that is received in turn */
+#define FIELD_SENDS 128u /* a RECEIVE that is received in turn */
 #define FIELD_DOUBT_SHIFT 8 /* and above: an enum unseen, why more may be before it than is told */
 
 struct block_layout { /* where a field lies */
@@ -80,7 +80,8 @@ struct block *block_open_copy(const struct block *packed);
 
 /* pack.c */
 #define BLOCK_HEAD_BYTES (12u + 9u * FIELD_FIELDS)
-uint32_t block_lay_out(struct block_layout *fields); /* from the widths; returns the bytes of a row */
+uint32_t
+block_lay_out(struct block_layout *fields); /* from the widths; returns the bytes of a row */
 
 static inline uint64_t block_get(const struct block *rows, uint32_t i, enum block_field field)
 {
@@ -93,7 +94,8 @@ static inline uint64_t block_get(const struct block *rows, uint32_t i, enum bloc
 /* Starts fetching a field that will be asked for soon. */
 static inline void block_expect(const struct block *rows, uint32_t i, enum block_field field)
 {
-    __builtin_prefetch(rows->bytes + rows->fields[field].byte + (size_t)i * rows->fields[field].step);
+    __builtin_prefetch(rows->bytes + rows->fields[field].byte +
+                       (size_t)i * rows->fields[field].step);
 }
 
 /* Of an open block: bytes of a value, and where the column begins.  A gap keeps the same row of all columns from
@@ -109,8 +111,8 @@ static inline size_t block_column_bytes(enum block_field field)
 static inline size_t block_column(enum block_field field)
 {
     size_t f = field;
-    size_t before = f <= FIELD_LINE    ? 8 * f
-                    : f <= FIELD_POINT ? 48 + 4 * (f - FIELD_LINE)
+    size_t before = f <= FIELD_LINE     ? 8 * f
+                    : f <= FIELD_POINT  ? 48 + 4 * (f - FIELD_LINE)
                     : f <= FIELD_ACTIVE ? 64 + 2 * (f - FIELD_POINT)
                                         : 70 + (f - FIELD_ACTIVE);
     return before * BLOCK_EVENTS + f * BLOCK_COLUMN_GAP;
@@ -135,7 +137,7 @@ static inline uint32_t block_line_of(uint64_t code)
  * edges' distances follow, sends first. */
 struct block_edges {
     uint32_t count, sends;
-    uint64_t one;          /* the distance if count is 1 and more is NULL */
+    uint64_t one; /* the distance if count is 1 and more is NULL */
     const uint64_t *more;
 };
 
@@ -145,7 +147,8 @@ static inline struct block_edges block_edges(const struct block *rows, uint32_t 
     if ((edge & 3) != 3)
         return (struct block_edges){edge != 0, (edge & 3) == 2, edge >> 2, NULL};
     const uint64_t *extra = rows->extras + (edge >> 2);
-    return (struct block_edges){(uint32_t)(*extra >> 16), (uint32_t)(*extra & 0xffff), 0, extra + 1};
+    return (struct block_edges){(uint32_t)(*extra >> 16), (uint32_t)(*extra & 0xffff), 0,
+                                extra + 1};
 }
 
 static inline uint64_t block_edge(const struct block_edges *edges, uint32_t i)
@@ -155,6 +158,6 @@ static inline uint64_t block_edge(const struct block_edges *edges, uint32_t i)
 
 /* Gives row i its edges, as distances. */
 void block_set_edges(struct block *rows, uint32_t i, const uint64_t *distances, uint32_t count,
-                    uint32_t sends);
+                     uint32_t sends);
 
 #endif

@@ -4,7 +4,8 @@
 #include "server/order/log/block.h"
 
 /* Some rows of one field; of what is wider the low half. */
-static void take(uint32_t *to, const struct block *rows, enum block_field field, uint32_t from, uint32_t end)
+static void take(uint32_t *to, const struct block *rows, enum block_field field, uint32_t from,
+                 uint32_t end)
 {
     const struct block_layout layout = rows->fields[field];
     const uint8_t *at = rows->bytes + layout.byte;

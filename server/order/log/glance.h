@@ -5,10 +5,12 @@
 
 #include "server/order/log/log.h"
 
-#define GLANCE_LOOK UINT32_MAX /* in place of an edge: look at the row and its neighbours, there is more to it */
+#define GLANCE_LOOK                                                                                \
+    UINT32_MAX /* in place of an edge: look at the row and its neighbours, there is more to it */
 
 struct glance {
-    uint32_t known; /* of rows 0 .. known - 1: never of the last, since the next one tells whether it is alone */
+    uint32_t
+        known; /* of rows 0 .. known - 1: never of the last, since the next one tells whether it is alone */
     uint32_t line[BLOCK_EVENTS]; /* block_line_code */
     uint32_t edge[BLOCK_EVENTS]; /* as FIELD_EDGE, of one edge or none */
 };
@@ -20,7 +22,8 @@ static inline const struct glance *log_glance(const struct order *order, uint64_
 {
     const struct block *rows = log_block(order, position);
     const struct glance *glance = rows->glance;
-    return glance && glance->known + 1 >= rows->count ? glance : glance_make(order, position / BLOCK_EVENTS);
+    return glance && glance->known + 1 >= rows->count ? glance
+                                                      : glance_make(order, position / BLOCK_EVENTS);
 }
 
 /* The code of the line of an event. */

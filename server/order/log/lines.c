@@ -73,8 +73,9 @@ static struct line *grow_lines(struct line *lines, size_t *room, size_t count)
     size_t before = *room * sizeof *lines;
     *room = *room ? 2 * *room : 32;
     size_t bytes = *room * sizeof *lines;
-    struct line *more = before ? mremap(lines, before, bytes, MREMAP_MAYMOVE)
-                               : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct line *more =
+        before ? mremap(lines, before, bytes, MREMAP_MAYMOVE)
+               : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (more == MAP_FAILED)
         memory_is_out(bytes);
     return more;
@@ -84,8 +85,11 @@ uint32_t order_line(struct order *order, bool shared, uint32_t kind)
 {
     order->has_shared |= shared;
     order->lines = grow_lines(order->lines, &order->line_room, order->line_count);
-    order->lines[order->line_count++] = (struct line){.shared = shared, .kind = kind, .last = NO_POSITION,
-                                                     .tied = NO_POSITION, .more = &line_nothing};
+    order->lines[order->line_count++] = (struct line){.shared = shared,
+                                                      .kind = kind,
+                                                      .last = NO_POSITION,
+                                                      .tied = NO_POSITION,
+                                                      .more = &line_nothing};
     pages_new_line(order, (uint32_t)order->line_count);
     return (uint32_t)order->line_count;
 }
@@ -94,8 +98,8 @@ struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *numbe
 {
     order->hidden = grow_lines(order->hidden, &order->hidden_room, order->hidden_count);
     struct line *line = &order->hidden[order->hidden_count++];
-    *line = (struct line){.kind = kind, .last = NO_POSITION,
-                                                     .tied = NO_POSITION, .more = &line_nothing};
+    *line = (struct line){
+        .kind = kind, .last = NO_POSITION, .tied = NO_POSITION, .more = &line_nothing};
     *number = HIDDEN_LINE | (uint32_t)order->hidden_count;
     pages_new_line(order, *number);
     return line;
@@ -120,8 +124,9 @@ void line_trim(struct line *line)
         more->waiters = NULL;
         more->waiter_room = 0;
     }
-    if (line->occupant_count || line->pending || line->waiter_count || more->gap_count || more->collector_count ||
-        more->wait.line || more->spill || more->far || line->closed == LINE_CLOSING)
+    if (line->occupant_count || line->pending || line->waiter_count || more->gap_count ||
+        more->collector_count || more->wait.line || more->spill || more->far ||
+        line->closed == LINE_CLOSING)
         return;
     free(more->gaps);
     free(more->collectors);

@@ -6,7 +6,8 @@
 
 void order_bring_back(const struct order *order, size_t index);
 void order_put_away(struct order *order); /* lines that are over */
-bool order_put_away_some(struct order *order, size_t *first); /* from this index on; true: those were all */
+bool order_put_away_some(struct order *order,
+                         size_t *first); /* from this index on; true: those were all */
 void away_free(struct order *order);
 
 static inline bool line_is_away(const struct order *order, size_t index)
@@ -17,7 +18,8 @@ static inline bool line_is_away(const struct order *order, size_t index)
 /* A visible line, by number - 1, only to be read at once: one that is away stays so. */
 static inline const struct line *order_look_at(const struct order *order, size_t index)
 {
-    return line_is_away(order, index) ? &order->patterns[order->away[index] - 1] : &order->lines[index];
+    return line_is_away(order, index) ? &order->patterns[order->away[index] - 1]
+                                      : &order->lines[index];
 }
 
 /* The line of that number, NULL if there is none; one that is away is brought back. */
@@ -45,7 +47,8 @@ static inline const struct line *line_place(const struct order *order, uint32_t 
 /* Is this a line, and a shared one? */
 static inline bool line_is_shared(const struct order *order, uint32_t line)
 {
-    const struct line *l = order->has_shared && !(line & HIDDEN_LINE) ? line_get(order, line) : NULL;
+    const struct line *l =
+        order->has_shared && !(line & HIDDEN_LINE) ? line_get(order, line) : NULL;
     return l && l->shared;
 }
 
@@ -57,7 +60,8 @@ static inline bool line_has_kept(const struct order *order, const struct line *l
 
 /* Gives back what an idle line has no use for: most are of objects that are long gone. */
 void line_trim(struct line *line);
-void line_add_neighbour(struct line *line, uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */
+void line_add_neighbour(struct line *line,
+                        uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */
 void line_forget_neighbours(struct line *line);
 void line_free(struct line *line); /* what it holds */
 void line_array_free(struct line *lines, size_t room); /* the array */

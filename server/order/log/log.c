@@ -128,9 +128,9 @@ static struct block *open_rows(struct order *order)
 {
     uint64_t number = order->count / BLOCK_EVENTS;
     if (order->count % BLOCK_EVENTS == 0) {
-        order->blocks =
-            grow(order->blocks, &order->block_room, number + 1, sizeof *order->blocks);
-        order->blocks[number] = (struct kept_block){.rows = order->spare ? order->spare : block_open()};
+        order->blocks = grow(order->blocks, &order->block_room, number + 1, sizeof *order->blocks);
+        order->blocks[number] =
+            (struct kept_block){.rows = order->spare ? order->spare : block_open()};
         order->spare = NULL;
         if (number - order->packed > OPEN_BLOCKS)
             pack_block(order, order->packed++);
@@ -187,7 +187,8 @@ static void trim_next(struct order *order)
 {
     if (order->trimmed >= order->line_count)
         order->trimmed = 0;
-    size_t end = order->line_count - order->trimmed > TRIM_AT_ONCE ? order->trimmed + TRIM_AT_ONCE : order->line_count;
+    size_t end = order->line_count - order->trimmed > TRIM_AT_ONCE ? order->trimmed + TRIM_AT_ONCE
+                                                                   : order->line_count;
     for (; order->trimmed < end; order->trimmed++)
         if (!line_is_away(order, order->trimmed) && !order->lines[order->trimmed].pending)
             line_trim(&order->lines[order->trimmed]);
@@ -205,8 +206,7 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
     rows->count = i + 1;
     block_set(rows, i, FIELD_NUMBER, event->number);
     block_set(rows, i, FIELD_TIME, (uint64_t)event->time_ns + FIELD_TIME_BIAS);
-    block_set(rows, i, FIELD_PREVIOUS,
-             line->last == NO_POSITION ? 0 : position - line->last);
+    block_set(rows, i, FIELD_PREVIOUS, line->last == NO_POSITION ? 0 : position - line->last);
     block_set(rows, i, FIELD_TIED, line->tied == NO_POSITION ? 0 : position - line->tied);
     if (event->edge_count || event->relation == RELATION_SYNC || event->relation == RELATION_GROUP)
         line->tied = position;
@@ -218,10 +218,10 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
     block_set(rows, i, FIELD_POINT, position - event->point);
     block_set(rows, i, FIELD_TYPE, event->type);
     block_set(rows, i, FIELD_FLAGS,
-             (uint64_t)event->relation | (event->state ? FIELD_CONTRADICTORY : 0) |
-                 (event->partner_lost ? FIELD_PARTNER_LOST : 0) | (event->opened ? FIELD_OPENED : 0) |
-                 (line->after_gap ? FIELD_AFTER_GAP : 0) | (event->sends ? FIELD_SENDS : 0) |
-                 (uint64_t)event->doubt << FIELD_DOUBT_SHIFT);
+              (uint64_t)event->relation | (event->state ? FIELD_CONTRADICTORY : 0) |
+                  (event->partner_lost ? FIELD_PARTNER_LOST : 0) |
+                  (event->opened ? FIELD_OPENED : 0) | (line->after_gap ? FIELD_AFTER_GAP : 0) |
+                  (event->sends ? FIELD_SENDS : 0) | (uint64_t)event->doubt << FIELD_DOUBT_SHIFT);
     block_set(rows, i, FIELD_ACTIVE, most(event->in.active));
     block_set(rows, i, FIELD_BLOCKED, most(event->in.blocked));
     block_set(rows, i, FIELD_AWAY, most(event->in.away));
@@ -271,8 +271,7 @@ void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
     if (last && last->ordinal == line->positions.count) {
         last->count += count;
     } else {
-        more->gaps =
-            grow(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
+        more->gaps = grow(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
         more->gaps[more->gap_count++] =
             (struct gap){line->delivered + 1, count, line->positions.count};
     }

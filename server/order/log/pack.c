@@ -10,28 +10,29 @@
 
 /* Of a column of values that have so many bytes: the least and the greatest; and each, counted from the least,
  * moved to where it lies in a word. */
-#define COLUMN(bytes, type)                                                                                  \
-    static void range_##bytes(const uint8_t *column, uint32_t count, uint64_t *least, uint64_t *most)        \
-    {                                                                                                        \
-        type low, high, v;                                                                                   \
-        memcpy(&low, column, sizeof low);                                                                    \
-        high = low;                                                                                          \
-        for (size_t i = 0; i < count; i++) {                                                                 \
-            memcpy(&v, column + i * sizeof v, sizeof v);                                                     \
-            low = v < low ? v : low;                                                                         \
-            high = v > high ? v : high;                                                                      \
-        }                                                                                                    \
-        *least = low;                                                                                        \
-        *most = high;                                                                                        \
-    }                                                                                                        \
-    static void merge_##bytes(uint64_t *words, const uint8_t *column, uint32_t count, uint64_t least,        \
-                              unsigned shift)                                                                \
-    {                                                                                                        \
-        for (size_t i = 0; i < count; i++) {                                                                 \
-            type v;                                                                                          \
-            memcpy(&v, column + i * sizeof v, sizeof v);                                                     \
-            words[i] |= ((uint64_t)v - least) << shift;                                                      \
-        }                                                                                                    \
+#define COLUMN(bytes, type)                                                                        \
+    static void range_##bytes(const uint8_t *column, uint32_t count, uint64_t *least,              \
+                              uint64_t *most)                                                      \
+    {                                                                                              \
+        type low, high, v;                                                                         \
+        memcpy(&low, column, sizeof low);                                                          \
+        high = low;                                                                                \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            memcpy(&v, column + i * sizeof v, sizeof v);                                           \
+            low = v < low ? v : low;                                                               \
+            high = v > high ? v : high;                                                            \
+        }                                                                                          \
+        *least = low;                                                                              \
+        *most = high;                                                                              \
+    }                                                                                              \
+    static void merge_##bytes(uint64_t *words, const uint8_t *column, uint32_t count,              \
+                              uint64_t least, unsigned shift)                                      \
+    {                                                                                              \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            type v;                                                                                \
+            memcpy(&v, column + i * sizeof v, sizeof v);                                           \
+            words[i] |= ((uint64_t)v - least) << shift;                                            \
+        }                                                                                          \
     }
 
 COLUMN(8, uint64_t)
@@ -46,8 +47,8 @@ static void range(const struct block *rows, enum block_field field, uint64_t *le
     ranges[block_column_bytes(field)](rows->bytes + block_column(field), rows->count, least, most);
 }
 
-static void merge(uint64_t *words, const struct block *rows, enum block_field field, uint32_t from, uint32_t count,
-                  uint64_t least, unsigned shift)
+static void merge(uint64_t *words, const struct block *rows, enum block_field field, uint32_t from,
+                  uint32_t count, uint64_t least, unsigned shift)
 {
     static void (*const merges[])(uint64_t *, const uint8_t *, uint32_t, uint64_t, unsigned) = {
         [8] = merge_8, [4] = merge_4, [2] = merge_2, [1] = merge_1};
@@ -57,7 +58,10 @@ static void merge(uint64_t *words, const struct block *rows, enum block_field fi
 
 static unsigned width_of(uint64_t v) { return v ? 64 - (unsigned)__builtin_clzll(v) : 0; }
 
-static uint64_t ones(unsigned width) { return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1; }
+static uint64_t ones(unsigned width)
+{
+    return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+}
 
 uint32_t block_lay_out(struct block_layout *fields)
 {
@@ -91,14 +95,16 @@ static bool is_within(const struct block_layout *field, uint32_t byte)
 }
 
 /* Puts together what lies in the same eight bytes as field f; returns the first field behind it. */
-static enum block_field gather(uint64_t *words, const struct block *rows, const struct block_layout *fields,
-                               enum block_field f, uint32_t from, uint32_t count)
+static enum block_field gather(uint64_t *words, const struct block *rows,
+                               const struct block_layout *fields, enum block_field f, uint32_t from,
+                               uint32_t count)
 {
     uint32_t byte = fields[f].byte;
     memset(words, 0, count * sizeof *words);
     for (; f < FIELD_FIELDS && is_within(&fields[f], byte); f++)
         if (fields[f].width)
-            merge(words, rows, f, from, count, fields[f].least, (fields[f].byte - byte) * 8 + fields[f].shift);
+            merge(words, rows, f, from, count, fields[f].least,
+                  (fields[f].byte - byte) * 8 + fields[f].shift);
     return f;
 }
 
@@ -113,7 +119,8 @@ static void write_words(uint8_t *to, uint32_t row_bytes, const uint64_t *words, 
     }
 }
 
-static void pack_rows(uint8_t *to, uint32_t row_bytes, const struct block *rows, const struct block_layout *fields)
+static void pack_rows(uint8_t *to, uint32_t row_bytes, const struct block *rows,
+                      const struct block_layout *fields)
 {
     uint64_t words[ROWS_AT_ONCE];
     for (uint32_t from = 0; from < rows->count; from += ROWS_AT_ONCE) {
@@ -136,7 +143,8 @@ static void put32(uint8_t *p, uint64_t v)
         p[i] = (uint8_t)(v >> (8 * i));
 }
 
-static uint8_t *put_head(uint8_t *at, const struct block *rows, const struct block_layout *fields, uint32_t row_bytes)
+static uint8_t *put_head(uint8_t *at, const struct block *rows, const struct block_layout *fields,
+                         uint32_t row_bytes)
 {
     put32(at, rows->count);
     put32(at + 4, row_bytes);

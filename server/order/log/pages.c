@@ -87,8 +87,8 @@ void pages_freeze(struct order *order)
 }
 
 /* Lines that are the same, one behind the other, are told once; which ones were copied makes no difference. */
-static void put_page(struct bytes *out, const struct line *lines, size_t count, const struct copy *const *kept,
-                     const uint8_t *copies)
+static void put_page(struct bytes *out, const struct line *lines, size_t count,
+                     const struct copy *const *kept, const uint8_t *copies)
 {
     for (size_t i = 0, same; i < count; i += same) {
         unsigned flags = kept[i] ? kept[i]->flags : line_flags(&lines[i]);
@@ -99,15 +99,16 @@ static void put_page(struct bytes *out, const struct line *lines, size_t count, 
         same = 1;
         if (flags & LINE_TELLS)
             continue;
-        while (!kept[i] && i + same < count && !kept[i + same] && save_is_same(&lines[i], &lines[i + same], flags))
+        while (!kept[i] && i + same < count && !kept[i + same] &&
+               save_is_same(&lines[i], &lines[i + same], flags))
             same++;
         put(out, same - 1);
     }
 }
 
 /* The lines of a page, as they are to be saved; in *made where some of them are away, to be freed. */
-static const struct line *lines_to_save(struct order *order, unsigned hidden, size_t first, size_t count,
-                                        struct line **made)
+static const struct line *lines_to_save(struct order *order, unsigned hidden, size_t first,
+                                        size_t count, struct line **made)
 {
     struct line *lines = lines_of(order, hidden) + first;
     size_t away = 0;
@@ -203,15 +204,18 @@ void save_pages(struct bytes *out, const struct order *order, unsigned hidden)
     }
 }
 
-static void load_page(struct order *order, unsigned hidden, size_t page, uint64_t place, struct reading *in)
+static void load_page(struct order *order, unsigned hidden, size_t page, uint64_t place,
+                      struct reading *in)
 {
     struct pages *pages = &order->pages[hidden];
-    size_t first = page * PAGE_LINES, count = (hidden ? order->hidden_count : order->line_count) - first;
+    size_t first = page * PAGE_LINES,
+           count = (hidden ? order->hidden_count : order->line_count) - first;
     struct reading lines = {0};
     uint8_t *bytes = order->shelf.get(order->shelf.context, place, &lines.size);
     lines.data = bytes;
     lines.bad = !bytes;
-    load_lines(&lines, order, lines_of(order, hidden) + first, count > PAGE_LINES ? PAGE_LINES : count, false);
+    load_lines(&lines, order, lines_of(order, hidden) + first,
+               count > PAGE_LINES ? PAGE_LINES : count, false);
     in->bad |= lines.bad || lines.at != lines.size;
     free(bytes);
     pages->items[page] = (struct page){place};
@@ -236,7 +240,8 @@ void order_renew(struct order *order, uint64_t place)
                 order->pages[hidden].marks[i] |= PAGE_TOUCHED;
 }
 
-void order_saved_parts(const struct order *order, void (*visit)(void *context, uint64_t place), void *context)
+void order_saved_parts(const struct order *order, void (*visit)(void *context, uint64_t place),
+                       void *context)
 {
     for (unsigned hidden = 0; hidden < 2; hidden++)
         for (size_t i = 0; i < page_count(order->frozen->of[hidden].lines); i++)

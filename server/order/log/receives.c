@@ -49,7 +49,8 @@ void order_receives(const struct order *order, uint64_t send,
                     void (*visit)(void *context, uint64_t receive), void *context)
 {
     uint64_t before = UINT64_MAX;
-    uint64_t head = log_relation(order, send) == RELATION_SEND ? log_get(order, send, FIELD_RECEIVE) : 0;
+    uint64_t head =
+        log_relation(order, send) == RELATION_SEND ? log_get(order, send, FIELD_RECEIVE) : 0;
     for (uint64_t next = head; next && next < before;) {
         if (next - 1 <= send || next > order->count)
             break; /* damaged */

@@ -24,7 +24,10 @@ uint32_t series_tail(const struct series *series, unsigned level)
 
 /* ---- nodes ---- */
 
-static uint64_t ones(unsigned width) { return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1; }
+static uint64_t ones(unsigned width)
+{
+    return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+}
 
 static uint64_t node_put(struct nodes *nodes, const uint64_t *values)
 {
@@ -42,7 +45,8 @@ static uint64_t node_put(struct nodes *nodes, const uint64_t *values)
         word |= (values[i] - values[0]) << (bit % 8);
         memcpy(bytes + NODE_HEAD + bit / 8, &word, 8);
     }
-    return nodes->shelf.put(nodes->shelf.context, bytes, NODE_HEAD + ((size_t)SERIES_NODE * width + 7) / 8);
+    return nodes->shelf.put(nodes->shelf.context, bytes,
+                            NODE_HEAD + ((size_t)SERIES_NODE * width + 7) / 8);
 }
 
 static uint64_t node_get(const struct node *node, uint32_t i)
@@ -99,7 +103,8 @@ static struct node *node_load(struct nodes *nodes, uint64_t place)
         return NULL;
     }
     struct node *node = memory_bytes(sizeof *node);
-    *node = (struct node){.bytes = bytes, .place = place, .width = bytes[8], .mask = ones(bytes[8])};
+    *node =
+        (struct node){.bytes = bytes, .place = place, .width = bytes[8], .mask = ones(bytes[8])};
     memcpy(&node->first, bytes, 8);
     evict(nodes);
     nodes->list = grow(nodes->list, &nodes->room, nodes->count + 1, sizeof *nodes->list);

@@ -21,7 +21,7 @@
 struct series {
     uint64_t count;
     /* The unfinished node of each level; its length follows from count.  Most series have one only. */
-    uint64_t *tail;   /* of level 0 */
+    uint64_t *tail; /* of level 0 */
     uint64_t **upper; /* of the others, by level - 1; NULL: none has begun */
 };
 
@@ -34,7 +34,7 @@ struct nodes {
     size_t limit; /* nodes in the cache */
     uint64_t recent_place; /* the node looked at last */
     struct node *recent;
-    struct map bad;                 /* their places */
+    struct map bad; /* their places */
     uint64_t damaged, first_damage; /* nodes that could not be read; the place of the first */
 };
 
@@ -47,7 +47,8 @@ uint64_t series_get(const struct series *series, struct nodes *nodes, uint64_t i
 uint64_t series_find(const struct series *series, struct nodes *nodes, uint64_t low,
                      uint64_t value);
 uint32_t series_tail(const struct series *series, unsigned level); /* numbers in tail[level] */
-static inline uint64_t *series_node(const struct series *series, unsigned level) /* NULL: none, or released */
+static inline uint64_t *series_node(const struct series *series,
+                                    unsigned level) /* NULL: none, or released */
 {
     return !level ? series->tail : series->upper ? series->upper[level - 1] : NULL;
 }

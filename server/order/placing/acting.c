@@ -12,13 +12,15 @@ void acting_begin(struct place_job *job)
     for (uint32_t line = 1; line <= job->lines; line++) {
         if (order_look_at(job->order, line - 1)->acted <= job->order->first)
             continue;
-        job->acting = grow(job->acting, &job->acting_room, job->acting_count + 1, sizeof *job->acting);
+        job->acting =
+            grow(job->acting, &job->acting_room, job->acting_count + 1, sizeof *job->acting);
         job->acting[job->acting_count++] = line;
     }
 }
 
 size_t acting_watch(struct place_job *job, struct sweep *sweep,
-                    bool (*may)(const struct place_job *job, const struct sweep *sweep, uint32_t thread))
+                    bool (*may)(const struct place_job *job, const struct sweep *sweep,
+                                uint32_t thread))
 {
     size_t open = 0, room = 0;
     if (!sweep->watched) {
@@ -33,7 +35,8 @@ size_t acting_watch(struct place_job *job, struct sweep *sweep,
     return open + (job->acting_count == 0 || sweep->strangers); /* of them nothing is known */
 }
 
-void acting_see(struct place_job *job, struct sweep *sweep, uint32_t thread, int32_t column, bool last)
+void acting_see(struct place_job *job, struct sweep *sweep, uint32_t thread, int32_t column,
+                bool last)
 {
     if (!thread || thread > job->lines) {
         sweep->open += !thread && !sweep->strangers && job->acting_count;

@@ -10,9 +10,11 @@
 void acting_begin(struct place_job *job);
 /* How many threads may still have events in the window, by `may`; they are watched from here on. */
 size_t acting_watch(struct place_job *job, struct sweep *sweep,
-                    bool (*may)(const struct place_job *job, const struct sweep *sweep, uint32_t thread));
+                    bool (*may)(const struct place_job *job, const struct sweep *sweep,
+                                uint32_t thread));
 /* One that is watched has an event; last: it has no further one, or all further ones are beyond the window. */
-void acting_see(struct place_job *job, struct sweep *sweep, uint32_t thread, int32_t column, bool last);
+void acting_see(struct place_job *job, struct sweep *sweep, uint32_t thread, int32_t column,
+                bool last);
 void acting_end(struct place_job *job);
 
 #endif

@@ -86,7 +86,8 @@ static bool visit_at(const struct folds *f, uint32_t thread, uint64_t ordinal, s
     if (!plain(f, enter, &e_enter, e_enter.time_ns, thread) ||
         !mate(f, enter, &e_enter, &entered, &e_entered) ||
         (petition && e_first.about != e_entered.line) ||
-        !plain(f, entered, &e_entered, e_enter.time_ns, thread) || !is_single_row(f, e_entered.line))
+        !plain(f, entered, &e_entered, e_enter.time_ns, thread) ||
+        !is_single_row(f, e_entered.line))
         return false;
     if (!nth(f, thread, ++at, &left, &e_left) || !mate(f, left, &e_left, &leave, &e_leave) ||
         e_leave.line != e_entered.line || !plain(f, left, &e_left, e_left.time_ns, thread) ||

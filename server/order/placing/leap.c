@@ -38,7 +38,9 @@ static void remember(struct place_job *job, struct sweep *sweep, int32_t edge)
     if (sweep->leap_count)
         return;
     sweep->before = grow(NULL, &room, 1, sizeof *sweep->before);
-    *sweep->before = (struct sweep){.at = sweep->at, .known = sweep->known, .seen_count = sweep->seen_count,
+    *sweep->before = (struct sweep){.at = sweep->at,
+                                    .known = sweep->known,
+                                    .seen_count = sweep->seen_count,
                                     .line = copy_of(sweep->line, job->lines),
                                     .hidden = copy_of(sweep->hidden, job->hidden_lines),
                                     .row = copy_of(sweep->row, job->placing.rows)};
@@ -48,7 +50,8 @@ static void remember(struct place_job *job, struct sweep *sweep, int32_t edge)
 static void pass(struct sweep *sweep, uint64_t from, uint64_t to)
 {
     uint64_t sum = sweep->leap_count ? sweep->leaps[sweep->leap_count - 1].sum : 0;
-    sweep->leaps = grow(sweep->leaps, &sweep->leap_room, sweep->leap_count + 1, sizeof *sweep->leaps);
+    sweep->leaps =
+        grow(sweep->leaps, &sweep->leap_room, sweep->leap_count + 1, sizeof *sweep->leaps);
     sweep->leaps[sweep->leap_count++] = (struct leap){from, to, sum + (to - from)};
 }
 
@@ -73,16 +76,21 @@ static void tried(struct sweep *sweep, bool leapt)
 }
 
 /* The next event, at or after `at`, of a line that has not left the window; count if there is none. */
-static uint64_t next_on(struct place_job *job, struct sweep *sweep, uint32_t line, int32_t edge, uint64_t next)
+static uint64_t next_on(struct place_job *job, struct sweep *sweep, uint32_t line, int32_t edge,
+                        uint64_t next)
 {
     if (*sweep_newest(job, sweep, line) >= edge)
         return next;
     uint64_t i = order_line_from(job->order, line, sweep->at);
-    uint64_t at = i < order_line_events(job->order, line) ? order_line_at(job->order, line, i) : NO_POSITION;
+    uint64_t at =
+        i < order_line_events(job->order, line) ? order_line_at(job->order, line, i) : NO_POSITION;
     return at < next ? at : next;
 }
 
-static bool is_far(const struct sweep *sweep, uint64_t next) { return next > sweep->at + LEAP_LEAST; }
+static bool is_far(const struct sweep *sweep, uint64_t next)
+{
+    return next > sweep->at + LEAP_LEAST;
+}
 
 void leap_right(struct place_job *job, struct sweep *sweep, uint64_t looked)
 {

@@ -11,7 +11,8 @@
 #include "server/order/placing/sweep.h"
 
 bool leap_allowed(const struct placing *placing);
-void leap_right(struct place_job *job, struct sweep *sweep, uint64_t looked); /* since the last call */
+void leap_right(struct place_job *job, struct sweep *sweep,
+                uint64_t looked); /* since the last call */
 /* For a window that reaches further than the one that leaps were made for: back to before the first. */
 void leap_undo(struct place_job *job, struct sweep *sweep, int32_t edge);
 void leap_free(struct sweep *sweep);

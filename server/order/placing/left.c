@@ -36,14 +36,16 @@ bool left_has_more(const struct place_job *job, uint32_t line)
 {
     const struct line *l = line_get(job->order, line);
     uint64_t until = job->cut[line - 1] < job->left.at ? job->cut[line - 1] : job->left.at;
-    uint64_t first = line_has_kept(job->order, l) ? order_line_at(job->order, line, order_line_first(job->order, line))
-                                                  : NO_POSITION;
+    uint64_t first = line_has_kept(job->order, l)
+                         ? order_line_at(job->order, line, order_line_first(job->order, line))
+                         : NO_POSITION;
     return first < until;
 }
 
 static bool may_be_left(const struct place_job *job, const struct sweep *sweep, uint32_t thread)
 {
-    (void)job; /* where a thread began is not known: before its own line's first event it may have acted on others */
+    (void)
+        job; /* where a thread began is not known: before its own line's first event it may have acted on others */
     return sweep->acted[thread - 1] <= sweep_left_edge(job);
 }
 
@@ -165,7 +167,8 @@ static void point_left(struct place_job *job, uint64_t begin, uint64_t end)
 
 static void next_point(struct place_job *job)
 {
-    uint64_t first = order_first(job->order), end = job->left.at - 1, span = log_get(job->order, end, FIELD_POINT);
+    uint64_t first = order_first(job->order), end = job->left.at - 1,
+             span = log_get(job->order, end, FIELD_POINT);
     uint64_t begin = end - (span > end - first ? end - first : span);
     point_left(job, begin, end);
     job->left.at = begin;
@@ -196,8 +199,10 @@ bool left_step(struct place_job *job, uint64_t budget)
 {
     struct sweep *sweep = &job->left;
     uint64_t first = order_first(job->order), looked = 0;
-    while (sweep->at > first && sweep->open && looked < budget && sweep->base - sweep->at <= left_depth(job)) {
-        uint64_t before = sweep->at, depth = left_depth(job) + 1, low = sweep->base > depth ? sweep->base - depth : 0;
+    while (sweep->at > first && sweep->open && looked < budget &&
+           sweep->base - sweep->at <= left_depth(job)) {
+        uint64_t before = sweep->at, depth = left_depth(job) + 1,
+                 low = sweep->base > depth ? sweep->base - depth : 0;
         low = low > first ? low : first;
         pass_left(job, before - low > budget - looked ? before - (budget - looked) : low);
         if (sweep->at == before)
@@ -205,6 +210,7 @@ bool left_step(struct place_job *job, uint64_t budget)
         looked += before - sweep->at;
     }
     sweep->looked += looked;
-    sweep->unresolved = sweep->base - sweep->at > left_depth(job) && sweep->open && sweep->at > first;
+    sweep->unresolved =
+        sweep->base - sweep->at > left_depth(job) && sweep->open && sweep->at > first;
     return sweep->at <= first || !sweep->open || sweep->unresolved;
 }

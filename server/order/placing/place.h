@@ -46,9 +46,9 @@ struct placing {
     const uint32_t *row_of; /* by line - 1: 0 in no row, else 1 + its row */
     const uint8_t *cluster; /* by row: is it one? */
     uint32_t rows;
-    bool many;              /* so many lines that they are not asked one by one (acting.h): then all that are
+    bool many; /* so many lines that they are not asked one by one (acting.h): then all that are
                              * drawn are in row 1, which is the only one */
-    bool fold;              /* stretches of like, uncontended visits become one mark */
+    bool fold; /* stretches of like, uncontended visits become one mark */
     bool (*has_text)(void *context, struct ref at); /* such an event is always drawn */
     /* Placed by time: the least column of a point, and the cut of a line; NULL: by order alone. */
     int32_t (*column_at)(void *times, uint64_t begin, uint64_t end);
@@ -60,10 +60,11 @@ struct placing {
 struct placement {
     struct placed *events; /* by position */
     size_t count, room;
-    int32_t first, last;   /* columns that hold anything in the window */
+    int32_t first, last; /* columns that hold anything in the window */
     bool more_left, more_right; /* drawn events lie beyond the window */
     bool unresolved;
-    uint64_t *before;      /* by line - 1, of lines in rows (with `many`: that have events in the window):
+    uint64_t
+        *before; /* by line - 1, of lines in rows (with `many`: that have events in the window):
                             * ordinal of its first event not left of the window */
 };
 

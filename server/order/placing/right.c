@@ -25,7 +25,8 @@ static void begin_right(struct place_job *job)
 
 static bool may_be_right(const struct place_job *job, const struct sweep *sweep, uint32_t thread)
 {
-    return sweep->acted[thread - 1] < sweep_right_edge(job) && line_get(job->order, thread)->acted > sweep->at;
+    return sweep->acted[thread - 1] < sweep_right_edge(job) &&
+           line_get(job->order, thread)->acted > sweep->at;
 }
 
 void right_want(struct place_job *job)
@@ -42,8 +43,9 @@ void right_want(struct place_job *job)
         sweep->open = acting_watch(job, sweep, may_be_right);
     for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++) {
         const struct line *l = line_get(job->order, line);
-        sweep->open += sweep_row(job, line) && line_has_kept(job->order, l) && l->last >= sweep->at &&
-                       l->last >= job->cut[line - 1] && sweep->line[line - 1] < edge;
+        sweep->open += sweep_row(job, line) && line_has_kept(job->order, l) &&
+                       l->last >= sweep->at && l->last >= job->cut[line - 1] &&
+                       sweep->line[line - 1] < edge;
     }
     sweep->done = edge <= 0 || !sweep->open;
 }
@@ -68,10 +70,12 @@ static void see_right(struct place_job *job, uint64_t p, int32_t column)
 {
     uint32_t thread = (uint32_t)log_get(job->order, p, FIELD_THREAD);
     const struct line *own = thread && thread <= job->lines ? line_get(job->order, thread) : NULL;
-    acting_see(job, &job->right, thread, column, column >= sweep_right_edge(job) || (own && own->acted == p + 1));
+    acting_see(job, &job->right, thread, column,
+               column >= sweep_right_edge(job) || (own && own->acted == p + 1));
 }
 
-static void place_right(struct place_job *job, uint64_t p, uint32_t line, int32_t column, bool drawn)
+static void place_right(struct place_job *job, uint64_t p, uint32_t line, int32_t column,
+                        bool drawn)
 {
     struct sweep *sweep = &job->right;
     uint32_t row = sweep_row(job, line);
@@ -84,7 +88,8 @@ static void place_right(struct place_job *job, uint64_t p, uint32_t line, int32_
     if (drawn && column > sweep->row[row - 1])
         sweep->row[row - 1] = column;
     sweep_see(sweep, p, line, column, drawn);
-    sweep->open -= !job->placing.many && before < edge && (column >= edge || line_get(job->order, line)->last == p);
+    sweep->open -= !job->placing.many && before < edge &&
+                   (column >= edge || line_get(job->order, line)->last == p);
 }
 
 static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
@@ -136,21 +141,25 @@ static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
 static void pass_right(struct place_job *job, uint64_t most)
 {
     struct sweep *sweep = &job->right;
-    uint64_t p = sweep->at, block = p - p % BLOCK_EVENTS, end = most < BLOCK_EVENTS ? p + most : p + BLOCK_EVENTS;
+    uint64_t p = sweep->at, block = p - p % BLOCK_EVENTS,
+             end = most < BLOCK_EVENTS ? p + most : p + BLOCK_EVENTS;
     if (job->placing.many || job->placing.fold || job->placing.column_at || p < job->cut_most)
         return;
     const struct glance *glance = log_glance(job->order, p);
-    uint64_t before = p - sweep_index(sweep, p); /* positions that have no place among the columns */
+    uint64_t before =
+        p - sweep_index(sweep, p); /* positions that have no place among the columns */
     end = end < block + glance->known ? end : block + glance->known;
     sweep_reserve(sweep, end - before);
     for (; p < end; p++) {
         uint32_t edge = glance->edge[p - block];
-        int32_t *newest = sweep_undrawn(job, sweep, glance->line[p - block]), column = newest ? *newest : 0;
+        int32_t *newest = sweep_undrawn(job, sweep, glance->line[p - block]),
+                column = newest ? *newest : 0;
         if (edge == GLANCE_LOOK || !newest)
             break;
         uint64_t from = p - (edge >> 2);
         if (edge && from >= sweep->base) {
-            int32_t there = sweep->leap_count ? sweep_column(sweep, from) : sweep->column[from - before];
+            int32_t there =
+                sweep->leap_count ? sweep_column(sweep, from) : sweep->column[from - before];
             column = there > column ? there : column;
         }
         sweep->column[p - before] = *newest = column;

@@ -24,8 +24,9 @@ int32_t *sweep_newest(struct place_job *job, struct sweep *sweep, uint32_t line)
 {
     static int32_t nowhere; /* lines made after the job began have no events in it */
     if (line & HIDDEN_LINE)
-        return (line & ~HIDDEN_LINE) <= job->hidden_lines ? &sweep->hidden[(line & ~HIDDEN_LINE) - 1]
-                                                          : (nowhere = -1, &nowhere);
+        return (line & ~HIDDEN_LINE) <= job->hidden_lines
+                   ? &sweep->hidden[(line & ~HIDDEN_LINE) - 1]
+                   : (nowhere = -1, &nowhere);
     return line <= job->lines ? &sweep->line[line - 1] : (nowhere = -1, &nowhere);
 }
 

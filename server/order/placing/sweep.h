@@ -32,7 +32,7 @@ struct sweep {
     /* right: stretches that were passed over; how it was before the first of them */
     struct leap {
         uint64_t from, to; /* positions from .. to - 1 */
-        uint64_t sum;      /* of positions passed over so far, with these */
+        uint64_t sum; /* of positions passed over so far, with these */
     } *leaps;
     size_t leap_count, leap_room;
     int32_t leap_edge;
@@ -60,13 +60,15 @@ static inline uint32_t sweep_row(const struct place_job *job, uint32_t line)
 static inline uint64_t sweep_cut(const struct place_job *job, uint32_t line)
 {
     size_t i = line & HIDDEN_LINE ? job->lines + (line & ~HIDDEN_LINE) - 1 : line - 1;
-    bool known = line & HIDDEN_LINE ? (line & ~HIDDEN_LINE) <= job->hidden_lines : line <= job->lines;
+    bool known =
+        line & HIDDEN_LINE ? (line & ~HIDDEN_LINE) <= job->hidden_lines : line <= job->lines;
     return known ? job->cut[i] : job->placing.anchor;
 }
 
 int32_t *sweep_newest(struct place_job *job, struct sweep *sweep, uint32_t line);
 bool sweep_draws(const struct place_job *job, uint64_t position, uint32_t row);
-void sweep_begin(struct place_job *job, struct sweep *sweep, int32_t value); /* no column yet: this value */
+void sweep_begin(struct place_job *job, struct sweep *sweep,
+                 int32_t value); /* no column yet: this value */
 void sweep_see(struct sweep *sweep, uint64_t position, uint32_t line, int32_t column, bool drawn);
 void sweep_reserve(struct sweep *sweep, size_t index);
 uint64_t sweep_lines_counted(const struct place_job *job);
@@ -76,7 +78,8 @@ int32_t sweep_right_edge(const struct place_job *job);
 int32_t sweep_left_edge(const struct place_job *job);
 
 /* The newest column of a line in no row, by its code in the log; NULL: it is in a row, or nothing is known of it. */
-static inline int32_t *sweep_undrawn(const struct place_job *job, const struct sweep *sweep, uint64_t code)
+static inline int32_t *sweep_undrawn(const struct place_job *job, const struct sweep *sweep,
+                                     uint64_t code)
 {
     uint64_t i = (code >> 1) - 1;
     if (code & 1)

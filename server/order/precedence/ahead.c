@@ -39,7 +39,8 @@ static void look_around(struct search *search, uint64_t position)
     if (log_sends(order, position))
         order_receives(order, position, reach_receive, search);
     uint64_t first = position - log_get(order, position, FIELD_POINT);
-    for (uint64_t p = first; p < order->count && (p == first || log_get(order, p, FIELD_POINT) == p - first); p++)
+    for (uint64_t p = first;
+         p < order->count && (p == first || log_get(order, p, FIELD_POINT) == p - first); p++)
         reach(search, p);
 }
 

@@ -19,7 +19,8 @@
 
 struct way { /* from an event of a line, over an arrow, on along `next` */
     uint64_t from, to;
-    uint32_t steps, next; /* index of a way, NO_WAY: to is the end or stands left of it on its line */
+    uint32_t steps,
+        next; /* index of a way, NO_WAY: to is the end or stands left of it on its line */
 };
 
 struct chain {
@@ -44,7 +45,8 @@ static uint32_t steps_of(const struct chain *f, uint32_t index)
 }
 
 /* Best way known from the event at a position: index + 1, or 0. */
-static uint32_t best_at(struct chain *f, uint64_t position, const struct line *line, uint32_t number)
+static uint32_t best_at(struct chain *f, uint64_t position, const struct line *line,
+                        uint32_t number)
 {
     uint32_t along = line->shared ? 0 : *best_of(f, number);
     uint32_t over = f->open.count ? (uint32_t)(uintptr_t)map_get(&f->open, position, 0) : 0;
@@ -135,8 +137,8 @@ struct chain *chain_new(const struct order *order, struct ref a, struct ref b)
 {
     size_t lines = order_lines(order), hidden = order_hidden_lines(order);
     struct chain *f = memory_bytes(sizeof *f);
-    *f = (struct chain){.order = order, .from = order_position(order, a),
-                          .to = order_position(order, b)};
+    *f = (struct chain){
+        .order = order, .from = order_position(order, a), .to = order_position(order, b)};
     f->least = f->from - log_get(order, f->from, FIELD_POINT);
     f->end = order_point_end(order, f->to) + 1;
     f->best = memory_zeroed(lines + 1, sizeof *f->best);

@@ -64,9 +64,10 @@ static uint32_t why_none(const struct order *order, struct ref at, uint64_t posi
     if (position != NO_POSITION && log_get(order, position, FIELD_LINE) == 0)
         return UNSEEN_BIT(UNANSWERED_DAMAGED);
     if (position != NO_POSITION)
-        return log_get(order, position, FIELD_FLAGS) & FIELD_CONTRADICTORY ? UNSEEN_BIT(UNANSWERED_CONTRADICTORY)
-                                                                       : 0;
-    return order_is_forgotten(order, at)                  ? UNSEEN_BIT(UNANSWERED_FORGOTTEN)
+        return log_get(order, position, FIELD_FLAGS) & FIELD_CONTRADICTORY
+                   ? UNSEEN_BIT(UNANSWERED_CONTRADICTORY)
+                   : 0;
+    return order_is_forgotten(order, at)         ? UNSEEN_BIT(UNANSWERED_FORGOTTEN)
            : line && at.number > line->delivered ? UNSEEN_BIT(UNANSWERED_PENDING)
                                                  : UNSEEN_BIT(UNANSWERED_GONE);
 }
@@ -103,7 +104,9 @@ static void begin(struct comparison *c, struct ref a, struct ref b)
     c->from = c->swapped ? pb : pa;
     c->to = c->swapped ? pa : pb;
     uint64_t goal = c->from - log_get(c->order, c->from, FIELD_POINT);
-    c->search = (struct search){.least = goal, .goal = goal, .scratch = c->search.scratch,
+    c->search = (struct search){.least = goal,
+                                .goal = goal,
+                                .scratch = c->search.scratch,
                                 .end = order_point_end(c->order, c->from)};
     search_begin(&c->search, c->order, c->to);
 }

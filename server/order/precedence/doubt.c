@@ -281,7 +281,7 @@ static struct doubts *begin(struct order *order)
     if (!d) {
         order->doubtful = d = memory_zeroed(1, sizeof *d);
         d->at = order->forgotten_doubts || order->first_doubt < order->first ? order->first
-                                                                              : order->first_doubt;
+                                                                             : order->first_doubt;
         d->at -= d->at < order->count ? log_get(order, d->at, FIELD_POINT) : 0;
         d->scratch = grow(NULL, &d->scratch_room, 1, sizeof *d->scratch);
         set_of(d, 0);
@@ -295,7 +295,8 @@ bool order_doubts_step(const struct order *constant, uint64_t end, uint64_t budg
 {
     struct order *order = (struct order *)(uintptr_t)constant; /* a cache is nobody's state */
     end = end < order->count ? end : order->count;
-    end = end ? order_point_end(order, end - 1) + 1 : 0; /* the other events of one point count, too */
+    end = end ? order_point_end(order, end - 1) + 1
+              : 0; /* the other events of one point count, too */
     if (!order->doubts || (order->first_doubt >= end && !order->forgotten_doubts))
         return true;
     struct doubts *d = begin(order);
@@ -352,7 +353,8 @@ uint64_t order_doubts_alike(const struct order *order, uint32_t line, uint64_t f
         return 0;
     i = set ? i : SIZE_MAX;
     uint64_t begin = i == SIZE_MAX ? 0 : order_line_from(order, line, h->changes[i].position);
-    uint64_t until = h && i + 1 < h->count ? order_line_from(order, line, h->changes[i + 1].position) : end;
+    uint64_t until =
+        h && i + 1 < h->count ? order_line_from(order, line, h->changes[i + 1].position) : end;
     begin = begin > from ? begin : from;
     until = until < end ? until : end;
     return begin < until ? until - begin : 0;

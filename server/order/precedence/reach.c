@@ -43,10 +43,11 @@ static void count_lines(struct reach *reach, uint32_t until)
     for (; reach->counted < lines && reach->counted < until; reach->counted++) {
         uint32_t line = reach->counted + 1;
         const struct line *l = line_get(reach->order, line);
-        reach->left += !l->shared && line_has_kept(reach->order, l) &&
-                       (reach->future ? l->last >= reach->first
-                                      : order_line_at(reach->order, line, order_line_first(reach->order, line)) <=
-                                            reach->last);
+        reach->left +=
+            !l->shared && line_has_kept(reach->order, l) &&
+            (reach->future ? l->last >= reach->first
+                           : order_line_at(reach->order, line,
+                                           order_line_first(reach->order, line)) <= reach->last);
     }
 }
 
@@ -59,7 +60,9 @@ struct reach *reach_new(const struct order *order, uint64_t position, bool futur
     if (future)
         count_lines(reach, UINT32_MAX);
     if (!future) {
-        reach->search = (struct search){.least = limit > order->first ? limit : order->first, .goal = NO_POSITION, .end = 0,
+        reach->search = (struct search){.least = limit > order->first ? limit : order->first,
+                                        .goal = NO_POSITION,
+                                        .end = 0,
                                         .scratch = &reach->scratch};
         search_begin(&reach->search, order, position);
         return reach;
@@ -108,7 +111,8 @@ static bool follows(struct reach *reach, uint64_t position)
     const uint64_t *least = least_on(reach, number);
     if (least && *least < position)
         return true;
-    struct block_edges edges = block_edges(log_block(reach->order, position), position % BLOCK_EVENTS);
+    struct block_edges edges =
+        block_edges(log_block(reach->order, position), position % BLOCK_EVENTS);
     for (uint32_t i = 0; i < edges.count; i++) {
         if (in_future(reach, position - block_edge(&edges, i)))
             return true;

@@ -17,8 +17,8 @@
 
 struct bound *bounds_at(struct bound_table *bounds, uint32_t line)
 {
-    struct bound *bound = line & HIDDEN_LINE ? &bounds->hidden[(line & ~HIDDEN_LINE) - 1]
-                                             : &bounds->lines[line - 1];
+    struct bound *bound =
+        line & HIDDEN_LINE ? &bounds->hidden[(line & ~HIDDEN_LINE) - 1] : &bounds->lines[line - 1];
     if (bound->stamp != bounds->now)
         *bound = (struct bound){.stamp = bounds->now};
     return bound;
@@ -26,15 +26,17 @@ struct bound *bounds_at(struct bound_table *bounds, uint32_t line)
 
 uint64_t bounds_end(const struct bound_table *bounds, uint32_t line)
 {
-    const struct bound *bound = line & HIDDEN_LINE ? &bounds->hidden[(line & ~HIDDEN_LINE) - 1]
-                                                   : &bounds->lines[line - 1];
+    const struct bound *bound =
+        line & HIDDEN_LINE ? &bounds->hidden[(line & ~HIDDEN_LINE) - 1] : &bounds->lines[line - 1];
     return bound->stamp == bounds->now ? bound->end : 0;
 }
 
 void bounds_begin(struct bound_table *bounds, const struct order *order)
 {
-    bounds->lines = grow_zeroed(bounds->lines, &bounds->line_room, order->line_count + 1, sizeof *bounds->lines);
-    bounds->hidden = grow_zeroed(bounds->hidden, &bounds->hidden_room, order->hidden_count + 1, sizeof *bounds->hidden);
+    bounds->lines = grow_zeroed(bounds->lines, &bounds->line_room, order->line_count + 1,
+                                sizeof *bounds->lines);
+    bounds->hidden = grow_zeroed(bounds->hidden, &bounds->hidden_room, order->hidden_count + 1,
+                                 sizeof *bounds->hidden);
     if (++bounds->now == 0) { /* stamps of 2^32 searches ago must not count */
         memset(bounds->lines, 0, bounds->line_room * sizeof *bounds->lines);
         memset(bounds->hidden, 0, bounds->hidden_room * sizeof *bounds->hidden);
@@ -147,7 +149,9 @@ static void walk_back(struct search *search, uint64_t position)
     for (uint64_t p = first; p < position; p++)
         walk_to(search, p);
     for (uint64_t p = position + 1;
-         p < search->order->count && log_get(search->order, p, FIELD_POINT) == p - first && p != first; p++)
+         p < search->order->count && log_get(search->order, p, FIELD_POINT) == p - first &&
+         p != first;
+         p++)
         walk_to(search, p);
 }
 
@@ -229,7 +233,8 @@ static void scan_to(struct search *search, uint64_t position)
         search->found |= search->goals[i].line == number && *end >= search->goals[i].end;
 }
 
-static inline bool is_past(const struct end_table *ends, const struct block *rows, uint64_t position)
+static inline bool is_past(const struct end_table *ends, const struct block *rows,
+                           uint64_t position)
 {
     uint32_t i = position % BLOCK_EVENTS;
     uint64_t code = block_get(rows, i, FIELD_LINE);
@@ -280,7 +285,8 @@ static void scan_plain(struct search *search, uint64_t low)
     const struct glance *glance = log_glance(search->order, search->at - 1);
     uint64_t block = (search->at - 1) / BLOCK_EVENTS * BLOCK_EVENTS, p = search->at;
     low = low > block ? low : block;
-    if (search->goal != NO_POSITION && search->end >= low) /* that is looked at as what is looked for */
+    if (search->goal != NO_POSITION &&
+        search->end >= low) /* that is looked at as what is looked for */
         low = search->end + 1;
     for (; p > low && !search->found && p - 1 - block < glance->known; p--) {
         uint32_t edge = glance->edge[p - 1 - block];
@@ -345,10 +351,12 @@ static uint64_t next_of_thread(const struct order *order, uint64_t position, uin
 {
     uint32_t thread = (uint32_t)log_get(order, position, FIELD_THREAD);
     const struct line *line = thread ? line_get(order, thread) : NULL;
-    if (!line || line->shared || thread & HIDDEN_LINE || order->figures.contradictions || order->doubts)
+    if (!line || line->shared || thread & HIDDEN_LINE || order->figures.contradictions ||
+        order->doubts)
         return NO_POSITION;
     uint64_t ordinal = order_line_from(order, thread, position + 1);
-    uint64_t next = ordinal < line->positions.count ? order_line_at(order, thread, ordinal) : NO_POSITION;
+    uint64_t next =
+        ordinal < line->positions.count ? order_line_at(order, thread, ordinal) : NO_POSITION;
     if (next == NO_POSITION || log_get(order, next, FIELD_THREAD) != thread ||
         log_get(order, next, FIELD_FLAGS) & FIELD_CONTRADICTORY)
         return NO_POSITION;

@@ -32,23 +32,25 @@ struct end_table {
 struct scratch {
     struct bound_table walked, ahead; /* ahead: `end` is 1 + the least position reached */
     struct end_table scanned;
-    struct heap to_walk;  /* lines, 0: an event on a shared line; by UINT64_MAX - position, so the last one first */
+    struct heap
+        to_walk; /* lines, 0: an event on a shared line; by UINT64_MAX - position, so the last one first */
     struct heap to_reach; /* ahead: lines by position */
 };
 
 struct search {
     const struct order *order;
     struct scratch *scratch;
-    uint64_t least;     /* nothing before this position matters */
+    uint64_t least; /* nothing before this position matters */
     uint64_t goal, end; /* the point looked for: first and last position; NO_POSITION none */
-    uint64_t last;      /* ahead: nothing after this position matters */
-    uint64_t at;        /* the scan: all from here on is done */
-    uint64_t reached;   /* the scan: exclusive lines reached */
-    struct { /* the members of the goal on exclusive lines, at most two; more are found by the scan */
+    uint64_t last; /* ahead: nothing after this position matters */
+    uint64_t at; /* the scan: all from here on is done */
+    uint64_t reached; /* the scan: exclusive lines reached */
+    struct
+    { /* the members of the goal on exclusive lines, at most two; more are found by the scan */
         uint32_t line;
         uint64_t end;
     } goals[2];
-    bool found, doubt, scanning;  /* doubt: the way leads through damaged events */
+    bool found, doubt, scanning; /* doubt: the way leads through damaged events */
 };
 
 /* Begins at an event; search->scratch NULL: with that of the order. */
