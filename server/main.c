@@ -5,7 +5,12 @@
 #include "server/file/replay.h"
 #include "server/loop/log.h"
 #include "server/file/rest.h"
+#include "server/peers/admit.h"
+#include "server/peers/greet.h"
+#include "server/peers/program.h"
 #include "server/peers/server.h"
+#include "server/peers/telling.h"
+#include "server/peers/viewer.h"
 #include "server/peers/relay.h"
 #include "server/taking/taking.h"
 #include "wire/endpoint.h"
@@ -36,7 +41,7 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct server *server = timer->data;
     (void)events;
-    peer_try_secrets(server);
+    greet_go_on(server);
     peer_retry(server);
     peer_go_on(server);
     program_poll(server);
@@ -299,7 +304,7 @@ static void take_client(struct server *server, int client)
     ev_now_update(server->loop); /* a file may have taken long; a peer's time begins now */
     fcntl(client, F_SETFL, O_NONBLOCK);
     fcntl(client, F_SETFD, FD_CLOEXEC);
-    peer_new(server, client, "the client that started it", false);
+    peer_new(server, client, "the client that started it", &greeting, false);
 }
 
 int main(int argc, char **argv)

@@ -2,6 +2,8 @@
  * server has one; else the server's user on this machine.  Beyond the loopback network nobody listens
  * without a secret. */
 #define _GNU_SOURCE
+#include "server/peers/admit.h"
+#include "server/peers/greet.h"
 #include "server/peers/server.h"
 #include "server/loop/log.h"
 
@@ -94,10 +96,11 @@ static void refuse(int fd, const char *name, const char *why)
     out_begin(&out, MESSAGE_ERROR);
     put_string(&out, why);
     out_end(&out);
-    if (send(fd, out.data, out.size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && name)
+    struct channel channel = channel_on_socket(fd);
+    if (channel_write(&channel, out.data, out.size, -1) < 0 && name)
         log_line("%s: %s", name, strerror(errno));
     out_free(&out);
-    close(fd);
+    channel_close(&channel);
 }
 
 static size_t peers_of(const struct server *server)
@@ -151,5 +154,5 @@ void admit(struct server *server, int listener)
     else if (peers_of(server) >= LIMIT_SESSIONS)
         refuse(fd, name, "too many peers");
     else
-        peer_new(server, fd, name, secret);
+        peer_new(server, fd, name, &greeting, secret);
 }

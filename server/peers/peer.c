@@ -1,31 +1,30 @@
-/* Peers: bytes in, messages out.  A bad one is answered, flushed and dropped alone. */
 #define _GNU_SOURCE
-#include "server/peers/server.h"
-#include "server/loop/log.h"
+#include "server/peers/peer.h"
 
 #include "memory/memory.h"
-#include "wire/endpoint.h"
+#include "server/loop/log.h"
+#include "server/loop/turn.h"
+#include "server/peers/server.h"
 #include "wire/limits.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define READ_BYTES (64u << 10)
-#define DESCRIPTORS_MAX 64
 
 static void on_writable(struct ev_loop *loop, ev_io *io, int events);
 static void on_readable(struct ev_loop *loop, ev_io *io, int events);
 
-struct peer *peer_new(struct server *server, int fd, const char *name, bool far)
+struct peer *peer_new(struct server *server, int fd, const char *name, const struct talk *talk,
+                      bool far)
 {
     struct peer *peer = memory_zeroed(1, sizeof *peer);
     peer->server = server;
-    peer->fd = fd;
+    peer->channel = channel_on_socket(fd);
+    peer->talk = talk;
     peer->owes_token = far;
     peer->since = ev_now(server->loop);
     snprintf(peer->name, sizeof peer->name, "%s", name);
@@ -51,9 +50,8 @@ void peer_drop(struct peer *peer, const char *why)
                  (unsigned long long)peer->in_bytes);
     ev_io_stop(server->loop, &peer->readable);
     ev_io_stop(server->loop, &peer->writable);
-    if (peer->program)
-        program_gone(peer);
-    viewer_gone(peer);
+    if (peer->talk->gone)
+        peer->talk->gone(peer);
     if (server->reader == peer)
         server->reader = peer->next;
     if (peer->previous)
@@ -64,10 +62,7 @@ void peer_drop(struct peer *peer, const char *why)
         peer->next->previous = peer->previous;
     else
         server->last_peer = peer->previous;
-    for (size_t i = 0; i < peer->descriptor_count; i++)
-        close(peer->descriptors[i]);
-    free(peer->descriptors);
-    close(peer->fd);
+    channel_close(&peer->channel);
     out_free(&peer->in);
     out_free(&peer->out);
     free(peer);
@@ -105,11 +100,12 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
 {
     struct peer *peer = io->data;
     (void)events;
-    viewer_refill(peer);
+    if (peer->talk->refill)
+        peer->talk->refill(peer);
     if (peer->out.size) {
-        ssize_t n = send(peer->fd, peer->out.data, peer->out.size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t n = channel_write(&peer->channel, peer->out.data, peer->out.size, -1);
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
-            if (peer->program && !peer->ending) { /* what it left behind is read in turn */
+            if (peer->talk->whole && !peer->ending) { /* what it left behind is read in turn */
                 peer->closed += !peer->closed;
                 peer->out.size = 0;
                 ev_io_stop(loop, io);
@@ -120,115 +116,11 @@ static void on_writable(struct ev_loop *loop, ev_io *io, int events)
         }
         out_drop(&peer->out, n > 0 ? (size_t)n : 0);
     }
-    if (peer->out.size || viewer_has_more(peer))
+    if (peer->out.size || (peer->talk->has_more && peer->talk->has_more(peer)))
         return;
     ev_io_stop(loop, io);
     if (peer->ending)
         peer_drop(peer, NULL);
-}
-
-int peer_take_descriptor(struct peer *peer)
-{
-    if (!peer->descriptor_count)
-        return -1;
-    int fd = peer->descriptors[0];
-    memmove(peer->descriptors, peer->descriptors + 1,
-            --peer->descriptor_count * sizeof *peer->descriptors);
-    return fd;
-}
-
-static void keep_descriptors(struct peer *peer, struct msghdr *message)
-{
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < count; i++) {
-            int fd;
-            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            if (peer->descriptor_count < DESCRIPTORS_MAX)
-                PUSH(peer->descriptors, peer->descriptor_count, fd);
-            else
-                close(fd);
-        }
-    }
-}
-
-/* Takes the same time wherever they differ. */
-static bool same_token(const char *said, const char *wanted)
-{
-    size_t n = strlen(said), m = wanted ? strlen(wanted) : 0;
-    unsigned differ = n != m || !m;
-    for (size_t i = 0; i < n && m; i++)
-        differ |= (unsigned char)(said[i] ^ wanted[i % m]);
-    return !differ;
-}
-
-#define GUESS_SECONDS 0.1 /* after a wrong secret, until any other is looked at */
-
-/* Where there is a secret, it comes first.  Who has none to tell tells it all the same. */
-static bool token_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
-{
-    struct in in = in_from(body, size);
-    char *said = type == MESSAGE_TOKEN ? get_string(&in, 256) : NULL;
-    bool good = said && in_done(&in) && (!peer->owes_token || same_token(said, endpoint_token()));
-    free(said);
-    if (!good) {
-        peer->server->guess = ev_now(peer->server->loop) + GUESS_SECONDS;
-        peer_refuse(peer, "POET_TOKEN is not the server's");
-    }
-    peer->owes_token = false;
-    return good;
-}
-
-static bool must_wait(const struct peer *peer)
-{
-    return peer->owes_token && ev_now(peer->server->loop) < peer->server->guess;
-}
-
-/* The first message says who it is.  False: dropped or refused. */
-static bool first_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
-{
-    struct hello hello = {0};
-    struct in in = in_from(body, size);
-    if (peer->owes_token || type == MESSAGE_TOKEN)
-        return token_message(peer, type, body, size);
-    if (type != MESSAGE_HELLO) {
-        peer_refuse(peer, "the first message is %s, not HELLO", message_name(type));
-        return false;
-    }
-    if (!hello_read(&in, &hello)) {
-        if (hello.version > WIRE_VERSION)
-            peer_refuse(peer,
-                        "this server speaks version %u of the protocol, the other side %u: "
-                        "restart the server with the newer Poet",
-                        WIRE_VERSION, hello.version);
-        else if (hello.version && hello.version < WIRE_VERSION && hello.role == ROLE_VIEWER)
-            peer_refuse(peer,
-                        "this server speaks version %u of the protocol, the other side %u: "
-                        "it is of an older Poet than the server",
-                        WIRE_VERSION, hello.version);
-        else
-            peer_refuse(peer, "HELLO: %s", in.error);
-        hello_free(&hello);
-        return false;
-    }
-    peer->role = hello.role;
-    bool ok = true;
-    if (hello.role == ROLE_PROGRAM)
-        ok = program_hello(peer, body, size, &hello);
-    if (ok) {
-        out_begin(&peer->out, MESSAGE_WELCOME);
-        put_u32(&peer->out, WIRE_VERSION);
-        if (hello.role == ROLE_PROGRAM)
-            put_u32(&peer->out, WELCOME_FOLLOWS);
-        out_end(&peer->out);
-        if (hello.role == ROLE_PROGRAM)
-            program_welcome(peer);
-        peer_send(peer);
-    }
-    hello_free(&hello);
-    return ok;
 }
 
 /* What is left of its messages is read in the next turn; nothing more is taken from it until then. */
@@ -244,7 +136,7 @@ static void use_messages(struct peer *peer)
 {
     size_t used = 0;
     peer->unread = false;
-    while (!peer->ending && !must_wait(peer)) {
+    while (!peer->ending) {
         unsigned type;
         size_t length;
         const char *error;
@@ -254,21 +146,14 @@ static void use_messages(struct peer *peer)
             peer_refuse(peer, "%s", error);
         if (got <= 0)
             break;
-        if ((!turn_may_read() && used) || (peer->program && program_must_wait(peer))) {
+        enum readiness ready = !turn_may_read() && used ? READY_LATER : peer->talk->ready(peer);
+        if (ready == READY_LATER)
             put_off(peer);
-            break;
-        }
-        if (peer->role == ROLE_VIEWER && !viewer_ready(peer)) {
+        if (ready == NOT_READY)
             ev_io_stop(peer->server->loop, &peer->readable);
-            break; /* until viewer_refill has told it everything */
-        }
-        const uint8_t *body = at + MESSAGE_FRAME_BYTES;
-        if (!peer->role)
-            first_message(peer, type, body, length);
-        else if (peer->role == ROLE_PROGRAM)
-            program_message(peer, type, body, length);
-        else
-            viewer_message(peer, type, body, length);
+        if (ready != READY)
+            break;
+        peer->talk->message(peer, type, at + MESSAGE_FRAME_BYTES, length);
         if (peer->stalled) {
             ev_io_stop(peer->server->loop, &peer->readable);
             break;
@@ -279,19 +164,19 @@ static void use_messages(struct peer *peer)
     out_drop(&peer->in, used);
 }
 
+void peer_listen(struct peer *peer)
+{
+    ev_io_start(peer->server->loop, &peer->readable);
+    use_messages(peer);
+}
+
 void peer_read_rest(struct peer *peer)
 {
     static uint8_t bytes[READ_BYTES];
     ssize_t n;
     while (!peer->in.failed && peer->in.size < LIMIT_VIEWER_BYTES &&
-           (n = recv(peer->fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+           (n = channel_read(&peer->channel, bytes, sizeof bytes)) > 0)
         put_bytes(&peer->in, bytes, (size_t)n);
-}
-
-static bool is_gone(int fd)
-{
-    struct pollfd p = {.fd = fd, .events = POLLRDHUP};
-    return poll(&p, 1, 0) > 0;
 }
 
 void peer_retry(struct server *server)
@@ -307,19 +192,10 @@ void peer_retry(struct server *server)
             continue;
         }
         peer_read_rest(peer); /* else its end would never come in */
-        if (is_gone(peer->fd))
+        if (channel_has_ended(&peer->channel))
             peer->closed = 1;
         else if (peer->in.size >= LIMIT_VIEWER_BYTES)
             peer_refuse(peer, "the disk is full");
-    }
-}
-
-void peer_try_secrets(struct server *server)
-{
-    for (struct peer *peer = server->peers, *next; peer; peer = next) {
-        next = peer->next;
-        if (peer->owes_token && peer->in.size && !must_wait(peer))
-            use_messages(peer);
     }
 }
 
@@ -329,25 +205,18 @@ void peer_hung_up(struct peer *peer)
     peer_drop(peer, half ? "hung up in the middle of a message" : NULL);
 }
 
-/* One read: a message with a descriptor comes alone.  True if there may be more. */
+/* One read; true if there may be more. */
 static bool read_some(struct peer *peer)
 {
     static uint8_t bytes[READ_BYTES];
-    char control[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
-    struct iovec iov = {bytes, sizeof bytes};
-    struct msghdr message = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    ssize_t n = recvmsg(peer->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    ssize_t n = channel_read(&peer->channel, bytes, sizeof bytes);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    if (n > 0)
-        keep_descriptors(peer, &message);
     if (n <= 0) {
         ev_io_stop(peer->server->loop, &peer->readable);
         peer->closed = 1;
-        if (peer->program)
-            return false;
-        peer_hung_up(peer);
+        if (!peer->talk->whole)
+            peer_hung_up(peer);
         return false;
     }
     if (peer->ending)
@@ -358,7 +227,7 @@ static bool read_some(struct peer *peer)
         return false;
     }
     use_messages(peer);
-    return peer->program && !peer->ending && !peer->stalled;
+    return peer->talk->whole && !peer->ending && !peer->stalled;
 }
 
 /* A program's new threads must be known before its queues are emptied: what one thread did waits for
@@ -368,17 +237,19 @@ static bool read_some(struct peer *peer)
 /* Reads on, beginning with what is there already; as much as the turn has time for. */
 static void read_peer(struct peer *peer)
 {
-    bool program = peer->program != NULL, more = true;
+    bool whole = peer->talk->whole, more = true;
     if (peer->unread)
         use_messages(peer);
     for (int i = 0; more && i < READS && !peer->unread && turn_may_read(); i++) {
-        more = read_some(peer);
-        program |= more;
+        more = read_some(peer); /* false: it may be gone */
+        whole |= more;
     }
-    if (program && more && !peer->unread)
+    if (!whole)
+        return;
+    if (more && !peer->unread)
         put_off(peer);
-    if (program && peer->woken && !peer->ending)
-        program_woken(peer);
+    if (!peer->ending && peer->talk->was_read)
+        peer->talk->was_read(peer);
 }
 
 static void on_readable(struct ev_loop *loop, ev_io *io, int events)
@@ -386,7 +257,7 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events)
     struct peer *peer = io->data;
     (void)loop;
     (void)events;
-    turn_doing(peer->program ? "messages of programs" : "messages of viewers");
+    turn_doing(peer->talk->doing);
     if (turn_may_read())
         read_peer(peer);
     else

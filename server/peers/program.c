@@ -1,10 +1,12 @@
-/* Programs: their shared queues, and what goes to the journal before it is believed. */
 #define _GNU_SOURCE
+#include "server/peers/program.h"
+
 #include "server/intake/losses.h"
 #include "server/loop/log.h"
 #include "server/file/saving.h"
 #include "server/intake/queue.h"
 #include "server/peers/server.h"
+#include "server/peers/telling.h"
 #include "server/taking/taking.h"
 #include "server/loop/turn.h"
 #include "wire/counters.h"
@@ -107,16 +109,7 @@ static int counters_of(struct run *run)
 void program_welcome(struct peer *peer)
 {
     int fd = counters_of(peer->run);
-    struct iovec iov = {peer->out.data, peer->out.size};
-    char control[CMSG_SPACE(sizeof(int))] = {0};
-    struct msghdr message = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    ssize_t n = fd >= 0 ? sendmsg(peer->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+    ssize_t n = fd >= 0 ? channel_write(&peer->channel, peer->out.data, peer->out.size, fd) : -1;
     out_drop(&peer->out, n > 0 ? (size_t)n : 0);
 }
 
@@ -316,12 +309,13 @@ static const char *add_queue(struct peer *peer, int fd, uint32_t slots)
     return error;
 }
 
-bool program_must_wait(const struct peer *peer)
+/* Not while the order is too far behind. */
+static enum readiness ready(struct peer *peer)
 {
-    return peer->run->taking && taking_ahead(peer->run->taking);
+    return peer->run->taking && taking_ahead(peer->run->taking) ? READY_LATER : READY;
 }
 
-void program_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+static void take_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     const char *error = NULL;
     bool ok = true;
@@ -330,7 +324,7 @@ void program_message(struct peer *peer, unsigned type, const uint8_t *body, size
         peer->woken = true; /* many may come at once */
     } else if (type == MESSAGE_THREAD) {
         struct told_thread told;
-        int fd = peer_take_descriptor(peer);
+        int fd = channel_take_descriptor(&peer->channel);
         error = !get_told_thread(&in, &told) ? in.error
                 : fd < 0                     ? "a queue without a descriptor"
                                              : add_queue(peer, fd, told.slots);
@@ -349,8 +343,10 @@ void program_message(struct peer *peer, unsigned type, const uint8_t *body, size
         peer_refuse(peer, "%s: %s", message_name(type), error);
 }
 
-void program_woken(struct peer *peer)
+static void was_read(struct peer *peer)
 {
+    if (!peer->woken)
+        return;
     peer->woken = false;
     taker_wake(peer->server->taker);
 }
@@ -452,7 +448,7 @@ static struct session *session_of(const struct peer *peer)
     return number < peer->run->session_count ? peer->run->sessions[number] : NULL;
 }
 
-void program_gone(struct peer *peer)
+static void gone(struct peer *peer)
 {
     struct losses losses = {0};
     const struct session *session = session_of(peer);
@@ -474,6 +470,13 @@ void program_gone(struct peer *peer)
     peer->server->behind = true;
     ev_idle_start(peer->server->loop, &peer->server->work);
 }
+
+const struct talk talk_with_program = {.doing = "messages of programs",
+                                       .whole = true,
+                                       .ready = ready,
+                                       .message = take_message,
+                                       .was_read = was_read,
+                                       .gone = gone};
 
 static uint64_t left_ns(struct share share)
 {

@@ -1,8 +1,10 @@
-/* Telling: what was taken goes to the order, chunk by chunk in the order of the journal, as whoever reads the
- * file again will tell it. */
 #define _GNU_SOURCE
+#include "server/peers/telling.h"
+
 #include "server/file/saving.h"
 #include "server/loop/log.h"
+#include "server/intake/session.h"
+#include "server/peers/peer.h"
 #include "server/peers/server.h"
 #include "server/taking/taking.h"
 #include "memory/memory.h"

@@ -1,7 +1,9 @@
-/* Viewers: what they ask, and what they are told without asking.  A slow one is not waited for. */
 #define _GNU_SOURCE
+#include "server/peers/viewer.h"
+
 #include "server/answer/named.h"
 #include "server/file/rest.h"
+#include "server/peers/program.h"
 #include "server/peers/server.h"
 
 #include "wire/asked.h"
@@ -44,12 +46,13 @@ static bool tell_news(struct peer *peer)
 /* It must read before anything else is worked out for it. */
 static bool is_full(const struct peer *peer) { return peer->out.size > LIMIT_VIEWER_BYTES; }
 
-bool viewer_ready(struct peer *peer)
+/* It may have to read first; then its next message waits. */
+static enum readiness ready(struct peer *peer)
 {
     program_settle(peer->server); /* what happened before the question is in the answer */
     turn_doing("messages of viewers");
     peer->held = is_full(peer) || (peer->run && !tell_news(peer));
-    return !peer->held;
+    return peer->held ? NOT_READY : READY;
 }
 
 /* The lines that are named in what is put between the two are told before it. */
@@ -70,7 +73,7 @@ static void work_on(struct peer *peer)
         ev_idle_start(peer->server->loop, &peer->server->work);
 }
 
-void viewer_refill(struct peer *peer)
+static void refill(struct peer *peer)
 {
     if (peer->telling && peer->out.size < DUMP_BYTES)
         tell_news(peer);
@@ -86,14 +89,25 @@ void viewer_refill(struct peer *peer)
     work_on(peer);
 }
 
-bool viewer_has_more(const struct peer *peer) { return peer->telling || desk_streams(&peer->desk); }
+static bool has_more(const struct peer *peer) { return peer->telling || desk_streams(&peer->desk); }
 
 /* ---- questions about the server ---- */
+
+/* From its run. */
+static void look_away(struct peer *peer)
+{
+    if (peer->run) {
+        peer->run->watchers--;
+        peer->run = NULL;
+    }
+    desk_clear(&peer->desk, NULL);
+    named_forget(&peer->known);
+}
 
 static void select_run(struct peer *peer, struct run *run, bool named)
 {
     desk_clear(&peer->desk, &peer->out); /* what it asked was about another run */
-    viewer_gone(peer);
+    look_away(peer);
     peer->run = run;
     peer->desk.run = run;
     run->watchers++;
@@ -168,7 +182,7 @@ static void on_ask(struct peer *peer, struct in *in)
     work_on(peer);
 }
 
-void viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+static void take_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     struct in in = in_from(body, size);
     peer->server->asked = ev_now(peer->server->loop);
@@ -194,6 +208,13 @@ void viewer_message(struct peer *peer, unsigned type, const uint8_t *body, size_
         peer_send(peer);
 }
 
+const struct talk talk_with_viewer = {.doing = "messages of viewers",
+                                      .ready = ready,
+                                      .message = take_message,
+                                      .refill = refill,
+                                      .has_more = has_more,
+                                      .gone = look_away};
+
 /* A step for one viewer; false if it waits for nothing, or must read first. */
 static bool work_for(struct peer *peer)
 {
@@ -216,16 +237,6 @@ bool viewer_work(struct server *server)
             any |= work_for(peer);
     }
     return any;
-}
-
-void viewer_gone(struct peer *peer)
-{
-    if (peer->role == ROLE_VIEWER && peer->run) {
-        peer->run->watchers--;
-        peer->run = NULL;
-    }
-    desk_clear(&peer->desk, NULL);
-    named_forget(&peer->known);
 }
 
 /* How far the order of its run is behind, in steps that are worth a word; 0: hardly. */

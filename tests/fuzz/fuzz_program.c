@@ -1,6 +1,8 @@
 /* What a program may send to the server's loop: messages on its socket, and shared queues with any
  * contents.  An input is frames; THREAD hands over a queue, FILL writes into the newest one. */
 #define _GNU_SOURCE
+#include "server/peers/greet.h"
+#include "server/peers/program.h"
 #include "server/peers/server.h"
 #include "server/taking/taking.h"
 #include "wire/endpoint.h"
@@ -103,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     begin(&server, file);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
         abort();
-    peer_new(&server, pair[0], "fuzz", false);
+    peer_new(&server, pair[0], "fuzz", &greeting, false);
     struct fuzzed program = {.fd = pair[1]};
     while (size && server.peers) {
         unsigned type;

@@ -1,0 +1,112 @@
+#define _GNU_SOURCE
+#include "server/peers/greet.h"
+
+#include "server/peers/program.h"
+#include "server/peers/server.h"
+#include "server/peers/viewer.h"
+#include "wire/endpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the secret ---- */
+
+/* Takes the same time wherever they differ. */
+static bool same_token(const char *said, const char *wanted)
+{
+    size_t n = strlen(said), m = wanted ? strlen(wanted) : 0;
+    unsigned differ = n != m || !m;
+    for (size_t i = 0; i < n && m; i++)
+        differ |= (unsigned char)(said[i] ^ wanted[i % m]);
+    return !differ;
+}
+
+#define GUESS_SECONDS 0.1 /* after a wrong secret, until any other is looked at */
+
+/* Where there is a secret, it comes first.  Who has none to tell tells it all the same. */
+static void token_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+{
+    struct in in = in_from(body, size);
+    char *said = type == MESSAGE_TOKEN ? get_string(&in, 256) : NULL;
+    bool good = said && in_done(&in) && (!peer->owes_token || same_token(said, endpoint_token()));
+    free(said);
+    if (!good) {
+        peer->server->guess = ev_now(peer->server->loop) + GUESS_SECONDS;
+        peer_refuse(peer, "POET_TOKEN is not the server's");
+    }
+    peer->owes_token = false;
+}
+
+static bool must_wait(const struct peer *peer)
+{
+    return peer->owes_token && ev_now(peer->server->loop) < peer->server->guess;
+}
+
+static enum readiness ready(struct peer *peer) { return must_wait(peer) ? NOT_READY : READY; }
+
+void greet_go_on(struct server *server)
+{
+    for (struct peer *peer = server->peers, *next; peer; peer = next) {
+        next = peer->next;
+        if (peer->talk == &greeting && peer->owes_token && peer->in.size && !must_wait(peer))
+            peer_listen(peer);
+    }
+}
+
+/* ---- HELLO ---- */
+
+static void refuse(struct peer *peer, const struct hello *hello, const struct in *in)
+{
+    if (hello->version > WIRE_VERSION)
+        peer_refuse(peer,
+                    "this server speaks version %u of the protocol, the other side %u: "
+                    "restart the server with the newer Poet",
+                    WIRE_VERSION, hello->version);
+    else if (hello->version && hello->version < WIRE_VERSION && hello->role == ROLE_VIEWER)
+        peer_refuse(peer,
+                    "this server speaks version %u of the protocol, the other side %u: "
+                    "it is of an older Poet than the server",
+                    WIRE_VERSION, hello->version);
+    else
+        peer_refuse(peer, "HELLO: %s", in->error);
+}
+
+static void welcome(struct peer *peer)
+{
+    bool program = peer->role == ROLE_PROGRAM;
+    peer->talk = program ? &talk_with_program : &talk_with_viewer;
+    out_begin(&peer->out, MESSAGE_WELCOME);
+    put_u32(&peer->out, WIRE_VERSION);
+    if (program)
+        put_u32(&peer->out, WELCOME_FOLLOWS);
+    out_end(&peer->out);
+    if (program)
+        program_welcome(peer);
+    peer_send(peer);
+}
+
+static void hello_message(struct peer *peer, const uint8_t *body, size_t size)
+{
+    struct hello hello = {0};
+    struct in in = in_from(body, size);
+    if (!hello_read(&in, &hello)) {
+        refuse(peer, &hello, &in);
+    } else {
+        peer->role = hello.role;
+        if (hello.role != ROLE_PROGRAM || program_hello(peer, body, size, &hello))
+            welcome(peer);
+    }
+    hello_free(&hello);
+}
+
+static void first_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
+{
+    if (peer->owes_token || type == MESSAGE_TOKEN)
+        token_message(peer, type, body, size);
+    else if (type != MESSAGE_HELLO)
+        peer_refuse(peer, "the first message is %s, not HELLO", message_name(type));
+    else
+        hello_message(peer, body, size);
+}
+
+const struct talk greeting = {.doing = "first messages", .ready = ready, .message = first_message};

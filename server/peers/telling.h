@@ -1,0 +1,21 @@
+/* Telling: what was taken goes to the order, chunk by chunk in the order of the journal, as whoever reads the
+ * file again will tell it. */
+#ifndef SERVER_PEERS_TELLING_H
+#define SERVER_PEERS_TELLING_H
+
+#include "server/loop/turn.h"
+
+#include <stdbool.h>
+
+struct run;
+struct server;
+
+/* Tells what was taken of all runs; little: of those that had better save first.  True if nothing is left to do. */
+bool telling_go_on(struct server *server, struct share share, struct share little);
+/* All of one run; false: not all is told, or worked off. */
+bool telling_finish(struct server *server, struct run *run, struct share share);
+bool telling_done(const struct run *run);
+void telling_end(struct server *server, struct run *run); /* says in its file that it ends here */
+void telling_look(struct run *run); /* how far the order is behind */
+
+#endif

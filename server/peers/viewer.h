@@ -1,0 +1,13 @@
+/* Viewers: what they ask, and what they are told without asking.  A slow one is not waited for. */
+#ifndef SERVER_PEERS_VIEWER_H
+#define SERVER_PEERS_VIEWER_H
+
+#include "server/peers/peer.h"
+
+extern const struct talk talk_with_viewer;
+
+void viewer_feed(
+    struct server *server); /* tells those who want to know that their runs have grown */
+bool viewer_work(struct server *server); /* a step for each; false if nobody waits for another */
+
+#endif
