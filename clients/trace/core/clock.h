@@ -8,7 +8,16 @@
 
 #pragma GCC visibility push(hidden)
 
-uint64_t clock_now(void);
+/* The time-stamp counter, where there is one that can be read. */
+#if defined(__x86_64__)
+#define CLOCK_TICKS() __builtin_ia32_rdtsc()
+#else
+#define CLOCK_TICKS() 0
+#endif
+
+uint64_t clock_now(void); /* ns, monotonic */
+/* Now in the unit of a queue (QUEUE_CLOCK_...), without the counter. */
+uint64_t clock_instead(uint32_t unit);
 extern _Atomic bool clock_ticks; /* slots of new queues bear the time-stamp counter */
 void clock_begin(void);
 void clock_forbidden(void); /* from here on the counter is not read, nor anything that reads it */
