@@ -3,7 +3,7 @@ docs/wire.md has each message."""
 import socket
 import struct
 
-VERSION = 2
+VERSION = 3
 
 
 def frame(kind, body=b""):
