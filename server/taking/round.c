@@ -258,6 +258,15 @@ static bool is_later(const struct batch *batch, const struct queue *q)
            queue_times(q, ROUND_LEAST, &first, &last) && first > batch->horizon;
 }
 
+/* Those that share a round; of a thousand threads that have done little, each is taken as a whole beside it. */
+static size_t count_busy(const struct program *program)
+{
+    size_t count = 0;
+    for (const struct queue *q = program->queues; q; q = q->next)
+        count += q->there > ROUND_LEAST;
+    return count ? count : 1;
+}
+
 static enum taken take(struct program *program, uint64_t slots, struct ticks *ticks,
                        uint8_t **buffer)
 {
@@ -266,7 +275,7 @@ static enum taken take(struct program *program, uint64_t slots, struct ticks *ti
                           .buffer = buffer,
                           .first = program->queues,
                           .horizon = UINT64_MAX};
-    size_t most = slots <= ROUND_SLOTS ? ROUND_SLOTS : ROUND_SLOTS / program->queue_count;
+    size_t most = slots <= ROUND_SLOTS ? ROUND_SLOTS : ROUND_SLOTS / count_busy(program);
     most = most > ROUND_LEAST ? most : ROUND_LEAST;
     bool fits = true;
     if (slots > ROUND_SLOTS && program->queue_count > 1)
