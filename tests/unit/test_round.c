@@ -1,0 +1,107 @@
+/* A round of the taker: who gets how much of it. */
+#define _GNU_SOURCE
+#include "server/taking/round.h"
+#include "tests/unit/unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SLOTS_MOST 65536u
+
+/* A thread that has done so much, from a time on; what it did is a nanosecond apart. */
+static struct queue *add(struct program *program, uint32_t thread, uint32_t room, uint32_t count,
+                         uint64_t begin_ns)
+{
+    size_t bytes = QUEUE_HEAD_BYTES + (size_t)room * SLOT_BYTES;
+    int fd = memfd_create("queue", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_true(fd >= 0 && ftruncate(fd, (off_t)bytes) == 0);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+    struct queue_head *head = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(head != MAP_FAILED);
+    *head = (struct queue_head){.magic = QUEUE_MAGIC, .slots = room, .thread = thread};
+    struct slot *slots = (struct slot *)(void *)((char *)head + QUEUE_HEAD_BYTES);
+    for (uint32_t i = 0; i < count; i++)
+        slots[i] =
+            (struct slot){.shape = 1, .time_ns = begin_ns + i, .line_a = thread, .number_a = i + 1};
+    atomic_store(&head->head, count);
+    assert_null(queue_add(&program->queues, fd, room));
+    program->queue_count++;
+    munmap(head, bytes);
+    close(fd);
+    return program->queues;
+}
+
+static struct program begin(char *path, char **used)
+{
+    sprintf(path, "/tmp/poet-round.%d", (int)getpid());
+    unlink(path);
+    struct tracefile *file = tracefile_create(path, "test@1", used);
+    assert_non_null(file);
+    return (struct program){.taking = taking_new(file, path, 0)};
+}
+
+static void end(struct program *program, const char *path, char *used)
+{
+    while (program->queues) {
+        struct queue *queue = program->queues;
+        program->queues = queue->next;
+        queue_free(queue);
+    }
+    struct tracefile *file = program->taking->trace;
+    taking_free(program->taking);
+    tracefile_close(file);
+    unlink(path);
+    free(used);
+}
+
+static void ended_threads_do_not_slow_a_busy_one(void **state)
+{
+    (void)state;
+    char path[64], *used;
+    struct program program = begin(path, &used);
+    struct ticks *ticks = calloc(1, sizeof *ticks);
+    uint8_t *buffer = buffer_take();
+    for (uint32_t i = 0; i < 600; i++)
+        add(&program, 2 + i, 16, 3, 1000000 + i);
+    struct queue *busy = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 1);
+    assert_int_equal(round_over(&program, ticks, &buffer), TAKEN_MORE);
+    assert_true(busy->tail >= SLOTS_MOST / 8);
+    buffer_give(buffer);
+    free(ticks);
+    end(&program, path, used);
+}
+
+/* What one did in a monitor waits for what another did there before. */
+static void busy_threads_are_taken_as_far_as_one_moment(void **state)
+{
+    (void)state;
+    char path[64], *used;
+    struct program program = begin(path, &used);
+    struct ticks *ticks = calloc(1, sizeof *ticks);
+    uint8_t *buffer = buffer_take();
+    struct queue *late = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 500000);
+    struct queue *early = add(&program, 2, SLOTS_MOST, SLOTS_MOST, 1);
+    assert_int_equal(round_over(&program, ticks, &buffer), TAKEN_MORE);
+    assert_true(early->tail > 0);
+    assert_int_equal(late->tail, 0);
+    while (round_over(&program, ticks, &buffer) == TAKEN_MORE)
+        ;
+    assert_int_equal(early->tail, SLOTS_MOST);
+    assert_int_equal(late->tail, SLOTS_MOST);
+    buffer_give(buffer);
+    free(ticks);
+    end(&program, path, used);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ended_threads_do_not_slow_a_busy_one),
+        cmocka_unit_test(busy_threads_are_taken_as_far_as_one_moment),
+    };
+    return cmocka_run_group_tests_name("round", tests, NULL, NULL);
+}
