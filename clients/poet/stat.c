@@ -56,9 +56,9 @@ static struct json_object *unseen_json(const struct shown_stat *s)
 static void print_cut_off(uint32_t programs)
 {
     if (programs)
-        printf("cut off         %u program%s: what %s over the network when killed is missing\n",
-               programs, programs == 1 ? "" : "s",
-               programs == 1 ? "its threads had not sent" : "their threads had not sent");
+        printf(
+            "cut off         %u program%s: what had not gone over the network at %s end is missing\n",
+            programs, programs == 1 ? "" : "s", programs == 1 ? "its" : "their");
 }
 
 static void print_unseen(const struct shown_stat *s)
@@ -198,7 +198,7 @@ static const struct argp stat_argp = {
     .doc =
         "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with "
         "its events), untraced calls, duration, how long programs were made to wait, programs, and how "
-        "many of them were cut off (killed, before all was sent over the network); how "
+        "many of them were cut off (killed, or disconnected, before all was sent over the network); how "
         "many events are doubtful (they may be after more than is known), and what the run does "
         "not follow.  Of a run whose order is more than 150 ms behind what programs have told: how far; in "
         "JSON behind_ns and journal_ahead_bytes.  A file that is still being written, or was cut off with "

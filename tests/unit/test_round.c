@@ -35,9 +35,9 @@ static struct queue *add(struct program *program, uint32_t thread, uint32_t room
     return program->queues;
 }
 
-static struct program begin(char *path, char **used)
+static struct program begin(char path[64], char **used)
 {
-    sprintf(path, "/tmp/poet-round.%d", (int)getpid());
+    snprintf(path, 64, "/tmp/poet-round.%d", (int)getpid());
     unlink(path);
     struct tracefile *file = tracefile_create(path, "test@1", used);
     assert_non_null(file);

@@ -139,7 +139,6 @@ static void point_left(struct place_job *job, uint64_t begin, uint64_t end)
 {
     struct sweep *sweep = &job->left;
     int32_t column = 0;
-    bool room = false;
     for (uint64_t p = begin; p <= end; p++) {
         uint32_t line = block_line_of(log_get(job->order, p, FIELD_LINE));
         if (line == 0 || p >= sweep_cut(job, line))
@@ -150,14 +149,7 @@ static void point_left(struct place_job *job, uint64_t begin, uint64_t end)
             column = *sweep_newest(job, sweep, line);
         column = pushed_to(sweep, p, column);
     }
-    for (uint64_t p = begin; p <= end; p++) {
-        uint32_t row = sweep_row(job, block_line_of(log_get(job->order, p, FIELD_LINE)));
-        if (!row || !sweep_draws(job, p, row))
-            continue;
-        room = true;
-        if (job->placing.cluster[row - 1] && sweep->row[row - 1] > column)
-            column = sweep->row[row - 1];
-    }
+    bool room = sweep_needs_room(job, sweep, begin, end, &column);
     column += room;
     for (uint64_t p = begin; p <= end; p++) {
         uint32_t line = block_line_of(log_get(job->order, p, FIELD_LINE));

@@ -96,7 +96,7 @@ static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
 {
     struct sweep *sweep = &job->right;
     int32_t column = -1;
-    bool room = false, right = false;
+    bool right = false;
     sweep_reserve(sweep, sweep_index(sweep, end));
     for (uint64_t p = begin; p <= end; p++) {
         const struct block *rows = log_block(job->order, p);
@@ -114,14 +114,7 @@ static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
         int32_t before = column_before(job, log_block(job->order, p), p);
         column = before > column ? before : column;
     }
-    for (uint64_t p = begin; p <= end; p++) {
-        uint32_t row = sweep_row(job, block_line_of(log_get(job->order, p, FIELD_LINE)));
-        if (!row || !sweep_draws(job, p, row))
-            continue;
-        room = true;
-        if (job->placing.cluster[row - 1] && sweep->row[row - 1] > column)
-            column = sweep->row[row - 1];
-    }
+    bool room = sweep_needs_room(job, sweep, begin, end, &column);
     column += room;
     if (job->placing.column_at) {
         int32_t least = job->placing.column_at(job->placing.times, begin, end);

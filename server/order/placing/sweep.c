@@ -74,6 +74,21 @@ bool sweep_draws(const struct place_job *job, uint64_t position, uint32_t row)
            fold_of(&job->folds, position) != 1;
 }
 
+bool sweep_needs_room(const struct place_job *job, const struct sweep *sweep, uint64_t begin,
+                      uint64_t end, int32_t *column)
+{
+    bool room = false;
+    for (uint64_t p = begin; p <= end; p++) {
+        uint32_t row = sweep_row(job, block_line_of(log_get(job->order, p, FIELD_LINE)));
+        if (!row || !sweep_draws(job, p, row))
+            continue;
+        room = true;
+        if (job->placing.cluster[row - 1] && sweep->row[row - 1] > *column)
+            *column = sweep->row[row - 1];
+    }
+    return room;
+}
+
 /* ---- what was found ---- */
 
 void sweep_see(struct sweep *sweep, uint64_t position, uint32_t line, int32_t column, bool drawn)

@@ -67,6 +67,9 @@ static inline uint64_t sweep_cut(const struct place_job *job, uint32_t line)
 
 int32_t *sweep_newest(struct place_job *job, struct sweep *sweep, uint32_t line);
 bool sweep_draws(const struct place_job *job, uint64_t position, uint32_t row);
+/* Is any event of a point drawn, so that it needs room?  *column grows to what is taken in a cluster's row. */
+bool sweep_needs_room(const struct place_job *job, const struct sweep *sweep, uint64_t begin,
+                      uint64_t end, int32_t *column);
 void sweep_begin(struct place_job *job, struct sweep *sweep,
                  int32_t value); /* no column yet: this value */
 void sweep_see(struct sweep *sweep, uint64_t position, uint32_t line, int32_t column, bool drawn);
