@@ -4,6 +4,7 @@
 #include "clients/poet/subject.h"
 #include "clients/poet/version.h"
 #include "clients/source/installed.h"
+#include "config/values.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,14 +13,17 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_export, &command_show, &command_blocked, &command_dump,   &command_order,
-    &command_runs,   &command_stat, &command_check,   &command_import, &command_record};
+    &command_record, &command_export, &command_show, &command_blocked,
+    &command_order,  &command_dump,   &command_stat, &command_check,
+    &command_ls,     &command_rm,     &command_runs, &command_import};
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 static const struct {
     const char *name, *program, *summary;
 } programs[] = {{"view", "poet-view", "open the viewer on a live server or a trace file"},
                 {"server", "poet-server", "take events from programs and keep their order"}};
+
+#define PROGRAMS (sizeof programs / sizeof *programs)
 
 static void print_help(FILE *f)
 {
@@ -28,18 +32,19 @@ static void print_help(FILE *f)
           "    poetcc -trace prodcons.c -o prodcons     compile with -trace\n"
           "    poet view &                              open the viewer, live\n"
           "    ./prodcons                               lines grow while it runs\n"
-          "    poet export latest -o order.pdf          save the diagram\n"
+          "    poet export -o order.pdf                 save the diagram\n"
           "    poet record -- ./program                 or as it is, without compiling it anew\n\n"
           "Commands:\n",
           f);
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    for (size_t i = 0; i < PROGRAMS; i++)
         fprintf(f, "  %-8s %s\n", programs[i].name, programs[i].summary);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(f, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
     fputs(
         "  help     explain a command: poet help COMMAND\n\n"
-        "SOURCE is a trace file, an endpoint (unix:PATH, tcp:HOST:PORT, with #RUN behind it), or\n"
-        "`latest`.  Exit status: 0 done, 1 failed, 2 usage.\n",
+        "SOURCE is a trace file, a run as `poet ls` calls it, an endpoint (unix:PATH, tcp:HOST:PORT,\n"
+        "with #RUN behind it), or `latest`, which commands that only look take where none is named.\n"
+        "Exit status: 0 done, 1 failed, 2 usage.\n",
         f);
 }
 
@@ -53,21 +58,35 @@ static int run_program(const char *program, char **argv)
                     : "");
         return EXIT_FAILED;
     }
+    argv[0] = (char *)(uintptr_t)program; /* as ps shows it */
     execv(path, argv);
     fprintf(stderr, "poet: %s: %s\n", path, strerror(errno));
     return EXIT_FAILED;
 }
 
+static int unknown(const char *word)
+{
+    const char *names[PROGRAMS + COMMANDS + 2] = {"help"}, *near;
+    for (size_t i = 0; i < PROGRAMS; i++)
+        names[1 + i] = programs[i].name;
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[1 + PROGRAMS + i] = commands[i]->name;
+    near = *word == '-' ? NULL : nearest(word, names);
+    fprintf(stderr, "poet: \"%s\" is no %s%s%s%s\nsee: poet help\n", word,
+            *word == '-' ? "option" : "command", near ? ": did you mean \"" : "", near ? near : "",
+            near ? "\"?" : "");
+    return EXIT_USAGE;
+}
+
 static int dispatch(int argc, char **argv)
 {
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    for (size_t i = 0; i < PROGRAMS; i++)
         if (strcmp(argv[0], programs[i].name) == 0)
             return run_program(programs[i].program, argv);
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(argv[0], commands[i]->name) == 0)
             return commands[i]->run(commands[i], argc, argv);
-    fprintf(stderr, "poet: \"%s\" is no command: see poet help\n", argv[0]);
-    return EXIT_USAGE;
+    return unknown(argv[0]);
 }
 
 static int help(int argc, char **argv)
