@@ -1,29 +1,16 @@
 /* poet: finds the sub-command. */
 #define _GNU_SOURCE
-#include "clients/poet/command.h"
+#include "clients/poet/complete.h"
 #include "clients/poet/subject.h"
+#include "clients/poet/table.h"
 #include "clients/poet/version.h"
 #include "clients/source/installed.h"
-#include "config/values.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const struct command *const commands[] = {
-    &command_record, &command_export, &command_show, &command_blocked,
-    &command_order,  &command_dump,   &command_stat, &command_check,
-    &command_ls,     &command_rm,     &command_runs, &command_import};
-#define COMMANDS (sizeof commands / sizeof *commands)
-
-static const struct {
-    const char *name, *program, *summary;
-} programs[] = {{"view", "poet-view", "open the viewer on a live server or a trace file"},
-                {"server", "poet-server", "take events from programs and keep their order"}};
-
-#define PROGRAMS (sizeof programs / sizeof *programs)
 
 static void print_help(FILE *f)
 {
@@ -36,10 +23,10 @@ static void print_help(FILE *f)
           "    poet record -- ./program                 or as it is, without compiling it anew\n\n"
           "Commands:\n",
           f);
-    for (size_t i = 0; i < PROGRAMS; i++)
-        fprintf(f, "  %-8s %s\n", programs[i].name, programs[i].summary);
-    for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(f, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; table_programs[i].name; i++)
+        fprintf(f, "  %-8s %s\n", table_programs[i].name, table_programs[i].summary);
+    for (size_t i = 0; table_commands[i]; i++)
+        fprintf(f, "  %-8s %s\n", table_commands[i]->name, table_commands[i]->summary);
     fputs(
         "  help     explain a command: poet help COMMAND\n\n"
         "SOURCE is a trace file, a run as `poet ls` calls it, an endpoint (unix:PATH, tcp:HOST:PORT,\n"
@@ -66,26 +53,23 @@ static int run_program(const char *program, char **argv)
 
 static int unknown(const char *word)
 {
-    const char *names[PROGRAMS + COMMANDS + 2] = {"help"}, *near;
-    for (size_t i = 0; i < PROGRAMS; i++)
-        names[1 + i] = programs[i].name;
-    for (size_t i = 0; i < COMMANDS; i++)
-        names[1 + PROGRAMS + i] = commands[i]->name;
-    near = *word == '-' ? NULL : nearest(word, names);
-    fprintf(stderr, "poet: \"%s\" is no %s%s%s%s\nsee: poet help\n", word,
-            *word == '-' ? "option" : "command", near ? ": did you mean \"" : "", near ? near : "",
-            near ? "\"?" : "");
+    bool option = *word == '-';
+    const char *near = option ? NULL : table_nearest(word);
+    fprintf(stderr, "poet: \"%s\" is no %s", word, option ? "option" : "command");
+    if (near)
+        fprintf(stderr, ": did you mean \"%s\"?", near);
+    fputs("\nsee: poet help\n", stderr);
     return EXIT_USAGE;
 }
 
 static int dispatch(int argc, char **argv)
 {
-    for (size_t i = 0; i < PROGRAMS; i++)
-        if (strcmp(argv[0], programs[i].name) == 0)
-            return run_program(programs[i].program, argv);
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[0], commands[i]->name) == 0)
-            return commands[i]->run(commands[i], argc, argv);
+    for (size_t i = 0; table_programs[i].name; i++)
+        if (strcmp(argv[0], table_programs[i].name) == 0)
+            return run_program(table_programs[i].program, argv);
+    for (size_t i = 0; table_commands[i]; i++)
+        if (strcmp(argv[0], table_commands[i]->name) == 0)
+            return table_commands[i]->run(table_commands[i], argc, argv);
     return unknown(argv[0]);
 }
 
@@ -113,6 +97,10 @@ int main(int argc, char **argv)
         print_help(stdout);
         return EXIT_DONE;
     }
+    if (argc == 3 && strcmp(argv[1], "--completion") == 0)
+        return complete_print(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "--complete") == 0)
+        return complete_words(argv[2]);
     int status =
         strcmp(argv[1], "help") == 0 ? help(argc - 1, argv + 1) : dispatch(argc - 1, argv + 1);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -134,4 +134,55 @@ like "runs" "$(poet runs --json)" '^\{"number":1,"name":"prodcons","begun_ns":[0
 stop_server
 like "check of a sound trace" "$(poet check --json s.poet)" '^\{"file":"s.poet","events":[0-9]+,"good":true\}$'
 like "of a description" "$(poet check --json "$root/config/pthread.conf")" '"event_types":[0-9]+,"good":true'
+
+# ---- completions ----
+share=$B/share
+for s in bash:bash-completion/completions/poet zsh:zsh/site-functions/_poet fish:fish/vendor_completions.d/poet.fish; do
+    is "the file for ${s%%:*} is what the command prints" "$(poet --completion "${s%%:*}")" "$(cat "$share/${s#*:}")"
+done
+is "of no other shell" "$(status poet --completion tcsh)" 2
+cp s.poet "$XDG_STATE_HOME/poet/other.poet"
+# completes LINE: what bash would offer behind it
+completes() {
+    bash -c '. "$1"; COMP_LINE=$2; COMP_POINT=${#2}; read -ra COMP_WORDS <<<"$2"
+        [[ $2 == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        eval "$(complete -p "${COMP_WORDS[0]}" | sed "s/.*-F \([^ ]*\) .*/\1/")"
+        printf "%s\n" "${COMPREPLY[@]}"' - "$share/bash-completion/completions/poet" "$1" 2>/dev/null | sort | tr '\n' ' '
+}
+is "bash: commands" "$(completes "poet exp")" "export "
+is "all of them" "$(completes "poet " | wc -w)" "$(poet help | grep -cE '^  [a-z]+ +[a-z]')"
+is "what to have explained" "$(completes "poet help bl")" "blocked "
+like "runs, here and in the state directory" "$(completes "poet blocked ")" "killed.poet latest mine.poet other.poet .* s.poet"
+is "by their first letters" "$(completes "poet show o")" "other.poet "
+is "options" "$(completes "poet ls --")" "--color --help --json --sort "
+is "those of the programs that it starts" "$(completes "poet server --st")" "--stdio "
+is "words for a value" "$(completes "poet export --paper a")" "a3 a4 "
+is "behind an equals sign" "$(completes "poet show --labels=")" "address id name "
+is "types of events" "$(completes "poet show --text wak")" "wake "
+is "descriptions" "$(completes "poet show --description pth")" "pthread "
+is "files" "$(completes "poet export -o oth")" "other.txt "
+is "an endpoint, behind its colon" "$(poet server -q -l "unix:$XDG_RUNTIME_DIR/poet-7.sock" 2>/dev/null & pid=$!
+    until_true poet runs "unix:$XDG_RUNTIME_DIR/poet-7.sock"; completes "poet runs unix:$XDG_RUNTIME_DIR/poet-7"; kill $pid)" "$XDG_RUNTIME_DIR/poet-7.sock "
+is "poetcc" "$(completes "poetcc -tr")" "-trace "
+# what is offered is taken
+for word in $(completes "poet export --format "); do
+    check "export --format $word" poet export s.poet -o - --format "$word"
+done
+for word in $(completes "poet export --paper "); do check "export --paper $word" poet export s.poet -o p.pdf --paper "$word"; done
+for word in $(completes "poet ls --sort "); do check "ls --sort $word" poet ls --sort "$word" s.poet; done
+if command -v zsh >/dev/null; then
+    check "zsh reads its file" zsh -n "$share/zsh/site-functions/_poet"
+    is "and defines it" "$(zsh -fc 'autoload -U compinit; fpath=($1 $fpath); compinit -u -D; print ${_comps[poet]} ${_comps[poetcc]}' - "$share/zsh/site-functions")" "_poet _poet"
+else
+    skip "zsh is not installed"
+fi
+if command -v fish >/dev/null; then
+    fished() { fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$share/fish/vendor_completions.d/poet.fish" "$1" | cut -f1 | tr '\n' ' '; }
+    is "fish: commands" "$(fished "poet exp")" "export "
+    is "fish: options" "$(fished "poet rm --o")" "--older-than "
+    is "fish: words for a value" "$(fished "poet export --paper a")" "a3 a4 "
+    like "fish: runs" "$(fished "poet stat s.p")" "s.poet"
+else
+    skip "fish is not installed"
+fi
 done_testing
