@@ -8,7 +8,8 @@
 
 struct book_line {
     struct shown_line is;
-    char *label; /* "T:producer (0x6e7bd0)", once someone who can look it up has set it */
+    char *label; /* "T:producer", once someone who can look it up has set it */
+    uint32_t twin; /* of those with one name the how manieth it is; 0: they are not numbered */
 };
 
 struct book {
