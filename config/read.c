@@ -190,6 +190,8 @@ static void read_entry(struct reader *reader, const config_setting_t *s, struct 
     read_look(reader, s, event);
     if (!reader->looks_only)
         read_rules(reader, s, event);
+    else if (reader->newer)
+        get_bool(reader, s, "waits", &event->waits);
 }
 
 /* Changes what earlier parts said of these events, or adds one. */
@@ -367,9 +369,13 @@ struct target *target_read(const char *text, const char *name, FILE *complaints)
     return target;
 }
 
-bool target_dress(struct target *target, const char *text, const char *name, FILE *complaints)
+bool target_dress(struct target *target, const char *text, const char *name, enum dress as,
+                  FILE *complaints)
 {
-    struct reader reader = {.file = name, .complaints = complaints, .looks_only = true};
+    struct reader reader = {.file = name,
+                            .complaints = complaints,
+                            .looks_only = true,
+                            .newer = as == DRESS_AS_NEWER};
     read_parts(&reader, text, name, target);
     return reader.mistakes == 0;
 }

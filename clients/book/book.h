@@ -32,6 +32,7 @@ struct book {
     uint64_t generation; /* grows with every change */
     char *damage; /* what of the trace could not be read so far, one line; NULL nothing */
     uint64_t unreadable; /* events of it */
+    char *renewed; /* that a newer description than that of the trace is drawn by; NULL none is */
 };
 
 #define BOOK_PAGE 1024u

@@ -374,6 +374,7 @@ static bool get_view(const struct command *command, struct picture *p, struct su
 
 bool picture_get(const struct command *command, struct picture *p, struct subject *subject)
 {
+    subject_renewed(command, subject);
     if (p->view && !get_view(command, p, subject))
         return false;
     if (!p->view &&
