@@ -79,10 +79,10 @@ static const struct argp_option options[] = {
     {"description", OPTION_DESCRIPTION, "NAME", 0,
      "drawn as this description of the environment says; or the name of its file", 4},
     {"caption", OPTION_CAPTION, "TEXT", 0, "a caption under the picture", 4},
-    {"no-title", OPTION_NO_TITLE, NULL, 0, "no title above it", 4},
-    {"no-legend", OPTION_NO_LEGEND, NULL, 0, "no legend below it", 4},
     {"no-order-arrows", OPTION_NO_ORDER_ARROWS, NULL, 0,
      "no dotted arrows from what wakes, creates or ends to what comes after it", 4},
+    {"no-title", OPTION_NO_TITLE, NULL, 0, "no title above it", 4},
+    {"no-legend", OPTION_NO_LEGEND, NULL, 0, "no legend below it", 4},
     {0}};
 
 static int take_last(const struct command *command, struct picture *p, const char *value)
