@@ -184,7 +184,7 @@ static void add_arrows(const struct builder *b, struct legend *l)
         const char *words;
     } arrows[] = {{ARROW_SYNC, "a thread goes over"},
                   {ARROW_ASYNC, "a message"},
-                  {ARROW_ORDER, "comes before: wakes, starts, ends for"},
+                  {ARROW_ORDER, "comes before: wakes, creates, lets go on"},
                   {ARROW_GROUP, "together: one point"},
                   {ARROW_STUB, "to or from a line that is not shown"},
                   {ARROW_VIA, "before, by way of lines that are not shown"},

@@ -9,6 +9,8 @@
 #define STUB_PT 10.0 /* after the end of a thread */
 #define WORDS_LEAST_PT 34.0
 #define WORDS_MOST_PT 220.0
+#define LANE_LINE_PT (SCENE_LABEL_PT * 1.2) /* of words that stand one below the other */
+#define WORDS_COLUMNS 16 /* at every so manieth column words may stand again */
 
 /* What a thread does away from its own row. */
 struct elsewhere {
@@ -77,7 +79,7 @@ static void go_away(struct state *s, uint32_t on, uint32_t about, const struct t
     s->waits = look && look->waits ? look : NULL;
     s->style = s->waits ? STYLE_WAITS : STYLE_AWAY;
     s->on = on;
-    s->about = about;
+    s->about = about ? about : s->waits ? on : 0; /* as of a semaphore, on whose line it waits */
     s->since_ns = ns;
 }
 
@@ -102,33 +104,89 @@ static struct state state_at_left(const struct builder *b, uint32_t row)
 
 /* ---- segments ---- */
 
-static char *words_of(const struct builder *b, const struct scene_segment *s)
+/* The first column that begins at or right of a point. */
+static uint32_t columns_until(const struct scene *scene, double x)
 {
-    return memory_printed("%s %s", s->waits->text,
-                          s->about ? book_label(b->book, s->about) : "something");
+    uint32_t low = 0, high = scene->column_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (scene->columns[middle].x_pt - scene->columns[middle].left_pt < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-/* "waits for Q:more", above a line, as far as there is room. */
-static void add_words(struct builder *b, const struct scene_segment *s)
+static const char *about_of(const struct builder *b, const struct scene_segment *s)
 {
-    char *words = words_of(b, s);
-    double room =
-        b->scene->vertical ? b->scene->row_pt - b->scene->line_pt - 14 : s->to_pt - s->from_pt - 12;
-    bool fits =
-        b->scene->vertical ? s->to_pt - s->from_pt > 2 * SCENE_LABEL_PT : room >= WORDS_LEAST_PT;
-    char *cut = fits ? build_fit(b, words, SCENE_LABEL_PT, room) : NULL;
+    return s->about ? book_label(b->book, s->about) : "something";
+}
+
+static char *words_of(const struct builder *b, const struct scene_segment *s)
+{
+    return memory_printed("%s %s", s->waits->text, about_of(b, s));
+}
+
+/* Whole, or cut to fit; false: there is no room. */
+static bool put_words(struct builder *b, const struct scene_segment *s, const char *words, double x,
+                      double room)
+{
+    if (room < WORDS_LEAST_PT)
+        return false;
     double y = b->scene->rows[s->row].y_pt;
-    struct scene_text t = {.x_pt = s->from_pt + 6,
+    struct scene_text t = {.x_pt = x,
                            .y_pt = b->scene->vertical ? y + 7 : y - 12,
                            .height_pt = SCENE_LABEL_PT * 1.2,
                            .size_pt = SCENE_LABEL_PT,
-                           .text = cut,
+                           .text = build_fit(b, words, SCENE_LABEL_PT, room),
                            .colour = s->colour};
-    free(words);
-    if (!cut)
-        return;
-    t.width_pt = build_measure(b, cut, SCENE_LABEL_PT, false);
+    t.width_pt = build_measure(b, t.text, SCENE_LABEL_PT, false);
     PUSH(b->scene->texts, b->scene->text_count, t);
+    return true;
+}
+
+/* Again at some columns, the same ones wherever the window begins: somewhere they are in view. */
+static void repeat_words(struct builder *b, const struct scene_segment *s, const char *words,
+                         double extent)
+{
+    double from = s->from_pt + extent;
+    for (uint32_t i = columns_until(b->scene, from); i < b->scene->column_count; i++) {
+        const struct scene_column *c = &b->scene->columns[i];
+        double x = c->x_pt - c->left_pt;
+        if (x + extent > s->to_pt)
+            return;
+        if (c->column % WORDS_COLUMNS || x < from)
+            continue;
+        put_words(b, s, words, x, 1e6);
+        from = x + extent;
+    }
+}
+
+/* In a lane that runs down: what does not fit beside it goes on below. */
+static void add_lane_words(struct builder *b, const struct scene_segment *s, const char *words)
+{
+    double room = b->scene->row_pt - b->scene->line_pt - 14, along = s->to_pt - s->from_pt;
+    bool fits = build_measure(b, words, SCENE_LABEL_PT, false) <= room;
+    if (along < LANE_LINE_PT + 6)
+        return;
+    put_words(b, s, fits || along < 2 * LANE_LINE_PT + 6 ? words : s->waits->text, s->from_pt + 6,
+              room);
+    if (!fits && along >= 2 * LANE_LINE_PT + 6)
+        put_words(b, s, about_of(b, s), s->from_pt + 6 + LANE_LINE_PT, room);
+}
+
+/* "waits for Q:more", above a line. */
+static void add_words(struct builder *b, const struct scene_segment *s)
+{
+    char *words = words_of(b, s);
+    double wide = build_measure(b, words, SCENE_LABEL_PT, false);
+    double room = s->to_pt - s->from_pt - 12;
+    if (b->scene->vertical)
+        add_lane_words(b, s, words);
+    else if (put_words(b, s, words, s->from_pt + 6, room) && wide < room)
+        repeat_words(b, s, words, wide + 30);
+    free(words);
 }
 
 /* What waits at the end of the run has room to say for what. */

@@ -212,7 +212,7 @@ static void write_waits(const struct scene *scene, const struct book *book, FILE
             continue;
         fprintf(f, "%s: %s %s", scene->rows[s->row].label, s->waits->text,
                 s->about ? book_label(book, s->about) : "something");
-        if (s->on)
+        if (s->on && s->on != s->about)
             fprintf(f, ", in %s", book_label(book, s->on));
         fputc('\n', f);
     }

@@ -30,17 +30,12 @@ static bool is_here(const struct finding *f, uint64_t position, const struct eve
                    sizeof *f->placement->events, by_position);
 }
 
-/* On one line the succession says it, but between threads that visit a shared one at a time. */
-static bool is_succession(const struct finding *f, const struct event *from, const struct event *to)
-{
-    return from->line == to->line &&
-           (from->thread == to->thread || !order_line_shared(f->order, to->line));
-}
-
-static void add(struct finding *f, uint64_t from, const struct event *to)
+/* What one thread does needs no arrow, but where it makes a line. */
+static void add(struct finding *f, uint64_t from, const struct event *to, bool opens)
 {
     struct event cause = order_event(f->order, from);
-    if (f->count >= FOUND_MOST || !is_here(f, from, &cause) || is_succession(f, &cause, to))
+    if (f->count >= FOUND_MOST || !is_here(f, from, &cause) ||
+        (cause.thread == to->thread && !opens))
         return;
     f->found = grow(f->found, &f->room, f->count + 1, sizeof *f->found);
     f->found[f->count++] = (struct shown_edge){{cause.line, cause.number}, {to->line, to->number}};
@@ -54,7 +49,7 @@ static void add_collected(struct finding *f, uint64_t hidden, const struct event
     for (uint32_t i = first; i < h.edge_count; i++) {
         uint64_t from = order_edge(f->order, hidden, i);
         if (from >= order_first(f->order))
-            add(f, from, to);
+            add(f, from, to, false);
     }
 }
 
@@ -68,7 +63,7 @@ static void look_at(struct finding *f, uint64_t position)
         if (order_event(f->order, from).line & HIDDEN_LINE)
             add_collected(f, from, &e);
         else
-            add(f, from, &e);
+            add(f, from, &e, e.opened && i + 1 == e.edge_count);
     }
 }
 

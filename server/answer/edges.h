@@ -5,8 +5,8 @@
 #include "server/order/placing/place.h"
 #include "wire/placed.h"
 
-/* Edges through a hidden line are told from the events that it collected, the newest few of them.  What the
- * succession of a line says is no edge.  row_of as in struct placing, for the lines 1 .. lines.  Returns how many
+/* Edges through a hidden line are told from the events that it collected, the newest few of them.  What one
+ * thread does one after the other is no edge, but where it makes a line.  row_of as in struct placing, for the lines 1 .. lines.  Returns how many
  * (caller frees *found). */
 size_t window_edges(const struct order *order, const struct placement *placement,
                     const uint32_t *row_of, uint32_t lines, struct shown_edge **found);
