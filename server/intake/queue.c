@@ -74,12 +74,17 @@ unsigned queue_convert(const struct queue *queue, struct ticks *ticks, struct sl
         do
             ticks_read(ticks);
         while (ticks->count < 2); /* a millisecond, once */
+    struct ticks_span span = {.from = 1};
     size_t i = 0;
     for (size_t size; (size = slots_next(slots + i, count - i)) != 0; i += size) {
-        if (slots[i].shape == SHAPE_CONTROL)
+        uint64_t time = slots[i].time_ns;
+        if (slots[i].shape == SHAPE_CONTROL) {
             what |= slots[i].flags == MESSAGE_DESCRIBE ? SLOTS_DESCRIBE : 0;
-        else if (counted)
-            slots[i].time_ns = ticks_ns(ticks, slots[i].time_ns);
+        } else if (counted) {
+            if (!ticks_holds(&span, time))
+                span = ticks_span(ticks, time);
+            slots[i].time_ns = ticks_within(&span, time);
+        }
     }
     return i < count ? what | SLOTS_BROKEN : what;
 }

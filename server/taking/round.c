@@ -267,6 +267,15 @@ static size_t count_busy(const struct program *program)
     return count ? count : 1;
 }
 
+/* Several threads have something there: one alone waits for nobody, and to look for its times takes long. */
+static bool several(const struct program *program)
+{
+    size_t count = 0;
+    for (const struct queue *q = program->queues; q && count < 2; q = q->next)
+        count += q->there > 0;
+    return count > 1;
+}
+
 static enum taken take(struct program *program, uint64_t slots, struct ticks *ticks,
                        uint8_t **buffer)
 {
@@ -278,7 +287,7 @@ static enum taken take(struct program *program, uint64_t slots, struct ticks *ti
     size_t most = slots <= ROUND_SLOTS ? ROUND_SLOTS : ROUND_SLOTS / count_busy(program);
     most = most > ROUND_LEAST ? most : ROUND_LEAST;
     bool fits = true;
-    if (slots > ROUND_SLOTS && program->queue_count > 1)
+    if (slots > ROUND_SLOTS && several(program))
         set_horizon(&batch, most);
     for (struct queue *q = program->queues; q && fits; q = q->next)
         fits = !q->there || is_later(&batch, q) || take_some(&batch, q, most);
