@@ -55,7 +55,7 @@ static void look(struct thread *t, uint64_t now)
 }
 
 /* Only the thread itself numbers its own line while it runs; other lines may have several. */
-static uint64_t take(struct thread *t, struct line *line, unsigned count)
+static inline uint64_t take(struct thread *t, struct line *line, unsigned count)
 {
     if (line != t->alone) {
         _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
@@ -457,26 +457,42 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     return a;
 }
 
+/* Gets the line of a slot for writing: the server, which read it, had it last on another core. */
+static inline void get_for_writing(const struct slot *slot)
+{
+#if defined(__x86_64__) /* where a processor does not know it, it does nothing */
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
+#else
+    __builtin_prefetch(slot, 1);
+#endif
+}
+
+#define SLOTS_AHEAD 8
+
+static __attribute__((noinline, cold)) void pair_otherwise(struct thread *t, uint16_t shape,
+                                                           struct line *a, unsigned take_a,
+                                                           struct line *b, uintptr_t site)
+{
+    record_write(t,
+                 &(struct record){
+                     .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site},
+                 NULL);
+}
+
 void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
                  uintptr_t site)
 {
-    busy_begin(t);
     if (!LIKELY(fits(t, 1) && !t->lost_count && !t->untold &&
                 site - t->module_start < t->module_bytes &&
                 t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
                 is_of(t, b))) {
-        record_write(
-            t,
-            &(struct record){
-                .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site},
-            NULL);
-        busy_end(t);
+        pair_otherwise(t, shape, a, take_a, b, site);
         return;
     }
     /* What is stored here the server reads on another core: get the line early, and number before
      * storing, since an atomic operation waits for the stores before it. */
     struct slot *slot = slot_at(t, t->head);
-    __builtin_prefetch(slot_at(t, t->head + 8), 1);
+    get_for_writing(slot_at(t, t->head + SLOTS_AHEAD));
     uint64_t number_a = take(t, a, take_a), number_b = take(t, b, 1), now = stamp(t);
     slot->shape = shape;
     slot->flags = take_doubt(t);
@@ -492,7 +508,6 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
     publish(t, 1);
     if (!LIKELY(now < t->look_at))
         look(t, now);
-    busy_end(t);
 }
 
 uint64_t record_event(struct thread *t, uint16_t type, struct line *line, uint32_t about,
