@@ -76,10 +76,30 @@ static inline bool fits(struct thread *t, uint64_t slots)
     return t->head + slots - t->tail <= t->mask + 1;
 }
 
+/* Memory that is new takes longer than to wait for a server that has time: a queue that is large already grows
+ * once that has shown that it has none. */
+#define LARGE_SLOTS ((4u << 20) / SLOT_BYTES)
+#define PATIENCE_NS 5000000u
+
+static bool is_patient(const struct thread *t, uint64_t limit)
+{
+    return t->mask + 1 >= LARGE_SLOTS && !t->stalled && limit > PATIENCE_NS;
+}
+
+static void wait_for_move(struct thread *t, uint32_t moved, uint64_t most)
+{
+    most = most < 10000000 ? most : 10000000;
+    server_wake(); /* finds out, too, whether the server is there */
+    syscall(SYS_futex, &t->queue->moved, FUTEX_WAIT, moved, &(struct timespec){0, (long)most}, NULL,
+            0);
+}
+
 /* The queue is full: wait for the server, but only up to the bound, and once a stall. */
 static bool wait_for_room(struct thread *t, uint64_t slots)
 {
-    if (queue_grow(t)) {
+    uint64_t limit = (uint64_t)server_wait_ms() * 1000000u;
+    bool patient = is_patient(t, limit);
+    if (!patient && queue_grow(t)) {
         t->stalled = false;
         return fits(t, slots);
     }
@@ -88,16 +108,20 @@ static bool wait_for_room(struct thread *t, uint64_t slots)
     int saved = errno;
     int cancelling; /* a lock is no cancellation point, so our sleep must not be one */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    uint64_t begin = clock_now(), limit = (uint64_t)server_wait_ms() * 1000000u, now = begin;
+    uint64_t begin = clock_now(), now = begin;
     atomic_store(&t->queue->waiting, 1);
     while (now - begin < limit && server_alive()) {
         uint32_t moved = atomic_load(&t->queue->moved);
         if (fits(t, slots))
             break;
-        server_wake(); /* finds out, too, whether the server is there */
-        uint64_t most = limit - (now - begin) < 10000000 ? limit - (now - begin) : 10000000;
-        syscall(SYS_futex, &t->queue->moved, FUTEX_WAIT, moved, &(struct timespec){0, (long)most},
-                NULL, 0);
+        if (patient && now - begin >= PATIENCE_NS) {
+            atomic_store(&t->queue->waiting, 0);
+            patient = false;
+            queue_grow(t);
+            atomic_store(&t->queue->waiting, 1);
+            continue;
+        }
+        wait_for_move(t, moved, (patient ? PATIENCE_NS : limit) - (now - begin));
         now = clock_now();
     }
     atomic_store(&t->queue->waiting, 0);
@@ -490,10 +514,11 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
         return;
     }
     /* What is stored here the server reads on another core: get the line early, and number before
-     * storing, since an atomic operation waits for the stores before it. */
+     * storing, since an atomic operation waits for the stores before it, and to read the counter waits for
+     * that: the time comes first, and meanwhile the rest goes on. */
     struct slot *slot = slot_at(t, t->head);
     get_for_writing(slot_at(t, t->head + SLOTS_AHEAD));
-    uint64_t number_a = take(t, a, take_a), number_b = take(t, b, 1), now = stamp(t);
+    uint64_t now = stamp(t), number_a = take(t, a, take_a), number_b = take(t, b, 1);
     slot->shape = shape;
     slot->flags = take_doubt(t);
     slot->payload_bytes = 0;
