@@ -60,6 +60,7 @@ void put_count(struct out *out, const struct shown_count *c)
     put_u64(out, c->concurrent);
     put_u64(out, c->same);
     put_u64(out, c->unknown);
+    put_u8(out, c->whole);
 }
 
 void get_count_is(struct in *in, struct shown_count *c)
@@ -71,6 +72,7 @@ void get_count_is(struct in *in, struct shown_count *c)
     c->concurrent = get_u64(in);
     c->same = get_u64(in);
     c->unknown = get_u64(in);
+    c->whole = in_left(in) ? get_u8(in) != 0 : true; /* an older server counts to the end */
 }
 
 void put_found(struct out *out, const struct shown_found *f)

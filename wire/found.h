@@ -30,6 +30,7 @@ struct shown_count {
     bool known; /* there is such an event, and it is ordered */
     uint64_t before, after, concurrent, same; /* same: itself and the others of its point */
     uint64_t unknown; /* they may be ordered by what was not seen */
+    bool whole; /* false: the numbers are lower bounds, not all events are counted */
 };
 
 /* What a search has found. */
