@@ -131,7 +131,8 @@ static int lock(uintptr_t site, const struct call *c)
     int result = real_try(c);
     bool petitioned = false;
     if (result == EBUSY && c->how != HOW_TRY) {
-        record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
+        record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, thread_place(t),
+                     atomic_load(&line->index), site);
         petitioned = true;
         t->waiting++;
         result = try_for_a_moment(c);
