@@ -190,9 +190,9 @@ static void read_entry(struct reader *reader, const config_setting_t *s, struct 
 static void read_event(struct reader *reader, const config_setting_t *s, struct target *target)
 {
     static const char *const keys[] = {
-        "name",       "on",           "label",  "text",   "shape",   "filled",
-        "colour",     "relation",     "after",  "arrow",  "partner", "opens",
-        "line_after", "thread_after", "closes", "thread", "whose",   "waits",
+        "name",       "on",           "label",  "text",   "shape",    "filled",
+        "colour",     "relation",     "after",  "arrow",  "partner",  "opens",
+        "line_after", "thread_after", "closes", "thread", "whose",    "waits",
         "releases",   "handlers",     "about",  "timed",  "woken_by", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);

@@ -310,7 +310,6 @@ static void paint_chain(const struct painter *p, const struct paint_selection *s
     }
 }
 
-
 /* Who waits is ringed, and tied to the event by which what it waits for was taken. */
 static void paint_stuck(struct painter *p, const struct paint_selection *s)
 {

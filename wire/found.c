@@ -7,7 +7,13 @@
 #include <stdlib.h>
 
 /* So many bytes each of them takes: more of them than fit are nonsense. */
-enum { HOLDER_BYTES = 4 + REF_BYTES, STEP_BYTES = 4 + 4 + 2 * REF_BYTES + 8, ABLE_BYTES = 4 + 1 + REF_BYTES, KIND_BYTES = 4 + 8, HIT_BYTES = REF_BYTES + 8 };
+enum {
+    HOLDER_BYTES = 4 + REF_BYTES,
+    STEP_BYTES = 4 + 4 + 2 * REF_BYTES + 8,
+    ABLE_BYTES = 4 + 1 + REF_BYTES,
+    KIND_BYTES = 4 + 8,
+    HIT_BYTES = REF_BYTES + 8
+};
 
 void put_wait(struct out *out, const struct shown_wait *wait)
 {

@@ -7,7 +7,7 @@
 
 /* What becomes of a thread that waits. */
 enum fate {
-    FATE_OPEN,    /* it may go on */
+    FATE_OPEN, /* it may go on */
     FATE_PERHAPS, /* perhaps it never does */
     FATE_NEVER,
     FATE_COUNT
@@ -15,11 +15,12 @@ enum fate {
 
 /* Why a verdict is not certain, or does not say all: bits. */
 enum verdict_doubt {
-    DOUBT_WAKER = 1,   /* somebody woke them perhaps: it is not before the wait; they have not gone on yet */
-    DOUBT_RUNS = 2,    /* somebody else runs, who never did it so far */
+    DOUBT_WAKER =
+        1, /* somebody woke them perhaps: it is not before the wait; they have not gone on yet */
+    DOUBT_RUNS = 2, /* somebody else runs, who never did it so far */
     DOUBT_HANDLER = 4, /* a signal handler might */
-    DOUBT_UNSEEN = 8,  /* there are threads, or calls, that were not seen */
-    DOUBT_PAST = 16    /* not all that was recorded has been looked at */
+    DOUBT_UNSEEN = 8, /* there are threads, or calls, that were not seen */
+    DOUBT_PAST = 16 /* not all that was recorded has been looked at */
 };
 
 /* A thread that waits at the end of what was recorded. */
@@ -51,7 +52,8 @@ struct shown_verdict {
     uint32_t about; /* line */
     enum fate fate; /* the worst of those who wait */
     uint32_t doubts; /* bits of enum verdict_doubt */
-    struct ref wait, waker; /* one of them; the last event that might have woken it, line 0: there was none */
+    struct ref wait,
+        waker; /* one of them; the last event that might have woken it, line 0: there was none */
     uint32_t waker_type; /* code; 0 none */
     uint8_t stands; /* STANDS_AS: how the waker stands to the wait; 0 there is none */
     uint8_t went_on; /* enum went: did somebody go on after it? */

@@ -99,9 +99,9 @@ char *fate_step(const struct book *book, const struct shown_cycle *cycle, uint32
 
 char *fate_itself(const struct book *book, const struct shown_wait *of)
 {
-    static const char *const ends[FATE_COUNT] = {
-        [FATE_OPEN] = "", [FATE_PERHAPS] = ", and perhaps never goes on",
-        [FATE_NEVER] = ", and never goes on"};
+    static const char *const ends[FATE_COUNT] = {[FATE_OPEN] = "",
+                                                 [FATE_PERHAPS] = ", and perhaps never goes on",
+                                                 [FATE_NEVER] = ", and never goes on"};
     struct sentence s;
     begin(&s);
     fprintf(s.f, "%s itself waits", book_label(book, of->thread));
@@ -135,8 +135,7 @@ static void say_worst(const struct book *book, const struct shown_verdict *v, st
         fprintf(s->f, "nobody who ever did a %s of %s can run: perhaps a hang\n", noun(book, v),
                 about);
     else if (v->fate == FATE_PERHAPS)
-        fprintf(s->f,
-                "nobody is left who could wake who waits for %s: a hang, as far as is seen\n",
+        fprintf(s->f, "nobody is left who could wake who waits for %s: a hang, as far as is seen\n",
                 about);
 }
 

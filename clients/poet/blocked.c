@@ -29,8 +29,8 @@ static void one_text(const struct report *r, const struct shown_wait *w)
     char at[48], held[LIMIT_TEXT_BYTES], since[100];
     ref_print(at, sizeof at, w->event.at);
     fate_since(since, sizeof since, &r->waits->now, w->event.time_ns);
-    printf("%s %s %s%s%s\n    %s, event %s\n", said.who, said.does, said.about,
-           *site ? " at " : "", site, since, at);
+    printf("%s %s %s%s%s\n    %s, event %s\n", said.who, said.does, said.about, *site ? " at " : "",
+           site, since, at);
     for (uint32_t i = 0; i < w->holder_count; i++) {
         say_holder(held, sizeof held, r->book, &w->holders[i]);
         printf("    %s\n", held);
@@ -123,8 +123,7 @@ static struct json_object *able_json(const struct report *r, const struct shown_
 
 static struct json_object *verdict_json(const struct report *r, const struct shown_verdict *v)
 {
-    static const char *const stands[] = {NULL,         "before", "after",
-                                         "concurrent", "same",   "unknown"};
+    static const char *const stands[] = {NULL, "before", "after", "concurrent", "same", "unknown"};
     struct json_object *o = json_object_new_object(), *doubts = json_object_new_array(),
                        *able = json_object_new_array(), *runs = json_object_new_array();
     json_object_object_add(o, "about", line_json(r, v->about));
@@ -135,14 +134,14 @@ static struct json_object *verdict_json(const struct report *r, const struct sho
     json_object_object_add(o, "doubts", doubts);
     json_object_object_add(o, "wait", json_ref(v->wait));
     json_object_object_add(o, "last", v->waker.line ? json_ref(v->waker) : NULL);
-    json_object_object_add(
-        o, "type", v->waker_type ? json_object_new_string(book_type(r->book, v->waker_type)) : NULL);
+    json_object_object_add(o, "type",
+                           v->waker_type ? json_object_new_string(book_type(r->book, v->waker_type))
+                                         : NULL);
     json_object_object_add(o, "order",
                            v->stands ? json_object_new_string(stands[v->stands]) : NULL);
-    json_object_object_add(o, "woke",
-                           v->went_on == WENT_UNKNOWN
-                               ? NULL
-                               : json_object_new_boolean(v->went_on == WENT_SOMEBODY));
+    json_object_object_add(
+        o, "woke",
+        v->went_on == WENT_UNKNOWN ? NULL : json_object_new_boolean(v->went_on == WENT_SOMEBODY));
     for (uint32_t i = 0; i < v->able_count; i++)
         json_object_array_add(able, able_json(r, &v->able[i]));
     json_object_object_add(o, "able", able);
@@ -219,10 +218,11 @@ static const struct argp argp = {
     .options = options,
     .parser = command_parse_json,
     .args_doc = "SOURCE",
-    .doc = "Say which threads wait at the end of what was recorded, oldest first: for what, "
-           "since when, called from where, who holds it, any cycle among them, and who can never go on "
-           "because nobody is left who could wake it.  What is not certain is said to be so, and "
-           "why.",
+    .doc =
+        "Say which threads wait at the end of what was recorded, oldest first: for what, "
+        "since when, called from where, who holds it, any cycle among them, and who can never go on "
+        "because nobody is left who could wake it.  What is not certain is said to be so, and "
+        "why.",
     .children = options_children};
 
 const struct command command_blocked = {.name = "blocked",

@@ -52,8 +52,9 @@ void header_waits(struct view *view)
     enum waiting_worst worst = waiting_worst(view, &count);
     GtkWidget *badge = view->header->badge;
     char *text = worst == WAITING_DEADLOCK ? g_strdup("Deadlock")
-                 : worst == WAITING_HANG   ? g_strdup("Hang")
-                                           : g_strdup_printf("%u wait%s", count, count == 1 ? "s" : "");
+                 : worst == WAITING_HANG
+                     ? g_strdup("Hang")
+                     : g_strdup_printf("%u wait%s", count, count == 1 ? "s" : "");
     if (g_strcmp0(gtk_button_get_label(GTK_BUTTON(badge)), text) != 0)
         gtk_button_set_label(GTK_BUTTON(badge), text);
     if (worst >= WAITING_HANG)
@@ -108,8 +109,10 @@ GtkWidget *header_new(struct view *view)
     GtkWidget *start[] = {
         button_new("document-open-symbolic", "win.open", "Open a trace (Ctrl+O)"),
         button_new("edit-undo-symbolic", "win.undo", "Undo a change of view (Ctrl+Z)"),
-        button_new("edit-redo-symbolic", "win.redo", "Redo it (Ctrl+Shift+Z)"), follow,
-        runs_new(view), view->header->badge};
+        button_new("edit-redo-symbolic", "win.redo", "Redo it (Ctrl+Shift+Z)"),
+        follow,
+        runs_new(view),
+        view->header->badge};
     GtkWidget *end[] = {menu,
                         button_new("edit-find-symbolic", "win.find", "Find (Ctrl+F)"),
                         toggle("Panel", "win.panel", "Side panel (F9)"),

@@ -134,8 +134,7 @@ static void ask_ends(struct count_job *job)
 static bool ask_visits(struct count_job *job, uint64_t *budget)
 {
     if (!job->visits)
-        job->visits =
-            visits_new(job->run, job->position, job->past, job->future, job->hidden);
+        job->visits = visits_new(job->run, job->position, job->past, job->future, job->hidden);
     if (job->ordinal == 0)
         visits_begin(job->visits, job->line);
     job->ordinal = 1;
@@ -187,8 +186,8 @@ static void ask_bounds(struct count_job *job)
             continue;
         uint64_t last = reach_on(job->past, job->line), next = reach_on(job->future, job->line);
         if (last != NO_POSITION && last < job->position)
-            job->count.before += order_line_from(order, job->line, last) + 1 -
-                                 order_line_first(order, job->line);
+            job->count.before +=
+                order_line_from(order, job->line, last) + 1 - order_line_first(order, job->line);
         if (next != NO_POSITION && next > job->position)
             job->count.after +=
                 order_line_events(order, job->line) - order_line_from(order, job->line, next);

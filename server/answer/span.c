@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define SLICE 4096u /* events between two looks at the clock */
-#define COST 8u     /* so many of them for the price of one */
+#define COST 8u /* so many of them for the price of one */
 
 struct span_job {
     const struct run *run;
@@ -55,8 +55,8 @@ static bool step(void *p, uint64_t budget)
     uint64_t began = turn_clock_ns();
     if (job->at < order_first(job->run->order))
         job->at = order_first(job->run->order); /* forgotten meanwhile */
-    for (uint64_t left = budget; job->at + 1 < job->end && left >= SLICE / COST;
-         left -= SLICE / COST) {
+    for (; job->at + 1 < job->end && budget;
+         budget -= budget < SLICE / COST ? budget : SLICE / COST) {
         uint64_t until = job->end - job->at - 1 < SLICE ? job->end : job->at + 1 + SLICE;
         order_count_types(job->run->order, job->at + 1, until, job->counts, job->types);
         job->at = until - 1;

@@ -159,8 +159,7 @@ static void note_subject(struct verdicts *v, size_t waiter)
 
 static bool waits_now(const struct verdicts *v, uint32_t thread, uint64_t position)
 {
-    uint32_t waiter =
-        thread && thread <= v->graph->lines ? v->graph->waiter_of[thread - 1] : 0;
+    uint32_t waiter = thread && thread <= v->graph->lines ? v->graph->waiter_of[thread - 1] : 0;
     return waiter && v->graph->waiters[waiter - 1].position == position;
 }
 
@@ -205,17 +204,17 @@ static bool look_back(struct verdicts *v, uint64_t *budget)
 {
     const struct order *order = v->graph->run->order;
     while (v->from > v->least && !all_settled(v)) {
-        if (*budget < SCAN / SCAN_COST)
+        if (*budget == 0)
             return false;
-        *budget -= SCAN / SCAN_COST;
+        *budget -= *budget < SCAN / SCAN_COST ? *budget : SCAN / SCAN_COST;
         uint64_t end = v->from - v->least > SCAN ? v->from - SCAN : v->least, at = v->from;
         while ((at = order_about_before(order, at, end, v->wanted, v->graph->lines)) != NO_POSITION)
             look_at(v, &v->subjects[v->subject_of[order_event(order, at).about - 1] - 1], at);
         v->from = end;
     }
     for (size_t i = 0; i < v->count; i++)
-        v->subjects[i].cut |= !v->subjects[i].own && !v->subjects[i].settled &&
-                              v->least > order_first(order);
+        v->subjects[i].cut |=
+            !v->subjects[i].own && !v->subjects[i].settled && v->least > order_first(order);
     return true;
 }
 
@@ -271,11 +270,11 @@ static bool compare_pair(struct verdicts *v, const struct able_one *able, size_t
     if (!v->comparing)
         comparison_begin(v->comparison, ref_at(v, able->position), v->graph->waiters[waiter].at);
     v->comparing = true;
-    bool done = false;
-    while (!done && *budget >= COMPARISON) {
+    bool done;
+    do { /* once at least, however little is left */
         done = comparison_step(v->comparison, COMPARISON);
-        *budget -= COMPARISON;
-    }
+        *budget -= *budget < COMPARISON ? *budget : COMPARISON;
+    } while (!done && *budget >= COMPARISON);
     v->comparing = !done;
     return done;
 }
@@ -315,7 +314,8 @@ static void add_doubts(struct verdicts *v)
         struct subject *s = &v->subjects[i];
         s->doubts |= s->cut ? DOUBT_PAST : 0;
         s->doubts |= unseen_hiding(run) ? DOUBT_UNSEEN : 0;
-        s->doubts |= handlers && s->own && order_line_shared(run->order, s->line) ? DOUBT_HANDLER : 0;
+        s->doubts |=
+            handlers && s->own && order_line_shared(run->order, s->line) ? DOUBT_HANDLER : 0;
         if (!(v->goes[s->told_waiter] & GOES))
             v->doubts |= s->doubts & ~(unsigned)DOUBT_PAST;
         else
@@ -443,9 +443,9 @@ static void tell(const struct verdicts *v, const struct subject *s, struct reply
         struct event e = order_event(v->graph->run->order, s->waker->position);
         shown.waker = (struct ref){e.line, e.number};
         shown.waker_type = e.type;
-        shown.went_on = s->own                           ? WENT_UNKNOWN
+        shown.went_on = s->own                               ? WENT_UNKNOWN
                         : s->went_on_ns >= s->waker->time_ns ? WENT_SOMEBODY
-                                                       : WENT_NOBODY;
+                                                             : WENT_NOBODY;
         named_note(e.line);
     }
     for (unsigned i = 0; i < s->able_count; i++) {

@@ -13,7 +13,7 @@
 struct edges {
     bool known;
     uint64_t before, not_before; /* 1 + a position, 0 none; a position, NO_POSITION none */
-    uint64_t after, not_after;   /* likewise the other way round */
+    uint64_t after, not_after; /* likewise the other way round */
 };
 
 struct open { /* an event of which they do not say it */
@@ -109,9 +109,8 @@ static struct edges *edges_of(struct visits *v, uint32_t thread)
     uint64_t past = reach_on(v->past, thread), future = reach_on(v->future, thread);
     uint64_t until = past == NO_POSITION ? first : order_line_from(order, thread, past) + 1;
     uint64_t from = future == NO_POSITION ? end : order_line_from(order, thread, future);
-    *edges = (struct edges){.known = true,
-                            .not_before = own(v, thread, until, 1),
-                            .after = own(v, thread, from, 1)};
+    *edges = (struct edges){
+        .known = true, .not_before = own(v, thread, until, 1), .after = own(v, thread, from, 1)};
     uint64_t before = until > first ? own(v, thread, until - 1, -1) : NO_POSITION;
     uint64_t not_after = from > first ? own(v, thread, from - 1, -1) : NO_POSITION;
     edges->before = before == NO_POSITION ? 0 : before + 1;
@@ -178,11 +177,11 @@ static bool compare(struct visits *v, size_t i, uint64_t *budget, enum precedenc
         comparison_begin(v->comparison, (struct ref){e.line, e.number}, v->at);
         v->compared = i + 1;
     }
-    bool done = false;
-    while (!done && *budget >= COMPARISON) {
+    bool done;
+    do { /* once at least, however little is left */
         done = comparison_step(v->comparison, COMPARISON);
-        *budget -= COMPARISON;
-    }
+        *budget -= *budget < COMPARISON ? *budget : COMPARISON;
+    } while (!done && *budget >= COMPARISON);
     if (done)
         v->compared = 0;
     *answer = comparison_answer(v->comparison);

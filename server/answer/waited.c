@@ -21,8 +21,7 @@ uint64_t waited_previous(const struct run *run, uint64_t position)
     if (!of.line || !of.thread)
         return latest;
     uint64_t first = of.relation == RELATION_SYNC ? of.point : position;
-    uint64_t last =
-        of.relation == RELATION_SYNC ? order_point_end(run->order, position) : position;
+    uint64_t last = of.relation == RELATION_SYNC ? order_point_end(run->order, position) : position;
     for (uint64_t p = first; p <= last && p < first + 2; p++) {
         struct event e = p == position ? of : order_event(run->order, p);
         consider(run, order_previous(run->order, p), &of, &latest);

@@ -61,13 +61,15 @@ static const struct target_event *look_of(const struct waits_job *job, const str
 static struct event last_of(const struct waits_job *job, uint32_t thread, uint64_t *position)
 {
     *position = order_thread_last(job->graph.run->order, thread);
-    return *position == NO_POSITION ? (struct event){0} : order_event(job->graph.run->order, *position);
+    return *position == NO_POSITION ? (struct event){0}
+                                    : order_event(job->graph.run->order, *position);
 }
 
-static bool has_ended(const struct target_event *look)
+/* Its last event, on its own line, leaves nothing of it there that goes on by itself. */
+static bool has_ended(const struct event *e, uint32_t thread, const struct target_event *look)
 {
-    return look && look->has_presence && look->own && look->presence == PRESENCE_BLOCKED &&
-           !look->waits;
+    return look && e->line == thread && look->has_presence && look->own &&
+           look->presence == PRESENCE_BLOCKED && !look->waits;
 }
 
 /* A thread of a program that has gone while others are there does nothing any more. */
@@ -102,7 +104,7 @@ static bool look_at(struct waits_job *job, uint32_t thread)
     const struct target_event *look = look_of(job, &e);
     if (!e.line)
         return true;
-    bool ended = has_ended(look) || !is_there(job, thread);
+    bool ended = has_ended(&e, thread, look) || !is_there(job, thread);
     g->is_thread[thread - 1] = ended ? WAITS_ENDED : WAITS_ACTS;
     if (!look || !look->waits) {
         if (!ended)
@@ -157,13 +159,14 @@ static void find_holders(struct waits_job *job, struct object *object, uint32_t 
     uint32_t thread;
     enum presence presence;
     uint64_t since;
-    for (size_t i = 0; order_line_inside(job->graph.run->order, line, i, &thread, &presence, &since);
-         i++) {
+    for (size_t i = 0;
+         order_line_inside(job->graph.run->order, line, i, &thread, &presence, &since); i++) {
         if (thread == line || !holds(job, thread, presence, line))
             continue;
-        job->graph.holders =
-            grow(job->graph.holders, &job->holder_room, job->graph.holder_count + 1, sizeof *job->graph.holders);
-        job->graph.holders[job->graph.holder_count++] = (struct shown_holder){thread, {line, since}};
+        job->graph.holders = grow(job->graph.holders, &job->holder_room,
+                                  job->graph.holder_count + 1, sizeof *job->graph.holders);
+        job->graph.holders[job->graph.holder_count++] =
+            (struct shown_holder){thread, {line, since}};
         object->count++;
     }
 }
@@ -175,8 +178,8 @@ static void note_object(struct waits_job *job, struct waiter *w)
         struct object object = {.first = (uint32_t)job->graph.holder_count};
         if (line)
             find_holders(job, &object, line);
-        job->graph.objects =
-            grow(job->graph.objects, &job->object_room, job->graph.object_count + 1, sizeof *job->graph.objects);
+        job->graph.objects = grow(job->graph.objects, &job->object_room,
+                                  job->graph.object_count + 1, sizeof *job->graph.objects);
         job->graph.objects[job->graph.object_count++] = object;
         if (line)
             job->graph.object_of[line - 1] = (uint32_t)job->graph.object_count;

@@ -21,7 +21,11 @@ struct object {
 };
 
 /* What a line's thread does. */
-enum { WAITS_NOBODY, WAITS_ENDED, WAITS_ACTS }; /* nobody acts on it; it has ended; it waits, or runs */
+enum {
+    WAITS_NOBODY,
+    WAITS_ENDED,
+    WAITS_ACTS
+}; /* nobody acts on it; it has ended; it waits, or runs */
 
 #define WAITS_RUNS 32u
 

@@ -52,8 +52,7 @@ static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t 
     task_release(task);
 }
 
-static void petition_join(struct thread *t, enum trace_type type, struct task *task,
-                          uintptr_t site)
+static void petition_join(struct thread *t, enum trace_type type, struct task *task, uintptr_t site)
 {
     record_event(t, type, thread_place(t), task ? line_index(&task->line) : 0, site);
 }

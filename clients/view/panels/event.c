@@ -181,9 +181,7 @@ static void describe_head(struct view *view, struct details *state, const struct
     const struct book *book = the_book(view);
     const struct target_event *look = book_look(book, e);
     GString *s = g_string_new(look ? look->text : book_type(book, e->type));
-    uint32_t what = e->about             ? e->about
-                    : e->partner_count   ? e->partners[0].line
-                                         : 0;
+    uint32_t what = e->about ? e->about : e->partner_count ? e->partners[0].line : 0;
     if (what && !(what & HIDDEN_LINE))
         g_string_append_printf(s, " %s", book_label(book, what));
     if (e->site) {
@@ -487,8 +485,8 @@ static GtkWidget *build(struct view *view)
     state->grid = gtk_grid_new();
     gtk_grid_set_column_spacing(GTK_GRID(state->grid), 12);
     gtk_grid_set_row_spacing(GTK_GRID(state->grid), 4);
-    GtkWidget *parts[] = {state->event_buttons, state->head,     state->counts, state->count_on,
-                          state->relation,      state->grid,     state->source, state->hint};
+    GtkWidget *parts[] = {state->event_buttons, state->head, state->counts, state->count_on,
+                          state->relation,      state->grid, state->source, state->hint};
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
         gtk_box_append(GTK_BOX(box), parts[i]);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), box);

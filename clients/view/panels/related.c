@@ -35,11 +35,10 @@ char *related_counts(const struct shown_count *c, bool counting)
                            least, (unsigned long long)c->before, least,
                            (unsigned long long)c->after);
     if (c->whole || c->concurrent)
-        g_string_append_printf(s, "\n%s%'llu concurrent", least,
-                               (unsigned long long)c->concurrent);
+        g_string_append_printf(s, "\n%s%'llu concurrent", least, (unsigned long long)c->concurrent);
     if (c->unknown)
-        g_string_append_printf(s, "   <span foreground=\"#007E5A\">%s%'llu not known</span>",
-                               least, (unsigned long long)c->unknown);
+        g_string_append_printf(s, "   <span foreground=\"#007E5A\">%s%'llu not known</span>", least,
+                               (unsigned long long)c->unknown);
     if (c->whole && c->same > 1)
         g_string_append(s, ", and its partner is the same point");
     if (counting)

@@ -22,7 +22,8 @@
 
 #define TOLD_MOST 500
 #define ASKED_EVERY_US 1000000
-#define SHORT_NS 1000000000 /* in a live run who waits no longer is not worth a word in the header */
+#define SHORT_NS                                                                                   \
+    1000000000 /* in a live run who waits no longer is not worth a word in the header */
 
 struct waiting {
     GtkWidget *list;
@@ -47,7 +48,8 @@ static struct shown_now now_of(const struct waiting *state)
 
 static void tell_cycle(struct view *view, struct waiting *state, const struct shown_cycle *cycle)
 {
-    list_add(state->list, "<b>Deadlock</b>: each of these waits for the next, the last for the first",
+    list_add(state->list,
+             "<b>Deadlock</b>: each of these waits for the next, the last for the first",
              cycle->count ? cycle->steps[0].at : (struct ref){0, 0});
     for (uint32_t i = 0; i < cycle->count && i < TOLD_MOST; i++) {
         char *said = fate_step(the_book(view), cycle, i);
@@ -215,8 +217,7 @@ static bool is_time(struct view *view, const struct waiting *state)
 static void take(struct view *view, enum news news)
 {
     struct waiting *state = panel_state(view, &panel_waiting);
-    if (news == NEWS_SHOWN || news == NEWS_QUIET ||
-        (news == NEWS_GROWN && is_time(view, state)))
+    if (news == NEWS_SHOWN || news == NEWS_QUIET || (news == NEWS_GROWN && is_time(view, state)))
         ask(view, state);
 }
 

@@ -19,7 +19,8 @@ struct ties {
     struct shown_count count; /* of the selected one */
     struct shown_span span; /* between the two */
     bool counts_on; /* however long it takes */
-    struct ref *stuck; /* pairs: by which event a thread of a deadlock waits, by which the next one came in */
+    struct ref *
+        stuck; /* pairs: by which event a thread of a deadlock waits, by which the next one came in */
     uint32_t stuck_count; /* of refs */
 };
 
