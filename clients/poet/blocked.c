@@ -1,4 +1,5 @@
 /* poet blocked: who waits for what, who holds it since when, any cycle, and who can never go on. */
+#include "clients/poet/colour.h"
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 
@@ -29,8 +30,9 @@ static void one_text(const struct report *r, const struct shown_wait *w)
     char at[48], held[LIMIT_TEXT_BYTES], since[100];
     ref_print(at, sizeof at, w->event.at);
     fate_since(since, sizeof since, &r->waits->now, w->event.time_ns);
-    printf("%s %s %s%s%s\n    %s, event %s\n", said.who, said.does, said.about, *site ? " at " : "",
-           site, since, at);
+    printf("%s%s%s %s %s%s%s%s%s\n    %s, event %s\n", colour_begin(COLOUR_THREAD), said.who,
+           colour_end(), said.does, colour_begin(COLOUR_OBJECT), said.about, colour_end(),
+           *site ? " at " : "", site, since, at);
     for (uint32_t i = 0; i < w->holder_count; i++) {
         say_holder(held, sizeof held, r->book, &w->holders[i]);
         printf("    %s\n", held);
@@ -45,7 +47,8 @@ static void one_text(const struct report *r, const struct shown_wait *w)
 
 static void cycle_text(const struct report *r, const struct shown_cycle *cycle)
 {
-    puts("deadlock: each of these waits for the next, the last for the first");
+    printf("%sdeadlock:%s each of these waits for the next, the last for the first\n",
+           colour_begin(COLOUR_BAD), colour_end());
     for (uint32_t i = 0; i < cycle->count; i++) {
         char *said = fate_step(r->book, cycle, i);
         printf("    %s\n", said);
@@ -59,7 +62,7 @@ static void verdict_text(const struct report *r, const struct shown_verdict *ver
     char *said = fate_verdict(r->book, verdict);
     if (!said)
         return;
-    fputs("verdict: ", stdout);
+    printf("%sverdict:%s ", colour_begin(COLOUR_BAD), colour_end());
     for (const char *c = said; *c; c++) {
         putchar(*c);
         if (*c == '\n' && c[1])
@@ -202,6 +205,7 @@ static int run(const struct command *command, int argc, char **argv)
     if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
         return status;
     put_u8(&judged, 1);
+    subject_renewed(command, &subject);
     bool ok = subject_ask(command, &subject, ASK_WAITS, &judged, take, &waits);
     struct report report = {&subject, &subject.source.book, &waits};
     if (ok && json)
@@ -214,16 +218,18 @@ static int run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
+static const struct argp_child children[] = {
+    {&colour_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = command_parse_json,
-    .args_doc = "SOURCE",
+    .args_doc = "[SOURCE]",
     .doc =
         "Say which threads wait at the end of what was recorded, oldest first: for what, "
         "since when, called from where, who holds it, any cycle among them, and who can never go on "
         "because nobody is left who could wake it.  What is not certain is said to be so, and "
         "why.",
-    .children = options_children};
+    .children = children};
 
 const struct command command_blocked = {.name = "blocked",
                                         .summary =
