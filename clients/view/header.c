@@ -52,12 +52,13 @@ void header_waits(struct view *view)
     enum waiting_worst worst = waiting_worst(view, &count);
     GtkWidget *badge = view->header->badge;
     char *text = worst == WAITING_DEADLOCK ? g_strdup("Deadlock")
-                 : worst == WAITING_HANG
-                     ? g_strdup("Hang")
+                 : worst == WAITING_HANG   ? g_strdup("Hang")
+                 : worst == WAITING_PERHAPS
+                     ? g_strdup("Hang?")
                      : g_strdup_printf("%u wait%s", count, count == 1 ? "s" : "");
     if (g_strcmp0(gtk_button_get_label(GTK_BUTTON(badge)), text) != 0)
         gtk_button_set_label(GTK_BUTTON(badge), text);
-    if (worst >= WAITING_HANG)
+    if (worst >= WAITING_PERHAPS)
         gtk_widget_add_css_class(badge, "destructive-action");
     else
         gtk_widget_remove_css_class(badge, "destructive-action");

@@ -13,7 +13,9 @@ static void consider(const struct run *run, uint64_t position, const struct even
         *latest = position;
 }
 
-/* A thread's event comes after its previous one by its line, by its pair or by an edge. */
+#define LINE_STEPS 4096u /* so far back on a line is looked for the thread's previous event there */
+
+/* A thread's event comes after its previous one by its pair, by an edge, or else by its line. */
 uint64_t waited_previous(const struct run *run, uint64_t position)
 {
     uint64_t latest = NO_POSITION;
@@ -28,6 +30,8 @@ uint64_t waited_previous(const struct run *run, uint64_t position)
         for (uint32_t i = e.send_count; i + e.opened < e.edge_count; i++)
             consider(run, order_edge(run->order, p, i), &of, &latest);
     }
+    if (latest == NO_POSITION)
+        consider(run, order_previous_of_thread(run->order, position, LINE_STEPS), &of, &latest);
     return latest;
 }
 

@@ -210,8 +210,8 @@ static void describe_times(struct view *view, const struct shown_event *e)
     }
     if (e->since_ns > 0) {
         char *since = duration(e->since_ns);
-        char *text = g_strdup_printf("%s after the event before it on its line", since);
-        add_field(view, "Line's gap", text);
+        char *text = g_strdup_printf("%s since the event before it on its line", since);
+        add_field(view, "Gap", text);
         g_free(since);
         g_free(text);
     }

@@ -239,6 +239,18 @@ const struct shown_event *waiting_oldest(struct view *view)
     return state->waits.count ? &state->waits.items[0].event : NULL;
 }
 
+/* Nobody is left who could wake them, as far as is seen; but for a moment that may look so in any program. */
+static bool seems_hung(const struct waiting *state, const struct shown_now *now)
+{
+    bool quiet = !now->live || now->now_ns - now->last_ns >= SHORT_NS;
+    for (size_t i = 0; quiet && i < state->waits.verdict_count; i++) {
+        const struct shown_verdict *v = &state->waits.verdicts[i];
+        if (v->fate == FATE_PERHAPS && !(v->doubts & DOUBT_RUNS))
+            return true;
+    }
+    return false;
+}
+
 enum waiting_worst waiting_worst(struct view *view, unsigned *count)
 {
     const struct waiting *state = panel_state(view, &panel_waiting);
@@ -250,10 +262,11 @@ enum waiting_worst waiting_worst(struct view *view, unsigned *count)
         never |= w->fate == FATE_NEVER;
         *count += !now.live || now.now_ns - w->event.time_ns >= SHORT_NS;
     }
-    return state->waits.cycle_count ? WAITING_DEADLOCK
-           : never                  ? WAITING_HANG
-           : *count                 ? WAITING_SOME
-                                    : WAITING_NOBODY;
+    return state->waits.cycle_count  ? WAITING_DEADLOCK
+           : never                   ? WAITING_HANG
+           : seems_hung(state, &now) ? WAITING_PERHAPS
+           : *count                  ? WAITING_SOME
+                                     : WAITING_NOBODY;
 }
 
 static void on_destroy(GtkWidget *widget, gpointer data)

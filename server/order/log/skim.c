@@ -36,3 +36,17 @@ void order_count_types(const struct order *order, uint64_t from, uint64_t end, u
         }
     }
 }
+
+uint64_t order_previous_of_thread(const struct order *order, uint64_t position, uint32_t most)
+{
+    uint64_t thread = log_get(order, position, FIELD_THREAD);
+    for (uint32_t i = 0; i < most; i++) {
+        uint64_t back = log_get(order, position, FIELD_PREVIOUS);
+        if (!back || back > position || position - back < order->first)
+            return NO_POSITION;
+        position -= back;
+        if (log_get(order, position, FIELD_THREAD) == thread)
+            return position;
+    }
+    return NO_POSITION;
+}
