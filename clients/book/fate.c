@@ -83,7 +83,7 @@ char *fate_step(const struct book *book, const struct shown_cycle *cycle, uint32
     struct sentence s;
     begin(&s);
     if (step->about == next->thread) {
-        fprintf(s.f, "%s waits for the end of ", book_label(book, step->thread));
+        fprintf(s.f, "%s waits for ", book_label(book, step->thread));
         fprintf(s.f, "%s", book_label(book, next->thread));
     } else {
         fprintf(s.f, "%s waits for ", book_label(book, step->thread));

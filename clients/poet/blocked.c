@@ -47,7 +47,7 @@ static void one_text(const struct report *r, const struct shown_wait *w)
 
 static void cycle_text(const struct report *r, const struct shown_cycle *cycle)
 {
-    printf("%sdeadlock:%s each of these waits for the next, the last for the first\n",
+    printf("%scycle:%s each of these waits for the next, the last for the first: a deadlock\n",
            colour_begin(COLOUR_BAD), colour_end());
     for (uint32_t i = 0; i < cycle->count; i++) {
         char *said = fate_step(r->book, cycle, i);
