@@ -144,6 +144,7 @@ over() {
 main_joins='$fate{main} && $j->{live} && '
 
 live deadlock "$main_joins"'@{$j->{cycles}}'
+deadlock=$source
 check "a deadlock is never over, nor is who waits for one of it" says "$source" \
     '$fate{ann} eq "never" && $fate{bob} eq "never" && $fate{main} eq "never"'
 text=$(poet blocked "$source")
@@ -197,4 +198,105 @@ over
 live outside '$fate{ann} && $fate{main}'
 check "who waits for a signal from outside goes on, and may wake others" says "$source" '$fate{ann} eq "open" && $fate{main} eq "open"'
 over
+
+# A semaphore that threads share: each event's counts are those of asking for every pair, and quick.
+cat >shared.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+static sem_t s;
+static void *work(void *p)
+{
+    for (int i = 0; i < 12; i++) { sem_post(&s); if (i % 3 == 0) sem_wait(&s); }
+    return p;
+}
+int main(void)
+{
+    pthread_t t[3];
+    sem_init(&s, 0, 0);
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    return 0;
+}
+C
+poetcc -trace -g shared.c -o shared
+run=$((run + 1))
+./shared
+source="unix:$XDG_RUNTIME_DIR/poet.sock#$run"
+until_true finished "$source"
+poet dump --json "$source" >shared.json
+# Every event there is, and how it stands to some of them.
+perl -MJSON::PP -ne 'my $e = decode_json($_); print "$e->{event}\n" if ($e->{event} // "") =~ /^\d+:\d+$/' shared.json >events
+chosen=$(awk 'NR % 23 == 5' events | head -n 6)
+for e in $chosen; do
+    sed "s/\$/ $e/" events | poet order "$source" - 2>/dev/null | sort | uniq -c |
+        awk -v e="$e" '{ n[$2] = $1 } END { print e, n["before"] + 0, n["after"] + 0, n["concurrent"] + 0, n["unknown"] + 0 }'
+done >wanted
+
+. "$root/tests/e2e/display.sh"
+{ for e in $chosen; do printf 'select %s\nstate counted\n' "$e"; done; echo quit; } >script
+poet view "$source" --script script >log 2>&1
+sed -E 's/^ *selected ([^ ]*) .* before ([0-9]+) after ([0-9]+) concurrent ([0-9]+) .* unknown ([0-9]+) .*/\1 \2 \3 \4 \5/' counted >got
+is "six events are selected" "$(wc -l <got)" 6
+is "counts beside an event are those of asking for every pair" "$(cat got)" "$(cat wanted)"
+like "and they are whole" "$(cat counted)" ' whole 1 '
+
+# How long a thread waited, though others went in and out meanwhile; the time between two, and what lies there.
+cat >long.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int in;
+static void *waits(void *p)
+{
+    pthread_mutex_lock(&m);
+    in = 1;
+    pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, waits, 0);
+    for (int there = 0; !there; usleep(1000)) {
+        pthread_mutex_lock(&m);
+        there = in;
+        pthread_mutex_unlock(&m);
+    }
+    usleep(20000);
+    for (int i = 0; i < 3; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }
+    pthread_mutex_lock(&m);
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    pthread_join(t, 0);
+    return 0;
+}
+C
+poetcc -trace -g long.c -o long
+run=$((run + 1))
+./long
+source="unix:$XDG_RUNTIME_DIR/poet.sock#$run"
+until_true finished "$source"
+poet dump "$source" >dump
+event() { awk -v type="$1" '$3 == type { print $1; exit }' dump; }
+time_of() { awk -v e="$1" '$1 == e { printf "%d", $2 * 1000000 + 0.5 }' dump; }
+wait=$(event wait) wake=$(event wake)
+printf 'goto %s\nselect %s\nsecond %s\nstate told\nquit\n' "$wake" "$wake" "$wait" >script
+poet view "$source" --script script >log 2>&1
+told() { tail -n 1 told | sed "s/.* $1 \([^ ]*\) .*/\1/"; }
+apart=$(($(time_of "$wake") - $(time_of "$wait")))
+like "it lasted" "$apart" '^[0-9]{5,}$'
+near() { [ "$1" -ge $(($2 - 1)) ] && [ "$1" -le $(($2 + 1)) ]; }
+check "the waking thread waited since its own wait, not since the line's event before it" near $(($(told waited) / 1000)) $apart
+check "the time between two selected events" near $((-$(told ns) / 1000)) $apart
+is "and how many events were recorded between them" "$(told between)" \
+    "$(awk -v a="$wait" -v b="$wake" '$1 == b { exit } on && $1 !~ /^h/ { n++ } $1 == a { on = 1 } END { print n + 0 }' dump)"
+
+# The badge, from the first second: of a hang, a deadlock, of nobody.
+printf 'state first\nquit\n' >script
+worst() { rm -f first; poet view "$1" --script script >log 2>&1; sed -n 's/.* worst \([a-z]*\) .*/\1/p' first; }
+is "the badge of a run in which nobody waits" "$(worst "$source")" nobody
+is "and of a deadlock" "$(worst "$deadlock")" deadlock
+like "which is drawn: two that wait, and by what the other came in" "$(cat first)" ' stuck 2 '
 done_testing
