@@ -25,6 +25,7 @@ struct state {
     uint32_t on, about;
     const struct target_event *waits;
     int64_t since_ns;
+    bool ended; /* what its line has after that changes nothing */
 };
 
 struct rows {
@@ -95,9 +96,11 @@ static struct state state_at_left(const struct builder *b, uint32_t row)
     const struct shown_stay *stay = b->window->rows[row].member_count ? NULL : stay_of(b, line, 0);
     const struct target_event *look = stay ? look_of(b, stay) : NULL;
     bool own = stay && stay->at.line == line;
-    if (own && look && look->ends)
+    if (own && look && look->ends) {
         s.style = STYLE_NONE;
-    else if (stay && shows_away(b, row) && s.style == STYLE_NONE && !(own && look && look->closes))
+        s.ended = true;
+    } else if (stay && shows_away(b, row) && s.style == STYLE_NONE &&
+               !(own && look && look->closes))
         go_away(&s, own ? 0 : stay->at.line, stay->about, own ? NULL : look, stay->time_ns);
     return s;
 }
@@ -239,11 +242,14 @@ static void pass_own(struct builder *b, uint32_t row, struct state *s, const str
 {
     const struct target_event *look = book_look(b->book, m->event);
     uint32_t line = b->scene->rows[row].line;
-    *s = (struct state){.x = m->x_pt, .style = style_of(m->event->in)};
-    if (look && look->ends) {
+    bool ends =
+        look && look->ends && !b->window->rows[row].member_count; /* of a cluster, others go on */
+    *s = (struct state){.x = m->x_pt, .style = style_of(m->event->in), .ended = s->ended || ends};
+    if (s->ended)
         s->style = STYLE_NONE;
+    if (ends)
         add_stub(b, row, m->x_pt);
-    } else if (s->style == STYLE_NONE && shows_away(b, row) && !(look && look->closes)) {
+    else if (s->style == STYLE_NONE && !s->ended && shows_away(b, row) && !(look && look->closes)) {
         const struct shown_stay *stay = stay_of(b, line, m->event->at.number);
         go_away(s, m->event->partner_count ? m->event->partners[0].line : 0, 0, NULL, -1);
         if (stay)
