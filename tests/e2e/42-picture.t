@@ -171,4 +171,21 @@ like "it is drawn as today" "$(cat old.txt)" 'T:taker[#0-9]*: waits for Q:more, 
 like "what waits is told, too" "$(poet blocked old.poet 2>/dev/null)" 'waits for Q:more'
 like "what must hold is what it was recorded with" "$(poet check old.poet)" 'entered may not follow wait'
 is "a trace of today says nothing" "$(poet show hang.poet 2>&1 >/dev/null)" ""
+
+# ---- in the viewer: a switch, which is kept, and nothing moves ----
+. "$root/tests/e2e/display.sh"
+script() { timeout 60 poet view "$1" --script script >log 2>&1 || { cat log; return 1; }; }
+printf 'goto 1:1\nscene on.scene\naction order-arrows\nscene off.scene\nquit\n' >script
+check "a switch in the menu" script ends.poet
+check "arrows at first" grep -q '^link order' on.scene
+is "none when they are off" "$(grep -c '^link order' off.scene)" 0
+is "nothing else changes but the legend" "$(grep -v '^link order\|^note' on.scene | sed 1d | md5sum)" \
+    "$(grep -v '^link order\|^note' off.scene | sed 1d | md5sum)"
+like "the legend is on at first" "$(cat on.scene)" '^note .*"into and out of locks|^note .*"threads"'
+printf 'scene again.scene\nquit\n' >script
+check "the next time" script ends.poet
+is "it is as it was left" "$(grep -c '^link order' again.scene)" 0
+printf 'said\nquit\n' >script
+check "an old trace in the viewer" script old.poet
+like "it says that it is drawn as today" "$(cat log)" 'drawn as version 2 of the description'
 done_testing
