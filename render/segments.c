@@ -10,7 +10,8 @@
 #define WORDS_LEAST_PT 34.0
 #define WORDS_MOST_PT 220.0
 #define LANE_LINE_PT (SCENE_LABEL_PT * 1.2) /* of words that stand one below the other */
-#define WORDS_COLUMNS 16 /* at every so manieth column words may stand again */
+#define WORDS_COLUMNS 6 /* at every so manieth column words may stand again */
+#define WORDS_APART_PT 30.0
 
 /* What a thread does away from its own row. */
 struct elsewhere {
@@ -149,20 +150,21 @@ static bool put_words(struct builder *b, const struct scene_segment *s, const ch
     return true;
 }
 
-/* Again at some columns, the same ones wherever the window begins: somewhere they are in view. */
+/* Again at every so manieth column, wherever the window begins: somewhere they are in view. */
 static void repeat_words(struct builder *b, const struct scene_segment *s, const char *words,
-                         double extent)
+                         double wide)
 {
-    double from = s->from_pt + extent;
-    for (uint32_t i = columns_until(b->scene, from); i < b->scene->column_count; i++) {
-        const struct scene_column *c = &b->scene->columns[i];
+    const struct scene *scene = b->scene;
+    double after = s->from_pt + wide + WORDS_APART_PT;
+    for (uint32_t i = columns_until(scene, after); i < scene->column_count; i++) {
+        const struct scene_column *c = &scene->columns[i];
         double x = c->x_pt - c->left_pt;
-        if (x + extent > s->to_pt)
+        uint32_t next = i + WORDS_COLUMNS;
+        double end = next < scene->column_count ? scene->columns[next].x_pt : scene->width_pt;
+        if (x + wide + 6 > s->to_pt)
             return;
-        if (c->column % WORDS_COLUMNS || x < from)
-            continue;
-        put_words(b, s, words, x, 1e6);
-        from = x + extent;
+        if (c->column % WORDS_COLUMNS == 0)
+            put_words(b, s, words, x, end - x - 2 * SCENE_LABEL_PT);
     }
 }
 
@@ -188,7 +190,7 @@ static void add_words(struct builder *b, const struct scene_segment *s)
     if (b->scene->vertical)
         add_lane_words(b, s, words);
     else if (put_words(b, s, words, s->from_pt + 6, room) && wide < room)
-        repeat_words(b, s, words, wide + 30);
+        repeat_words(b, s, words, wide);
     free(words);
 }
 
