@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define STUB_PT 10.0 /* after the end of a thread */
-#define WORDS_LEAST_PT 34.0
+#define WORDS_LEAST_PT 48.0
 #define WORDS_MOST_PT 220.0
 #define LANE_LINE_PT (SCENE_LABEL_PT * 1.2) /* of words that stand one below the other */
 #define WORDS_COLUMNS 6 /* at every so manieth column words may stand again */
