@@ -56,6 +56,8 @@ static void draw(const struct viewer *viewer, const struct shown_window *window)
 {
     unsigned how = viewer->how;
     struct scene_options options = {.title = "fuzz",
+                                    .order_arrows = true,
+                                    .stands = true,
                                     .legend = how & LEGEND,
                                     .vertical = how & VERTICAL,
                                     .column_ns = how & BY_TIME ? 1000 : 0,
