@@ -5,6 +5,7 @@
 #include "server/answer/event.h"
 #include "server/answer/hidden.h"
 #include "server/answer/named.h"
+#include "server/answer/timed.h"
 #include "server/order/placing/place.h"
 #include "server/run/times.h"
 #include "wire/limits.h"
@@ -26,7 +27,7 @@ struct window_job {
     struct drawn drawn; /* its rows */
     struct place_job *place;
     struct placement placement;
-    struct times *times;
+    struct timed *timed; /* instead of place, if it is placed by time */
     bool placed, done;
 };
 
@@ -107,7 +108,7 @@ static int64_t left_time(const struct window_job *job)
     const struct window_request *r = &job->request;
     if (r->anchor == ANCHOR_TIME)
         return r->time_ns == INT64_MIN ? times_begin(job->run) : r->time_ns;
-    return job->anchor < order_count(job->run->order) ? times_fitted(job->run, job->anchor)
+    return job->anchor < order_count(job->run->order) ? times_point(job->run, job->anchor)
                                                       : job->run->last_ns;
 }
 
@@ -119,8 +120,10 @@ static void start(struct window_job *job)
     job->moves = memory_zeroed(r->move_count + 1, sizeof *job->moves);
     for (uint32_t i = 0; i < r->move_count; i++)
         job->moves[i] = (struct line_move){r->moves[i].line, r->moves[i].to, r->moves[i].events};
-    if (r->column_ns)
-        job->times = times_new(job->run, left_time(job), r->column_ns);
+    if (r->column_ns) {
+        job->timed = timed_begin(job->run, &job->drawn, &job->request, left_time(job));
+        return;
+    }
     struct placing placing = {.anchor = job->anchor,
                               .moves = job->moves,
                               .move_count = r->move_count,
@@ -132,9 +135,6 @@ static void start(struct window_job *job)
                               .many = job->drawn.many,
                               .fold = r->fold,
                               .has_text = has_text,
-                              .column_at = job->times ? times_column : NULL,
-                              .cut_at = job->times && !job->drawn.many ? times_cut : NULL,
-                              .times = job->times,
                               .context = (void *)(uintptr_t)job->run};
     job->place = place_begin(job->run->order, &placing);
 }
@@ -170,7 +170,7 @@ void window_free(struct window_job *job)
     drawn_free(&job->drawn);
     place_end(job->place);
     placement_free(&job->placement);
-    times_free(job->times);
+    timed_free(job->timed);
     window_request_free(&job->request);
     free(job->moves);
     free(job);
@@ -178,14 +178,25 @@ void window_free(struct window_job *job)
 
 /* ---- working ---- */
 
+/* Places as much as the budget permits; true once all is placed. */
+static bool place_on(struct window_job *job, uint64_t budget)
+{
+    if (job->timed ? !timed_step(job->timed, budget) : !place_step(job->place, budget))
+        return false;
+    if (job->timed)
+        timed_take(job->timed, &job->placement);
+    else
+        place_take(job->place, &job->placement);
+    return true;
+}
+
 bool window_step(struct window_job *job, uint64_t budget)
 {
     if (job->done)
         return true;
     if (!job->placed) {
-        if (!place_step(job->place, budget))
+        if (!place_on(job, budget))
             return false;
-        place_take(job->place, &job->placement);
         job->placed = job->done = true;
         if (job->drawn.many)
             drawn_choose_seen(&job->drawn, job->run, job->request.most_rows, &job->placement);
@@ -222,7 +233,7 @@ static uint64_t look_left(struct window_job *job, struct shown_row *row, uint32_
 
 static int64_t time_at(const struct window_job *job, uint64_t position)
 {
-    return job->times ? times_at(job->times, position) : times_fitted(job->run, position);
+    return job->timed ? timed_at(job->timed, position) : times_fitted(job->run, position);
 }
 
 static void fill_event(struct window_job *job, const struct placed *p, struct shown_event *s)
@@ -289,7 +300,7 @@ void window_put(struct window_job *job, struct reply *reply)
                              .count = order_count(job->run->order),
                              .from = job->request.from,
                              .columns = job->request.columns,
-                             .time_ns = job->times ? left_time(job) : 0,
+                             .time_ns = job->timed ? timed_from(job->timed) : 0,
                              .first = p->first,
                              .last = p->last,
                              .more_left = p->more_left,

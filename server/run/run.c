@@ -4,6 +4,7 @@
 #include "config/read.h"
 #include "memory/memory.h"
 #include "server/loop/log.h"
+#include "server/run/astray.h"
 #include "server/run/clocks.h"
 #include "server/run/unseen.h"
 
@@ -250,6 +251,7 @@ void run_free(struct run *run)
         run->keeper->free(run);
     unseen_free(run);
     clocks_free(run->clocks);
+    astray_free(run->astray);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);
