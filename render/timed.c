@@ -178,13 +178,12 @@ struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_
 
 /* ---- the ruler ---- */
 
-/* 1, 2 or 5 times a power of ten, at least ns. */
-static int64_t round_step(int64_t ns)
+int64_t timed_round(int64_t least)
 {
     int64_t step = 1;
-    while (step < INT64_MAX / 100 && step * 5 < ns)
+    while (step < INT64_MAX / 100 && step * 5 < least)
         step *= 10;
-    return step >= ns ? step : step * 2 >= ns ? step * 2 : step * 5;
+    return step >= least ? step : step * 2 >= least ? step * 2 : step * 5;
 }
 
 /* Whole columns to a step, so that ticks stand where columns begin: those with nothing left out, as wide as they are. */
@@ -202,7 +201,7 @@ static int64_t ruler_step(const struct builder *b)
     double each = cells > 0 ? width / cells : SCENE_COLUMN_PT;
     int64_t column = (int64_t)b->options->column_ns;
     double columns = each < TICK_PT ? TICK_PT / each : 1;
-    return columns * (double)column < 1e17 ? round_step((int64_t)(columns * (double)column))
+    return columns * (double)column < 1e17 ? timed_round((int64_t)(columns * (double)column))
                                            : column;
 }
 

@@ -12,6 +12,8 @@
  * caller to free, and their number; b->cells, by column, is freed with the builder. */
 struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_t count,
                            uint32_t *columns);
+/* 1, 2 or 5 times a power of ten, at least `least`. */
+int64_t timed_round(int64_t least);
 /* Ticks where the columns begin, at round times. */
 void build_ruler(struct builder *b);
 

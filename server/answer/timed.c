@@ -104,9 +104,10 @@ struct timed *timed_begin(const struct run *run, const struct drawn *drawn,
     t->run = run;
     t->drawn = drawn;
     t->column_ns = (uint64_t)column;
+    time_ns = time_ns > INT64_MAX / 4   ? INT64_MAX / 4
+              : time_ns < INT64_MIN / 4 ? INT64_MIN / 4
+                                        : time_ns;
     t->from_ns = floor_to(time_ns, column);
-    if (r->anchor == ANCHOR_END) /* the last event is left of it */
-        t->from_ns += column;
     t->events_most = r->columns > EVENTS_LEAST / 4 ? 4ull * r->columns : EVENTS_LEAST;
     t->placing = (struct placing){.row_of = drawn->many ? drawn->is_drawn : drawn->row_of,
                                   .cluster = drawn->many ? &drawn->one : drawn->cluster,
@@ -289,7 +290,7 @@ static int64_t latest_before(const struct timed *t, uint64_t position, unsigned 
         if (from == NO_POSITION || from < order_first(order))
             continue;
         const struct found *f = find(t, from);
-        int64_t time = f            ? f->time_ns
+        int64_t time = f                    ? f->time_ns
                        : (*looks)++ < LOOKS ? latest_before(t, from, looks)
                                             : INT64_MIN;
         latest = time > latest ? time : latest;
@@ -355,8 +356,7 @@ static void find_edges(const struct timed *t, struct placement *p)
     for (uint32_t i = 0; i < t->line_count; i++) {
         uint32_t line = t->lines[i];
         uint64_t first = order_line_first(order, line), end = order_line_events(order, line);
-        uint64_t before =
-            first + count_on(t, line, (struct stretch){INT64_MIN, t->left.edge_ns});
+        uint64_t before = first + count_on(t, line, (struct stretch){INT64_MIN, t->left.edge_ns});
         p->before[line - 1] = before;
         p->more_left |= before > first;
         p->more_right |=

@@ -25,7 +25,8 @@ struct timed;
 struct timed *timed_begin(const struct run *run, const struct drawn *drawn,
                           const struct window_request *request, int64_t time_ns);
 bool timed_step(struct timed *timed, uint64_t budget); /* true: done */
-void timed_take(struct timed *timed, struct placement *placement); /* once done; the caller frees it */
+void timed_take(struct timed *timed,
+                struct placement *placement); /* once done; the caller frees it */
 int64_t timed_from(const struct timed *timed); /* where column 0 begins */
 int64_t timed_at(const struct timed *timed, uint64_t position); /* repaired, once done */
 void timed_free(struct timed *timed);

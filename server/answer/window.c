@@ -102,6 +102,12 @@ static bool same_view(const struct window_job *job, const struct window_request 
     return same && window_weight(job) < KEPT_EVENTS;
 }
 
+/* A column behind the last event, which is left of the end. */
+static int64_t behind_all(const struct run *run, uint64_t column_ns)
+{
+    return run->last_ns + (column_ns < INT64_MAX / 8 ? (int64_t)column_ns : INT64_MAX / 8);
+}
+
 /* Where a window that is placed by time begins. */
 static int64_t left_time(const struct window_job *job)
 {
@@ -109,7 +115,7 @@ static int64_t left_time(const struct window_job *job)
     if (r->anchor == ANCHOR_TIME)
         return r->time_ns == INT64_MIN ? times_begin(job->run) : r->time_ns;
     return job->anchor < order_count(job->run->order) ? times_point(job->run, job->anchor)
-                                                      : job->run->last_ns;
+                                                      : behind_all(job->run, r->column_ns);
 }
 
 static void start(struct window_job *job)

@@ -245,3 +245,33 @@ const struct scene_mark *camera_middle(const struct camera *camera)
     return scene_hit(s, camera_left_pt(camera) + camera_width_pt(camera) / 2, MIN(y, s->bottom_pt),
                      1e6);
 }
+
+/* The time at a place of the scene. */
+static int64_t time_at(const struct camera *camera, double x_pt)
+{
+    const struct scene *s = camera->stage->scene;
+    const struct shown_window *w = &camera->stage->window;
+    int64_t column = (int64_t)camera->place.column_ns;
+    uint32_t low = 0, high = s->column_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (column_left(&s->columns[middle]) <= x_pt)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool behind = low == s->column_count && x_pt > s->columns[low - 1].x_pt;
+    return w->time_ns + (s->columns[low ? low - 1 : 0].column + (int64_t)behind) * column;
+}
+
+void camera_times(const struct camera *camera, int64_t *from_ns, int64_t *to_ns)
+{
+    const struct scene *s = camera->stage->scene;
+    double left = camera_left_pt(camera);
+    *from_ns = *to_ns = 0;
+    if (!s || !s->column_count)
+        return;
+    *from_ns = time_at(camera, left);
+    *to_ns = time_at(camera, left + camera_width_pt(camera));
+    *to_ns = MAX(*to_ns, *from_ns + (int64_t)camera->place.column_ns);
+}
