@@ -20,7 +20,7 @@ enum strip_state {
 #define S(NAME, text) STRIP_##NAME,
     STRIP_STATES(S)
 #undef S
-    STRIP_CLASSES
+        STRIP_CLASSES
 };
 
 struct strip_cell {

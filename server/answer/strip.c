@@ -111,8 +111,8 @@ static void fill_rows(const struct run *run, struct shown_strip *s, const uint32
     uint32_t all = order_lines(run->order);
     size_t most = (size_t)LIMIT_ANSWER_BYTES / 2 / 16 / s->pixels;
     s->rows = memory_zeroed(count + 1, sizeof *s->rows);
-    s->cells = memory_zeroed((size_t)(count < most ? count : most) * s->pixels + 1,
-                             sizeof *s->cells);
+    s->cells =
+        memory_zeroed((size_t)(count < most ? count : most) * s->pixels + 1, sizeof *s->cells);
     for (uint32_t i = 0, end; i < count && s->row_count < most; i = end) {
         uint32_t members = 0;
         for (end = i; end == i || (end < count && joined && joined[end]); end++)

@@ -101,8 +101,7 @@ static void coarsen_line(struct course_line *l, uint32_t level)
             continue;
         }
         bool end = i + 1 == l->count;
-        join(last, p, end ? l->filling.from_ns : p[1].from_ns,
-             end ? l->filling.from : p[1].from);
+        join(last, p, end ? l->filling.from_ns : p[1].from_ns, end ? l->filling.from : p[1].from);
     }
     l->count = kept;
 }
@@ -197,11 +196,8 @@ struct ends {
 
 static struct course_piece told(const struct piece *p, struct ends end)
 {
-    struct course_piece t = {.from_ns = p->from_ns,
-                             .to_ns = end.ns,
-                             .from = p->from,
-                             .to = end.at,
-                             .about = p->about};
+    struct course_piece t = {
+        .from_ns = p->from_ns, .to_ns = end.ns, .from = p->from, .to = end.at, .about = p->about};
     for (unsigned k = 0; k < STRIP_CLASSES; k++) {
         t.by_time[k] = p->by_time[k] / WHOLE;
         t.by_position[k] = p->by_position[k] / WHOLE;

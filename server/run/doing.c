@@ -157,9 +157,7 @@ static struct doing thread_state(const struct thread *t, uint32_t own)
 
 static struct doing line_state(struct presences in)
 {
-    uint8_t class = in.active || in.away ? STRIP_INSIDE
-                    : in.blocked         ? STRIP_WAITS
-                                         : STRIP_CLASSES;
+    uint8_t class = in.active || in.away ? STRIP_INSIDE : in.blocked ? STRIP_WAITS : STRIP_CLASSES;
     return (struct doing){class, 0};
 }
 
@@ -186,8 +184,7 @@ void doings_take(struct doings *s, const struct event *e)
                     (struct seat){e->line, e->about ? e->about : e->line, rule->presence,
                                   rule->own && !rule->waits});
     if (rule->about && e->about)
-        seat_thread(s, e->thread,
-                    (struct seat){e->about, e->about, rule->about_presence, false});
+        seat_thread(s, e->thread, (struct seat){e->about, e->about, rule->about_presence, false});
     note_thread(s, e->thread);
     if (who != e->thread)
         note_thread(s, who);

@@ -27,8 +27,8 @@ static const char description[] =
     " { name = \"close\"; label = \"c\"; text = \"c\"; shape = \"square\"; filled = false;\n"
     "   colour = \"#000000\"; thread = \"out\"; whose = \"own\"; } );\n";
 
-static const char *const types[] = {"start",   "petition", "enter", "entered",
-                                    "leave",   "left",     "end",   "close"};
+static const char *const types[] = {"start", "petition", "enter", "entered",
+                                    "leave", "left",     "end",   "close"};
 enum { START = 1, PETITION, ENTER, ENTERED, LEAVE, LEFT, END, CLOSE };
 
 struct told {

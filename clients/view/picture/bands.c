@@ -78,7 +78,7 @@ static void paint_row(struct view *view, cairo_t *cr, uint32_t row, bool dark)
     cairo_rectangle(cr, box.x, box.y + box.height, box.width, 1);
     cairo_fill(cr);
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
-    for (unsigned class = 0; class < STRIP_CLASSES; class++) {
+    for (unsigned class = 0; class < STRIP_CLASSES; class ++) {
         set_colour(cr, colour_of(view, s->rows[row], class, dark));
         paint_class(cr, s, row, class, box);
     }
@@ -150,7 +150,7 @@ static void paint_key(struct view *view, cairo_t *cr, int height, bool dark)
     cairo_set_source_rgb(cr, ground, ground, ground);
     cairo_rectangle(cr, 0, y - 4, camera_along_px(&view->camera), 22);
     cairo_fill(cr);
-    for (unsigned class = 0; class < STRIP_CLASSES; class++) {
+    for (unsigned class = 0; class < STRIP_CLASSES; class ++) {
         set_colour(cr, colour_of(view, 0, class, dark));
         cairo_rectangle(cr, x, y, 12, 10);
         cairo_fill(cr);
@@ -196,7 +196,7 @@ void bands_draw(struct view *view, cairo_t *cr, int height)
 static void say_shares(struct view *view, GString *text, const double *shares, uint32_t about)
 {
     bool any = false;
-    for (unsigned class = 0; class < STRIP_CLASSES; class++) {
+    for (unsigned class = 0; class < STRIP_CLASSES; class ++) {
         double percent = 100 * shares[class];
         if (percent < 0.5)
             continue;
