@@ -17,6 +17,7 @@ struct builder {
         builder_cell { /* by column of the scene, if it is placed by time; NULL: they are counted from base on */
         int32_t column;
         uint32_t cells; /* so many columns of the window, with nothing in them */
+        int64_t time_ns; /* of the first that stands there */
     } *cells;
 };
 

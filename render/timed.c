@@ -5,6 +5,7 @@
 #include "wire/ref.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SQUEEZE_COLUMNS 12 /* empty ones in a row are drawn as one jag */
 #define EMPTY_MOST 4000    /* so many in a row are, whatever was wished */
@@ -131,7 +132,7 @@ static void add_column(struct columns *c, int32_t cell, uint32_t cells)
         c->b->cells = memory_resized(c->b->cells, c->room, sizeof *c->b->cells);
     }
     double half = SCENE_COLUMN_PT / 2;
-    c->b->cells[c->count] = (struct builder_cell){cell, cells};
+    c->b->cells[c->count] = (struct builder_cell){cell, cells, 0};
     c->extents[c->count++] = (struct extent){half, half, 1};
 }
 
@@ -164,6 +165,7 @@ struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_
             add_empty(&c, points[i - 1].cell + 1, p->cell);
         if (!i || !may_join(marks, points, first, i)) {
             add_column(&c, p->cell, 1);
+            b->cells[c.count - 1].time_ns = p->time_ns;
             first = i;
         }
         for (uint32_t k = 0; k < p->count; k++)
@@ -205,11 +207,36 @@ static int64_t ruler_step(const struct builder *b)
                                            : column;
 }
 
-static double add_tick(struct builder *b, double x, int64_t at_ns)
+/* In the unit of the time itself, with the digits that tell one column from the next. */
+void timed_print(int64_t ns, int64_t column_ns, char *text, size_t size)
+{
+    static const struct {
+        int64_t ns;
+        int digits;
+        const char *unit;
+    } units[] = {{1000000000, 9, "s"}, {1000000, 6, "ms"}, {1000, 3, "µs"}, {1, 0, "ns"}};
+    size_t u = 0, length;
+    int less = 0;
+    while (u < 3 && llabs(ns) < units[u].ns)
+        u++;
+    for (int64_t step = 10; step <= column_ns / 10 && less < units[u].digits; step *= 10)
+        less++;
+    length = (size_t)snprintf(text, size, "%.*f", units[u].digits - less,
+                              (double)ns / (double)units[u].ns);
+    if (length < size && strchr(text, '.')) {
+        while (text[length - 1] == '0')
+            length--;
+        length -= text[length - 1] == '.';
+    }
+    if (length < size)
+        snprintf(text + length, size - length, " %s", units[u].unit);
+}
+
+static double add_tick(struct builder *b, double x, int64_t at_ns, int64_t step_ns)
 {
     struct scene *scene = b->scene;
     struct scene_tick tick = {.x_pt = x};
-    scene_duration(at_ns, tick.text, sizeof tick.text);
+    timed_print(at_ns, step_ns, tick.text, sizeof tick.text);
     PUSH(scene->ticks, scene->tick_count, tick);
     return x + build_measure(b, tick.text, SCENE_LABEL_PT, false) + 12;
 }
@@ -221,24 +248,39 @@ static int64_t next_step(int64_t ns, int64_t step)
     return ns - rest + (rest > 0 ? step : 0);
 }
 
+/* What stands in parts of one stretch of time is told by its own time, now and then. */
+#define PARTS_PT 180.0
+
 /* A tick stands at a round time, or where a column begins: the first of all, one behind a jag, or one of which the
- * parts do not stand by time. */
+ * parts do not stand by time; and at such parts. */
+static void look_at_column(struct builder *b, uint32_t i, int64_t step, double *free_from)
+{
+    const struct scene_column *c = &b->scene->columns[i];
+    int64_t column = (int64_t)b->options->column_ns;
+    double width = c->left_pt + c->right_pt, x = c->x_pt - c->left_pt;
+    bool begins = i == 0 || c->column != c[-1].column, jag = b->cells[i].cells > 1;
+    bool behind = i == 0 || b->cells[i - 1].cells > 1, wide = width > 1.5 * SCENE_COLUMN_PT;
+    wide |= i + 1 < b->scene->column_count && c[1].column == c->column;
+    int64_t from = b->window->time_ns + c->column * column, at = next_step(from, step);
+    if (jag || x < *free_from)
+        return;
+    if (!begins) {
+        if (x > *free_from + PARTS_PT)
+            *free_from = add_tick(b, x, b->cells[i].time_ns, 1);
+        return;
+    }
+    if (behind || wide)
+        at = from;
+    if (at < from + column)
+        *free_from = add_tick(b, x + (double)(at - from) / (double)column * width, at,
+                              step < column ? step : column);
+}
+
 void build_ruler(struct builder *b)
 {
     struct scene *scene = b->scene;
-    int64_t column = (int64_t)b->options->column_ns, step = column ? ruler_step(b) : 1;
     double free_from = scene->names_pt;
-    for (uint32_t i = 0; column && i < scene->column_count; i++) {
-        const struct scene_column *c = &scene->columns[i];
-        double width = c->left_pt + c->right_pt, x = c->x_pt - c->left_pt;
-        bool begins = i == 0 || c->column != c[-1].column, jag = b->cells[i].cells > 1;
-        bool behind = i == 0 || b->cells[i - 1].cells > 1, wide = width > 1.5 * SCENE_COLUMN_PT;
-        wide |= i + 1 < scene->column_count && c[1].column == c->column;
-        int64_t from = b->window->time_ns + c->column * column, at = next_step(from, step);
-        if (!begins || jag || x < free_from || (!behind && at >= from + column))
-            continue;
-        if (behind || wide)
-            at = from;
-        free_from = add_tick(b, x + (double)(at - from) / (double)column * width, at);
-    }
+    int64_t step = b->options->column_ns ? ruler_step(b) : 1;
+    for (uint32_t i = 0; b->options->column_ns && i < scene->column_count; i++)
+        look_at_column(b, i, step, &free_from);
 }

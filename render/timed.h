@@ -14,6 +14,8 @@ struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_
                            uint32_t *columns);
 /* 1, 2 or 5 times a power of ten, at least `least`. */
 int64_t timed_round(int64_t least);
+/* "3.138 ms": in the unit of the time itself, with the digits that tell one stretch from the next. */
+void timed_print(int64_t ns, int64_t column_ns, char *text, size_t size);
 /* Ticks where the columns begin, at round times. */
 void build_ruler(struct builder *b);
 

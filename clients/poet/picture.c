@@ -4,6 +4,7 @@
 #include "clients/source/stands.h"
 #include "clients/source/viewfile.h"
 #include "memory/memory.h"
+#include "render/timed.h"
 #include "wire/asked.h"
 #include "wire/found.h"
 #include "wire/limits.h"
@@ -255,7 +256,9 @@ static bool by_time(const struct command *command, struct picture *p, struct sub
     uint64_t duration = 1;
     if (!p->column_ns && !subject_ask(command, subject, ASK_STAT, NULL, take_duration, &duration))
         return false;
-    request->column_ns = p->column_ns = p->column_ns ? p->column_ns : duration / TIME_COLUMNS + 1;
+    if (!p->column_ns)
+        p->column_ns = (uint64_t)timed_round((int64_t)(duration / TIME_COLUMNS) + 1);
+    request->column_ns = p->column_ns;
     if (request->anchor == ANCHOR_START) {
         request->anchor = ANCHOR_TIME;
         request->time_ns = INT64_MIN;

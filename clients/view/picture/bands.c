@@ -98,11 +98,11 @@ struct tick {
     char text[40];
 };
 
-static void name_tick(const struct shown_strip *s, int64_t at, struct tick *tick)
+static void name_tick(const struct shown_strip *s, int64_t at, int64_t step, struct tick *tick)
 {
     tick->share = (double)(at - s->from) / (double)(s->to - s->from);
     if (s->by_time)
-        scene_duration(at, tick->text, sizeof tick->text);
+        timed_print(at, step, tick->text, sizeof tick->text);
     else
         g_snprintf(tick->text, sizeof tick->text, "%'lld%s", (long long)at,
                    at == s->from ? " events" : "");
@@ -120,7 +120,7 @@ static struct tick *make_ticks(struct view *view, uint32_t *count)
     int64_t at = s->from - s->from % step;
     struct tick *ticks = g_new0(struct tick, (gsize)(width / TICK_PX) + 3);
     for (at = at < s->from ? at + step : at; at < s->to && *count < width / TICK_PX + 2; at += step)
-        name_tick(s, at, &ticks[(*count)++]);
+        name_tick(s, at, step, &ticks[(*count)++]);
     return ticks;
 }
 
