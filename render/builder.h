@@ -19,6 +19,11 @@ struct builder {
         uint32_t cells; /* so many columns of the window, with nothing in them */
         int64_t time_ns; /* of the first that stands there */
     } *cells;
+    const char
+        *footnotes[9]; /* texts that stand below the picture, in the order of their numbers */
+    uint32_t footnote_count;
+    bool measuring; /* lines are only measured */
+    double need_pt; /* and what stands at their ends needs so much */
 };
 
 struct extent { /* what a column needs */
