@@ -145,12 +145,24 @@ static void change(struct course *c, uint32_t line, struct doing state, int64_t 
 
 /* ---- learning ---- */
 
+static void course_free(struct course *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->room; i++)
+        free(c->lines[i].pieces);
+    free(c->lines);
+    doings_free(c->doings);
+    free(c);
+}
+
 static struct course *course_of(const struct run *run)
 {
     struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
     if (!cache->course) {
         cache->course = memory_zeroed(1, sizeof *cache->course);
         cache->course->level = 1;
+        cache->course_free = course_free;
         cache->course->doings = doings_new(run);
     }
     return cache->course;
@@ -257,15 +269,4 @@ void course_visit(const struct run *run, uint32_t line, bool by_time, int64_t fr
         visit(context, &piece);
     }
     visit_newest(run, l, visit, context);
-}
-
-void course_free(struct course *c)
-{
-    if (!c)
-        return;
-    for (size_t i = 0; i < c->room; i++)
-        free(c->lines[i].pieces);
-    free(c->lines);
-    doings_free(c->doings);
-    free(c);
 }

@@ -26,6 +26,5 @@ struct course_piece {
 /* Calls visit for each piece of a line that touches a stretch, by time (ns) or by positions. */
 void course_visit(const struct run *run, uint32_t line, bool by_time, int64_t from, int64_t to,
                   void (*visit)(void *context, const struct course_piece *piece), void *context);
-void course_free(struct course *course);
 
 #endif

@@ -7,7 +7,6 @@
 #include "server/loop/log.h"
 #include "server/run/astray.h"
 #include "server/run/clocks.h"
-#include "server/run/course.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"
@@ -255,7 +254,8 @@ void run_free(struct run *run)
     unseen_free(run);
     clocks_free(run->clocks);
     astray_free(run->astray);
-    course_free(run->course);
+    if (run->course)
+        run->course_free(run->course);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);

@@ -173,6 +173,23 @@ static void paint_unknown(struct view *view, cairo_t *cr, int height)
     g_free(text);
 }
 
+/* Hits of the finder. */
+static void paint_hits(struct view *view, cairo_t *cr, double height)
+{
+    const struct finder *f = &view->finder;
+    const struct shown_strip *s = &view->far.strip;
+    double names = camera_names_px(&view->camera), span = (double)s->to - (double)s->from;
+    if (s->by_time || span <= 0)
+        return; /* hits are known by position only */
+    cairo_set_source_rgba(cr, 0.6, 0.2, 0.6, 0.5);
+    for (uint32_t i = 0; i < f->hit_count && i < 5000; i++) {
+        double share = ((double)f->positions[i] - (double)s->from) / span;
+        if (share >= 0 && share < 1)
+            cairo_rectangle(cr, names + floor(share * far_width_px(view)), 0, 1, height);
+    }
+    cairo_fill(cr);
+}
+
 void bands_draw(struct view *view, cairo_t *cr, int height)
 {
     const struct shown_strip *s = &view->far.strip;
@@ -189,6 +206,7 @@ void bands_draw(struct view *view, cairo_t *cr, int height)
     paint_ruler(view, cr, theme.dark);
     paint_key(view, cr, height, theme.dark);
     paint_unknown(view, cr, height);
+    paint_hits(view, cr, height);
 }
 
 /* ---- in words ---- */

@@ -6,8 +6,6 @@
 #include "clients/view/parts/hold.h"
 #include "clients/view/parts/inquiry.h"
 #include "clients/view/parts/news.h"
-#include "clients/view/parts/settings.h"
-#include "clients/view/picture/bands.h"
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/density.h"
 #include "clients/view/picture/view.h"
@@ -20,31 +18,6 @@
 double far_width_px(const struct view *view)
 {
     return MAX(camera_along_px(&view->camera) - camera_names_px(&view->camera), 16);
-}
-
-/* ---- painting ---- */
-
-/* Hits of the finder. */
-static void paint_hits(struct view *view, cairo_t *cr, double height)
-{
-    const struct finder *f = &view->finder;
-    const struct shown_strip *s = &view->far.strip;
-    double names = camera_names_px(&view->camera), span = (double)s->to - (double)s->from;
-    if (s->by_time || span <= 0)
-        return; /* hits are known by position only */
-    cairo_set_source_rgba(cr, 0.6, 0.2, 0.6, 0.5);
-    for (uint32_t i = 0; i < f->hit_count && i < 5000; i++) {
-        double share = ((double)f->positions[i] - (double)s->from) / span;
-        if (share >= 0 && share < 1)
-            cairo_rectangle(cr, names + floor(share * far_width_px(view)), 0, 1, height);
-    }
-    cairo_fill(cr);
-}
-
-void far_draw(struct view *view, cairo_t *cr, int height)
-{
-    bands_draw(view, cr, height);
-    paint_hits(view, cr, height);
 }
 
 /* ---- asking ---- */

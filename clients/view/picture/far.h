@@ -6,8 +6,6 @@
 #include "clients/view/parts/inquiry.h"
 #include "wire/strip.h"
 
-#include <cairo.h>
-
 struct view;
 
 struct far {
@@ -16,7 +14,6 @@ struct far {
 };
 
 void far_ask(struct view *view);
-void far_draw(struct view *view, cairo_t *cr, int height_px);
 void far_enter(struct view *view); /* from marks: the same at both edges */
 void far_zoom(struct view *view, double factor, double x_px);
 void far_pan(struct view *view, double x_px);
