@@ -116,6 +116,8 @@ static int64_t left_time(const struct window_job *job)
     const struct window_request *r = &job->request;
     if (r->anchor == ANCHOR_TIME)
         return r->time_ns == INT64_MIN ? times_begin(job->run) : r->time_ns;
+    if (r->anchor == ANCHOR_START)
+        return times_begin(job->run);
     return job->anchor < order_count(job->run->order) ? times_point(job->run, job->anchor)
                                                       : behind_all(job->run, r->column_ns);
 }

@@ -195,4 +195,67 @@ poet dump deadlock.[0-9]*.poet --json >deadlock.json
 poet export deadlock.[0-9]*.poet --format chrome -o deadlock.chrome
 like "what hangs waits to the end" "$(python3 nests.py deadlock.chrome deadlock.json)" "^\[\] .*'waits'"
 
+# ---- the viewer: by time, and from far away ----
+. "$root/tests/e2e/display.sh"
+script() { timeout 60 poet view run.poet --script script >script.log 2>&1; }
+# A file opens at its end; scene-N has the events that are seen, in the order of the picture.
+printf '%s\n' 'time 5' 'scene s1' 'action page-left' 'scene s2' 'action page-left' 'scene s3' 'action start' 'scene s4' \
+    'time 4' 'scene s5' 'action page-right' 'scene s6' 'goto 50%' 'scene s7' 'time 7' 'scene s8' quit >script
+check "a file is looked at by time" script
+cat >seen.pl <<'P'
+my (%at, $wrong, $seen);
+open my $d, "<", "dump.json" or die;
+while (<$d>) { $at{$1} = $2 if /^\{"event":"(\d+:\d+)".*"time_ns":(-?\d+)/ }
+for my $file (@ARGV) {
+    my (@x);
+    open my $f, "<", $file or die "$file";
+    while (<$f>) { push @x, [$2, $at{$1}] if /^mark (\d+:\d+) row \d+ column (\d+) / }
+    @x = sort { $a->[1] <=> $b->[1] || $a->[0] <=> $b->[0] } @x;
+    my $most = -1;
+    for (@x) { $wrong++ if $_->[0] < $most; $most = $_->[0]; $seen++ }
+}
+print $wrong + 0, " wrong, ", $seen > 60 ? "many" : $seen, " events\n";
+P
+is "left and right of the anchor times grow" "$(perl seen.pl s1 s2 s3 s4 s5 s6 s7 s8)" "0 wrong, many events"
+
+printf '%s\n' 'action fit' 'bands b1' 'time 4' 'bands b2' 'zoom 3 600 100' 'bands b3' 'enter 0.5' 'scene near' \
+    'zoom 0.1 500 100' 'bands b4' quit >script
+rm -f b?
+check "it is looked at from far away" script
+like "by order, the ruler counts events" "$(cat b1)" '^tick 0\.[0-9]+ [0-9]+$'
+like "by time, it tells times" "$(cat b2)" '^tick 0\.[0-9]+ [0-9.]+ ms$'
+# the share of its time that a thread waits, from the events of the dump
+cat >waits.pl <<'P'
+my (%name, %from, %waited, $first, $last);
+open my $d, "<", "dump.json" or die;
+while (<$d>) {
+    $name{$1} = $2 if /^\{"line":(\d+),.*"name":"([^"]*)"/;
+    next unless /^\{"event":"(\d+):\d+","type":"([^"]*)","time_ns":(\d+),.*"thread":(\d+)/;
+    my ($type, $t, $who) = ($2, $3, $4);
+    $first = $t if !defined $first || $t < $first;
+    $last = $t if $t > $last;
+    if ($type eq "wait" || $type eq "petition" || $type eq "join") { $from{$who} //= $t }
+    elsif (defined $from{$who} && ($type eq "wake" || $type eq "enter" || $type eq "joined")) {
+        $waited{$who} += $t - $from{$who};
+        delete $from{$who};
+    }
+}
+my (%said, $wrong);
+open my $b, "<", "b2" or die;
+while (<$b>) { $said{$1} = $4 if /^row (\d+) ([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+) T:/ }
+for my $who (keys %said) {
+    my $share = $waited{$who} / ($last - $first + 1);
+    push @wrong, "$who: $said{$who}, not $share" if abs($said{$who} - $share) > 0.02;
+}
+print scalar(keys %said), " threads, ", @wrong ? join("; ", @wrong) : "right", "\n";
+P
+is "the bands say how long each thread waited" "$(perl waits.pl)" "4 threads, right"
+range() { sed -n 's/^bands by [a-z]*, \(-*[0-9]*\) to \([0-9]*\),.*/\1 \2/p' "$1"; }
+set -- $(range b2) $(range b3)
+check "zooming in shows a part of it" test "$3" -ge "$1" -a "$4" -le "$2" -a $(($4 - $3)) -lt $((($2 - $1) / 2))
+is "entering shows marks" "$(grep -c '^mark' near | grep -vx 0 >/dev/null && echo yes)" yes
+check "and from there back" test -n "$(range b4)"
+printf '%s\n' 'time 5' 'line 1 3' said quit >script
+script
+like "by time no line is scrolled by itself" "$(cat script.log)" 'each event has its place'
 done_testing

@@ -98,7 +98,6 @@ static void want(struct view *view, struct window_request *request)
     } else {
         request->from = p->from - (int32_t)beside;
         request->columns = columns + 2 * beside;
-        request->middle = p->from;
     }
     request->columns = MIN(request->columns, LIMIT_COLUMNS);
 }
