@@ -8,7 +8,7 @@
  *   state FILE             appends what is selected, counted, related, found
  *   spots FILE             where in the window marks, names, their arrows and the map are
  *   image FILE             writes the picture as PNG
- *   bands FILE             appends what the bands say from far away
+ *   strips FILE            appends what the strips say from far away
  *   enter SHARE            goes in there: to the marks at this share of the width
  *   view FILE              saves the view
  *   save FILE seen|whole   saves the diagram
@@ -31,7 +31,7 @@
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/inquiry.h"
 #include "clients/view/picture/arrange.h"
-#include "clients/view/picture/bands.h"
+#include "clients/view/picture/strips.h"
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/far.h"
 #include "clients/view/picture/scroll.h"
@@ -245,12 +245,12 @@ static void write_image(struct view *view, const char *file)
     cairo_surface_destroy(surface);
 }
 
-static void write_bands(struct view *view, const char *file)
+static void write_strips(struct view *view, const char *file)
 {
     FILE *f = view->camera.place.far ? fopen(file, "ae") : NULL;
     if (!f)
         return;
-    bands_print(view, f);
+    strips_print(view, f);
     fclose(f);
 }
 
@@ -306,8 +306,8 @@ static bool perform(struct script *s, char **w)
         write_spots(view, a);
     else if (strcmp(w[0], "image") == 0)
         write_image(view, a);
-    else if (strcmp(w[0], "bands") == 0)
-        write_bands(view, a);
+    else if (strcmp(w[0], "strips") == 0)
+        write_strips(view, a);
     else if (strcmp(w[0], "enter") == 0)
         far_go_in(view,
                   camera_names_px(&view->camera) + g_ascii_strtod(a, NULL) * far_width_px(view));

@@ -218,8 +218,8 @@ print $wrong + 0, " wrong, ", $seen > 60 ? "many" : $seen, " events\n";
 P
 is "left and right of the anchor times grow" "$(perl seen.pl s1 s2 s3 s4 s5 s6 s7 s8)" "0 wrong, many events"
 
-printf '%s\n' 'action fit' 'bands b1' 'time 4' 'bands b2' 'zoom 3 600 100' 'bands b3' 'enter 0.5' 'scene near' \
-    'zoom 0.1 500 100' 'bands b4' quit >script
+printf '%s\n' 'action fit' 'strips b1' 'time 4' 'strips b2' 'zoom 3 600 100' 'strips b3' 'enter 0.5' 'scene near' \
+    'zoom 0.1 500 100' 'strips b4' quit >script
 rm -f b?
 check "it is looked at from far away" script
 like "by order, the ruler counts events" "$(cat b1)" '^tick 0\.[0-9]+ [0-9]+$'
@@ -249,8 +249,8 @@ for my $who (keys %said) {
 }
 print scalar(keys %said), " threads, ", @wrong ? join("; ", @wrong) : "right", "\n";
 P
-is "the bands say how long each thread waited" "$(perl waits.pl)" "4 threads, right"
-range() { sed -n 's/^bands by [a-z]*, \(-*[0-9]*\) to \([0-9]*\),.*/\1 \2/p' "$1"; }
+is "the strips say how long each thread waited" "$(perl waits.pl)" "4 threads, right"
+range() { sed -n 's/^strips by [a-z]*, \(-*[0-9]*\) to \([0-9]*\),.*/\1 \2/p' "$1"; }
 set -- $(range b2) $(range b3)
 check "zooming in shows a part of it" test "$3" -ge "$1" -a "$4" -le "$2" -a $(($4 - $3)) -lt $((($2 - $1) / 2))
 is "entering shows marks" "$(grep -c '^mark' near | grep -vx 0 >/dev/null && echo yes)" yes

@@ -4,7 +4,7 @@
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/news.h"
 #include "clients/view/parts/settings.h"
-#include "clients/view/picture/bands.h"
+#include "clients/view/picture/strips.h"
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/pointer.h"
 #include "clients/view/picture/view.h"
@@ -194,7 +194,7 @@ void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
         height = across;
     }
     if (view->camera.place.far) {
-        bands_draw(view, cr, height);
+        strips_draw(view, cr, height);
         return;
     }
     if (!view->stage.scene)
