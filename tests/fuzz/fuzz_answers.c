@@ -8,6 +8,7 @@
 #include "wire/found.h"
 #include "wire/limits.h"
 #include "wire/placed.h"
+#include "wire/strip.h"
 
 #include <stdlib.h>
 
@@ -123,11 +124,16 @@ static void take_event(struct viewer *viewer, struct in *in)
 static void take_other(const struct answer *answer)
 {
     struct shown_density density;
+    struct shown_strip strip;
     struct shown_found found;
     struct shown_stat stat;
     struct shown_count count;
     struct shown_span span;
     switch (answer->part) {
+    case PART_STRIP:
+        get_strip(answer->in, &strip);
+        shown_strip_free(&strip);
+        break;
     case PART_DENSITY:
         get_density(answer->in, &density);
         shown_density_free(&density);
