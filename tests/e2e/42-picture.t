@@ -155,13 +155,13 @@ until_true finished several.poet
 poet export several.poet -o several.pdf
 pdftotext -layout several.pdf several.words
 is "a note stands in the picture once" "$(grep -c 'several threads signalled meanwhile' several.words)" 1
-like "with its number beside each mark" "$(tr '\n' ' ' <several.words)" 'taker \?1.*taker#2 \?1.*\?1 several threads'
+like "with its number beside each mark" "$(tr '\n' ' ' <several.words)" 'taker(#2 \?1.*taker|.*taker#2) \?1.*\?1 several threads'
 
 # ---- an old trace: drawn as the newer description says, checked as it was recorded ----
 mkdir old
 sed 's/^version = .*/version = 1;/; s/ ends = true;//; s/ away = true;//; s/ order = "dotted";//; s/ who = true;//' \
     "$root/config/pthread.conf" >old/pthread.conf
-sed -i '/name = "wait";/,/}/s/ waits = true;//; s/line_after = \["", "leave", "wait"\]/line_after = ["", "leave"]/' old/pthread.conf
+sed -i '/name = "wait";/,/}/s/ waits = true;//; s/line_after = \["", "leave", "wait", "timed_wait"\]/line_after = ["", "leave"]/' old/pthread.conf
 check "the old description is good" poet check old/pthread.conf
 POET_CONFIG="$work/old" POET_OUTPUT=old.poet ./hang
 until_true finished old.poet
