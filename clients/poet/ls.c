@@ -61,7 +61,7 @@ static void print_ending(const struct listed *l)
     if (l->deadlock)
         printf(", %sdeadlock%s", colour_begin(COLOUR_BAD), colour_end());
     else if (l->waiting)
-        printf(", %u wait%s", l->waiting, l->waiting == 1 ? "s" : "");
+        printf(", %u waiting", l->waiting);
     if (l->lost)
         printf(", %s%llu lost%s", colour_begin(COLOUR_BAD), (unsigned long long)l->lost,
                colour_end());

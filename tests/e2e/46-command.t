@@ -82,7 +82,7 @@ run_of() { poet ls --json | RUN=$1 perl -MJSON::PP -0777 -ne '
 is "ls: a run that goes on" "$(run_of killed.poet)" "deadlock live"
 is "is not removed" "$(poet rm -f killed.poet 2>&1 | head -n 1)" "poet rm: killed.poet: this run is live: its server is still writing it"
 check "it is still there" test -s killed.poet
-kill -KILL "$program"
+kill -KILL "$program"; wait "$program" 2>/dev/null
 stopped() { [ "$(run_of killed.poet)" = "deadlock stopped" ]; }
 check "ls: killed" until_true stopped
 like "with its deadlock" "$(poet ls | grep ^killed)" "stopped, deadlock$"

@@ -68,6 +68,7 @@ check "make deb" make -C "$root" deb B="$work/debs" DEB_B="$B"
 is "leaves nothing in the tree" "$(cd "$root" && ls debian | tr '\n' ' ')" \
     "changelog control copyright libpoet-dev.install libpoet0.install poet.install poet.lintian-overrides rules source "
 debs=$work/debs/packages
+is "of this version" "$(head -n 1 "$root/debian/changelog" | sed 's/.*(\(.*\)).*/\1/')" "$(poet --version | cut -d' ' -f2)"
 is "three packages" "$(cd "$debs" && ls | sed 's/_.*//' | tr '\n' ' ')" "libpoet-dev libpoet0 poet "
 if has lintian; then
     is "lintian" "$(lintian --allow-root "$debs"/*.deb 2>&1 | grep '^[EW]:')" ""
