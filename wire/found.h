@@ -20,7 +20,8 @@ enum verdict_doubt {
     DOUBT_RUNS = 2, /* somebody else runs, who never did it so far */
     DOUBT_HANDLER = 4, /* a signal handler might */
     DOUBT_UNSEEN = 8, /* there are threads, or calls, that were not seen */
-    DOUBT_PAST = 16 /* not all that was recorded has been looked at */
+    DOUBT_PAST = 16, /* not all that was recorded has been looked at */
+    DOUBT_TYPES = 32 /* the description does not say which types wake them */
 };
 
 /* A thread that waits at the end of what was recorded. */

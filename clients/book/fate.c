@@ -142,6 +142,8 @@ static void say_worst(const struct book *book, const struct shown_verdict *v, st
 static void say_waker(const struct book *book, const struct shown_verdict *v, struct sentence *s)
 {
     const char *about = book_label(book, v->about);
+    if (!v->waker.line && v->doubts & DOUBT_TYPES)
+        return;
     if (!v->waker.line) {
         fprintf(s->f, "nobody ever woke anybody who waited for %s\n", about);
         return;
@@ -193,6 +195,8 @@ static void say_doubts(const struct book *book, const struct shown_verdict *v, s
         fputs("not certain: a signal handler might do it\n", s->f);
     if (v->doubts & DOUBT_UNSEEN)
         fputs("not certain: not every thread was seen\n", s->f);
+    if (v->doubts & DOUBT_TYPES)
+        fputs("not certain: the description of this run does not say what wakes them\n", s->f);
     if (v->doubts & DOUBT_PAST)
         fputs("not all that was recorded was looked at\n", s->f);
 }
@@ -235,6 +239,8 @@ const char *fate_doubt(unsigned doubt)
         return "unseen";
     case DOUBT_PAST:
         return "past";
+    case DOUBT_TYPES:
+        return "types";
     default:
         return NULL;
     }
