@@ -122,7 +122,8 @@ static __attribute__((noinline)) int unrecorded_lock(const struct call *c)
 static __attribute__((noinline)) int lock_later(struct thread *t, const struct line *line,
                                                 uintptr_t site, const struct call *c)
 {
-    record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
+    record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, thread_place(t),
+                 atomic_load(&line->index), site);
     t->waiting++;
     int result = try_for_a_moment(c);
     if (result == EBUSY)

@@ -116,10 +116,6 @@ static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
     }
     bool room = sweep_needs_room(job, sweep, begin, end, &column);
     column += room;
-    if (job->placing.column_at) {
-        int32_t least = job->placing.column_at(job->placing.times, begin, end);
-        column = room && least > column ? least : column;
-    }
     for (uint64_t p = begin; p <= end; p++) {
         uint32_t line = block_line_of(log_get(job->order, p, FIELD_LINE));
         if (line)
@@ -169,7 +165,7 @@ static void pass_right(struct place_job *job, uint64_t most)
     struct sweep *sweep = &job->right;
     uint64_t p = sweep->at, block = p - p % BLOCK_EVENTS,
              end = most < BLOCK_EVENTS ? p + most : p + BLOCK_EVENTS;
-    if (job->placing.many || job->placing.fold || job->placing.column_at || p < job->cut_most)
+    if (job->placing.many || job->placing.fold || p < job->cut_most)
         return;
     const struct glance *glance = log_glance(job->order, p);
     uint64_t before =
