@@ -376,11 +376,10 @@ static void count_untaken(struct peer *peer, const struct session *session, stru
         while (taken < q->slots && queue_look(q) && q->there) {
             slots = grow(slots, &room, q->there, SLOT_BYTES);
             unsigned ignored;
-            size_t count = queue_copy(q, slots,
-                                      &(struct queue_want){.most = q->there,
-                                                           .room = q->there,
-                                                           .horizon = UINT64_MAX},
-                                      &ignored);
+            size_t count = queue_copy(
+                q, slots,
+                &(struct queue_want){.most = q->there, .room = q->there, .horizon = UINT64_MAX},
+                &ignored);
             losses_add(losses, session, slots, count);
             q->tail += count;
             taken += count;

@@ -167,16 +167,17 @@ static void next_point(struct place_job *job)
 }
 
 /* As to the right: two events that are one point, the second at p. */
-static bool pass_pair(struct place_job *job, const struct glance *glance, uint64_t p)
+static __attribute__((noinline)) bool pass_pair(struct place_job *job, const struct glance *glance,
+                                                uint64_t p)
 {
     struct sweep *sweep = &job->left;
-    const struct block *rows = log_block(job->order, p);
     uint32_t i = p % BLOCK_EVENTS, edge[2];
-    if (i == 0 || block_get(rows, i, FIELD_POINT) != 1 || !glance_pair(rows, i - 1, edge))
+    int32_t *b = sweep_undrawn(job, sweep, glance->line[i]);
+    int32_t *a = b && i > 0 ? sweep_undrawn(job, sweep, glance->line[i - 1]) : NULL;
+    if (!a)
         return false;
-    int32_t *a = sweep_undrawn(job, sweep, glance->line[i - 1]),
-            *b = sweep_undrawn(job, sweep, glance->line[i]);
-    if (!a || !b)
+    const struct block *rows = log_block(job->order, p);
+    if (block_get(rows, i, FIELD_POINT) != 1 || !glance_pair(rows, i - 1, edge))
         return false;
     int32_t column = pushed_to(sweep, p - 1, pushed_to(sweep, p, *a > *b ? *a : *b));
     *a = *b = column;
@@ -198,12 +199,12 @@ static void pass_left(struct place_job *job, uint64_t low)
     for (uint64_t p = sweep->at; p-- > low && p - block < glance->known;) {
         uint32_t edge = glance->edge[p - block];
         int32_t *newest = sweep_undrawn(job, sweep, glance->line[p - block]);
-        if (edge == GLANCE_LOOK && p > low && pass_pair(job, glance, p)) {
+        if (!newest || edge == GLANCE_LOOK) {
+            if (edge != GLANCE_LOOK || p == low || !pass_pair(job, glance, p))
+                break;
             sweep->at = --p;
             continue;
         }
-        if (!newest || edge == GLANCE_LOOK)
-            break;
         *newest = pushed_to(sweep, p, *newest);
         if (edge && *newest)
             push(job, p - (edge >> 2), *newest);

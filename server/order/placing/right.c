@@ -137,18 +137,18 @@ static inline int32_t column_behind(const struct sweep *sweep, uint64_t p, uint3
 
 /* The same of two events that are one point, as of a lock: it has the greatest column that either follows.  False:
  * there is more to them. */
-static bool pass_pair(struct place_job *job, const struct glance *glance, uint64_t p,
-                      uint64_t before)
+static __attribute__((noinline)) bool pass_pair(struct place_job *job, const struct glance *glance,
+                                                uint64_t p, uint64_t before)
 {
     struct sweep *sweep = &job->right;
-    const struct block *rows = log_block(job->order, p);
     uint32_t i = p % BLOCK_EVENTS, edge[2];
-    if (i + 1 >= glance->known || block_get(rows, i + 1, FIELD_POINT) != 1 ||
-        block_get(rows, i + 2, FIELD_POINT) || !glance_pair(rows, i, edge))
+    int32_t *a = sweep_undrawn(job, sweep, glance->line[i]);
+    int32_t *b = a && i + 1 < glance->known ? sweep_undrawn(job, sweep, glance->line[i + 1]) : NULL;
+    if (!b)
         return false;
-    int32_t *a = sweep_undrawn(job, sweep, glance->line[i]),
-            *b = sweep_undrawn(job, sweep, glance->line[i + 1]);
-    if (!a || !b)
+    const struct block *rows = log_block(job->order, p);
+    if (block_get(rows, i + 1, FIELD_POINT) != 1 || block_get(rows, i + 2, FIELD_POINT) ||
+        !glance_pair(rows, i, edge))
         return false;
     int32_t behind_a = column_behind(sweep, p, edge[0], before),
             behind_b = column_behind(sweep, p + 1, edge[1], before),
@@ -174,15 +174,16 @@ static void pass_right(struct place_job *job, uint64_t most)
     sweep_reserve(sweep, end - before);
     for (; p < end; p++) {
         uint32_t edge = glance->edge[p - block];
-        if (edge == GLANCE_LOOK && p + 1 < end && pass_pair(job, glance, p, before)) {
+        int32_t *newest = sweep_undrawn(job, sweep, glance->line[p - block]),
+                column = newest ? *newest : 0;
+        if (__builtin_expect(edge == GLANCE_LOOK || !newest, 0)) {
+            if (edge != GLANCE_LOOK || p + 1 >= end || !pass_pair(job, glance, p, before))
+                break;
             p++;
             continue;
         }
-        int32_t *newest = sweep_undrawn(job, sweep, glance->line[p - block]);
-        if (edge == GLANCE_LOOK || !newest)
-            break;
         int32_t there = column_behind(sweep, p, edge, before);
-        sweep->column[p - before] = *newest = there > *newest ? there : *newest;
+        sweep->column[p - before] = *newest = there > column ? there : column;
     }
     sweep->at = p;
 }
