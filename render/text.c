@@ -14,6 +14,8 @@ enum glyph {
     SOLID,
     THIN,
     DASHED,
+    AWAY,
+    WAITS,
     OPEN_CIRCLE,
     CIRCLE,
     OPEN_SQUARE,
@@ -28,15 +30,34 @@ enum glyph {
     GLYPHS
 };
 
-static const char *const unicode[GLYPHS] = {" ", "━", "─", "╌", "○", "●", "□", "■",
-                                            "x", "!", "│", "▲", "▼", "┼", "⫽"};
-static const char *const ascii[GLYPHS] = {" ", "=", "-", ".", "o", "@", "H", "#",
-                                          "x", "!", "|", "^", "v", "+", "/"};
+static const char *const unicode[GLYPHS] = {" ", "━", "─", "╌", "·", "╍", "○", "●", "□",
+                                            "■", "x", "!", "│", "▲", "▼", "┼", "⫽"};
+static const char *const ascii[GLYPHS] = {" ", "=", "-", ".", ":", "~", "o", "@", "H",
+                                          "#", "x", "!", "|", "^", "v", "+", "/"};
 
 struct canvas {
-    uint8_t *cells;
+    uint8_t *cells, *colours; /* colours: of a terminal's 256, 0 its own; NULL none */
     uint32_t width, height;
 };
+
+/* The nearest of the 6 x 6 x 6 colours; what is nearly grey or black is the terminal's own, which is readable on
+ * any ground. */
+static uint8_t terminal_colour(struct target_colour c)
+{
+    double most = c.red > c.green ? c.red : c.green, least = c.red < c.green ? c.red : c.green;
+    most = c.blue > most ? c.blue : most;
+    least = c.blue < least ? c.blue : least;
+    if (most - least < 0.2)
+        return 0;
+    return (uint8_t)(16 + 36 * (int)(c.red * 5 + 0.5) + 6 * (int)(c.green * 5 + 0.5) +
+                     (int)(c.blue * 5 + 0.5));
+}
+
+static void colour_cell(struct canvas *c, uint32_t x, uint32_t y, struct target_colour colour)
+{
+    if (c->colours && x < c->width && y < c->height)
+        c->colours[(size_t)y * c->width + x] = terminal_colour(colour);
+}
 
 static uint8_t *cell(struct canvas *c, uint32_t x, uint32_t y)
 {
@@ -92,15 +113,23 @@ static uint32_t row_at(const struct scene *scene, double y_pt)
     return row < scene->row_count ? row : scene->row_count - 1;
 }
 
+static enum glyph glyph_of(enum scene_style style)
+{
+    static const enum glyph glyphs[] = {
+        [STYLE_NONE] = BLANK, [STYLE_DASHED] = DASHED, [STYLE_THIN] = THIN, [STYLE_SOLID] = SOLID,
+        [STYLE_AWAY] = AWAY,  [STYLE_WAITS] = WAITS,   [STYLE_END] = SOLID};
+    return glyphs[style];
+}
+
 static void draw_lines(struct canvas *canvas, const struct scene *scene)
 {
     for (uint32_t i = 0; i < scene->segment_count; i++) {
         const struct scene_segment *s = &scene->segments[i];
         uint32_t to = edge_of(scene, s->to_pt);
-        for (uint32_t x = edge_of(scene, s->from_pt); x < to; x++)
-            *cell(canvas, x, 2 * s->row) = s->style == STYLE_SOLID  ? SOLID
-                                           : s->style == STYLE_THIN ? THIN
-                                                                    : DASHED;
+        for (uint32_t x = edge_of(scene, s->from_pt); x < to; x++) {
+            colour_cell(canvas, x, 2 * s->row, s->colour);
+            *cell(canvas, x, 2 * s->row) = (uint8_t)glyph_of(s->style);
+        }
     }
 }
 
@@ -108,7 +137,7 @@ static void draw_arrow(struct canvas *canvas, const struct scene *scene, const s
 {
     uint32_t x = edge_of(scene, l->x1_pt);
     uint32_t from = 2 * row_at(scene, l->y0_pt), to = 2 * row_at(scene, l->y1_pt);
-    if (l->kind == ARROW_ASYNC || from == to)
+    if (l->kind == ARROW_ASYNC || l->kind == ARROW_ORDER || from == to)
         return;
     uint32_t top = from < to ? from : to, bottom = from < to ? to : from;
     for (uint32_t y = top + 1; y < bottom; y++) {
@@ -129,6 +158,7 @@ static void draw_mark(struct canvas *canvas, const struct scene *scene, const st
                    : m->filled                       ? CIRCLE
                                                      : OPEN_CIRCLE;
     *cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row) = (uint8_t)g;
+    colour_cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row, m->colour);
 }
 
 static size_t characters(const char *s)
@@ -137,6 +167,28 @@ static size_t characters(const char *s)
     for (; *s; s++)
         n += (*s & 0xc0) != 0x80;
     return n;
+}
+
+static void write_cells(const struct canvas *canvas, uint32_t y, uint32_t from, uint32_t to,
+                        const char *const *glyphs, FILE *f)
+{
+    uint8_t now = 0;
+    for (uint32_t x = from; x < to; x++) {
+        size_t at = (size_t)y * canvas->width + x;
+        uint8_t colour = canvas->colours && canvas->cells[at] != BLANK ? canvas->colours[at] : 0;
+        if (colour != now)
+            fprintf(f, colour ? "\033[38;5;%dm" : "\033[m", colour);
+        now = colour;
+        fputs(glyphs[canvas->cells[at]], f);
+    }
+    if (now)
+        fputs("\033[m", f);
+}
+
+/* A row's name, as bold as it is in a picture. */
+static void write_name(const struct canvas *canvas, const char *label, FILE *f)
+{
+    fprintf(f, canvas->colours && *label ? "\033[1m%s\033[m" : "%s", label);
 }
 
 static void write_block(const struct canvas *canvas, const struct scene *scene, size_t names,
@@ -151,11 +203,60 @@ static void write_block(const struct canvas *canvas, const struct scene *scene, 
             fputc('\n', f);
             continue;
         }
-        fputs(label, f);
+        write_name(canvas, label, f);
         for (size_t i = characters(label); end > from && i < names; i++)
             fputc(' ', f);
-        for (uint32_t x = from; x < end; x++)
-            fputs(glyphs[canvas->cells[(size_t)y * canvas->width + x]], f);
+        write_cells(canvas, y, from, end, glyphs, f);
+        fputc('\n', f);
+    }
+}
+
+static const struct scene_mark *mark_at(const struct scene *scene, double x, double y)
+{
+    for (uint32_t i = 0; i < scene->mark_count; i++)
+        if (scene->marks[i].x_pt == x && scene->marks[i].y_pt == y)
+            return &scene->marks[i];
+    return NULL;
+}
+
+static void write_end(const struct book *book, const struct scene_mark *m, FILE *f)
+{
+    const struct target_event *look = book_look(book, m->event);
+    char at[48];
+    ref_print(at, sizeof at, m->event->at);
+    fprintf(f, "%s %s", at, look ? look->name : book_type(book, m->event->type));
+    if (m->event->thread)
+        fprintf(f, " of %s", book_label(book, m->event->thread));
+}
+
+/* Who woke whom, started or ended for whom: what the dotted arrows say. */
+static void write_order(const struct scene *scene, const struct book *book, FILE *f)
+{
+    for (uint32_t i = 0; i < scene->link_count; i++) {
+        const struct scene_link *l = &scene->links[i];
+        const struct scene_mark *from = l->kind == ARROW_ORDER ? mark_at(scene, l->x0_pt, l->y0_pt)
+                                                               : NULL,
+                                *to = from ? mark_at(scene, l->x1_pt, l->y1_pt) : NULL;
+        if (!to)
+            continue;
+        write_end(book, from, f);
+        fputs("  before  ", f);
+        write_end(book, to, f);
+        fputc('\n', f);
+    }
+}
+
+/* What threads wait for at the end, away from their rows. */
+static void write_waits(const struct scene *scene, const struct book *book, FILE *f)
+{
+    for (uint32_t i = 0; i < scene->segment_count; i++) {
+        const struct scene_segment *s = &scene->segments[i];
+        if (!s->waits || !s->lasts)
+            continue;
+        fprintf(f, "%s: %s %s", scene->rows[s->row].label, s->waits->text,
+                s->about ? book_label(book, s->about) : "something");
+        if (s->on && s->on != s->about)
+            fprintf(f, ", in %s", book_label(book, s->on));
         fputc('\n', f);
     }
 }
@@ -174,7 +275,7 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
             fputc('\n', f);
         }
         if (e->fold)
-            fprintf(f, "%-8s stands for %u visits like it\n", at, e->fold);
+            fprintf(f, "%-8s stands for %u visits alike\n", at, e->fold);
         for (uint32_t k = 0; e->relation == RELATION_SEND && k < e->partner_count; k++) {
             ref_print(other, sizeof other, e->partners[k]);
             fprintf(f, "%-8s -> %s\n", at, other);
@@ -187,6 +288,8 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
                     look ? look->label : book_type(book, e->type),
                     e->state == EVENT_PENDING ? "pending" : "contradictory");
     }
+    write_order(scene, book, f);
+    write_waits(scene, book, f);
     for (uint32_t i = 0; i < scene->gap_count; i++)
         fprintf(f, "%s: %llu events were lost\n", scene->rows[scene->gaps[i].row].label,
                 (unsigned long long)scene->gaps[i].count);
@@ -198,6 +301,8 @@ void text_write(const struct scene *scene, const struct book *book,
     struct canvas canvas = {.width = width_of(scene),
                             .height = scene->row_count ? 2 * scene->row_count - 1 : 0};
     canvas.cells = memory_zeroed((size_t)canvas.width * (canvas.height + 1), 1);
+    if (options->colour)
+        canvas.colours = memory_zeroed((size_t)canvas.width * (canvas.height + 1), 1);
     size_t names = 0;
     for (uint32_t i = 0; i < scene->row_count; i++)
         if (characters(scene->rows[i].label) + 2 > names)
@@ -221,4 +326,5 @@ void text_write(const struct scene *scene, const struct book *book,
     fputc('\n', f);
     write_notes(scene, book, f);
     free(canvas.cells);
+    free(canvas.colours);
 }

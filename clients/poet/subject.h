@@ -17,15 +17,21 @@ struct subject {
     const struct command *command; /* for what is said at its end */
 };
 
-/* For commands with `SOURCE [--json]`, whose parser is command_parse_json(): reads the arguments and opens the
+/* The SOURCE of a command that only looks: the word at *first, which is passed over; or NULL, which opens the latest
+ * run, where there is none, or where the word is an event or "-". */
+const char *subject_named(int argc, char **argv, int *first);
+/* For commands with `[SOURCE] [--json]`, whose parser is command_parse_json(): reads the arguments and opens the
  * source.  False: *status says how to exit. */
 bool subject_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
                    struct subject *subject, bool *json, int *status);
+/* what NULL: `latest`; on a terminal it is said which run that is. */
 bool subject_open(const struct command *command, struct subject *subject, const char *what,
                   enum source_lines lines, enum labels labels);
 /* Labels for lines that became known since. */
 void subject_label(struct subject *subject);
 void subject_close(struct subject *subject);
+/* Says on standard error that it is drawn as a newer description says, if it is. */
+void subject_renewed(const struct command *command, const struct subject *subject);
 /* Asks, frees body, and waits for the whole answer, whose parts go to take (NULL: nobody wants them);
  * complains and returns false if there is none. */
 bool subject_ask(const struct command *command, struct subject *subject, enum ask what,
