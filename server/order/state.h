@@ -216,6 +216,8 @@ struct order {
         size_t line, hidden, away; /* the next ones to be looked at */
     } forgetting; /* lines behind may still list events before `first`, which have no position any more */
     uint64_t packed; /* blocks before this one are on the shelf */
+    uint8_t *sent; /* sent.h; NULL: none was packed since the order was made */
+    uint64_t sent_from; /* block */
     struct shelf shelf;
     struct nodes nodes;
     struct cache { /* packed blocks in memory */

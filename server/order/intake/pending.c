@@ -195,6 +195,16 @@ static void spill_free(struct spill *s)
     free(s);
 }
 
+static void note_moved(struct order *order, const struct pending *from, struct pending *to)
+{
+    struct ref at = to->arrival.at;
+    struct pending **in_ring = ring_place(line_get(order, at.line), at.number);
+    if (in_ring && *in_ring == from)
+        *in_ring = to;
+    else
+        map_put(&order->far, at.line, at.number, to);
+}
+
 /* What is asked of it often. */
 static void note(struct pending *piece, uint64_t lost)
 {
@@ -235,7 +245,7 @@ static void unspill(struct order *order, struct line *line, uint32_t number)
         count = 0;
     }
     for (size_t i = 0; i < count; i++) {
-        struct pending *piece = piece_new(order);
+        struct pending *piece = piece_new(order, note_moved);
         *piece = (struct pending){.arrival = from[i].arrival, .one = from[i].partner};
         note(piece, 0);
         place_piece(order, line, piece);
@@ -258,7 +268,7 @@ void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
         spill(order, line, a);
         return;
     }
-    struct pending *piece = piece_new(order);
+    struct pending *piece = piece_new(order, note_moved);
     piece->arrival = *a;
     note(piece, lost);
     struct ref *partners = &piece->one;
@@ -293,16 +303,6 @@ struct pending *pending_head(struct order *order, uint32_t number)
     if (line->more->spill && line->more->spill->begin == line->delivered + 1)
         unspill(order, line, number);
     return in_memory(order, line, (struct ref){number, line->delivered + 1});
-}
-
-void pending_moved(struct order *order, const struct pending *from, struct pending *to)
-{
-    struct ref at = to->arrival.at;
-    struct pending **in_ring = ring_place(line_get(order, at.line), at.number);
-    if (in_ring && *in_ring == from)
-        *in_ring = to;
-    else
-        map_put(&order->far, at.line, at.number, to);
 }
 
 void pending_forget(struct order *order, struct pending *piece)

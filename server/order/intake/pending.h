@@ -10,7 +10,6 @@ struct pending *pending_at(const struct order *order, struct ref at); /* NULL if
 struct pending *pending_head(struct order *order, uint32_t line);     /* next to be delivered */
 void pending_expect(const struct order *order); /* fetches the heads that are to be looked at */
 void pending_expect_behind(const struct line *line); /* and what will be delivered after the head */
-void pending_moved(struct order *order, const struct pending *from, struct pending *to);
 void pending_forget(struct order *order, struct pending *pending);
 uint64_t pending_least(const struct order *order, uint32_t line); /* least number, 0 none */
 uint32_t pending_batch(const struct order *order);

@@ -1,7 +1,6 @@
 #include "server/order/intake/piece.h"
 
 #include "memory/memory.h"
-#include "server/order/intake/pending.h"
 #include "server/order/order.h"
 #include "server/order/state.h"
 
@@ -86,7 +85,7 @@ static void pool_free(struct order *order, struct pool *pool)
 
 /* ---- putting together ---- */
 
-static void move(struct order *order, struct pending *to, struct pending *from)
+static void move(struct order *order, struct pending *to, struct pending *from, piece_moved *moved)
 {
     if (to == from)
         return;
@@ -94,28 +93,28 @@ static void move(struct order *order, struct pending *to, struct pending *from)
     if (from->arrival.partners == &from->one)
         to->arrival.partners = &to->one;
     from->arrival.at.line = 0;
-    pending_moved(order, from, to);
+    moved(order, from, to);
     for (struct pending_walk *walk = order->walks; walk; walk = walk->others)
         if (walk->at == from)
             walk->at = to;
 }
 
 /* Both become one, in which the pieces lie in the same order. */
-static void join(struct order *order, struct pool *pool, struct pool *behind)
+static void join(struct order *order, struct pool *pool, struct pool *behind, piece_moved *moved)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < pool->used; i++)
         if (pool->pieces[i].arrival.at.line)
-            move(order, &pool->pieces[n++], &pool->pieces[i]);
+            move(order, &pool->pieces[n++], &pool->pieces[i], moved);
     for (uint32_t i = 0; i < behind->used; i++)
         if (behind->pieces[i].arrival.at.line)
-            move(order, &pool->pieces[n++], &behind->pieces[i]);
+            move(order, &pool->pieces[n++], &behind->pieces[i], moved);
     pool->used = pool->live = n;
     pool_free(order, behind);
 }
 
 /* A hand goes round: neighbours of which together a quarter of one is left become one. */
-static void join_some(struct order *order)
+static void join_some(struct order *order, piece_moved *moved)
 {
     struct pieces *pieces = &order->pieces;
     for (unsigned i = 0; i < POOLS_LOOKED_AT; i++) {
@@ -126,18 +125,18 @@ static void join_some(struct order *order)
             pieces->hand = NULL;
         else if (pool->live + behind->live <= POOL_PIECES / 4) {
             pieces->hand = pool;
-            join(order, pool, behind);
+            join(order, pool, behind, moved);
         }
     }
 }
 
 /* ---- pieces ---- */
 
-struct pending *piece_new(struct order *order)
+struct pending *piece_new(struct order *order, piece_moved *moved)
 {
     struct pool *pool = order->pieces.newest;
     if (!pool || pool->used == POOL_PIECES) {
-        join_some(order);
+        join_some(order, moved);
         pool = pool_new(order);
     }
     pool->live++;

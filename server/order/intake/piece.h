@@ -8,8 +8,10 @@
 
 #include "server/order/state.h"
 
-struct pending *
-piece_new(struct order *order); /* its members are not set; `at` is to be set at once */
+/* Tells that a piece lies elsewhere now. */
+typedef void piece_moved(struct order *order, const struct pending *from, struct pending *to);
+/* Its members are not set; `at` is to be set at once. */
+struct pending *piece_new(struct order *order, piece_moved *moved);
 void piece_free(struct order *order, struct pending *piece); /* and its partners */
 struct pending *piece_first(const struct order *order); /* the oldest one, NULL: none */
 struct pending *piece_next(const struct pending *piece); /* the next younger one, or NULL */

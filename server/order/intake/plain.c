@@ -8,6 +8,7 @@
 #include "server/order/log/log.h"
 #include "server/order/log/pages.h"
 #include "server/order/log/receives.h"
+#include "server/order/log/sent.h"
 #include "server/order/order.h"
 #include "server/order/state.h"
 #include "wire/event.h"
@@ -57,6 +58,8 @@ static enum judgement judge(const struct order *order, const struct arrival *a, 
     return j;
 }
 
+static bool is_sent(uint64_t flags) { return flags_send(flags) && !(flags & FIELD_CONTRADICTORY); }
+
 /* False: there is more to what it follows. */
 static bool find(const struct order *order, const struct arrival *a, bool after, struct follows *f)
 {
@@ -65,8 +68,7 @@ static bool find(const struct order *order, const struct arrival *a, bool after,
         uint64_t send = log_position(order, a->partners[0]);
         if (send == NO_POSITION)
             return false;
-        uint64_t flags = log_get(order, send, FIELD_FLAGS);
-        if (!flags_send(flags) || flags & FIELD_CONTRADICTORY)
+        if (!sent_is(order, send) && !is_sent(log_get(order, send, FIELD_FLAGS)))
             return false;
         f->lines[f->count] = a->partners[0].line;
         f->positions[f->count++] = send;

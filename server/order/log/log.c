@@ -5,6 +5,7 @@
 #include "server/order/log/block.h"
 #include "server/order/log/lines.h"
 #include "server/order/log/pages.h"
+#include "server/order/log/sent.h"
 #include "server/order/log/series.h"
 #include "server/order/order.h"
 #include "server/order/state.h"
@@ -86,6 +87,7 @@ static void pack_block(struct order *order, uint64_t number)
 {
     struct kept_block *block = &order->blocks[number];
     size_t size;
+    sent_note(order, number);
     uint8_t *bytes = block_pack(block->rows, &size);
     block->place = order->shelf.put(order->shelf.context, bytes, size);
     free(bytes);
