@@ -53,6 +53,7 @@ void order_free(struct order *order)
     free(order->unreadable);
     block_free(order->spare);
     free(order->blocks);
+    free(order->sent);
     free(order->cache.list);
     nodes_free(&order->nodes);
     receives_free(order);

@@ -46,18 +46,20 @@ struct arrival {
     const struct ref *partners; /* SYNC: 1; RECEIVE: any; else ignored */
     uint32_t partner_count;
     uint32_t batch; /* where it came from, see order_oldest_batch */
-    enum relation relation;
-    bool closes; /* nothing may follow on this line */
-    bool keyed; /* partners meet by key; always for a GROUP.  A RECEIVE may have many: then its
-                  * partners are on line 0, and their numbers stand for the second half of the key */
-    bool stream; /* keyed: key[0] is a stream, key[1] a byte of it, group_size how many bytes were
-                  * sent or received from there on; a RECEIVE is after all sends of its bytes */
-    bool sends; /* a RECEIVE that is received in turn */
-    struct ref after[2]; /* line 0: none */
-    uint64_t key[2];
     uint32_t group_size; /* of a keyed SEND: how many receives it has, 0 any number; of a
                           * keyed RECEIVE: 1 if it is the last with its keys; of a stream: bytes */
+    enum relation relation : 8;
+    bool closes : 1; /* nothing may follow on this line */
+    bool keyed : 1; /* partners meet by key; always for a GROUP.  A RECEIVE may have many: then its
+                     * partners are on line 0, and their numbers stand for the second half of the key */
+    bool
+        stream : 1; /* keyed: key[0] is a stream, key[1] a byte of it, group_size how many bytes were
+                      * sent or received from there on; a RECEIVE is after all sends of its bytes */
+    bool sends : 1; /* a RECEIVE that is received in turn */
     uint8_t doubt; /* an enum unseen: why more may be before it than is told */
+    uint8_t waits; /* what the order itself notes of it while it waits */
+    struct ref after[2]; /* line 0: none */
+    uint64_t key[2];
 };
 
 /* One delivered event.  line 0: it cannot be read, the trace file is damaged there. */

@@ -26,16 +26,26 @@
 #endif
 #define NEIGHBOURS_MAX 64u /* a line with more is called dense */
 
-struct
-    pending { /* three cache lines: there may be millions, which are not looked at again for long */
-    _Alignas(64) struct arrival arrival; /* its partners are a copy: &one, or new memory */
-    uint64_t lost; /* not an event: this many lost numbers */
-    struct ref one;
-    struct pending *next, *previous; /* of all that is pending, oldest first */
-    bool condemned; /* its partner was contradictory and named it */
+enum { /* arrival.waits, of what is pending */
+       WAITS_AFTER = 1, /* it names events in `after` */
+       WAITS_LOST = 2, /* it is no event: key[0] numbers are lost */
+       WAITS_CONDEMNED = 4 /* its partner was contradictory and named it */
 };
 
-_Static_assert(sizeof(struct pending) == 192, "a waiting arrival is three cache lines");
+/* Two cache lines, the first of which has what most events need: there may be millions, which are not looked at
+ * again for long. */
+struct pending {
+    _Alignas(128) struct arrival arrival; /* its partners are a copy: &one, or new memory */
+    struct ref one;
+};
+
+_Static_assert(sizeof(struct pending) == 128, "a waiting arrival is two cache lines");
+
+/* How many numbers are lost there; 0: it is an event. */
+static inline uint64_t pending_lost(const struct pending *pending)
+{
+    return pending->arrival.waits & WAITS_LOST ? pending->arrival.key[0] : 0;
+}
 
 struct ring { /* what is pending on a line, by number & (room - 1) */
     struct pending **items;
@@ -76,8 +86,8 @@ enum closed { LINE_OPEN, LINE_CLOSED, LINE_CLOSING };
 
 /* What most lines at rest have no use for: of them `more` is line_nothing, which is read like any other and
  * never written.  line_more makes one, line_trim gives it back. */
-struct line_more {
-    struct ref wait; /* what the head waits for, line 0: nothing */
+struct line_more { /* its first cache line has what every event needs that waits */
+    _Alignas(64) struct ref wait; /* what the head waits for, line 0: nothing */
     struct ring ring;
     struct spill *spill; /* NULL: nothing is spilled */
     struct heap *far; /* numbers of it that were put far ahead, some are gone; NULL: none was */
@@ -206,6 +216,8 @@ struct order {
         size_t line, hidden, away; /* the next ones to be looked at */
     } forgetting; /* lines behind may still list events before `first`, which have no position any more */
     uint64_t packed; /* blocks before this one are on the shelf */
+    uint8_t *sent; /* sent.h; NULL: none was packed since the order was made */
+    uint64_t sent_from; /* block */
     struct shelf shelf;
     struct nodes nodes;
     struct cache { /* packed blocks in memory */
@@ -226,12 +238,12 @@ struct order {
     size_t late_count, late_room;
     struct scratch *scratch; /* of questions, see search.c */
     struct map far; /* (line, number) -> struct pending: numbers far ahead of their line */
-    struct pool *pools; /* pending.c */
-    struct unused { /* pieces of them, newest last */
-        struct pending **items;
-        size_t count, room;
-    } unused;
-    struct pending *oldest, *newest;
+    struct pieces { /* piece.c */
+        struct pool *oldest, *newest, *spare;
+        struct pool *hand; /* the next one to be put together with the one behind it */
+        struct pool_cluster *clusters;
+        uint64_t pools; /* in use */
+    } pieces;
     struct pending_walk *walks; /* under way */
     uint64_t in_memory, pending_limit; /* arrivals; with more, some are spilled */
     struct batch_share {

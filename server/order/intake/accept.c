@@ -4,6 +4,7 @@
 #include "server/order/intake/judge.h"
 #include "server/order/intake/meet.h"
 #include "server/order/intake/pending.h"
+#include "server/order/intake/plain.h"
 #include "server/order/intake/stream.h"
 #include "server/order/intake/wait.h"
 #include "server/order/log/lines.h"
@@ -31,7 +32,7 @@ static void close_gap(struct order *order, uint32_t number)
 /* Numbers that are lost, up to one that came all the same: the rest is looked at behind it. */
 static void take_loss(struct order *order, uint32_t number, struct pending *head)
 {
-    uint64_t first = head->arrival.at.number, count = head->lost;
+    uint64_t first = head->arrival.at.number, count = pending_lost(head);
     pending_forget(order, head);
     uint64_t came = pending_least(order, number);
     if (came && came - first < count) {
@@ -54,12 +55,14 @@ static void look(struct order *order, uint32_t number, struct point *point)
         close_gap(order, number);
     if (!head)
         return;
-    if (head->lost) {
+    if (pending_lost(head)) {
         take_loss(order, number, head);
         line_wake(order, number);
         line_enqueue(order, number);
         return;
     }
+    if (plain_look(order, number, head))
+        return;
     point->count = 0;
     point_add(point, head);
     enum verdict verdict = point_judge(order, point);
@@ -67,21 +70,15 @@ static void look(struct order *order, uint32_t number, struct point *point)
         point_deliver(order, point, verdict == READY_ALONE);
 }
 
-#define STAGE_APART 3u /* lines between two stages */
-#define STAGES 7u /* of fetching what the head of a line needs */
-
 static void drain(struct order *order)
 {
+    if (!order->work.count || order->held)
+        return;
     struct point point = {0};
     const struct queue *work = &order->work;
     while (work->count && !order->held && (!order->patient || order->looks)) {
         order->looks -= order->patient;
-        for (unsigned stage = 0; stage < STAGES; stage++)
-            if (STAGE_APART * (STAGES - stage) < work->count)
-                pending_expect(
-                    order,
-                    work->items[(work->begin + STAGE_APART * (STAGES - stage)) & (work->room - 1)],
-                    stage);
+        pending_expect(order);
         look(order, line_dequeue(order), &point);
     }
     free(point.members);
@@ -146,7 +143,7 @@ static bool has_all(const struct order *order, const struct arrival *a)
     return send != NO_POSITION && log_sends(order, send);
 }
 
-/* Most events come in order and need not wait: they are delivered as they are. */
+/* Events that are not plain are delivered as they are, too, if they come in order and need not wait. */
 static bool may_pass(const struct order *order, const struct arrival *a)
 {
     const struct line *line = line_get(order, a->at.line);
@@ -174,6 +171,10 @@ static void pass(struct order *order, const struct arrival *const *arrivals, siz
 
 void order_accept_pair(struct order *order, const struct arrival *a, const struct arrival *b)
 {
+    if (plain_pass_pair(order, a, b)) {
+        drain(order);
+        return;
+    }
     if (a->at.line != b->at.line && may_pass(order, a) && may_pass(order, b)) {
         pass(order, (const struct arrival *const[]){a, b}, 2);
         return;
@@ -184,14 +185,19 @@ void order_accept_pair(struct order *order, const struct arrival *a, const struc
 
 bool order_accept(struct order *order, const struct arrival *arrival)
 {
-    if (!arrival->keyed &&
+    struct line *line = line_get(order, arrival->at.line);
+    bool next = line && arrival->at.number == line->delivered + 1 && !line->pending;
+    if (next && plain_pass(order, arrival)) {
+        drain(order);
+        return true;
+    }
+    if (next && !arrival->keyed &&
         (arrival->relation == RELATION_NONE || arrival->relation == RELATION_SEND ||
          arrival->relation == RELATION_RECEIVE || arrival->relation == RELATION_ORDER) &&
         may_pass(order, arrival)) {
         pass(order, &arrival, 1);
         return true;
     }
-    struct line *line = line_get(order, arrival->at.line);
     if (!line || arrival->at.number == 0 || arrival->at.number <= line->delivered ||
         (arrival->at.number <= line->highest && pending_is(order, arrival->at))) {
         order->figures.duplicates++;

@@ -83,7 +83,7 @@ static uint64_t collect(struct order *order, uint32_t number_of_line, uint32_t t
                               .relation = RELATION_ORDER,
                               .edge_count = (uint32_t)found.count,
                               .doubt = gap ? UNSEEN_LOST : UNSEEN_NONE};
-        log_append(order, &event, found.positions);
+        log_append(order, &event, found.positions, NULL);
         free(found.positions);
     }
     const struct line *hidden = collector->hidden ? line_get(order, collector->hidden) : NULL;

@@ -20,22 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an arrival says of itself, as an event of the point that begins at `point`. */
-static struct event event_of(const struct arrival *a, uint64_t point)
-{
-    return (struct event){.number = a->at.number,
-                          .time_ns = a->time_ns,
-                          .point = point,
-                          .line = a->at.line,
-                          .thread = a->thread,
-                          .about = a->about,
-                          .site = a->site,
-                          .type = a->type,
-                          .relation = (uint8_t)a->relation,
-                          .sends = a->sends,
-                          .doubt = a->doubt};
-}
-
 struct incoming { /* edges of one event */
     uint64_t few[32], *items;
     uint32_t count, sends;
@@ -121,7 +105,7 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
         event.doubt = doubt ? doubt : lost ? UNSEEN_LOST : UNSEEN_NONE;
     presence_apply(order, &event);
     uint64_t position = order->count;
-    log_append(order, &event, in.items);
+    log_append(order, &event, in.items, NULL);
     for (uint32_t i = 0; i < in.sends; i++)
         log_receive(order, in.items[i], position, in.sends == 1);
     line = line_get(order, a->at.line);
@@ -195,17 +179,17 @@ void point_contradict(struct order *order, struct pending *pending, struct ref w
     const struct arrival *a = &pending->arrival;
     struct pending *partner =
         a->relation == RELATION_SYNC && !a->keyed ? pending_at(order, a->partners[0]) : NULL;
-    if (partner && !partner->lost && partner->arrival.relation == RELATION_SYNC &&
+    if (partner && !pending_lost(partner) && partner->arrival.relation == RELATION_SYNC &&
         !partner->arrival.keyed && ref_equal(partner->arrival.partners[0], a->at))
-        partner->condemned = true;
-    if (!pending->condemned)
+        partner->arrival.waits |= WAITS_CONDEMNED;
+    if (!(a->waits & WAITS_CONDEMNED))
         order_report(order, a->at, with, why);
     meetings_leave(order, pending);
     uint32_t line = a->at.line;
     struct event event = event_of(a, order->count);
     event.state = EVENT_CONTRADICTORY;
     presence_apply(order, &event);
-    log_append(order, &event, NULL);
+    log_append(order, &event, NULL, NULL);
     pending_forget(order, pending);
     line_waits_no_more(line_get(order, line));
     line_wake(order, line);

@@ -8,139 +8,188 @@
 #include "server/order/state.h"
 #include "wire/event.h"
 
-/* The line of an event that was not long ago: where its newest positions are kept. */
-static const uint64_t *recent(const struct line *line, uint64_t number)
+/* The compiler is not to take a function that only fetches for one that has no effect, and leave it out. */
+static inline void fetch(const void *at)
 {
-    uint32_t n = series_tail(&line->positions, 0);
-    uint64_t back = line->delivered - number;
-    return number <= line->delivered && back < n ? &line->positions.tail[n - 1 - back] : NULL;
+    __builtin_prefetch(at, 1);
+    __asm__ volatile("");
 }
 
 static void expect_line(const struct line *line)
 {
-    __builtin_prefetch(line, 1);
-    __builtin_prefetch(&line->positions, 1); /* its other half */
+    if (!line)
+        return;
+    fetch(line);
+    fetch(&line->positions); /* its other half */
 }
 
-/* Of the line of an event: where its position goes, and what of it waits. */
-static void expect_place(const struct line *line)
+/* Where the position of the next event of a line goes. */
+static void expect_end(const struct line *line)
 {
     if (line->positions.tail)
-        __builtin_prefetch(&line->positions.tail[series_tail(&line->positions, 0)], 1);
-    if (line->pending || line->waiter_count)
-        __builtin_prefetch(line->more, 1);
-    if (line->neighbour_count > NEIGHBOURS_NEAR)
-        __builtin_prefetch(line->neighbours.far);
+        fetch(&line->positions.tail[line->positions.count & (SERIES_NODE - 1)]);
 }
 
-static void expect_lines(const struct order *order, const struct arrival *a)
+/* The line of the send that an event receives, NULL if there is none. */
+static const struct line *sender_of(const struct order *order, const struct arrival *a)
 {
-    const struct line *line = line_place(order, a->at.line);
-    const struct line *from = a->partner_count ? line_place(order, a->partners[0].line) : NULL;
-    if (line)
-        expect_line(line);
-    if (from)
-        expect_line(from);
+    return a->relation == RELATION_RECEIVE && !a->keyed && a->partner_count == 1
+               ? line_place(order, a->partners[0].line)
+               : NULL;
 }
 
-/* Where the position of the send is kept that is received; NULL: nobody knows yet, or not here. */
-static const uint64_t *send_of(const struct order *order, const struct arrival *a)
+/* Where the position of the send is kept, if that was not long ago; NULL: nobody knows yet, or not here. */
+static const uint64_t *send_of(const struct line *from, const struct arrival *a)
 {
-    const struct line *from = a->relation == RELATION_RECEIVE && a->partner_count
-                                  ? line_place(order, a->partners[0].line)
-                                  : NULL;
-    return from && from->positions.tail ? recent(from, a->partners[0].number) : NULL;
+    uint64_t number = a->partners[0].number, back = from->delivered - number;
+    uint64_t n = from->positions.count & (SERIES_NODE - 1);
+    return number <= from->delivered && back < n && from->positions.tail
+               ? &from->positions.tail[n - 1 - back]
+               : NULL;
 }
 
-static void expect_positions(const struct order *order, const struct arrival *a)
+static void expect_send(const struct order *order, const struct arrival *a)
 {
-    const struct line *line = line_place(order, a->at.line);
-    const struct line *from = a->partner_count ? line_place(order, a->partners[0].line) : NULL;
-    const uint64_t *send = send_of(order, a);
-    if (line && line->more) /* else it is away */
-        expect_place(line);
+    const struct line *from = sender_of(order, a);
+    const uint64_t *send = from ? send_of(from, a) : NULL;
     if (send)
-        __builtin_prefetch(send);
-    else if (from && (from->pending || from->waiter_count)) /* it will be waited for */
-        __builtin_prefetch(from->more, 1);
+        fetch(send);
+    else if (from && from->more) /* it will be waited for */
+        fetch(from->more);
 }
 
-static void expect_rows(const struct order *order, const struct arrival *a)
+static void expect_row(const struct order *order, const struct arrival *a)
 {
-    const struct line *line = line_place(order, a->at.line);
-    const struct ring *ring = line && line->more ? &line->more->ring : NULL;
-    const uint64_t *send = send_of(order, a);
+    const struct line *from = sender_of(order, a);
+    const uint64_t *send = from ? send_of(from, a) : NULL;
+    if (from && !send && from->waiter_count)
+        fetch(from->more->waiters);
+    if (!send || *send >= order->count || *send / BLOCK_EVENTS < order->packed)
+        return;
+    const struct block *rows = order->blocks[*send / BLOCK_EVENTS].rows;
+    uint32_t i = *send % BLOCK_EVENTS; /* it is open: its rows lie by columns */
+    fetch(rows->bytes + block_column(FIELD_RECEIVE) + 8 * (size_t)i);
+    fetch(rows->bytes + block_column(FIELD_FLAGS) + 2 * (size_t)i);
+}
+
+/* ---- what comes in ---- */
+
+/* Behind others of its line that wait, it waits, too. */
+static bool will_wait(const struct line *line) { return line->pending || !line->more; }
+
+static void expect_ring(const struct line *line, const struct arrival *a)
+{
+    const struct ring *ring = line->more ? &line->more->ring : NULL;
     if (ring && ring->room)
-        __builtin_prefetch(&ring->items[a->at.number & (ring->room - 1)], 1);
-    if (send && *send < order->count && *send / BLOCK_EVENTS >= order->packed) {
-        const struct block *rows = order->blocks[*send / BLOCK_EVENTS].rows;
-        block_expect(rows, *send % BLOCK_EVENTS, FIELD_RECEIVE);
-        block_expect(rows, *send % BLOCK_EVENTS, FIELD_FLAGS);
-    }
+        fetch(&ring->items[a->at.number & (ring->room - 1)]);
 }
 
 void order_expect(const struct order *order, const struct arrival *a, enum expectation stage)
 {
-    if (stage == EXPECT_LINES)
-        expect_lines(order, a);
-    else if (stage == EXPECT_POSITIONS)
-        expect_positions(order, a);
-    else
-        expect_rows(order, a);
+    const struct line *line = line_place(order, a->at.line);
+    if (stage == EXPECT_LINES) {
+        expect_line(line);
+        expect_line(sender_of(order, a));
+    } else if (line && will_wait(line)) {
+        if (stage == EXPECT_POSITIONS)
+            fetch(line->more);
+        else
+            expect_ring(line, a);
+    } else if (line && stage == EXPECT_POSITIONS) {
+        expect_end(line);
+        expect_send(order, a);
+        if (line->waiter_count)
+            fetch(line->more);
+    } else if (line) {
+        expect_row(order, a);
+    }
 }
 
 /* ---- the heads of lines that are to be looked at ---- */
 
+#define STAGE_APART 3u /* lines between two stages */
+#define STAGES 7u
+
 /* Who waits for the event is woken by it. */
-static void expect_waiter(const struct order *order, const struct line *line, unsigned stage)
+static const struct heap_item *waiter_of(const struct line *line)
 {
-    const struct heap_item *waiter = line->more->waiters;
-    const struct line *who = stage > 1 ? line_place(order, waiter->value) : NULL;
-    if (stage == 0)
-        __builtin_prefetch(waiter);
-    else if (stage == 2)
-        __builtin_prefetch(who, 1);
-    else if (stage == 3 && who->more)
-        __builtin_prefetch(who->more, 1);
+    return line->waiter_count ? line->more->waiters : NULL;
 }
 
-static void expect_piece(const struct order *order, const struct pending *piece, unsigned stage)
+/* The next piece of a line that is to be delivered, or the one behind it. */
+static const struct pending *piece_of(const struct line *line, unsigned ahead)
 {
-    if (stage == 0) {
-        for (size_t i = 0; i < sizeof *piece; i += 64)
-            __builtin_prefetch((const char *)piece + i, 1);
-        return;
-    }
-    if (stage == 1 && piece->next)
-        __builtin_prefetch(&piece->next->previous, 1);
-    if (stage == 1 && piece->previous)
-        __builtin_prefetch(&piece->previous->next, 1);
-    order_expect(order, &piece->arrival, (enum expectation)(stage - 1));
-}
-
-/* Everything that is done with the head of a line: the line, what of it waits, the place of the head, the head,
- * those before and after it among all that wait, and what it follows. */
-void pending_expect(const struct order *order, uint32_t number, unsigned stage)
-{
-    const struct line *line = line_place(order, number);
-    if (stage == 0) {
-        __builtin_prefetch(line, 1);
-        __builtin_prefetch(&line->positions, 1);
-        return;
-    }
-    if (!line->pending)
-        return;
-    if (stage == 1) {
-        __builtin_prefetch(line->more, 1);
-        return;
-    }
-    if (stage >= 3 && line->waiter_count)
-        expect_waiter(order, line, stage - 3);
     const struct ring *ring = &line->more->ring;
-    struct pending *const *at =
-        ring->room ? &ring->items[(line->delivered + 1) & (ring->room - 1)] : NULL;
-    if (stage == 2)
-        __builtin_prefetch(at, 1);
-    else if (at && *at)
-        expect_piece(order, *at, stage - 3);
+    return ring->room ? ring->items[(line->delivered + 1 + ahead) & (ring->room - 1)] : NULL;
+}
+
+static void expect_pieces(const struct line *line)
+{
+    for (unsigned ahead = 0; ahead < 2; ahead++) {
+        const struct pending *piece = piece_of(line, ahead);
+        if (!piece)
+            return;
+        fetch(piece);
+        fetch(&piece->one);
+    }
+}
+
+void pending_expect_behind(const struct line *line)
+{
+    const struct pending *piece = piece_of(line, 1);
+    if (piece)
+        fetch(piece);
+}
+
+static void expect_waiter(const struct order *order, const struct line *line, bool more)
+{
+    const struct heap_item *waiter = waiter_of(line);
+    const struct line *who = waiter ? line_place(order, waiter->value) : NULL;
+    if (!more)
+        expect_line(who);
+    else if (who && who->more)
+        fetch(who->more);
+}
+
+static void expect_head(const struct order *order, const struct line *line, unsigned stage)
+{
+    const struct pending *piece = stage >= 3 ? piece_of(line, 0) : NULL;
+    if (stage == 0) {
+        fetch(line->more);
+        expect_end(line);
+    } else if (stage == 1) {
+        fetch(waiter_of(line));
+        if (line->more->ring.room)
+            expect_ring(line, &(struct arrival){.at.number = line->delivered + 1});
+    } else if (stage == 2) {
+        expect_pieces(line);
+        expect_waiter(order, line, false);
+    } else if (stage == 3) {
+        if (piece)
+            expect_line(sender_of(order, &piece->arrival));
+        expect_waiter(order, line, true);
+    } else if (piece && stage == 4) {
+        expect_send(order, &piece->arrival);
+    } else if (piece) {
+        expect_row(order, &piece->arrival);
+    }
+}
+
+/* Everything that is done with the head of a line: the line, what of it waits, the place of the head, the head, and
+ * what it follows. */
+void pending_expect(const struct order *order)
+{
+    const struct queue *work = &order->work;
+    size_t far = STAGE_APART * STAGES;
+    if (far < work->count)
+        expect_line(line_place(order, work->items[(work->begin + far) & (work->room - 1)]));
+    for (unsigned stage = 0; stage < STAGES - 1; stage++) {
+        far -= STAGE_APART;
+        if (far >= work->count)
+            continue;
+        uint32_t number = work->items[(work->begin + far) & (work->room - 1)];
+        const struct line *line = line_place(order, number);
+        if (line->pending)
+            expect_head(order, line, stage);
+    }
 }

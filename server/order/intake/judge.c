@@ -80,12 +80,12 @@ static enum verdict join_partner(struct order *order, struct point *point, struc
             return READY_ALONE;
         return wait_or_contradict(order, point, partner, "closes a cycle");
     }
-    if (!other->lost && (other->arrival.relation != RELATION_SYNC || other->arrival.keyed ||
-                         !ref_equal(other->arrival.partners[0], head->arrival.at))) {
+    if (!pending_lost(other) && (other->arrival.relation != RELATION_SYNC || other->arrival.keyed ||
+                                 !ref_equal(other->arrival.partners[0], head->arrival.at))) {
         point_contradict(order, head, partner, refusal(order, partner, head->arrival.at));
         return DONE;
     }
-    if (other->lost || line->delivered + 1 != partner.number)
+    if (pending_lost(other) || line->delivered + 1 != partner.number)
         return wait_or_contradict(order, point, partner, "closes a cycle");
     point_add(point, other);
     return READY;
@@ -259,7 +259,7 @@ enum verdict point_judge(struct order *order, struct point *point)
         point_contradict(order, head, (struct ref){0, 0}, "comes after the end of its line");
         return DONE;
     }
-    if (head->condemned) {
+    if (a->waits & WAITS_CONDEMNED) {
         point_contradict(order, head, (struct ref){0, 0}, "");
         return DONE;
     }

@@ -4,6 +4,7 @@
 
 #include "memory/map.h"
 #include "memory/memory.h"
+#include "server/order/intake/piece.h"
 #include "server/order/log/lines.h"
 #include "server/order/order.h"
 #include "server/order/state.h"
@@ -13,48 +14,8 @@
 #include <string.h>
 
 #define RING_MAX 65536u /* numbers ahead of a line's head that its ring can hold */
-#define POOL_PIECES 128u
 #define SPILL_EVENTS 256u /* in one part */
 #define SPILL_NEAR 64u /* so close to the head nothing is spilled */
-
-/* ---- pieces of memory ---- */
-
-struct pool {
-    struct pool *next;
-    struct pending pieces[POOL_PIECES];
-};
-
-#define FETCHED_AHEAD 4u /* so soon it is wanted */
-
-static void piece_unused(struct order *order, struct pending *piece)
-{
-    struct unused *unused = &order->unused;
-    unused->items = grow(unused->items, &unused->room, unused->count + 1, sizeof *unused->items);
-    unused->items[unused->count++] = piece;
-}
-
-static struct pending *piece_new(struct order *order)
-{
-    struct unused *unused = &order->unused;
-    if (!unused->count) {
-        struct pool *pool = memory_aligned(_Alignof(struct pool), sizeof *pool);
-        pool->next = order->pools;
-        order->pools = pool;
-        for (size_t i = 0; i < POOL_PIECES; i++)
-            piece_unused(order, &pool->pieces[i]);
-    }
-    unused->count--;
-    for (size_t i = 0; unused->count > FETCHED_AHEAD && i < sizeof(struct pending); i += 64)
-        __builtin_prefetch((const char *)unused->items[unused->count - FETCHED_AHEAD] + i, 1);
-    return unused->items[unused->count];
-}
-
-static void piece_free(struct order *order, struct pending *piece)
-{
-    if (piece->arrival.partners != &piece->one)
-        free((void *)(uintptr_t)piece->arrival.partners);
-    piece_unused(order, piece);
-}
 
 /* ---- a line's ring ---- */
 
@@ -69,6 +30,13 @@ static void ring_widen(struct line *line, uint64_t offset)
     for (uint64_t n = line->delivered + 1; n != line->delivered + 1 + old.room; n++)
         line->more->ring.items[n & (room - 1)] = old.items[n & (old.room - 1)];
     free(old.items);
+}
+
+/* Where a number has its place, if it is in the ring; NULL: there is no ring. */
+static struct pending **ring_place(const struct line *line, uint64_t number)
+{
+    const struct ring *ring = &line->more->ring;
+    return ring->room ? &ring->items[number & (ring->room - 1)] : NULL;
 }
 
 /* ---- far ahead: a heap of numbers says which is the least ---- */
@@ -116,28 +84,6 @@ static void place_piece(struct order *order, struct line *line, struct pending *
     }
     line->pending++;
     order->in_memory++;
-    piece->next = NULL;
-    piece->previous = order->newest;
-    if (order->newest)
-        order->newest->next = piece;
-    else
-        order->oldest = piece;
-    order->newest = piece;
-}
-
-static void unlink_piece(struct order *order, struct pending *piece)
-{
-    for (struct pending_walk *walk = order->walks; walk; walk = walk->others)
-        if (walk->at == piece)
-            walk->at = piece->next;
-    if (piece->previous)
-        piece->previous->next = piece->next;
-    else
-        order->oldest = piece->next;
-    if (piece->next)
-        piece->next->previous = piece->previous;
-    else
-        order->newest = piece->previous;
 }
 
 static struct pending *in_memory(const struct order *order, const struct line *line, struct ref at)
@@ -189,7 +135,10 @@ static void batch_more(struct order *order, uint32_t batch)
 
 static void batch_less(struct order *order, uint32_t batch, uint64_t count)
 {
-    size_t i = batch_place(order, batch);
+    size_t last = order->batch_count - 1;
+    size_t i = order->batch_count && order->batches[last].batch == batch
+                   ? last
+                   : batch_place(order, batch);
     if (i < order->batch_count && order->batches[i].batch == batch)
         order->batches[i].count -=
             order->batches[i].count < count ? order->batches[i].count : count;
@@ -214,7 +163,7 @@ static bool may_spill(const struct order *order, const struct line *line, const 
         return false;
     if (line->more->spill)
         return a->at.number == line->more->spill->end;
-    return order->in_memory > order->pending_limit && a->at.number > line->delivered + SPILL_NEAR;
+    return pieces_are_many(order) && a->at.number > line->delivered + SPILL_NEAR;
 }
 
 static void spill(struct order *order, struct line *line, const struct arrival *a)
@@ -246,6 +195,28 @@ static void spill_free(struct spill *s)
     free(s);
 }
 
+static void note_moved(struct order *order, const struct pending *from, struct pending *to)
+{
+    struct ref at = to->arrival.at;
+    struct pending **in_ring = ring_place(line_get(order, at.line), at.number);
+    if (in_ring && *in_ring == from)
+        *in_ring = to;
+    else
+        map_put(&order->far, at.line, at.number, to);
+}
+
+/* What is asked of it often. */
+static void note(struct pending *piece, uint64_t lost)
+{
+    struct arrival *a = &piece->arrival;
+    a->partners = &piece->one;
+    a->waits = a->after[0].line || a->after[1].line ? WAITS_AFTER : 0;
+    if (lost) {
+        a->waits = WAITS_LOST;
+        a->key[0] = lost;
+    }
+}
+
 /* Brings the oldest of them back into memory. */
 static void unspill(struct order *order, struct line *line, uint32_t number)
 {
@@ -274,9 +245,9 @@ static void unspill(struct order *order, struct line *line, uint32_t number)
         count = 0;
     }
     for (size_t i = 0; i < count; i++) {
-        struct pending *piece = piece_new(order);
+        struct pending *piece = piece_new(order, note_moved);
         *piece = (struct pending){.arrival = from[i].arrival, .one = from[i].partner};
-        piece->arrival.partners = &piece->one;
+        note(piece, 0);
         place_piece(order, line, piece);
     }
     free(part);
@@ -297,8 +268,9 @@ void pending_put(struct order *order, const struct arrival *a, uint64_t lost)
         spill(order, line, a);
         return;
     }
-    struct pending *piece = piece_new(order);
-    *piece = (struct pending){.arrival = *a, .lost = lost};
+    struct pending *piece = piece_new(order, note_moved);
+    piece->arrival = *a;
+    note(piece, lost);
     struct ref *partners = &piece->one;
     if (a->partner_count > 1)
         partners = memory_bytes(a->partner_count * sizeof *partners);
@@ -337,9 +309,7 @@ void pending_forget(struct order *order, struct pending *piece)
 {
     struct ref at = piece->arrival.at;
     struct line *line = line_get(order, at.line);
-    struct pending **in_ring =
-        line->more->ring.room ? &line->more->ring.items[at.number & (line->more->ring.room - 1)]
-                              : NULL;
+    struct pending **in_ring = ring_place(line, at.number);
     if (in_ring && *in_ring == piece) {
         *in_ring = NULL;
         line->more->ring.count--;
@@ -351,7 +321,6 @@ void pending_forget(struct order *order, struct pending *piece)
     line->pending--;
     order->in_memory--;
     order->figures.pending--;
-    unlink_piece(order, piece);
     piece_free(order, piece);
 }
 
@@ -383,7 +352,7 @@ uint32_t pending_batch(const struct order *order)
 
 void pending_walk_begin(struct order *order, struct pending_walk *walk)
 {
-    *walk = (struct pending_walk){order, order->oldest, order->walks};
+    *walk = (struct pending_walk){order, piece_first(order), order->walks};
     order->walks = walk;
 }
 
@@ -399,26 +368,27 @@ void pending_walk_end(struct pending_walk *walk)
 
 bool pending_walk_next(struct pending_walk *walk, struct ref *at)
 {
-    for (; walk->at; walk->at = walk->at->next)
-        if (!walk->at->lost) {
-            *at = walk->at->arrival.at;
-            walk->at = walk->at->next;
+    while (walk->at) {
+        const struct pending *piece = walk->at;
+        walk->at = piece_next(piece);
+        *at = piece->arrival.at;
+        if (!pending_lost(piece))
             return true;
-        }
+    }
     return false;
 }
 
 const struct arrival *order_pending_at(const struct order *order, struct ref at)
 {
     const struct pending *piece = pending_at(order, at);
-    return piece && !piece->lost ? &piece->arrival : NULL;
+    return piece && !pending_lost(piece) ? &piece->arrival : NULL;
 }
 
 void order_pending(const struct order *order, uint64_t most,
                    void (*visit)(void *context, const struct arrival *), void *context)
 {
-    for (const struct pending *piece = order->oldest; piece && most; piece = piece->next)
-        if (!piece->lost) {
+    for (const struct pending *piece = piece_first(order); piece && most; piece = piece_next(piece))
+        if (!pending_lost(piece)) {
             visit(context, &piece->arrival);
             most--;
         }
@@ -426,9 +396,7 @@ void order_pending(const struct order *order, uint64_t most,
 
 void pending_free_all(struct order *order)
 {
-    for (const struct pending *piece = order->oldest; piece; piece = piece->next)
-        if (piece->arrival.partners != &piece->one)
-            free((void *)(uintptr_t)piece->arrival.partners);
+    pieces_free(order);
     for (size_t l = 0; l < order->line_count; l++) {
         if (line_is_away(order, l))
             continue;
@@ -436,11 +404,6 @@ void pending_free_all(struct order *order)
         spill_free(order->lines[l].more->spill);
         far_free(order->lines[l].more->far);
     }
-    for (struct pool *pool = order->pools, *next; pool; pool = next) {
-        next = pool->next;
-        free(pool);
-    }
-    free(order->unused.items);
     free(order->batches);
     map_free(&order->far);
 }

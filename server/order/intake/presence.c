@@ -118,6 +118,8 @@ void presence_apply(struct order *order, struct event *event)
 {
     struct line *line = line_get(order, event->line);
     uint8_t effect = effect_of(order, line->kind, event->type, event->relation == RELATION_SYNC);
+    if (!effect && !line->occupant_count)
+        return; /* nobody is there, nor comes */
     if (effect & EFFECT_HERE && event->state == EVENT_ORDERED) {
         line_touch(order, event->line);
         uint32_t thread = effect & EFFECT_OWN ? event->line : event->thread;

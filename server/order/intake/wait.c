@@ -76,10 +76,21 @@ bool point_has(const struct point *point, uint32_t line)
     return false;
 }
 
+/* Else it cannot close a cycle. */
+static bool has_waiters(const struct order *order, const struct point *point)
+{
+    bool has = false;
+    for (size_t i = 0; i < point->count; i++)
+        has |= line_get(order, point->members[i]->arrival.at.line)->waiter_count > 0;
+    return has;
+}
+
 /* Lets the point wait for `need`; false if that closes a cycle of waiting lines. */
 bool point_wait(struct order *order, const struct point *point, struct ref need)
 {
-    for (uint32_t line = need.line; line;) {
+    if (point_has(point, need.line))
+        return false;
+    for (uint32_t line = has_waiters(order, point) ? need.line : 0; line;) {
         if (point_has(point, line))
             return false;
         struct ref wait = line_get(order, line)->more->wait;

@@ -17,8 +17,10 @@ struct line_more line_nothing;
 
 struct line_more *line_more(struct line *line)
 {
-    if (line->more == &line_nothing)
-        line->more = memory_zeroed(1, sizeof *line->more);
+    if (line->more == &line_nothing) {
+        line->more = memory_aligned(_Alignof(struct line_more), sizeof *line->more);
+        *line->more = (struct line_more){0};
+    }
     return line->more;
 }
 

@@ -5,6 +5,7 @@
 #include "server/order/log/block.h"
 #include "server/order/log/lines.h"
 #include "server/order/log/pages.h"
+#include "server/order/log/sent.h"
 #include "server/order/log/series.h"
 #include "server/order/order.h"
 #include "server/order/state.h"
@@ -86,6 +87,7 @@ static void pack_block(struct order *order, uint64_t number)
 {
     struct kept_block *block = &order->blocks[number];
     size_t size;
+    sent_note(order, number);
     uint8_t *bytes = block_pack(block->rows, &size);
     block->place = order->shelf.put(order->shelf.context, bytes, size);
     free(bytes);
@@ -160,11 +162,13 @@ static void make_dense(struct order *order, uint32_t line)
 }
 
 /* From which lines order comes in here: by its edges, and by the other members of its point. */
-static void note_neighbours(struct order *order, const struct event *event, const uint64_t *edges)
+static void note_neighbours(struct order *order, const struct event *event, const uint64_t *edges,
+                            const uint32_t *lines)
 {
     struct line *line = line_get(order, event->line);
     for (uint32_t i = 0; i < event->edge_count && !line->dense; i++)
-        add_neighbour(order, line, block_line_of(log_get(order, edges[i], FIELD_LINE)));
+        add_neighbour(order, line,
+                      lines ? lines[i] : block_line_of(log_get(order, edges[i], FIELD_LINE)));
     if (event->point == order->count)
         return;
     if (order->count - event->point > 1) { /* a group: everybody is everybody's */
@@ -180,8 +184,9 @@ static void note_neighbours(struct order *order, const struct event *event, cons
 }
 
 #define TRIM_AT_ONCE 32u
+#define TRIM_EVENTS 256u /* so many apart */
 
-/* For every event one line is looked at, in turn: those at rest give back what they have no use for.  Some at once,
+/* Now and then some lines are looked at, in turn: those at rest give back what they have no use for.  Some at once,
  * so that the processor fetches them ahead. */
 static void trim_next(struct order *order)
 {
@@ -196,7 +201,8 @@ static void trim_next(struct order *order)
 
 static uint64_t most(uint16_t v) { return v > 255 ? 255 : v; }
 
-void log_append(struct order *order, const struct event *event, const uint64_t *edges)
+void log_append(struct order *order, const struct event *event, const uint64_t *edges,
+                const uint32_t *lines)
 {
     struct line *line = line_get(order, event->line);
     line_touch(order, event->line);
@@ -238,7 +244,7 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
         free(distances);
     }
     if (event->state == EVENT_ORDERED)
-        note_neighbours(order, event, edges);
+        note_neighbours(order, event, edges, lines);
     series_append(&line->positions, &order->nodes, position);
     line->last = position;
     line->delivered = event->number;
@@ -249,7 +255,7 @@ void log_append(struct order *order, const struct event *event, const uint64_t *
         order->doubt_reasons |= UNSEEN_BIT(event->doubt);
     }
     order->count++;
-    if (order->count % TRIM_AT_ONCE == 0)
+    if (order->count % TRIM_EVENTS == 0)
         trim_next(order);
     if (event->line & HIDDEN_LINE)
         order->figures.hidden_events++;

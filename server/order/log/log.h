@@ -2,6 +2,8 @@
 #ifndef SERVER_ORDER_LOG_LOG_H
 #define SERVER_ORDER_LOG_LOG_H
 
+#include "server/order/log/lines.h"
+#include "server/order/order.h"
 #include "server/order/state.h"
 
 const struct block *log_load(const struct order *order, uint64_t block);
@@ -25,14 +27,33 @@ static inline unsigned log_relation(const struct order *order, uint64_t position
     return log_get(order, position, FIELD_FLAGS) & FIELD_RELATION;
 }
 
-static inline bool log_sends(const struct order *order, uint64_t position)
+static inline bool flags_send(uint64_t flags)
 {
-    uint64_t flags = log_get(order, position, FIELD_FLAGS);
     return flags & FIELD_SENDS || (flags & FIELD_RELATION) == RELATION_SEND;
 }
 
-/* Appends; edges are positions, the sends that it receives first. */
-void log_append(struct order *order, const struct event *event, const uint64_t *edges);
+static inline bool log_sends(const struct order *order, uint64_t position)
+{
+    return flags_send(log_get(order, position, FIELD_FLAGS));
+}
+
+/* As order_position; most events that are asked for were not long ago, and the numbers of their line are ordinals. */
+static inline uint64_t log_position(const struct order *order, struct ref at)
+{
+    const struct line *line = line_get(order, at.line);
+    if (!line || line->has_gaps || order->first || at.number - 1 >= line->positions.count)
+        return order_position(order, at);
+    if (at.number == line->positions.count)
+        return line->last;
+    uint64_t i = at.number - 1;
+    return i >> SERIES_BITS == line->positions.count >> SERIES_BITS
+               ? line->positions.tail[i & (SERIES_NODE - 1)]
+               : order_position(order, at);
+}
+
+/* Appends; edges are positions, the sends that it receives first.  Their lines are looked up if they are not given. */
+void log_append(struct order *order, const struct event *event, const uint64_t *edges,
+                const uint32_t *lines);
 void log_set(struct order *order, uint64_t position, enum block_field field, uint64_t value);
 void log_gap(struct order *order, uint32_t line, uint64_t count);
 /* The same, where nobody told it: nothing that could be these numbers is left. */

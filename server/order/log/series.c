@@ -194,7 +194,7 @@ void series_release(struct series *series)
     series->upper = NULL;
 }
 
-void series_append(struct series *series, struct nodes *nodes, uint64_t value)
+void series_append_slowly(struct series *series, struct nodes *nodes, uint64_t value)
 {
     uint32_t n = series_tail(series, 0);
     tail_add(series, 0, n, value);

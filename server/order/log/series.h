@@ -41,7 +41,18 @@ struct nodes {
 void nodes_free(struct nodes *nodes);
 void nodes_drop(struct nodes *nodes); /* empties the cache */
 
-void series_append(struct series *series, struct nodes *nodes, uint64_t value);
+void series_append_slowly(struct series *series, struct nodes *nodes, uint64_t value);
+static inline void series_append(struct series *series, struct nodes *nodes, uint64_t value)
+{
+    uint32_t n = series->count & (SERIES_NODE - 1);
+    if (!series->tail || (n & (n - 1)) == 0 ||
+        n == SERIES_NODE - 1) { /* room may be missing, or the node is full */
+        series_append_slowly(series, nodes, value);
+        return;
+    }
+    series->tail[n] = value;
+    series->count++;
+}
 uint64_t series_get(const struct series *series, struct nodes *nodes, uint64_t i); /* i < count */
 /* Index of the first number >= value, from index `low` on; count if there is none. */
 uint64_t series_find(const struct series *series, struct nodes *nodes, uint64_t low,

@@ -1,0 +1,21 @@
+/* Where what waits is kept: in pools, one behind the other, so that what came first lies first.  Nothing beside a pool
+ * is touched when a piece of it goes: with many that wait, hardly any of them is in the processor's caches.
+ *
+ * Pools of which little is left are put together, but only when a piece is made: until then pieces stay where they
+ * are. */
+#ifndef SERVER_ORDER_INTAKE_PIECE_H
+#define SERVER_ORDER_INTAKE_PIECE_H
+
+#include "server/order/state.h"
+
+/* Tells that a piece lies elsewhere now. */
+typedef void piece_moved(struct order *order, const struct pending *from, struct pending *to);
+/* Its members are not set; `at` is to be set at once. */
+struct pending *piece_new(struct order *order, piece_moved *moved);
+void piece_free(struct order *order, struct pending *piece); /* and its partners */
+struct pending *piece_first(const struct order *order); /* the oldest one, NULL: none */
+struct pending *piece_next(const struct pending *piece); /* the next younger one, or NULL */
+bool pieces_are_many(const struct order *order); /* more than are to be in memory */
+void pieces_free(struct order *order);
+
+#endif
