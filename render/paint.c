@@ -507,22 +507,31 @@ static void paint_row_names(const struct painter *p)
             paint_row_name(p, i, p->scene->names_pt - SCENE_NAME_PT * 2, p->scene->rows[i].y_pt);
 }
 
+/* An arrow of the legend, as they lie in the picture: across the rows, or from one to another. */
+static void paint_key_arrow(const struct painter *p, const struct scene_key *k)
+{
+    bool across = k->arrow == ARROW_SYNC || k->arrow == ARROW_GROUP || k->arrow == ARROW_STUB;
+    bool head = k->arrow != ARROW_GROUP && k->arrow != ARROW_CROSSING;
+    double along = p->scene->vertical ? 5 : 9, aside = p->scene->vertical ? 9 : 5;
+    double dx = across ? 0 : along, dy = across ? aside : aside * 0.6;
+    struct painter all = *p; /* wherever the legend is */
+    all.from = -1e9;
+    all.to = 1e9;
+    paint_link(&all, &(struct scene_link){.kind = k->arrow,
+                                          .x0_pt = k->x_pt - dx,
+                                          .y0_pt = k->y_pt - dy,
+                                          .x1_pt = k->x_pt + dx * (head ? 1.4 : 1),
+                                          .y1_pt = k->y_pt + dy * (head ? 1.6 : 1),
+                                          .head = head,
+                                          .colour = k->colour});
+}
+
 /* A line or an arrow of the legend, as long as there is room. */
 static void paint_key_line(const struct painter *p, const struct scene_key *k)
 {
     double dx = p->scene->vertical ? 0 : 9, dy = p->scene->vertical ? 9 : 0;
     if (k->symbol == KEY_ARROW) {
-        bool head = k->arrow != ARROW_GROUP && k->arrow != ARROW_CROSSING;
-        struct painter all = *p; /* wherever the legend is */
-        all.from = -1e9;
-        all.to = 1e9;
-        paint_link(&all, &(struct scene_link){.kind = k->arrow,
-                                              .x0_pt = k->x_pt - dx,
-                                              .y0_pt = k->y_pt - dy,
-                                              .x1_pt = k->x_pt + dx * (head ? 1.4 : 1),
-                                              .y1_pt = k->y_pt + dy * (head ? 1.4 : 1),
-                                              .head = head,
-                                              .colour = k->colour});
+        paint_key_arrow(p, k);
         return;
     }
     set_colour(p, line_colour(k->style, k->colour));

@@ -8,6 +8,8 @@
  *   state FILE             appends what is selected, counted, related, found
  *   spots FILE             where in the window marks, names, their arrows and the map are
  *   image FILE             writes the picture as PNG
+ *   strips FILE            appends what the strips say from far away
+ *   enter SHARE            goes in there: to the marks at this share of the width
  *   view FILE              saves the view
  *   save FILE seen|whole   saves the diagram
  *   trace FILE             saves the trace
@@ -30,7 +32,9 @@
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/inquiry.h"
 #include "clients/view/picture/arrange.h"
+#include "clients/view/picture/strips.h"
 #include "clients/view/picture/canvas.h"
+#include "clients/view/picture/far.h"
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/select.h"
 #include "clients/view/picture/slide.h"
@@ -256,6 +260,15 @@ static void write_image(struct view *view, const char *file)
     cairo_surface_destroy(surface);
 }
 
+static void write_strips(struct view *view, const char *file)
+{
+    FILE *f = view->camera.place.far ? fopen(file, "ae") : NULL;
+    if (!f)
+        return;
+    strips_print(view, f);
+    fclose(f);
+}
+
 /* ---- doing ---- */
 
 /* A whole number; 0 if it is none, or too large. */
@@ -308,6 +321,11 @@ static bool perform(struct script *s, char **w)
         write_spots(view, a);
     else if (strcmp(w[0], "image") == 0)
         write_image(view, a);
+    else if (strcmp(w[0], "strips") == 0)
+        write_strips(view, a);
+    else if (strcmp(w[0], "enter") == 0)
+        far_go_in(view,
+                  camera_names_px(&view->camera) + g_ascii_strtod(a, NULL) * far_width_px(view));
     else if (strcmp(w[0], "view") == 0)
         views_write(view, a, false);
     else if (strcmp(w[0], "trace") == 0)

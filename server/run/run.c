@@ -5,6 +5,7 @@
 #include "config/read.h"
 #include "memory/memory.h"
 #include "server/loop/log.h"
+#include "server/run/astray.h"
 #include "server/run/clocks.h"
 #include "server/run/unseen.h"
 
@@ -253,6 +254,9 @@ void run_free(struct run *run)
         run->keeper->free(run);
     unseen_free(run);
     clocks_free(run->clocks);
+    astray_free(run->astray);
+    if (run->course)
+        run->course_free(run->course);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);

@@ -96,6 +96,9 @@ struct run {
     int counters; /* wire/counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
     struct clocks *clocks; /* of clocks.c alone; a cache */
+    struct astray *astray; /* of astray.c alone; likewise */
+    struct course *course; /* of course.c alone; likewise */
+    void (*course_free)(struct course *course);
     const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
     struct saving *saving; /* the keeper's own */
     struct taking *

@@ -8,6 +8,7 @@
 #include "wire/found.h"
 #include "wire/limits.h"
 #include "wire/placed.h"
+#include "wire/strip.h"
 
 #include <stdlib.h>
 
@@ -56,6 +57,8 @@ static void draw(const struct viewer *viewer, const struct shown_window *window)
 {
     unsigned how = viewer->how;
     struct scene_options options = {.title = "fuzz",
+                                    .order_arrows = true,
+                                    .stands = true,
                                     .legend = how & LEGEND,
                                     .vertical = how & VERTICAL,
                                     .column_ns = how & BY_TIME ? 1000 : 0,
@@ -121,11 +124,16 @@ static void take_event(struct viewer *viewer, struct in *in)
 static void take_other(const struct answer *answer)
 {
     struct shown_density density;
+    struct shown_strip strip;
     struct shown_found found;
     struct shown_stat stat;
     struct shown_count count;
     struct shown_span span;
     switch (answer->part) {
+    case PART_STRIP:
+        get_strip(answer->in, &strip);
+        shown_strip_free(&strip);
+        break;
     case PART_DENSITY:
         get_density(answer->in, &density);
         shown_density_free(&density);
