@@ -166,22 +166,9 @@ static void write_ref(FILE *f, const char *name, struct ref at)
     fprintf(f, " %s %s", name, at.line ? s : "none");
 }
 
-static void write_state(struct view *view, const char *file)
+/* Who waits, what lies between two, how long the selected one's thread had waited. */
+static void write_more(struct view *view, FILE *f)
 {
-    FILE *f = fopen(file, "ae");
-    if (!f)
-        return;
-    write_ref(f, "selected", view->camera.place.selected);
-    write_ref(f, "second", view->camera.place.second);
-    fprintf(
-        f,
-        " before %llu after %llu concurrent %llu same %llu related %d hits %llu unknown %llu chain",
-        (unsigned long long)view->ties.count.before, (unsigned long long)view->ties.count.after,
-        (unsigned long long)view->ties.count.concurrent, (unsigned long long)view->ties.count.same,
-        view->ties.related, (unsigned long long)view->finder.count,
-        (unsigned long long)view->ties.count.unknown);
-    for (uint32_t i = 0; i < view->ties.chain_count; i++)
-        write_ref(f, "", view->ties.chain[i]);
     static const char *const worst[] = {"nobody", "some", "perhaps", "hang", "deadlock"};
     unsigned waiting;
     fprintf(f, " worst %s", worst[waiting_worst(view, &waiting)]);
@@ -190,13 +177,32 @@ static void write_state(struct view *view, const char *file)
             (unsigned long long)view->ties.span.events, (long long)view->ties.span.ns);
     const struct shown_event *e = stage_event(&view->stage, view->camera.place.selected);
     fprintf(f, " waited %lld", e ? (long long)e->waited_ns : -1LL);
+}
+
+static void write_state(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "ae");
+    if (!f)
+        return;
+    write_ref(f, "selected", view->camera.place.selected);
+    write_ref(f, "second", view->camera.place.second);
+    fprintf(f,
+            " before %llu after %llu concurrent %llu same %llu related %d hits %llu unknown %llu",
+            (unsigned long long)view->ties.count.before, (unsigned long long)view->ties.count.after,
+            (unsigned long long)view->ties.count.concurrent,
+            (unsigned long long)view->ties.count.same, view->ties.related,
+            (unsigned long long)view->finder.count, (unsigned long long)view->ties.count.unknown);
+    write_more(view, f);
+    fprintf(f, " chain");
+    for (uint32_t i = 0; i < view->ties.chain_count; i++)
+        write_ref(f, "", view->ties.chain[i]);
     fprintf(f, " colours");
     for (uint32_t i = 0;
          view->stage.scene && view->stage.coloured && i < view->stage.scene->mark_count; i++) {
-        const struct shown_event *shown = view->stage.scene->marks[i].event;
+        const struct shown_event *e = view->stage.scene->marks[i].event;
         char s[48];
-        ref_print(s, sizeof s, shown->at);
-        fprintf(f, " %s=%u", s, shown->stands);
+        ref_print(s, sizeof s, e->at);
+        fprintf(f, " %s=%u", s, e->stands);
     }
     fprintf(f, "\n");
     fclose(f);
