@@ -369,6 +369,27 @@ static void paint_chain(const struct painter *p, const struct paint_selection *s
     }
 }
 
+/* Who waits is ringed, and tied to the event by which what it waits for was taken. */
+static void paint_stuck(struct painter *p, const struct paint_selection *s)
+{
+    static const double dashes[] = {5, 3};
+    for (size_t i = 0; i + 1 < s->stuck_count; i += 2) {
+        const struct scene_mark *waits = mark_at(p->scene, s->stuck[i]);
+        const struct scene_mark *held = mark_at(p->scene, s->stuck[i + 1]);
+        if (waits)
+            ring(p, waits, HALF + 2, red);
+        if (!waits || !held)
+            continue;
+        cairo_move_to(p->cr, waits->x_pt, waits->y_pt);
+        cairo_line_to(p->cr, held->x_pt, held->y_pt);
+        set_colour(p, red);
+        cairo_set_line_width(p->cr, 1.4);
+        cairo_set_dash(p->cr, dashes, 2, 0);
+        cairo_stroke(p->cr);
+        cairo_set_dash(p->cr, NULL, 0, 0);
+    }
+}
+
 /* ---- columns ---- */
 
 static void paint_texts(const struct painter *p)
@@ -460,6 +481,8 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
         paint_gap(p, &s->gaps[i]);
     if (selection)
         paint_chain(p, selection);
+    if (selection)
+        paint_stuck(p, selection);
     for (uint32_t i = 0; i < s->mark_count; i++) {
         const struct scene_mark *m = &s->marks[i];
         if (row_seen(p, m->row) && m->x_pt >= p->from - 10 && m->x_pt <= p->to + 10 &&

@@ -6,6 +6,7 @@
 #include "render/links.h"
 #include "render/measure.h"
 #include "render/segments.h"
+#include "render/timed.h"
 #include "wire/placed.h"
 
 #include <stdlib.h>
@@ -305,6 +306,7 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
     uint32_t count = 0;
     int32_t last = b->base - 1;
     int32_t *row_last = memory_bytes((w->row_count + 1) * sizeof *row_last);
+    uint32_t *row_mark = memory_zeroed(w->row_count + 1, sizeof *row_mark); /* 1 + the last one */
     *marks = memory_bytes(((size_t)w->event_count + w->pending_count + 1) * sizeof **marks);
     for (uint32_t i = 0; i < w->row_count; i++)
         row_last[i] = b->base - 1;
@@ -320,7 +322,11 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
     for (uint32_t i = 0; i < count; i++) { /* with it its row ends */
         struct placed_mark *m = &(*marks)[i];
         m->is_last = !w->more_right && (int32_t)m->column + b->base == row_last[m->row];
+        row_mark[m->row] = i + 1;
     }
+    for (uint32_t i = 0; b->options->column_ns && i < count; i++) /* several may share its column */
+        (*marks)[i].is_last &= row_mark[(*marks)[i].row] == i + 1;
+    free(row_mark);
     for (uint32_t i = 0; i < w->pending_count; i++) {
         int32_t row = build_row(b, w->pending[i].at.line);
         if (row < 0)
@@ -333,6 +339,16 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
     free(row_last);
     *columns = (uint32_t)(last - b->base + 1);
     return count;
+}
+
+/* What each column needs; the caller frees it. */
+static struct extent *plain_columns(struct placed_mark *marks, uint32_t count, uint32_t columns)
+{
+    struct extent *extents = memory_bytes((columns + 1) * sizeof *extents);
+    for (uint32_t i = 0; i < columns; i++)
+        extents[i] = (struct extent){SCENE_COLUMN_PT / 2, SCENE_COLUMN_PT / 2, 1};
+    build_slots(marks, count, extents);
+    return extents;
 }
 
 static void build(struct builder *b)
@@ -356,14 +372,11 @@ static void build(struct builder *b)
     b->base = w->first <= w->last && w->event_count ? w->first : 0;
     struct placed_mark *marks;
     uint32_t columns, count = collect_marks(b, &marks, &columns);
-    struct extent *extents = memory_bytes((columns + 1) * sizeof *extents);
-    for (uint32_t i = 0; i < columns; i++)
-        extents[i] = (struct extent){SCENE_COLUMN_PT / 2, SCENE_COLUMN_PT / 2, 1, true};
-    build_slots(marks, count, extents);
+    struct extent *extents = b->options->column_ns ? build_timed(b, marks, count, &columns)
+                                                   : plain_columns(marks, count, columns);
     for (uint32_t i = 0; i < count; i++) {
         struct extent *x = &extents[marks[i].column];
         const struct shown_event *e = marks[i].event;
-        x->empty = false;
         const struct target_event *look = book_look(b->book, e);
         bool last = look && look->waits && e->about && marks[i].is_last &&
                     (e->thread == e->at.line || !build_tells(b, e->thread));
@@ -407,6 +420,7 @@ struct scene *scene_build(const struct shown_window *window, const struct book *
     b.scene = memory_zeroed(1, sizeof *b.scene);
     build(&b);
     free(b.row_of);
+    free(b.cells);
     return b.scene;
 }
 

@@ -250,6 +250,26 @@ static void write_waits(const struct scene *scene, const struct book *book, FILE
     }
 }
 
+/* Placed by time: at each tick its time, behind a bar at the edge between two columns. */
+static void write_ruler(const struct scene *scene, size_t names, uint32_t from, uint32_t to,
+                        FILE *f)
+{
+    uint32_t at = from;
+    for (size_t i = 0; scene->tick_count && i < names; i++)
+        fputc(' ', f);
+    for (uint32_t i = 0; i < scene->tick_count; i++) {
+        const struct scene_tick *tick = &scene->ticks[i];
+        uint32_t column = columns_until(scene, tick->x_pt), x = x_of(scene, column, 0) - 1;
+        if (x < at || x + characters(tick->text) + 1 > to)
+            continue;
+        for (; at < x; at++)
+            fputc(' ', f);
+        fprintf(f, "|%s ", tick->text);
+        at += (uint32_t)characters(tick->text) + 2;
+    }
+    fputs(scene->tick_count ? "\n" : "", f);
+}
+
 /* What does not fit between the lines: texts, messages, losses. */
 static void write_notes(const struct scene *scene, const struct book *book, FILE *f)
 {
@@ -310,6 +330,7 @@ void text_write(const struct scene *scene, const struct book *book,
     for (uint32_t from = 0; from < canvas.width; from += step) {
         if (from)
             fputs("\n", f);
+        write_ruler(scene, names, from, from + step, f);
         write_block(&canvas, scene, names, from, from + step, options->ascii ? ascii : unicode, f);
     }
     fputc('\n', f);
