@@ -108,7 +108,7 @@ static const struct target_event **looks_of(const struct builder *b, uint32_t *c
     *count = 0;
     for (uint32_t i = 0; i < b->scene->mark_count; i++) {
         const struct scene_mark *m = &b->scene->marks[i];
-        const struct target_event *look = book_look(b->book, m->event);
+        const struct target_event *look = m->look;
         uint32_t k = 0;
         while (k < *count && looks[k] != look)
             k++;
@@ -150,7 +150,7 @@ static void add_odd_marks(const struct builder *b, struct legend *l)
         if (m->state == EVENT_PENDING || m->state == EVENT_CONTRADICTORY) {
             add_entry(l, key, "not in order",
                       m->state == EVENT_PENDING ? "pending" : "contradictory");
-        } else if (!book_look(b->book, m->event)) {
+        } else if (!m->look) {
             snprintf(unknown, sizeof unknown, "unknown: %s", book_type(b->book, m->event->type));
             add_entry(l, key, NULL, unknown);
         }

@@ -39,7 +39,8 @@ static void add_link(struct builder *b, enum scene_arrow kind, double x0, double
                      double y1, bool head, const struct scene_mark *mark)
 {
     struct scene_link link = {
-        kind, x0, y0, x1, y1, head, mark->state == EVENT_CONTRADICTORY, mark->colour, 0, 0};
+        kind,         x0, y0, x1,   y1,  head, mark->state == EVENT_CONTRADICTORY,
+        mark->colour, 0,  0,  NULL, NULL};
     PUSH(b->scene->links, b->scene->link_count, link);
 }
 
@@ -144,12 +145,14 @@ static void link_order(struct builder *b)
         int32_t from_row = build_row(b, from.line), to_row = build_row(b, to.line);
         const struct scene_mark *tail = from_row < 0 ? NULL : mark_of(b, from, from_row),
                                 *head = to_row < 0 ? NULL : mark_of(b, to, to_row);
-        const struct target_event *look = head ? book_look(b->book, head->event) : NULL;
+        const struct target_event *look = head ? head->look : NULL;
         if (!tail || !look || !look->order_dotted)
             continue;
         add_link(b, ARROW_ORDER, tail->x_pt, tail->y_pt, head->x_pt, head->y_pt, true, head);
-        if (from_row == to_row)
-            b->scene->links[b->scene->link_count - 1].bow_pt = BOW_PT;
+        struct scene_link *link = &b->scene->links[b->scene->link_count - 1];
+        link->from = tail;
+        link->to = head;
+        link->bow_pt = from_row == to_row ? BOW_PT : 0;
     }
 }
 

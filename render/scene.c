@@ -87,7 +87,8 @@ static void add_rows(struct builder *b)
                                 .y_pt = scene->top_pt + scene->row_pt * i + scene->line_pt,
                                 .own_label = cluster_label(b, &b->window->rows[i]),
                                 .label = book_label(b->book, line),
-                                .colour = kind ? kind->colour : grey};
+                                .colour = kind ? kind->colour : grey,
+                                .away = kind && kind->away && !b->window->rows[i].member_count};
         if (scene->vertical && !row.own_label)
             row.own_label = memory_copied_part(row.label, (size_t)name_bytes(row.label));
         if (scene->vertical) {
@@ -260,7 +261,8 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
                               .state = (enum event_state)e->state,
                               .fold = e->fold,
                               .waits = p->waits,
-                              .event = e};
+                              .event = e,
+                              .look = look};
     if (e->state == EVENT_CONTRADICTORY)
         mark.colour = red;
     if (mark.shape == SHAPE_NONE && e->state != EVENT_ORDERED) /* what is wrong is always seen */

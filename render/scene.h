@@ -41,6 +41,7 @@ struct scene_row {
     double y_pt; /* of the trace line */
     const char *label;
     struct target_colour colour;
+    bool away; /* of one thread, and shows where that is while it is on another line */
 };
 
 struct scene_column {
@@ -75,6 +76,7 @@ struct scene_mark {
     uint32_t fold;
     bool waits; /* its line ends with it, and its thread waits for what it is about */
     const struct shown_event *event; /* in the window */
+    const struct target_event *look; /* or NULL */
 };
 
 struct scene_link {
@@ -85,6 +87,7 @@ struct scene_link {
     struct target_colour colour;
     uint32_t line; /* of a STUB, a VIA: the line that is not drawn */
     double bow_pt; /* not 0: from a mark of a row to one of the same row, so far below it */
+    const struct scene_mark *from, *to; /* of an ORDER */
 };
 
 /* A box of text; y_pt is its top. */

@@ -46,17 +46,10 @@ static bool is_long(const struct builder *b, enum scene_style style, int64_t ns)
            ns >= b->options->threshold_ns;
 }
 
-/* Is it the row of one thread, which shows where that is? */
-static bool shows_away(const struct builder *b, uint32_t row)
-{
-    const struct target_kind *kind = book_kind(b->book, b->scene->rows[row].line);
-    return kind && kind->away && !b->window->rows[row].member_count;
-}
-
 bool build_tells(const struct builder *b, uint32_t thread)
 {
     int32_t row = build_row(b, thread);
-    return row >= 0 && b->scene->rows[row].line == thread && shows_away(b, (uint32_t)row);
+    return row >= 0 && b->scene->rows[row].line == thread && b->scene->rows[row].away;
 }
 
 /* ---- what is told of the left edge ---- */
@@ -100,7 +93,7 @@ static struct state state_at_left(const struct builder *b, uint32_t row)
     if (own && look && look->ends) {
         s.style = STYLE_NONE;
         s.ended = true;
-    } else if (stay && shows_away(b, row) && s.style == STYLE_NONE &&
+    } else if (stay && b->scene->rows[row].away && s.style == STYLE_NONE &&
                !(own && look && look->closes))
         go_away(&s, own ? 0 : stay->at.line, stay->about, own ? NULL : look, stay->time_ns);
     return s;
@@ -242,7 +235,7 @@ static void add_stub(struct builder *b, uint32_t row, double x)
 /* What goes on in the row after one of its own marks. */
 static void pass_own(struct builder *b, uint32_t row, struct state *s, const struct scene_mark *m)
 {
-    const struct target_event *look = book_look(b->book, m->event);
+    const struct target_event *look = m->look;
     uint32_t line = b->scene->rows[row].line;
     bool ends =
         look && look->ends && !b->window->rows[row].member_count; /* of a cluster, others go on */
@@ -251,7 +244,8 @@ static void pass_own(struct builder *b, uint32_t row, struct state *s, const str
         s->style = STYLE_NONE;
     if (ends)
         add_stub(b, row, m->x_pt);
-    else if (s->style == STYLE_NONE && !s->ended && shows_away(b, row) && !(look && look->closes)) {
+    else if (s->style == STYLE_NONE && !s->ended && b->scene->rows[row].away &&
+             !(look && look->closes)) {
         const struct shown_stay *stay = stay_of(b, line, m->event->at.number);
         go_away(s, m->event->partner_count ? m->event->partners[0].line : 0, 0, NULL, -1);
         if (stay)
@@ -268,7 +262,7 @@ static int64_t lasted(const struct state *s, const struct scene_mark *m)
 static void pass_elsewhere(struct builder *b, uint32_t row, struct state *s,
                            const struct scene_mark *m)
 {
-    const struct target_event *look = book_look(b->book, m->event);
+    const struct target_event *look = m->look;
     bool waits = look && look->waits;
     if (is_home(s->style) || s->style == STYLE_NONE || m->state == EVENT_PENDING)
         return;

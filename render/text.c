@@ -211,14 +211,6 @@ static void write_block(const struct canvas *canvas, const struct scene *scene, 
     }
 }
 
-static const struct scene_mark *mark_at(const struct scene *scene, double x, double y)
-{
-    for (uint32_t i = 0; i < scene->mark_count; i++)
-        if (scene->marks[i].x_pt == x && scene->marks[i].y_pt == y)
-            return &scene->marks[i];
-    return NULL;
-}
-
 static void write_end(const struct book *book, const struct scene_mark *m, FILE *f)
 {
     const struct target_event *look = book_look(book, m->event);
@@ -234,14 +226,11 @@ static void write_order(const struct scene *scene, const struct book *book, FILE
 {
     for (uint32_t i = 0; i < scene->link_count; i++) {
         const struct scene_link *l = &scene->links[i];
-        const struct scene_mark *from = l->kind == ARROW_ORDER ? mark_at(scene, l->x0_pt, l->y0_pt)
-                                                               : NULL,
-                                *to = from ? mark_at(scene, l->x1_pt, l->y1_pt) : NULL;
-        if (!to)
+        if (l->kind != ARROW_ORDER)
             continue;
-        write_end(book, from, f);
+        write_end(book, l->from, f);
         fputs(", before ", f);
-        write_end(book, to, f);
+        write_end(book, l->to, f);
         fputc('\n', f);
     }
 }

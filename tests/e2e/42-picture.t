@@ -155,7 +155,7 @@ until_true finished several.poet
 poet export several.poet -o several.pdf
 pdftotext -layout several.pdf several.words
 is "a note stands in the picture once" "$(grep -c 'several threads signalled meanwhile' several.words)" 1
-like "with its number beside each mark" "$(tr '\n' ' ' <several.words)" 'taker(#2 \?1.*taker|.*taker#2) \?1.*\?1 several threads'
+is "with its number beside each mark" "$(grep -o 'taker[#2]* ?1' several.words | sort | tr '\n' ' ')" "taker ?1 taker#2 ?1 "
 
 # ---- an old trace: drawn as the newer description says, checked as it was recorded ----
 mkdir old
