@@ -28,13 +28,24 @@ static int name_bytes(const char *label)
     return (int)(address ? (size_t)(address - label) : strlen(label));
 }
 
+/* Likewise without the number of a twin. */
+static int bare_bytes(const struct builder *b, uint32_t line)
+{
+    const struct book_line *l = book_line(b->book, line);
+    const char *label = book_label(b->book, line);
+    int n = name_bytes(label), end = n;
+    while (l && l->twin > 1 && end > 0 && label[--end] != '#') {
+    }
+    return l && l->twin > 1 && end > 0 ? end : n;
+}
+
 /* The cluster of the description that a line belongs to, by the name in its label. */
 static const struct target_cluster *cluster_of(const struct builder *b, uint32_t line)
 {
     const char *label = book_label(b->book, line), *colon = strchr(label, ':');
     const char *from = colon ? colon + 1 : label;
     char name[256];
-    snprintf(name, sizeof name, "%.*s", (int)(label + name_bytes(label) - from), from);
+    snprintf(name, sizeof name, "%.*s", (int)(label + bare_bytes(b, line) - from), from);
     return book_cluster(b->book, line, name);
 }
 
@@ -43,14 +54,15 @@ static const struct target_cluster *cluster_of(const struct builder *b, uint32_t
 static char *cluster_label(const struct builder *b, const struct shown_row *row)
 {
     const char *first = book_label(b->book, row->line);
-    int bytes = name_bytes(first);
+    int bytes = bare_bytes(b, row->line);
     bool same = true;
     char *label = NULL;
     const struct target_cluster *cluster = row->member_count ? cluster_of(b, row->line) : NULL;
     for (uint32_t i = 0; i < row->member_count; i++) {
         cluster = cluster && cluster_of(b, row->members[i]) == cluster ? cluster : NULL;
         const char *other = book_label(b->book, row->members[i]);
-        same &= name_bytes(other) == bytes && strncmp(first, other, (size_t)bytes) == 0;
+        same &=
+            bare_bytes(b, row->members[i]) == bytes && strncmp(first, other, (size_t)bytes) == 0;
     }
     if (cluster)
         bytes = (int)strlen(first = cluster->name), same = true;

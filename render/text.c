@@ -224,9 +224,9 @@ static void write_end(const struct book *book, const struct scene_mark *m, FILE 
     const struct target_event *look = book_look(book, m->event);
     char at[48];
     ref_print(at, sizeof at, m->event->at);
-    fprintf(f, "%s %s", at, look ? look->name : book_type(book, m->event->type));
-    if (m->event->thread)
-        fprintf(f, " of %s", book_label(book, m->event->thread));
+    bool own = (look && look->own) || !m->event->thread; /* it speaks of its line */
+    fprintf(f, "%s %s: %s", at, book_label(book, own ? m->event->at.line : m->event->thread),
+            look ? look->label : book_type(book, m->event->type));
 }
 
 /* Who woke whom, started or ended for whom: what the dotted arrows say. */
@@ -240,7 +240,7 @@ static void write_order(const struct scene *scene, const struct book *book, FILE
         if (!to)
             continue;
         write_end(book, from, f);
-        fputs("  before  ", f);
+        fputs(", before ", f);
         write_end(book, to, f);
         fputc('\n', f);
     }

@@ -28,6 +28,7 @@
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
 #include "clients/view/panels/find.h"
+#include "clients/view/panels/waiting.h"
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/inquiry.h"
 #include "clients/view/picture/arrange.h"
@@ -181,13 +182,21 @@ static void write_state(struct view *view, const char *file)
         (unsigned long long)view->ties.count.unknown);
     for (uint32_t i = 0; i < view->ties.chain_count; i++)
         write_ref(f, "", view->ties.chain[i]);
+    static const char *const worst[] = {"nobody", "some", "perhaps", "hang", "deadlock"};
+    unsigned waiting;
+    fprintf(f, " worst %s", worst[waiting_worst(view, &waiting)]);
+    fprintf(f, " waiting %u stuck %u whole %d between %llu ns %lld", waiting,
+            view->ties.stuck_count / 2, view->ties.count.whole,
+            (unsigned long long)view->ties.span.events, (long long)view->ties.span.ns);
+    const struct shown_event *e = stage_event(&view->stage, view->camera.place.selected);
+    fprintf(f, " waited %lld", e ? (long long)e->waited_ns : -1LL);
     fprintf(f, " colours");
     for (uint32_t i = 0;
          view->stage.scene && view->stage.coloured && i < view->stage.scene->mark_count; i++) {
-        const struct shown_event *e = view->stage.scene->marks[i].event;
+        const struct shown_event *shown = view->stage.scene->marks[i].event;
         char s[48];
-        ref_print(s, sizeof s, e->at);
-        fprintf(f, " %s=%u", s, e->stands);
+        ref_print(s, sizeof s, shown->at);
+        fprintf(f, " %s=%u", s, shown->stands);
     }
     fprintf(f, "\n");
     fclose(f);

@@ -8,6 +8,7 @@
 #include "server/answer/named.h"
 #include "server/answer/stays.h"
 #include "server/answer/timed.h"
+#include "server/answer/waited.h"
 #include "server/order/placing/place.h"
 #include "server/run/times.h"
 #include "wire/limits.h"
@@ -255,6 +256,8 @@ static void fill_event(struct window_job *job, const struct placed *p, struct sh
     uint64_t before = order_previous(job->run->order, p->position);
     bool known = before != NO_POSITION && order_event(job->run->order, before).line == s->at.line;
     s->since_ns = known ? s->time_ns - time_at(job, before) : -1;
+    uint64_t waited = waited_since(job->run, p->position);
+    s->waited_ns = waited != NO_POSITION ? s->time_ns - time_at(job, waited) : -1;
     if (p->fold)
         s->in = order_event(job->run->order, p->fold_end).in;
 }

@@ -89,6 +89,7 @@ struct run {
     uint64_t start_ns; /* clock at the run's begin; times count from it */
     uint64_t wall_ns;
     int64_t last_ns; /* latest event */
+    int64_t ended_ns; /* when its last program had gone; 0: not known, or it goes on */
     unsigned connected; /* programs */
     unsigned
         leaving; /* how many of them hung up; what that does to the order is still worked off */
@@ -183,6 +184,9 @@ bool run_go_on(struct run *run, uint64_t looks);
 
 /* Programs come and go. */
 uint32_t run_process(struct run *run, struct run_process process);
+
+/* The time by its clock: now, as far as this host's clock agrees with that of its first program. */
+int64_t run_clock_ns(const struct run *run);
 
 /* Programs that are connected; of one that has only begun, or whose end is not told yet, too. */
 unsigned run_connected(const struct run *run);

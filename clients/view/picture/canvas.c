@@ -27,6 +27,8 @@ struct paint_selection canvas_selection(const struct view *view)
         .found_count = view->finder.hit_count,
         .chain = view->ties.chain,
         .chain_count = view->ties.chain_count,
+        .stuck = view->ties.stuck,
+        .stuck_count = view->ties.stuck_count,
     };
 }
 
