@@ -3,6 +3,7 @@
 
 #include "render/measure.h"
 #include "render/slots.h"
+#include "render/timed.h"
 #include "memory/memory.h"
 
 #include <math.h>
@@ -83,7 +84,7 @@ static void add_column(struct builder *b, uint32_t i, double *x, const struct ex
 /* A long stretch of time with nothing in it. */
 static void add_jag(struct builder *b, uint32_t i, double *x)
 {
-    struct scene_jag jag = {*x, JAG_PT, (int64_t)(b->cells[i].cells * b->options->column_ns)};
+    struct scene_jag jag = {*x, JAG_PT, timed_long(b, b->cells[i].cells)};
     struct extent narrow = {.left = JAG_PT / 2, .right = JAG_PT / 2, .slots = 1};
     PUSH(b->scene->jags, b->scene->jag_count, jag);
     add_column(b, i, x, &narrow);

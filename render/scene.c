@@ -324,7 +324,7 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
         m->is_last = !w->more_right && (int32_t)m->column + b->base == row_last[m->row];
         row_mark[m->row] = i + 1;
     }
-    for (uint32_t i = 0; b->options->column_ns && i < count; i++) /* several may share its column */
+    for (uint32_t i = 0; w->by_time && i < count; i++) /* several may share its column */
         (*marks)[i].is_last &= row_mark[(*marks)[i].row] == i + 1;
     free(row_mark);
     for (uint32_t i = 0; i < w->pending_count; i++) {
@@ -359,9 +359,9 @@ static void build(struct builder *b)
     scene->vertical = b->options->vertical;
     scene->row_pt = scene->vertical ? SCENE_LANE_PT : SCENE_ROW_PT;
     scene->line_pt = scene->vertical ? SCENE_LANE_PT / 6 : SCENE_ROW_PT / 2;
-    scene->ruler_pt = !b->options->column_ns ? 0
-                      : scene->vertical      ? SCENE_RULER_PT * 4
-                                             : SCENE_RULER_PT;
+    scene->ruler_pt = !b->options->column_ns || !w->by_time ? 0
+                      : scene->vertical                     ? SCENE_RULER_PT * 4
+                                                            : SCENE_RULER_PT;
     if (b->options->title && *b->options->title) {
         build_note(b, 10, y, b->options->title, 11, true);
         y += 20;
@@ -372,8 +372,8 @@ static void build(struct builder *b)
     b->base = w->first <= w->last && w->event_count ? w->first : 0;
     struct placed_mark *marks;
     uint32_t columns, count = collect_marks(b, &marks, &columns);
-    struct extent *extents = b->options->column_ns ? build_timed(b, marks, count, &columns)
-                                                   : plain_columns(marks, count, columns);
+    struct extent *extents =
+        w->by_time ? build_timed(b, marks, count, &columns) : plain_columns(marks, count, columns);
     for (uint32_t i = 0; i < count; i++) {
         struct extent *x = &extents[marks[i].column];
         const struct shown_event *e = marks[i].event;

@@ -188,6 +188,16 @@ int64_t timed_round(int64_t least)
     return step >= least ? step : step * 2 >= least ? step * 2 : step * 5;
 }
 
+int64_t timed_long(const struct builder *b, int64_t columns)
+{
+    int64_t ns;
+    uint64_t most = INT64_MAX / 4, column = b->options->column_ns;
+    if (__builtin_mul_overflow(columns, (int64_t)(column < most ? column : most), &ns) ||
+        ns > INT64_MAX / 4 || ns < INT64_MIN / 4)
+        ns = columns < 0 ? INT64_MIN / 4 : INT64_MAX / 4;
+    return ns;
+}
+
 /* Whole columns to a step, so that ticks stand where columns begin: those with nothing left out, as wide as they are. */
 static int64_t ruler_step(const struct builder *b)
 {
@@ -201,7 +211,7 @@ static int64_t ruler_step(const struct builder *b)
         cells += i == 0 || c->column != scene->columns[i - 1].column;
     }
     double each = cells > 0 ? width / cells : SCENE_COLUMN_PT;
-    int64_t column = (int64_t)b->options->column_ns;
+    int64_t column = timed_long(b, 1);
     double columns = each < TICK_PT ? TICK_PT / each : 1;
     return columns * (double)column < 1e17 ? timed_round((int64_t)(columns * (double)column))
                                            : column;
@@ -256,12 +266,12 @@ static int64_t next_step(int64_t ns, int64_t step)
 static void look_at_column(struct builder *b, uint32_t i, int64_t step, double *free_from)
 {
     const struct scene_column *c = &b->scene->columns[i];
-    int64_t column = (int64_t)b->options->column_ns;
+    int64_t column = timed_long(b, 1);
     double width = c->left_pt + c->right_pt, x = c->x_pt - c->left_pt;
     bool begins = i == 0 || c->column != c[-1].column, jag = b->cells[i].cells > 1;
     bool behind = i == 0 || b->cells[i - 1].cells > 1, wide = width > 1.5 * SCENE_COLUMN_PT;
     wide |= i + 1 < b->scene->column_count && c[1].column == c->column;
-    int64_t from = b->window->time_ns + c->column * column, at = next_step(from, step);
+    int64_t from = b->window->time_ns + timed_long(b, c->column), at = next_step(from, step);
     if (jag || x < *free_from)
         return;
     if (!begins) {
@@ -280,7 +290,8 @@ void build_ruler(struct builder *b)
 {
     struct scene *scene = b->scene;
     double free_from = scene->names_pt;
-    int64_t step = b->options->column_ns ? ruler_step(b) : 1;
-    for (uint32_t i = 0; b->options->column_ns && i < scene->column_count; i++)
+    bool ruled = b->cells && b->options->column_ns;
+    int64_t step = ruled ? ruler_step(b) : 1;
+    for (uint32_t i = 0; ruled && i < scene->column_count; i++)
         look_at_column(b, i, step, &free_from);
 }

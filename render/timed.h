@@ -12,6 +12,8 @@
  * caller to free, and their number; b->cells, by column, is freed with the builder. */
 struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_t count,
                            uint32_t *columns);
+/* How long so many columns of the window are, ns. */
+int64_t timed_long(const struct builder *b, int64_t columns);
 /* 1, 2 or 5 times a power of ten, at least `least`. */
 int64_t timed_round(int64_t least);
 /* "3.138 ms": in the unit of the time itself, with the digits that tell one stretch from the next. */

@@ -85,7 +85,8 @@ void put_window(struct out *out, const struct shown_window *w)
     put_u64(out, (uint64_t)w->time_ns);
     put_u32(out, (uint32_t)w->first);
     put_u32(out, (uint32_t)w->last);
-    put_u8(out, (uint8_t)(w->more_left | w->more_right << 1 | w->unresolved << 2));
+    put_u8(out,
+           (uint8_t)(w->more_left | w->more_right << 1 | w->unresolved << 2 | w->by_time << 3));
     put_u32(out, w->row_count);
     for (uint32_t i = 0; i < w->row_count; i++) {
         put_u32(out, w->rows[i].line);
@@ -122,11 +123,14 @@ void put_window(struct out *out, const struct shown_window *w)
     put_ties(out, w);
 }
 
-/* Whoever draws it counts columns from the first that holds something to the last. */
+/* Whoever draws it counts columns from the first that holds something to the last; not if it is placed by time. */
 static void check_columns(struct in *in, const struct shown_window *w)
 {
-    if (w->event_count && (w->first > w->last || (int64_t)w->last - w->first >= LIMIT_COLUMNS))
+    int64_t columns = (int64_t)w->last - w->first;
+    if (w->event_count && (columns < 0 || (!w->by_time && columns >= LIMIT_COLUMNS)))
         in_fail(in, "a window has impossible columns");
+    if (w->time_ns > INT64_MAX / 4 || w->time_ns < INT64_MIN / 4)
+        in_fail(in, "a window at an impossible time");
     for (uint32_t i = 0; i < w->event_count; i++)
         if (w->events[i].column < w->first || w->events[i].column > w->last)
             in_fail(in, "an event lies outside of its window's columns");
@@ -146,6 +150,7 @@ void get_window(struct in *in, struct shown_window *w)
     w->more_left = flags & 1;
     w->more_right = flags & 2;
     w->unresolved = flags & 4;
+    w->by_time = flags & 8;
     uint32_t n = get_count(in, ROW_BYTES);
     w->rows = get_room(in, n, sizeof *w->rows);
     for (; w->rows && w->row_count < n; w->row_count++) {

@@ -51,6 +51,7 @@ struct shown_window {
     uint64_t generation, anchor, count; /* position of the anchor, length of the log */
     int32_t from;
     uint32_t columns;
+    bool by_time; /* placed by time: columns may be many, most of them empty */
     int64_t time_ns; /* where column 0 begins, if placed by time */
     int32_t first, last; /* columns that hold something */
     bool more_left, more_right;

@@ -3,6 +3,7 @@
 #include "clients/poet/colour.h"
 #include "clients/poet/formats.h"
 #include "clients/poet/picture.h"
+#include "clients/poet/states.h"
 #include "clients/poet/wanted.h"
 #include "render/lettering.h"
 #include "render/page.h"
@@ -223,6 +224,15 @@ static int write_pages(const struct command *command, struct picture *p, struct 
     return why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
 }
 
+/* The whole run by time, nobody said at which scale, and it would not fit. */
+static bool states_instead(const struct picture *p, const struct scene *scene)
+{
+    bool range = p->view || p->from.line || p->to.line || p->around.line || p->last || p->text;
+    return p->by_time && !p->scaled && !range && !p->all &&
+           (p->window.more_right || scene->column_count > COLUMNS_ONE_PAGE ||
+            scene->width_pt > PAGE_LIMIT_PT);
+}
+
 static int write_picture(const struct command *command, struct picture *p, struct subject *subject,
                          struct page_options *page, const char *file)
 {
@@ -247,7 +257,12 @@ static int write_picture(const struct command *command, struct picture *p, struc
         return EXIT_FAILED;
     struct scene *scene = make_scene(p, book, true);
     int status = EXIT_FAILED;
-    if (choose_paper(command, p, scene, page)) {
+    if (states_instead(p, scene)) {
+        fprintf(stderr,
+                "poet export: too much happens for a mark each: what lines did is drawn; for "
+                "marks choose a part, or a scale (--time=US)\n");
+        status = states_write(command, p, subject, page, file);
+    } else if (choose_paper(command, p, scene, page)) {
         const char *why = page_write(scene, page, file);
         status = why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
     }

@@ -16,7 +16,7 @@ struct picture {
     unsigned cluster_count;
     uint8_t *joined; /* by row */
     uint64_t column_ns; /* --time: not 0 */
-    bool by_time;
+    bool by_time, scaled; /* scaled: it was said how long a column is */
     const char *lines; /* list of lines, NULL all */
     int fold; /* -1 by size, 0 off, 1 on */
     enum labels labels;

@@ -21,6 +21,7 @@ static int take_time(const struct command *command, struct picture *p, const cha
     char *end = NULL;
     double us = value ? strtod(value, &end) : 0;
     p->by_time = true;
+    p->scaled = value != NULL;
     p->column_ns = (uint64_t)(us * 1000);
     if (value && (*end || !(us >= 0.001) || us > 1e12))
         return command_usage(command, "--time=%s: microseconds to a column are needed", value);
@@ -69,8 +70,8 @@ static const struct argp_option options[] = {
     {"labels", OPTION_LABELS, "WHAT", 0, "name (default), id (name and line number) or address", 3},
     {NULL, 0, NULL, 0, "How it is drawn:", 4},
     {"time", OPTION_TIME, "MICROSECONDS", OPTION_ARG_OPTIONAL,
-     "placed by time, so many to a column; default: so many that the whole run takes at most 300, "
-     "if not much happens in one",
+     "placed by time, so many to a column; default: the whole run on 300 columns, and where too "
+     "much happens for that what each line did, as shares",
      4},
     {"fold", OPTION_FOLD, NULL, 0,
      "stretches of repeats as one mark with xN; default: when there are more than 400 columns", 4},

@@ -200,8 +200,9 @@ static int64_t columns_between(int64_t from, int64_t to)
 static void count_columns(struct timed *t, struct side *side, size_t first)
 {
     uint64_t point = NO_POSITION;
-    qsort(t->found + first, t->count - first, sizeof *t->found,
-          side->way > 0 ? by_time : by_time_back);
+    if (t->count > first)
+        qsort(t->found + first, t->count - first, sizeof *t->found,
+              side->way > 0 ? by_time : by_time_back);
     for (size_t i = first; i < t->count; i++) {
         const struct found *f = &t->found[i];
         int64_t cell = cell_of(t, f->time_ns), more = columns_between(side->cell, cell);

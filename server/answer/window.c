@@ -313,6 +313,7 @@ void window_put(struct window_job *job, struct reply *reply)
                              .count = order_count(job->run->order),
                              .from = job->request.from,
                              .columns = job->request.columns,
+                             .by_time = job->timed != NULL,
                              .time_ns = job->timed ? timed_from(job->timed) : 0,
                              .first = p->first,
                              .last = p->last,

@@ -124,6 +124,39 @@ for ending in svg pdf png; do
     check "as $ending without a scale" poet export run.poet --time --last 200 -o time.$ending
 done
 
+# Too much for a mark each, and nobody said at which scale: states are drawn.
+cat >much.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *arg)
+{
+    for (int i = 0; i < 20000; i++) {
+        pthread_mutex_lock(&lock);
+        pthread_mutex_unlock(&lock);
+    }
+    return arg;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, NULL, work, NULL);
+    pthread_create(&b, NULL, work, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}
+C
+poetcc -trace -g much.c -o much -lpthread && ./much 2>/dev/null
+until_true finished "$(trace_of much)"
+for ending in pdf svg png; do
+    check "a long run without a scale as $ending" poet export "$(trace_of much)" --time -o much.$ending
+done
+like "its states are drawn" "$(pdftotext much.pdf - | tr '\n' ' ')" 'T:main.*runs.*waits'
+poet export "$(trace_of much)" --time -o again.pdf 2>/dev/null
+check "the same bytes each time" cmp much.pdf again.pdf
+poet export "$(trace_of much)" --time --last 30 -o part.pdf 2>said
+is "a part of it has marks" "$(cat said)" ""
+
 # ---- Perfetto: what its importer would drop ----
 cat >nests.py <<'P'
 import collections, json, sys

@@ -95,6 +95,7 @@ static void want(struct view *view, struct window_request *request)
         request->move_count = 0;
         request->from = -(int32_t)(columns + beside);
         request->columns = columns + beside;
+        request->middle = 0;
     } else {
         request->from = p->from - (int32_t)beside;
         request->columns = columns + 2 * beside;

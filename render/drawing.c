@@ -1,0 +1,81 @@
+#include "render/drawing.h"
+
+#include "memory/memory.h"
+#include "render/paint.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define IMAGE_SCALE 2.0 /* pixels of a PNG to a point */
+
+static void date_it(cairo_surface_t *surface, const struct page_options *o)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t when = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : o->date;
+    struct tm tm;
+    char date[32];
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&when, &tm));
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, date);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, date);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "Poet");
+    if (o->title)
+        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, o->title);
+}
+
+static cairo_surface_t *new_surface(const struct page_options *o, const char *path, double width,
+                                    double height)
+{
+    cairo_surface_t *surface;
+    if (o->format == PAGE_PNG)
+        return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width * IMAGE_SCALE),
+                                          (int)ceil(height * IMAGE_SCALE));
+    if (o->format == PAGE_SVG) {
+        surface = cairo_svg_surface_create(path, width, height);
+        cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PT);
+        return surface;
+    }
+    surface = cairo_pdf_surface_create(path, width, height);
+    date_it(surface, o);
+    return surface;
+}
+
+static cairo_status_t draw(const struct drawing *d, const struct page_options *o, const char *path)
+{
+    double scale = o->width_pt > 0 ? o->width_pt / d->width_pt : 1;
+    cairo_surface_t *surface = new_surface(o, path, d->width_pt * scale, d->height_pt * scale);
+    cairo_t *cr = cairo_create(surface);
+    paint_background(cr, &o->theme);
+    if (o->format == PAGE_PNG)
+        scale *= IMAGE_SCALE;
+    cairo_scale(cr, scale, scale);
+    d->paint(d->context, cr);
+    cairo_show_page(cr);
+    cairo_status_t status = cairo_status(cr);
+    cairo_destroy(cr);
+    if (status == CAIRO_STATUS_SUCCESS && o->format == PAGE_PNG)
+        status = cairo_surface_write_to_png(surface, path);
+    cairo_surface_finish(surface);
+    if (status == CAIRO_STATUS_SUCCESS)
+        status = cairo_surface_status(surface);
+    cairo_surface_destroy(surface);
+    return status;
+}
+
+const char *drawing_write(const struct drawing *d, const struct page_options *o, const char *path)
+{
+    char *part = memory_printed("%s.part", path);
+    cairo_status_t status = draw(d, o, part);
+    const char *why = status == CAIRO_STATUS_SUCCESS ? NULL : cairo_status_to_string(status);
+    if (!why && rename(part, path) < 0)
+        why = strerror(errno);
+    if (why)
+        unlink(part);
+    free(part);
+    return why;
+}

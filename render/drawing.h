@@ -1,0 +1,17 @@
+/* What somebody else paints, as a file of one page. */
+#ifndef RENDER_DRAWING_H
+#define RENDER_DRAWING_H
+
+#include "render/page.h"
+
+struct drawing {
+    double width_pt, height_pt;
+    void (*paint)(void *context, cairo_t *cr); /* its corner at 0, 0 */
+    void *context;
+};
+
+/* As large as it is, or scaled to the options' width.  Written under another name first; NULL, or what went wrong. */
+const char *drawing_write(const struct drawing *drawing, const struct page_options *options,
+                          const char *path);
+
+#endif

@@ -1,0 +1,173 @@
+/* Windows that are placed by time, against all that happened: nothing is lost, each event stands at its time, and no
+ * cause right of its effect; and in the scene none even in one place with it. */
+#include "clients/book/book.h"
+#include "render/scene.h"
+#include "server/answer/window.h"
+#include "tests/bruteforce.h"
+#include "tests/unit/asking.h"
+#include "wire/placed.h"
+
+#include <stdlib.h>
+
+static struct execution x;
+
+/* Times that mostly agree with the order; on some seeds they contradict it, as clocks of several hosts do. */
+static struct run *run_of(unsigned seed)
+{
+    struct run *run = run_new("test", 1, NULL);
+    unsigned random = seed;
+    execution_make(&x, seed);
+    for (uint32_t line = 1; line <= x.lines; line++)
+        run_line(run, 1, line, "task", x.shared[line], (struct run_line){0});
+    order_free(run->order);
+    run->order = execution_order(&x);
+    for (uint32_t i = 0; i < x.count; i++) {
+        int64_t astray = seed % 3 == 0 ? execution_random(&random, 400) : 0;
+        x.arrivals[i].time_ns =
+            1000 + 100 * (int64_t)x.point[i] + (x.point[i] > x.points / 2 ? 500000 : 0) + astray;
+        run->last_ns = x.arrivals[i].time_ns > run->last_ns ? x.arrivals[i].time_ns : run->last_ns;
+    }
+    execution_feed(&x, run->order, seed + 5);
+    return run;
+}
+
+static struct shown_window ask(const struct run *run, struct window_request *request)
+{
+    struct out body = {0};
+    struct shown_window w;
+    put_window_request(&body, request);
+    struct out out = answer_to(run, &question_window, body, 50);
+    struct in in = part_of(&out, PART_WINDOW);
+    get_window(&in, &w);
+    if (!in_done(&in))
+        fail_msg("%s", in.error);
+    out_free(&out);
+    return w;
+}
+
+static uint32_t index_of(struct ref at)
+{
+    for (uint32_t i = 0; i < x.count; i++)
+        if (ref_equal(x.arrivals[i].at, at))
+            return i;
+    fail_msg("an event that nobody told");
+    return 0;
+}
+
+static int64_t cell(const struct shown_window *w, int64_t column_ns, int64_t ns)
+{
+    int64_t from = ns - w->time_ns;
+    return (from - ((from % column_ns) + column_ns) % column_ns) / column_ns;
+}
+
+/* Along the picture as along the order: strictly, but for members of a point. */
+static void check_scene(const struct shown_window *w, uint64_t column_ns, unsigned seed)
+{
+    struct book book = {0};
+    struct scene_options options = {.column_ns = column_ns, .squeeze = true};
+    struct scene *scene = scene_build(w, &book, &options);
+    for (uint32_t i = 0; i < scene->mark_count; i++)
+        for (uint32_t k = 0; k < scene->mark_count; k++) {
+            const struct scene_mark *a = &scene->marks[i], *b = &scene->marks[k];
+            if (i == k || a->event->state != EVENT_ORDERED || b->event->state != EVENT_ORDERED)
+                continue;
+            uint32_t p = index_of(a->event->at), q = index_of(b->event->at);
+            if (execution_compare(&x, p, q) == ORDER_BEFORE && a->x_pt >= b->x_pt)
+                fail_msg("seed %u: %u:%llu at %.1f is before %u:%llu at %.1f", seed,
+                         a->event->at.line, (unsigned long long)a->event->at.number, a->x_pt,
+                         b->event->at.line, (unsigned long long)b->event->at.number, b->x_pt);
+            if (a->event->time_ns < b->event->time_ns && a->x_pt > b->x_pt)
+                fail_msg("seed %u: %lld ns stands right of %lld ns", seed,
+                         (long long)a->event->time_ns, (long long)b->event->time_ns);
+        }
+    for (uint32_t i = 1; i < scene->tick_count; i++)
+        assert_true(scene->ticks[i].x_pt > scene->ticks[i - 1].x_pt);
+    scene_free(scene);
+}
+
+static void check_window(const struct shown_window *w, int64_t column_ns, bool astray,
+                         unsigned seed)
+{
+    bool seen[EXECUTION_EVENTS] = {false};
+    for (uint32_t i = 0; i < w->event_count; i++) {
+        const struct shown_event *e = &w->events[i];
+        uint32_t index = index_of(e->at);
+        assert_false(seen[index]);
+        seen[index] = true;
+        if (e->column != w->last)
+            assert_int_equal(e->column, cell(w, column_ns, e->time_ns));
+        if (!astray)
+            assert_true(e->time_ns >= x.arrivals[index].time_ns);
+    }
+    for (uint32_t i = 0; i < x.count && !astray;
+         i++) { /* what is between those that are seen is seen, too */
+        int64_t column = cell(w, column_ns, x.arrivals[i].time_ns);
+        bool drawn = !(x.arrivals[i].at.line & HIDDEN_LINE);
+        if (drawn && !seen[i] && w->event_count && column > w->first && column < w->last)
+            fail_msg("seed %u: %u:%llu is not there", seed, x.arrivals[i].at.line,
+                     (unsigned long long)x.arrivals[i].at.number);
+    }
+}
+
+static void every_event_stands_at_its_time(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 120; seed++) {
+        struct run *run = run_of(seed);
+        unsigned random = seed;
+        for (unsigned n = 0; n < 12; n++) {
+            static const uint64_t scales[] = {1, 70, 100, 1000, 30000, 10000000};
+            uint64_t column_ns = scales[n % 6];
+            struct ref at = x.arrivals[execution_random(&random, x.count)].at;
+            struct window_request r = {.anchor = n % 4 == 0   ? ANCHOR_END
+                                                 : n % 4 == 1 ? ANCHOR_START
+                                                 : n % 4 == 2 ? ANCHOR_TIME
+                                                              : ANCHOR_EVENT,
+                                       .event = at,
+                                       .time_ns = execution_random(&random, 60000),
+                                       .from = -(int32_t)execution_random(&random, 30),
+                                       .columns = 40,
+                                       .column_ns = column_ns};
+            r.from = r.anchor == ANCHOR_START ? 0 : r.anchor == ANCHOR_END ? -40 : r.from;
+            struct shown_window w = ask(run, &r);
+            assert_true(w.event_count > 0);
+            check_window(&w, (int64_t)column_ns, seed % 3 == 0, seed);
+            check_scene(&w, column_ns, seed);
+            shown_window_free(&w);
+        }
+        run_free(run);
+    }
+}
+
+/* However little time is in a column, the whole run is there if it is asked for. */
+static void nothing_is_lost(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        struct run *run = run_of(seed);
+        uint64_t drawn = 0;
+        for (uint32_t line = 1; line <= order_lines(run->order); line++)
+            drawn += order_line_events(run->order, line);
+        for (uint64_t column_ns = 1; column_ns < 100000000; column_ns *= 100) {
+            struct window_request r = {.anchor = ANCHOR_TIME,
+                                       .time_ns = INT64_MIN,
+                                       .columns = 20000,
+                                       .column_ns = column_ns};
+            struct shown_window w = ask(run, &r);
+            assert_int_equal(w.event_count, drawn);
+            assert_false(w.more_left || w.more_right);
+            check_scene(&w, column_ns, seed);
+            shown_window_free(&w);
+        }
+        run_free(run);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_event_stands_at_its_time),
+        cmocka_unit_test(nothing_is_lost),
+    };
+    return cmocka_run_group_tests_name("timed", tests, NULL, NULL);
+}
