@@ -32,7 +32,8 @@
     Q(27, STEP, step)      /* the next event from one, along its line or the order */                   \
     Q(28, SITES, sites)    /* every place that something was called from */                           \
     Q(29, FETCH, fetch)    /* a part of the run's trace file, as it is now */                         \
-    Q(30, LINES, lines)    /* tell me of these lines */
+    Q(30, LINES, lines)    /* tell me of these lines */                                                \
+    Q(40, CAUSES, causes)  /* what makes the order of these events known? */
 
 #define QUESTIONS(Q) SERVER_QUESTIONS(Q) RUN_QUESTIONS(Q)
 
@@ -59,7 +60,8 @@ enum ask {
     P(15, FOUND)   /* of SEARCH, STEP */                                          \
     P(16, LISTED)  /* of LIST: where to go on */                                  \
     P(17, SITES)   P(18, BYTES)                                                   \
-    P(19, NOW)     /* of WAITS: the time of the latest event */
+    P(19, NOW)     /* of WAITS: the time of the latest event */                   \
+    P(40, CAUSES)
 /* clang-format on */
 
 enum part {

@@ -1,4 +1,5 @@
 /* poet blocked: who waits for what, who holds it since when, and any cycle. */
+#include "clients/poet/blocked.h"
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 
@@ -79,8 +80,9 @@ static struct json_object *one_json(const struct report *r, const struct shown_w
     return o;
 }
 
-static void print_all_json(const struct report *r)
+struct json_object *blocked_json(struct subject *subject, const struct waits *waits)
 {
+    struct report report = {subject, &subject->source.book, waits}, *r = &report;
     struct json_object *o = json_object_new_object(), *list = json_object_new_array(),
                        *cycles = json_object_new_array();
     for (size_t i = 0; i < r->waits->count; i++)
@@ -93,7 +95,7 @@ static void print_all_json(const struct report *r)
     }
     json_object_object_add(o, "blocked", list);
     json_object_object_add(o, "cycles", cycles);
-    json_print(o);
+    return o;
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -107,7 +109,7 @@ static int run(const struct command *command, int argc, char **argv)
     bool ok = subject_ask(command, &subject, ASK_WAITS, NULL, take, &waits);
     struct report report = {&subject, &subject.source.book, &waits};
     if (ok && json)
-        print_all_json(&report);
+        json_print(blocked_json(&subject, &waits));
     else if (ok)
         print_text(&report);
     waits_free(&waits);

@@ -1,8 +1,10 @@
 /* poet export, poet show: the diagram as a file, or in the terminal. */
 #define _GNU_SOURCE
+#include "clients/poet/blocked.h"
 #include "clients/poet/formats.h"
 #include "clients/poet/picture.h"
 #include "clients/poet/wanted.h"
+#include "clients/poet/webpage.h"
 #include "render/lettering.h"
 #include "render/page.h"
 #include "render/text.h"
@@ -10,6 +12,7 @@
 #include "wire/placed.h"
 
 #include <errno.h>
+#include <json-c/json.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -59,15 +62,17 @@ static bool parse_width(const char *s, double *points)
     return end != s && *points >= 20 && *points <= PAGE_LIMIT_PT;
 }
 
-enum ending { PDF, SVG, PNG, TXT, NONE };
+enum ending { PDF, SVG, PNG, TXT, HTML, NONE };
 
 static enum ending format_of(const char *file)
 {
-    static const char *const endings[] = {".pdf", ".svg", ".png", ".txt"};
+    static const char *const endings[] = {".pdf", ".svg", ".png", ".txt", ".html"};
     size_t n = strlen(file);
-    for (int i = 0; i < 4; i++)
-        if (n > 4 && strcasecmp(file + n - 4, endings[i]) == 0)
+    for (int i = 0; i < NONE; i++) {
+        size_t e = strlen(endings[i]);
+        if (n > e && strcasecmp(file + n - e, endings[i]) == 0)
             return (enum ending)i;
+    }
     return NONE;
 }
 
@@ -135,12 +140,49 @@ static int write_text(const struct command *command, struct picture *p, struct s
     return EXIT_DONE;
 }
 
+/* A range was asked for, not all that there is. */
+static bool has_range(const struct picture *p)
+{
+    return p->view || p->from.line || p->to.line || p->around.line || p->last || p->text;
+}
+
+#define CHOOSE                                                                                     \
+    "choose a part with --last 200, --from EVENT --to EVENT, --around EVENT or --lines LIST"
+
+static void take_waits(void *user, const struct answer *answer) { waits_take(user, answer); }
+
+/* The page of a window, once it is known to be small enough. */
+static int write_page(const struct command *command, struct picture *p, struct subject *subject,
+                      bool source, const char *file)
+{
+    struct waits waits = {0};
+    p->vertical = p->look.vertical = false;
+    p->no_legend = p->look.legend = false;
+    if (!get_all(command, p, subject))
+        return EXIT_FAILED;
+    if (p->window.event_count + p->window.pending_count > WEBPAGE_EVENTS ||
+        (p->window.more_right && !has_range(p)))
+        return command_fail(command, "the diagram has %s%u events, and a page holds %u: " CHOOSE,
+                            p->window.more_right ? "more than " : "", p->window.event_count,
+                            WEBPAGE_EVENTS);
+    if (!subject_ask(command, subject, ASK_WAITS, NULL, take_waits, &waits))
+        return EXIT_FAILED;
+    struct scene *scene = make_scene(p, &subject->source.book, true);
+    struct webdata data = {p, subject, scene, blocked_json(subject, &waits), source};
+    bool good = webpage_write(command, &data, file);
+    json_object_put(data.blocked);
+    scene_free(scene);
+    lettering_forget();
+    waits_free(&waits);
+    return good ? EXIT_DONE : EXIT_FAILED;
+}
+
 /* Paper if it was asked for, or if one page would not do. */
 static bool choose_paper(const struct command *command, const struct picture *p,
                          const struct scene *scene, struct page_options *page)
 {
     bool image = page->format != PAGE_PDF;
-    bool range = p->view || p->from.line || p->to.line || p->around.line || p->last || p->text;
+    bool range = has_range(p);
     if (page->paper_width_pt <= 0 && page->width_pt <= 0 && !image &&
         (scene->column_count > COLUMNS_ONE_PAGE || scene->width_pt > PAGE_LIMIT_PT ||
          scene->height_pt > PAGE_LIMIT_PT)) {
@@ -153,11 +195,13 @@ static bool choose_paper(const struct command *command, const struct picture *p,
     bool cut = p->window.more_right && !range && !p->all;
     if ((pages <= PAGES_UNASKED || p->all || range) && !too_wide && !cut)
         return true;
+    char on_pages[40] = "";
+    if (!image)
+        snprintf(on_pages, sizeof on_pages, ", %u page%s", pages, pages == 1 ? "" : "s");
     command_fail(
         command,
-        "the diagram has %s%u columns and %u rows, %u pages: choose a part with --last 200, "
-        "--from EVENT --to EVENT, --around EVENT or --lines LIST, or insist with --all%s",
-        p->window.more_right ? "more than " : "", scene->column_count, scene->row_count, pages,
+        "the diagram has %s%u columns and %u rows%s: " CHOOSE ", or insist with --all%s",
+        p->window.more_right ? "more than " : "", scene->column_count, scene->row_count, on_pages,
         too_wide ? " on a PDF" : "");
     return false;
 }
@@ -261,12 +305,15 @@ static int export_other(const struct command *command, const char *source,
     return written ? EXIT_DONE : EXIT_FAILED;
 }
 
+enum { OPTION_SOURCE = 1000 };
+
 struct exporting {
     struct picture picture;
     struct page_options page;
     const struct format *other; /* not a picture */
     const char *file;
     const struct command *command;
+    bool source; /* in a web page: the lines around call sites, too */
 };
 
 #define bad(o, ...) (command_usage((o)->command, __VA_ARGS__), EINVAL) /* said so; argp ends */
@@ -280,6 +327,9 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
         return 0;
     case 'o':
         o->file = value;
+        return 0;
+    case OPTION_SOURCE:
+        o->source = true;
         return 0;
     case 'g':
         o->page.theme.grey = true;
@@ -306,7 +356,7 @@ static int export_picture(const struct command *command, const char *source, str
     struct subject subject;
     enum ending ending = format_of(o->file);
     if (ending == NONE)
-        return command_usage(command, "%s: the name must end in .pdf, .svg, .png or .txt", o->file);
+        return command_usage(command, "%s: the name must end in .pdf, .svg, .png, .txt or .html", o->file);
     o->page.format = ending == SVG ? PAGE_SVG : ending == PNG ? PAGE_PNG : PAGE_PDF;
     if (!subject_open(command, &subject, source, picture_lines(&o->picture), o->picture.labels))
         return EXIT_FAILED;
@@ -314,12 +364,16 @@ static int export_picture(const struct command *command, const char *source, str
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
     int status = EXIT_FAILED;
+    if (ending == HTML && o->picture.fold < 0)
+        o->picture.fold = 0; /* a page answers for each event */
     if (picture_get(command, &o->picture, &subject)) {
         if (o->picture.window.event_count == 0)
             fprintf(stderr,
                     "poet export: there are no events: is the program compiled with -trace?\n");
         status = ending == TXT ? write_text(command, &o->picture, &subject, o->file)
-                               : write_picture(command, &o->picture, &subject, &o->page, o->file);
+                 : ending == HTML
+                     ? write_page(command, &o->picture, &subject, o->source, o->file)
+                     : write_picture(command, &o->picture, &subject, &o->page, o->file);
     }
     picture_free(&o->picture);
     subject_close(&subject);
@@ -346,6 +400,7 @@ static const struct argp_option export_options[] = {
      1},
     {"width", 'w', "WIDTH", 0, "scaled to WIDTH (84mm, 17cm, 5in) and cropped, for a paper", 1},
     {"grey", 'g', NULL, 0, "without colour", 1},
+    {"source", OPTION_SOURCE, NULL, 0, "in a web page: the lines around call sites, too", 1},
     {"format", 'f', "FORMAT", 0,
      "not a picture: the whole run as chrome (trace-event JSON with flows, for Perfetto), dot "
      "(Graphviz) or shiviz (vector clocks); -o - writes to standard output",
@@ -356,7 +411,7 @@ static const struct argp_child picture_children[] = {
 static const struct argp export_argp = {
     .options = export_options,
     .parser = parse_export,
-    .args_doc = "SOURCE -o FILE.pdf|.svg|.png|.txt",
+    .args_doc = "SOURCE -o FILE.pdf|.svg|.png|.txt|.html",
     .doc = "Save the diagram.  Without a range: all of it, on one page up to 400 columns, then "
            "on paper.\vThe same input gives the same bytes; $SOURCE_DATE_EPOCH is the date in "
            "a PDF.",

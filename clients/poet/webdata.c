@@ -1,0 +1,619 @@
+#define _GNU_SOURCE
+#include "clients/poet/webdata.h"
+
+#include "clients/poet/websource.h"
+#include "clients/poet/webtext.h"
+#include "memory/memory.h"
+#include "render/lettering.h"
+#include "wire/causes.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MOST_PT 260.0 /* of the column of names */
+
+struct kind_of_event { /* a type, as it looks on some kinds of lines */
+    uint32_t type;
+    const struct target_event *look;
+};
+
+struct web {
+    const struct webdata *data;
+    const struct book *book;
+    const struct scene *scene;
+    FILE *f;
+    const struct scene_mark **marks; /* in the order of the log, what is pending at the end */
+    uint32_t count;
+    uint32_t *place_of; /* of a mark of the scene: its index in `marks` */
+    struct shown_causes causes;
+    uint32_t *asked_of; /* of a mark: its index among the events asked about */
+    uint32_t asked;
+    struct webtext_strings strings;
+    struct kind_of_event *kinds;
+    uint32_t kind_count;
+    uint32_t *kind_of;
+    struct target_colour *palette;
+    uint32_t colour_count;
+    double names_pt, shift_pt; /* what is added to every x of the scene */
+    uint32_t *sites; /* of a mark: 1 + a string, 0 none */
+};
+
+static long tenths(double points) { return lround(points * 10); }
+
+/* ---- the events ---- */
+
+static int by_position(const void *a, const void *b)
+{
+    const struct scene_mark *x = *(const struct scene_mark *const *)a,
+                            *y = *(const struct scene_mark *const *)b;
+    if (x->event->position != y->event->position)
+        return x->event->position < y->event->position ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void sort_marks(struct web *w)
+{
+    w->count = w->scene->mark_count;
+    w->marks = memory_bytes((w->count + 1) * sizeof *w->marks);
+    w->place_of = memory_bytes((w->count + 1) * sizeof *w->place_of);
+    for (uint32_t i = 0; i < w->count; i++)
+        w->marks[i] = &w->scene->marks[i];
+    if (w->count)
+        qsort(w->marks, w->count, sizeof *w->marks, by_position);
+    for (uint32_t i = 0; i < w->count; i++)
+        w->place_of[w->marks[i] - w->scene->marks] = i;
+}
+
+static void take_causes(void *user, const struct answer *answer)
+{
+    struct web *w = user;
+    if (answer->part != PART_CAUSES)
+        return;
+    shown_causes_free(&w->causes);
+    get_causes(answer->in, &w->causes);
+    in_done(answer->in);
+}
+
+/* An event has one mark, but in rows that share it: then it is asked about once. */
+static bool ask_causes(const struct command *command, struct web *w)
+{
+    struct out body = {0};
+    uint64_t *positions = memory_bytes((w->count + 1) * sizeof *positions);
+    struct causes_request request = {.positions = positions};
+    w->asked_of = memory_bytes((w->count + 1) * sizeof *w->asked_of);
+    for (uint32_t i = 0; i < w->count; i++) {
+        uint64_t position = w->marks[i]->event->position;
+        w->asked_of[i] = UINT32_MAX;
+        if (position == NO_POSITION)
+            continue;
+        if (!request.count || positions[request.count - 1] != position)
+            positions[request.count++] = position;
+        w->asked_of[i] = request.count - 1;
+    }
+    w->asked = request.count;
+    put_causes_request(&body, &request);
+    free(positions);
+    if (!subject_ask(command, w->data->subject, ASK_CAUSES, &body, take_causes, w))
+        return false;
+    if (w->causes.whole && w->causes.event_count == w->asked)
+        return true;
+    command_fail(command, "what is between these events is too much for a page: choose a part that is nearer together");
+    return false;
+}
+
+static uint32_t colour_number(struct web *w, struct target_colour c)
+{
+    for (uint32_t i = 0; i < w->colour_count; i++)
+        if (memcmp(&w->palette[i], &c, sizeof c) == 0)
+            return i;
+    PUSH(w->palette, w->colour_count, c);
+    return w->colour_count - 1;
+}
+
+static void find_kinds(struct web *w)
+{
+    w->kind_of = memory_bytes((w->count + 1) * sizeof *w->kind_of);
+    for (uint32_t i = 0; i < w->count; i++) {
+        struct kind_of_event kind = {w->marks[i]->event->type, book_look(w->book, w->marks[i]->event)};
+        uint32_t k = 0;
+        while (k < w->kind_count && (w->kinds[k].type != kind.type || w->kinds[k].look != kind.look))
+            k++;
+        if (k == w->kind_count)
+            PUSH(w->kinds, w->kind_count, kind);
+        w->kind_of[i] = k;
+    }
+}
+
+static void find_sites(struct web *w)
+{
+    w->sites = memory_zeroed(w->count, sizeof *w->sites);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const char *site = subject_site(w->data->subject, w->marks[i]->event);
+        w->sites[i] = *site ? 1 + webtext_number(&w->strings, site) : 0;
+    }
+}
+
+/* ---- arrays ---- */
+
+typedef long number_of(const struct web *w, uint32_t i);
+
+static void write_numbers(const struct web *w, const char *name, number_of *of)
+{
+    fprintf(w->f, ",\n\"%s\":[", name);
+    for (uint32_t i = 0; i < w->count; i++)
+        fprintf(w->f, "%s%ld", i ? "," : "", of(w, i));
+    fputc(']', w->f);
+}
+
+/* Those that are not 0. */
+static void write_few(const struct web *w, const char *name, number_of *of)
+{
+    bool comma = false;
+    fprintf(w->f, ",\n\"%s\":{", name);
+    for (uint32_t i = 0; i < w->count; i++) {
+        if (!of(w, i))
+            continue;
+        fprintf(w->f, "%s\"%u\":%ld", comma ? "," : "", i, of(w, i));
+        comma = true;
+    }
+    fputc('}', w->f);
+}
+
+static const struct shown_event *event(const struct web *w, uint32_t i) { return w->marks[i]->event; }
+static long its_row(const struct web *w, uint32_t i) { return w->marks[i]->row; }
+static long its_column(const struct web *w, uint32_t i) { return w->marks[i]->column; }
+static long its_slot(const struct web *w, uint32_t i) { return w->marks[i]->slot; }
+static long its_line(const struct web *w, uint32_t i) { return event(w, i)->at.line; }
+static long its_kind(const struct web *w, uint32_t i) { return w->kind_of[i]; }
+static long its_about(const struct web *w, uint32_t i) { return event(w, i)->about; }
+static long its_thread(const struct web *w, uint32_t i) { return event(w, i)->thread; }
+static long its_state(const struct web *w, uint32_t i) { return w->marks[i]->state; }
+static long its_doubt(const struct web *w, uint32_t i) { return event(w, i)->doubt; }
+static long its_site(const struct web *w, uint32_t i) { return w->sites[i]; }
+static long its_fold(const struct web *w, uint32_t i) { return event(w, i)->fold; }
+
+static long its_time(const struct web *w, uint32_t i)
+{
+    int64_t before = event(w, i ? i - 1 : 0)->time_ns;
+    return (long)(event(w, i)->time_ns - before);
+}
+
+static const struct shown_cause *cause(const struct web *w, uint32_t i)
+{
+    return w->asked_of[i] == UINT32_MAX ? NULL : &w->causes.events[w->asked_of[i]];
+}
+
+static long its_chain(const struct web *w, uint32_t i)
+{
+    const struct shown_cause *c = cause(w, i);
+    return c && c->chain != NO_CHAIN ? (long)c->chain : -1;
+}
+
+static long its_doubts(const struct web *w, uint32_t i)
+{
+    const struct shown_cause *c = cause(w, i);
+    return c && c->doubts != ANY_DOUBTS ? (long)c->doubts : -1;
+}
+
+/* Marks, of events asked about: the first mark of each. */
+static uint32_t *marks_of_events(const struct web *w)
+{
+    uint32_t *first = memory_zeroed(w->asked + 1u, sizeof *first);
+    for (uint32_t i = w->count; i-- > 0;)
+        if (w->asked_of[i] != UINT32_MAX)
+            first[w->asked_of[i]] = i;
+    return first;
+}
+
+/* Points, causes: the marks that they are. */
+static void write_order(const struct web *w)
+{
+    uint32_t *mark = marks_of_events(w);
+    fputs(",\n\"point\":[", w->f);
+    for (uint32_t i = 0; i < w->count; i++)
+        fprintf(w->f, "%s%u", i ? "," : "", cause(w, i) ? mark[cause(w, i)->point] : i);
+    fputs("],\n\"cause_count\":[", w->f);
+    for (uint32_t i = 0; i < w->count; i++)
+        fprintf(w->f, "%s%u", i ? "," : "", cause(w, i) ? cause(w, i)->count : 0);
+    fputs("],\n\"causes\":[", w->f);
+    bool comma = false;
+    for (uint32_t i = 0; i < w->count; i++)
+        for (uint32_t k = 0; cause(w, i) && k < cause(w, i)->count; k++) {
+            fprintf(w->f, "%s%u", comma ? "," : "", mark[w->causes.causes[cause(w, i)->first + k]]);
+            comma = true;
+        }
+    fputs("]", w->f);
+    free(mark);
+}
+
+/* The number on its line, less that of the mark before it on that line. */
+static void write_event_numbers(const struct web *w)
+{
+    struct map last = {0};
+    fputs(",\n\"num\":[", w->f);
+    for (uint32_t i = 0; i < w->count; i++) {
+        struct ref at = event(w, i)->at;
+        uint64_t before = (uint64_t)(uintptr_t)map_get(&last, at.line, 0);
+        fprintf(w->f, "%s%lld", i ? "," : "", (long long)(at.number - before));
+        map_put(&last, at.line, 0, (void *)(uintptr_t)at.number);
+    }
+    fputs("]", w->f);
+    map_free(&last);
+}
+
+static void write_texts(struct web *w)
+{
+    bool comma = false;
+    fputs(",\n\"texts_of\":{", w->f);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct shown_event *e = event(w, i);
+        if (!e->text_count)
+            continue;
+        fprintf(w->f, "%s\"%u\":[", comma ? "," : "", i);
+        for (uint32_t k = 0; k < e->text_count; k++)
+            fprintf(w->f, "%s%u", k ? "," : "", webtext_number(&w->strings, e->texts[k]));
+        fputs("]", w->f);
+        comma = true;
+    }
+    fputs("}", w->f);
+}
+
+static void write_events(struct web *w)
+{
+    write_event_numbers(w);
+    write_numbers(w, "lines_of", its_line);
+    write_numbers(w, "row", its_row);
+    write_numbers(w, "col", its_column);
+    write_few(w, "slot", its_slot);
+    write_numbers(w, "type", its_kind);
+    write_numbers(w, "time", its_time);
+    write_few(w, "about", its_about);
+    write_numbers(w, "thread", its_thread);
+    write_numbers(w, "site", its_site);
+    write_few(w, "state", its_state);
+    write_few(w, "doubt", its_doubt);
+    write_few(w, "fold", its_fold);
+    write_numbers(w, "chain", its_chain);
+    write_numbers(w, "doubts", its_doubts);
+    write_order(w);
+    write_texts(w);
+}
+
+/* ---- the scene ---- */
+
+/* The mark of a row at an x, as an index of the page; -1: none stands there. */
+static long mark_at(const struct web *w, uint32_t row, double x)
+{
+    const struct scene *s = w->scene;
+    uint32_t low = 0, high = s->mark_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        const struct scene_mark *m = &s->marks[middle];
+        if (m->row < row || (m->row == row && m->x_pt < x - 0.01))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < s->mark_count && s->marks[low].row == row && s->marks[low].x_pt < x + 0.01;
+    return found ? (long)w->place_of[low] : -1;
+}
+
+static uint32_t nearest_row(const struct web *w, double y)
+{
+    double row = (y - w->scene->top_pt - w->scene->line_pt) / w->scene->row_pt;
+    double last = w->scene->row_count ? w->scene->row_count - 1 : 0;
+    return (uint32_t)fmax(0, fmin(last, floor(row + 0.5)));
+}
+
+/* How a line goes on after each mark, and how it begins; which stretches, told by where they end, are long. */
+static void write_styles(const struct web *w)
+{
+    const struct scene *s = w->scene;
+    char *after = memory_bytes(w->count + 1u);
+    memset(after, '0', w->count);
+    after[w->count] = 0;
+    uint8_t *begin = memory_zeroed(s->row_count + 1u, 1);
+    fputs(",\n\"long\":[", w->f);
+    bool comma = false;
+    for (uint32_t i = 0; i < s->segment_count; i++) {
+        const struct scene_segment *g = &s->segments[i];
+        long from = mark_at(w, g->row, g->from_pt), to = mark_at(w, g->row, g->to_pt);
+        if (from >= 0)
+            after[from] = (char)('0' + g->style);
+        else
+            begin[g->row] = (uint8_t)g->style;
+        if (g->is_long && to >= 0)
+            fprintf(w->f, "%s%ld", comma ? "," : "", to), comma = true;
+    }
+    fprintf(w->f, "],\n\"after\":\"%s\",\n\"rows\":[", after);
+    free(after);
+    for (uint32_t r = 0; r < s->row_count; r++) {
+        fprintf(w->f, "%s{\"l\":%u,\"s\":%u,\"n\":", r ? "," : "", s->rows[r].line, begin[r]);
+        webtext_json(w->f, s->rows[r].label);
+        fputs("}", w->f);
+    }
+    fputs("]", w->f);
+    free(begin);
+}
+
+/* An end of an arrow: a mark, or -1 less the index of a point, which it appends. */
+static long end_of(const struct web *w, FILE *ends, uint32_t *count, double x, double y)
+{
+    uint32_t row = nearest_row(w, y);
+    double off = w->scene->row_count ? y - w->scene->rows[row].y_pt : 0;
+    long mark = fabs(off) < 0.01 ? mark_at(w, row, x) : -1;
+    if (mark >= 0)
+        return mark;
+    fprintf(ends, "%s[%ld,%u,%ld]", *count ? "," : "", tenths(x + w->shift_pt), row, tenths(off));
+    return -1 - (long)(*count)++;
+}
+
+static void write_links(struct web *w)
+{
+    char *text;
+    size_t size;
+    uint32_t count = 0;
+    FILE *ends = memory_given(open_memstream(&text, &size), sizeof *ends);
+    fputs(",\n\"links\":[", w->f);
+    for (uint32_t i = 0; i < w->scene->link_count; i++) {
+        const struct scene_link *l = &w->scene->links[i];
+        long a = end_of(w, ends, &count, l->x0_pt, l->y0_pt),
+             b = end_of(w, ends, &count, l->x1_pt, l->y1_pt);
+        fprintf(w->f, "%s[%u,%u,%ld,%ld,%u]", i ? "," : "", l->kind,
+                (unsigned)l->head | (unsigned)l->contradictory << 1, a, b,
+                colour_number(w, l->colour));
+    }
+    fclose(ends);
+    fprintf(w->f, "],\n\"ends\":[%s]", text);
+    free(text);
+}
+
+/* Words stand where their mark does. */
+static void write_words(struct web *w)
+{
+    const struct scene *s = w->scene;
+    bool comma = false;
+    fputs(",\n\"words\":[", w->f);
+    for (uint32_t i = 0; i < s->text_count && s->mark_count; i++) {
+        const struct scene_text *t = &s->texts[i];
+        uint32_t row = nearest_row(w, t->y_pt + t->height_pt / 2 + 6), best = UINT32_MAX;
+        for (uint32_t low = 0, high = s->mark_count; low < high;) {
+            uint32_t middle = (low + high) / 2;
+            const struct scene_mark *m = &s->marks[middle];
+            bool left = m->row < row || (m->row == row && m->x_pt <= t->x_pt);
+            if (left)
+                low = middle + 1, best = m->row == row ? middle : best;
+            else
+                high = middle, best = best == UINT32_MAX && m->row == row ? middle : best;
+        }
+        if (best == UINT32_MAX)
+            continue;
+        const struct scene_mark *m = &s->marks[best];
+        fprintf(w->f, "%s[%u,%ld,%ld,%u,%g]", comma ? "," : "", w->place_of[best],
+                tenths(t->x_pt - m->x_pt), tenths(t->y_pt - m->y_pt),
+                webtext_number(&w->strings, t->text), t->size_pt);
+        comma = true;
+    }
+    fputs("],\n\"gaps\":[", w->f);
+    for (uint32_t i = 0; i < s->gap_count; i++)
+        fprintf(w->f, "%s[%ld,%u]", i ? "," : "", tenths(s->gaps[i].x_pt + w->shift_pt),
+                s->gaps[i].row);
+    fputs("]", w->f);
+}
+
+static void write_columns(const struct web *w)
+{
+    long before = 0;
+    fputs(",\n\"cols\":[", w->f);
+    for (uint32_t i = 0; i < w->scene->column_count; i++) {
+        long x = tenths(w->scene->columns[i].x_pt + w->shift_pt);
+        fprintf(w->f, "%s%ld", i ? "," : "", x - before);
+        before = x;
+    }
+    fputs("]", w->f);
+}
+
+static void write_scene(struct web *w)
+{
+    const struct scene *s = w->scene;
+    fprintf(w->f,
+            "{\"poet\":1,\"names\":%.1f,\"width\":%.1f,\"top\":%.1f,\"row_pt\":%g,\"line_pt\":%g,"
+            "\"slot_pt\":%g,\"mark_pt\":%g",
+            w->names_pt, s->width_pt + w->shift_pt, s->top_pt, s->row_pt, s->line_pt,
+            SCENE_SLOT_PT, SCENE_MARK_PT);
+    write_columns(w);
+    write_styles(w);
+    write_links(w);
+    write_words(w);
+}
+
+/* ---- tables ---- */
+
+static void write_kinds(struct web *w)
+{
+    static const struct target_colour grey = {0.35, 0.35, 0.35};
+    fputs(",\n\"types\":[", w->f);
+    for (uint32_t i = 0; i < w->kind_count; i++) {
+        const struct target_event *look = w->kinds[i].look;
+        const char *name = book_type(w->book, w->kinds[i].type);
+        fprintf(w->f, "%s{\"s\":%u,\"f\":%u,\"c\":%u,\"n\":", i ? "," : "",
+                look ? look->shape : SHAPE_CIRCLE, look && look->filled,
+                colour_number(w, look ? look->colour : grey));
+        webtext_json(w->f, name);
+        fputs(",\"l\":", w->f);
+        webtext_json(w->f, look ? look->label : name);
+        fputs("}", w->f);
+    }
+    fputs("]", w->f);
+}
+
+static void write_label(const struct web *w, uint32_t line, struct map *told)
+{
+    if (!line || map_get(told, line, 0))
+        return;
+    fprintf(w->f, "%s\"%u\":", told->count ? "," : "", line);
+    webtext_json(w->f, book_label(w->book, line));
+    map_put(told, line, 0, told);
+}
+
+static void write_tables(struct web *w)
+{
+    struct map told = {0};
+    fputs(",\n\"labels\":{", w->f);
+    for (uint32_t i = 0; i < w->count; i++) {
+        write_label(w, event(w, i)->at.line, &told);
+        write_label(w, event(w, i)->about, &told);
+        write_label(w, event(w, i)->thread, &told);
+    }
+    fputs("}", w->f);
+    map_free(&told);
+    fputs(",\n\"row_colours\":[", w->f);
+    for (uint32_t r = 0; r < w->scene->row_count; r++)
+        fprintf(w->f, "%s%u", r ? "," : "", colour_number(w, w->scene->rows[r].colour));
+    fputs("],\n\"palette\":[", w->f);
+    for (uint32_t i = 0; i < w->colour_count; i++)
+        fprintf(w->f, "%s\"#%02lx%02lx%02lx\"", i ? "," : "", lround(w->palette[i].red * 255),
+                lround(w->palette[i].green * 255), lround(w->palette[i].blue * 255));
+    fputs("],\n\"strings\":[", w->f);
+    for (size_t i = 0; i < w->strings.count; i++) {
+        fputs(i ? "," : "", w->f);
+        webtext_json(w->f, w->strings.items[i]);
+    }
+    fputs("]", w->f);
+}
+
+/* ---- reasons ---- */
+
+static void take_stat(void *user, const struct answer *answer)
+{
+    if (answer->part == PART_STAT)
+        get_stat(answer->in, user);
+}
+
+/* The words for reasons, each with what it is about. */
+static void write_reasons(const struct web *w, const char *name, uint32_t reasons,
+                          const struct shown_stat *stat)
+{
+    bool comma = false;
+    fprintf(w->f, ",\n\"%s\":[", name);
+    for (unsigned reason = 1; reason < 32; reason++) {
+        if (!(reasons & UNSEEN_BIT(reason)))
+            continue;
+        char *text = memory_copied(unseen_text(reason));
+        const char *between = ": ";
+        for (uint32_t i = 0; i < stat->unseen_count; i++) {
+            if (stat->unseen[i].reason != reason || !*stat->unseen[i].about)
+                continue;
+            char *longer = memory_printed("%s%s%s", text, between, stat->unseen[i].about);
+            free(text);
+            text = longer;
+            between = ", ";
+        }
+        fputs(comma ? "," : "", w->f);
+        webtext_json(w->f, text);
+        free(text);
+        comma = true;
+    }
+    fputs("]", w->f);
+}
+
+static bool write_why(const struct command *command, struct web *w)
+{
+    struct shown_stat stat = {0};
+    uint32_t doubts = w->causes.hiding;
+    if (!subject_ask(command, w->data->subject, ASK_STAT, NULL, take_stat, &stat))
+        return false;
+    for (uint32_t i = 0; i < w->count; i++)
+        doubts |= event(w, i)->doubt ? UNSEEN_BIT(event(w, i)->doubt) : 0;
+    fprintf(w->f, ",\n\"hiding\":%s", w->causes.hiding ? "true" : "false");
+    write_reasons(w, "reasons", doubts, &stat);
+    write_reasons(w, "mechanisms", w->causes.mechanisms, &stat);
+    fputs(",\n\"why\":[", w->f);
+    for (unsigned reason = 0; reason < UNSEEN_COUNT; reason++) {
+        fputs(reason ? "," : "", w->f);
+        webtext_json(w->f, unseen_text(reason));
+    }
+    fputs("]", w->f);
+    shown_stat_free(&stat);
+    return true;
+}
+
+/* ---- all of it ---- */
+
+/* JSON of others, made fit for a script element. */
+static void write_object(FILE *f, struct json_object *o)
+{
+    struct json_object_iterator i, end;
+    bool comma = false;
+    switch (json_object_get_type(o)) {
+    case json_type_string:
+        webtext_json(f, json_object_get_string(o));
+        break;
+    case json_type_array:
+        fputs("[", f);
+        for (size_t k = 0; k < json_object_array_length(o); k++) {
+            fputs(k ? "," : "", f);
+            write_object(f, json_object_array_get_idx(o, k));
+        }
+        fputs("]", f);
+        break;
+    case json_type_object:
+        i = json_object_iter_begin(o);
+        end = json_object_iter_end(o);
+        fputs("{", f);
+        for (; !json_object_iter_equal(&i, &end); json_object_iter_next(&i), comma = true) {
+            fputs(comma ? "," : "", f);
+            webtext_json(f, json_object_iter_peek_name(&i));
+            fputs(":", f);
+            write_object(f, json_object_iter_peek_value(&i));
+        }
+        fputs("}", f);
+        break;
+    default:
+        fputs(json_object_to_json_string(o), f);
+    }
+}
+
+static void free_web(struct web *w)
+{
+    free(w->marks);
+    free(w->place_of);
+    free(w->asked_of);
+    free(w->kinds);
+    free(w->kind_of);
+    free(w->palette);
+    free(w->sites);
+    webtext_free(&w->strings);
+    shown_causes_free(&w->causes);
+}
+
+bool webdata_write(const struct command *command, const struct webdata *data, FILE *f)
+{
+    struct web w = {.data = data,
+                    .book = &data->subject->source.book,
+                    .scene = data->scene,
+                    .f = f};
+    w.names_pt = fmin(data->scene->names_pt, NAMES_MOST_PT);
+    w.shift_pt = w.names_pt - data->scene->names_pt;
+    sort_marks(&w);
+    bool good = ask_causes(command, &w);
+    if (good) {
+        find_kinds(&w);
+        find_sites(&w);
+        write_scene(&w);
+        write_events(&w);
+        write_kinds(&w);
+        good = write_why(command, &w);
+        fputs(",\n\"source\":{", f);
+        if (data->source)
+            websource_write(data->subject, w.marks, w.sites, w.count, f);
+        fputs("},\n\"notes\":[],\n\"blocked\":", f);
+        write_object(f, data->blocked);
+        write_tables(&w);
+        fputs("}\n", f);
+    }
+    free_web(&w);
+    return good;
+}
