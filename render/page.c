@@ -221,8 +221,7 @@ static cairo_status_t write_vector(const struct scene *scene, const struct page_
     unsigned count = page_count(scene, o), across = count / grid.down, number = 0;
     for (unsigned y = 0; paper && y < grid.down; y++)
         for (unsigned x = 0, i = 0; x < across; x++) {
-            if (o->theme.dark)
-                paint_background(cr, &o->theme);
+            paint_background(cr, &o->theme); /* (then Cairo need not add up what is drawn) */
             paint_sheet(cr, scene, o, &grid, i, y);
             paint_footer(cr, o, ++number, count);
             cairo_show_page(cr);
@@ -337,8 +336,7 @@ uint32_t page_add(struct page_file *f, const struct scene *scene, bool last)
         if (!last && i && i + n >= scene->column_count)
             break; /* more may fit on it */
         for (unsigned y = 0; y < grid.down; y++) {
-            if (f->options.theme.dark)
-                paint_background(f->cr, &f->options.theme);
+            paint_background(f->cr, &f->options.theme); /* (as in write_vector) */
             paint_sheet(f->cr, scene, &f->options, &grid, i, y);
             paint_footer(f->cr, &f->options, ++f->pages, 0);
             cairo_show_page(f->cr);

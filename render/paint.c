@@ -1,5 +1,6 @@
 #include "render/paint.h"
 
+#include "render/batch.h"
 #include "render/lettering.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@ struct painter {
     const struct paint_part *part;
     double from, to; /* x of the scene that is seen */
     double alpha;    /* below 1: what is drawn now steps back */
+    struct batch *batch; /* of the shapes that are drawn now, or NULL: each is painted at once */
 };
 
 static const struct target_colour red = {0.75, 0, 0.1}, amber = {0.9, 0.62, 0},
@@ -83,22 +85,16 @@ static bool row_seen(const struct painter *p, uint32_t row)
 
 /* ---- symbols ---- */
 
-/* A filled shape.  A circle is a point drawn with a round pen: one stroke, where an arc is
- * four curves. */
+/* A filled shape. */
 static void fill_shape(const struct painter *p, enum target_shape shape, double x, double y,
                        double half)
 {
-    if (shape == SHAPE_SQUARE) {
-        cairo_rectangle(p->cr, x - half, y - half, 2 * half, 2 * half);
-        cairo_fill(p->cr);
+    struct batch one = {0}, *batch = p->batch ? p->batch : &one;
+    (shape == SHAPE_SQUARE ? batch_square : batch_circle)(batch, p->cr, x, y, half);
+    if (batch != &one)
         return;
-    }
-    cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_ROUND);
-    cairo_set_line_width(p->cr, 2 * half);
-    cairo_move_to(p->cr, x, y);
-    cairo_line_to(p->cr, x, y);
-    cairo_stroke(p->cr);
-    cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_BUTT);
+    batch_paint(&one, p->cr);
+    batch_free(&one);
 }
 
 static void paint_symbol(const struct painter *p, enum target_shape shape, bool filled,
@@ -126,11 +122,17 @@ static void paint_symbol(const struct painter *p, enum target_shape shape, bool 
     cairo_stroke(p->cr);
 }
 
+static const double dashes[] = {3.5, 2.5};
+
+static double style_width(enum scene_style style)
+{
+    return style == STYLE_SOLID ? 1.8 : style == STYLE_THIN ? 0.6 : 1;
+}
+
 static void set_style(const struct painter *p, enum scene_style style)
 {
-    static const double dashes[] = {3.5, 2.5};
     cairo_set_dash(p->cr, dashes, style == STYLE_DASHED ? 2 : 0, 0);
-    cairo_set_line_width(p->cr, style == STYLE_SOLID ? 1.8 : style == STYLE_THIN ? 0.6 : 1);
+    cairo_set_line_width(p->cr, style_width(style));
 }
 
 static void paint_segment(const struct painter *p, const struct scene_segment *s)
@@ -146,11 +148,8 @@ static void paint_segment(const struct painter *p, const struct scene_segment *s
         cairo_fill(p->cr);
     }
     set_colour(p, s->colour);
-    set_style(p, s->style);
-    cairo_move_to(p->cr, from, y);
-    cairo_line_to(p->cr, to, y);
-    cairo_stroke(p->cr);
-    cairo_set_dash(p->cr, NULL, 0, 0);
+    batch_line(p->batch, p->cr, from, y, to, y, style_width(s->style),
+               s->style == STYLE_DASHED ? dashes[0] : 0, dashes[1]);
 }
 
 static void paint_link(const struct painter *p, const struct scene_link *l)
@@ -166,20 +165,10 @@ static void paint_link(const struct painter *p, const struct scene_link *l)
     double end = l->head ? HALF + 1.2 : 0;
     double x1 = l->x1_pt - dx * end, y1 = l->y1_pt - dy * end;
     set_colour(p, l->contradictory ? red : l->colour);
-    static const double dashes[] = {2.5, 2.5};
-    cairo_set_dash(p->cr, dashes, l->kind == ARROW_VIA ? 2 : 0, 0);
-    cairo_set_line_width(p->cr, l->kind == ARROW_GROUP ? 2.2 : 0.9);
-    cairo_move_to(p->cr, l->x0_pt, l->y0_pt);
-    cairo_line_to(p->cr, x1, y1);
-    cairo_stroke(p->cr);
-    cairo_set_dash(p->cr, NULL, 0, 0);
-    if (!l->head)
-        return;
-    cairo_move_to(p->cr, x1, y1);
-    cairo_line_to(p->cr, x1 - dx * HEAD_PT - dy * 2.4, y1 - dy * HEAD_PT + dx * 2.4);
-    cairo_line_to(p->cr, x1 - dx * HEAD_PT + dy * 2.4, y1 - dy * HEAD_PT - dx * 2.4);
-    cairo_close_path(p->cr);
-    cairo_fill(p->cr);
+    batch_line(p->batch, p->cr, l->x0_pt, l->y0_pt, x1, y1, l->kind == ARROW_GROUP ? 2.2 : 0.9,
+               l->kind == ARROW_VIA ? 2.5 : 0, 2.5);
+    if (l->head)
+        batch_head(p->batch, p->cr, x1, y1, dx, dy, HEAD_PT);
 }
 
 static void paint_gap(const struct painter *p, const struct scene_gap *gap)
@@ -273,7 +262,10 @@ static void paint_mark(struct painter *p, const struct scene_mark *m,
     bool stands = s && s->stands && m->event->stands && m->state == EVENT_ORDERED;
     struct target_colour colour = stands ? paint_standing(m->event->stands) : m->colour;
     p->alpha = stands && m->event->stands == STANDS_AS(ORDER_CONCURRENT) ? 0.45 : 1;
+    struct batch *batch = p->batch;
+    p->batch = m->state == EVENT_PENDING ? NULL : batch; /* it is crossed out */
     paint_symbol(p, m->shape, m->filled, colour, m->state, m->x_pt, m->y_pt);
+    p->batch = batch;
     p->alpha = 1;
     if (!s)
         return;
@@ -390,11 +382,15 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
                           double below)
 {
     const struct scene *s = p->scene;
+    struct batch batch = {0};
     paint_ground(p);
+    p->batch = &batch;
     for (uint32_t i = 0; i < s->segment_count; i++)
         paint_segment(p, &s->segments[i]);
+    batch_paint(&batch, p->cr);
     for (uint32_t i = 0; i < s->link_count; i++)
         paint_link(p, &s->links[i]);
+    batch_paint(&batch, p->cr);
     for (uint32_t i = 0; i < s->jag_count; i++)
         paint_jag(p, &s->jags[i], above, below);
     for (uint32_t i = 0; i < s->gap_count; i++)
@@ -407,6 +403,9 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
             wanted(selection, m))
             paint_mark(p, m, selection);
     }
+    batch_paint(&batch, p->cr);
+    batch_free(&batch);
+    p->batch = NULL;
     paint_texts(p);
 }
 

@@ -86,7 +86,7 @@ function wayBetween(a, b) {
 }
 
 /* ---- what is seen, and where ---- */
-const see = { selected: -1, second: -1, hidden: new Set(), order: D.rows.map((_, r) => r), zoom: 1, x: 0, y: 0, byTime: false,
+const see = { selected: -1, second: -1, hidden: new Set(), order: D.rows.map((_, r) => r), zoom: 4 / 3, x: 0, y: 0, byTime: false,
   stands: true, without: { before: false, after: false, concurrent: false }, found: [], hit: -1, way: [] };
 let shown = [], rank = [], X = orderX, width = D.width, names = D.names, rowMarks = [], timeScale = 1, relations = null;
 const rowY = r => D.top + rank[r] * D.row_pt + D.line_pt;
@@ -556,7 +556,7 @@ function address() {
   if (see.hidden.size) parts.push("hide=" + [...see.hidden].map(r => D.rows[r].l).join(","));
   if (see.order.some((r, i) => r !== i)) parts.push("rows=" + see.order.map(r => D.rows[r].l).join(","));
   if (see.byTime) parts.push("time=1");
-  if (see.zoom !== 1 || see.x || see.y) parts.push("at=" + [see.x, see.y, see.zoom].map(v => +v.toFixed(2)).join(","));
+  if (Math.abs(see.zoom - 4 / 3) > 0.01 || see.x || see.y) parts.push("at=" + [see.x, see.y, see.zoom].map(v => +v.toFixed(2)).join(","));
   return "#" + parts.join("&");
 }
 let remembering = 0;
@@ -585,8 +585,8 @@ function restore(hash) {
   see.order = [...new Set([...order, ...D.rows.keys()])];
   see.byTime = q.get("time") === "1";
   $("time").setAttribute("aria-pressed", see.byTime);
-  const at = (q.get("at") || "0,0,1").split(",").map(Number);
-  [see.x, see.y, see.zoom] = at.every(Number.isFinite) && at.length === 3 && at[2] >= 0.02 && at[2] <= 8 ? at : [0, 0, 1];
+  const at = (q.get("at") || "0,0,1.3333").split(",").map(Number);
+  [see.x, see.y, see.zoom] = at.every(Number.isFinite) && at.length === 3 && at[2] >= 0.02 && at[2] <= 8 ? at : [0, 0, 4 / 3];
   arrange();
   const e = byId.get(q.get("e")), s = byId.get(q.get("s"));
   select(e === undefined ? -1 : e, false);
@@ -604,7 +604,7 @@ const KEYS = {
   Enter: partner, "[": () => beside(false), "]": () => beside(true), p: () => recorded(-1), Backspace: () => recorded(-1), n: () => recorded(1), " ": () => recorded(1),
   PageUp: () => scroll(-0.9 * (svg.clientWidth / see.zoom - names), 0), PageDown: () => scroll(0.9 * (svg.clientWidth / see.zoom - names), 0),
   Home: () => scroll(-1e12, 0), End: () => scroll(1e12, 0), f: () => scroll(1e12, 0),
-  "+": () => zoomBy(1.25), "=": () => zoomBy(1.25), "-": () => zoomBy(0.8), 0: () => { see.zoom = 1; scroll(0, 0); }, "*": fit, t: () => setTime(!see.byTime),
+  "+": () => zoomBy(1.25), "=": () => zoomBy(1.25), "-": () => zoomBy(0.8), 0: () => { see.zoom = 4 / 3; scroll(0, 0); }, "*": fit, t: () => setTime(!see.byTime),
   "/": () => $("find").select(), "C-f": () => $("find").select(), F3: () => nextHit(1), "S-F3": () => nextHit(-1), w: waiting,
   c: () => { see.stands = !see.stands; refresh(); }, "A-1": () => without("before"), "A-2": () => without("after"), "A-3": () => without("concurrent"),
   Escape: () => { find($("find").value = ""); select(-1, false); svg.focus(); }, h: () => see.selected >= 0 && hideRow(row[see.selected], true),
