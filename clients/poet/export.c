@@ -158,12 +158,13 @@ static int write_page(const struct command *command, struct picture *p, struct s
     struct waits waits = {0};
     p->vertical = p->look.vertical = false;
     p->no_legend = p->look.legend = false;
-    if (!get_all(command, p, subject))
+    bool all = p->all || (!has_range(p) && subject->source.book.run.events <= WEBPAGE_EVENTS);
+    if (all && p->window.more_right &&
+        !picture_columns(command, p, subject, p->request.from, LIMIT_COLUMNS))
         return EXIT_FAILED;
-    if (p->window.event_count + p->window.pending_count > WEBPAGE_EVENTS ||
-        (p->window.more_right && !has_range(p)))
-        return command_fail(command, "the diagram has %s%u events, and a page holds %u: " CHOOSE,
-                            p->window.more_right ? "more than " : "", p->window.event_count,
+    uint32_t count = p->window.event_count + p->window.pending_count;
+    if (count > WEBPAGE_EVENTS || (p->window.more_right && !has_range(p)))
+        return command_fail(command, "the diagram has more than the %u events that a page holds: " CHOOSE,
                             WEBPAGE_EVENTS);
     if (!subject_ask(command, subject, ASK_WAITS, NULL, take_waits, &waits))
         return EXIT_FAILED;

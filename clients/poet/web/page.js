@@ -277,7 +277,7 @@ function redraw() {
   frame = 0;
   const box = svg.getBoundingClientRect(), z = see.zoom;
   const high = D.top + shown.length * D.row_pt + 8;
-  see.x = Math.max(-20, Math.min(see.x, Math.max(0, width - (box.width / z) + 20)));
+  see.x = Math.max(0, Math.min(see.x, Math.max(0, width - (box.width / z) + 20)));
   see.y = Math.max(0, Math.min(see.y, Math.max(0, high - box.height / z)));
   const left = Math.max(D.names, see.x + names), right = Math.min(width, see.x + box.width / z);
   const painted = paint(svg, left, right, see.y, see.y + box.height / z, z, -see.x * z, -see.y * z);
