@@ -1,10 +1,13 @@
 /* poet export, poet show: the diagram as a file, or in the terminal. */
 #define _GNU_SOURCE
+#include "clients/book/say.h"
 #include "clients/poet/blocked.h"
 #include "clients/poet/formats.h"
+#include "clients/poet/letters.h"
 #include "clients/poet/picture.h"
 #include "clients/poet/wanted.h"
 #include "clients/poet/webpage.h"
+#include "memory/memory.h"
 #include "render/lettering.h"
 #include "render/page.h"
 #include "render/text.h"
@@ -23,7 +26,7 @@
 
 #define COLUMNS_ONE_PAGE 400
 #define PAGES_UNASKED 20
-#define SHRINK 0.6 /* of paper that nobody asked for, so that more rows fit a page */
+#define SHRINK 0.67 /* of paper that nobody asked for, so that more rows fit a page */
 
 static const struct {
     const char *name;
@@ -89,7 +92,8 @@ static struct paint_selection picture_selection(const struct picture *p)
                                     .concurrent = !(p->place.hide & HIDE_CONCURRENT)};
 }
 
-static struct scene *make_scene(const struct picture *p, const struct book *book, bool measured)
+static struct scene *make_scene(const struct picture *p, const struct book *book, bool measured,
+                                double legend_width_pt)
 {
     char words[LIMIT_TEXT_BYTES], note[200];
     picture_note(p, note, sizeof note);
@@ -98,6 +102,7 @@ static struct scene *make_scene(const struct picture *p, const struct book *book
     struct scene_options options = {.title = p->no_title ? NULL : p->title,
                                     .caption = *words ? words : NULL,
                                     .legend = !p->no_legend,
+                                    .legend_width_pt = legend_width_pt,
                                     .vertical = p->view ? p->look.vertical : p->vertical,
                                     .column_ns = p->column_ns,
                                     .squeeze = p->view ? p->look.squeeze : true,
@@ -130,7 +135,7 @@ static int write_text(const struct command *command, struct picture *p, struct s
     FILE *f = fopen(file, "we");
     if (!f)
         return command_fail(command, "%s: %s", file, strerror(errno));
-    struct scene *scene = make_scene(p, book, false);
+    struct scene *scene = make_scene(p, book, false, 0);
     text_write(scene, book, &(struct text_options){0}, f);
     write_note(p, f);
     scene_free(scene);
@@ -168,7 +173,7 @@ static int write_page(const struct command *command, struct picture *p, struct s
                             WEBPAGE_EVENTS);
     if (!subject_ask(command, subject, ASK_WAITS, NULL, take_waits, &waits))
         return EXIT_FAILED;
-    struct scene *scene = make_scene(p, &subject->source.book, true);
+    struct scene *scene = make_scene(p, &subject->source.book, true, 0);
     struct webdata data = {p, subject, scene, blocked_json(subject, &waits), source};
     bool good = webpage_write(command, &data, file);
     json_object_put(data.blocked);
@@ -219,11 +224,12 @@ static void on_interrupt(int number)
 }
 
 /* Where the window after this one begins.  Placed by time, a window may hold nothing. */
-static int32_t add_pages(struct page_file *pages, const struct picture *p, const struct book *book)
+static int32_t add_pages(struct page_file *pages, const struct picture *p, const struct book *book,
+                         double legend_width_pt)
 {
     if (!p->window.event_count && p->window.more_right)
         return p->request.from + (int32_t)COLUMNS_AT_ONCE;
-    struct scene *scene = make_scene(p, book, true);
+    struct scene *scene = make_scene(p, book, true, legend_width_pt);
     uint32_t columns = page_add(pages, scene, !p->window.more_right);
     scene_free(scene);
     return p->window.first + (int32_t)(columns ? columns : 1);
@@ -251,7 +257,7 @@ static int write_pages(const struct command *command, struct picture *p, struct 
             page_abandon(pages);
             return EXIT_FAILED;
         }
-        from = add_pages(pages, p, &subject->source.book);
+        from = add_pages(pages, p, &subject->source.book, letters_legend_pt(page));
         tell_progress(p);
     } while (p->window.more_right);
     if (isatty(STDERR_FILENO))
@@ -261,10 +267,23 @@ static int write_pages(const struct command *command, struct picture *p, struct 
     return why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
 }
 
+/* What a mark says where a browser shows titles. */
+static char *title_of(void *context, const struct scene_mark *mark)
+{
+    struct subject *subject = context;
+    char *said = say_event(&subject->source.book, mark->event);
+    const char *site = subject_site(subject, mark->event);
+    char *title = memory_printed("%s%s%s", said, *site ? ", " : "", site);
+    free(said);
+    return title;
+}
+
 static int write_picture(const struct command *command, struct picture *p, struct subject *subject,
-                         struct page_options *page, const char *file)
+                         struct page_options *page, enum wrap wrap, const char *file)
 {
     const struct book *book = &subject->source.book;
+    page->title_of = title_of;
+    page->context = subject;
     page->title = p->title;
     page->selection = picture_selection(p);
     if (p->view) {
@@ -283,9 +302,15 @@ static int write_picture(const struct command *command, struct picture *p, struc
     }
     if (!get_all(command, p, subject))
         return EXIT_FAILED;
-    struct scene *scene = make_scene(p, book, true);
+    struct scene *scene = make_scene(p, book, true, 0);
     int status = EXIT_FAILED;
+    letters_wrap(scene, page, wrap);
     if (choose_paper(command, p, scene, page)) {
+        if (letters_legend_pt(page) > 0) {
+            scene_free(scene);
+            scene = make_scene(p, book, true, letters_legend_pt(page));
+        }
+        letters_warn(command, scene, page);
         const char *why = page_write(scene, page, file);
         status = why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
     }
@@ -306,7 +331,7 @@ static int export_other(const struct command *command, const char *source,
     return written ? EXIT_DONE : EXIT_FAILED;
 }
 
-enum { OPTION_SOURCE = 1000 };
+enum { OPTION_SOURCE = 1000, OPTION_WRAP, OPTION_NO_WRAP, OPTION_TRANSPARENT };
 
 struct exporting {
     struct picture picture;
@@ -314,6 +339,7 @@ struct exporting {
     const struct format *other; /* not a picture */
     const char *file;
     const struct command *command;
+    enum wrap wrap;
     bool source; /* in a web page: the lines around call sites, too */
 };
 
@@ -328,6 +354,13 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
         return 0;
     case 'o':
         o->file = value;
+        return 0;
+    case OPTION_WRAP:
+    case OPTION_NO_WRAP:
+        o->wrap = key == OPTION_WRAP ? WRAP : WRAP_NOT;
+        return 0;
+    case OPTION_TRANSPARENT:
+        o->page.transparent = true;
         return 0;
     case OPTION_SOURCE:
         o->source = true;
@@ -374,7 +407,7 @@ static int export_picture(const struct command *command, const char *source, str
         status = ending == TXT ? write_text(command, &o->picture, &subject, o->file)
                  : ending == HTML
                      ? write_page(command, &o->picture, &subject, o->source, o->file)
-                     : write_picture(command, &o->picture, &subject, &o->page, o->file);
+                     : write_picture(command, &o->picture, &subject, &o->page, o->wrap, o->file);
     }
     picture_free(&o->picture);
     subject_close(&subject);
@@ -399,7 +432,13 @@ static const struct argp_option export_options[] = {
     {"output", 'o', "FILE", 0, "the ending chooses the format", 1},
     {"paper", 'p', "SIZE", 0, "a4, a3, letter, legal or WIDTHxHEIGHTmm: as many pages as it takes",
      1},
-    {"width", 'w', "WIDTH", 0, "scaled to WIDTH (84mm, 17cm, 5in) and cropped, for a paper", 1},
+    {"width", 'w', "WIDTH", 0, "scaled to WIDTH (84mm, 17cm, 5in), for a paper", 1},
+    {"wrap", OPTION_WRAP, NULL, 0,
+     "in bands one below the other, 17 cm wide or as --width says; so, too, where letters in one line would be "
+     "less than 5 points high",
+     1},
+    {"no-wrap", OPTION_NO_WRAP, NULL, 0, "in one line, however small its letters", 1},
+    {"transparent", OPTION_TRANSPARENT, NULL, 0, "SVG and PNG without a ground", 1},
     {"grey", 'g', NULL, 0, "without colour", 1},
     {"source", OPTION_SOURCE, NULL, 0, "in a web page: the lines around call sites, too", 1},
     {"format", 'f', "FORMAT", 0,
@@ -460,7 +499,7 @@ static int run_show(const struct command *command, int argc, char **argv)
         return EXIT_FAILED;
     status = EXIT_FAILED;
     if (picture_get(command, p, &subject) && get_all(command, p, &subject)) {
-        struct scene *scene = make_scene(p, &subject.source.book, false);
+        struct scene *scene = make_scene(p, &subject.source.book, false, 0);
         if (!p->no_title)
             printf("%s\n\n", p->title);
         text_write(scene, &subject.source.book, &o.text, stdout);
