@@ -98,9 +98,9 @@ static struct bands on_paper(const struct scene *scene, const struct page_option
 
 struct bands bands_cut(const struct scene *scene, const struct page_options *o)
 {
-    return o->paper_width_pt > 0                             ? on_paper(scene, o)
+    return o->paper_width_pt > 0                            ? on_paper(scene, o)
            : o->wrap && o->width_pt > 0 && !scene->vertical ? wrapped(scene, o)
-                                                             : one_page(scene, o);
+                                                            : one_page(scene, o);
 }
 
 uint32_t bands_columns(const struct scene *scene, const struct bands *bands, uint32_t i)

@@ -8,15 +8,16 @@
 #include "render/svg.h"
 
 struct bands {
-    bool paper;        /* pages of one size; else one that is as large as it takes */
+    bool paper; /* pages of one size; else one that is as large as it takes */
     double width_pt, height_pt; /* of a page, as on paper */
     double margin_pt;
-    double scale;      /* from points of the scene to those of a page */
+    double scale; /* from points of the scene to those of a page */
     double columns_pt; /* width of the columns of a band, of the scene */
-    uint32_t rows;     /* of a page */
-    unsigned down;     /* pages that the rows take, one below the other: */
-    unsigned first, others; /*   else 1, and bands on the first page, which has the legend, and on others */
-    double band_pt;    /* from one to the next, of the scene */
+    uint32_t rows; /* of a page */
+    unsigned down; /* pages that the rows take, one below the other: */
+    unsigned first,
+        others; /*   else 1, and bands on the first page, which has the legend, and on others */
+    double band_pt; /* from one to the next, of the scene */
 };
 
 struct bands bands_cut(const struct scene *scene, const struct page_options *options);

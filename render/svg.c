@@ -105,9 +105,10 @@ static void write_words(FILE *f, const char *text)
 
 static void write_texts(const struct svg *svg, FILE *f)
 {
-    fputs("<g font-family=\"'DejaVu Sans', 'Bitstream Vera Sans', Verdana, 'Noto Sans', sans-serif\""
-          " xml:space=\"preserve\">\n",
-          f);
+    fputs(
+        "<g font-family=\"'DejaVu Sans', 'Bitstream Vera Sans', Verdana, 'Noto Sans', sans-serif\""
+        " xml:space=\"preserve\">\n",
+        f);
     for (uint32_t i = 0; i < svg->text_count; i++) {
         const struct svg_text *t = &svg->texts[i];
         fprintf(f, "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%.2f\" textLength=\"%.2f\"", t->x, t->y,

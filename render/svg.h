@@ -13,8 +13,9 @@
 struct svg;
 struct svg *svg_open(void);
 /* The marks of a scene between two x of it, as `cr` is transformed and clipped now; words: new memory, NULL none. */
-void svg_marks(struct svg *svg, cairo_t *cr, const struct scene *scene, double from_pt, double to_pt,
-               char *(*words)(void *context, const struct scene_mark *mark), void *context);
+void svg_marks(struct svg *svg, cairo_t *cr, const struct scene *scene, double from_pt,
+               double to_pt, char *(*words)(void *context, const struct scene_mark *mark),
+               void *context);
 /* Lettering is painted again. */
 void svg_close(struct svg *svg);
 /* Writes the document that Cairo made, with the rest in it. */

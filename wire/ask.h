@@ -32,7 +32,7 @@
     Q(27, STEP, step)      /* the next event from one, along its line or the order */                   \
     Q(28, SITES, sites)    /* every place that something was called from */                           \
     Q(29, FETCH, fetch)    /* a part of the run's trace file, as it is now */                         \
-    Q(30, LINES, lines)    /* tell me of these lines */                                                \
+    Q(30, LINES, lines)    /* tell me of these lines */                                               \
     Q(40, CAUSES, causes)  /* what makes the order of these events known? */
 
 #define QUESTIONS(Q) SERVER_QUESTIONS(Q) RUN_QUESTIONS(Q)

@@ -25,7 +25,8 @@ struct shown_cause {
 
 struct shown_causes {
     bool whole; /* false: there would be too much to tell, and nothing is told */
-    uint32_t hiding, mechanisms; /* bits of enum unseen, for the whole run; hiding: not 0, all that is
+    uint32_t hiding,
+        mechanisms; /* bits of enum unseen, for the whole run; hiding: not 0, all that is
                                   * not ordered is not known */
     struct shown_cause *events;
     uint32_t event_count;

@@ -169,7 +169,8 @@ static int write_page(const struct command *command, struct picture *p, struct s
         return EXIT_FAILED;
     uint32_t count = p->window.event_count + p->window.pending_count;
     if (count > WEBPAGE_EVENTS || (p->window.more_right && !has_range(p)))
-        return command_fail(command, "the diagram has more than the %u events that a page holds: " CHOOSE,
+        return command_fail(command,
+                            "the diagram has more than the %u events that a page holds: " CHOOSE,
                             WEBPAGE_EVENTS);
     if (!subject_ask(command, subject, ASK_WAITS, NULL, take_waits, &waits))
         return EXIT_FAILED;
@@ -204,11 +205,10 @@ static bool choose_paper(const struct command *command, const struct picture *p,
     char on_pages[40] = "";
     if (!image)
         snprintf(on_pages, sizeof on_pages, ", %u page%s", pages, pages == 1 ? "" : "s");
-    command_fail(
-        command,
-        "the diagram has %s%u columns and %u rows%s: " CHOOSE ", or insist with --all%s",
-        p->window.more_right ? "more than " : "", scene->column_count, scene->row_count, on_pages,
-        too_wide ? " on a PDF" : "");
+    command_fail(command,
+                 "the diagram has %s%u columns and %u rows%s: " CHOOSE ", or insist with --all%s",
+                 p->window.more_right ? "more than " : "", scene->column_count, scene->row_count,
+                 on_pages, too_wide ? " on a PDF" : "");
     return false;
 }
 
@@ -390,7 +390,8 @@ static int export_picture(const struct command *command, const char *source, str
     struct subject subject;
     enum ending ending = format_of(o->file);
     if (ending == NONE)
-        return command_usage(command, "%s: the name must end in .pdf, .svg, .png, .txt or .html", o->file);
+        return command_usage(command, "%s: the name must end in .pdf, .svg, .png, .txt or .html",
+                             o->file);
     o->page.format = ending == SVG ? PAGE_SVG : ending == PNG ? PAGE_PNG : PAGE_PDF;
     if (!subject_open(command, &subject, source, picture_lines(&o->picture), o->picture.labels))
         return EXIT_FAILED;

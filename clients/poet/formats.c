@@ -93,7 +93,8 @@ static void dot_begin(struct format *format, struct subject *subject, FILE *f)
         print_json_string(f, book_label(book, line));
         fputs("];\n", f);
         if (before)
-            fprintf(below, "%s\"line %u\" -> \"line %u\"", before == first ? "" : "; ", before, line);
+            fprintf(below, "%s\"line %u\" -> \"line %u\"", before == first ? "" : "; ", before,
+                    line);
         first = first ? first : line;
         before = line;
     }

@@ -8,6 +8,7 @@
 #define SCALE 0.8      /* of bands: letters of 6 points */
 #define WIDTH_PT 482.0 /* of bands where nobody says: 17 cm, a page of text */
 #define MARGINS_PT 56.0
+#define EDGES_PT 16.0 /* of a drawing, left and right of its columns */
 
 void letters_wrap(const struct scene *scene, struct page_options *page, enum wrap wrap)
 {
@@ -19,8 +20,7 @@ void letters_wrap(const struct scene *scene, struct page_options *page, enum wra
     }
     if (page->paper_width_pt > 0 || scene->vertical)
         return;
-    bool small = page->width_pt > 0 &&
-                 SCENE_LABEL_PT * page->width_pt / scene->width_pt < LEAST_PT;
+    bool small = page->width_pt > 0 && SCENE_LABEL_PT * page->width_pt / scene->width_pt < LEAST_PT;
     page->wrap = wrap == WRAP || (wrap == WRAP_WHERE_SMALL && small);
     if (page->wrap && page->width_pt <= 0)
         page->width_pt = WIDTH_PT;
@@ -37,7 +37,7 @@ double letters_legend_pt(const struct page_options *page)
 /* So many columns, counted from the last, would be large enough. */
 static unsigned columns_that_fit(const struct scene *scene, const struct page_options *page)
 {
-    double room = page->width_pt * SCENE_LABEL_PT / LEAST_PT - scene->names_pt;
+    double room = page->width_pt * SCENE_LABEL_PT / LEAST_PT - scene->names_pt - EDGES_PT;
     unsigned n = 0;
     for (uint32_t i = scene->column_count; i-- > 0; n++) {
         room -= scene->columns[i].left_pt + scene->columns[i].right_pt;
@@ -58,7 +58,8 @@ void letters_warn(const struct command *command, const struct scene *scene,
     fprintf(stderr, "poet %s: letters are %.1f pt high, too small to read: ", command->name,
             letters);
     if (page->wrap || bands.paper)
-        fprintf(stderr, "the names of lines take most of the width: --labels name makes them shorter\n");
+        fprintf(stderr,
+                "the names of lines take most of the width: --labels name makes them shorter\n");
     else if (fit)
         fprintf(stderr, "--last %u would fit%s\n", fit,
                 scene->vertical ? "" : ", or --wrap for bands one below the other");

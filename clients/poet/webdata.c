@@ -99,7 +99,9 @@ static bool ask_causes(const struct command *command, struct web *w)
         return false;
     if (w->causes.whole && w->causes.event_count == w->asked)
         return true;
-    command_fail(command, "what is between these events is too much for a page: choose a part that is nearer together");
+    command_fail(
+        command,
+        "what is between these events is too much for a page: choose a part that is nearer together");
     return false;
 }
 
@@ -116,9 +118,11 @@ static void find_kinds(struct web *w)
 {
     w->kind_of = memory_bytes((w->count + 1) * sizeof *w->kind_of);
     for (uint32_t i = 0; i < w->count; i++) {
-        struct kind_of_event kind = {w->marks[i]->event->type, book_look(w->book, w->marks[i]->event)};
+        struct kind_of_event kind = {w->marks[i]->event->type,
+                                     book_look(w->book, w->marks[i]->event)};
         uint32_t k = 0;
-        while (k < w->kind_count && (w->kinds[k].type != kind.type || w->kinds[k].look != kind.look))
+        while (k < w->kind_count &&
+               (w->kinds[k].type != kind.type || w->kinds[k].look != kind.look))
             k++;
         if (k == w->kind_count)
             PUSH(w->kinds, w->kind_count, kind);
@@ -161,7 +165,10 @@ static void write_few(const struct web *w, const char *name, number_of *of)
     fputc('}', w->f);
 }
 
-static const struct shown_event *event(const struct web *w, uint32_t i) { return w->marks[i]->event; }
+static const struct shown_event *event(const struct web *w, uint32_t i)
+{
+    return w->marks[i]->event;
+}
 static long its_row(const struct web *w, uint32_t i) { return w->marks[i]->row; }
 static long its_column(const struct web *w, uint32_t i) { return w->marks[i]->column; }
 static long its_slot(const struct web *w, uint32_t i) { return w->marks[i]->slot; }
@@ -421,8 +428,8 @@ static void write_scene(struct web *w)
     fprintf(w->f,
             "{\"poet\":1,\"names\":%.1f,\"width\":%.1f,\"top\":%.1f,\"row_pt\":%g,\"line_pt\":%g,"
             "\"slot_pt\":%g,\"mark_pt\":%g",
-            w->names_pt, s->width_pt + w->shift_pt, s->top_pt, s->row_pt, s->line_pt,
-            SCENE_SLOT_PT, SCENE_MARK_PT);
+            w->names_pt, s->width_pt + w->shift_pt, s->top_pt, s->row_pt, s->line_pt, SCENE_SLOT_PT,
+            SCENE_MARK_PT);
     write_columns(w);
     write_styles(w);
     write_links(w);
@@ -591,10 +598,8 @@ static void free_web(struct web *w)
 
 bool webdata_write(const struct command *command, const struct webdata *data, FILE *f)
 {
-    struct web w = {.data = data,
-                    .book = &data->subject->source.book,
-                    .scene = data->scene,
-                    .f = f};
+    struct web w = {
+        .data = data, .book = &data->subject->source.book, .scene = data->scene, .f = f};
     w.names_pt = fmin(data->scene->names_pt, NAMES_MOST_PT);
     w.shift_pt = w.names_pt - data->scene->names_pt;
     sort_marks(&w);

@@ -60,9 +60,11 @@ static void write_body(FILE *f, const char *title)
 {
     fputs("<body>\n<header>\n<h1><bdi>", f);
     webtext_html(f, title);
-    fputs("</bdi></h1>\n<input id=\"find\" type=\"search\" placeholder=\"Find\" aria-label=\"Find\">\n",
-          f);
-    write_button(f, "id=\"time\" aria-pressed=\"false\" title=\"By order or by time (T)\"", "By time");
+    fputs(
+        "</bdi></h1>\n<input id=\"find\" type=\"search\" placeholder=\"Find\" aria-label=\"Find\">\n",
+        f);
+    write_button(f, "id=\"time\" aria-pressed=\"false\" title=\"By order or by time (T)\"",
+                 "By time");
     write_button(f, "id=\"out\" title=\"Zoom out (-)\" aria-label=\"Zoom out\"", "−");
     write_button(f, "id=\"in\" title=\"Zoom in (+)\" aria-label=\"Zoom in\"", "+");
     write_button(f, "id=\"fit\" title=\"The whole (*)\"", "Fit");
@@ -88,7 +90,8 @@ static void write_body(FILE *f, const char *title)
 static bool write_all(const struct command *command, const struct webdata *data, FILE *f)
 {
     const struct picture *p = data->picture;
-    char *title = p->caption ? memory_printed("%s — %s", p->title, p->caption) : memory_copied(p->title);
+    char *title =
+        p->caption ? memory_printed("%s — %s", p->title, p->caption) : memory_copied(p->title);
     write_head(f, title);
     write_body(f, title);
     free(title);

@@ -157,8 +157,8 @@ static uint32_t joined(struct causes_job *job, uint32_t a, uint32_t b)
         return a;
     if (a == 0)
         return b;
-    uint32_t size = job->vectors[a].size > job->vectors[b].size ? job->vectors[a].size
-                                                                : job->vectors[b].size;
+    uint32_t size =
+        job->vectors[a].size > job->vectors[b].size ? job->vectors[a].size : job->vectors[b].size;
     bool is_a = true, is_b = true;
     job->scratch = grow(job->scratch, &job->scratch_room, size, sizeof *job->scratch);
     for (uint32_t i = 0; i < size; i++) {
@@ -295,8 +295,7 @@ static uint32_t meet(struct causes_job *job, uint32_t count, uint32_t vector)
     uint32_t chain = chain_for(job, first.thread ? first.thread : first.line, vector);
     find_causes(job, i, chain, vector);
     struct points *points = &job->chains[chain];
-    points->items =
-        grow(points->items, &points->room, points->count + 1, sizeof *points->items);
+    points->items = grow(points->items, &points->room, points->count + 1, sizeof *points->items);
     points->items[points->count++] = i;
     vector = with_own(job, vector, chain, (uint32_t)points->count);
     for (uint32_t k = i; k < i + count; k++) {

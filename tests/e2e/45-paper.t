@@ -93,12 +93,60 @@ is "too many events are refused" "$(poet export lots.poet -o lots.html 2>&1; ls 
     "poet export: the diagram has more than the 20000 events that a page holds: choose a part with --last 200, --from EVENT --to EVENT, --around EVENT or --lines LIST"
 check "a part of them is not" poet export lots.poet -o lots.html --last 200
 
+# ---- bands, and letters that can be read ----
+height() { pdfinfo "$1" | sed -n 's/^Page size: *[0-9.]* x \([0-9.]*\) pts.*/\1/p'; }
+width() { pdfinfo "$1" | sed -n 's/^Page size: *\([0-9.]*\) x.*/\1/p'; }
+times() { pdftotext -layout "$1" - | grep -c "$2"; }
+is "a column of a paper: no complaint" "$(poet export prodcons.poet -o column.pdf --width 84mm --labels name 2>&1)" ""
+is "it is as wide" "$(printf '%.0f' "$(width column.pdf)")" 238
+is "in bands, each with its names" "$(($(times column.pdf T:producer) > 3))" 1
+like "in one line its letters are too small, which is said" "$(poet export prodcons.poet -o line.pdf --width 84mm --no-wrap 2>&1)" \
+    "^poet export: letters are [01]\.[0-9] pt high, too small to read: --last [0-9]+ would fit, or --wrap for bands one below the other$"
+fits=$(poet export prodcons.poet -o line.pdf --width 84mm --labels name --no-wrap 2>&1 | sed -n 's/.*--last \([0-9]*\) .*/\1/p')
+is "what it says would fit does" "$(poet export prodcons.poet -o fits.pdf --width 84mm --labels name --no-wrap --last "$fits" 2>&1)" ""
+is "in one band" "$(times fits.pdf T:producer)" 1
+is "what can be read is not cut" "$(poet export prodcons.poet -o few.pdf --width 170mm --last 20 2>&1; times few.pdf T:producer)" 1
+poet export prodcons.poet -o bands.pdf --wrap
+is "--wrap alone is as wide as a page of text" "$(printf '%.0f' "$(width bands.pdf)")" 482
+poet export prodcons.poet -o bands.png --wrap
+poet export prodcons.poet -o bands.svg --wrap
+is "SVG as high as PDF" "$(sed -n 's/.*<svg [^>]*height="\([0-9]*\).*/\1/p' bands.svg | head -n 1)" "$(height bands.pdf | sed 's/\..*//')"
+poet export prodcons.poet -o a4.pdf --paper a4
+is "paper is filled: one page" "$(pdfinfo a4.pdf | sed -n 's/^Pages: *//p')" 1
+is "with several bands" "$(($(times a4.pdf T:producer) > 2))" 1
+is "and one legend" "$(times a4.pdf 'a thread runs here')" 1
+poet export lots.poet -o pages.pdf --paper a4 --last 2000 --no-fold
+is "also of many pages" "$(($(pdfinfo pages.pdf | sed -n 's/^Pages: *//p') > 2)) $(times pages.pdf 'a thread runs here')" "1 1"
+right() { pdftotext -bbox "$1" - | sed -n 's/.*xMax="\([0-9]*\).*/\1/p' | sort -n | tail -n 1; }
+is "no word is beyond the page" "$(($(right a4.pdf) < 842 && $(right column.pdf) < 239 && $(right bands.pdf) < 483))" 1
+like "one page is one page" "$(poet export lots.poet -o x.png --no-fold 2>&1; poet export lots.poet -o x.pdf --no-fold 2>&1)" "rows(, [0-9]+ pages)?: choose a part"
+is "an image has no pages" "$(poet export lots.poet -o x.png --no-fold 2>&1 | grep -c ' page')" 0
+
+# ---- SVG ----
+poet export prodcons.poet -o x.svg
+is "its text is text" "$(($(grep -c '<text[^>]*>T:producer' x.svg) > 0)) $(grep -c '<glyph\|<symbol\|glyph-' x.svg)" "1 0"
+like "in a font that is somewhere" "$(cat x.svg)" "font-family=\"'DejaVu Sans', .*sans-serif\""
+is "each mark says what it is" "$(grep -c '<title>' x.svg)" "$(figure prodcons.poet events)"
+like "with who and where" "$(cat x.svg)" "<title>T:producer.*prodcons\.c:[0-9]+</title>"
+ground() { grep -cE '<rect [^>]*(fill="rgb\(100%, ?100%, ?100%\)"|fill:rgb\(100%,100%,100%\))' "$1"; }
+is "it has a ground" "$(($(ground x.svg) > 0))" 1
+poet export prodcons.poet -o y.svg --transparent
+is "--transparent: it has one less" "$(($(ground x.svg) - $(ground y.svg)))" 1
+poet export hostile.poet -o hostile.svg --lines 2,3,4,5,7,8
+check "hostile names: it is XML" python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' hostile.svg
+is "and has no more elements than ours" "$(grep -c '<script\|<img\|<b>' hostile.svg)" 0
+
+# ---- other tools ----
+poet export prodcons.poet --format shiviz -o x.log
+like "ShiViz is told what, who and where" "$(cat x.log)" "^entered M:full by producer, prodcons\.c:[0-9]+$"
+check "and reads it" poet import shiviz x.log -o back.poet
+is "event by event" "$(figure back.poet events)" "$(figure prodcons.poet events)"
+poet export prodcons.poet --format dot -o x.dot
+like "dot has the lines one below the other" "$(cat x.dot)" '^  \{ rank=same; edge \[style=invis\]; "line 1" -> "line 2"; '
+is "and the events of each in its row" "$(grep -c '^  "[0-9]*:[0-9]*" \[group="[0-9]*"' x.dot)" "$(figure prodcons.poet events)"
+
 # ---- the page in a browser ----
-if ! command -v chromium >/dev/null; then
-    skip "no browser to open it with (chromium)"
-    done_testing
-    exit 0
-fi
+in_a_browser() {
 browse() { timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/$1"; }
 random='(() => { let s = 7; const r = n => (s = (s * 48271) % 2147483647) % n, ids = poet.ids(), out = []; for (let i = 0; i < 1000; i++) { const a = ids[r(ids.length)], b = ids[r(ids.length)]; out.push(a + " " + b + " " + poet.relation(a, b)); } return out.join(String.fromCharCode(10)); })()'
 for p in prodcons wakes lots; do
@@ -210,4 +258,13 @@ eval document.getElementById("page").textContent
 S
 is "a page of a hang opens with who waits" "$(sed -n 1p said)" waiting
 like "and says the cycle" "$(sed -n 2p said)" "Cycle: "
+}
+if command -v chromium >/dev/null; then in_a_browser; else skip "no browser to open a page with (chromium)"; fi
+
+# ---- out of the viewer ----
+. "$root/tests/e2e/display.sh"
+printf '%s\n' 'goto 3:3' 'view a.view' 'save a.html seen' quit >script
+check "the viewer shares a page" timeout 60 poet view prodcons.poet --script script
+poet export prodcons.poet -o b.html --view a.view
+check "as poet export --view gives it" cmp a.html b.html
 done_testing

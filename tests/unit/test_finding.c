@@ -434,9 +434,9 @@ static void causes_are_those_of_brute_force(void **state)
             *before = i + 1;
             for (uint32_t m = 0; m < c.events[i].count; m++)
                 for (uint32_t n = 0; n < c.events[i].count; n++)
-                    assert_true(m == n || by_causes(&c, c.causes[c.events[i].first + m],
-                                                    c.causes[c.events[i].first + n]) !=
-                                              ORDER_BEFORE);
+                    assert_true(m == n ||
+                                by_causes(&c, c.causes[c.events[i].first + m],
+                                          c.causes[c.events[i].first + n]) != ORDER_BEFORE);
         }
         shown_causes_free(&c);
         out_free(&out);
