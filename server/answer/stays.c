@@ -105,7 +105,7 @@ static void add(struct staying *s, struct shown_stay stay)
     s->found[s->count++] = stay;
 }
 
-/* From its last event on its own line before the window. */
+/* From an event before the window to where it went by that, at most. */
 static uint64_t follow(const struct staying *s, uint64_t position, uint32_t thread)
 {
     for (unsigned depth = 0; depth < DEEPEST; depth++) {
@@ -136,7 +136,7 @@ static void look_at(struct staying *s, uint32_t thread)
     if (before == NO_POSITION)
         return;
     bool all_left = left == n && (hidden || (in_row(s, on) && is_left(s, last, on)));
-    add(s, stay_of(s, thread, all_left ? last : follow(s, before, thread)));
+    add(s, stay_of(s, thread, follow(s, all_left ? last : before, thread)));
 }
 
 size_t window_stays(const struct run *run, const struct placement *p, const struct shown_row *rows,
