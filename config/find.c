@@ -218,6 +218,15 @@ char *target_load(const char *name, char **path)
     return found ? join_all(&o, path) : NULL;
 }
 
+char *target_installed(const char *name, char **path)
+{
+    struct opened o = {0};
+    *path = NULL;
+    bool found = !strchr(name, '/') &&
+                 (open_in(&o, getenv("POET_CONFIG"), "", name) || open_installed(&o, name));
+    return found ? join_all(&o, path) : NULL;
+}
+
 char *target_own_layer(const char *name, char **path)
 {
     struct opened o = {0};

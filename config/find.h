@@ -10,6 +10,9 @@
  * caller's to free. */
 char *target_load(const char *name, char **path);
 
+/* The one that came with the programs, or lies in $POET_CONFIG; not the user's own. */
+char *target_installed(const char *name, char **path);
+
 /* The user's own layer over a description: likewise, if there is a file of that name in the user's own
  * directory, and it includes something. */
 char *target_own_layer(const char *name, char **path);

@@ -41,8 +41,8 @@ static struct target_kind *add_kind(struct reader *reader, const config_setting_
 
 static void read_kind(struct reader *reader, const config_setting_t *s, struct target *target)
 {
-    static const char *const keys[] = {"name",    "letter", "title",  "colour", "shared",
-                                       "threads", "drawn",  "sorted", NULL};
+    static const char *const keys[] = {"name",  "letter", "title", "colour",   "shared", "threads",
+                                       "drawn", "sorted", "away",  "numbered", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct target_kind *kind = find_kind(target, name ? name : "");
@@ -59,6 +59,8 @@ static void read_kind(struct reader *reader, const config_setting_t *s, struct t
     get_colour(reader, s, &kind->colour);
     get_bool(reader, s, "drawn", &kind->drawn);
     get_bool(reader, s, "sorted", &kind->sorted);
+    get_bool(reader, s, "away", &kind->away);
+    get_bool(reader, s, "numbered", &kind->numbered);
     if (reader->looks_only)
         return;
     get_bool(reader, s, "shared", &kind->shared);
@@ -74,12 +76,17 @@ static void read_look(struct reader *reader, const config_setting_t *s, struct t
 {
     static const char *const shapes[] = {"none", "circle", "square", NULL};
     static const char *const arrows[] = {"none", "to-partner", "from-partner", NULL};
+    static const char *const orders[] = {"none", "dotted", NULL};
     get_copy(reader, s, "label", &event->label);
     get_copy(reader, s, "text", &event->text);
+    get_copy(reader, s, "group", &event->group);
     get_colour(reader, s, &event->colour);
     get_bool(reader, s, "filled", &event->filled);
     event->shape = (enum target_shape)get_word(reader, s, "shape", shapes, event->shape);
     event->arrow = (enum target_arrow)get_word(reader, s, "arrow", arrows, event->arrow);
+    event->order_dotted = get_word(reader, s, "order", orders, event->order_dotted) == 1;
+    get_bool(reader, s, "who", &event->who);
+    get_bool(reader, s, "ends", &event->ends);
 }
 
 /* What it does and must obey. */
@@ -90,6 +97,7 @@ static void read_rules(struct reader *reader, const config_setting_t *s, struct 
     get_bool(reader, s, "opens", &event->opens);
     get_bool(reader, s, "closes", &event->closes);
     get_bool(reader, s, "waits", &event->waits);
+    event->waits_checked = event->waits;
     get_bool(reader, s, "releases", &event->releases);
     get_bool(reader, s, "handlers", &event->handlers);
     event->has_presence |= config_setting_get_member(s, "thread") != NULL;
@@ -138,6 +146,7 @@ static struct target_event *add_event(struct target *target, const char *name, s
     event->name = copy(name);
     event->label = copy(event->label);
     event->text = copy(event->text);
+    event->group = event->group ? copy(event->group) : NULL;
     event->on = copy_names(&event->on);
     event->partners = copy_names(&event->partners);
     event->after = copy_names(&event->after);
@@ -181,16 +190,18 @@ static void read_entry(struct reader *reader, const config_setting_t *s, struct 
     read_look(reader, s, event);
     if (!reader->looks_only)
         read_rules(reader, s, event);
+    else if (reader->newer)
+        get_bool(reader, s, "waits", &event->waits);
 }
 
 /* Changes what earlier parts said of these events, or adds one. */
 static void read_event(struct reader *reader, const config_setting_t *s, struct target *target)
 {
     static const char *const keys[] = {
-        "name",       "on",           "label",  "text",   "shape",   "filled",
-        "colour",     "relation",     "after",  "arrow",  "partner", "opens",
-        "line_after", "thread_after", "closes", "thread", "whose",   "waits",
-        "releases",   "handlers",     "about",  NULL};
+        "name",     "on",     "label", "text",    "shape",    "filled",     "colour",
+        "relation", "after",  "arrow", "partner", "opens",    "line_after", "thread_after",
+        "closes",   "thread", "whose", "waits",   "releases", "handlers",   "about",
+        "order",    "who",    "ends",  "group",   NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};
@@ -358,9 +369,13 @@ struct target *target_read(const char *text, const char *name, FILE *complaints)
     return target;
 }
 
-bool target_dress(struct target *target, const char *text, const char *name, FILE *complaints)
+bool target_dress(struct target *target, const char *text, const char *name, enum dress as,
+                  FILE *complaints)
 {
-    struct reader reader = {.file = name, .complaints = complaints, .looks_only = true};
+    struct reader reader = {.file = name,
+                            .complaints = complaints,
+                            .looks_only = true,
+                            .newer = as == DRESS_AS_NEWER};
     read_parts(&reader, text, name, target);
     return reader.mistakes == 0;
 }

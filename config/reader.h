@@ -11,6 +11,7 @@ struct reader {
     unsigned mistakes;
     int part;         /* which one, from 0 */
     bool looks_only;  /* changes how things look, and nothing else */
+    bool newer;       /*   but what waits */
     bool readable;      /* some part could be */
     bool kinds, events; /* were there */
 };

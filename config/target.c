@@ -22,6 +22,7 @@ void target_free(struct target *target)
         free(event->name);
         free(event->label);
         free(event->text);
+        free(event->group);
         names_free(&event->partners);
         names_free(&event->on);
         names_free(&event->after);

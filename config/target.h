@@ -27,6 +27,8 @@ struct target_kind {
     bool threads; /* threads can be in it */
     bool drawn; /* false: only ever listed */
     bool sorted; /* its lines stand in the order of their names */
+    bool away; /* each is a thread's own, and shows where that is while it is on another line */
+    bool numbered; /* lines of one name are told apart by numbers: w, w#2 */
     int part; /* the last part of the description that spoke of it */
 };
 
@@ -39,6 +41,7 @@ struct target_names {
  * own for it).  A type may stand twice on a kind, with different relations. */
 struct target_event {
     char *name, *label, *text;
+    char *group; /* where it stands in a legend, or NULL */
     struct target_names on;
     enum target_shape shape;
     bool filled;
@@ -46,6 +49,10 @@ struct target_event {
     enum relation relation; /* RELATION_COUNT: any */
     struct target_names partners; /* types that its partner may have, none: any */
     enum target_arrow arrow;
+    bool
+        order_dotted; /* what it comes after, without being a partner of it, is drawn as thin dotted arrows */
+    bool who; /* on another line than its thread's own, the thread's name stands beside it */
+    bool ends; /* of the line, nothing but a stub is drawn after it */
     struct target_names after; /* on a shared line: comes after these */
     struct target_names line_after; /* types that may stand before it on its line; */
     bool line_first; /*   and whether it may be the first there */
@@ -56,6 +63,7 @@ struct target_event {
         handlers; /* signal handlers may come between the event by which its thread waited and it */
     bool opens, closes;
     bool waits; /* its thread cannot go on until a later event */
+    bool waits_checked; /* as it was recorded: what rules go by */
     bool releases; /* and lets others into its line meanwhile */
     bool has_presence, own;
     enum presence presence;

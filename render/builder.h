@@ -13,6 +13,11 @@ struct builder {
     int32_t *row_of; /* line - 1 -> row, -1 not shown */
     uint32_t line_room;
     int32_t base;       /* column of index 0 */
+    const char
+        *footnotes[9]; /* texts that stand below the picture, in the order of their numbers */
+    uint32_t footnote_count;
+    bool measuring; /* lines are only measured */
+    double need_pt; /* and what stands at their ends needs so much */
 };
 
 struct extent { /* what a column needs */

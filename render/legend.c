@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct target_colour black = {0, 0, 0};
+static const struct target_colour black = {0, 0, 0}, grey = {0.35, 0.35, 0.35};
 
 double build_note(struct builder *b, double x, double y, const char *text, double size, bool bold)
 {
@@ -26,37 +26,258 @@ double build_note(struct builder *b, double x, double y, const char *text, doubl
     return t.width_pt;
 }
 
-struct legend {
-    double x, y, widest;
+/* ---- what is in it ---- */
+
+#define ENTRIES_MOST 128u
+
+/* Marks that look alike are one entry of a group. */
+struct entry {
+    struct scene_key key;
+    const char *group;
+    char *words;
 };
 
-static void add_key(struct builder *b, struct legend *at, struct scene_key key, const char *words)
+struct legend {
+    struct entry entries[ENTRIES_MOST];
+    uint32_t count;
+    double x, y, widest, limit;
+};
+
+static bool same_colour(struct target_colour a, struct target_colour b)
 {
-    double width = 22 + build_measure(b, words, SCENE_LABEL_PT, false) + 14;
-    double across = b->scene->vertical ? b->scene->bottom_pt : b->scene->width_pt;
-    double own = b->options->legend_width_pt > 0 ? b->options->legend_width_pt : across;
-    double limit = own > 300 ? own : 300;
-    if (at->x > 10 && at->x + width > limit) {
-        at->x = 10;
-        at->y += 13;
-    }
-    key.x_pt = b->scene->vertical ? at->y + 5 : at->x + 8;
-    key.y_pt = b->scene->vertical ? at->x + 8 : at->y + 5;
-    PUSH(b->scene->keys, b->scene->key_count, key);
-    build_note(b, at->x + 22, at->y, words, SCENE_LABEL_PT, false);
-    at->x += width;
-    at->widest = at->x > at->widest ? at->x : at->widest;
+    return a.red == b.red && a.green == b.green && a.blue == b.blue;
 }
 
-static bool in_legend(const struct builder *b, const struct scene_mark *m, const char *words)
+static bool same_group(const char *a, const char *b)
 {
-    for (uint32_t i = 0; i < b->scene->key_count; i++) {
-        const struct scene_key *k = &b->scene->keys[i];
-        const char *text = b->scene->notes[b->scene->note_count - b->scene->key_count + i].text;
-        if (k->shape == m->shape && k->filled == m->filled && strcmp(text, words) == 0)
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool alike(const struct entry *e, const struct scene_key *key, const char *group)
+{
+    return e->key.symbol == key->symbol && same_group(e->group, group) &&
+           e->key.shape == key->shape && e->key.filled == key->filled &&
+           e->key.state == key->state && e->key.style == key->style && e->key.arrow == key->arrow &&
+           e->key.stands == key->stands && same_colour(e->key.colour, key->colour);
+}
+
+/* Is it one of the words between commas? */
+static bool is_said(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)) != NULL; at += n)
+        if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ','))
             return true;
-    }
     return false;
+}
+
+static struct entry *add_entry(struct legend *l, struct scene_key key, const char *group,
+                               const char *word)
+{
+    for (uint32_t i = 0; i < l->count; i++) {
+        struct entry *e = &l->entries[i];
+        if (!alike(e, &key, group))
+            continue;
+        if (!is_said(e->words, word)) {
+            char *longer = memory_printed("%s, %s", e->words, word);
+            free(e->words);
+            e->words = longer;
+        }
+        return e;
+    }
+    if (l->count == ENTRIES_MOST)
+        return NULL;
+    l->entries[l->count] = (struct entry){.key = key, .group = group, .words = memory_copied(word)};
+    return &l->entries[l->count++];
+}
+
+static int by_description(const void *a, const void *b)
+{
+    const struct target_event *const *x = a, *const *y = b;
+    if ((*x)->part != (*y)->part)
+        return (*x)->part < (*y)->part ? -1 : 1;
+    return (*x)->source_line < (*y)->source_line ? -1 : (*x)->source_line > (*y)->source_line;
+}
+
+/* The looks of the marks in the picture, each once, as their description lists them. */
+static const struct target_event **looks_of(const struct builder *b, uint32_t *count)
+{
+    const struct target_event **looks = NULL;
+    *count = 0;
+    for (uint32_t i = 0; i < b->scene->mark_count; i++) {
+        const struct scene_mark *m = &b->scene->marks[i];
+        const struct target_event *look = book_look(b->book, m->event);
+        uint32_t k = 0;
+        while (k < *count && looks[k] != look)
+            k++;
+        if (k == *count && look && look->shape != SHAPE_NONE && m->state == EVENT_ORDERED)
+            PUSH(looks, *count, look);
+    }
+    if (*count)
+        qsort(looks, *count, sizeof *looks, by_description);
+    return looks;
+}
+
+static void add_marks(const struct builder *b, struct legend *l)
+{
+    uint32_t count;
+    const struct target_event **looks = looks_of(b, &count);
+    for (uint32_t g = 0; g < count; g++) { /* group by group */
+        bool first = true;
+        for (uint32_t i = 0; i < g && first; i++)
+            first = !same_group(looks[i]->group, looks[g]->group);
+        for (uint32_t i = g; first && i < count; i++)
+            if (same_group(looks[i]->group, looks[g]->group))
+                add_entry(l,
+                          (struct scene_key){.shape = looks[i]->shape,
+                                             .filled = looks[i]->filled,
+                                             .colour = looks[i]->colour},
+                          looks[i]->group, looks[i]->label);
+    }
+    free(looks);
+}
+
+/* What no description says, or what is wrong. */
+static void add_odd_marks(const struct builder *b, struct legend *l)
+{
+    for (uint32_t i = 0; i < b->scene->mark_count; i++) {
+        const struct scene_mark *m = &b->scene->marks[i];
+        char unknown[128];
+        struct scene_key key = {
+            .shape = m->shape, .filled = m->filled, .colour = m->colour, .state = m->state};
+        if (m->state == EVENT_PENDING || m->state == EVENT_CONTRADICTORY) {
+            add_entry(l, key, "not in order",
+                      m->state == EVENT_PENDING ? "pending" : "contradictory");
+        } else if (!book_look(b->book, m->event)) {
+            snprintf(unknown, sizeof unknown, "unknown: %s", book_type(b->book, m->event->type));
+            add_entry(l, key, NULL, unknown);
+        }
+    }
+}
+
+static void add_lines(const struct builder *b, struct legend *l)
+{
+    static const struct {
+        enum scene_style style;
+        const char *words;
+    } styles[] = {{STYLE_SOLID, "a thread runs here"},
+                  {STYLE_THIN, "its holder is on another line"},
+                  {STYLE_DASHED, "only threads that are blocked"},
+                  {STYLE_AWAY, "the thread is on another line"},
+                  {STYLE_WAITS, "and waits there"},
+                  {STYLE_END, "the thread has ended"}};
+    for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
+        for (uint32_t i = 0; i < b->scene->segment_count; i++)
+            if (b->scene->segments[i].style == styles[s].style) {
+                add_entry(l,
+                          (struct scene_key){
+                              .symbol = KEY_LINE, .style = styles[s].style, .colour = black},
+                          "lines", styles[s].words);
+                break;
+            }
+}
+
+static void add_arrows(const struct builder *b, struct legend *l)
+{
+    static const struct {
+        enum scene_arrow arrow;
+        const char *words;
+    } arrows[] = {{ARROW_SYNC, "a thread goes over"},
+                  {ARROW_ASYNC, "a message"},
+                  {ARROW_ORDER, "comes before: wakes, creates, lets go on"},
+                  {ARROW_GROUP, "together: one point"},
+                  {ARROW_STUB, "to or from a line that is not shown"},
+                  {ARROW_VIA, "before, by way of lines that are not shown"},
+                  {ARROW_CROSSING, "a message that passes by"}};
+    for (size_t k = 0; k < sizeof arrows / sizeof *arrows; k++)
+        for (uint32_t i = 0; i < b->scene->link_count; i++)
+            if (b->scene->links[i].kind == arrows[k].arrow) {
+                add_entry(l,
+                          (struct scene_key){
+                              .symbol = KEY_ARROW, .arrow = arrows[k].arrow, .colour = grey},
+                          "arrows", arrows[k].words);
+                break;
+            }
+}
+
+/* What colours, bars and rings say of the selected event. */
+static void add_standing(const struct builder *b, struct legend *l)
+{
+    static const char *const words[] = {"before it", "after it", "concurrent with it",
+                                        "the same point", "not known"};
+    static const struct target_colour amber = {0.9, 0.62, 0}, violet = {0.6, 0.2, 0.6};
+    const struct scene_options *o = b->options;
+    const char *group = "the selected event";
+    if (o->selected || o->second)
+        add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = amber}, group, "selected");
+    for (uint8_t p = ORDER_BEFORE; o->stands && p <= ORDER_UNKNOWN; p++)
+        if (p != ORDER_SAME)
+            add_entry(
+                l, (struct scene_key){.symbol = KEY_SIDE, .stands = STANDS_AS(p), .colour = black},
+                group, words[p]);
+    if (o->chain)
+        add_entry(l, (struct scene_key){.symbol = KEY_LINE, .style = STYLE_SOLID, .colour = amber},
+                  group, "a way from one to the other");
+    if (o->found)
+        add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = violet}, "found", "found");
+}
+
+static void add_footnotes(const struct builder *b, struct legend *l)
+{
+    for (uint32_t i = 0; i < b->footnote_count; i++) {
+        char *words = memory_printed("?%u %s", i + 1, b->footnotes[i]);
+        add_entry(l, (struct scene_key){.symbol = KEY_NOTHING, .stands = (uint8_t)i}, "notes",
+                  words);
+        free(words);
+    }
+}
+
+/* ---- where it stands ---- */
+
+static double key_width(const struct builder *b, const struct entry *e)
+{
+    double symbol = e->key.symbol == KEY_NOTHING ? 2 : 22;
+    return symbol + build_measure(b, e->words, SCENE_LABEL_PT, false) + 14;
+}
+
+static void next_line(struct legend *l)
+{
+    if (l->x > 10)
+        l->y += 13;
+    l->x = 10;
+}
+
+static void put_entry(struct builder *b, struct legend *l, struct entry *e)
+{
+    double width = key_width(b, e), symbol = e->key.symbol == KEY_NOTHING ? 2 : 22;
+    if (l->x > 10 && l->x + width > l->limit)
+        next_line(l);
+    e->key.x_pt = b->scene->vertical ? l->y + 5 : l->x + 8;
+    e->key.y_pt = b->scene->vertical ? l->x + 8 : l->y + 5;
+    PUSH(b->scene->keys, b->scene->key_count, e->key);
+    build_note(b, l->x + symbol, l->y, e->words, SCENE_LABEL_PT, false);
+    l->x += width;
+    l->widest = l->x > l->widest ? l->x : l->widest;
+}
+
+/* A group begins a line, if it does not fit the rest of one. */
+static void put_group(struct builder *b, struct legend *l, uint32_t first, uint32_t end)
+{
+    const char *group = l->entries[first].group;
+    double width = 0, title = 0;
+    for (uint32_t i = first; i < end; i++)
+        width += key_width(b, &l->entries[i]);
+    if (group)
+        width += title = build_measure(b, group, SCENE_LABEL_PT, true) + 8;
+    if (l->x + width > l->limit)
+        next_line(l);
+    if (group) {
+        build_note(b, l->x, l->y, group, SCENE_LABEL_PT, true);
+        l->x += title;
+    }
+    for (uint32_t i = first; i < end; i++)
+        put_entry(b, l, &l->entries[i]);
+    l->x += 6;
 }
 
 /* Where the picture ends, downwards. */
@@ -74,43 +295,40 @@ static void reach(struct scene *scene, double x, double y)
     *down = y > *down ? y : *down;
 }
 
+static void put_legend(struct builder *b, struct legend *l)
+{
+    struct scene *scene = b->scene;
+    double across = scene->vertical ? scene->bottom_pt : scene->width_pt;
+    double own = b->options->legend_width_pt > 0 ? b->options->legend_width_pt : across;
+    double least = b->options->legend_width_pt > 0 ? 100 : 300;
+    l->limit = own > least ? own : least;
+    l->x = 10;
+    l->y = end_of(scene) + (scene->vertical ? 0 : 10);
+    for (uint32_t first = 0, end; first < l->count; first = end) {
+        for (end = first;
+             end < l->count && same_group(l->entries[end].group, l->entries[first].group);)
+            end++;
+        put_group(b, l, first, end);
+    }
+    if (l->count)
+        reach(scene, l->widest, l->y + 18);
+}
+
 static void build_legend(struct builder *b)
 {
-    static const struct {
-        enum scene_style style;
-        const char *words;
-    } styles[] = {{STYLE_SOLID, "a thread runs here"},
-                  {STYLE_THIN, "its holder is away"},
-                  {STYLE_DASHED, "only blocked threads"}};
-    struct scene *scene = b->scene;
-    struct legend at = {10, end_of(scene) + (scene->vertical ? 0 : 10), 0};
-    for (uint32_t i = 0; i < scene->mark_count; i++) {
-        const struct scene_mark *m = &scene->marks[i];
-        const struct target_event *look = book_look(b->book, m->event);
-        char unknown[128];
-        const char *words = look ? look->label : unknown;
-        if (!look)
-            snprintf(unknown, sizeof unknown, "unknown: %s", book_type(b->book, m->event->type));
-        if (m->shape == SHAPE_NONE)
-            continue;
-        struct scene_key key = {
-            .shape = m->shape, .filled = m->filled, .colour = m->colour, .state = m->state};
-        if (m->state == EVENT_PENDING)
-            words = "pending";
-        else if (m->state == EVENT_CONTRADICTORY)
-            words = "contradictory";
-        if (!in_legend(b, m, words))
-            add_key(b, &at, key, words);
+    struct legend *l = memory_zeroed(1, sizeof *l);
+    if (b->options->legend) {
+        add_marks(b, l);
+        add_odd_marks(b, l);
+        add_lines(b, l);
+        add_arrows(b, l);
+        add_standing(b, l);
     }
-    for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
-        for (uint32_t i = 0; i < scene->segment_count; i++)
-            if (scene->segments[i].style == styles[s].style) {
-                add_key(b, &at, (struct scene_key){.style = styles[s].style, .colour = black},
-                        styles[s].words);
-                break;
-            }
-    if (scene->key_count)
-        reach(scene, at.widest, at.y + 18);
+    add_footnotes(b, l);
+    put_legend(b, l);
+    for (uint32_t i = 0; i < l->count; i++)
+        free(l->entries[i].words);
+    free(l);
 }
 
 #define CAPTION_PT 9
@@ -136,7 +354,9 @@ static void build_caption(struct builder *b, const char *text)
 {
     struct scene *scene = b->scene;
     double across = scene->vertical ? scene->height_pt : scene->width_pt;
-    double limit = across > CAPTION_LEAST_PT ? across : CAPTION_LEAST_PT;
+    double limit = b->options->legend_width_pt > 0 ? b->options->legend_width_pt
+                   : across > CAPTION_LEAST_PT     ? across
+                                                   : CAPTION_LEAST_PT;
     double y = (scene->vertical ? scene->width_pt : scene->height_pt) + 2;
     while (*text) {
         size_t n = fitting(b, text, limit - 20);
@@ -153,8 +373,7 @@ void build_end(struct builder *b)
 {
     struct scene *scene = b->scene;
     scene->height_pt = scene->bottom_pt + 4;
-    if (b->options->legend)
-        build_legend(b);
+    build_legend(b);
     if (b->options->caption)
         build_caption(b, b->options->caption);
 }

@@ -24,7 +24,7 @@ static void add_link(struct builder *b, enum scene_arrow kind, double x0, double
                      double y1, bool head, const struct scene_mark *mark)
 {
     struct scene_link link = {
-        kind, x0, y0, x1, y1, head, mark->state == EVENT_CONTRADICTORY, mark->colour, 0};
+        kind, x0, y0, x1, y1, head, mark->state == EVENT_CONTRADICTORY, mark->colour, 0, 0};
     PUSH(b->scene->links, b->scene->link_count, link);
 }
 
@@ -118,6 +118,26 @@ static void link_vias(struct builder *b)
     }
 }
 
+#define BOW_PT 8.0 /* of an arrow within a row: above its labels of the next row, below its marks */
+
+/* Order without partners, where the later one's description asks for it. */
+static void link_order(struct builder *b)
+{
+    const struct shown_window *w = b->window;
+    for (uint32_t i = 0; b->options->order_arrows && i < w->edge_count; i++) {
+        struct ref from = w->edges[i].from, to = w->edges[i].to;
+        int32_t from_row = build_row(b, from.line), to_row = build_row(b, to.line);
+        const struct scene_mark *tail = from_row < 0 ? NULL : mark_of(b->scene, from, from_row),
+                                *head = to_row < 0 ? NULL : mark_of(b->scene, to, to_row);
+        const struct target_event *look = head ? book_look(b->book, head->event) : NULL;
+        if (!tail || !look || !look->order_dotted)
+            continue;
+        add_link(b, ARROW_ORDER, tail->x_pt, tail->y_pt, head->x_pt, head->y_pt, true, head);
+        if (from_row == to_row)
+            b->scene->links[b->scene->link_count - 1].bow_pt = BOW_PT;
+    }
+}
+
 const struct scene_link *scene_hit_link(const struct scene *scene, double x, double y, double reach)
 {
     const struct scene_link *best = NULL;
@@ -152,6 +172,7 @@ void build_links(struct builder *b)
 {
     link_crossings(b); /* first, below the others */
     link_vias(b);
+    link_order(b);
     for (uint32_t i = 0; i < b->scene->mark_count; i++) {
         const struct scene_mark *m = &b->scene->marks[i];
         if (m->state == EVENT_PENDING)

@@ -122,17 +122,37 @@ static void paint_symbol(const struct painter *p, enum target_shape shape, bool 
     cairo_stroke(p->cr);
 }
 
-static const double dashes[] = {3.5, 2.5};
+static const struct {
+    double width, dashes[2]; /* 0: none */
+} styles[] = {[STYLE_DASHED] = {1, {3.5, 2.5}}, [STYLE_THIN] = {0.6, {0}},
+              [STYLE_SOLID] = {1.8, {0}},       [STYLE_AWAY] = {0.9, {0.9, 2.7}},
+              [STYLE_WAITS] = {1.7, {5, 2.5}},  [STYLE_END] = {1.8, {0}}};
 
-static double style_width(enum scene_style style)
+/* A line, with others like it if there are to be any. */
+static void draw_line(const struct painter *p, double x0, double y0, double x1, double y1,
+                      double width, const double *dashes)
 {
-    return style == STYLE_SOLID ? 1.8 : style == STYLE_THIN ? 0.6 : 1;
+    struct batch one = {0}, *batch = p->batch ? p->batch : &one;
+    batch_line(batch, p->cr, x0, y0, x1, y1, width, dashes[0], dashes[1]);
+    if (batch != &one)
+        return;
+    batch_paint(&one, p->cr);
+    batch_free(&one);
 }
 
 static void set_style(const struct painter *p, enum scene_style style)
 {
-    cairo_set_dash(p->cr, dashes, style == STYLE_DASHED ? 2 : 0, 0);
-    cairo_set_line_width(p->cr, style_width(style));
+    cairo_set_dash(p->cr, styles[style].dashes, styles[style].dashes[0] > 0 ? 2 : 0, 0);
+    cairo_set_line_width(p->cr, styles[style].width);
+}
+
+/* Of a line that says that its thread is on another one there is less to see. */
+static struct target_colour line_colour(enum scene_style style, struct target_colour c)
+{
+    if (style != STYLE_AWAY)
+        return c;
+    return (struct target_colour){1 - 0.62 * (1 - c.red), 1 - 0.62 * (1 - c.green),
+                                  1 - 0.62 * (1 - c.blue)};
 }
 
 static void paint_segment(const struct painter *p, const struct scene_segment *s)
@@ -147,9 +167,53 @@ static void paint_segment(const struct painter *p, const struct scene_segment *s
         cairo_rectangle(p->cr, from, y + 3.5, to - from, 2.5);
         cairo_fill(p->cr);
     }
-    set_colour(p, s->colour);
-    batch_line(p->batch, p->cr, from, y, to, y, style_width(s->style),
-               s->style == STYLE_DASHED ? dashes[0] : 0, dashes[1]);
+    const double *dashes = styles[s->style].dashes, width = styles[s->style].width;
+    set_colour(p, line_colour(s->style, s->colour));
+    draw_line(p, from, y, to, y, width, dashes);
+    if (s->style == STYLE_END) /* and no further */
+        draw_line(p, s->to_pt, y - 2.8, s->to_pt, y + 2.8, width, dashes);
+}
+
+static void paint_head(const struct painter *p, double x, double y, double dx, double dy,
+                       double length)
+{
+    struct batch one = {0}, *batch = p->batch ? p->batch : &one;
+    batch_head(batch, p->cr, x, y, dx, dy, length);
+    if (batch != &one)
+        return;
+    batch_paint(&one, p->cr);
+    batch_free(&one);
+}
+
+#define ORDER_HEAD_PT 3.4
+#define ORDER_END_PT (HALF + 0.6)
+
+/* Thin dots, and a small head: nothing makes room for it. */
+static void paint_order(const struct painter *p, const struct scene_link *l)
+{
+    static const double dots[] = {0.1, 2.1};
+    double dx = l->x1_pt - l->x0_pt, dy = l->y1_pt - l->y0_pt, length = hypot(dx, dy);
+    dx /= length;
+    dy /= length;
+    double turn = l->bow_pt != 0 ? 0.5 : 0; /* the slope at the end of a bow, about */
+    double hx = l->bow_pt != 0 ? 0.87 : dx, hy = l->bow_pt != 0 ? -turn : dy;
+    double x1 = l->x1_pt - hx * ORDER_END_PT, y1 = l->y1_pt - hy * ORDER_END_PT;
+    double tx = x1 - hx * ORDER_HEAD_PT, ty = y1 - hy * ORDER_HEAD_PT;
+    set_colour(p, l->colour);
+    cairo_set_line_width(p->cr, 1.1);
+    cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_ROUND);
+    cairo_set_dash(p->cr, dots, 2, 0);
+    cairo_move_to(p->cr, l->x0_pt, l->y0_pt);
+    if (l->bow_pt != 0) {
+        double reach = fmin(length / 3, 14), low = l->y0_pt + l->bow_pt * 1.2;
+        cairo_curve_to(p->cr, l->x0_pt + reach, low, tx - reach, low, tx, ty);
+    } else {
+        cairo_line_to(p->cr, tx, ty);
+    }
+    cairo_stroke(p->cr);
+    cairo_set_dash(p->cr, NULL, 0, 0);
+    cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_BUTT);
+    paint_head(p, x1, y1, hx, hy, ORDER_HEAD_PT);
 }
 
 static void paint_link(const struct painter *p, const struct scene_link *l)
@@ -160,15 +224,20 @@ static void paint_link(const struct painter *p, const struct scene_link *l)
     double dx = l->x1_pt - l->x0_pt, dy = l->y1_pt - l->y0_pt, length = hypot(dx, dy);
     if (length < 1)
         return;
+    if (l->kind == ARROW_ORDER) {
+        paint_order(p, l);
+        return;
+    }
     dx /= length;
     dy /= length;
     double end = l->head ? HALF + 1.2 : 0;
     double x1 = l->x1_pt - dx * end, y1 = l->y1_pt - dy * end;
     set_colour(p, l->contradictory ? red : l->colour);
-    batch_line(p->batch, p->cr, l->x0_pt, l->y0_pt, x1, y1, l->kind == ARROW_GROUP ? 2.2 : 0.9,
-               l->kind == ARROW_VIA ? 2.5 : 0, 2.5);
+    static const double via[] = {2.5, 2.5}, solid[] = {0, 0};
+    draw_line(p, l->x0_pt, l->y0_pt, x1, y1, l->kind == ARROW_GROUP ? 2.2 : 0.9,
+              l->kind == ARROW_VIA ? via : solid);
     if (l->head)
-        batch_head(p->batch, p->cr, x1, y1, dx, dy, HEAD_PT);
+        paint_head(p, x1, y1, dx, dy, HEAD_PT);
 }
 
 static void paint_gap(const struct painter *p, const struct scene_gap *gap)
@@ -424,22 +493,66 @@ static void paint_row_names(const struct painter *p)
             paint_row_name(p, i, p->scene->names_pt - SCENE_NAME_PT * 2, p->scene->rows[i].y_pt);
 }
 
+/* A line or an arrow of the legend, as long as there is room. */
+static void paint_key_line(const struct painter *p, const struct scene_key *k)
+{
+    double dx = p->scene->vertical ? 0 : 9, dy = p->scene->vertical ? 9 : 0;
+    if (k->symbol == KEY_ARROW) {
+        bool head = k->arrow != ARROW_GROUP && k->arrow != ARROW_CROSSING;
+        struct painter all = *p; /* wherever the legend is */
+        all.from = -1e9;
+        all.to = 1e9;
+        paint_link(&all, &(struct scene_link){.kind = k->arrow,
+                                              .x0_pt = k->x_pt - dx,
+                                              .y0_pt = k->y_pt - dy,
+                                              .x1_pt = k->x_pt + dx * (head ? 1.4 : 1),
+                                              .y1_pt = k->y_pt + dy * (head ? 1.4 : 1),
+                                              .head = head,
+                                              .colour = k->colour});
+        return;
+    }
+    set_colour(p, line_colour(k->style, k->colour));
+    set_style(p, k->style);
+    double end = k->style == STYLE_END ? 0 : 1;
+    cairo_move_to(p->cr, k->x_pt - dx, k->y_pt - dy);
+    cairo_line_to(p->cr, k->x_pt + dx * end, k->y_pt + dy * end);
+    if (k->style == STYLE_END) {
+        cairo_move_to(p->cr, k->x_pt - dy * 0.3, k->y_pt - dx * 0.3);
+        cairo_line_to(p->cr, k->x_pt + dy * 0.3, k->y_pt + dx * 0.3);
+    }
+    cairo_stroke(p->cr);
+    cairo_set_dash(p->cr, NULL, 0, 0);
+}
+
+static void paint_key(struct painter *p, const struct scene_key *k)
+{
+    struct shown_event event = {.stands = k->stands};
+    struct scene_mark m = {.x_pt = k->x_pt, .y_pt = k->y_pt, .event = &event};
+    switch (k->symbol) {
+    case KEY_MARK:
+        paint_symbol(p, k->shape, k->filled, k->colour, k->state, k->x_pt, k->y_pt);
+        break;
+    case KEY_RING:
+        ring(p, &m, HALF + 1.5, k->colour);
+        break;
+    case KEY_SIDE:
+        p->alpha = k->stands == STANDS_AS(ORDER_CONCURRENT) ? 0.45 : 1;
+        paint_symbol(p, SHAPE_CIRCLE, true, paint_standing(k->stands), EVENT_ORDERED, k->x_pt,
+                     k->y_pt);
+        p->alpha = 1;
+        paint_side(p, &m);
+        break;
+    case KEY_NOTHING:
+        break;
+    default:
+        paint_key_line(p, k);
+    }
+}
+
 static void paint_notes(struct painter *p)
 {
-    for (uint32_t i = 0; i < p->scene->key_count; i++) {
-        const struct scene_key *k = &p->scene->keys[i];
-        if (k->shape != SHAPE_NONE) {
-            paint_symbol(p, k->shape, k->filled, k->colour, k->state, k->x_pt, k->y_pt);
-            continue;
-        }
-        set_colour(p, k->colour);
-        set_style(p, k->style);
-        double dx = p->scene->vertical ? 0 : 9, dy = p->scene->vertical ? 9 : 0;
-        cairo_move_to(p->cr, k->x_pt - dx, k->y_pt - dy);
-        cairo_line_to(p->cr, k->x_pt + dx, k->y_pt + dy);
-        cairo_stroke(p->cr);
-        cairo_set_dash(p->cr, NULL, 0, 0);
-    }
+    for (uint32_t i = 0; i < p->scene->key_count; i++)
+        paint_key(p, &p->scene->keys[i]);
     for (uint32_t i = 0; i < p->scene->note_count; i++) {
         const struct scene_text *t = &p->scene->notes[i];
         set_colour(p, t->colour);

@@ -5,6 +5,7 @@
 #include "render/legend.h"
 #include "render/links.h"
 #include "render/measure.h"
+#include "render/segments.h"
 #include "wire/placed.h"
 
 #include <stdlib.h>
@@ -81,7 +82,9 @@ static void add_rows(struct builder *b)
             free(row.own_label);
             row.own_label = cut;
         }
-        row.label = row.own_label ? row.own_label : row.label;
+        if (!row.own_label) /* the book may be told another one */
+            row.own_label = memory_copied(row.label);
+        row.label = row.own_label;
         double width = build_measure(b, row.label, SCENE_NAME_PT, false);
         widest = width > widest ? width : widest;
         PUSH(scene->rows, scene->row_count, row);
@@ -97,8 +100,35 @@ static void add_rows(struct builder *b)
     scene->bottom_pt = scene->top_pt + scene->row_pt * scene->row_count;
 }
 
-/* The words beside a mark: its texts, its fold, what a blocked thread waits for. */
-static char *words_for(const struct builder *b, const struct shown_event *e, bool last)
+/* Whose event it is, if that is asked for and its row does not say it; or NULL. */
+static char *owner_of(const struct builder *b, const struct shown_event *e,
+                      const struct target_event *look)
+{
+    if (!look || !look->who || !e->thread || e->thread == e->at.line)
+        return NULL;
+    const char *label = book_label(b->book, e->thread), *colon = strchr(label, ':');
+    const char *name = colon ? colon + 1 : label;
+    return memory_copied_part(name, (size_t)(label + name_bytes(label) - name));
+}
+
+/* A note on why more may be before an event than is known: it stands below the picture, once for all. */
+static bool is_footnote(const struct shown_event *e) { return e->doubt && e->text_count; }
+
+/* The number of the footnote of this event; 0: there are too many. */
+static uint32_t footnote_of(struct builder *b, const struct shown_event *e)
+{
+    const uint32_t most = sizeof b->footnotes / sizeof *b->footnotes;
+    for (uint32_t i = 0; i < b->footnote_count; i++)
+        if (strcmp(b->footnotes[i], e->texts[0]) == 0)
+            return i + 1;
+    if (b->footnote_count == most)
+        return 0;
+    b->footnotes[b->footnote_count++] = e->texts[0];
+    return b->footnote_count;
+}
+
+/* The words beside a mark: whose it is, its texts, its fold, what a blocked thread waits for. */
+static char *words_for(struct builder *b, const struct shown_event *e, bool last)
 {
     char *words = NULL;
     size_t size = 0;
@@ -107,9 +137,18 @@ static char *words_for(const struct builder *b, const struct shown_event *e, boo
         fputs("!", f);
     if (e->fold)
         fprintf(f, "×%u", e->fold);
-    for (uint32_t i = 0; i < e->text_count; i++)
-        fprintf(f, "%s%s", ftell(f) ? "; " : "", e->texts[i]);
     const struct target_event *look = book_look(b->book, e);
+    char *owner = owner_of(b, e, look);
+    if (owner)
+        fprintf(f, "%s%s", ftell(f) ? " " : "", owner);
+    free(owner);
+    uint32_t footnote = is_footnote(e) ? footnote_of(b, e) : 0;
+    if (is_footnote(e))
+        fprintf(f, "%s?", ftell(f) ? " " : "");
+    if (footnote)
+        fprintf(f, "%u", footnote);
+    for (uint32_t i = is_footnote(e); i < e->text_count; i++)
+        fprintf(f, "%s%s", ftell(f) ? "; " : "", e->texts[i]);
     if (last && look && look->waits && e->about)
         fprintf(f, "%s%s %s", ftell(f) ? "; " : "", look->text, book_label(b->book, e->about));
     fclose(f);
@@ -236,55 +275,12 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
                  words_y(scene, mark.y_pt), p->words);
 }
 
-/* ---- line styles ---- */
-
-static enum scene_style style_of(struct presences in)
-{
-    return in.active ? STYLE_SOLID : in.away ? STYLE_THIN : in.blocked ? STYLE_DASHED : STYLE_NONE;
-}
-
-static void add_segment(struct builder *b, uint32_t row, double from, double to,
-                        enum scene_style style, bool is_long)
-{
-    struct scene_segment s = {row, from, to, style, b->scene->rows[row].colour, is_long};
-    if (style != STYLE_NONE && to > from)
-        PUSH(b->scene->segments, b->scene->segment_count, s);
-}
-
 static int by_row(const void *a, const void *b)
 {
     const struct scene_mark *x = a, *y = b;
     if (x->row != y->row)
         return x->row < y->row ? -1 : 1;
     return x->x_pt < y->x_pt ? -1 : x->x_pt > y->x_pt;
-}
-
-static bool is_long(const struct builder *b, enum scene_style style, int64_t ns)
-{
-    return style == STYLE_DASHED && b->options->threshold_ns && ns >= b->options->threshold_ns;
-}
-
-/* Marks are sorted by row and x. */
-static void add_segments(struct builder *b)
-{
-    struct scene *scene = b->scene;
-    uint32_t i = 0;
-    double edge = scene->width_pt - 4;
-    for (uint32_t row = 0; row < scene->row_count; row++) {
-        bool described = book_kind(b->book, scene->rows[row].line) != NULL;
-        double x = scene->names_pt;
-        enum scene_style style = style_of(b->window->rows[row].in);
-        for (; i < scene->mark_count && scene->marks[i].row == row; i++) {
-            const struct scene_mark *m = &scene->marks[i];
-            add_segment(b, row, x, m->x_pt, style, is_long(b, style, m->event->since_ns));
-            if (m->state == EVENT_PENDING)
-                continue;
-            x = m->x_pt;
-            style = described ? style_of(m->event->in) : STYLE_THIN;
-        }
-        if (described)
-            add_segment(b, row, x, edge, style, false);
-    }
 }
 
 /* ---- all of it ---- */
@@ -355,8 +351,10 @@ static void build(struct builder *b)
         const struct shown_event *e = marks[i].event;
         x->empty = false;
         const struct target_event *look = book_look(b->book, e);
-        bool last = look && look->waits && e->about && marks[i].is_last;
-        if (e->text_count || e->fold || last || e->state == EVENT_CONTRADICTORY) {
+        bool last = look && look->waits && e->about && marks[i].is_last &&
+                    (e->thread == e->at.line || !build_tells(b, e->thread));
+        bool who = look && look->who && e->thread && e->thread != e->at.line;
+        if (e->text_count || e->fold || last || who || e->state == EVENT_CONTRADICTORY) {
             char *words = words_for(b, e, last);
             marks[i].waits = last;
             marks[i].words = build_fit(b, words, SCENE_LABEL_PT, words_limit(scene));
@@ -382,7 +380,7 @@ static void build(struct builder *b)
     free(marks);
     if (scene->mark_count)
         qsort(scene->marks, scene->mark_count, sizeof *scene->marks, by_row);
-    add_segments(b);
+    build_segments(b);
     build_links(b);
     build_ruler(b);
     build_end(b);
@@ -438,9 +436,10 @@ const struct scene_mark *scene_hit(const struct scene *scene, double x, double y
 
 void scene_print(const struct scene *scene, FILE *f)
 {
-    static const char *const styles[] = {"none", "dashed", "thin", "solid"};
+    static const char *const styles[] = {"none", "dashed", "thin", "solid", "away", "waits", "end"};
     static const char *const shapes[] = {"none", "circle", "square"};
-    static const char *const kinds[] = {"sync", "async", "group", "stub", "crossing", "via"};
+    static const char *const kinds[] = {"sync",     "async", "group", "stub",
+                                        "crossing", "via",   "order"};
     static const char *const states[] = {"", " pending", " contradictory"};
     fprintf(f, "scene %.1f x %.1f, names %.1f\n", scene->width_pt, scene->height_pt,
             scene->names_pt);

@@ -14,8 +14,26 @@
 #include "clients/book/book.h"
 #include "wire/placed.h"
 
-enum scene_style { STYLE_NONE, STYLE_DASHED, STYLE_THIN, STYLE_SOLID };
-enum scene_arrow { ARROW_SYNC, ARROW_ASYNC, ARROW_GROUP, ARROW_STUB, ARROW_CROSSING, ARROW_VIA };
+/* AWAY: the row's thread is on another line; WAITS: and waits there; END: it has ended, of the row there is
+ * nothing but a stub. */
+enum scene_style {
+    STYLE_NONE,
+    STYLE_DASHED,
+    STYLE_THIN,
+    STYLE_SOLID,
+    STYLE_AWAY,
+    STYLE_WAITS,
+    STYLE_END
+};
+enum scene_arrow {
+    ARROW_SYNC,
+    ARROW_ASYNC,
+    ARROW_GROUP,
+    ARROW_STUB,
+    ARROW_CROSSING,
+    ARROW_VIA,
+    ARROW_ORDER /* before, without being a partner */
+};
 
 struct scene_row {
     char *own_label; /* of a cluster, or NULL */
@@ -26,10 +44,10 @@ struct scene_row {
 };
 
 struct scene_column {
-    int32_t column;           /* as the server counts */
-    double x_pt;              /* of the marks in its first slot */
+    int32_t column; /* as the server counts */
+    double x_pt; /* of the marks in its first slot */
     double left_pt, right_pt; /* what it takes up on either side */
-    uint32_t slots;           /* places side by side, see render/slots.h */
+    uint32_t slots; /* places side by side, see render/slots.h */
 };
 
 struct scene_segment {
@@ -38,6 +56,12 @@ struct scene_segment {
     enum scene_style style;
     struct target_colour colour;
     bool is_long; /* blocked for longer than the threshold */
+    /* AWAY, WAITS: */
+    uint32_t on,
+        about; /* lines: where its thread is, and what it waits for there; 0 not known, none */
+    const struct target_event *waits; /* by this event; NULL: it does not */
+    int64_t ns; /* how long it waited; -1 it still does, or that is not known */
+    bool lasts; /* nothing more is known of the thread */
 };
 
 struct scene_mark {
@@ -60,6 +84,7 @@ struct scene_link {
     bool contradictory;
     struct target_colour colour;
     uint32_t line; /* of a STUB, a VIA: the line that is not drawn */
+    double bow_pt; /* not 0: from a mark of a row to one of the same row, so far below it */
 };
 
 /* A box of text; y_pt is its top. */
@@ -89,10 +114,13 @@ struct scene_tick {
 
 struct scene_key { /* one entry of the legend */
     double x_pt, y_pt; /* centre of the symbol */
-    enum target_shape shape;
+    enum scene_symbol { KEY_MARK, KEY_LINE, KEY_ARROW, KEY_RING, KEY_SIDE, KEY_NOTHING } symbol;
+    enum target_shape shape; /* of a mark */
     bool filled;
-    enum scene_style style; /* if shape is SHAPE_NONE */
     enum event_state state;
+    enum scene_style style; /* of a line */
+    enum scene_arrow arrow;
+    uint8_t stands; /* of a side: STANDS_AS */
     struct target_colour colour;
 };
 
@@ -100,8 +128,8 @@ struct scene {
     double width_pt, height_pt, names_pt; /* names_pt: where the columns begin */
     bool vertical;
     double row_pt, line_pt; /* from row to row; of the trace line in its row */
-    double ruler_pt;        /* beside the rows */
-    double top_pt, bottom_pt;             /* of the rows */
+    double ruler_pt; /* beside the rows */
+    double top_pt, bottom_pt; /* of the rows */
     struct scene_row *rows;
     uint32_t row_count;
     struct scene_column *columns;
@@ -129,11 +157,13 @@ struct scene {
 struct scene_options {
     const char *title, *caption; /* NULL none */
     bool legend;
-    double legend_width_pt;  /* where it is broken into lines; 0: at the width of the drawing */
+    bool order_arrows; /* of events whose description asks for them */
+    bool selected, second, stands, found, chain; /* what stands out in it, for the legend */
+    double legend_width_pt; /* where it is broken into lines; 0: at the width of the drawing */
     bool vertical;
-    uint64_t column_ns;      /* placed by time: so long is a column; a ruler stands above */
-    bool squeeze;            /* long stretches without events */
-    int64_t threshold_ns;    /* blocked stretches that are longer stand out; 0 none */
+    uint64_t column_ns; /* placed by time: so long is a column; a ruler stands above */
+    bool squeeze; /* long stretches without events */
+    int64_t threshold_ns; /* blocked stretches that are longer stand out; 0 none */
     double minimum_width_pt; /* the last column is widened to reach it */
     /* Width of text in points; NULL: a fixed 0.55 of the size per character. */
     double (*measure)(void *context, const char *text, double size_pt, bool bold);
@@ -145,8 +175,8 @@ struct scene_options {
 #define SCENE_LANE_PT 100.0 /* from row to row, if they run down */
 #define SCENE_COLUMN_PT 15.0
 #define SCENE_SLOT_PT 11.0
-#define SCENE_MARK_PT 7.0    /* across */
-#define SCENE_LABEL_PT 7.5   /* size of event labels */
+#define SCENE_MARK_PT 7.0 /* across */
+#define SCENE_LABEL_PT 7.5 /* size of event labels */
 #define SCENE_NAME_PT 9.0
 #define SCENE_LABEL_MAX_PT 130.0
 

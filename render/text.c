@@ -14,6 +14,8 @@ enum glyph {
     SOLID,
     THIN,
     DASHED,
+    AWAY,
+    WAITS,
     OPEN_CIRCLE,
     CIRCLE,
     OPEN_SQUARE,
@@ -28,10 +30,10 @@ enum glyph {
     GLYPHS
 };
 
-static const char *const unicode[GLYPHS] = {" ", "━", "─", "╌", "○", "●", "□", "■",
-                                            "x", "!", "│", "▲", "▼", "┼", "⫽"};
-static const char *const ascii[GLYPHS] = {" ", "=", "-", ".", "o", "@", "H", "#",
-                                          "x", "!", "|", "^", "v", "+", "/"};
+static const char *const unicode[GLYPHS] = {" ", "━", "─", "╌", "·", "╍", "○", "●", "□",
+                                            "■", "x", "!", "│", "▲", "▼", "┼", "⫽"};
+static const char *const ascii[GLYPHS] = {" ", "=", "-", ".", ":", "~", "o", "@", "H",
+                                          "#", "x", "!", "|", "^", "v", "+", "/"};
 
 struct canvas {
     uint8_t *cells;
@@ -92,15 +94,21 @@ static uint32_t row_at(const struct scene *scene, double y_pt)
     return row < scene->row_count ? row : scene->row_count - 1;
 }
 
+static enum glyph glyph_of(enum scene_style style)
+{
+    static const enum glyph glyphs[] = {
+        [STYLE_NONE] = BLANK, [STYLE_DASHED] = DASHED, [STYLE_THIN] = THIN, [STYLE_SOLID] = SOLID,
+        [STYLE_AWAY] = AWAY,  [STYLE_WAITS] = WAITS,   [STYLE_END] = SOLID};
+    return glyphs[style];
+}
+
 static void draw_lines(struct canvas *canvas, const struct scene *scene)
 {
     for (uint32_t i = 0; i < scene->segment_count; i++) {
         const struct scene_segment *s = &scene->segments[i];
         uint32_t to = edge_of(scene, s->to_pt);
         for (uint32_t x = edge_of(scene, s->from_pt); x < to; x++)
-            *cell(canvas, x, 2 * s->row) = s->style == STYLE_SOLID  ? SOLID
-                                           : s->style == STYLE_THIN ? THIN
-                                                                    : DASHED;
+            *cell(canvas, x, 2 * s->row) = (uint8_t)glyph_of(s->style);
     }
 }
 
@@ -108,7 +116,7 @@ static void draw_arrow(struct canvas *canvas, const struct scene *scene, const s
 {
     uint32_t x = edge_of(scene, l->x1_pt);
     uint32_t from = 2 * row_at(scene, l->y0_pt), to = 2 * row_at(scene, l->y1_pt);
-    if (l->kind == ARROW_ASYNC || from == to)
+    if (l->kind == ARROW_ASYNC || l->kind == ARROW_ORDER || from == to)
         return;
     uint32_t top = from < to ? from : to, bottom = from < to ? to : from;
     for (uint32_t y = top + 1; y < bottom; y++) {
@@ -160,6 +168,56 @@ static void write_block(const struct canvas *canvas, const struct scene *scene, 
     }
 }
 
+static const struct scene_mark *mark_at(const struct scene *scene, double x, double y)
+{
+    for (uint32_t i = 0; i < scene->mark_count; i++)
+        if (scene->marks[i].x_pt == x && scene->marks[i].y_pt == y)
+            return &scene->marks[i];
+    return NULL;
+}
+
+static void write_end(const struct book *book, const struct scene_mark *m, FILE *f)
+{
+    const struct target_event *look = book_look(book, m->event);
+    char at[48];
+    ref_print(at, sizeof at, m->event->at);
+    fprintf(f, "%s %s", at, look ? look->name : book_type(book, m->event->type));
+    if (m->event->thread)
+        fprintf(f, " of %s", book_label(book, m->event->thread));
+}
+
+/* Who woke whom, started or ended for whom: what the dotted arrows say. */
+static void write_order(const struct scene *scene, const struct book *book, FILE *f)
+{
+    for (uint32_t i = 0; i < scene->link_count; i++) {
+        const struct scene_link *l = &scene->links[i];
+        const struct scene_mark *from = l->kind == ARROW_ORDER ? mark_at(scene, l->x0_pt, l->y0_pt)
+                                                               : NULL,
+                                *to = from ? mark_at(scene, l->x1_pt, l->y1_pt) : NULL;
+        if (!to)
+            continue;
+        write_end(book, from, f);
+        fputs("  before  ", f);
+        write_end(book, to, f);
+        fputc('\n', f);
+    }
+}
+
+/* What threads wait for at the end, away from their rows. */
+static void write_waits(const struct scene *scene, const struct book *book, FILE *f)
+{
+    for (uint32_t i = 0; i < scene->segment_count; i++) {
+        const struct scene_segment *s = &scene->segments[i];
+        if (!s->waits || !s->lasts)
+            continue;
+        fprintf(f, "%s: %s %s", scene->rows[s->row].label, s->waits->text,
+                s->about ? book_label(book, s->about) : "something");
+        if (s->on && s->on != s->about)
+            fprintf(f, ", in %s", book_label(book, s->on));
+        fputc('\n', f);
+    }
+}
+
 /* What does not fit between the lines: texts, messages, losses. */
 static void write_notes(const struct scene *scene, const struct book *book, FILE *f)
 {
@@ -174,7 +232,7 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
             fputc('\n', f);
         }
         if (e->fold)
-            fprintf(f, "%-8s stands for %u visits like it\n", at, e->fold);
+            fprintf(f, "%-8s stands for %u visits alike\n", at, e->fold);
         for (uint32_t k = 0; e->relation == RELATION_SEND && k < e->partner_count; k++) {
             ref_print(other, sizeof other, e->partners[k]);
             fprintf(f, "%-8s -> %s\n", at, other);
@@ -187,6 +245,8 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
                     look ? look->label : book_type(book, e->type),
                     e->state == EVENT_PENDING ? "pending" : "contradictory");
     }
+    write_order(scene, book, f);
+    write_waits(scene, book, f);
     for (uint32_t i = 0; i < scene->gap_count; i++)
         fprintf(f, "%s: %llu events were lost\n", scene->rows[scene->gaps[i].row].label,
                 (unsigned long long)scene->gaps[i].count);

@@ -11,7 +11,9 @@ enum {
     ROW_BYTES = 4 + 4 + PRESENCES_BYTES + 8 + 1,
     GAP_BYTES = 4 + 8 + 8,
     CROSSING_BYTES = 2 * REF_BYTES,
-    VIA_BYTES = 2 * REF_BYTES + 4
+    VIA_BYTES = 2 * REF_BYTES + 4,
+    EDGE_BYTES = 2 * REF_BYTES,
+    STAY_BYTES = 4 + REF_BYTES + 4 + 1 + 4 + 8 + 8
 };
 
 static void put_events(struct out *out, const struct shown_event *events, uint32_t count)
@@ -28,6 +30,49 @@ static struct shown_event *get_events(struct in *in, uint32_t *count)
     for (*count = 0; events && *count < n; ++*count)
         get_event(in, &events[*count]);
     return events;
+}
+
+/* What a viewer needs to tie the marks together. */
+static void put_ties(struct out *out, const struct shown_window *w)
+{
+    put_u32(out, w->edge_count);
+    for (uint32_t i = 0; i < w->edge_count; i++) {
+        put_ref(out, w->edges[i].from);
+        put_ref(out, w->edges[i].to);
+    }
+    put_u32(out, w->stay_count);
+    for (uint32_t i = 0; i < w->stay_count; i++) {
+        const struct shown_stay *stay = &w->stays[i];
+        put_u32(out, stay->thread);
+        put_ref(out, stay->at);
+        put_u32(out, stay->type);
+        put_u8(out, stay->relation);
+        put_u32(out, stay->about);
+        put_u64(out, (uint64_t)stay->time_ns);
+        put_u64(out, stay->home);
+    }
+}
+
+static void get_ties(struct in *in, struct shown_window *w)
+{
+    uint32_t n = get_count(in, EDGE_BYTES);
+    w->edges = get_room(in, n, sizeof *w->edges);
+    for (; w->edges && w->edge_count < n; w->edge_count++) {
+        w->edges[w->edge_count].from = get_ref(in);
+        w->edges[w->edge_count].to = get_ref(in);
+    }
+    n = get_count(in, STAY_BYTES);
+    w->stays = get_room(in, n, sizeof *w->stays);
+    for (; w->stays && w->stay_count < n; w->stay_count++) {
+        struct shown_stay *stay = &w->stays[w->stay_count];
+        stay->thread = get_u32(in);
+        stay->at = get_ref(in);
+        stay->type = get_u32(in);
+        stay->relation = get_u8(in);
+        stay->about = get_u32(in);
+        stay->time_ns = (int64_t)get_u64(in);
+        stay->home = get_u64(in);
+    }
 }
 
 void put_window(struct out *out, const struct shown_window *w)
@@ -74,6 +119,7 @@ void put_window(struct out *out, const struct shown_window *w)
     }
     put_u64(out, w->idle_lines);
     put_u64(out, w->left_lines);
+    put_ties(out, w);
 }
 
 /* Whoever draws it counts columns from the first that holds something to the last. */
@@ -142,6 +188,8 @@ void get_window(struct in *in, struct shown_window *w)
     }
     w->idle_lines = get_u64(in);
     w->left_lines = get_u64(in);
+    if (in_left(in)) /* an older server does not say */
+        get_ties(in, w);
 }
 
 void shown_window_free(struct shown_window *w)
@@ -160,6 +208,8 @@ void shown_window_free(struct shown_window *w)
     free(w->gaps);
     free(w->crossings);
     free(w->vias);
+    free(w->edges);
+    free(w->stays);
     *w = (struct shown_window){0};
 }
 

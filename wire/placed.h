@@ -19,6 +19,24 @@ struct shown_via { /* order between two drawn events through lines that are not 
     uint32_t line; /* the last of those */
 };
 
+struct
+    shown_edge { /* the one comes before the other, both in the window: order without a partner */
+    struct ref from, to;
+};
+
+/* What a thread did last left of the window, on whichever line; its own is in a row. */
+struct shown_stay {
+    uint32_t thread; /* its own line */
+    struct ref at;
+    uint32_t type;
+    uint8_t relation;
+    uint32_t about; /* line, 0 none */
+    int64_t time_ns;
+    uint64_t
+        home; /* not 0: not left of the window, but after the event of this number on its own line, on a
+                    * line in no row, and last of all */
+};
+
 struct shown_row {
     uint32_t line; /* the first, if it is a cluster */
     uint32_t *members; /* the other lines of a cluster */
@@ -49,6 +67,10 @@ struct shown_window {
     uint32_t crossing_count;
     struct shown_via *vias;
     uint32_t via_count;
+    struct shown_edge *edges; /* by the position of the later one */
+    uint32_t edge_count;
+    struct shown_stay *stays;
+    uint32_t stay_count;
     uint64_t idle_lines; /* that are drawn but have no row: they have no event in the window */
     uint64_t left_lines; /* that have events in it, but there were too many rows */
 };

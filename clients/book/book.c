@@ -2,6 +2,7 @@
 #include "clients/book/book.h"
 
 #include "config/find.h"
+#include "config/newer.h"
 #include "config/read.h"
 #include "wire/limits.h"
 #include "wire/text.h"
@@ -53,6 +54,7 @@ void book_free(struct book *book)
     free(book->targets);
     free(book->processes);
     free(book->damage);
+    free(book->renewed);
     *book = (struct book){0};
 }
 
@@ -73,7 +75,7 @@ static void take_line(struct book *book, struct in *in)
     struct book_line *at = line_room(hidden ? &book->hidden : &book->lines, number);
     shown_line_free(&at->is);
     free(at->label);
-    *at = (struct book_line){line, NULL};
+    *at = (struct book_line){line, NULL, 0};
 }
 
 static void take_line_count(struct book *book, struct in *in)
@@ -130,12 +132,23 @@ static void dress(struct target *target)
 {
     static bool warned;
     char *file, *text = target_own_layer(target->name, &file);
-    if (text && !target_dress(target, text, file, warned ? NULL : stderr))
+    if (text && !target_dress(target, text, file, DRESS_AS_LAYER, warned ? NULL : stderr))
         warned = true;
     free(text);
     free(file);
     if (chosen.text && strcmp(chosen.name, target->name) == 0)
-        target_dress(target, chosen.text, chosen.file, NULL);
+        target_dress(target, chosen.text, chosen.file, DRESS_AS_LAYER, NULL);
+}
+
+/* A trace that was recorded long ago is drawn as today. */
+static void renew(struct book *book, struct target *target)
+{
+    int recorded = target->version, version = target_renew(target);
+    if (!version || book->renewed)
+        return;
+    book->renewed = memory_printed("drawn as version %d of the description \"%s\" says, which is "
+                                   "installed; recorded with version %d",
+                                   version, target->name, recorded);
 }
 
 static void take_target(struct book *book, struct in *in)
@@ -143,6 +156,7 @@ static void take_target(struct book *book, struct in *in)
     char *name = get_string(in, 256), *text = get_string(in, LIMIT_TARGET_BYTES);
     struct target *target = in_done(in) ? target_read(text, name, NULL) : NULL;
     if (target) {
+        renew(book, target);
         dress(target);
         book->targets =
             memory_resized(book->targets, book->target_count + 1, sizeof *book->targets);

@@ -8,7 +8,8 @@
 
 struct book_line {
     struct shown_line is;
-    char *label; /* "T:producer (0x6e7bd0)", once someone who can look it up has set it */
+    char *label; /* "T:producer", once someone who can look it up has set it */
+    uint32_t twin; /* of those with one name the how manieth it is; 0: they are not numbered */
 };
 
 struct book {
@@ -31,6 +32,7 @@ struct book {
     uint64_t generation; /* grows with every change */
     char *damage; /* what of the trace could not be read so far, one line; NULL nothing */
     uint64_t unreadable; /* events of it */
+    char *renewed; /* that a newer description than that of the trace is drawn by; NULL none is */
 };
 
 #define BOOK_PAGE 1024u

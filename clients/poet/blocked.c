@@ -106,6 +106,7 @@ static int run(const struct command *command, int argc, char **argv)
     int status;
     if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
         return status;
+    subject_renewed(command, &subject);
     bool ok = subject_ask(command, &subject, ASK_WAITS, NULL, take, &waits);
     struct report report = {&subject, &subject.source.book, &waits};
     if (ok && json)

@@ -178,7 +178,7 @@ static void check_event(struct checker *c, struct shown_event *e)
                                 .type = e->type,
                                 .broken = thread->broken,
                                 .other = second ? c->previous.type : 0,
-                                .waits = look && look->waits ? e->type : thread->waits};
+                                .waits = look && look->waits_checked ? e->type : thread->waits};
     shown_event_free(&c->previous);
     c->previous = *e;
     *e = (struct shown_event){0};

@@ -103,6 +103,11 @@ static struct scene *make_scene(const struct picture *p, const struct book *book
                                     .caption = *words ? words : NULL,
                                     .legend = !p->no_legend,
                                     .legend_width_pt = legend_width_pt,
+                                    .order_arrows = !p->no_order_arrows,
+                                    .selected = p->place.selected.line,
+                                    .second = p->place.second.line,
+                                    .stands = p->place.stands && p->place.selected.line,
+                                    .chain = p->chain_count,
                                     .vertical = p->view ? p->look.vertical : p->vertical,
                                     .column_ns = p->column_ns,
                                     .squeeze = p->view ? p->look.squeeze : true,
@@ -417,7 +422,7 @@ static int export_picture(const struct command *command, const char *source, str
 
 static int run_export(const struct command *command, int argc, char **argv)
 {
-    struct exporting o = {.picture = {.command = command, .fold = -1, .labels = LABELS_ADDRESS},
+    struct exporting o = {.picture = {.command = command, .fold = -1, .labels = LABELS_NAME},
                           .command = command};
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)

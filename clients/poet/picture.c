@@ -38,6 +38,13 @@ static void add_row(struct picture *p, uint32_t line, bool joins)
     p->rows[p->row_count++] = line;
 }
 
+/* As the picture calls it, behind the letter of its kind. */
+static const char *shown_name(const struct book *book, uint32_t line)
+{
+    const char *label = book_label(book, line), *colon = strchr(label, ':');
+    return colon ? colon + 1 : label;
+}
+
 /* One word of a list of lines: a number, or a pattern on names. */
 static bool add_rows(struct picture *p, struct subject *subject, const char *word, bool cluster,
                      bool *first)
@@ -49,7 +56,8 @@ static bool add_rows(struct picture *p, struct subject *subject, const char *wor
     for (uint32_t i = 1; i <= book->line_count; i++) {
         if (exact ? i != number
                   : !book_drawn(book, i) ||
-                        fnmatch(word, label_name(book, subject->sites, i), 0) != 0)
+                        (fnmatch(word, label_name(book, subject->sites, i), 0) != 0 &&
+                         fnmatch(word, shown_name(book, i), 0) != 0))
             continue;
         add_row(p, i, cluster && !*first);
         any = true;
@@ -354,6 +362,7 @@ static bool get_view(const struct command *command, struct picture *p, struct su
         p->place.columns = COLUMNS_UNASKED;
     label_again(&subject->source.book, subject->sites, &subject->known, p->look.labels);
     p->no_legend |= !p->look.legend;
+    p->no_order_arrows |= p->look.no_order;
     p->column_ns = p->place.column_ns;
     place_request(&p->place, &request);
     p->rows = request.rows;
@@ -365,6 +374,7 @@ static bool get_view(const struct command *command, struct picture *p, struct su
 
 bool picture_get(const struct command *command, struct picture *p, struct subject *subject)
 {
+    subject_renewed(command, subject);
     if (p->view && !get_view(command, p, subject))
         return false;
     if (!p->view &&
@@ -378,7 +388,7 @@ bool picture_get(const struct command *command, struct picture *p, struct subjec
         folded |= p->window.events[i].fold > 0;
     snprintf(p->title, sizeof p->title, "%s%s%s", book->run.name,
              p->window.more_left || (p->window.more_right && !p->all) ? " (part)" : "",
-             folded ? ", like visits folded (×N)" : "");
+             folded ? ", repeats folded (×N)" : "");
     return true;
 }
 

@@ -21,7 +21,7 @@ struct picture {
     int fold; /* -1 by size, 0 off, 1 on */
     enum labels labels;
     const char *caption;
-    bool no_title, no_legend, all, vertical;
+    bool no_title, no_legend, no_order_arrows, all, vertical;
     const char *view; /* a file that says all of the above */
     struct place place; /* out of it */
     struct ref *chain; /* between its two selected events */

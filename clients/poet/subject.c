@@ -49,6 +49,13 @@ bool subject_open(const struct command *command, struct subject *subject, const 
     return true;
 }
 
+void subject_renewed(const struct command *command, const struct subject *subject)
+{
+    if (subject->source.book.renewed)
+        fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
+                subject->source.book.renewed);
+}
+
 static bool damaged;
 
 bool subject_damaged(void) { return damaged; }

@@ -26,6 +26,8 @@ bool subject_open(const struct command *command, struct subject *subject, const 
 /* Labels for lines that became known since. */
 void subject_label(struct subject *subject);
 void subject_close(struct subject *subject);
+/* Says on standard error that it is drawn as a newer description says, if it is. */
+void subject_renewed(const struct command *command, const struct subject *subject);
 /* Asks, frees body, and waits for the whole answer, whose parts go to take (NULL: nobody wants them);
  * complains and returns false if there is none. */
 bool subject_ask(const struct command *command, struct subject *subject, enum ask what,

@@ -45,6 +45,7 @@ enum {
     OPTION_CAPTION,
     OPTION_NO_TITLE,
     OPTION_NO_LEGEND,
+    OPTION_NO_ORDER_ARROWS,
     OPTION_ALL
 };
 
@@ -65,20 +66,21 @@ static const struct argp_option options[] = {
      3},
     {"cluster", OPTION_CLUSTER, "LIST", 0,
      "these lines as one row, without what happens among themselves; may be repeated", 3},
-    {"labels", OPTION_LABELS, "WHAT", 0, "name, id (name and line number) or address (default)", 3},
+    {"labels", OPTION_LABELS, "WHAT", 0, "name (default), id (name and line number) or address", 3},
     {NULL, 0, NULL, 0, "How it is drawn:", 4},
     {"time", OPTION_TIME, "MICROSECONDS", OPTION_ARG_OPTIONAL,
      "placed by time, so many to a column, where the order "
      "permits; default: the whole run on 300 columns",
      4},
     {"fold", OPTION_FOLD, NULL, 0,
-     "stretches of like visits as one mark with xN; default: when there are more than 400 columns",
-     4},
+     "stretches of repeats as one mark with xN; default: when there are more than 400 columns", 4},
     {"no-fold", OPTION_NO_FOLD, NULL, 0, "each event as a mark of its own", 4},
     {"vertical", OPTION_VERTICAL, NULL, 0, "lines run down, and time with them (not in text)", 4},
     {"description", OPTION_DESCRIPTION, "NAME", 0,
      "drawn as this description of the environment says; or the name of its file", 4},
     {"caption", OPTION_CAPTION, "TEXT", 0, "a caption under the picture", 4},
+    {"no-order-arrows", OPTION_NO_ORDER_ARROWS, NULL, 0,
+     "no dotted arrows from what wakes, creates or ends to what comes after it", 4},
     {"no-title", OPTION_NO_TITLE, NULL, 0, "no title above it", 4},
     {"no-legend", OPTION_NO_LEGEND, NULL, 0, "no legend below it", 4},
     {0}};
@@ -145,6 +147,9 @@ static int take_option(struct picture *p, int option, const char *value)
         return 0;
     case OPTION_NO_LEGEND:
         p->no_legend = true;
+        return 0;
+    case OPTION_NO_ORDER_ARROWS:
+        p->no_order_arrows = true;
         return 0;
     case OPTION_ALL:
         p->all = true;

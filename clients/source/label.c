@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "clients/source/label.h"
+#include "memory/map.h"
 #include "memory/memory.h"
 
 #include <stdlib.h>
@@ -40,23 +41,90 @@ const char *label_name(const struct book *book, struct sites *sites, uint32_t nu
     return text;
 }
 
+static bool is_numbered(const struct book *book, uint32_t line)
+{
+    const struct target_kind *kind = book_kind(book, line);
+    return kind && kind->numbered && !book->some; /* all must be known */
+}
+
+/* What has no name is called as its kind is, where such lines are numbered. */
+static const char *plain_name(const struct book *book, struct sites *sites, uint32_t line)
+{
+    const char *name = label_name(book, sites, line);
+    const struct target_kind *kind = book_kind(book, line);
+    return strncmp(name, "0x", 2) == 0 && is_numbered(book, line) ? kind->title : name;
+}
+
+static void label_one(struct book *book, struct sites *sites, uint32_t i, enum labels how)
+{
+    struct book_line *line = book_line(book, i);
+    const char *letter = book_letter(book, i), *name = label_name(book, sites, i);
+    line->twin = 0;
+    if (how == LABELS_ID)
+        line->label = memory_printed("%s:%s #%u", letter, name, i);
+    else if (how == LABELS_ADDRESS && line->is.object && strncmp(name, "0x", 2) != 0)
+        line->label =
+            memory_printed("%s:%s (0x%llx)", letter, name, (unsigned long long)line->is.object);
+    else if (how == LABELS_NAME && is_numbered(book, i))
+        line->label = memory_printed("%s:%s", letter, plain_name(book, sites, i)), line->twin = 1;
+    else
+        line->label = memory_printed("%s:%s", letter, name);
+}
+
+/* Bytes of a label without the number of a twin. */
+static size_t bare(const struct book_line *line)
+{
+    size_t n = strlen(line->label);
+    while (line->twin > 1 && n && line->label[--n] != '#') {
+    }
+    return n;
+}
+
+static uint64_t hash_of(const char *s, size_t n)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * 1099511628211u;
+    return h;
+}
+
+/* w, w#2, w#3: in the order of the lines. */
+static void number_twins(struct book *book)
+{
+    struct map seen = {0}; /* by the hash of the label: how many */
+    for (uint32_t i = 1; i <= book->line_count; i++) {
+        struct book_line *line = book_line(book, i);
+        if (!line || !line->label || !line->twin)
+            continue;
+        size_t n = bare(line);
+        uint64_t hash = hash_of(line->label, n);
+        uint32_t twin = 1 + (uint32_t)(uintptr_t)map_get(&seen, hash, n);
+        map_put(&seen, hash, n, (void *)(uintptr_t)twin);
+        if (twin == line->twin)
+            continue;
+        char *label = twin > 1 ? memory_printed("%.*s#%u", (int)n, line->label, twin)
+                               : memory_copied_part(line->label, n);
+        free(line->label);
+        line->label = label;
+        line->twin = twin;
+    }
+    map_free(&seen);
+}
+
 void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum labels how)
 {
+    bool any = false;
     for (; *known < book->process_count; ++*known)
         sites_process(sites, *known, &book->processes[*known]);
     for (uint32_t i = 1; i <= book->line_count; i++) {
-        struct book_line *line = book_line(book, i);
+        const struct book_line *line = book_line(book, i);
         if (!line || line->label)
             continue;
-        const char *letter = book_letter(book, i), *name = label_name(book, sites, i);
-        if (how == LABELS_ID)
-            line->label = memory_printed("%s:%s #%u", letter, name, i);
-        else if (how == LABELS_ADDRESS && line->is.object && strncmp(name, "0x", 2) != 0)
-            line->label =
-                memory_printed("%s:%s (0x%llx)", letter, name, (unsigned long long)line->is.object);
-        else
-            line->label = memory_printed("%s:%s", letter, name);
+        label_one(book, sites, i, how);
+        any = true;
     }
+    if (any && how == LABELS_NAME)
+        number_twins(book);
 }
 
 void label_again(struct book *book, struct sites *sites, uint32_t *known, enum labels how)

@@ -1,5 +1,6 @@
 /* Names that people recognise: what the program said, else the function a thread
- * runs, else the symbol an object lies in, else its address. */
+ * runs, else the symbol an object lies in, else its address.  Lines of one name are numbered where the description
+ * asks for it (w, w#2), and the label is the name alone; what has no name is called as its kind is. */
 #ifndef CLIENTS_SOURCE_LABEL_H
 #define CLIENTS_SOURCE_LABEL_H
 
@@ -13,7 +14,7 @@ enum labels { LABELS_NAME, LABELS_ID, LABELS_ADDRESS };
 void label_lines(struct book *book, struct sites *sites, uint32_t *known, enum labels how);
 /* All labels anew. */
 void label_again(struct book *book, struct sites *sites, uint32_t *known, enum labels how);
-/* The name alone; never NULL.  Valid until the next call. */
+/* The name alone, without a number; never NULL.  Valid until the next call. */
 const char *label_name(const struct book *book, struct sites *sites, uint32_t line);
 
 #endif

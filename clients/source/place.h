@@ -50,6 +50,7 @@ struct place {
 struct look {
     enum labels labels;
     bool grey, dark, hairlines, legend, squeeze, vertical;
+    bool no_order; /* without arrows for order that is no message */
     int64_t threshold_ns;
 };
 

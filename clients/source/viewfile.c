@@ -103,6 +103,7 @@ bool place_write(const struct place *p, const struct look *look, const struct bo
     add_bool(root, "legend", look->legend);
     add_bool(root, "squeeze", look->squeeze);
     add_bool(root, "vertical", look->vertical);
+    add_bool(root, "no_order", look->no_order);
     add_int(root, "threshold_ns", look->threshold_ns);
     write_rows(root, p, book, sites);
     config_write(&config, f);
@@ -217,6 +218,7 @@ static void read_look(struct look *look, const config_setting_t *root)
     look->legend = get_flag(root, "legend");
     look->squeeze = get_flag(root, "squeeze");
     look->vertical = get_flag(root, "vertical");
+    look->no_order = get_flag(root, "no_order");
     look->threshold_ns = get_int(root, "threshold_ns", 0);
 }
 

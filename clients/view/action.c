@@ -172,6 +172,14 @@ static void do_legend(struct view *v)
     news_tell(&v->news, NEWS_SETTINGS);
 }
 
+static void do_order_arrows(struct view *v)
+{
+    v->settings.look.no_order = !v->settings.look.no_order;
+    news_tell(&v->news, NEWS_SETTINGS);
+    picture_rebuild(v);
+}
+
+static bool is_order_arrows(const struct view *v) { return !v->settings.look.no_order; }
 static bool is_fold(const struct view *v) { return v->camera.place.fold; }
 static bool is_time(const struct view *v) { return v->camera.place.column_ns > 0; }
 static bool is_stands(const struct view *v) { return v->camera.place.stands; }
@@ -267,6 +275,8 @@ static const struct action {
     {"Window", "map", "Map of the run", "F4", do_map, is_map},
     {"Window", "vertical", "Lines run down", "v", do_vertical, is_vertical},
     {"Window", "legend", "Legend", "F2", do_legend, is_legend},
+    {"Window", "order-arrows", "Dotted arrows: who woke whom", "", do_order_arrows,
+     is_order_arrows},
     {"Window", "dark", "Dark", "F7", do_dark, is_dark},
     {"Window", "show-event", "Page: the event", "<Alt>e", do_details, NULL},
     {"Window", "show-events", "Page: all events", "<Alt>l", do_events, NULL},

@@ -42,10 +42,13 @@ GMenuModel *menu_new(struct view *view)
                                                "cluster-pattern",
                                                "hide-pattern",
                                                NULL},
-                             *const look[] = {"follow",    "time",        "stands",
-                                              "hide-past", "hide-future", "hide-concurrent",
-                                              "panel",     "map",         "legend",
-                                              "vertical",  "dark",        NULL},
+                             *const look[] = {"follow",      "time",
+                                              "stands",      "hide-past",
+                                              "hide-future", "hide-concurrent",
+                                              "panel",       "map",
+                                              "legend",      "order-arrows",
+                                              "vertical",    "dark",
+                                              NULL},
                              *const end[] = {"settings", "shortcuts", "quit", NULL};
     GMenu *menu = g_menu_new(),
           *parts[] = {section(file), section(out), section(lines), section(look), section(end)};

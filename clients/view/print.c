@@ -44,6 +44,7 @@ static struct scene *seen_scene(struct view *view, bool measured)
 {
     struct scene_options options = {.title = the_book(view)->run.name,
                                     .legend = view->settings.look.legend,
+                                    .order_arrows = !view->settings.look.no_order,
                                     .vertical = camera_vertical(&view->camera) && measured,
                                     .column_ns = view->camera.place.column_ns,
                                     .squeeze = view->settings.look.squeeze,

@@ -26,6 +26,7 @@
 
 struct session {
     uint64_t damage_told; /* 1 + events that were said to be unreadable; 0: nothing was said */
+    bool renewed_told; /* that a newer description draws it */
     gint64 map_us;        /* when the map was asked for last */
     guint quiet;          /* timer: the run has stopped growing */
 };
@@ -126,10 +127,20 @@ static void tell_damage(struct view *view)
     status_say(&view->status, "%s", book->damage);
 }
 
+/* Once for a run. */
+static void tell_renewed(struct view *view)
+{
+    const struct book *book = the_book(view);
+    if (view->link.has_run && book->renewed && !session_of(view)->renewed_told)
+        status_say(&view->status, "%s", book->renewed);
+    session_of(view)->renewed_told = view->link.has_run && book->renewed;
+}
+
 static void on_came(void *user)
 {
     struct view *view = user;
     link_name(&view->link, view->settings.look.labels); /* what the tables have brought */
+    tell_renewed(view);
     tell_damage(view);
 }
 

@@ -2,9 +2,11 @@
 
 #include "server/answer/crossing.h"
 #include "server/answer/drawn.h"
+#include "server/answer/edges.h"
 #include "server/answer/event.h"
 #include "server/answer/hidden.h"
 #include "server/answer/named.h"
+#include "server/answer/stays.h"
 #include "server/order/placing/place.h"
 #include "server/run/times.h"
 #include "wire/limits.h"
@@ -302,6 +304,10 @@ void window_put(struct window_job *job, struct reply *reply)
         (uint32_t)crossings(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.crossings);
     w.via_count =
         (uint32_t)hidden_order(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.vias);
+    w.edge_count =
+        (uint32_t)window_edges(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.edges);
+    w.stay_count = (uint32_t)window_stays(job->run, p, w.rows, w.row_count, job->drawn.row_of,
+                                          job->drawn.lines, &w.stays);
     note_others(&w);
     w.events = memory_zeroed(p->count + 1, sizeof *w.events);
     for (size_t i = 0; i < p->count; i++)
@@ -321,6 +327,8 @@ void window_put(struct window_job *job, struct reply *reply)
     free(w.gaps);
     free(w.crossings);
     free(w.vias);
+    free(w.edges);
+    free(w.stays);
 }
 
 /* ---- the question ---- */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/run/run.h"
 
+#include "config/newer.h"
 #include "config/read.h"
 #include "memory/memory.h"
 #include "server/loop/log.h"
@@ -134,6 +135,7 @@ bool run_describe(struct run *run, const char *name, const char *text)
     struct target *target = target_read(text, name, stderr);
     if (!target)
         return false;
+    target_renew(target);
     run->targets =
         grow(run->targets, &run->target_room, run->target_count + 1, sizeof *run->targets);
     run->target_texts =

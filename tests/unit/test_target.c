@@ -269,7 +269,7 @@ static void a_user_changes_looks_and_nothing_else(void **state)
                           "{name=\"f\";line_after=[];},{name=\"new\";});");
     text = target_own_layer("base", &file);
     assert_non_null(text);
-    assert_true(target_dress(t, text, file, stderr));
+    assert_true(target_dress(t, text, file, DRESS_AS_LAYER, stderr));
     const struct target_event *e = target_event(t, "other", "e", RELATION_NONE);
     assert_string_equal(e->label, "mine");
     assert_int_equal(e->presence, PRESENCE_ACTIVE);

@@ -46,10 +46,11 @@ void settings_load(struct settings *s)
     s->look.dark = flag(file, "dark", false);
     s->look.grey = flag(file, "grey", false);
     s->look.hairlines = flag(file, "hairlines", false);
-    s->look.legend = flag(file, "legend", false);
+    s->look.legend = flag(file, "legend", true);
     s->look.squeeze = flag(file, "squeeze", true);
     s->look.vertical = flag(file, "vertical", false);
-    s->look.labels = (enum labels)number(file, "labels", 0, LABELS_ADDRESS, LABELS_ADDRESS);
+    s->look.no_order = !flag(file, "order_arrows", true);
+    s->look.labels = (enum labels)number(file, "labels", 0, LABELS_ADDRESS, LABELS_NAME);
     s->look.threshold_ns = (int64_t)number(file, "threshold_us", 0, 1000000000, 0) * 1000;
     g_key_file_free(file);
     g_free(name);
@@ -71,6 +72,7 @@ void settings_save(const struct settings *s)
     g_key_file_set_boolean(file, GROUP, "legend", s->look.legend);
     g_key_file_set_boolean(file, GROUP, "squeeze", s->look.squeeze);
     g_key_file_set_boolean(file, GROUP, "vertical", s->look.vertical);
+    g_key_file_set_boolean(file, GROUP, "order_arrows", !s->look.no_order);
     g_key_file_set_integer(file, GROUP, "labels", (int)s->look.labels);
     g_key_file_set_integer(file, GROUP, "threshold_us", (int)(s->look.threshold_ns / 1000));
     g_key_file_set_integer(file, GROUP, "names", s->names_px);

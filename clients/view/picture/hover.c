@@ -44,9 +44,38 @@ char *hover_event(struct view *view, const struct shown_event *e)
     return g_string_free(s, FALSE);
 }
 
+/* Where the row's thread is meanwhile; NULL: at home. */
+static char *hover_away(struct view *view, uint32_t row, double x_pt)
+{
+    const struct book *book = the_book(view);
+    const struct scene *s = view->stage.scene;
+    const struct scene_segment *at = NULL;
+    for (uint32_t i = 0; i < s->segment_count && !at; i++)
+        if (s->segments[i].row == row && s->segments[i].from_pt <= x_pt &&
+            s->segments[i].to_pt >= x_pt)
+            at = &s->segments[i];
+    if (!at || (at->style != STYLE_AWAY && at->style != STYLE_WAITS))
+        return NULL;
+    GString *text = g_string_new(s->rows[row].label);
+    g_string_append_printf(text, ": %s %s", at->on ? "in" : "on another line",
+                           at->on ? book_label(book, at->on) : "");
+    if (at->waits)
+        g_string_append_printf(text, ", %s %s", at->waits->text,
+                               at->about ? book_label(book, at->about) : "something");
+    if (at->ns >= 0) {
+        char *time = duration(at->ns);
+        g_string_append_printf(text, " for %s", time);
+        g_free(time);
+    }
+    return g_string_free(text, FALSE);
+}
+
 char *hover_stretch(struct view *view, uint32_t row, double x_pt)
 {
     const struct scene *s = view->stage.scene;
+    char *away = hover_away(view, row, x_pt);
+    if (away)
+        return away;
     const struct scene_mark *before = NULL, *after = NULL;
     for (uint32_t i = 0; i < s->mark_count; i++) {
         const struct scene_mark *m = &s->marks[i];

@@ -27,8 +27,8 @@ static void draw_standing(GtkWidget *area, cairo_t *cr, int height)
     PangoLayout *layout = gtk_widget_create_pango_layout(area, NULL);
     pango_layout_set_markup(
         layout,
-        "<small>how it stands to the selected one:  <span foreground=\"#0072B2\">◀ before</span>   "
-        "<span foreground=\"#D55E00\">after ▶</span>   <span foreground=\"#737373\">concurrent</span>   "
+        "<small>the selected event (<span foreground=\"#E69F00\">◯</span>):  <span foreground=\"#0072B2\">◀ before it</span>   "
+        "<span foreground=\"#D55E00\">after it ▶</span>   <span foreground=\"#737373\">concurrent with it</span>   "
         "<span foreground=\"#009E73\">◀▶ not known</span></small>",
         -1);
     cairo_move_to(cr, 10, height - STANDING_PX);
@@ -70,8 +70,9 @@ void legend_show(struct view *view)
     double least, most;
     if (on && s && s->key_count) {
         extent(s, &least, &most);
-        gtk_widget_set_size_request(view->legend, -1,
-                                    (int)((most - least + 20) * SCALE) + STANDING_PX);
+        int height = (int)((most - least + 20) * SCALE) + STANDING_PX, had;
+        gtk_widget_get_size_request(view->legend, NULL, &had);
+        gtk_widget_set_size_request(view->legend, -1, MAX(height, had)); /* the picture stays */
     }
     gtk_widget_queue_draw(view->legend);
 }

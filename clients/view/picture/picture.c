@@ -25,6 +25,7 @@ static bool build(struct view *view)
     const struct look *look = &view->settings.look;
     struct scene_options options = {.measure = lettering_width,
                                     .legend = look->legend,
+                                    .order_arrows = !look->no_order,
                                     .legend_width_pt = camera_along_px(&view->camera) / 1.25 - 20,
                                     .vertical = camera_vertical(&view->camera),
                                     .column_ns = view->camera.place.column_ns,

@@ -1,0 +1,13 @@
+/* The lines of a scene: what goes on in each row between its marks. */
+#ifndef RENDER_SEGMENTS_H
+#define RENDER_SEGMENTS_H
+
+#include "render/builder.h"
+
+/* Marks are sorted by row and x.  Rows of threads whose kind asks for it show where the thread is while it is on another
+ * line. */
+void build_segments(struct builder *b);
+/* Does the row of this thread say what it waits for elsewhere? */
+bool build_tells(const struct builder *b, uint32_t thread);
+
+#endif

@@ -1,0 +1,16 @@
+/* Where the threads of a window's rows are at its left edge: what each did last before it. */
+#ifndef SERVER_ANSWER_STAYS_H
+#define SERVER_ANSWER_STAYS_H
+
+#include "server/order/placing/place.h"
+#include "server/run/run.h"
+#include "wire/placed.h"
+
+/* For each row of one line on which a thread acts.  A thread that goes through many lines before the edge may be told to
+ * be where it went first.  row_of as in struct placing, for the lines 1 .. lines; after the rows' `left` are known.
+ * Returns how many (caller frees *found). */
+size_t window_stays(const struct run *run, const struct placement *placement,
+                    const struct shown_row *rows, uint32_t row_count, const uint32_t *row_of,
+                    uint32_t lines, struct shown_stay **found);
+
+#endif
