@@ -2,10 +2,10 @@
 #include "clients/poet/webdata.h"
 
 #include "clients/poet/websource.h"
+#include "clients/poet/webscene.h"
 #include "clients/poet/webtext.h"
 #include "memory/memory.h"
 #include "render/lettering.h"
-#include "wire/causes.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -13,34 +13,6 @@
 #include <string.h>
 
 #define NAMES_MOST_PT 260.0 /* of the column of names */
-
-struct kind_of_event { /* a type, as it looks on some kinds of lines */
-    uint32_t type;
-    const struct target_event *look;
-};
-
-struct web {
-    const struct webdata *data;
-    const struct book *book;
-    const struct scene *scene;
-    FILE *f;
-    const struct scene_mark **marks; /* in the order of the log, what is pending at the end */
-    uint32_t count;
-    uint32_t *place_of; /* of a mark of the scene: its index in `marks` */
-    struct shown_causes causes;
-    uint32_t *asked_of; /* of a mark: its index among the events asked about */
-    uint32_t asked;
-    struct webtext_strings strings;
-    struct kind_of_event *kinds;
-    uint32_t kind_count;
-    uint32_t *kind_of;
-    struct target_colour *palette;
-    uint32_t colour_count;
-    double names_pt, shift_pt; /* what is added to every x of the scene */
-    uint32_t *sites; /* of a mark: 1 + a string, 0 none */
-};
-
-static long tenths(double points) { return lround(points * 10); }
 
 /* ---- the events ---- */
 
@@ -103,15 +75,6 @@ static bool ask_causes(const struct command *command, struct web *w)
         command,
         "what is between these events is too much for a page: choose a part that is nearer together");
     return false;
-}
-
-static uint32_t colour_number(struct web *w, struct target_colour c)
-{
-    for (uint32_t i = 0; i < w->colour_count; i++)
-        if (memcmp(&w->palette[i], &c, sizeof c) == 0)
-            return i;
-    PUSH(w->palette, w->colour_count, c);
-    return w->colour_count - 1;
 }
 
 static void find_kinds(struct web *w)
@@ -288,154 +251,6 @@ static void write_events(struct web *w)
     write_texts(w);
 }
 
-/* ---- the scene ---- */
-
-/* The mark of a row at an x, as an index of the page; -1: none stands there. */
-static long mark_at(const struct web *w, uint32_t row, double x)
-{
-    const struct scene *s = w->scene;
-    uint32_t low = 0, high = s->mark_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        const struct scene_mark *m = &s->marks[middle];
-        if (m->row < row || (m->row == row && m->x_pt < x - 0.01))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < s->mark_count && s->marks[low].row == row && s->marks[low].x_pt < x + 0.01;
-    return found ? (long)w->place_of[low] : -1;
-}
-
-static uint32_t nearest_row(const struct web *w, double y)
-{
-    double row = (y - w->scene->top_pt - w->scene->line_pt) / w->scene->row_pt;
-    double last = w->scene->row_count ? w->scene->row_count - 1 : 0;
-    return (uint32_t)fmax(0, fmin(last, floor(row + 0.5)));
-}
-
-/* How a line goes on after each mark, and how it begins; which stretches, told by where they end, are long. */
-static void write_styles(const struct web *w)
-{
-    const struct scene *s = w->scene;
-    char *after = memory_bytes(w->count + 1u);
-    memset(after, '0', w->count);
-    after[w->count] = 0;
-    uint8_t *begin = memory_zeroed(s->row_count + 1u, 1);
-    fputs(",\n\"long\":[", w->f);
-    bool comma = false;
-    for (uint32_t i = 0; i < s->segment_count; i++) {
-        const struct scene_segment *g = &s->segments[i];
-        long from = mark_at(w, g->row, g->from_pt), to = mark_at(w, g->row, g->to_pt);
-        if (from >= 0)
-            after[from] = (char)('0' + g->style);
-        else
-            begin[g->row] = (uint8_t)g->style;
-        if (g->is_long && to >= 0)
-            fprintf(w->f, "%s%ld", comma ? "," : "", to), comma = true;
-    }
-    fprintf(w->f, "],\n\"after\":\"%s\",\n\"rows\":[", after);
-    free(after);
-    for (uint32_t r = 0; r < s->row_count; r++) {
-        fprintf(w->f, "%s{\"l\":%u,\"s\":%u,\"n\":", r ? "," : "", s->rows[r].line, begin[r]);
-        webtext_json(w->f, s->rows[r].label);
-        fputs("}", w->f);
-    }
-    fputs("]", w->f);
-    free(begin);
-}
-
-/* An end of an arrow: a mark, or -1 less the index of a point, which it appends. */
-static long end_of(const struct web *w, FILE *ends, uint32_t *count, double x, double y)
-{
-    uint32_t row = nearest_row(w, y);
-    double off = w->scene->row_count ? y - w->scene->rows[row].y_pt : 0;
-    long mark = fabs(off) < 0.01 ? mark_at(w, row, x) : -1;
-    if (mark >= 0)
-        return mark;
-    fprintf(ends, "%s[%ld,%u,%ld]", *count ? "," : "", tenths(x + w->shift_pt), row, tenths(off));
-    return -1 - (long)(*count)++;
-}
-
-static void write_links(struct web *w)
-{
-    char *text;
-    size_t size;
-    uint32_t count = 0;
-    FILE *ends = memory_given(open_memstream(&text, &size), sizeof *ends);
-    fputs(",\n\"links\":[", w->f);
-    for (uint32_t i = 0; i < w->scene->link_count; i++) {
-        const struct scene_link *l = &w->scene->links[i];
-        long a = end_of(w, ends, &count, l->x0_pt, l->y0_pt),
-             b = end_of(w, ends, &count, l->x1_pt, l->y1_pt);
-        fprintf(w->f, "%s[%u,%u,%ld,%ld,%u]", i ? "," : "", l->kind,
-                (unsigned)l->head | (unsigned)l->contradictory << 1, a, b,
-                colour_number(w, l->colour));
-    }
-    fclose(ends);
-    fprintf(w->f, "],\n\"ends\":[%s]", text);
-    free(text);
-}
-
-/* Words stand where their mark does. */
-static void write_words(struct web *w)
-{
-    const struct scene *s = w->scene;
-    bool comma = false;
-    fputs(",\n\"words\":[", w->f);
-    for (uint32_t i = 0; i < s->text_count && s->mark_count; i++) {
-        const struct scene_text *t = &s->texts[i];
-        uint32_t row = nearest_row(w, t->y_pt + t->height_pt / 2 + 6), best = UINT32_MAX;
-        for (uint32_t low = 0, high = s->mark_count; low < high;) {
-            uint32_t middle = (low + high) / 2;
-            const struct scene_mark *m = &s->marks[middle];
-            bool left = m->row < row || (m->row == row && m->x_pt <= t->x_pt);
-            if (left)
-                low = middle + 1, best = m->row == row ? middle : best;
-            else
-                high = middle, best = best == UINT32_MAX && m->row == row ? middle : best;
-        }
-        if (best == UINT32_MAX)
-            continue;
-        const struct scene_mark *m = &s->marks[best];
-        fprintf(w->f, "%s[%u,%ld,%ld,%u,%g]", comma ? "," : "", w->place_of[best],
-                tenths(t->x_pt - m->x_pt), tenths(t->y_pt - m->y_pt),
-                webtext_number(&w->strings, t->text), t->size_pt);
-        comma = true;
-    }
-    fputs("],\n\"gaps\":[", w->f);
-    for (uint32_t i = 0; i < s->gap_count; i++)
-        fprintf(w->f, "%s[%ld,%u]", i ? "," : "", tenths(s->gaps[i].x_pt + w->shift_pt),
-                s->gaps[i].row);
-    fputs("]", w->f);
-}
-
-static void write_columns(const struct web *w)
-{
-    long before = 0;
-    fputs(",\n\"cols\":[", w->f);
-    for (uint32_t i = 0; i < w->scene->column_count; i++) {
-        long x = tenths(w->scene->columns[i].x_pt + w->shift_pt);
-        fprintf(w->f, "%s%ld", i ? "," : "", x - before);
-        before = x;
-    }
-    fputs("]", w->f);
-}
-
-static void write_scene(struct web *w)
-{
-    const struct scene *s = w->scene;
-    fprintf(w->f,
-            "{\"poet\":1,\"names\":%.1f,\"width\":%.1f,\"top\":%.1f,\"row_pt\":%g,\"line_pt\":%g,"
-            "\"slot_pt\":%g,\"mark_pt\":%g",
-            w->names_pt, s->width_pt + w->shift_pt, s->top_pt, s->row_pt, s->line_pt, SCENE_SLOT_PT,
-            SCENE_MARK_PT);
-    write_columns(w);
-    write_styles(w);
-    write_links(w);
-    write_words(w);
-}
-
 /* ---- tables ---- */
 
 static void write_kinds(struct web *w)
@@ -447,7 +262,7 @@ static void write_kinds(struct web *w)
         const char *name = book_type(w->book, w->kinds[i].type);
         fprintf(w->f, "%s{\"s\":%u,\"f\":%u,\"c\":%u,\"n\":", i ? "," : "",
                 look ? look->shape : SHAPE_CIRCLE, look && look->filled,
-                colour_number(w, look ? look->colour : grey));
+                webscene_colour(w, look ? look->colour : grey));
         webtext_json(w->f, name);
         fputs(",\"l\":", w->f);
         webtext_json(w->f, look ? look->label : name);
@@ -474,12 +289,8 @@ static void write_tables(struct web *w)
         write_label(w, event(w, i)->about, &told);
         write_label(w, event(w, i)->thread, &told);
     }
-    fputs("}", w->f);
+    fputs("},\n\"palette\":[", w->f);
     map_free(&told);
-    fputs(",\n\"row_colours\":[", w->f);
-    for (uint32_t r = 0; r < w->scene->row_count; r++)
-        fprintf(w->f, "%s%u", r ? "," : "", colour_number(w, w->scene->rows[r].colour));
-    fputs("],\n\"palette\":[", w->f);
     for (uint32_t i = 0; i < w->colour_count; i++)
         fprintf(w->f, "%s\"#%02lx%02lx%02lx\"", i ? "," : "", lround(w->palette[i].red * 255),
                 lround(w->palette[i].green * 255), lround(w->palette[i].blue * 255));
@@ -587,6 +398,7 @@ static void free_web(struct web *w)
 {
     free(w->marks);
     free(w->place_of);
+    free(w->by_x);
     free(w->asked_of);
     free(w->kinds);
     free(w->kind_of);
@@ -607,7 +419,7 @@ bool webdata_write(const struct command *command, const struct webdata *data, FI
     if (good) {
         find_kinds(&w);
         find_sites(&w);
-        write_scene(&w);
+        webscene_write(&w);
         write_events(&w);
         write_kinds(&w);
         good = write_why(command, &w);

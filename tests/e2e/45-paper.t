@@ -196,7 +196,7 @@ eval document.querySelector("[data-tab=events]").click(), document.querySelector
 S
 is "nothing went wrong, and nothing was asked for" "$?" 0
 is "the address says what is selected" "$(sed -n 1p said)" "$chosen $first"
-like "and how the two stand" "$(sed -n 2p said)" "^$chosen is after $first — .*, [0-9]+ steps$"
+like "and how the two stand" "$(sed -n 2p said)" "^$chosen is after $first — .*, [0-9]+ steps?$"
 is "keys: nothing, then an event" "$(sed -n 3p said)" true
 is "on along the line" "$(sed -n 5p said)" "$line:$((${chosen#*:} + 1))"
 is "and back" "$(sed -n 6p said)" "$chosen"

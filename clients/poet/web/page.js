@@ -4,10 +4,6 @@
 const D = JSON.parse(document.getElementById("data").textContent);
 const N = D.num.length, ROWS = D.rows.length;
 D.time0 = 0;
-D.rows.forEach((r, i) => (r.c = D.row_colours[i]));
-const isLong = new Set(D.long);
-D.styles = [[3, "a thread runs here"], [2, "its holder is away"], [1, "only blocked threads"]];
-D.kinds = [[0.9], [0.9], [2.2], [0.9], [0.9], [0.9, "2.5 2.5"]]; // width and dashes of arrows: enum scene_arrow
 const $ = id => document.getElementById(id);
 const svg = $("svg"), card = $("card"), statusLine = $("status"), pageBox = $("page");
 const SVGNS = "http://www.w3.org/2000/svg";
@@ -141,29 +137,28 @@ function firstFrom(list, x) { // of marks along a row: the first at x or right o
   return low;
 }
 
-const DASH = [null, "3.5 2.5", null, null], WIDE = [0, 1, 0.6, 1.8];
+/* Width, dashes, words of lines: enum scene_style; of arrows: enum scene_arrow. */
+const STYLES = [[0], [1, "3.5 2.5", "only blocked threads"], [0.6, "", "its holder is on another line"], [1.8, "", "a thread runs here"],
+  [0.9, "0.9 2.7", "the thread is on another line"], [1.7, "5 2.5", "and waits there"], [1.8, "", "the thread has ended"]];
+const ARROWS = [[0.9, "", "a thread goes over"], [0.9, "", "a message"], [2.2, "", "together: one point"], [0.9, "", "to or from a line that is not shown"],
+  [0.9, "", "a message that passes by"], [0.9, "2.5 2.5", "before, by way of lines that are not shown"], [1.1, "0.1 2.1", "comes before: wakes, starts, ends for"]];
+const AWAY = 4, END = 6, ORDER = 6;
 function line(g, x0, x1, y, style, colour, long) {
   if (!style || x1 <= x0) return;
   if (long) make("rect", { x: x0, y: y + 3.5, width: x1 - x0, height: 2.5, fill: AMBER }, g);
-  const a = { x1: x0, x2: x1, y1: y, y2: y, stroke: tone(colour), "stroke-width": WIDE[style] };
-  if (DASH[style]) a["stroke-dasharray"] = DASH[style];
+  const a = { x1: x0, x2: x1, y1: y, y2: y, stroke: tone(colour), "stroke-width": STYLES[style][0] };
+  if (STYLES[style][1]) a["stroke-dasharray"] = STYLES[style][1];
+  if (style === AWAY) a.opacity = 0.62;
   make("line", a, g);
 }
 
-function paintRow(g, r, left, right) {
-  const y = rowY(r), list = rowMarks[r], colour = D.palette[D.rows[r].c];
-  let i = Math.max(0, firstFrom(list, left) - 1);
-  let from = D.names, style = D.rows[r].s;
-  for (let k = i - 1; k >= 0; k--) if (stateOf(list[k]) !== 1) { from = X[list[k]]; style = +D.after[list[k]]; break; }
-  for (; i < list.length; i++) {
-    const m = list[i];
-    line(g, Math.max(from, left), Math.min(X[m], right), y, style, colour, isLong.has(m));
-    if (X[m] > right) return;
-    if (stateOf(m) === 1) continue;
-    from = X[m];
-    style = +D.after[m];
-  }
-  line(g, Math.max(from, left), Math.min(width - 4, right), y, style, colour, false);
+/* A stretch of a row: [row, style and whether it is long, colour, from, to, right of that, ...]. */
+const lineX = (e, right) => (e === -1 ? D.names : e === -2 ? width - 4 : X[e]) + (right || 0) / 10;
+function paintLine(g, l, left, right) {
+  if (rank[l[0]] < 0) return;
+  const x0 = Math.max(lineX(l[3], l[5]), left), end = lineX(l[4], l[6]), x1 = Math.min(end, right), y = rowY(l[0]), style = l[1] & 15;
+  line(g, x0, x1, y, style, D.palette[l[2]], l[1] & 16);
+  if (style === END && end <= right && end > left) make("line", { x1: end, x2: end, y1: y - 2.8, y2: y + 2.8, stroke: tone(D.palette[l[2]]), "stroke-width": 1.8 }, g);
 }
 
 const endX = e => (e < 0 ? (see.byTime ? NaN : D.ends[-1 - e][0] / 10) : X[e]);
@@ -171,6 +166,10 @@ function endY(e) {
   if (e >= 0) return rank[row[e]] < 0 ? NaN : rowY(row[e]);
   const [, r, dy] = D.ends[-1 - e];
   return rank[r] < 0 ? NaN : rowY(r) + dy / 10;
+}
+function head(g, x, y, ux, uy, size, fill) {
+  const wide = size * 0.48, bx = x - ux * size, by = y - uy * size;
+  make("path", { d: `M${x} ${y}L${bx - uy * wide} ${by + ux * wide}L${bx + uy * wide} ${by - ux * wide}Z`, fill }, g);
 }
 function paintLink(g, l, left, right) {
   let x0 = endX(l[2]), x1 = endX(l[3]);
@@ -180,12 +179,17 @@ function paintLink(g, l, left, right) {
   const y0 = endY(l[2]), y1 = endY(l[3]), dx = x1 - x0, dy = y1 - y0, far = Math.hypot(dx, dy);
   if (!(far >= 1)) return;
   const ux = dx / far, uy = dy / far, end = l[1] & 1 ? D.mark_pt / 2 + 1.2 : 0, hx = x1 - ux * end, hy = y1 - uy * end;
-  const look = D.kinds[l[0]], colour = l[1] & 2 ? "#bf001a" : tone(D.palette[l[4]]);
-  const a = { x1: x0, y1: y0, x2: hx, y2: hy, stroke: colour, "stroke-width": look[0] };
+  const look = ARROWS[l[0]] || ARROWS[0], colour = l[1] & 2 ? "#bf001a" : tone(D.palette[l[4]]);
+  const a = { stroke: colour, "stroke-width": look[0], fill: "none" }, size = l[0] === ORDER ? 3.4 : 5;
   if (look[1]) a["stroke-dasharray"] = look[1];
-  make("line", a, g);
-  if (l[1] & 1)
-    make("path", { d: `M${hx} ${hy}L${hx - ux * 5 - uy * 2.4} ${hy - uy * 5 + ux * 2.4}L${hx - ux * 5 + uy * 2.4} ${hy - uy * 5 - ux * 2.4}Z`, fill: colour }, g);
+  if (l[0] === ORDER) a["stroke-linecap"] = "round";
+  if (l[5]) { // from a mark to one of the same row, below it
+    const reach = Math.min(far / 3, 14), low = y0 + l[5] * 0.12, tx = x1 - 6.5, ty = y1 + 3.7;
+    make("path", { ...a, d: `M${x0} ${y0}C${x0 + reach} ${low} ${tx - reach} ${low} ${tx} ${ty}` }, g);
+    return head(g, x1 - 3.6, y1 + 2, 0.87, -0.5, size, colour);
+  }
+  make("line", { ...a, x1: x0, y1: y0, x2: hx - (l[0] === ORDER ? ux * size : 0), y2: hy - (l[0] === ORDER ? uy * size : 0) }, g);
+  if (l[1] & 1) head(g, hx, hy, ux, uy, size, colour);
 }
 
 function paintMark(g, i) {
@@ -237,7 +241,7 @@ function paint(target, left, right, top, bottom, scale, dx, dy) {
   const rows = shown.filter(r => rowY(r) > top - D.row_pt && rowY(r) < bottom + D.row_pt);
   for (const r of rows)
     if (rank[r] % 4 === 0) make("rect", { x: left, y: rowY(r) - D.line_pt, width: right - left, height: D.row_pt, fill: "#3366cc", opacity: dark.matches && !onPaper ? 0.16 : 0.06 }, c);
-  for (const r of rows) paintRow(c, r, left, right);
+  for (const l of D.lines) paintLine(c, l, left, right);
   for (const l of D.links) paintLink(c, l, left, right);
   for (const gap of see.byTime ? [] : D.gaps)
     if (rank[gap[1]] >= 0 && gap[0] / 10 >= left && gap[0] / 10 <= right) {
@@ -255,9 +259,11 @@ function paint(target, left, right, top, bottom, scale, dx, dy) {
     for (let k = firstFrom(list, left - 10); k < list.length && X[list[k]] <= right + 10; k++) paintMark(c, list[k]);
   }
   if (scale > 0.45 && !see.byTime)
-    for (const [m, x, y, s, size] of D.words) {
-      if (rank[row[m]] < 0 || X[m] > right + 20 || X[m] < left - 140) continue;
-      make("text", { x: X[m] + x / 10, y: rowY(row[m]) + y / 10 + size * 0.93, "font-size": size }, c, D.strings[s]);
+    for (const [m, dx, y, s, size, colour] of D.words) {
+      const r = m < 0 ? -1 - m : row[m], x = (m < 0 ? 0 : X[m]) + dx / 10;
+      if (rank[r] < 0 || x > right || x < left - 240) continue;
+      const t = make("text", { x, y: rowY(r) + y / 10 + size * 0.93, "font-size": size }, c, D.strings[s]);
+      t.style.fill = tone(D.palette[colour]);
     }
   if (see.byTime) paintTicks(c, left, right, Math.max(top, -dy / scale));
   const n = make("g", {}, g);
@@ -295,7 +301,7 @@ const DOUBT = "Something that was not seen may order them: ";
 function compared() {
   const a = see.selected, b = see.second, r = relation(a, b);
   const words = { before: "is before", after: "is after", same: "is one point with", concurrent: "is concurrent with", unknown: "may or may not be ordered with" };
-  const steps = see.way.length ? `, ${see.way.length - 1} steps` : "";
+  const steps = see.way.length ? `, ${see.way.length - 1} step${see.way.length === 2 ? "" : "s"}` : "";
   return `${id(a)} ${words[r]} ${id(b)} — ${ns(Math.abs(time[b] - time[a]))}${steps}`;
 }
 function reasons(r) {
@@ -726,9 +732,16 @@ function legend() {
     const a = { fill: t.f ? tone(D.palette[t.c]) : "none", stroke: tone(D.palette[t.c]), "stroke-width": 1.2 };
     add(t.l, i => make(t.s === 2 ? "rect" : "circle", t.s === 2 ? { x: -3.5, y: -3.5, width: 7, height: 7, ...a } : { r: 3.5, ...a }, i));
   });
-  D.styles.forEach(([style, words]) => add(words, i => line(i, -9, 9, 0, style, "#000000", false)));
+  for (const style of [3, 2, 1, 4, 5, 6])
+    if (D.lines.some(l => (l[1] & 15) === style))
+      add(STYLES[style][2], i => { line(i, -9, 7, 0, style, "#000000", false); if (style === END) make("line", { x1: 7, x2: 7, y1: -3, y2: 3, stroke: "currentColor" }, i); });
+  ARROWS.forEach(([w, dashes, words], kind) => {
+    if (!D.links.some(l => l[0] === kind)) return;
+    add(words, i => { make("line", { x1: -9, x2: 4, y1: 0, y2: 0, stroke: tone("#595959"), "stroke-width": w, "stroke-dasharray": dashes || "none" }, i); head(i, 9, 0, 1, 0, 5, tone("#595959")); });
+  });
   for (const [r, words] of [["before", "before the selected event (bar on the left)"], ["after", "after it (bar on the right)"], ["concurrent", "concurrent (faint)"], ["unknown", "not known (two bars)"]])
     add(words, i => make("circle", { r: 3.5, fill: COLOUR_OF[r] }, i));
+  for (const note of D.footnotes) el("span", note, box);
 }
 for (const b of document.querySelectorAll("[data-tab]")) b.onclick = () => { openSide(true); showPage(b.dataset.tab); };
 $("find").addEventListener("input", e => find(e.target.value));
