@@ -56,13 +56,21 @@ $(B)/o/clients/view/%.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-pedantic 
 $(B)/o/server/order/log/pack.o: CFLAGS_ROOM += -O3
 $(B)/o/tests/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo)
 
+# ABI grows when a program that was linked with an older libpoet cannot run with this one.
+ABI = 0
+
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
-      $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/libpoet-process.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
+      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/libpoet-process.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf))
 BIN += $(MPIS:%=$(B)/lib/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/libpoet-mpi-%.preload) $(B)/lib/libpoet-process.preload
+PROGRAMS = $(B)/bin/poet $(B)/libexec/poet/poet-server
 ifeq ($(HAVE_GTK),yes)
 BIN += $(B)/libexec/poet/poet-view
+PROGRAMS += $(B)/libexec/poet/poet-view
 endif
+# By shell: where it looks for what is installed.
+COMPLETIONS = bash-completion/completions/poet zsh/site-functions/_poet fish/vendor_completions.d/poet.fish
+BIN += $(COMPLETIONS:%=$(B)/share/%)
 
 .PHONY: all
 all: $(BIN)
@@ -81,9 +89,12 @@ $(B)/pic/%.o: %.c
 	$(call step,PIC,$<)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(OWN_LIBC) -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 
-$(B)/lib/libpoet.so: $(patsubst %.c,$(B)/pic/%.o,$(TRACE)) clients/trace/exports.map
+$(B)/lib/libpoet.so: $(B)/lib/libpoet.so.$(ABI)
+	$(call step,LINK,$@)
+	$(Q)ln -sf $(<F) $@
+$(B)/lib/libpoet.so.$(ABI): $(patsubst %.c,$(B)/pic/%.o,$(TRACE)) clients/trace/exports.map
 	$(call step,LD,$@)
-	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,libpoet.so -Wl,--version-script=clients/trace/exports.map \
+	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) -Wl,--version-script=clients/trace/exports.map \
 	  -Wl,-z,now,-z,defs,-z,nodelete $(filter %.o,$^) -o $@ $(LDFLAGS) -pthread -ldl
 
 $(B)/pic/clients/trace/process/%.o: clients/trace/process/%.c $(B)/include/poet.h
@@ -154,6 +165,21 @@ $(B)/include/poet/%.h: clients/trace/%.h
 $(B)/share/poet/config/%: config/%
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
+pc = sed 's|@PREFIX@|$(1)|; s|@VERSION@|$(VERSION)|' $(2)
+$(B)/lib/pkgconfig/poet.pc: clients/trace/poet.pc.in clients/poet/version.h
+	$(call step,SED,$@)
+	$(Q)$(call pc,$(abspath $(B)),$<) >$@
+
+# Shell completions: the program knows its options.
+$(B)/share/bash-completion/completions/poet: $(PROGRAMS)
+	$(call step,GEN,$@)
+	$(Q)$< --completion bash >$@
+$(B)/share/zsh/site-functions/_poet: $(PROGRAMS)
+	$(call step,GEN,$@)
+	$(Q)$< --completion zsh >$@
+$(B)/share/fish/vendor_completions.d/poet.fish: $(PROGRAMS)
+	$(call step,GEN,$@)
+	$(Q)$< --completion fish >$@
 
 # For editors and clang's tools: what each file is compiled with, from make itself.
 .PHONY: compile_commands.json
@@ -281,7 +307,12 @@ install: all
 	install -m 755 $(B)/bin/poet $(B)/bin/poetcc $(DESTDIR)$(PREFIX)/bin
 	ln -sf poetcc $(DESTDIR)$(PREFIX)/bin/poetcc++
 	install -m 755 $(wildcard $(B)/libexec/poet/*) $(DESTDIR)$(PREFIX)/libexec/poet
-	install -m 755 $(B)/lib/libpoet.so $(B)/lib/libpoet-process.so $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet-process.so $(DESTDIR)$(PREFIX)/lib
+	ln -sf libpoet.so.$(ABI) $(DESTDIR)$(PREFIX)/lib/libpoet.so
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	$(call pc,$(PREFIX),clients/trace/poet.pc.in) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/poet.pc
+	for f in $(COMPLETIONS); do install -D -m 644 $(B)/share/$$f $(DESTDIR)$(PREFIX)/share/$$f || exit 1; done
+	for c in poetcc poetcc++; do ln -sf poet $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$c; done
 	install -m 644 $(B)/lib/libpoet.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(wildcard $(B)/lib/*.preload) $(DESTDIR)$(PREFIX)/lib
 	for m in $(MPIS); do install -m 755 $(B)/lib/libpoet-mpi-$$m.so $(DESTDIR)$(PREFIX)/lib || exit 1; done
@@ -295,7 +326,8 @@ endif
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,poet poetcc poetcc++)
-	rm -f $(DESTDIR)$(PREFIX)/lib/libpoet.so $(DESTDIR)$(PREFIX)/lib/libpoet.a $(DESTDIR)$(PREFIX)/include/poet.h
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,lib/libpoet.so lib/libpoet.so.$(ABI) lib/libpoet.a lib/pkgconfig/poet.pc include/poet.h)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/,$(COMPLETIONS) $(addprefix bash-completion/completions/,poetcc poetcc++))
 	rm -f $(foreach l,process mpi-openmpi mpi-mpich,$(addprefix $(DESTDIR)$(PREFIX)/lib/libpoet-$(l),.so .preload))
 	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/poet include/poet share/poet)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MANUALS)))

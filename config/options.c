@@ -48,6 +48,21 @@ static size_t list_options(const struct argp *argp, const struct argp_option **l
     return n;
 }
 
+void options_list(const struct argp *argp, FILE *f)
+{
+    const struct argp_option *list[OPTIONS_MOST], *o;
+    size_t n = list_options(argp, list, 0);
+    for (size_t i = 0; i < n; i++) {
+        o = list[i];
+        if (o->flags & OPTION_HIDDEN)
+            continue;
+        fprintf(f, o->key > ' ' && o->key < 127 ? "-%c\t" : "\t", o->key);
+        fprintf(f, "%s%s\t%s%s\t%s\n", o->name ? "--" : "", o->name ? o->name : "",
+                o->flags & OPTION_ARG_OPTIONAL ? "=" : "", o->arg ? o->arg : "",
+                o->doc ? o->doc : "");
+    }
+}
+
 static int wrong(const struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -150,6 +165,10 @@ static bool check(const struct options *options, int argc, char **argv)
 
 int options_read(const struct options *options, int argc, char **argv, void *input, int *first)
 {
+    if (argc == 2 && strcmp(argv[1], "--list-options") == 0) {
+        options_list(options->argp, stdout);
+        return OPTIONS_HELPED;
+    }
     if (!check(options, argc, argv))
         return OPTIONS_WRONG;
     char name[64], *called = argv[0];

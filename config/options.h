@@ -8,6 +8,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #define OPTIONS_READ (-1)
 #define OPTIONS_HELPED 0 /* as an exit status */
@@ -23,6 +24,11 @@ struct options {
 /* Reads argv[1] and on into what `input` is to the parser.  OPTIONS_READ: *first is the index of the
  * first word that is no option (those come last then); else the exit status, with everything said. */
 int options_read(const struct options *options, int argc, char **argv, void *input, int *first);
+
+/* Prints each option that --help shows, one a line: "-o", "--output", what its value is called, what it does,
+ * between tabs; what there is not is empty.  Shell completions are made of this, so options_read answers
+ * --list-options with it. */
+void options_list(const struct argp *argp, FILE *f);
 
 /* The children of a table that has no others: --help.  One that has some puts options_common among
  * them. */

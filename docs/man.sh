@@ -9,7 +9,6 @@ trap 'rm -f "$help"' EXIT
 for page in "$directory"/poet-*.1; do
     command=$(basename "$page" .1)
     command=${command#poet-}
-    [ "$command" = view ] && continue # GTK has options of its own
     "$B/bin/poet" "$command" --help >"$help"
     HELP=$help perl -0777 -i -pe '
         open my $f, "<", $ENV{HELP} or die; local $/; my $help = <$f>;

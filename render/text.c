@@ -36,9 +36,28 @@ static const char *const ascii[GLYPHS] = {" ", "=", "-", ".", ":", "~", "o", "@"
                                           "#", "x", "!", "|", "^", "v", "+", "/"};
 
 struct canvas {
-    uint8_t *cells;
+    uint8_t *cells, *colours; /* colours: of a terminal's 256, 0 its own; NULL none */
     uint32_t width, height;
 };
+
+/* The nearest of the 6 x 6 x 6 colours; what is nearly grey or black is the terminal's own, which is readable on
+ * any ground. */
+static uint8_t terminal_colour(struct target_colour c)
+{
+    double most = c.red > c.green ? c.red : c.green, least = c.red < c.green ? c.red : c.green;
+    most = c.blue > most ? c.blue : most;
+    least = c.blue < least ? c.blue : least;
+    if (most - least < 0.2)
+        return 0;
+    return (uint8_t)(16 + 36 * (int)(c.red * 5 + 0.5) + 6 * (int)(c.green * 5 + 0.5) +
+                     (int)(c.blue * 5 + 0.5));
+}
+
+static void colour_cell(struct canvas *c, uint32_t x, uint32_t y, struct target_colour colour)
+{
+    if (c->colours && x < c->width && y < c->height)
+        c->colours[(size_t)y * c->width + x] = terminal_colour(colour);
+}
 
 static uint8_t *cell(struct canvas *c, uint32_t x, uint32_t y)
 {
@@ -107,8 +126,10 @@ static void draw_lines(struct canvas *canvas, const struct scene *scene)
     for (uint32_t i = 0; i < scene->segment_count; i++) {
         const struct scene_segment *s = &scene->segments[i];
         uint32_t to = edge_of(scene, s->to_pt);
-        for (uint32_t x = edge_of(scene, s->from_pt); x < to; x++)
+        for (uint32_t x = edge_of(scene, s->from_pt); x < to; x++) {
+            colour_cell(canvas, x, 2 * s->row, s->colour);
             *cell(canvas, x, 2 * s->row) = (uint8_t)glyph_of(s->style);
+        }
     }
 }
 
@@ -137,6 +158,7 @@ static void draw_mark(struct canvas *canvas, const struct scene *scene, const st
                    : m->filled                       ? CIRCLE
                                                      : OPEN_CIRCLE;
     *cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row) = (uint8_t)g;
+    colour_cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row, m->colour);
 }
 
 static size_t characters(const char *s)
@@ -145,6 +167,28 @@ static size_t characters(const char *s)
     for (; *s; s++)
         n += (*s & 0xc0) != 0x80;
     return n;
+}
+
+static void write_cells(const struct canvas *canvas, uint32_t y, uint32_t from, uint32_t to,
+                        const char *const *glyphs, FILE *f)
+{
+    uint8_t now = 0;
+    for (uint32_t x = from; x < to; x++) {
+        size_t at = (size_t)y * canvas->width + x;
+        uint8_t colour = canvas->colours && canvas->cells[at] != BLANK ? canvas->colours[at] : 0;
+        if (colour != now)
+            fprintf(f, colour ? "\033[38;5;%dm" : "\033[m", colour);
+        now = colour;
+        fputs(glyphs[canvas->cells[at]], f);
+    }
+    if (now)
+        fputs("\033[m", f);
+}
+
+/* A row's name, as bold as it is in a picture. */
+static void write_name(const struct canvas *canvas, const char *label, FILE *f)
+{
+    fprintf(f, canvas->colours && *label ? "\033[1m%s\033[m" : "%s", label);
 }
 
 static void write_block(const struct canvas *canvas, const struct scene *scene, size_t names,
@@ -159,11 +203,10 @@ static void write_block(const struct canvas *canvas, const struct scene *scene, 
             fputc('\n', f);
             continue;
         }
-        fputs(label, f);
+        write_name(canvas, label, f);
         for (size_t i = characters(label); end > from && i < names; i++)
             fputc(' ', f);
-        for (uint32_t x = from; x < end; x++)
-            fputs(glyphs[canvas->cells[(size_t)y * canvas->width + x]], f);
+        write_cells(canvas, y, from, end, glyphs, f);
         fputc('\n', f);
     }
 }
@@ -258,6 +301,8 @@ void text_write(const struct scene *scene, const struct book *book,
     struct canvas canvas = {.width = width_of(scene),
                             .height = scene->row_count ? 2 * scene->row_count - 1 : 0};
     canvas.cells = memory_zeroed((size_t)canvas.width * (canvas.height + 1), 1);
+    if (options->colour)
+        canvas.colours = memory_zeroed((size_t)canvas.width * (canvas.height + 1), 1);
     size_t names = 0;
     for (uint32_t i = 0; i < scene->row_count; i++)
         if (characters(scene->rows[i].label) + 2 > names)
@@ -281,4 +326,5 @@ void text_write(const struct scene *scene, const struct book *book,
     fputc('\n', f);
     write_notes(scene, book, f);
     free(canvas.cells);
+    free(canvas.colours);
 }

@@ -6,6 +6,7 @@
 
 struct text_options {
     bool ascii;
+    bool colour; /* those of the description, by the escape sequences of 256 colours */
     unsigned width; /* columns of the terminal; wider scenes are broken into blocks; 0: never */
 };
 

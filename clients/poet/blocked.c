@@ -1,5 +1,6 @@
 /* poet blocked: who waits for what, who holds it since when, and any cycle. */
 #include "clients/poet/blocked.h"
+#include "clients/poet/colour.h"
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 
@@ -28,8 +29,9 @@ static void one_text(const struct report *r, const struct shown_wait *w)
     struct said said = say_wait(r->book, w);
     char at[48], held[LIMIT_TEXT_BYTES];
     ref_print(at, sizeof at, w->event.at);
-    printf("%s %s %s%s%s\n    since %.6f s before the last event, event %s\n", said.who, said.does,
-           said.about, *site ? " at " : "", site,
+    printf("%s%s%s %s %s%s%s%s%s\n    since %.6f s before the last event, event %s\n",
+           colour_begin(COLOUR_THREAD), said.who, colour_end(), said.does,
+           colour_begin(COLOUR_OBJECT), said.about, colour_end(), *site ? " at " : "", site,
            (double)(r->waits->now_ns - w->event.time_ns) / 1e9, at);
     for (uint32_t i = 0; i < w->holder_count; i++) {
         say_holder(held, sizeof held, r->book, &w->holders[i]);
@@ -45,7 +47,7 @@ static void print_text(const struct report *r)
         one_text(r, &r->waits->items[i]);
     for (size_t i = 0; i < r->waits->cycle_count; i++) {
         char *said = say_cycle(r->book, &r->waits->cycles[i]);
-        printf("cycle: %s\n", said);
+        printf("%scycle:%s %s\n", colour_begin(COLOUR_BAD), colour_end(), said);
         free(said);
     }
 }
@@ -119,13 +121,15 @@ static int run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
+static const struct argp_child children[] = {
+    {&colour_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = command_parse_json,
-    .args_doc = "SOURCE",
+    .args_doc = "[SOURCE]",
     .doc = "Say which threads wait at the end of what was recorded, oldest first: for what, "
            "since when, called from where, who holds it, and any cycle among them.",
-    .children = options_children};
+    .children = children};
 
 const struct command command_blocked = {.name = "blocked",
                                         .summary =

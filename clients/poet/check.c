@@ -3,15 +3,39 @@
 #define _GNU_SOURCE
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
+#include "clients/poet/json.h"
 #include "config/find.h"
 #include "config/read.h"
 #include "memory/memory.h"
 #include "wire/ref.h"
 
 #include <errno.h>
+#include <json-c/json.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool json; /* --json */
+
+/* One mistake; line NULL: on none. */
+static void mistake_json(const char *file, struct ref at, const char *line, const char *what)
+{
+    struct json_object *o = json_object_new_object();
+    json_object_object_add(o, "file", json_object_new_string(file));
+    json_object_object_add(o, "event", json_ref(at));
+    json_object_object_add(o, "line", line ? json_object_new_string(line) : NULL);
+    json_object_object_add(o, "mistake", json_object_new_string(what));
+    json_print(o);
+}
+
+static void good_json(const char *file, const char *of, uint64_t count)
+{
+    struct json_object *o = json_object_new_object();
+    json_object_object_add(o, "file", json_object_new_string(file));
+    json_object_object_add(o, of, json_object_new_uint64(count));
+    json_object_object_add(o, "good", json_object_new_boolean(true));
+    json_print(o);
+}
 
 static int check_description(const struct command *command, const char *file)
 {
@@ -19,9 +43,11 @@ static int check_description(const struct command *command, const char *file)
     if (!text)
         return command_fail(command, "%s: %s", file, strerror(errno));
     struct target *target = target_read(text, file, stderr);
-    if (target)
-        printf("%s: %zu kinds, %zu event types: good\n", file, target->kind_count,
-               target->event_count);
+    if (target && json)
+        good_json(file, "event_types", target->event_count);
+    else if (target)
+        printf("%s: %zu kind%s, %zu event type%s: good\n", file, target->kind_count,
+               plural(target->kind_count), target->event_count, plural(target->event_count));
     int status = target ? EXIT_DONE : EXIT_FAILED;
     target_free(target);
     free(text);
@@ -52,15 +78,19 @@ static void say(struct checker *c, struct ref at, const char *format, ...)
 
 static void say(struct checker *c, struct ref at, const char *format, ...)
 {
-    char s[48];
+    char s[48], *what;
     va_list ap;
     c->breaks++;
-    ref_print(s, sizeof s, at);
-    printf("%s: %s: %s: ", c->file, book_label(c->book, at.line), s);
     va_start(ap, format);
-    vprintf(format, ap);
+    if (vasprintf(&what, format, ap) < 0)
+        memory_is_out(0);
     va_end(ap);
-    putchar('\n');
+    ref_print(s, sizeof s, at);
+    if (json)
+        mistake_json(c->file, at, at.line ? book_label(c->book, at.line) : NULL, what);
+    else
+        printf("%s: %s: %s: %s\n", c->file, book_label(c->book, at.line), s, what);
+    free(what);
 }
 
 static void make_room(struct checker *c)
@@ -190,7 +220,8 @@ static void take(void *user, const struct answer *answer)
     if (answer->part == PART_LOST) {
         struct ref at = get_ref(answer->in);
         unsigned long long lost = get_u64(answer->in);
-        say(c, at, "%llu events were lost%s", lost, at.line ? "" : " on lines that are not known");
+        say(c, at, "%llu event%s lost%s", lost, lost == 1 ? " was" : "s were",
+            at.line ? "" : " on lines that are not known");
     } else if (answer->part == PART_EVENT) {
         struct shown_event event;
         get_event(answer->in, &event);
@@ -204,12 +235,14 @@ static int check_trace(const struct command *command, const char *file)
     struct subject subject;
     if (!subject_open(command, &subject, file, SOURCE_ALL_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
-    struct checker c = {.file = file, .book = &subject.source.book};
+    struct checker c = {.file = file ? file : subject.source.name, .book = &subject.source.book};
     bool ok =
         subject_ask(command, &subject, ASK_STAT, NULL, NULL, NULL) && /* reads all of the file */
         subject_ask(command, &subject, ASK_DUMP, NULL, take, &c);
-    if (ok && !c.breaks && !c.book->damage)
-        printf("%s: %llu events: good\n", file, (unsigned long long)c.events);
+    if (ok && !c.breaks && !c.book->damage && json)
+        good_json(c.file, "events", c.events);
+    else if (ok && !c.breaks && !c.book->damage)
+        printf("%s: %llu event%s: good\n", c.file, (unsigned long long)c.events, plural(c.events));
     shown_event_free(&c.previous);
     free(c.lines);
     free(c.threads);
@@ -219,20 +252,28 @@ static int check_trace(const struct command *command, const char *file)
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    int first, status = command_read(command, argc, argv, NULL, &first);
+    int first, status = command_read(command, argc, argv, &json, &first);
     if (status != OPTIONS_READ)
         return status;
-    if (argc - first != 1)
-        return command_usage(command, "one FILE is needed");
-    const char *file = argv[first];
-    size_t n = strlen(file);
-    bool trace = endpoint_is(file) || strcmp(file, "latest") == 0 ||
+    if (argc - first > 1)
+        return command_usage(command, "one FILE is enough");
+    const char *file = argc > first ? argv[first] : NULL;
+    size_t n = file ? strlen(file) : 0;
+    bool trace = !file || endpoint_is(file) || strcmp(file, "latest") == 0 ||
                  (n > 5 && strcmp(file + n - 5, ".poet") == 0);
     return trace ? check_trace(command, file) : check_description(command, file);
 }
 
+static const struct argp_option options[] = {
+    {"json", 'j', NULL, 0,
+     "of a trace one JSON object for each mistake: file, event, line, mistake; where there is none one "
+     "with good and how many events",
+     0},
+    {0}};
 static const struct argp argp = {
-    .args_doc = "FILE.conf\nFILE.poet",
+    .options = options,
+    .parser = command_parse_json,
+    .args_doc = "[SOURCE]\nFILE.conf",
     .doc = "Report every mistake in a target description as FILE:LINE: what is wrong; or test a "
            "trace against its description and the model, and name the first break on each line "
            "with both events.  Exit status 1 if there is any.",

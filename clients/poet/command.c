@@ -38,6 +38,8 @@ int command_read(const struct command *command, int argc, char **argv, void *inp
     return options_read(&options, argc, argv, input, first);
 }
 
+const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
+
 error_t command_parse_json(int key, char *value, struct argp_state *state)
 {
     bool *json = state->input;

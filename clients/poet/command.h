@@ -4,6 +4,8 @@
 
 #include "config/options.h"
 
+#include <stdint.h>
+
 #define EXIT_DONE 0
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
@@ -22,10 +24,13 @@ int command_usage(const struct command *command, const char *format, ...)
 /* Reads the options into what `input` is to the parser of command->argp.  OPTIONS_READ: *first is the index of
  * the first word that is no option; else the exit status, with everything said. */
 int command_read(const struct command *command, int argc, char **argv, void *input, int *first);
+/* The "s" behind a noun of which there are so many, or "". */
+const char *plural(uint64_t count);
 /* Of commands whose one option is --json: a bool. */
 error_t command_parse_json(int key, char *value, struct argp_state *state);
 
 extern const struct command command_dump, command_order, command_stat, command_runs,
-    command_blocked, command_check, command_export, command_import, command_record, command_show;
+    command_blocked, command_check, command_export, command_import, command_record, command_show,
+    command_ls, command_rm;
 
 #endif

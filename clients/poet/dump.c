@@ -145,7 +145,8 @@ static void print_lost(struct in *in, bool json)
     char s[48];
     ref_print(s, sizeof s, at);
     if (!json) {
-        printf("%-10s LOST %llu events\n", at.line ? s : "elsewhere", (unsigned long long)count);
+        printf("%-10s LOST %llu event%s\n", at.line ? s : "elsewhere", (unsigned long long)count,
+               plural(count));
         return;
     }
     struct json_object *o = json_object_new_object();
@@ -213,7 +214,7 @@ static const struct argp_option options[] = {
 static const struct argp argp = {
     .options = options,
     .parser = command_parse_json,
-    .args_doc = "SOURCE",
+    .args_doc = "[SOURCE]",
     .doc = "Print every event once, each after all that happened before it; events that are "
            "pending or contradict the others come last.",
     .children = options_children};

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/book/say.h"
 #include "clients/poet/blocked.h"
+#include "clients/poet/colour.h"
 #include "clients/poet/formats.h"
 #include "clients/poet/letters.h"
 #include "clients/poet/picture.h"
@@ -209,11 +210,12 @@ static bool choose_paper(const struct command *command, const struct picture *p,
         return true;
     char on_pages[40] = "";
     if (!image)
-        snprintf(on_pages, sizeof on_pages, ", %u page%s", pages, pages == 1 ? "" : "s");
-    command_fail(command,
-                 "the diagram has %s%u columns and %u rows%s: " CHOOSE ", or insist with --all%s",
-                 p->window.more_right ? "more than " : "", scene->column_count, scene->row_count,
-                 on_pages, too_wide ? " on a PDF" : "");
+        snprintf(on_pages, sizeof on_pages, ", %u page%s", pages, plural(pages));
+    command_fail(
+        command,
+        "the diagram has %s%u column%s and %u row%s%s: " CHOOSE ", or insist with --all%s",
+        p->window.more_right ? "more than " : "", scene->column_count, plural(scene->column_count),
+        scene->row_count, plural(scene->row_count), on_pages, too_wide ? " on a PDF" : "");
     return false;
 }
 
@@ -427,10 +429,13 @@ static int run_export(const struct command *command, int argc, char **argv)
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;
-    if (argc - first != 1 || !o.file)
-        return command_usage(command, "a SOURCE and -o FILE are needed");
-    return o.other ? export_other(command, argv[first], o.other, o.file)
-                   : export_picture(command, argv[first], &o);
+    const char *source = subject_named(argc, argv, &first);
+    if (argc != first)
+        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
+    if (!o.file)
+        return command_usage(command, "-o FILE is needed");
+    return o.other ? export_other(command, source, o.other, o.file)
+                   : export_picture(command, source, &o);
 }
 
 static const struct argp_option export_options[] = {
@@ -457,7 +462,7 @@ static const struct argp_child picture_children[] = {
 static const struct argp export_argp = {
     .options = export_options,
     .parser = parse_export,
-    .args_doc = "SOURCE -o FILE.pdf|.svg|.png|.txt|.html",
+    .args_doc = "[SOURCE] -o FILE.pdf|.svg|.png|.txt|.html",
     .doc = "Save the diagram.  Without a range: all of it, on one page up to 400 columns, then "
            "on paper.\vThe same input gives the same bytes; $SOURCE_DATE_EPOCH is the date in "
            "a PDF.",
@@ -496,14 +501,16 @@ static int run_show(const struct command *command, int argc, char **argv)
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;
-    if (argc - first != 1)
-        return command_usage(command, "one SOURCE is needed");
+    const char *source = subject_named(argc, argv, &first);
+    if (argc != first)
+        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
     if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         o.text.width = size.ws_col;
     struct subject subject;
-    if (!subject_open(command, &subject, argv[first], picture_lines(p), p->labels))
+    if (!subject_open(command, &subject, source, picture_lines(p), p->labels))
         return EXIT_FAILED;
     status = EXIT_FAILED;
+    o.text.colour = colour_on();
     if (picture_get(command, p, &subject) && get_all(command, p, &subject)) {
         struct scene *scene = make_scene(p, &subject.source.book, false, 0);
         if (!p->no_title)
@@ -519,12 +526,16 @@ static int run_show(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option show_options[] = {{"ascii", 'a', NULL, 0, "ASCII only", 1}, {0}};
+static const struct argp_child show_children[] = {{&picture_options, 0, NULL, 0},
+                                                  {&colour_options, 0, NULL, 0},
+                                                  {&options_common, 0, NULL, 0},
+                                                  {0}};
 static const struct argp show_argp = {
     .options = show_options,
     .parser = parse_show,
-    .args_doc = "SOURCE",
+    .args_doc = "[SOURCE]",
     .doc = "Show the diagram in the terminal, in UTF-8 or, elsewhere, ASCII.",
-    .children = picture_children};
+    .children = show_children};
 
 const struct command command_show = {.name = "show",
                                      .summary = "show the diagram in the terminal",

@@ -255,8 +255,9 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
         send_log(&s, &logs[i], run, file);
         status = finish(command, &s, child);
         if (status == EXIT_DONE)
-            fprintf(stderr, "%s: %zu events of %u hosts%s%s\n", name, logs[i].event_count,
-                    logs[i].host_count, logs[i].name ? ", " : "", logs[i].name ? logs[i].name : "");
+            fprintf(stderr, "%s: %zu event%s of %u host%s%s%s\n", name, logs[i].event_count,
+                    plural(logs[i].event_count), logs[i].host_count, plural(logs[i].host_count),
+                    logs[i].name ? ", " : "", logs[i].name ? logs[i].name : "");
     }
     return status;
 }

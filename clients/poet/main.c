@@ -1,7 +1,8 @@
 /* poet: finds the sub-command. */
 #define _GNU_SOURCE
-#include "clients/poet/command.h"
+#include "clients/poet/complete.h"
 #include "clients/poet/subject.h"
+#include "clients/poet/table.h"
 #include "clients/poet/version.h"
 #include "clients/source/installed.h"
 
@@ -11,16 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct command *const commands[] = {
-    &command_export, &command_show, &command_blocked, &command_dump,   &command_order,
-    &command_runs,   &command_stat, &command_check,   &command_import, &command_record};
-#define COMMANDS (sizeof commands / sizeof *commands)
-
-static const struct {
-    const char *name, *program, *summary;
-} programs[] = {{"view", "poet-view", "open the viewer on a live server or a trace file"},
-                {"server", "poet-server", "take events from programs and keep their order"}};
-
 static void print_help(FILE *f)
 {
     fputs("Usage: poet COMMAND [ARGUMENT...]\n"
@@ -28,18 +19,19 @@ static void print_help(FILE *f)
           "    poetcc -trace prodcons.c -o prodcons     compile with -trace\n"
           "    poet view &                              open the viewer, live\n"
           "    ./prodcons                               lines grow while it runs\n"
-          "    poet export latest -o order.pdf          save the diagram\n"
+          "    poet export -o order.pdf                 save the diagram\n"
           "    poet record -- ./program                 or as it is, without compiling it anew\n\n"
           "Commands:\n",
           f);
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        fprintf(f, "  %-8s %s\n", programs[i].name, programs[i].summary);
-    for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(f, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; table_programs[i].name; i++)
+        fprintf(f, "  %-8s %s\n", table_programs[i].name, table_programs[i].summary);
+    for (size_t i = 0; table_commands[i]; i++)
+        fprintf(f, "  %-8s %s\n", table_commands[i]->name, table_commands[i]->summary);
     fputs(
         "  help     explain a command: poet help COMMAND\n\n"
-        "SOURCE is a trace file, an endpoint (unix:PATH, tcp:HOST:PORT, with #RUN behind it), or\n"
-        "`latest`.  Exit status: 0 done, 1 failed, 2 usage.\n",
+        "SOURCE is a trace file, a run as `poet ls` calls it, an endpoint (unix:PATH, tcp:HOST:PORT,\n"
+        "with #RUN behind it), or `latest`, which commands that only look take where none is named.\n"
+        "Exit status: 0 done, 1 failed, 2 usage.\n",
         f);
 }
 
@@ -53,21 +45,32 @@ static int run_program(const char *program, char **argv)
                     : "");
         return EXIT_FAILED;
     }
+    argv[0] = (char *)(uintptr_t)program; /* as ps shows it */
     execv(path, argv);
     fprintf(stderr, "poet: %s: %s\n", path, strerror(errno));
     return EXIT_FAILED;
 }
 
+static int unknown(const char *word)
+{
+    bool option = *word == '-';
+    const char *near = option ? NULL : table_nearest(word);
+    fprintf(stderr, "poet: \"%s\" is no %s", word, option ? "option" : "command");
+    if (near)
+        fprintf(stderr, ": did you mean \"%s\"?", near);
+    fputs("\nsee: poet help\n", stderr);
+    return EXIT_USAGE;
+}
+
 static int dispatch(int argc, char **argv)
 {
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (strcmp(argv[0], programs[i].name) == 0)
-            return run_program(programs[i].program, argv);
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[0], commands[i]->name) == 0)
-            return commands[i]->run(commands[i], argc, argv);
-    fprintf(stderr, "poet: \"%s\" is no command: see poet help\n", argv[0]);
-    return EXIT_USAGE;
+    for (size_t i = 0; table_programs[i].name; i++)
+        if (strcmp(argv[0], table_programs[i].name) == 0)
+            return run_program(table_programs[i].program, argv);
+    for (size_t i = 0; table_commands[i]; i++)
+        if (strcmp(argv[0], table_commands[i]->name) == 0)
+            return table_commands[i]->run(table_commands[i], argc, argv);
+    return unknown(argv[0]);
 }
 
 static int help(int argc, char **argv)
@@ -94,6 +97,10 @@ int main(int argc, char **argv)
         print_help(stdout);
         return EXIT_DONE;
     }
+    if (argc == 3 && strcmp(argv[1], "--completion") == 0)
+        return complete_print(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "--complete") == 0)
+        return complete_words(argv[2]);
     int status =
         strcmp(argv[1], "help") == 0 ? help(argc - 1, argv + 1) : dispatch(argc - 1, argv + 1);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -3,6 +3,8 @@
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 
+#include "clients/poet/colour.h"
+#include "clients/poet/exists.h"
 #include "clients/poet/json.h"
 #include "memory/memory.h"
 #include "wire/ref.h"
@@ -68,7 +70,9 @@ static void tell_reasons(uint8_t answer, uint32_t reasons)
 static void print_answer(struct pair pair, uint8_t answer, uint32_t reasons, bool json)
 {
     if (!json) {
-        puts(words[answer]);
+        static const enum colour colours[] = {COLOUR_BAD,   COLOUR_PAST, COLOUR_FUTURE,
+                                              COLOUR_FAINT, COLOUR_HEAD, COLOUR_BAD};
+        printf("%s%s%s\n", colour_begin(colours[answer]), words[answer], colour_end());
         tell_reasons(answer, reasons);
         return;
     }
@@ -85,6 +89,23 @@ static void print_answer(struct pair pair, uint8_t answer, uint32_t reasons, boo
     }
     json_object_object_add(o, "reasons", list);
     json_print(o);
+}
+
+/* The events of a pair that there are not.  number 0: the only pair. */
+static int missing(const struct command *command, struct subject *subject, const struct pair *pair,
+                   size_t number)
+{
+    const struct ref both[] = {pair->a, pair->b};
+    char which[40] = "";
+    struct error why;
+    bool said = false;
+    if (number)
+        snprintf(which, sizeof which, "pair %zu: ", number);
+    for (int i = 0; i < (ref_equal(both[0], both[1]) ? 1 : 2); i++)
+        if (!exists_event(subject, both[i], &why))
+            said = command_fail(command, "%s%s", which, why.text);
+    return said ? EXIT_FAILED
+                : command_fail(command, "%sone of the two is not in the order", which);
 }
 
 struct answered {
@@ -105,6 +126,8 @@ static void take_order(void *user, const struct answer *answer)
         batch->answers[i].reasons = get_u32(answer->in);
     }
 }
+
+#define ALONE SIZE_MAX /* as `first`: the only pair, which has no number */
 
 /* Asks for a batch and prints the answers; the first pair that does not exist ends it. */
 static int ask(const struct command *command, struct subject *subject, const struct pair *pairs,
@@ -130,12 +153,8 @@ static int ask(const struct command *command, struct subject *subject, const str
     for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
         uint8_t answer = answers[i].answer;
         if (answer == 0 || answer > 5) {
-            char a[48], b[48];
-            ref_print(a, sizeof a, pairs[i].a);
-            ref_print(b, sizeof b, pairs[i].b);
             fflush(stdout);
-            status = command_fail(command, "pair %zu: there is no event %s or no event %s",
-                                  first + i + 1, a, b);
+            status = missing(command, subject, &pairs[i], first + i + 1);
         } else {
             print_answer(pairs[i], answer, answers[i].reasons, json);
         }
@@ -177,15 +196,12 @@ static int ask_why(const struct command *command, struct subject *subject, const
 {
     struct out body = {0};
     struct why why = {.subject = subject};
-    char a[48], b[48];
-    ref_print(a, sizeof a, pair->a);
-    ref_print(b, sizeof b, pair->b);
     put_ref(&body, pair->a);
     put_ref(&body, pair->b);
     if (!subject_ask(command, subject, ASK_WHY, &body, take_why, &why))
         return EXIT_FAILED;
     if (!why.known)
-        return command_fail(command, "there is no event %s or no event %s", a, b);
+        return -missing(command, subject, pair, 0);
     return (int)why.count;
 }
 
@@ -253,18 +269,18 @@ static int run(const struct command *command, int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     struct pair pair;
-    bool from_input = !wanted.why && argc - first == 2 && strcmp(argv[first + 1], "-") == 0;
-    if (!from_input && argc - first != 3)
-        return command_usage(command, "a SOURCE and two events are needed, or a SOURCE and -");
-    if (!from_input &&
-        (!ref_parse(argv[first + 1], &pair.a) || !ref_parse(argv[first + 2], &pair.b)))
+    const char *source = subject_named(argc, argv, &first);
+    bool from_input = !wanted.why && argc - first == 1 && strcmp(argv[first], "-") == 0;
+    if (!from_input && argc - first != 2)
+        return command_usage(command, "two events are needed, or -");
+    if (!from_input && (!ref_parse(argv[first], &pair.a) || !ref_parse(argv[first + 1], &pair.b)))
         return command_usage(command, "an event is written LINE:NUMBER, as in 2:17");
     struct subject subject;
-    if (!subject_open(command, &subject, argv[first], SOURCE_NAMED_LINES, LABELS_ADDRESS))
+    if (!subject_open(command, &subject, source, SOURCE_NAMED_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
     status = wanted.why && !from_input ? why(command, &subject, pair)
              : from_input              ? ask_all(command, &subject, stdin, wanted.json)
-                                       : ask(command, &subject, &pair, 1, 0, wanted.json);
+                                       : ask(command, &subject, &pair, 1, ALONE, wanted.json);
     shown_stat_free(&stat);
     subject_close(&subject);
     return status;
@@ -279,19 +295,20 @@ static const struct argp_option options[] = {
      "line to line: one event a line, with its type, its line and its call site",
      0},
     {0}};
+static const struct argp_child children[] = {
+    {&colour_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .args_doc = "SOURCE A B\nSOURCE -",
+    .args_doc = "[SOURCE] A B\n[SOURCE] -",
     .doc = "Print how event A stands to event B: before, after, concurrent, same (one point of "
            "the order), or unknown where something that was not seen may order them.  Why, and "
            "what else may order events that are concurrent, is said on standard error, each reason "
            "once.  Events are written LINE:NUMBER.  With - pairs are read from standard input, one "
            "a line.",
-    .children = options_children};
+    .children = children};
 
 const struct command command_order = {.name = "order",
                                       .summary = "say how two events stand to each other",
                                       .run = run,
-                                      .argp = &argp,
-                                      .program_follows = true};
+                                      .argp = &argp};

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/picture.h"
 
+#include "clients/poet/exists.h"
 #include "clients/source/stands.h"
 #include "clients/source/viewfile.h"
 #include "memory/memory.h"
@@ -293,19 +294,10 @@ static bool get_range(const struct command *command, struct picture *p, struct s
 static bool check_exists(const struct command *command, struct subject *subject, struct ref at)
 {
     struct error error;
-    if (at.line && subject->source.book.some &&
-        !source_lines(&subject->source, &at.line, 1, &error)) {
-        command_fail(command, "%s", error.text);
-        return false;
-    }
-    const struct book_line *line = at.line ? book_line(&subject->source.book, at.line) : NULL;
-    char s[48];
-    ref_print(s, sizeof s, at);
-    if (at.line && (!line || at.number > line->is.last)) {
-        command_fail(command, "there is no event %s", s);
-        return false;
-    }
-    return true;
+    if (!at.line || exists_event(subject, at, &error))
+        return true;
+    command_fail(command, "%s", error.text);
+    return false;
 }
 
 static void take_chain(void *user, const struct answer *answer)

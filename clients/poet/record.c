@@ -191,9 +191,9 @@ static int run(const struct command *command, int argc, char **argv)
     if (first == argc)
         return command_usage(command, "a PROGRAM is needed");
     argv += first;
-    if (!installed_path("lib/libpoet.so", R_OK, library, sizeof library))
+    if (!installed_path("lib/libpoet.so.0", R_OK, library, sizeof library))
         return command_fail(command,
-                            "libpoet.so: not found beside poet: build or install Poet first");
+                            "libpoet.so.0: not found beside poet: build or install Poet first");
     if (o.without && !is_there(library, o.without))
         return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
                              o.without);

@@ -194,7 +194,7 @@ static const struct argp_option stat_options[] = {
 static const struct argp stat_argp = {
     .options = stat_options,
     .parser = command_parse_json,
-    .args_doc = "SOURCE",
+    .args_doc = "[SOURCE]",
     .doc =
         "Print the figures of a run: lines, events, texts, pending, lost, contradictions (each with "
         "its events), untraced calls, duration, how long programs were made to wait, programs, and how "
@@ -211,12 +211,32 @@ const struct command command_stat = {
     .run = run,
     .argp = &stat_argp};
 
+static void run_to_json(const struct shown_run *r)
+{
+    struct json_object *o = json_object_new_object();
+    json_object_object_add(o, "number", json_object_new_int64(r->number));
+    json_object_object_add(o, "name", json_object_new_string(r->name));
+    json_object_object_add(o, "begun_ns", json_object_new_uint64(r->wall_ns));
+    json_object_object_add(o, "events", json_object_new_uint64(r->events));
+    json_object_object_add(o, "lost", json_object_new_uint64(r->lost));
+    json_object_object_add(o, "connected", json_object_new_int64(r->connected));
+    json_object_object_add(o, "file", json_object_new_string(r->file));
+    json_print(o);
+}
+
 static void print_run(void *user, const struct answer *answer)
 {
     struct shown_run run, *r = &run;
+    const bool *json = user;
     if (answer->part != PART_RUN)
         return;
     get_run(answer->in, r);
+    if (*json) {
+        if (!answer->in->error)
+            run_to_json(r);
+        shown_run_free(r);
+        return;
+    }
     char when[32], lost[40] = "";
     time_t begin = (time_t)(r->wall_ns / 1000000000u);
     struct tm tm;
@@ -232,7 +252,8 @@ static void print_run(void *user, const struct answer *answer)
 
 static int run_runs(const struct command *command, int argc, char **argv)
 {
-    int first, status = command_read(command, argc, argv, NULL, &first);
+    bool json = false;
+    int first, status = command_read(command, argc, argv, &json, &first);
     if (status != OPTIONS_READ)
         return status;
     char endpoint[400];
@@ -244,12 +265,20 @@ static int run_runs(const struct command *command, int argc, char **argv)
     struct source source;
     if (!source_open(&source, argc > first ? argv[first] : endpoint, SOURCE_NO_RUN, &error))
         return command_fail(command, "%s", error.text);
-    bool ok = source_wait(&source, source_ask(&source, ASK_RUNS, NULL, print_run, NULL), &error);
+    bool ok = source_wait(&source, source_ask(&source, ASK_RUNS, NULL, print_run, &json), &error);
     source_close(&source);
     return ok ? EXIT_DONE : command_fail(command, "%s", error.text);
 }
 
+static const struct argp_option runs_options[] = {
+    {"json", 'j', NULL, 0,
+     "one JSON object a line: number, name, begun_ns (since 1970), events, lost, connected (programs), "
+     "file",
+     0},
+    {0}};
 static const struct argp runs_argp = {
+    .options = runs_options,
+    .parser = command_parse_json,
     .args_doc = "[ENDPOINT]",
     .doc = "List the runs of a server: number, begin, name, events, state, file.  "
            "ENDPOINT#NUMBER or ENDPOINT#NAME names one for the other commands.",

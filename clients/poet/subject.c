@@ -1,6 +1,17 @@
 #include "clients/poet/subject.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *subject_named(int argc, char **argv, int *first)
+{
+    struct ref ignored;
+    if (*first >= argc || strcmp(argv[*first], "-") == 0 || ref_parse(argv[*first], &ignored))
+        return NULL;
+    return argv[(*first)++];
+}
 
 bool subject_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
                    struct subject *subject, bool *json, int *status)
@@ -10,12 +21,13 @@ bool subject_begin(const struct command *command, int argc, char **argv, enum so
     *status = command_read(command, argc, argv, json, &first);
     if (*status != OPTIONS_READ)
         return false;
-    if (argc - first != 1) {
-        *status = command_usage(command, "one SOURCE is needed");
+    const char *what = subject_named(argc, argv, &first);
+    if (argc != first) {
+        *status = command_usage(command, "%s: one SOURCE is enough", argv[first]);
         return false;
     }
     *status = EXIT_FAILED;
-    return subject_open(command, subject, argv[first], lines, LABELS_ADDRESS);
+    return subject_open(command, subject, what, lines, LABELS_ADDRESS);
 }
 
 void subject_label(struct subject *subject)
@@ -26,12 +38,25 @@ void subject_label(struct subject *subject)
     subject->labelled = book->generation;
 }
 
+/* Who did not name it wants to know which it is; who pipes it on has chosen. */
+static void tell_which(const struct command *command, const struct source *source)
+{
+    char when[32];
+    time_t begin = (time_t)(source->book.run.wall_ns / 1000000000u);
+    struct tm tm;
+    if (!isatty(STDOUT_FILENO))
+        return;
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&begin, &tm));
+    fprintf(stderr, "poet %s: latest: %s of %s, %s\n", command->name, source->book.run.name, when,
+            source->name);
+}
+
 bool subject_open(const struct command *command, struct subject *subject, const char *what,
                   enum source_lines lines, enum labels labels)
 {
     struct error error;
     *subject = (struct subject){.sites = sites_new(), .labels = labels};
-    if (!subject->sites || !source_open(&subject->source, what, lines, &error)) {
+    if (!subject->sites || !source_open(&subject->source, what ? what : "latest", lines, &error)) {
         command_fail(command, "%s", subject->sites ? error.text : "out of memory");
         sites_free(subject->sites);
         return false;
@@ -41,6 +66,8 @@ bool subject_open(const struct command *command, struct subject *subject, const 
         subject_close(subject);
         return false;
     }
+    if (!what)
+        tell_which(command, &subject->source);
     if (source_warning(&subject->source))
         fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
                 source_warning(&subject->source));

@@ -17,10 +17,14 @@ struct subject {
     const struct command *command; /* for what is said at its end */
 };
 
-/* For commands with `SOURCE [--json]`, whose parser is command_parse_json(): reads the arguments and opens the
+/* The SOURCE of a command that only looks: the word at *first, which is passed over; or NULL, which opens the latest
+ * run, where there is none, or where the word is an event or "-". */
+const char *subject_named(int argc, char **argv, int *first);
+/* For commands with `[SOURCE] [--json]`, whose parser is command_parse_json(): reads the arguments and opens the
  * source.  False: *status says how to exit. */
 bool subject_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
                    struct subject *subject, bool *json, int *status);
+/* what NULL: `latest`; on a terminal it is said which run that is. */
 bool subject_open(const struct command *command, struct subject *subject, const char *what,
                   enum source_lines lines, enum labels labels);
 /* Labels for lines that became known since. */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/source/source.h"
 
+#include "clients/source/around.h"
 #include "clients/source/installed.h"
 #include "wire/asked.h"
 #include "wire/limits.h"
@@ -8,7 +9,6 @@
 #include "wire/text.h"
 #include "memory/memory.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -274,26 +274,17 @@ static void consider(struct latest *latest, const char *path, struct timespec wh
     latest->when = when;
 }
 
-static void consider_files(struct latest *latest, const char *directory)
+static void consider_file(void *user, const char *path)
 {
-    DIR *d = opendir(directory);
-    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
-        char path[PATH_MAX];
-        struct stat st;
-        size_t n = strlen(e->d_name);
-        if (n < 6 || strcmp(e->d_name + n - 5, ".poet") != 0)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
-        if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-            consider(latest, strcmp(directory, ".") == 0 ? e->d_name : path, st.st_mtim);
-    }
-    if (d)
-        closedir(d);
+    struct stat st;
+    if (stat(path, &st) == 0)
+        consider(user, path, st.st_mtim);
 }
 
 /* The newest run of a live server counts by the time its file was last written. */
-static void consider_server(struct latest *latest, const char *endpoint)
+static void consider_server(void *user, const char *endpoint)
 {
+    struct latest *latest = user;
     struct source source = {.fd = -1};
     struct error ignored, why = {""};
     bool absent;
@@ -317,37 +308,14 @@ static void consider_server(struct latest *latest, const char *endpoint)
     source_close(&source);
 }
 
-static void consider_servers(struct latest *latest)
-{
-    char directory[256], endpoint[600];
-    struct error ignored;
-    if (endpoint_default(endpoint, sizeof endpoint, &ignored))
-        consider_server(latest, endpoint);
-    if (!endpoint_directory(directory, sizeof directory, &ignored))
-        return;
-    DIR *d = opendir(directory);
-    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
-        if (strncmp(e->d_name, "poet-", 5) != 0 || !strstr(e->d_name, ".sock"))
-            continue;
-        snprintf(endpoint, sizeof endpoint, "unix:%s/%s", directory, e->d_name);
-        consider_server(latest, endpoint);
-    }
-    if (d)
-        closedir(d);
-}
-
 static bool find_latest(char *path, size_t size, struct error *error)
 {
     struct latest latest = {0};
     char state[PATH_MAX];
-    const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    if (xdg && *xdg)
-        snprintf(state, sizeof state, "%s/poet", xdg);
-    else
-        snprintf(state, sizeof state, "%s/.local/state/poet", home ? home : "");
-    consider_files(&latest, ".");
-    consider_files(&latest, state);
-    consider_servers(&latest);
+    around_state(state, sizeof state);
+    around_files(".", consider_file, &latest);
+    around_files(state, consider_file, &latest);
+    around_endpoints(consider_server, &latest);
     if (!*latest.path && *latest.why.text) {
         error_set(error, "latest: %.500s", latest.why.text);
         return false;
@@ -409,6 +377,9 @@ bool source_open(struct source *source, const char *what, enum source_lines line
     if (strcmp(what, "latest") == 0) {
         if (!find_latest(path, sizeof path, error))
             return false;
+        what = path;
+    } else if (!endpoint_is(what) && strncmp(what, "ssh:", 4) != 0 &&
+               around_find(what, path, sizeof path)) {
         what = path;
     }
     source->name = memory_copied(what);

@@ -1,26 +1,57 @@
 /* poet view: the viewer's program. */
 #include "clients/book/book.h"
+#include "clients/source/around.h"
 #include "clients/view/window.h"
+#include "config/options.h"
 #include "wire/endpoint.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-static const char usage[] =
-    "Usage: poet view [--description NAME|FILE] [SOURCE]\n"
-    "Open the viewer on a trace file, an endpoint, ssh:HOST[:FILE] or `latest`.  Without SOURCE: on the\n"
-    "default endpoint, starting a server there if none answers.  With --description: drawn as this\n"
-    "description of the environment says.\n\n"
-    "  Left, Right        the selected event, along its line     Ctrl+F   find\n"
-    "  Up, Down           to the neighbouring line               F3       next hit\n"
-    "  Enter              to its partner                         Ctrl+Z   undo any change of view\n"
-    "  [ ]                the nearest cause, the nearest effect  Ctrl+S   save the diagram\n"
-    "  Page keys, Home    scroll; End follows the run            Ctrl+?   all shortcuts\n"
-    "  + - 0 *            zoom; from single marks to the whole run\n";
 
 struct start {
     const char *source, *script;
 };
+
+enum { DESCRIPTION = 256, SCRIPT };
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct start *start = state->input;
+    switch (key) {
+    case DESCRIPTION:
+        if (book_draw_as(value))
+            return 0;
+        fprintf(stderr, "poet view: --description %s: it cannot be read, or has mistakes\n", value);
+        return EINVAL;
+    case SCRIPT:
+        start->script = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"description", DESCRIPTION, "NAME", 0,
+     "drawn as this description of the environment says; or the name of its file", 0},
+    {"script", SCRIPT, "FILE", OPTION_HIDDEN, "does what the lines of a file say", 0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[SOURCE]",
+    .doc =
+        "Open the viewer on a trace file, a run as `poet ls` calls it, an endpoint, ssh:HOST[:FILE] or "
+        "`latest`.  Without SOURCE: on the default endpoint, starting a server there if none answers."
+        "\v  Left, Right     the selected event, along its line    Ctrl+F find\n"
+        "  Up, Down        to the neighbouring line              F3     next hit\n"
+        "  Enter           to its partner                        Ctrl+Z undo any change\n"
+        "  [ ]             the nearest cause, the nearest effect Ctrl+S save it\n"
+        "  Page keys, Home scroll; End follows the run           Ctrl+? all shortcuts\n"
+        "  + - 0 *         zoom; from marks to the whole run\n",
+    .children = options_children};
 
 static void on_activate(GtkApplication *application, gpointer data)
 {
@@ -30,30 +61,20 @@ static void on_activate(GtkApplication *application, gpointer data)
 
 int main(int argc, char **argv)
 {
-    const char *source = NULL, *script = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(usage, stdout);
-            return 0;
-        }
-        if (strcmp(argv[i], "--description") == 0 && i + 1 < argc) {
-            if (book_draw_as(argv[++i]))
-                continue;
-            fprintf(stderr, "poet view: %s: no good description\n", argv[i]);
-            return 1;
-        }
-        if (strcmp(argv[i], "--script") == 0 && i + 1 < argc) {
-            script = argv[++i];
-            continue;
-        }
-        if (argv[i][0] == '-' || source) {
-            fprintf(stderr, "poet view: %s: unexpected\n%s", argv[i], usage);
-            return 2;
-        }
-        source = argv[i];
+    static const struct options view = {"view", &argp, false};
+    struct start start = {0};
+    char path[PATH_MAX];
+    int first, status = options_read(&view, argc, argv, &start, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (argc - first > 1) {
+        fprintf(stderr, "poet view: %s: one SOURCE is enough\nsee: poet help view\n",
+                argv[first + 1]);
+        return OPTIONS_WRONG;
     }
+    const char *source = start.source = argc > first ? argv[first] : NULL;
     if (source && strcmp(source, "latest") != 0 && !endpoint_is(source) &&
-        !g_str_has_prefix(source, "ssh:") && !g_file_test(source, G_FILE_TEST_EXISTS)) {
+        !g_str_has_prefix(source, "ssh:") && !around_find(source, path, sizeof path)) {
         fprintf(stderr, "poet view: %s: no such file\n", source);
         return 1;
     }
@@ -63,11 +84,10 @@ int main(int argc, char **argv)
         return 1;
     }
     g_set_prgname("io.github.poet.View");
-    struct start start = {source, script};
     GtkApplication *application =
         gtk_application_new("io.github.poet.View", G_APPLICATION_NON_UNIQUE);
     g_signal_connect(application, "activate", G_CALLBACK(on_activate), &start);
-    int status = g_application_run(G_APPLICATION(application), 1, argv);
+    status = g_application_run(G_APPLICATION(application), 1, argv);
     g_object_unref(application);
     return status;
 }

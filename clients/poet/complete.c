@@ -1,0 +1,165 @@
+/* Completions: what is completed, from the tables; complete_SHELL.c write it down. */
+#define _GNU_SOURCE
+#include "clients/poet/complete.h"
+
+#include "clients/poet/table.h"
+#include "clients/source/installed.h"
+#include "memory/memory.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is taken ---- */
+
+/* Options whose values are known; of the others what the value is called says it. */
+static const struct {
+    const char *option;
+    enum complete_kind kind;
+    const char *words;
+} known[] = {{"--format", TAKES_WORDS, "chrome dot shiviz"},
+             {"--paper", TAKES_WORDS, "a4 a3 letter legal"},
+             {"--labels", TAKES_WORDS, "name id address"},
+             {"--color", TAKES_WORDS, "auto always never"},
+             {"--sort", TAKES_WORDS, "date name length events size"},
+             {"--without", TAKES_WORDS, "process"},
+             {"--text", TAKES_TYPE, ""},
+             {"--description", TAKES_DESCRIPTION, ""},
+             {"--listen", TAKES_ENDPOINT, ""}};
+
+static void set_kind(struct complete_option *o)
+{
+    o->kind =
+        strstr(o->value, "FILE") || strstr(o->value, "DIR") ? TAKES_FILE : TAKES_NOTHING_KNOWN;
+    o->words = "";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(o->name, known[i].option) == 0) {
+            o->kind = known[i].kind;
+            o->words = known[i].words;
+        }
+}
+
+/* A command's arguments are what its --help calls them. */
+static void set_arguments(struct complete_command *c, const char *args)
+{
+    c->words = "";
+    c->kind = strstr(args, "PROGRAM")                         ? TAKES_PROGRAM
+              : strstr(args, "SOURCE") || strstr(args, "RUN") ? TAKES_RUN
+              : strstr(args, "ENDPOINT")                      ? TAKES_ENDPOINT
+                                                              : TAKES_FILE;
+}
+
+/* ---- from the tables ---- */
+
+/* The first words of a sentence: up to what explains more, 60 characters at most. */
+static char *in_few_words(const char *doc)
+{
+    size_t n = strcspn(doc, ";(");
+    const char *colon = strstr(doc, ": ");
+    n = colon && colon < doc + n ? (size_t)(colon - doc) : n;
+    if (n > 60)
+        for (n = 60; n && doc[n] != ' ';)
+            n--;
+    while (n && strchr(" ,", doc[n - 1]))
+        n--;
+    return memory_copied_part(doc, n);
+}
+
+/* A line as options_list() prints it. */
+static void take_line(struct complete_command *c, char *line)
+{
+    char *fields[4];
+    for (int i = 0; i < 4; i++) {
+        fields[i] = strsep(&line, i < 3 ? "\t" : "\n");
+        if (!fields[i])
+            return;
+    }
+    struct complete_option o = {memory_copied(fields[0]),
+                                memory_copied(fields[1]),
+                                memory_copied(fields[2]),
+                                in_few_words(fields[3]),
+                                0,
+                                ""};
+    set_kind(&o);
+    PUSH(c->options, c->count, o);
+}
+
+static void take_lines(struct complete_command *c, FILE *f)
+{
+    char *line = NULL;
+    size_t room = 0;
+    while (f && getline(&line, &room, f) > 0)
+        take_line(c, line);
+    free(line);
+}
+
+static void add_command(struct complete *all, const struct command *command)
+{
+    struct complete_command c = {.name = command->name, .summary = command->summary};
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    options_list(command->argp, f);
+    fclose(f);
+    f = fmemopen(text, size, "r");
+    take_lines(&c, f);
+    fclose(f);
+    free(text);
+    set_arguments(&c, command->argp->args_doc);
+    PUSH(all->commands, all->count, c);
+}
+
+/* One that is not there is left out. */
+static void add_program(struct complete *all, const struct table_program *program)
+{
+    char path[PATH_MAX];
+    struct complete_command c = {.name = program->name, .summary = program->summary};
+    if (!installed_program(program->program, path, sizeof path))
+        return;
+    char *command = memory_printed("'%s' --list-options", path);
+    FILE *f = popen(command, "re");
+    take_lines(&c, f);
+    if (f)
+        pclose(f);
+    free(command);
+    set_arguments(&c, program->args_doc);
+    PUSH(all->commands, all->count, c);
+}
+
+static void free_all(struct complete *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        for (size_t k = 0; k < all->commands[i].count; k++) {
+            struct complete_option *o = &all->commands[i].options[k];
+            free(o->letter);
+            free(o->name);
+            free(o->value);
+            free(o->doc);
+        }
+        free(all->commands[i].options);
+    }
+    free(all->commands);
+}
+
+int complete_print(const char *shell)
+{
+    static const struct {
+        const char *name;
+        void (*print)(const struct complete *all, FILE *f);
+    } shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
+    struct complete all = {0};
+    int status = EXIT_USAGE;
+    for (size_t i = 0; table_programs[i].name; i++)
+        add_program(&all, &table_programs[i]);
+    for (size_t i = 0; table_commands[i]; i++)
+        add_command(&all, table_commands[i]);
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(shell, shells[i].name) == 0) {
+            shells[i].print(&all, stdout);
+            status = EXIT_DONE;
+        }
+    free_all(&all);
+    if (status != EXIT_DONE)
+        fprintf(stderr, "poet: --completion %s: bash, zsh or fish\n", shell);
+    return status;
+}

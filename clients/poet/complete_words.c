@@ -1,0 +1,100 @@
+/* Completions: what is only known when somebody completes, one word a line. */
+#define _GNU_SOURCE
+#include "clients/poet/complete.h"
+
+#include "clients/poet/table.h"
+#include "clients/source/around.h"
+#include "config/find.h"
+#include "config/read.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void print_word(void *user, const char *word)
+{
+    (void)user;
+    if (!strpbrk(word, "\n\r"))
+        puts(word);
+}
+
+static void print_base(void *user, const char *path) { print_word(user, base_name(path)); }
+
+/* A socket whose server is gone is no run. */
+static void print_endpoint(void *user, const char *endpoint)
+{
+    struct stat st;
+    if (strncmp(endpoint, "unix:", 5) != 0 || stat(endpoint + 5, &st) == 0)
+        print_word(user, endpoint);
+}
+
+static void print_runs(void)
+{
+    char state[PATH_MAX];
+    puts("latest");
+    around_state(state, sizeof state);
+    around_files(".", print_word, NULL);
+    around_files(state, print_base, NULL);
+    around_endpoints(print_endpoint, NULL);
+}
+
+/* The names of the descriptions beside one that there always is. */
+static void print_descriptions(void (*print)(const char *name))
+{
+    char *path = NULL, *text = target_load("pthread", &path), pattern[PATH_MAX];
+    glob_t found = {0};
+    free(text);
+    if (!path)
+        return;
+    snprintf(pattern, sizeof pattern, "%.*s*.conf", (int)(base_name(path) - path), path);
+    free(path);
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            char name[256];
+            const char *base = base_name(found.gl_pathv[i]);
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
+            print(name);
+        }
+    globfree(&found);
+}
+
+static void print_name(const char *name) { puts(name); }
+
+/* Each type once for each description that has it: shells take care of that. */
+static void print_types_of(const char *name)
+{
+    char *path, *text = target_load(name, &path);
+    FILE *nowhere = fopen("/dev/null", "we");
+    struct target *target = text && nowhere ? target_read(text, name, nowhere) : NULL;
+    for (size_t i = 0; target && i < target->event_count; i++)
+        puts(target->events[i].name);
+    target_free(target);
+    if (nowhere)
+        fclose(nowhere);
+    if (text)
+        free(path);
+    free(text);
+}
+
+int complete_words(const char *what)
+{
+    if (strcmp(what, "runs") == 0)
+        print_runs();
+    else if (strcmp(what, "endpoints") == 0)
+        around_endpoints(print_endpoint, NULL);
+    else if (strcmp(what, "descriptions") == 0)
+        print_descriptions(print_name);
+    else if (strcmp(what, "types") == 0)
+        print_descriptions(print_types_of);
+    else
+        return EXIT_USAGE;
+    return EXIT_DONE;
+}

@@ -1,0 +1,105 @@
+/* Completions for zsh. */
+#include "clients/poet/complete.h"
+
+#include <string.h>
+
+/* Between single quotes, in what _arguments or _describe take apart at ':' and '['. */
+static void print_quoted(const char *s, FILE *f)
+{
+    for (; *s; s++)
+        if (*s == '\'')
+            fputs("'\\''", f);
+        else
+            fprintf(f, strchr(":[]\\", *s) ? "\\%c" : "%c", *s);
+}
+
+/* ":FILE:_files" */
+static void print_action(const char *value, enum complete_kind kind, const char *words, FILE *f)
+{
+    static const char *const actions[] = {" ",
+                                          "_files",
+                                          "_poet_runs",
+                                          "_poet_program",
+                                          "_poet_types",
+                                          "_poet_descriptions",
+                                          "_poet_endpoints"};
+    fputc(':', f);
+    print_quoted(value, f);
+    if (kind == TAKES_WORDS)
+        fprintf(f, ":(%s)", words);
+    else
+        fprintf(f, ":%s", actions[kind]);
+}
+
+/* '(-o --output)'{-o+,--output=}'[the ending chooses the format]:FILE:_files' */
+static void print_option(const struct complete_option *o, FILE *f)
+{
+    bool takes = *o->value, may = *o->value == '=', both = *o->letter && *o->name;
+    fputs(" \\\n            ", f);
+    if (both)
+        fprintf(f, "'(%s %s)'{%s%s,%s%s}'", o->letter, o->name, o->letter, takes ? "+" : "",
+                o->name,
+                may     ? "=-"
+                : takes ? "="
+                        : "");
+    else
+        fprintf(f, "'%s%s%s", o->letter, o->name, may ? "=-" : takes ? (*o->name ? "=" : "+") : "");
+    fputc('[', f);
+    print_quoted(o->doc, f);
+    fputc(']', f);
+    if (may)
+        fputc(':', f);
+    if (takes)
+        print_action(o->value + may, o->kind, o->words, f);
+    fputc('\'', f);
+}
+
+static void print_command(const struct complete_command *c, FILE *f)
+{
+    fprintf(f, "        %s)\n            _arguments -s", c->name);
+    for (size_t i = 0; i < c->count; i++)
+        print_option(&c->options[i], f);
+    fputs(" \\\n            '*:", f);
+    fputs(c->kind == TAKES_PROGRAM ? ":program" : "argument", f);
+    if (c->kind == TAKES_PROGRAM)
+        fputs(":_normal'", f);
+    else {
+        print_action("", c->kind, c->words, f);
+        fputc('\'', f);
+    }
+    fputs(" ;;\n", f);
+}
+
+void complete_zsh(const struct complete *all, FILE *f)
+{
+    fputs(
+        "#compdef poet poetcc poetcc++\n# made by: poet --completion zsh\n\n"
+        "_poet_words() {\n    local -a words_\n"
+        "    words_=(${(fu)\"$(poet --complete $1 2>/dev/null)\"})\n    compadd -a words_\n}\n"
+        "_poet_runs() { _poet_words runs; _files -g '*.(poet|conf)' }\n"
+        "_poet_types() { _poet_words types }\n"
+        "_poet_descriptions() { _poet_words descriptions; _files -g '*.conf' }\n"
+        "_poet_endpoints() { _poet_words endpoints }\n\n"
+        "_poet() {\n    local curcontext=$curcontext state line\n    typeset -A opt_args\n"
+        "    if [[ $service == poetcc* ]]; then\n"
+        "        _arguments '-trace[tell Poet what the threads do]' "
+        "'-processes[and what processes do with each other]' \\\n"
+        "            '--poet-flags[print what -trace adds]' '*:file:_files'\n        return\n    fi\n"
+        "    local -a commands\n    commands=(\n",
+        f);
+    for (size_t i = 0; i < all->count; i++) {
+        fprintf(f, "        '%s:", all->commands[i].name);
+        print_quoted(all->commands[i].summary, f);
+        fputs("'\n", f);
+    }
+    fputs("        'help:explain a command'\n    )\n"
+          "    _arguments -C '(- *)--help[this text]' '(- *)--version[which one]' "
+          "'1:command:->command' '*::argument:->argument'\n"
+          "    case $state in\n    command) _describe -t commands command commands ;;\n"
+          "    argument)\n        case $words[1] in\n"
+          "        help) _describe -t commands command commands ;;\n",
+          f);
+    for (size_t i = 0; i < all->count; i++)
+        print_command(&all->commands[i], f);
+    fputs("        esac ;;\n    esac\n}\n\n_poet \"$@\"\n", f);
+}

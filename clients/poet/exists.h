@@ -1,0 +1,11 @@
+/* Whether a run has an event, and what is said where it has not. */
+#ifndef CLIENTS_POET_EXISTS_H
+#define CLIENTS_POET_EXISTS_H
+
+#include "clients/poet/subject.h"
+
+/* Asks for the event's line, if that is not known yet.  False: a sentence in why, "no event 1:5 in this run (line 1
+ * has 4 events)" or what kept it from being known. */
+bool exists_event(struct subject *subject, struct ref at, struct error *why);
+
+#endif

@@ -1,0 +1,200 @@
+/* poet rm: removes runs that are kept; nothing that is no trace, and none that is still written. */
+#define _GNU_SOURCE
+#include "clients/poet/command.h"
+
+#include "clients/source/around.h"
+#include "memory/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TRACE_MAGIC "POETRACE" /* docs/tracefile.md */
+
+struct removing {
+    const struct command *command;
+    bool force, pretend;
+    double older_days; /* < 0: however old */
+    char **paths;
+    size_t count, room;
+    uint64_t bytes; /* of those that were removed */
+    size_t removed;
+    bool failed;
+};
+
+static void complain(struct removing *r, const char *path, const char *why)
+{
+    command_fail(r->command, "%s: %s", path, why);
+    r->failed = true;
+}
+
+static bool is_trace(int fd)
+{
+    char head[sizeof TRACE_MAGIC - 1];
+    return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
+           memcmp(head, TRACE_MAGIC, sizeof head) == 0;
+}
+
+/* A descriptor of a trace that may be removed, or -1, and said why. */
+static int open_trace(struct removing *r, const char *path, struct stat *st)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    const char *why =
+        fd < 0 ? errno == ELOOP ? "this is a link: name the file itself" : strerror(errno)
+        : fstat(fd, st) < 0                      ? strerror(errno)
+        : !S_ISREG(st->st_mode) || !is_trace(fd) ? "this is no trace file of Poet"
+        : flock(fd, LOCK_EX | LOCK_NB) < 0 ? "this run is live: its server is still writing it"
+                                           : NULL;
+    if (!why)
+        return fd;
+    complain(r, path, why);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Holds no line that a user did not type: whatever is not yes is no. */
+static bool asked(const struct removing *r, const char *path, uint64_t bytes)
+{
+    char *line = NULL;
+    size_t room = 0;
+    if (r->force || r->pretend)
+        return true;
+    fprintf(stderr, "poet rm: remove %s (%.1f MB)? ", path, (double)bytes / 1e6);
+    bool yes = getline(&line, &room, stdin) > 0 && (*line == 'y' || *line == 'Y');
+    free(line);
+    return yes;
+}
+
+static void remove_one(struct removing *r, const char *path)
+{
+    struct stat st, now;
+    int fd = open_trace(r, path, &st);
+    if (fd < 0)
+        return;
+    uint64_t bytes = (uint64_t)st.st_blocks * 512;
+    if (asked(r, path, bytes)) {
+        /* what was asked about, and not what took its name since */
+        if (lstat(path, &now) < 0 || now.st_ino != st.st_ino || now.st_dev != st.st_dev) {
+            complain(r, path, "it was replaced meanwhile");
+        } else if (!r->pretend && unlink(path) < 0) {
+            complain(r, path, strerror(errno));
+        } else {
+            r->removed++;
+            r->bytes += bytes;
+            if (r->pretend)
+                puts(path);
+        }
+    }
+    close(fd);
+}
+
+static bool old_enough(const struct removing *r, const char *path)
+{
+    struct stat st;
+    return r->older_days < 0 || (stat(path, &st) == 0 &&
+                                 difftime(time(NULL), st.st_mtime) >= r->older_days * 24 * 60 * 60);
+}
+
+/* One of all that are old: those that are no traces, or live, are left without a word. */
+static void take_old(void *user, const char *path)
+{
+    struct removing *r = user;
+    if (!old_enough(r, path))
+        return;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (fd >= 0 && is_trace(fd) && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        r->paths = grow(r->paths, &r->room, r->count + 1, sizeof *r->paths);
+        r->paths[r->count++] = memory_copied(path);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+static void take_named(struct removing *r, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    if (!around_find(name, path, sizeof path) && lstat(path, &st) < 0)
+        complain(r, name,
+                 strcmp(name, "latest") == 0 ? "name the run itself: see poet ls"
+                                             : strerror(ENOENT));
+    else if (old_enough(r, path)) {
+        r->paths = grow(r->paths, &r->room, r->count + 1, sizeof *r->paths);
+        r->paths[r->count++] = memory_copied(path);
+    }
+}
+
+enum { OLDER = 256 };
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct removing *r = state->input;
+    char *end;
+    switch (key) {
+    case 'f':
+        r->force = true;
+        return 0;
+    case 'n':
+        r->pretend = true;
+        return 0;
+    case OLDER:
+        r->older_days = strtod(value, &end);
+        if (end != value && !*end && r->older_days >= 0 && r->older_days < 1e6)
+            return 0;
+        command_usage(r->command, "--older-than %s: a number of days is needed", value);
+        return EINVAL;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct removing r = {.command = command, .older_days = -1};
+    char state[PATH_MAX];
+    int first, status = command_read(command, argc, argv, &r, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    if (first == argc && r.older_days < 0)
+        return command_usage(command, "a RUN, or --older-than DAYS, is needed: see poet ls");
+    around_state(state, sizeof state);
+    if (first == argc)
+        around_files(state, take_old, &r);
+    for (int i = first; i < argc; i++)
+        take_named(&r, argv[i]);
+    for (size_t i = 0; i < r.count; i++) {
+        remove_one(&r, r.paths[i]);
+        free(r.paths[i]);
+    }
+    free(r.paths);
+    fprintf(stderr, "%s %zu run%s, %.1f MB\n", r.pretend ? "would remove" : "removed", r.removed,
+            plural(r.removed), (double)r.bytes / 1e6);
+    return r.failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+static const struct argp_option options[] = {
+    {"force", 'f', NULL, 0, "without asking", 0},
+    {"dry-run", 'n', NULL, 0, "only say which", 0},
+    {"older-than", OLDER, "DAYS", 0,
+     "only those last written before so many days; without RUN all such in the state directory "
+     "(~/.local/state/poet)",
+     0},
+    {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "RUN...\n--older-than DAYS",
+    .doc =
+        "Remove the trace files of runs, named as `poet ls` names them, asking for each, and say how much was "
+        "freed.  A run that is still being written is refused, and so is a file that is no trace.",
+    .children = options_children};
+
+const struct command command_rm = {
+    .name = "rm", .summary = "remove runs that are kept", .run = run, .argp = &argp};

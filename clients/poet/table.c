@@ -1,0 +1,35 @@
+#include "clients/poet/table.h"
+
+#include "config/values.h"
+
+#define NAMES_MOST 64
+
+const struct command *const table_commands[] = {&command_record,
+                                                &command_export,
+                                                &command_show,
+                                                &command_blocked,
+                                                &command_order,
+                                                &command_dump,
+                                                &command_stat,
+                                                &command_check,
+                                                &command_ls,
+                                                &command_rm,
+                                                &command_runs,
+                                                &command_import,
+                                                NULL};
+
+const struct table_program table_programs[] = {
+    {"view", "poet-view", "open the viewer on a live server or a trace file", "[SOURCE]"},
+    {"server", "poet-server", "take events from programs and keep their order", ""},
+    {0}};
+
+const char *table_nearest(const char *word)
+{
+    const char *names[NAMES_MOST + 1] = {"help"};
+    size_t n = 1;
+    for (size_t i = 0; table_programs[i].name && n < NAMES_MOST; i++)
+        names[n++] = table_programs[i].name;
+    for (size_t i = 0; table_commands[i] && n < NAMES_MOST; i++)
+        names[n++] = table_commands[i]->name;
+    return nearest(word, names);
+}
