@@ -15,7 +15,8 @@ struct painter {
     const struct scene *scene;
     const struct paint_theme *theme;
     const struct paint_part *part;
-    double from, to; /* x of the scene that is seen */
+    double from, to; /* x of the scene that is seen, */
+    double above, below; /*   and y */
     double alpha;    /* below 1: what is drawn now steps back */
     struct batch *batch; /* of the shapes that are drawn now, or NULL: each is painted at once */
 };
@@ -221,6 +222,8 @@ static void paint_link(const struct painter *p, const struct scene_link *l)
     double left = fmin(l->x0_pt, l->x1_pt), right = fmax(l->x0_pt, l->x1_pt);
     if (right < p->from || left > p->to)
         return;
+    if (fmax(l->y0_pt, l->y1_pt) < p->above || fmin(l->y0_pt, l->y1_pt) > p->below)
+        return;
     double dx = l->x1_pt - l->x0_pt, dy = l->y1_pt - l->y0_pt, length = hypot(dx, dy);
     if (length < 1)
         return;
@@ -378,7 +381,8 @@ static void paint_texts(const struct painter *p)
     const struct scene *s = p->scene;
     for (uint32_t i = 0; i < s->text_count; i++) {
         const struct scene_text *t = &s->texts[i];
-        if (t->x_pt > p->to || t->x_pt + (s->vertical ? t->height_pt : t->width_pt) < p->from)
+        if (t->x_pt > p->to || t->x_pt + (s->vertical ? t->height_pt : t->width_pt) < p->from ||
+            t->y_pt > p->below || t->y_pt + (s->vertical ? t->width_pt : t->height_pt) < p->above)
             continue;
         set_colour(p, t->colour);
         show_text(p, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
@@ -585,6 +589,8 @@ void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_them
     above -= scene->line_pt;
     below += scene->row_pt - scene->line_pt;
     double ruler = scene->tick_count && part->first_row == 0 ? scene->ruler_pt : 0;
+    p.above = above - ruler;
+    p.below = below;
     cairo_save(cr);
     cairo_rectangle(cr, part->from_pt, above - ruler, part->to_pt - part->from_pt,
                     below - above + ruler);
