@@ -180,6 +180,9 @@ static int write_page(const struct command *command, struct picture *p, struct s
                             WEBPAGE_EVENTS);
     if (!subject_ask(command, subject, ASK_WAITS, NULL, take_waits, &waits))
         return EXIT_FAILED;
+    char *part = strstr(p->title, " (part)");
+    if (part && !p->window.more_left && !p->window.more_right) /* no longer */
+        memmove(part, part + 7, strlen(part + 7) + 1);
     struct scene *scene = make_scene(p, &subject->source.book, true, 0);
     struct webdata data = {p, subject, scene, blocked_json(subject, &waits), source};
     bool good = webpage_write(command, &data, file);

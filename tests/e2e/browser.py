@@ -31,17 +31,17 @@ class Browser:
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for fd in (8, 9, ours[0], theirs[1]):
             os.close(fd)
-        self.out, self.into = ours[1], os.fdopen(theirs[0], "rb")
+        self.out, self.into, self.rest = ours[1], theirs[0], b""
         self.number, self.session, self.complaints, self.loaded = 0, None, [], False
 
     def read(self):
-        message = b""
-        while not message.endswith(b"\0"):
-            c = self.into.read(1)
-            if not c:
+        parts = [self.rest]
+        while b"\0" not in parts[-1]:
+            parts.append(os.read(self.into, 1 << 20))
+            if not parts[-1]:
                 sys.exit("the browser has gone")
-            message += c
-        return json.loads(message[:-1])
+        message, _, self.rest = b"".join(parts).partition(b"\0")
+        return json.loads(message)
 
     def note(self, m):
         method, p = m.get("method"), m.get("params", {})

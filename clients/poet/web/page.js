@@ -494,7 +494,7 @@ function zoomBy(factor, cx, cy) {
 }
 function fit() {
   const box = svg.getBoundingClientRect();
-  see.zoom = Math.max(0.02, Math.min(2, box.width / width, box.height / (D.top + shown.length * D.row_pt + 8)));
+  see.zoom = Math.max(0.2, Math.min(2, box.width / width, box.height / (D.top + shown.length * D.row_pt + 8)));
   see.x = see.y = 0;
   remember();
   refresh();
@@ -705,16 +705,20 @@ svg.addEventListener("wheel", e => {
   else scroll(e.deltaY / see.zoom, 0);
 }, { passive: false });
 
-/* ---- on paper: all of it, in bands ---- */
+/* ---- on paper: all of it, in bands; of what is very long, a part from what is seen on ---- */
+const BANDS = 12; // browsers take very long over more
 function toPaper() {
   const paper = $("paper"), band = Math.max(names + 200, 1000), high = D.top + shown.length * D.row_pt + 8;
   paper.replaceChildren();
   onPaper = true;
   const step = band - names;
-  for (let x = D.names, k = 0; x < width && k < 200; x += step, k++) {
+  const begin = (width - D.names) / step <= BANDS ? D.names : see.x + D.names;
+  let x = begin, k = 0;
+  for (; x < width && k < BANDS; x += step, k++) {
     const s = make("svg", { id: "paper" + k, viewBox: `0 0 ${band} ${high}` }, paper);
     paintNames(paint(s, x, Math.min(width, x + step), 0, high, 1, names - x, 0), x - names, 1);
   }
+  if (begin > D.names || x < width) el("p", "A part of the picture: poet export makes a PDF of all of it.", paper);
   onPaper = false;
 }
 addEventListener("beforeprint", toPaper);
