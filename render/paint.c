@@ -125,9 +125,9 @@ static void paint_symbol(const struct painter *p, enum target_shape shape, bool 
 
 static const struct {
     double width, dashes[2]; /* 0: none */
-} styles[] = {[STYLE_DASHED] = {1, {3.5, 2.5}}, [STYLE_THIN] = {0.6, {0}},
-              [STYLE_SOLID] = {1.8, {0}},       [STYLE_AWAY] = {0.9, {0.9, 2.7}},
-              [STYLE_WAITS] = {1.7, {5, 2.5}},  [STYLE_END] = {1.8, {0}}};
+} styles[] = {
+    [STYLE_DASHED] = {1, {3.5, 2.5}}, [STYLE_THIN] = {0.6, {0}},       [STYLE_SOLID] = {1.8, {0}},
+    [STYLE_AWAY] = {0.9, {0.9, 2.7}}, [STYLE_WAITS] = {1.7, {5, 2.5}}, [STYLE_END] = {1.8, {0}}};
 
 /* A line, with others like it if there are to be any. */
 static void draw_line(const struct painter *p, double x0, double y0, double x1, double y1,

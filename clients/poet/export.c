@@ -215,8 +215,7 @@ static bool choose_paper(const struct command *command, const struct picture *p,
     if (!image)
         snprintf(on_pages, sizeof on_pages, ", %u page%s", pages, plural(pages));
     command_fail(
-        command,
-        "the diagram has %s%u column%s and %u row%s%s: " CHOOSE ", or insist with --all%s",
+        command, "the diagram has %s%u column%s and %u row%s%s: " CHOOSE ", or insist with --all%s",
         p->window.more_right ? "more than " : "", scene->column_count, plural(scene->column_count),
         scene->row_count, plural(scene->row_count), on_pages, too_wide ? " on a PDF" : "");
     return false;

@@ -107,9 +107,11 @@ static void write_rows(struct web *w)
     fputs("],\n\"lines\":[", w->f);
     for (uint32_t i = 0; i < s->segment_count; i++) {
         const struct scene_segment *g = &s->segments[i];
-        long da, db, a = place_of(w, g->row, g->from_pt, &da), b = place_of(w, g->row, g->to_pt, &db);
+        long da, db, a = place_of(w, g->row, g->from_pt, &da),
+                     b = place_of(w, g->row, g->to_pt, &db);
         fprintf(w->f, "%s[%u,%u,%u,%ld,%ld", i ? "," : "", g->row,
-                (unsigned)g->style | (unsigned)g->is_long << 4, webscene_colour(w, g->colour), a, b);
+                (unsigned)g->style | (unsigned)g->is_long << 4, webscene_colour(w, g->colour), a,
+                b);
         if (da || db)
             fprintf(w->f, ",%ld,%ld", da, db);
         fputs("]", w->f);
@@ -228,8 +230,8 @@ void webscene_write(struct web *w)
     fprintf(w->f,
             "{\"poet\":1,\"names\":%.1f,\"width\":%.1f,\"top\":%.1f,\"row_pt\":%g,\"line_pt\":%g,"
             "\"slot_pt\":%g,\"mark_pt\":%g",
-            w->names_pt, s->width_pt + w->shift_pt, s->top_pt, s->row_pt, s->line_pt,
-            SCENE_SLOT_PT, SCENE_MARK_PT);
+            w->names_pt, s->width_pt + w->shift_pt, s->top_pt, s->row_pt, s->line_pt, SCENE_SLOT_PT,
+            SCENE_MARK_PT);
     write_columns(w);
     write_rows(w);
     write_links(w);

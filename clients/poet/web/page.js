@@ -344,7 +344,7 @@ function item(parent, i, text) {
 const pages = {
   event() {
     const i = see.selected;
-    if (i < 0) { el("p", "Click an event: what is before it, after it and concurrent with it. Ctrl+click a second one for the way between them.", pageBox); return; }
+    if (i < 0) { el("p", "Click an event: what is before it, after it and concurrent with it. Ctrl+click a second one for the way between them.", pageBox, { class: "hint" }); return; }
     el("h2", label(D.lines_of[i]) + ": " + typeOf(i).n, pageBox);
     const dl = el("dl", null, pageBox), put = (k, v) => { if (v) { el("dt", k, dl); el("dd", v, dl); } };
     put("Event", id(i) + ["", " (pending)", " (contradictory)"][stateOf(i)]);
