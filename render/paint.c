@@ -595,7 +595,8 @@ void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_them
     cairo_rectangle(cr, part->from_pt, above - ruler, part->to_pt - part->from_pt,
                     below - above + ruler);
     cairo_clip(cr);
-    paint_columns(&p, selection, above, below);
+    if (part->to_pt > part->from_pt)
+        paint_columns(&p, selection, above, below);
     if (ruler)
         paint_ruler(&p);
     cairo_restore(cr);

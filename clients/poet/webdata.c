@@ -394,6 +394,20 @@ static void write_object(FILE *f, struct json_object *o)
     }
 }
 
+/* What the page begins with: what is selected in a view, as its address says it. */
+static void write_selected(const struct place *place, FILE *f)
+{
+    char selected[48], second[48];
+    ref_print(selected, sizeof selected, place->selected);
+    ref_print(second, sizeof second, place->second);
+    if (place->selected.line && place->second.line)
+        fprintf(f, "\"#e=%s\\u0026s=%s\"", selected, second);
+    else if (place->selected.line)
+        fprintf(f, "\"#e=%s\"", selected);
+    else
+        fputs("\"\"", f);
+}
+
 static void free_web(struct web *w)
 {
     free(w->marks);
@@ -426,7 +440,9 @@ bool webdata_write(const struct command *command, const struct webdata *data, FI
         fputs(",\n\"source\":{", f);
         if (data->source)
             websource_write(data->subject, w.marks, w.sites, w.count, f);
-        fputs("},\n\"notes\":[],\n\"blocked\":", f);
+        fputs("},\n\"open\":", f);
+        write_selected(&data->picture->place, f);
+        fputs(",\n\"notes\":[],\n\"blocked\":", f);
         write_object(f, data->blocked);
         write_tables(&w);
         fputs("}\n", f);

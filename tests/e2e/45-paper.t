@@ -269,4 +269,5 @@ printf '%s\n' 'goto 3:3' 'view a.view' 'save a.html seen' quit >script
 check "the viewer shares a page" timeout 60 poet view prodcons.poet --script script
 poet export prodcons.poet -o b.html --view a.view
 check "as poet export --view gives it" cmp a.html b.html
+like "what was selected there is selected in it" "$(cat a.html)" '^"open":"#e=3:3",?$'
 done_testing

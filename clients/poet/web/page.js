@@ -759,6 +759,6 @@ addEventListener("hashchange", () => restore(location.hash));
 svg.setAttribute("aria-label", `The order of ${N} events on ${ROWS} lines; the page "Events" lists them`);
 legend();
 showPage("event");
-restore(location.hash);
-if (!location.hash && (D.blocked.blocked || []).length) showPage("waiting");
+restore(location.hash || D.open);
+if (!location.hash && !D.open && (D.blocked.blocked || []).length) showPage("waiting");
 window.poet = { relation: (a, b) => relation(byId.get(a), byId.get(b)), ids: () => D.num.map((_, i) => id(i)), see, id, select: a => goTo(byId.get(a)) };
