@@ -60,9 +60,9 @@ $(B)/o/tests/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo)
 ABI = 0
 
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
-      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/libpoet-process.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
+      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/calls.h \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf))
-BIN += $(MPIS:%=$(B)/lib/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/libpoet-mpi-%.preload) $(B)/lib/libpoet-process.preload
+BIN += $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(B)/lib/poet/libpoet-process.preload
 PROGRAMS = $(B)/bin/poet $(B)/libexec/poet/poet-server
 ifeq ($(HAVE_GTK),yes)
 BIN += $(B)/libexec/poet/poet-view
@@ -101,14 +101,14 @@ $(B)/pic/clients/trace/process/%.o: clients/trace/process/%.c $(B)/include/poet.
 	$(call step,PIC,$<)
 	$(Q)$(CC) $(BASE) -Wno-pedantic $(CFLAGS) -I$(B)/include -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
 
-$(B)/lib/libpoet-process.so: $(patsubst %.c,$(B)/pic/%.o,$(PROCESS)) $(B)/lib/libpoet.so
+$(B)/lib/poet/libpoet-process.so: $(patsubst %.c,$(B)/pic/%.o,$(PROCESS)) $(B)/lib/libpoet.so
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) -shared -Wl,-soname,$(@F) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
 
-$(B)/lib/libpoet-mpi-%.preload: clients/trace/mpi/%.preload
+$(B)/lib/poet/libpoet-mpi-%.preload: clients/trace/mpi/%.preload
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
-$(B)/lib/libpoet-process.preload: clients/trace/process/process.preload
+$(B)/lib/poet/libpoet-process.preload: clients/trace/process/process.preload
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
 
@@ -119,7 +119,7 @@ $(B)/mpi-$(1)/%.o: %.c $(B)/include/poet.h
 	$$(call step,PIC,$$<)
 	$$(Q)$$(CC) $$(BASE) -Wno-undef -Wno-pedantic -Wno-cast-qual -Wno-address $$(CFLAGS) -I$(B)/include \
 	  $(filter -I%,$(shell mpicc.$(1) -show)) -fPIC -fvisibility=hidden -c $$< -o $$@
-$(B)/lib/libpoet-mpi-$(1).so: $(MPI:%.c=$(B)/mpi-$(1)/%.o)
+$(B)/lib/poet/libpoet-mpi-$(1).so: $(MPI:%.c=$(B)/mpi-$(1)/%.o)
 	$$(call step,LD,$$@)
 	$$(Q)$$(CC) -r -nostdlib $$^ -o $(B)/mpi-$(1)/all.o && objcopy --weaken $(B)/mpi-$(1)/all.o
 	$$(Q)$$(CC) $$(SANITIZE) -shared -Wl,-soname,$$(@F) $(B)/mpi-$(1)/all.o -o $$@ $$(LDFLAGS)
@@ -256,7 +256,7 @@ run-units: $(UNIT_PROGRAMS)
 
 # Unit tests and the fuzz corpora run with AddressSanitizer and UndefinedBehaviorSanitizer, and with
 # blocks, nodes and regions so small that small traces have many.
-SMALL = -DBLOCK_EVENTS=32u -DOPEN_BLOCKS=2u -DSERIES_BITS=2u -DREGION_BYTES=4096u -DPENDING_LIMIT=1000u -DTURN_EVENTS=4u \
+SMALL = -DBLOCK_EVENTS=32u -DOPEN_BLOCKS=2u -DSERIES_BITS=2u -DPIECES_MOST=1000u -DREGION_BYTES=4096u -DPENDING_LIMIT=1000u -DTURN_EVENTS=4u \
         -DLEAP_AFTER=2u -DGRADUAL_ROOM=64u -DPAGE_LINES=3u -DWAITING_MOST=5000u -DREST_BYTES=64u -DMEETINGS_DONE=16u \
         -DFORGET_LOOKS=2u
 check-unit:
@@ -307,19 +307,22 @@ install: all
 	install -m 755 $(B)/bin/poet $(B)/bin/poetcc $(DESTDIR)$(PREFIX)/bin
 	ln -sf poetcc $(DESTDIR)$(PREFIX)/bin/poetcc++
 	install -m 755 $(wildcard $(B)/libexec/poet/*) $(DESTDIR)$(PREFIX)/libexec/poet
-	install -m 755 $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet-process.so $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(B)/lib/libpoet.so.$(ABI) $(DESTDIR)$(PREFIX)/lib
+	install -d $(DESTDIR)$(PREFIX)/lib/poet
+	install -m 755 $(B)/lib/poet/libpoet-process.so $(DESTDIR)$(PREFIX)/lib/poet
 	ln -sf libpoet.so.$(ABI) $(DESTDIR)$(PREFIX)/lib/libpoet.so
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	$(call pc,$(PREFIX),clients/trace/poet.pc.in) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/poet.pc
 	for f in $(COMPLETIONS); do install -D -m 644 $(B)/share/$$f $(DESTDIR)$(PREFIX)/share/$$f || exit 1; done
 	for c in poetcc poetcc++; do ln -sf poet $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$c; done
 	install -m 644 $(B)/lib/libpoet.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 $(wildcard $(B)/lib/*.preload) $(DESTDIR)$(PREFIX)/lib
-	for m in $(MPIS); do install -m 755 $(B)/lib/libpoet-mpi-$$m.so $(DESTDIR)$(PREFIX)/lib || exit 1; done
+	install -m 644 $(B)/lib/poet/libpoet-process.preload $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(DESTDIR)$(PREFIX)/lib/poet
+	for m in $(MPIS); do install -m 755 $(B)/lib/poet/libpoet-mpi-$$m.so $(DESTDIR)$(PREFIX)/lib/poet || exit 1; done
 	install -m 644 $(B)/include/poet.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/calls.h $(DESTDIR)$(PREFIX)/include/poet
 	install -m 644 config/*.conf $(DESTDIR)$(PREFIX)/share/poet/config
 	install -m 644 $(MANUALS) $(DESTDIR)$(PREFIX)/share/man/man1
+	ln -sf poetcc.1 $(DESTDIR)$(PREFIX)/share/man/man1/poetcc++.1
 ifeq ($(HAVE_GTK),yes)
 	$(call DESKTOP_FILES,install -D -m 644,$(DESTDIR)$(PREFIX)/share)
 endif
@@ -328,12 +331,21 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,poet poetcc poetcc++)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,lib/libpoet.so lib/libpoet.so.$(ABI) lib/libpoet.a lib/pkgconfig/poet.pc include/poet.h)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/,$(COMPLETIONS) $(addprefix bash-completion/completions/,poetcc poetcc++))
-	rm -f $(foreach l,process mpi-openmpi mpi-mpich,$(addprefix $(DESTDIR)$(PREFIX)/lib/libpoet-$(l),.so .preload))
-	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/poet include/poet share/poet)
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MANUALS)))
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,libexec/poet lib/poet include/poet share/poet)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MANUALS)) poetcc++.1)
 	rm -f $(DESTDIR)$(PREFIX)/share/applications/$(DESKTOP).desktop \
 	  $(DESTDIR)$(PREFIX)/share/mime/packages/$(DESKTOP).xml \
 	  $(DESTDIR)$(PREFIX)/share/icons/hicolor/scalable/apps/$(DESKTOP).svg
+
+# Debian packages of this tree, into $(B)/packages/.  DEB_B: compiled there, as Debian's own are.
+.PHONY: deb
+DEB_B = $(B)/deb
+deb:
+	@command -v dh >/dev/null || { echo "make deb: debhelper is needed: apt-get install debhelper" >&2; exit 1; }
+	@rm -rf $(B)/packages && mkdir -p $(B)/packages
+	@dh_clean && env -u MAKEFLAGS debian/rules binary B=$(abspath $(DEB_B)) DESTINATION=$(abspath $(B)/packages)
+	@dh_clean
+	@ls $(B)/packages/*.deb
 
 clean:
 	rm -rf $(B)
@@ -350,6 +362,7 @@ help:
 	@echo "make bench        print figures; PARTS=\"pair burst\" these alone"
 	@echo "make install      PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)"
 	@echo "make uninstall    remove what install put there"
+	@echo "make deb          Debian packages into $(B)/packages/ (needs debhelper)"
 	@echo "make clean        remove $(B)/"
 	@echo "Variables: CC (gcc or clang), CFLAGS, LDFLAGS, PREFIX, DESTDIR, B (build directory), V=1 (show commands)."
 

@@ -99,6 +99,7 @@ static void read_rules(struct reader *reader, const config_setting_t *s, struct 
     get_bool(reader, s, "waits", &event->waits);
     event->waits_checked = event->waits;
     get_bool(reader, s, "releases", &event->releases);
+    get_bool(reader, s, "timed", &event->timed);
     get_bool(reader, s, "handlers", &event->handlers);
     event->has_presence |= config_setting_get_member(s, "thread") != NULL;
     event->presence = (enum presence)get_word(reader, s, "thread", presences, event->presence);
@@ -107,6 +108,7 @@ static void read_rules(struct reader *reader, const config_setting_t *s, struct 
     event->about = (enum presence)get_word(reader, s, "about", presences, event->about);
     get_name_or_names(reader, s, "partner", &event->partners);
     get_names(reader, s, "after", &event->after, NULL);
+    get_names(reader, s, "woken_by", &event->woken_by, NULL);
     if (get_names(reader, s, "line_after", &event->line_after, &event->line_first))
         event->line_any = false;
     if (get_names(reader, s, "thread_after", &event->thread_after, &event->thread_first))
@@ -150,6 +152,7 @@ static struct target_event *add_event(struct target *target, const char *name, s
     event->on = copy_names(&event->on);
     event->partners = copy_names(&event->partners);
     event->after = copy_names(&event->after);
+    event->woken_by = copy_names(&event->woken_by);
     event->line_after = copy_names(&event->line_after);
     event->thread_after = copy_names(&event->thread_after);
     return event;
@@ -201,7 +204,7 @@ static void read_event(struct reader *reader, const config_setting_t *s, struct 
         "name",     "on",     "label", "text",    "shape",    "filled",     "colour",
         "relation", "after",  "arrow", "partner", "opens",    "line_after", "thread_after",
         "closes",   "thread", "whose", "waits",   "releases", "handlers",   "about",
-        "order",    "who",    "ends",  "group",   NULL};
+        "order",    "who",    "ends",  "group",   "timed",    "woken_by",   NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};
@@ -372,10 +375,8 @@ struct target *target_read(const char *text, const char *name, FILE *complaints)
 bool target_dress(struct target *target, const char *text, const char *name, enum dress as,
                   FILE *complaints)
 {
-    struct reader reader = {.file = name,
-                            .complaints = complaints,
-                            .looks_only = true,
-                            .newer = as == DRESS_AS_NEWER};
+    struct reader reader = {
+        .file = name, .complaints = complaints, .looks_only = true, .newer = as == DRESS_AS_NEWER};
     read_parts(&reader, text, name, target);
     return reader.mistakes == 0;
 }

@@ -26,6 +26,7 @@ void target_free(struct target *target)
         names_free(&event->partners);
         names_free(&event->on);
         names_free(&event->after);
+        names_free(&event->woken_by);
         names_free(&event->line_after);
         names_free(&event->thread_after);
     }

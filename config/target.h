@@ -65,6 +65,9 @@ struct target_event {
     bool waits; /* its thread cannot go on until a later event */
     bool waits_checked; /* as it was recorded: what rules go by */
     bool releases; /* and lets others into its line meanwhile */
+    bool timed; /* or until a time has come */
+    struct target_names
+        woken_by; /* types about the same object, or on its line, that let it go on */
     bool has_presence, own;
     enum presence presence;
     bool has_about;

@@ -13,6 +13,12 @@ struct builder {
     int32_t *row_of; /* line - 1 -> row, -1 not shown */
     uint32_t line_room;
     int32_t base;       /* column of index 0 */
+    struct
+        builder_cell { /* by column of the scene, if it is placed by time; NULL: they are counted from base on */
+        int32_t column;
+        uint32_t cells; /* so many columns of the window, with nothing in them */
+        int64_t time_ns; /* of the first that stands there */
+    } *cells;
     const char
         *footnotes[9]; /* texts that stand below the picture, in the order of their numbers */
     uint32_t footnote_count;
@@ -23,7 +29,6 @@ struct builder {
 struct extent { /* what a column needs */
     double left, right;
     uint32_t slots;
-    bool empty;
 };
 
 struct placed_mark { /* an event with its index of column, pending ones too */
@@ -31,7 +36,7 @@ struct placed_mark { /* an event with its index of column, pending ones too */
     uint32_t column, row;
     uint32_t slot;
     char *words; /* NULL none */
-    char *stub;  /* where its arrow leads, if that is not shown; NULL none */
+    char *stub; /* where its arrow leads, if that is not shown; NULL none */
     bool waits, is_last;
 };
 

@@ -1,4 +1,4 @@
-/* The columns of a scene: slots side by side, how wide each is, and, placed by time, its ruler. */
+/* The columns of a scene: slots side by side, and how wide each is. */
 #include "render/columns.h"
 
 #include "render/measure.h"
@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SQUEEZE_COLUMNS 12 /* empty ones in a row are drawn as one jag */
 #define JAG_PT 34.0
-#define TICK_PT 70.0 /* ticks of the ruler are at least so far apart */
 
 /* ---- slots ---- */
 
@@ -73,7 +71,7 @@ void build_slots(struct placed_mark *marks, uint32_t count, struct extent *exten
 
 static void add_column(struct builder *b, uint32_t i, double *x, const struct extent *extent)
 {
-    struct scene_column c = {.column = b->base + (int32_t)i,
+    struct scene_column c = {.column = b->cells ? b->cells[i].column : b->base + (int32_t)i,
                              .left_pt = extent->left,
                              .right_pt = extent->right + (extent->slots - 1) * SCENE_SLOT_PT,
                              .slots = extent->slots};
@@ -82,38 +80,29 @@ static void add_column(struct builder *b, uint32_t i, double *x, const struct ex
     PUSH(b->scene->columns, b->scene->column_count, c);
 }
 
-/* Length of a stretch of empty columns that is drawn as a jag; 0 if there is none here. */
-static uint32_t squeezed(const struct builder *b, uint32_t i, uint32_t count,
-                         const struct extent *extents)
+/* A long stretch of time with nothing in it. */
+static void add_jag(struct builder *b, uint32_t i, double *x)
 {
-    uint32_t n = 0;
-    while (b->options->squeeze && b->options->column_ns && i + n < count && extents[i + n].empty)
-        n++;
-    return n >= SQUEEZE_COLUMNS ? n : 0;
+    struct scene_jag jag = {*x, JAG_PT, (int64_t)(b->cells[i].cells * b->options->column_ns)};
+    struct extent narrow = {.left = JAG_PT / 2, .right = JAG_PT / 2, .slots = 1};
+    PUSH(b->scene->jags, b->scene->jag_count, jag);
+    add_column(b, i, x, &narrow);
 }
 
 void build_columns(struct builder *b, uint32_t count, const struct extent *extents)
 {
     struct scene *scene = b->scene;
     double x = scene->names_pt;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t n = squeezed(b, i, count, extents);
-        if (!n) {
+    for (uint32_t i = 0; i < count; i++)
+        if (b->cells && b->cells[i].cells > 1)
+            add_jag(b, i, &x);
+        else
             add_column(b, i, &x, &extents[i]);
-            continue;
-        }
-        struct scene_jag jag = {x, JAG_PT, (int64_t)(n * b->options->column_ns)};
-        PUSH(scene->jags, scene->jag_count, jag);
-        struct extent narrow = {.left = JAG_PT / n / 2, .right = JAG_PT / n / 2, .slots = 1};
-        for (uint32_t k = 0; k < n; k++)
-            add_column(b, i + k, &x, &narrow);
-        i += n - 1;
-    }
     double least = b->options->minimum_width_pt;
     scene->width_pt = x + 10 > least ? x + 10 : least;
 }
 
-/* ---- ruler ---- */
+/* ---- times ---- */
 
 void scene_duration(int64_t ns, char *s, size_t size)
 {
@@ -125,36 +114,4 @@ void scene_duration(int64_t ns, char *s, size_t size)
     while (u < 3 && llabs(ns) < units[u].ns)
         u++;
     snprintf(s, size, "%.6g %s", (double)ns / (double)units[u].ns, units[u].unit);
-}
-
-/* 1, 2 or 5 times a power of ten, at least ns. */
-static int64_t round_step(int64_t ns)
-{
-    int64_t step = 1;
-    while (step * 5 < ns && step < INT64_MAX / 100)
-        step *= 10;
-    return step >= ns ? step : step * 2 >= ns ? step * 2 : step * 5;
-}
-
-void build_ruler(struct builder *b)
-{
-    struct scene *scene = b->scene;
-    int64_t column = (int64_t)b->options->column_ns, last = INT64_MIN;
-    if (!column)
-        return;
-    int64_t step = round_step((int64_t)(TICK_PT / SCENE_COLUMN_PT) * column);
-    double free_from = scene->names_pt;
-    for (uint32_t i = 0; i < scene->column_count; i++) {
-        const struct scene_column *c = &scene->columns[i];
-        int64_t from = b->window->time_ns + c->column * column;
-        int64_t at = (from >= 0 ? (from + step - 1) / step : from / step) * step;
-        double x = c->x_pt - c->left_pt;
-        if (at >= from + column || at == last || x < free_from)
-            continue;
-        struct scene_tick tick = {.x_pt = x};
-        scene_duration(at, tick.text, sizeof tick.text);
-        PUSH(scene->ticks, scene->tick_count, tick);
-        last = at;
-        free_from = x + build_measure(b, tick.text, SCENE_LABEL_PT, false) + 12;
-    }
 }

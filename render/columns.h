@@ -7,6 +7,5 @@
 /* Sorts the marks by column and row and gives each its slot. */
 void build_slots(struct placed_mark *marks, uint32_t count, struct extent *extents);
 void build_columns(struct builder *b, uint32_t count, const struct extent *extents);
-void build_ruler(struct builder *b);
 
 #endif

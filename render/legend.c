@@ -96,7 +96,9 @@ static int by_description(const void *a, const void *b)
     const struct target_event *const *x = a, *const *y = b;
     if ((*x)->part != (*y)->part)
         return (*x)->part < (*y)->part ? -1 : 1;
-    return (*x)->source_line < (*y)->source_line ? -1 : (*x)->source_line > (*y)->source_line;
+    if ((*x)->source_line != (*y)->source_line)
+        return (*x)->source_line < (*y)->source_line ? -1 : 1;
+    return strcmp((*x)->name, (*y)->name);
 }
 
 /* The looks of the marks in the picture, each once, as their description lists them. */

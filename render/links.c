@@ -5,17 +5,32 @@
 #include "render/measure.h"
 #include "wire/placed.h"
 
-static const struct scene_mark *mark_of(const struct scene *scene, struct ref at, int32_t row)
+/* The row's first mark of this number or a greater one. */
+static uint32_t first_from(const struct scene *scene, uint32_t row, uint64_t number)
 {
-    for (uint32_t low = 0, high = scene->mark_count; low < high;) {
+    uint32_t low = 0, high = scene->mark_count;
+    while (low < high) {
         uint32_t middle = (low + high) / 2;
         const struct scene_mark *m = &scene->marks[middle];
-        if ((int32_t)m->row < row || ((int32_t)m->row == row && m->event->at.number < at.number))
+        if (m->row < row || (m->row == row && m->event->at.number < number))
             low = middle + 1;
-        else if ((int32_t)m->row == row && ref_equal(m->event->at, at))
-            return m;
         else
             high = middle;
+    }
+    return low;
+}
+
+/* In the row of a cluster the numbers of several lines are mixed. */
+static const struct scene_mark *mark_of(const struct builder *b, struct ref at, int32_t row)
+{
+    const struct scene *scene = b->scene;
+    bool mixed = b->window->rows[row].member_count;
+    for (uint32_t i = first_from(scene, (uint32_t)row, mixed ? 0 : at.number);
+         i < scene->mark_count && (int32_t)scene->marks[i].row == row; i++) {
+        if (ref_equal(scene->marks[i].event->at, at))
+            return &scene->marks[i];
+        if (!mixed)
+            break;
     }
     return NULL;
 }
@@ -50,7 +65,7 @@ static void link_sync(struct builder *b, const struct scene_mark *m)
                  from_here || to_here, m, e->partners[0].line);
         return;
     }
-    const struct scene_mark *other = mark_of(b->scene, e->partners[0], row);
+    const struct scene_mark *other = mark_of(b, e->partners[0], row);
     if (other && (from_here || (!to_here && m->row < other->row)))
         add_link(b, ARROW_SYNC, m->x_pt, m->y_pt, other->x_pt, other->y_pt, from_here, m);
 }
@@ -60,7 +75,7 @@ static void link_async(struct builder *b, const struct scene_mark *m)
     const struct shown_event *e = m->event;
     for (uint32_t i = 0; i < e->partner_count; i++) {
         int32_t row = build_row(b, e->partners[i].line);
-        const struct scene_mark *other = row < 0 ? NULL : mark_of(b->scene, e->partners[i], row);
+        const struct scene_mark *other = row < 0 ? NULL : mark_of(b, e->partners[i], row);
         double y = row < 0 ? m->y_pt + 11 : b->scene->rows[row].y_pt;
         if (e->relation == RELATION_RECEIVE) {
             if (other)
@@ -102,8 +117,8 @@ static void link_vias(struct builder *b)
     const struct shown_window *w = b->window;
     for (uint32_t i = 0; i < w->via_count; i++) {
         int32_t from = build_row(b, w->vias[i].from.line), to = build_row(b, w->vias[i].to.line);
-        const struct scene_mark *tail = from < 0 ? NULL : mark_of(b->scene, w->vias[i].from, from),
-                                *head = to < 0 ? NULL : mark_of(b->scene, w->vias[i].to, to);
+        const struct scene_mark *tail = from < 0 ? NULL : mark_of(b, w->vias[i].from, from),
+                                *head = to < 0 ? NULL : mark_of(b, w->vias[i].to, to);
         if (from < 0 || !head)
             continue;
         struct scene_link link = {.kind = ARROW_VIA,
@@ -127,8 +142,8 @@ static void link_order(struct builder *b)
     for (uint32_t i = 0; b->options->order_arrows && i < w->edge_count; i++) {
         struct ref from = w->edges[i].from, to = w->edges[i].to;
         int32_t from_row = build_row(b, from.line), to_row = build_row(b, to.line);
-        const struct scene_mark *tail = from_row < 0 ? NULL : mark_of(b->scene, from, from_row),
-                                *head = to_row < 0 ? NULL : mark_of(b->scene, to, to_row);
+        const struct scene_mark *tail = from_row < 0 ? NULL : mark_of(b, from, from_row),
+                                *head = to_row < 0 ? NULL : mark_of(b, to, to_row);
         const struct target_event *look = head ? book_look(b->book, head->event) : NULL;
         if (!tail || !look || !look->order_dotted)
             continue;

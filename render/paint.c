@@ -374,6 +374,27 @@ static void paint_chain(const struct painter *p, const struct paint_selection *s
     }
 }
 
+/* Who waits is ringed, and tied to the event by which what it waits for was taken. */
+static void paint_stuck(struct painter *p, const struct paint_selection *s)
+{
+    static const double dashes[] = {5, 3};
+    for (size_t i = 0; i + 1 < s->stuck_count; i += 2) {
+        const struct scene_mark *waits = mark_at(p->scene, s->stuck[i]);
+        const struct scene_mark *held = mark_at(p->scene, s->stuck[i + 1]);
+        if (waits)
+            ring(p, waits, HALF + 2, red);
+        if (!waits || !held)
+            continue;
+        cairo_move_to(p->cr, waits->x_pt, waits->y_pt);
+        cairo_line_to(p->cr, held->x_pt, held->y_pt);
+        set_colour(p, red);
+        cairo_set_line_width(p->cr, 1.4);
+        cairo_set_dash(p->cr, dashes, 2, 0);
+        cairo_stroke(p->cr);
+        cairo_set_dash(p->cr, NULL, 0, 0);
+    }
+}
+
 /* ---- columns ---- */
 
 static void paint_texts(const struct painter *p)
@@ -470,6 +491,8 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
         paint_gap(p, &s->gaps[i]);
     if (selection)
         paint_chain(p, selection);
+    if (selection)
+        paint_stuck(p, selection);
     for (uint32_t i = 0; i < s->mark_count; i++) {
         const struct scene_mark *m = &s->marks[i];
         if (row_seen(p, m->row) && m->x_pt >= p->from - 10 && m->x_pt <= p->to + 10 &&
@@ -497,22 +520,31 @@ static void paint_row_names(const struct painter *p)
             paint_row_name(p, i, p->scene->names_pt - SCENE_NAME_PT * 2, p->scene->rows[i].y_pt);
 }
 
+/* An arrow of the legend, as they lie in the picture: across the rows, or from one to another. */
+static void paint_key_arrow(const struct painter *p, const struct scene_key *k)
+{
+    bool across = k->arrow == ARROW_SYNC || k->arrow == ARROW_GROUP || k->arrow == ARROW_STUB;
+    bool head = k->arrow != ARROW_GROUP && k->arrow != ARROW_CROSSING;
+    double along = p->scene->vertical ? 5 : 9, aside = p->scene->vertical ? 9 : 5;
+    double dx = across ? 0 : along, dy = across ? aside : aside * 0.6;
+    struct painter all = *p; /* wherever the legend is */
+    all.from = -1e9;
+    all.to = 1e9;
+    paint_link(&all, &(struct scene_link){.kind = k->arrow,
+                                          .x0_pt = k->x_pt - dx,
+                                          .y0_pt = k->y_pt - dy,
+                                          .x1_pt = k->x_pt + dx * (head ? 1.4 : 1),
+                                          .y1_pt = k->y_pt + dy * (head ? 1.6 : 1),
+                                          .head = head,
+                                          .colour = k->colour});
+}
+
 /* A line or an arrow of the legend, as long as there is room. */
 static void paint_key_line(const struct painter *p, const struct scene_key *k)
 {
     double dx = p->scene->vertical ? 0 : 9, dy = p->scene->vertical ? 9 : 0;
     if (k->symbol == KEY_ARROW) {
-        bool head = k->arrow != ARROW_GROUP && k->arrow != ARROW_CROSSING;
-        struct painter all = *p; /* wherever the legend is */
-        all.from = -1e9;
-        all.to = 1e9;
-        paint_link(&all, &(struct scene_link){.kind = k->arrow,
-                                              .x0_pt = k->x_pt - dx,
-                                              .y0_pt = k->y_pt - dy,
-                                              .x1_pt = k->x_pt + dx * (head ? 1.4 : 1),
-                                              .y1_pt = k->y_pt + dy * (head ? 1.4 : 1),
-                                              .head = head,
-                                              .colour = k->colour});
+        paint_key_arrow(p, k);
         return;
     }
     set_colour(p, line_colour(k->style, k->colour));

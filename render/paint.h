@@ -24,6 +24,8 @@ struct paint_selection {
     size_t found_count;
     const struct ref *chain; /* a way through the picture, from event to event */
     size_t chain_count;
+    const struct ref *stuck; /* pairs, tied in red: who waits in a deadlock, and what for */
+    size_t stuck_count; /* of refs */
 };
 
 /* Paints what lies between from_pt and to_pt of the scene's columns (names apart) and rows

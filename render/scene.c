@@ -6,6 +6,7 @@
 #include "render/links.h"
 #include "render/measure.h"
 #include "render/segments.h"
+#include "render/timed.h"
 #include "wire/placed.h"
 
 #include <stdlib.h>
@@ -27,13 +28,24 @@ static int name_bytes(const char *label)
     return (int)(address ? (size_t)(address - label) : strlen(label));
 }
 
+/* Likewise without the number of a twin. */
+static int bare_bytes(const struct builder *b, uint32_t line)
+{
+    const struct book_line *l = book_line(b->book, line);
+    const char *label = book_label(b->book, line);
+    int n = name_bytes(label), end = n;
+    while (l && l->twin > 1 && end > 0 && label[--end] != '#') {
+    }
+    return l && l->twin > 1 && end > 0 ? end : n;
+}
+
 /* The cluster of the description that a line belongs to, by the name in its label. */
 static const struct target_cluster *cluster_of(const struct builder *b, uint32_t line)
 {
     const char *label = book_label(b->book, line), *colon = strchr(label, ':');
     const char *from = colon ? colon + 1 : label;
     char name[256];
-    snprintf(name, sizeof name, "%.*s", (int)(label + name_bytes(label) - from), from);
+    snprintf(name, sizeof name, "%.*s", (int)(label + bare_bytes(b, line) - from), from);
     return book_cluster(b->book, line, name);
 }
 
@@ -42,14 +54,15 @@ static const struct target_cluster *cluster_of(const struct builder *b, uint32_t
 static char *cluster_label(const struct builder *b, const struct shown_row *row)
 {
     const char *first = book_label(b->book, row->line);
-    int bytes = name_bytes(first);
+    int bytes = bare_bytes(b, row->line);
     bool same = true;
     char *label = NULL;
     const struct target_cluster *cluster = row->member_count ? cluster_of(b, row->line) : NULL;
     for (uint32_t i = 0; i < row->member_count; i++) {
         cluster = cluster && cluster_of(b, row->members[i]) == cluster ? cluster : NULL;
         const char *other = book_label(b->book, row->members[i]);
-        same &= name_bytes(other) == bytes && strncmp(first, other, (size_t)bytes) == 0;
+        same &=
+            bare_bytes(b, row->members[i]) == bytes && strncmp(first, other, (size_t)bytes) == 0;
     }
     if (cluster)
         bytes = (int)strlen(first = cluster->name), same = true;
@@ -291,6 +304,7 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
     uint32_t count = 0;
     int32_t last = b->base - 1;
     int32_t *row_last = memory_bytes((w->row_count + 1) * sizeof *row_last);
+    uint32_t *row_mark = memory_zeroed(w->row_count + 1, sizeof *row_mark); /* 1 + the last one */
     *marks = memory_bytes(((size_t)w->event_count + w->pending_count + 1) * sizeof **marks);
     for (uint32_t i = 0; i < w->row_count; i++)
         row_last[i] = b->base - 1;
@@ -306,7 +320,11 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
     for (uint32_t i = 0; i < count; i++) { /* with it its row ends */
         struct placed_mark *m = &(*marks)[i];
         m->is_last = !w->more_right && (int32_t)m->column + b->base == row_last[m->row];
+        row_mark[m->row] = i + 1;
     }
+    for (uint32_t i = 0; b->options->column_ns && i < count; i++) /* several may share its column */
+        (*marks)[i].is_last &= row_mark[(*marks)[i].row] == i + 1;
+    free(row_mark);
     for (uint32_t i = 0; i < w->pending_count; i++) {
         int32_t row = build_row(b, w->pending[i].at.line);
         if (row < 0)
@@ -319,6 +337,16 @@ static uint32_t collect_marks(struct builder *b, struct placed_mark **marks, uin
     free(row_last);
     *columns = (uint32_t)(last - b->base + 1);
     return count;
+}
+
+/* What each column needs; the caller frees it. */
+static struct extent *plain_columns(struct placed_mark *marks, uint32_t count, uint32_t columns)
+{
+    struct extent *extents = memory_bytes((columns + 1) * sizeof *extents);
+    for (uint32_t i = 0; i < columns; i++)
+        extents[i] = (struct extent){SCENE_COLUMN_PT / 2, SCENE_COLUMN_PT / 2, 1};
+    build_slots(marks, count, extents);
+    return extents;
 }
 
 static void build(struct builder *b)
@@ -342,14 +370,11 @@ static void build(struct builder *b)
     b->base = w->first <= w->last && w->event_count ? w->first : 0;
     struct placed_mark *marks;
     uint32_t columns, count = collect_marks(b, &marks, &columns);
-    struct extent *extents = memory_bytes((columns + 1) * sizeof *extents);
-    for (uint32_t i = 0; i < columns; i++)
-        extents[i] = (struct extent){SCENE_COLUMN_PT / 2, SCENE_COLUMN_PT / 2, 1, true};
-    build_slots(marks, count, extents);
+    struct extent *extents = b->options->column_ns ? build_timed(b, marks, count, &columns)
+                                                   : plain_columns(marks, count, columns);
     for (uint32_t i = 0; i < count; i++) {
         struct extent *x = &extents[marks[i].column];
         const struct shown_event *e = marks[i].event;
-        x->empty = false;
         const struct target_event *look = book_look(b->book, e);
         bool last = look && look->waits && e->about && marks[i].is_last &&
                     (e->thread == e->at.line || !build_tells(b, e->thread));
@@ -393,6 +418,7 @@ struct scene *scene_build(const struct shown_window *window, const struct book *
     b.scene = memory_zeroed(1, sizeof *b.scene);
     build(&b);
     free(b.row_of);
+    free(b.cells);
     return b.scene;
 }
 

@@ -44,7 +44,7 @@ struct scene_row {
 };
 
 struct scene_column {
-    int32_t column; /* as the server counts */
+    int32_t column; /* as the server counts; placed by time some may have the same */
     double x_pt; /* of the marks in its first slot */
     double left_pt, right_pt; /* what it takes up on either side */
     uint32_t slots; /* places side by side, see render/slots.h */

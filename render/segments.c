@@ -7,10 +7,11 @@
 #include <stdlib.h>
 
 #define STUB_PT 10.0 /* after the end of a thread */
-#define WORDS_LEAST_PT 34.0
+#define WORDS_LEAST_PT 48.0
 #define WORDS_MOST_PT 220.0
 #define LANE_LINE_PT (SCENE_LABEL_PT * 1.2) /* of words that stand one below the other */
-#define WORDS_COLUMNS 16 /* at every so manieth column words may stand again */
+#define WORDS_COLUMNS 6 /* at every so manieth column words may stand again */
+#define WORDS_APART_PT 30.0
 
 /* What a thread does away from its own row. */
 struct elsewhere {
@@ -25,6 +26,7 @@ struct state {
     uint32_t on, about;
     const struct target_event *waits;
     int64_t since_ns;
+    bool ended; /* what its line has after that changes nothing */
 };
 
 struct rows {
@@ -95,9 +97,11 @@ static struct state state_at_left(const struct builder *b, uint32_t row)
     const struct shown_stay *stay = b->window->rows[row].member_count ? NULL : stay_of(b, line, 0);
     const struct target_event *look = stay ? look_of(b, stay) : NULL;
     bool own = stay && stay->at.line == line;
-    if (own && look && look->ends)
+    if (own && look && look->ends) {
         s.style = STYLE_NONE;
-    else if (stay && shows_away(b, row) && s.style == STYLE_NONE && !(own && look && look->closes))
+        s.ended = true;
+    } else if (stay && shows_away(b, row) && s.style == STYLE_NONE &&
+               !(own && look && look->closes))
         go_away(&s, own ? 0 : stay->at.line, stay->about, own ? NULL : look, stay->time_ns);
     return s;
 }
@@ -146,20 +150,21 @@ static bool put_words(struct builder *b, const struct scene_segment *s, const ch
     return true;
 }
 
-/* Again at some columns, the same ones wherever the window begins: somewhere they are in view. */
+/* Again at every so manieth column, wherever the window begins: somewhere they are in view. */
 static void repeat_words(struct builder *b, const struct scene_segment *s, const char *words,
-                         double extent)
+                         double wide)
 {
-    double from = s->from_pt + extent;
-    for (uint32_t i = columns_until(b->scene, from); i < b->scene->column_count; i++) {
-        const struct scene_column *c = &b->scene->columns[i];
+    const struct scene *scene = b->scene;
+    double after = s->from_pt + wide + WORDS_APART_PT;
+    for (uint32_t i = columns_until(scene, after); i < scene->column_count; i++) {
+        const struct scene_column *c = &scene->columns[i];
         double x = c->x_pt - c->left_pt;
-        if (x + extent > s->to_pt)
+        uint32_t next = i + WORDS_COLUMNS;
+        double end = next < scene->column_count ? scene->columns[next].x_pt : scene->width_pt;
+        if (x + wide + 6 > s->to_pt)
             return;
-        if (c->column % WORDS_COLUMNS || x < from)
-            continue;
-        put_words(b, s, words, x, 1e6);
-        from = x + extent;
+        if (c->column % WORDS_COLUMNS == 0)
+            put_words(b, s, words, x, end - x - 2 * SCENE_LABEL_PT);
     }
 }
 
@@ -185,7 +190,7 @@ static void add_words(struct builder *b, const struct scene_segment *s)
     if (b->scene->vertical)
         add_lane_words(b, s, words);
     else if (put_words(b, s, words, s->from_pt + 6, room) && wide < room)
-        repeat_words(b, s, words, wide + 30);
+        repeat_words(b, s, words, wide);
     free(words);
 }
 
@@ -239,11 +244,14 @@ static void pass_own(struct builder *b, uint32_t row, struct state *s, const str
 {
     const struct target_event *look = book_look(b->book, m->event);
     uint32_t line = b->scene->rows[row].line;
-    *s = (struct state){.x = m->x_pt, .style = style_of(m->event->in)};
-    if (look && look->ends) {
+    bool ends =
+        look && look->ends && !b->window->rows[row].member_count; /* of a cluster, others go on */
+    *s = (struct state){.x = m->x_pt, .style = style_of(m->event->in), .ended = s->ended || ends};
+    if (s->ended)
         s->style = STYLE_NONE;
+    if (ends)
         add_stub(b, row, m->x_pt);
-    } else if (s->style == STYLE_NONE && shows_away(b, row) && !(look && look->closes)) {
+    else if (s->style == STYLE_NONE && !s->ended && shows_away(b, row) && !(look && look->closes)) {
         const struct shown_stay *stay = stay_of(b, line, m->event->at.number);
         go_away(s, m->event->partner_count ? m->event->partners[0].line : 0, 0, NULL, -1);
         if (stay)

@@ -224,9 +224,9 @@ static void write_end(const struct book *book, const struct scene_mark *m, FILE 
     const struct target_event *look = book_look(book, m->event);
     char at[48];
     ref_print(at, sizeof at, m->event->at);
-    fprintf(f, "%s %s", at, look ? look->name : book_type(book, m->event->type));
-    if (m->event->thread)
-        fprintf(f, " of %s", book_label(book, m->event->thread));
+    bool own = (look && look->own) || !m->event->thread; /* it speaks of its line */
+    fprintf(f, "%s %s: %s", at, book_label(book, own ? m->event->at.line : m->event->thread),
+            look ? look->label : book_type(book, m->event->type));
 }
 
 /* Who woke whom, started or ended for whom: what the dotted arrows say. */
@@ -240,7 +240,7 @@ static void write_order(const struct scene *scene, const struct book *book, FILE
         if (!to)
             continue;
         write_end(book, from, f);
-        fputs("  before  ", f);
+        fputs(", before ", f);
         write_end(book, to, f);
         fputc('\n', f);
     }
@@ -259,6 +259,26 @@ static void write_waits(const struct scene *scene, const struct book *book, FILE
             fprintf(f, ", in %s", book_label(book, s->on));
         fputc('\n', f);
     }
+}
+
+/* Placed by time: at each tick its time, behind a bar at the edge between two columns. */
+static void write_ruler(const struct scene *scene, size_t names, uint32_t from, uint32_t to,
+                        FILE *f)
+{
+    uint32_t at = from;
+    for (size_t i = 0; scene->tick_count && i < names; i++)
+        fputc(' ', f);
+    for (uint32_t i = 0; i < scene->tick_count; i++) {
+        const struct scene_tick *tick = &scene->ticks[i];
+        uint32_t column = columns_until(scene, tick->x_pt), x = x_of(scene, column, 0) - 1;
+        if (x < at || x + characters(tick->text) + 1 > to)
+            continue;
+        for (; at < x; at++)
+            fputc(' ', f);
+        fprintf(f, "|%s ", tick->text);
+        at += (uint32_t)characters(tick->text) + 2;
+    }
+    fputs(scene->tick_count ? "\n" : "", f);
 }
 
 /* What does not fit between the lines: texts, messages, losses. */
@@ -321,6 +341,7 @@ void text_write(const struct scene *scene, const struct book *book,
     for (uint32_t from = 0; from < canvas.width; from += step) {
         if (from)
             fputs("\n", f);
+        write_ruler(scene, names, from, from + step, f);
         write_block(&canvas, scene, names, from, from + step, options->ascii ? ascii : unicode, f);
     }
     fputc('\n', f);

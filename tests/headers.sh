@@ -5,7 +5,7 @@
 # is declared elsewhere.  Looks at the objects in $B: make first.
 set -u
 B=${B:-build}
-tables='clients/poet/command.h server/answer/question.h clients/trace/core/forked.h clients/trace/poet.h'
+tables='clients/poet/command.h clients/poet/complete.h server/answer/question.h clients/trace/core/forked.h clients/trace/poet.h'
 list=${1:-}
 libc=$(ldd "$(command -v perl)" | sed -n 's/.*=> \(.*libc\.so[^ ]*\).*/\1/p')
 work=$(mktemp -d)

@@ -47,6 +47,7 @@ void put_window_request(struct out *out, const struct window_request *r)
     }
     put_rows(out, r->rows, r->joined, r->row_count);
     put_u32(out, r->most_rows);
+    put_u32(out, (uint32_t)r->middle);
 }
 
 void get_window_request(struct in *in, struct window_request *r)
@@ -78,6 +79,7 @@ void get_window_request(struct in *in, struct window_request *r)
     }
     get_rows(in, &r->rows, &r->joined, &r->row_count);
     r->most_rows = get_u32(in);
+    r->middle = (int32_t)get_u32(in);
 }
 
 void window_request_free(struct window_request *r)

@@ -41,7 +41,8 @@ struct window_request {
     uint32_t columns;
     bool fold;
     int64_t time_ns; /* of ANCHOR_TIME */
-    uint64_t column_ns; /* not 0: placed by time, a column is this long, order permitting */
+    uint64_t column_ns; /* not 0: placed by time, a column is this long; moves do not count then */
+    int32_t middle; /* placed by time: from this column on to either side so many are looked for */
     struct shown_move *moves;
     uint32_t move_count;
     uint32_t *rows; /* lines; none means all that are drawn */

@@ -7,7 +7,13 @@
 #include <stdlib.h>
 
 /* So many bytes each of them takes: more of them than fit are nonsense. */
-enum { HOLDER_BYTES = 4 + REF_BYTES, STEP_BYTES = 4 + 4, HIT_BYTES = REF_BYTES + 8 };
+enum {
+    HOLDER_BYTES = 4 + REF_BYTES,
+    STEP_BYTES = 4 + 4 + 2 * REF_BYTES + 8,
+    ABLE_BYTES = 4 + 1 + REF_BYTES,
+    KIND_BYTES = 4 + 8,
+    HIT_BYTES = REF_BYTES + 8
+};
 
 void put_wait(struct out *out, const struct shown_wait *wait)
 {
@@ -19,6 +25,15 @@ void put_wait(struct out *out, const struct shown_wait *wait)
         put_u32(out, wait->holders[i].thread);
         put_ref(out, wait->holders[i].since);
     }
+    put_u8(out, (uint8_t)wait->fate);
+}
+
+static enum fate get_fate(struct in *in)
+{
+    uint8_t fate = get_u8(in);
+    if (fate >= FATE_COUNT)
+        in_fail(in, "an impossible fate");
+    return fate < FATE_COUNT ? (enum fate)fate : FATE_OPEN;
 }
 
 void get_wait(struct in *in, struct shown_wait *wait)
@@ -32,6 +47,7 @@ void get_wait(struct in *in, struct shown_wait *wait)
         wait->holders[wait->holder_count].thread = get_u32(in);
         wait->holders[wait->holder_count].since = get_ref(in);
     }
+    wait->fate = get_fate(in);
 }
 
 void shown_wait_free(struct shown_wait *wait)
@@ -41,14 +57,105 @@ void shown_wait_free(struct shown_wait *wait)
     *wait = (struct shown_wait){0};
 }
 
+void put_cycle(struct out *out, const struct shown_cycle *cycle)
+{
+    put_u32(out, cycle->count);
+    for (uint32_t i = 0; i < cycle->count; i++) {
+        put_u32(out, cycle->steps[i].thread);
+        put_u32(out, cycle->steps[i].about);
+        put_ref(out, cycle->steps[i].at);
+        put_ref(out, cycle->steps[i].since);
+        put_u64(out, (uint64_t)cycle->steps[i].time_ns);
+    }
+}
+
 void get_cycle(struct in *in, struct shown_cycle *cycle)
 {
     uint32_t n = get_count(in, STEP_BYTES);
     *cycle = (struct shown_cycle){.steps = get_room(in, n, sizeof *cycle->steps)};
     for (; cycle->steps && cycle->count < n; cycle->count++) {
         cycle->steps[cycle->count].thread = get_u32(in);
-        cycle->steps[cycle->count].about = get_u32(in);
+        struct shown_step *step = &cycle->steps[cycle->count];
+        step->about = get_u32(in);
+        step->at = get_ref(in);
+        step->since = get_ref(in);
+        step->time_ns = (int64_t)get_u64(in);
     }
+}
+
+void put_verdict(struct out *out, const struct shown_verdict *v)
+{
+    put_u32(out, v->about);
+    put_u8(out, (uint8_t)v->fate);
+    put_u32(out, v->doubts);
+    put_ref(out, v->wait);
+    put_ref(out, v->waker);
+    put_u32(out, v->waker_type);
+    put_u8(out, v->stands);
+    put_u8(out, v->went_on);
+    put_u32(out, v->able_count);
+    for (uint32_t i = 0; i < v->able_count; i++) {
+        put_u32(out, v->able[i].thread);
+        put_u8(out, v->able[i].state);
+        put_ref(out, v->able[i].last);
+    }
+    put_u32(out, v->run_count);
+    for (uint32_t i = 0; i < v->run_count; i++)
+        put_u32(out, v->runs[i]);
+}
+
+static void get_able(struct in *in, struct shown_verdict *v)
+{
+    uint32_t n = get_count(in, ABLE_BYTES);
+    v->able = get_room(in, n, sizeof *v->able);
+    for (; v->able && v->able_count < n; v->able_count++) {
+        struct shown_able *able = &v->able[v->able_count];
+        able->thread = get_u32(in);
+        able->state = get_u8(in);
+        able->last = get_ref(in);
+        if (able->state >= ABLE_COUNT)
+            in_fail(in, "a thread is in an impossible state");
+    }
+}
+
+void get_verdict(struct in *in, struct shown_verdict *v)
+{
+    *v = (struct shown_verdict){.about = get_u32(in)};
+    v->fate = get_fate(in);
+    v->doubts = get_u32(in);
+    v->wait = get_ref(in);
+    v->waker = get_ref(in);
+    v->waker_type = get_u32(in);
+    v->stands = get_u8(in);
+    v->went_on = get_u8(in);
+    if (v->stands > STANDS_AS(ORDER_UNKNOWN))
+        in_fail(in, "events stand to each other in an impossible way");
+    get_able(in, v);
+    uint32_t n = get_count(in, 4);
+    v->runs = get_room(in, n, sizeof *v->runs);
+    for (; v->runs && v->run_count < n; v->run_count++)
+        v->runs[v->run_count] = get_u32(in);
+}
+
+void shown_verdict_free(struct shown_verdict *v)
+{
+    free(v->able);
+    free(v->runs);
+    *v = (struct shown_verdict){0};
+}
+
+void put_now(struct out *out, const struct shown_now *now)
+{
+    put_u64(out, (uint64_t)now->last_ns);
+    put_u64(out, (uint64_t)now->now_ns);
+    put_u8(out, now->live);
+}
+
+void get_now(struct in *in, struct shown_now *now)
+{
+    *now = (struct shown_now){.last_ns = (int64_t)get_u64(in)};
+    now->now_ns = (int64_t)get_u64(in);
+    now->live = get_u8(in) != 0;
 }
 
 void put_count(struct out *out, const struct shown_count *c)
@@ -60,6 +167,7 @@ void put_count(struct out *out, const struct shown_count *c)
     put_u64(out, c->concurrent);
     put_u64(out, c->same);
     put_u64(out, c->unknown);
+    put_u8(out, c->whole);
 }
 
 void get_count_is(struct in *in, struct shown_count *c)
@@ -71,6 +179,44 @@ void get_count_is(struct in *in, struct shown_count *c)
     c->concurrent = get_u64(in);
     c->same = get_u64(in);
     c->unknown = get_u64(in);
+    c->whole = in_left(in) ? get_u8(in) != 0 : true; /* an older server counts to the end */
+}
+
+void put_span(struct out *out, const struct shown_span *span)
+{
+    put_ref(out, span->from);
+    put_ref(out, span->to);
+    put_u8(out, span->known);
+    put_u8(out, span->whole);
+    put_u64(out, (uint64_t)span->ns);
+    put_u64(out, span->events);
+    put_u32(out, span->kind_count);
+    for (uint32_t i = 0; i < span->kind_count; i++) {
+        put_u32(out, span->kinds[i].type);
+        put_u64(out, span->kinds[i].events);
+    }
+}
+
+void get_span(struct in *in, struct shown_span *span)
+{
+    *span = (struct shown_span){.from = get_ref(in)};
+    span->to = get_ref(in);
+    span->known = get_u8(in) != 0;
+    span->whole = get_u8(in) != 0;
+    span->ns = (int64_t)get_u64(in);
+    span->events = get_u64(in);
+    uint32_t n = get_count(in, KIND_BYTES);
+    span->kinds = get_room(in, n, sizeof *span->kinds);
+    for (; span->kinds && span->kind_count < n; span->kind_count++) {
+        span->kinds[span->kind_count].type = get_u32(in);
+        span->kinds[span->kind_count].events = get_u64(in);
+    }
+}
+
+void shown_span_free(struct shown_span *span)
+{
+    free(span->kinds);
+    *span = (struct shown_span){0};
 }
 
 void put_found(struct out *out, const struct shown_found *f)

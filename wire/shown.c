@@ -75,6 +75,7 @@ void put_event(struct out *out, const struct shown_event *event)
     put_u32(out, event->fold);
     put_u8(out, event->doubt);
     put_u64(out, (uint64_t)event->since_ns);
+    put_u64(out, (uint64_t)event->waited_ns);
     put_refs(out, event->partners, event->partner_count);
     put_refs(out, event->after, event->after_count);
     put_u32(out, event->text_count);
@@ -104,6 +105,7 @@ void get_event(struct in *in, struct shown_event *event)
     event->fold = get_u32(in);
     event->doubt = get_u8(in);
     event->since_ns = (int64_t)get_u64(in);
+    event->waited_ns = (int64_t)get_u64(in);
     event->partners = get_refs(in, &event->partner_count);
     event->after = get_refs(in, &event->after_count);
     uint32_t n = get_count(in, STRING_BYTES);

@@ -48,6 +48,7 @@ struct shown_event {
     uint8_t doubt; /* an enum unseen: why more may be before it than is told */
     uint8_t stands;   /* not told with it, but by STANDS: 0 not known, or STANDS_AS */
     int64_t since_ns; /* since the event before it on its line; -1 there is none */
+    int64_t waited_ns; /* how long its thread had waited before it; -1 it had not */
 };
 
 struct shown_module {
@@ -109,7 +110,7 @@ void get_line_is(struct in *in, struct shown_line *line);
 void shown_line_free(struct shown_line *line);
 void put_event(struct out *out, const struct shown_event *event);
 void get_event(struct in *in, struct shown_event *event);
-#define EVENT_BYTES 97u /* at least */
+#define EVENT_BYTES 105u /* at least */
 void shown_event_free(struct shown_event *event);
 void put_process(struct out *out, const struct shown_process *process);
 void get_process(struct in *in, struct shown_process *process);

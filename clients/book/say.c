@@ -73,19 +73,3 @@ void say_holder(char *s, size_t size, const struct book *book, const struct show
     snprintf(s, size, "held by %s%s%s", book_label(book, holder->thread),
              holder->since.number ? " since event " : "", holder->since.number ? at : "");
 }
-
-char *say_cycle(const struct book *book, const struct shown_cycle *cycle)
-{
-    struct sentence s;
-    begin(&s);
-    for (uint32_t i = 0; i < cycle->count; i++) {
-        const struct shown_step *step = &cycle->steps[i],
-                                *next = &cycle->steps[(i + 1) % cycle->count];
-        fprintf(s.f, "%s waits for ", book_label(book, step->thread));
-        if (step->about != next->thread)
-            fprintf(s.f, "%s, held by ", book_label(book, step->about));
-    }
-    if (cycle->count)
-        fputs(book_label(book, cycle->steps[0].thread), s.f);
-    return end(&s);
-}

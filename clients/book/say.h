@@ -20,7 +20,4 @@ struct said say_wait(const struct book *book, const struct shown_wait *wait);
 /* "held by T:worker since event 2:17" */
 void say_holder(char *s, size_t size, const struct book *book, const struct shown_holder *holder);
 
-/* "T:a waits for M:m, held by T:b waits for T:a".  The caller's to free. */
-char *say_cycle(const struct book *book, const struct shown_cycle *cycle);
-
 #endif

@@ -1,9 +1,10 @@
-/* poet blocked: who waits for what, who holds it since when, and any cycle. */
+/* poet blocked: who waits for what, who holds it since when, any cycle, and who can never go on. */
 #include "clients/poet/blocked.h"
 #include "clients/poet/colour.h"
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 
+#include "clients/book/fate.h"
 #include "clients/book/say.h"
 #include "clients/poet/json.h"
 #include "clients/source/waits.h"
@@ -27,16 +28,48 @@ static void one_text(const struct report *r, const struct shown_wait *w)
 {
     const char *site = subject_site(r->subject, &w->event);
     struct said said = say_wait(r->book, w);
-    char at[48], held[LIMIT_TEXT_BYTES];
+    char at[48], held[LIMIT_TEXT_BYTES], since[100];
     ref_print(at, sizeof at, w->event.at);
-    printf("%s%s%s %s %s%s%s%s%s\n    since %.6f s before the last event, event %s\n",
-           colour_begin(COLOUR_THREAD), said.who, colour_end(), said.does,
-           colour_begin(COLOUR_OBJECT), said.about, colour_end(), *site ? " at " : "", site,
-           (double)(r->waits->now_ns - w->event.time_ns) / 1e9, at);
+    fate_since(since, sizeof since, &r->waits->now, w->event.time_ns);
+    printf("%s%s%s %s %s%s%s%s%s\n    %s, event %s\n", colour_begin(COLOUR_THREAD), said.who,
+           colour_end(), said.does, colour_begin(COLOUR_OBJECT), said.about, colour_end(),
+           *site ? " at " : "", site, since, at);
     for (uint32_t i = 0; i < w->holder_count; i++) {
         say_holder(held, sizeof held, r->book, &w->holders[i]);
         printf("    %s\n", held);
     }
+    const struct shown_wait *of = waits_of(r->waits, w->about);
+    if (of && of != w) {
+        char *itself = fate_itself(r->book, of);
+        printf("    %s\n", itself);
+        free(itself);
+    }
+}
+
+static void cycle_text(const struct report *r, const struct shown_cycle *cycle)
+{
+    printf("%scycle:%s each of these waits for the next, the last for the first: a deadlock\n",
+           colour_begin(COLOUR_BAD), colour_end());
+    for (uint32_t i = 0; i < cycle->count; i++) {
+        char *said = fate_step(r->book, cycle, i);
+        printf("    %s\n", said);
+        free(said);
+    }
+}
+
+/* The lines after the first are set in. */
+static void verdict_text(const struct report *r, const struct shown_verdict *verdict)
+{
+    char *said = fate_verdict(r->book, verdict);
+    if (!said)
+        return;
+    printf("%sverdict:%s ", colour_begin(COLOUR_BAD), colour_end());
+    for (const char *c = said; *c; c++) {
+        putchar(*c);
+        if (*c == '\n' && c[1])
+            fputs("    ", stdout);
+    }
+    free(said);
 }
 
 static void print_text(const struct report *r)
@@ -45,11 +78,10 @@ static void print_text(const struct report *r)
         puts("no thread waits");
     for (size_t i = 0; i < r->waits->count; i++)
         one_text(r, &r->waits->items[i]);
-    for (size_t i = 0; i < r->waits->cycle_count; i++) {
-        char *said = say_cycle(r->book, &r->waits->cycles[i]);
-        printf("%scycle:%s %s\n", colour_begin(COLOUR_BAD), colour_end(), said);
-        free(said);
-    }
+    for (size_t i = 0; i < r->waits->cycle_count; i++)
+        cycle_text(r, &r->waits->cycles[i]);
+    for (size_t i = 0; i < r->waits->verdict_count; i++)
+        verdict_text(r, &r->waits->verdicts[i]);
 }
 
 /* ---- as JSON ---- */
@@ -79,6 +111,64 @@ static struct json_object *one_json(const struct report *r, const struct shown_w
         json_object_array_add(holders, h);
     }
     json_object_object_add(o, "held_by", holders);
+    json_object_object_add(o, "fate", json_object_new_string(fate_word(w->fate)));
+    return o;
+}
+
+static struct json_object *able_json(const struct report *r, const struct shown_able *able)
+{
+    static const char *const states[ABLE_COUNT] = {
+        [ABLE_ENDED] = "ended", [ABLE_WAITS] = "waits", [ABLE_RUNS] = "runs"};
+    struct json_object *o = line_json(r, able->thread);
+    json_object_object_add(o, "state", json_object_new_string(states[able->state]));
+    json_object_object_add(o, "last", json_ref(able->last));
+    return o;
+}
+
+static struct json_object *verdict_json(const struct report *r, const struct shown_verdict *v)
+{
+    static const char *const stands[] = {NULL, "before", "after", "concurrent", "same", "unknown"};
+    struct json_object *o = json_object_new_object(), *doubts = json_object_new_array(),
+                       *able = json_object_new_array(), *runs = json_object_new_array();
+    json_object_object_add(o, "about", line_json(r, v->about));
+    json_object_object_add(o, "fate", json_object_new_string(fate_word(v->fate)));
+    for (unsigned bit = 1; bit; bit <<= 1)
+        if (v->doubts & bit && fate_doubt(bit))
+            json_object_array_add(doubts, json_object_new_string(fate_doubt(bit)));
+    json_object_object_add(o, "doubts", doubts);
+    json_object_object_add(o, "wait", json_ref(v->wait));
+    json_object_object_add(o, "last", v->waker.line ? json_ref(v->waker) : NULL);
+    json_object_object_add(o, "type",
+                           v->waker_type ? json_object_new_string(book_type(r->book, v->waker_type))
+                                         : NULL);
+    json_object_object_add(o, "order",
+                           v->stands ? json_object_new_string(stands[v->stands]) : NULL);
+    json_object_object_add(
+        o, "woke",
+        v->went_on == WENT_UNKNOWN ? NULL : json_object_new_boolean(v->went_on == WENT_SOMEBODY));
+    for (uint32_t i = 0; i < v->able_count; i++)
+        json_object_array_add(able, able_json(r, &v->able[i]));
+    json_object_object_add(o, "able", able);
+    for (uint32_t i = 0; i < v->run_count; i++)
+        json_object_array_add(runs, line_json(r, v->runs[i]));
+    json_object_object_add(o, "runs", runs);
+    char *said = fate_verdict(r->book, v);
+    json_object_object_add(o, "text", said ? json_object_new_string(said) : NULL);
+    free(said);
+    return o;
+}
+
+static struct json_object *step_json(const struct report *r, const struct shown_cycle *cycle,
+                                     uint32_t i)
+{
+    const struct shown_step *step = &cycle->steps[i];
+    char *said = fate_step(r->book, cycle, i);
+    struct json_object *o = line_json(r, step->thread);
+    json_object_object_add(o, "waits_for", line_json(r, step->about));
+    json_object_object_add(o, "event", json_ref(step->at));
+    json_object_object_add(o, "since_event", step->since.number ? json_ref(step->since) : NULL);
+    json_object_object_add(o, "text", json_object_new_string(said));
+    free(said);
     return o;
 }
 
@@ -86,17 +176,24 @@ struct json_object *blocked_json(struct subject *subject, const struct waits *wa
 {
     struct report report = {subject, &subject->source.book, waits}, *r = &report;
     struct json_object *o = json_object_new_object(), *list = json_object_new_array(),
-                       *cycles = json_object_new_array();
+                       *cycles = json_object_new_array(), *verdicts = json_object_new_array();
     for (size_t i = 0; i < r->waits->count; i++)
         json_object_array_add(list, one_json(r, &r->waits->items[i]));
     for (size_t i = 0; i < r->waits->cycle_count; i++) {
         struct json_object *cycle = json_object_new_array();
         for (uint32_t k = 0; k < r->waits->cycles[i].count; k++)
-            json_object_array_add(cycle, line_json(r, r->waits->cycles[i].steps[k].thread));
+            json_object_array_add(cycle, step_json(r, &r->waits->cycles[i], k));
         json_object_array_add(cycles, cycle);
     }
     json_object_object_add(o, "blocked", list);
     json_object_object_add(o, "cycles", cycles);
+    for (size_t i = 0; i < r->waits->verdict_count; i++)
+        json_object_array_add(verdicts, verdict_json(r, &r->waits->verdicts[i]));
+    json_object_object_add(o, "verdicts", verdicts);
+    const struct shown_now *now = &r->waits->now;
+    json_object_object_add(o, "live", json_object_new_boolean(now->live));
+    json_object_object_add(o, "now_ns",
+                           now->now_ns >= 0 ? json_object_new_int64(now->now_ns) : NULL);
     return o;
 }
 
@@ -106,10 +203,12 @@ static int run(const struct command *command, int argc, char **argv)
     struct waits waits = {0};
     bool json;
     int status;
+    struct out judged = {0};
     if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
         return status;
+    put_u8(&judged, 1);
     subject_renewed(command, &subject);
-    bool ok = subject_ask(command, &subject, ASK_WAITS, NULL, take, &waits);
+    bool ok = subject_ask(command, &subject, ASK_WAITS, &judged, take, &waits);
     struct report report = {&subject, &subject.source.book, &waits};
     if (ok && json)
         json_print(blocked_json(&subject, &waits));
@@ -127,8 +226,11 @@ static const struct argp argp = {
     .options = options,
     .parser = command_parse_json,
     .args_doc = "[SOURCE]",
-    .doc = "Say which threads wait at the end of what was recorded, oldest first: for what, "
-           "since when, called from where, who holds it, and any cycle among them.",
+    .doc =
+        "Say which threads wait at the end of what was recorded, oldest first: for what, "
+        "since when, called from where, who holds it, any cycle among them, and who can never go on "
+        "because nobody is left who could wake it.  What is not certain is said to be so, and "
+        "why.",
     .children = children};
 
 const struct command command_blocked = {.name = "blocked",

@@ -4,6 +4,7 @@
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 #include "clients/poet/json.h"
+#include "clients/source/around.h"
 #include "config/find.h"
 #include "config/read.h"
 #include "memory/memory.h"
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +252,21 @@ static int check_trace(const struct command *command, const char *file)
     return ok && !c.breaks ? EXIT_DONE : EXIT_FAILED;
 }
 
+static bool ends_in(const char *s, const char *ending)
+{
+    size_t n = strlen(s), m = strlen(ending);
+    return n > m && strcmp(s + n - m, ending) == 0;
+}
+
+/* Else it is a description, by path or by name. */
+static bool is_trace_name(const char *file)
+{
+    char path[PATH_MAX];
+    return endpoint_is(file) || strcmp(file, "latest") == 0 || strncmp(file, "ssh:", 4) == 0 ||
+           (around_find(file, path, sizeof path) && ends_in(path, ".poet")) ||
+           ends_in(file, ".poet");
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     int first, status = command_read(command, argc, argv, &json, &first);
@@ -258,9 +275,7 @@ static int run(const struct command *command, int argc, char **argv)
     if (argc - first > 1)
         return command_usage(command, "one FILE is enough");
     const char *file = argc > first ? argv[first] : NULL;
-    size_t n = file ? strlen(file) : 0;
-    bool trace = !file || endpoint_is(file) || strcmp(file, "latest") == 0 ||
-                 (n > 5 && strcmp(file + n - 5, ".poet") == 0);
+    bool trace = !file || is_trace_name(file);
     return trace ? check_trace(command, file) : check_description(command, file);
 }
 

@@ -1,13 +1,16 @@
 #include "clients/poet/chrome.h"
 #include "clients/poet/json.h"
+#include "clients/poet/tracks.h"
 #include "memory/memory.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct chrome_line {
-    struct shown_event last; /* not written yet; at.line 0: none */
+    int64_t now_ns; /* its latest event: along a track times do not go back */
+    bool begun;     /* the slice around all of it is open */
     int64_t *times;          /* by number - first */
     uint64_t first, count;
     size_t room;
@@ -16,6 +19,8 @@ struct chrome_line {
 struct chrome {
     struct chrome_line *lines;
     uint32_t line_count;
+    struct tracks *tracks;
+    int64_t now_ns; /* of the event that is written */
     uint64_t flows;
     bool comma;
 };
@@ -36,13 +41,23 @@ static void add_text(struct json_object *object, const char *key, const char *te
     json_object_object_add(object, key, json_object_new_string(text));
 }
 
+static uint32_t pid_of(const struct book *book, uint32_t line)
+{
+    uint32_t process = book_line(book, line) ? book_line(book, line)->is.process : 0;
+    uint32_t pid = process < book->process_count ? book->processes[process].pid : 0;
+    return pid ? pid : 1 + process;
+}
+
 /* An object of the list: of this kind ("ph"), on this line's track. */
-static struct json_object *chrome_object(const char *kind, const char *name, uint32_t line)
+static struct json_object *chrome_object(const struct format *format, const char *kind,
+                                         const char *name, uint32_t line)
 {
     struct json_object *o = json_object_new_object();
     add_text(o, "ph", kind);
-    add_text(o, "name", name);
-    json_object_object_add(o, "pid", json_object_new_int(1));
+    if (name)
+        add_text(o, "name", name);
+    json_object_object_add(o, "pid",
+                           json_object_new_uint64(pid_of(&format->subject->source.book, line)));
     json_object_object_add(o, "tid", json_object_new_uint64(line));
     return o;
 }
@@ -55,18 +70,59 @@ static void add_time(struct json_object *object, const char *key, int64_t ns)
     json_object_object_add(object, key, json_object_new_double_s((double)ns / 1000, text));
 }
 
+/* What something is called: its args have one entry. */
+static void chrome_told(struct format *format, const char *what, uint32_t line, const char *key,
+                        struct json_object *value)
+{
+    struct json_object *o = chrome_object(format, "M", what, line),
+                       *args = json_object_new_object();
+    json_object_object_add(args, key, value);
+    json_object_object_add(o, "args", args);
+    chrome_put(format, o);
+}
+
 static void chrome_track(struct format *format, uint32_t line, const char *label)
 {
-    struct json_object *o = chrome_object("M", "thread_name", line),
-                       *args = json_object_new_object();
-    add_text(args, "name", label);
-    json_object_object_add(o, "args", args);
+    const struct book *book = &format->subject->source.book;
+    uint32_t process = book_line(book, line) ? book_line(book, line)->is.process : 0;
+    const char *path = process < book->process_count ? book->processes[process].path : NULL;
+    const char *name = path && *path ? path : book->run.name;
+    name = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+    chrome_told(format, "process_name", line, "name", json_object_new_string(name));
+    chrome_told(format, "thread_name", line, "name", json_object_new_string(label));
+    chrome_told(format, "thread_sort_index", line, "sort_index", json_object_new_uint64(line));
+}
+
+/* ---- slices ---- */
+
+/* Begins one on a line's track, now; name NULL: ends the innermost. */
+static void chrome_slice(struct format *format, uint32_t line, const char *name)
+{
+    struct chrome *c = format->state;
+    struct chrome_line *l = &c->lines[line - 1];
+    struct json_object *o = chrome_object(format, name ? "B" : "E", name, line);
+    l->now_ns = c->now_ns > l->now_ns ? c->now_ns : l->now_ns;
+    add_time(o, "ts", l->now_ns);
     chrome_put(format, o);
-    o = chrome_object("M", "thread_sort_index", line);
-    args = json_object_new_object();
-    json_object_object_add(args, "sort_index", json_object_new_uint64(line));
-    json_object_object_add(o, "args", args);
-    chrome_put(format, o);
+}
+
+/* The one around all others of a track. */
+static void chrome_life(struct format *format, uint32_t line)
+{
+    struct chrome *c = format->state;
+    struct chrome_line *l = &c->lines[line - 1];
+    if (l->begun)
+        return;
+    const struct target_kind *kind = book_kind(&format->subject->source.book, line);
+    l->begun = true;
+    l->now_ns = c->now_ns;
+    chrome_slice(format, line, kind && kind->title ? kind->title : "line");
+}
+
+static void on_slice(void *context, uint32_t line, const char *name)
+{
+    chrome_life(context, line);
+    chrome_slice(context, line, name);
 }
 
 void chrome_begin(struct format *format, struct subject *subject, FILE *f)
@@ -74,20 +130,25 @@ void chrome_begin(struct format *format, struct subject *subject, FILE *f)
     const struct book *book = &subject->source.book;
     struct chrome *c = format->state = memory_zeroed(1, sizeof *c);
     c->line_count = book->line_count;
-    c->lines = memory_zeroed(c->line_count, sizeof *c->lines);
+    c->lines = memory_zeroed(c->line_count + 1, sizeof *c->lines);
+    c->tracks = tracks_new(book, on_slice, format);
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", f);
     for (uint32_t line = 1; line <= c->line_count; line++)
         chrome_track(format, line, book_label(book, line));
 }
 
-static void chrome_slice(struct format *format, const struct shown_event *e, int64_t length)
+/* ---- events ---- */
+
+static void chrome_instant(struct format *format, const struct shown_event *e, int64_t at_ns)
 {
     const struct book *book = &format->subject->source.book;
-    struct json_object *o = chrome_object("X", book_type(book, e->type), e->at.line);
+    struct json_object *o = chrome_object(format, "i", book_type(book, e->type), e->at.line);
     struct json_object *args = json_object_new_object();
-    add_time(o, "ts", e->time_ns);
-    add_time(o, "dur", length);
+    add_time(o, "ts", at_ns);
+    add_text(o, "s", "t");
     json_object_object_add(args, "event", json_ref(e->at));
+    if (e->about && e->about <= book->line_count)
+        add_text(args, "about", book_label(book, e->about));
     if (e->site)
         add_text(args, "site", subject_site(format->subject, e));
     if (e->text_count)
@@ -100,7 +161,7 @@ static void chrome_flow_end(struct format *format, const char *kind, const char 
                             uint32_t line, int64_t time_ns)
 {
     struct chrome *c = format->state;
-    struct json_object *o = chrome_object(kind, name, line);
+    struct json_object *o = chrome_object(format, kind, name, line);
     if (*kind == 'f')
         add_text(o, "bp", "e");
     add_time(o, "ts", time_ns);
@@ -118,9 +179,10 @@ static void chrome_flow(struct format *format, struct ref from, const struct sho
     const struct chrome_line *l = &c->lines[from.line - 1];
     if (from.number < l->first || from.number - l->first >= l->count)
         return;
-    c->flows++;
-    chrome_flow_end(format, "s", name, from.line, l->times[from.number - l->first]);
-    chrome_flow_end(format, "f", name, to->at.line, to->time_ns);
+    int64_t begin = l->times[from.number - l->first], end = c->lines[to->at.line - 1].now_ns;
+    c->flows++; /* clocks of several hosts may contradict it: it does not end before it begins */
+    chrome_flow_end(format, "s", name, from.line, begin < end ? begin : end);
+    chrome_flow_end(format, "f", name, to->at.line, end);
 }
 
 static void chrome_note(struct chrome_line *l, const struct shown_event *e)
@@ -135,7 +197,7 @@ static void chrome_note(struct chrome_line *l, const struct shown_event *e)
             l->room = l->room ? 2 * l->room : 64;
             l->times = memory_resized(l->times, l->room, sizeof *l->times);
         }
-        l->times[l->count++] = e->time_ns;
+        l->times[l->count++] = l->now_ns;
     }
 }
 
@@ -145,38 +207,39 @@ void chrome_event(struct format *format, struct shown_event *e)
     if (e->at.line & HIDDEN_LINE || !e->at.line || e->at.line > c->line_count)
         return;
     struct chrome_line *l = &c->lines[e->at.line - 1];
-    if (l->last.at.line) {
-        int64_t room = e->time_ns - l->last.time_ns;
-        chrome_slice(format, &l->last, room < 0 ? 0 : room < 1000 ? room : 1000);
-        shown_event_free(&l->last);
-    }
+    c->now_ns = e->time_ns;
+    chrome_life(format, e->at.line);
+    l->now_ns = e->time_ns > l->now_ns ? e->time_ns : l->now_ns;
+    chrome_instant(format, e, l->now_ns);
+    tracks_take(c->tracks, e);
     chrome_note(l, e);
     bool async = e->relation == RELATION_RECEIVE, pair = e->relation == RELATION_SYNC;
     for (uint32_t i = 0; (async || pair) && i < e->partner_count; i++)
         chrome_flow(format, e->partners[i], e, pair ? "pair" : "message");
     for (uint32_t i = 0; i < e->after_count; i++)
         chrome_flow(format, e->after[i], e, "order");
-    l->last = *e;
-    l->last.partners = l->last.after = NULL;
-    l->last.partner_count = l->last.after_count = 0;
-    l->last.texts = NULL;
-    l->last.text_count = 0;
-    if (e->text_count) {
-        l->last.texts = memory_zeroed(1, sizeof *l->last.texts);
-        l->last.texts[l->last.text_count++] = memory_copied(e->texts[0]);
-    }
 }
 
+/* The slice around all of a track ends behind its last event, so that flows from there are within it; what its thread
+ * does at the end lasts to the end of the run. */
 void chrome_end(struct format *format)
 {
     struct chrome *c = format->state;
-    for (uint32_t i = 0; i < c->line_count; i++) {
-        if (c->lines[i].last.at.line)
-            chrome_slice(format, &c->lines[i].last, 1000);
-        shown_event_free(&c->lines[i].last);
-        free(c->lines[i].times);
+    int64_t last_ns = 0;
+    for (uint32_t i = 0; i < c->line_count; i++)
+        last_ns = c->lines[i].now_ns > last_ns ? c->lines[i].now_ns : last_ns;
+    for (uint32_t line = 1; line <= c->line_count; line++) {
+        struct chrome_line *l = &c->lines[line - 1];
+        c->now_ns = tracks_open(c->tracks, line) ? last_ns : l->now_ns;
+        if (l->begun) {
+            tracks_close(c->tracks, line);
+            c->now_ns = l->now_ns + 1;
+            chrome_slice(format, line, NULL);
+        }
+        free(l->times);
     }
     fputs("\n]}\n", format->f);
+    tracks_free(c->tracks);
     free(c->lines);
     free(c);
 }

@@ -1,5 +1,8 @@
-/* The trace-event format, which Perfetto's page opens.  Every event is a slice of its line's track, as
- * long as there is room before the next, at most a microsecond; an edge is a flow. */
+/* The trace-event format, which Perfetto's page opens.
+ *
+ * Each line is a track.  What its thread does are slices that nest (tracks.h) in one that lasts as long as the line has
+ * events; every event is an instant, and an edge is a flow.  A flow binds to the slice around its end, so that
+ * there is always one. */
 #ifndef CLIENTS_POET_CHROME_H
 #define CLIENTS_POET_CHROME_H
 

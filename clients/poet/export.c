@@ -178,7 +178,9 @@ static int write_page(const struct command *command, struct picture *p, struct s
         return command_fail(command,
                             "the diagram has more than the %u events that a page holds: " CHOOSE,
                             WEBPAGE_EVENTS);
-    if (!subject_ask(command, subject, ASK_WAITS, NULL, take_waits, &waits))
+    struct out judged = {0};
+    put_u8(&judged, 1); /* with verdicts */
+    if (!subject_ask(command, subject, ASK_WAITS, &judged, take_waits, &waits))
         return EXIT_FAILED;
     char *part = strstr(p->title, " (part)");
     if (part && !p->window.more_left && !p->window.more_right) /* no longer */

@@ -93,7 +93,7 @@ static bool fill(struct listed *l, struct source *source, struct error *error)
     l->wall_ns = run->wall_ns;
     l->events = run->events;
     l->lost = run->lost;
-    l->length_ns = waits.now_ns;
+    l->length_ns = waits.now.last_ns;
     l->waiting = (uint32_t)waits.count;
     l->deadlock = waits.cycle_count > 0;
     l->program = programs_of(&source->book);

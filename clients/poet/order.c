@@ -167,7 +167,33 @@ struct why {
     struct subject *subject;
     bool known; /* there are both events */
     uint32_t count;
+    struct json_object *list; /* NULL: as text */
 };
+
+static void why_text(const struct why *why, const struct shown_event *event)
+{
+    const struct book *book = &why->subject->source.book;
+    char ref[48];
+    ref_print(ref, sizeof ref, event->at);
+    printf("%-10s %-12s %-28s %s\n", ref, book_type(book, event->type),
+           event->at.line & HIDDEN_LINE ? "(collects what comes before)"
+                                        : book_label(book, event->at.line),
+           subject_site(why->subject, event));
+}
+
+static void why_json(const struct why *why, const struct shown_event *event)
+{
+    const struct book *book = &why->subject->source.book;
+    const char *site = subject_site(why->subject, event);
+    bool hidden = event->at.line & HIDDEN_LINE;
+    struct json_object *o = json_object_new_object();
+    json_object_object_add(o, "event", json_ref(event->at));
+    json_object_object_add(o, "type", json_object_new_string(book_type(book, event->type)));
+    json_object_object_add(
+        o, "line", hidden ? NULL : json_object_new_string(book_label(book, event->at.line)));
+    json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
+    json_object_array_add(why->list, o);
+}
 
 static void take_why(void *user, const struct answer *answer)
 {
@@ -179,43 +205,59 @@ static void take_why(void *user, const struct answer *answer)
     if (answer->part != PART_EVENT)
         return;
     struct shown_event event;
-    const struct book *book = &why->subject->source.book;
-    char ref[48];
     get_event(answer->in, &event);
-    ref_print(ref, sizeof ref, event.at);
-    if (!answer->in->error)
-        printf("%-10s %-12s %-28s %s\n", ref, book_type(book, event.type),
-               event.at.line & HIDDEN_LINE ? "(collects what comes before)"
-                                           : book_label(book, event.at.line),
-               subject_site(why->subject, &event));
+    if (!answer->in->error && why->list)
+        why_json(why, &event);
+    else if (!answer->in->error)
+        why_text(why, &event);
     shown_event_free(&event);
 }
 
-/* Prints the chain of events that makes one come before the other. */
-static int ask_why(const struct command *command, struct subject *subject, const struct pair *pair)
+/* Tells the chain of events that makes one come before the other; list: into it.  Negative: there is none to be had,
+ * and why not is said. */
+static int ask_why(const struct command *command, struct subject *subject, const struct pair *pair,
+                   struct json_object *list)
 {
     struct out body = {0};
-    struct why why = {.subject = subject};
+    struct why why = {.subject = subject, .list = list};
     put_ref(&body, pair->a);
     put_ref(&body, pair->b);
     if (!subject_ask(command, subject, ASK_WHY, &body, take_why, &why))
-        return EXIT_FAILED;
+        return -EXIT_FAILED;
     if (!why.known)
         return -missing(command, subject, pair, 0);
     return (int)why.count;
 }
 
-/* Either way round. */
-static int why(const struct command *command, struct subject *subject, struct pair pair)
+/* Takes the list. */
+static void print_why(struct pair pair, const char *order, struct json_object *list)
 {
-    int count = ask_why(command, subject, &pair);
-    if (count == 0 && ref_equal(pair.a, pair.b) == false) {
-        struct pair turned = {pair.b, pair.a};
-        count = ask_why(command, subject, &turned);
+    struct json_object *o = json_object_new_object();
+    json_object_object_add(o, "a", json_ref(pair.a));
+    json_object_object_add(o, "b", json_ref(pair.b));
+    json_object_object_add(o, "order", order ? json_object_new_string(order) : NULL);
+    json_object_object_add(o, "chain", list);
+    json_print(o);
+}
+
+/* Either way round. */
+static int why(const struct command *command, struct subject *subject, struct pair pair, bool json)
+{
+    struct json_object *list = json ? json_object_new_array() : NULL;
+    struct pair turned = {pair.b, pair.a};
+    const char *order = words[STANDS_AS(ORDER_BEFORE)];
+    int count = ask_why(command, subject, &pair, list);
+    if (count == 0 && !ref_equal(pair.a, pair.b)) {
+        order = words[STANDS_AS(ORDER_AFTER)];
+        count = ask_why(command, subject, &turned, list);
     }
-    if (count == 0)
+    if (count >= 0 && json)
+        print_why(pair, count ? order : NULL, list);
+    else if (json)
+        json_object_put(list);
+    else if (count == 0)
         puts("no chain of events leads from one to the other");
-    return count >= 2 || count == 0 ? EXIT_DONE : EXIT_FAILED;
+    return count >= 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int ask_all(const struct command *command, struct subject *subject, FILE *f, bool json)
@@ -278,7 +320,7 @@ static int run(const struct command *command, int argc, char **argv)
     struct subject subject;
     if (!subject_open(command, &subject, source, SOURCE_NAMED_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
-    status = wanted.why && !from_input ? why(command, &subject, pair)
+    status = wanted.why && !from_input ? why(command, &subject, pair, wanted.json)
              : from_input              ? ask_all(command, &subject, stdin, wanted.json)
                                        : ask(command, &subject, &pair, 1, ALONE, wanted.json);
     shown_stat_free(&stat);
@@ -288,7 +330,9 @@ static int run(const struct command *command, int argc, char **argv)
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0,
-     "one JSON object a line: {\"a\": A, \"b\": B, \"order\": ANSWER, \"reasons\": [TEXT, ...]}",
+     "one JSON object a line: {\"a\": A, \"b\": B, \"order\": ANSWER, \"reasons\": [TEXT, ...]}; "
+     "with --why one object: {\"a\": A, \"b\": B, \"order\": ANSWER, \"chain\": [{\"event\": E, "
+     "...}, ...]}",
      0},
     {"why", WHY, NULL, 0,
      "print a chain of events that makes one come before the other, by the fewest steps from "

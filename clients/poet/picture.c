@@ -5,6 +5,7 @@
 #include "clients/source/stands.h"
 #include "clients/source/viewfile.h"
 #include "memory/memory.h"
+#include "render/timed.h"
 #include "wire/asked.h"
 #include "wire/found.h"
 #include "wire/limits.h"
@@ -162,7 +163,7 @@ bool picture_columns(const struct command *command, struct picture *p, struct su
                      int32_t from, uint32_t columns)
 {
     struct window_request request = p->request;
-    request.from = from;
+    request.from = request.middle = from;
     request.columns = columns;
     return ask(command, p, subject, &request);
 }
@@ -211,6 +212,21 @@ static const struct shown_event *find_event(const struct picture *p, struct ref 
     return NULL;
 }
 
+/* Leaves out what is right of a column. */
+static void trim(struct picture *p, int32_t column)
+{
+    struct shown_window *w = &p->window;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < w->event_count; i++)
+        if (w->events[i].column <= column)
+            w->events[kept++] = w->events[i];
+        else
+            shown_event_free(&w->events[i]);
+    w->more_right |= kept < w->event_count;
+    w->event_count = kept;
+    w->last = w->last > column ? column : w->last;
+}
+
 /* Cuts the window to the columns up to that of `to`. */
 static bool cut_at(const struct command *command, struct picture *p, struct window_request *request,
                    struct subject *subject)
@@ -221,6 +237,10 @@ static bool cut_at(const struct command *command, struct picture *p, struct wind
         ref_print(s, sizeof s, p->to);
         command_fail(command, "--to %s: is not there, or not after the begin of the range", s);
         return false;
+    }
+    if (p->by_time) {
+        trim(p, e->column);
+        return true;
     }
     int32_t columns = e->column - request->from + 1;
     request->columns = columns > 0 ? (uint32_t)columns : 1;
@@ -238,24 +258,20 @@ static void take_duration(void *user, const struct answer *answer)
     shown_stat_free(&stat);
 }
 
-/* From the event of --from, else from the run's begin. */
+/* So many columns to either side of the event, or from it on, or up to the end; else the whole run. */
 static bool by_time(const struct command *command, struct picture *p, struct subject *subject,
                     struct window_request *request)
 {
     uint64_t duration = 1;
-    if (!subject_ask(command, subject, ASK_STAT, NULL, take_duration, &duration))
+    if (!p->column_ns && !subject_ask(command, subject, ASK_STAT, NULL, take_duration, &duration))
         return false;
-    request->column_ns = p->column_ns = p->column_ns ? p->column_ns : duration / TIME_COLUMNS + 1;
-    uint64_t columns = duration / request->column_ns + 60;
-    if (columns > LIMIT_COLUMNS) {
-        command_fail(command, "--time: that makes more than %u columns", LIMIT_COLUMNS);
-        return false;
-    }
-    if (request->anchor != ANCHOR_EVENT)
+    if (!p->column_ns)
+        p->column_ns = (uint64_t)timed_round((int64_t)(duration / TIME_COLUMNS) + 1);
+    request->column_ns = p->column_ns;
+    if (request->anchor == ANCHOR_START) {
         request->anchor = ANCHOR_TIME;
-    request->time_ns = INT64_MIN;
-    request->from = 0;
-    request->columns = (uint32_t)columns;
+        request->time_ns = INT64_MIN;
+    }
     p->fold = 0;
     request->fold = false;
     return true;

@@ -6,7 +6,6 @@
 #include <fnmatch.h>
 #include <glob.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,14 +98,26 @@ static void add(char *list, size_t size, const char *what)
     snprintf(list + used, size - used, " %s", what);
 }
 
+bool preload_is_there(const char *directory, const char *name)
+{
+    static const char *const folders[] = {"poet/", ""};
+    char path[PATH_MAX];
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%slibpoet-%s.so", directory, folders[i], name);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
 void preload_add(char *list, size_t size, const char *directory, char *const *arguments,
                  const char *without)
 {
     char pattern[PATH_MAX];
     struct rules r;
     glob_t found = {0};
-    snprintf(pattern, sizeof pattern, "%s/libpoet-*.preload", directory);
-    if (glob(pattern, 0, NULL, &found) != 0)
+    snprintf(pattern, sizeof pattern, "%s/{poet/,}libpoet-*.preload", directory);
+    if (glob(pattern, GLOB_BRACE, NULL, &found) != 0)
         return;
     enum asked strongest = NOT;
     for (size_t i = 0; i < found.gl_pathc; i++) {

@@ -1,4 +1,5 @@
-/* Libraries that are loaded beside libpoet, each to follow one kind of thing.  Each has a file
+/* Libraries that are loaded beside libpoet, each to follow one kind of thing.  They are in the
+ * folder poet/ beside libpoet, or, those that somebody adds, beside libpoet itself.  Each has a file
  * libpoet-NAME.preload beside it, of lines of words; patterns are those of fnmatch:
  *
  *     needs PATTERN...     loaded if a program that the command line names is linked with such a library
@@ -13,11 +14,14 @@
 #ifndef CLIENTS_POET_PRELOAD_H
 #define CLIENTS_POET_PRELOAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Appends " PATH" for each library in the directory that a command line asks for, but not for the one called
- * `without` (NULL: none). */
+/* Appends " PATH" for each library that a command line asks for, but not for the one called `without` (NULL: none).
+ * directory: where libpoet is. */
 void preload_add(char *list, size_t size, const char *directory, char *const *arguments,
                  const char *without);
+/* Is there a library of that name? */
+bool preload_is_there(const char *directory, const char *name);
 
 #endif

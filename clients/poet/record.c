@@ -28,13 +28,10 @@ struct recording {
     bool libraries, view, force;
 };
 
-/* The library of that name beside libpoet. */
-static bool is_there(const char *library, const char *name)
+/* The directory of a library. */
+static void directory_of(const char *library, char *directory, size_t size)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%.*slibpoet-%s.so", (int)(strrchr(library, '/') + 1 - library),
-             library, name);
-    return access(path, R_OK) == 0;
+    snprintf(directory, size, "%.*s", (int)(strrchr(library, '/') - library), library);
 }
 
 static void set_or_unset(const char *variable, const char *value)
@@ -58,7 +55,7 @@ static void set_environment(const struct recording *o, const struct loadable *lo
     const char *before = getenv("LD_PRELOAD");
     snprintf(preload, sizeof preload, "%s%s", loadable->sanitizers, library);
     char directory[PATH_MAX];
-    snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(library, '/') - library), library);
+    directory_of(library, directory, sizeof directory);
     preload_add(preload, sizeof preload, directory, arguments, o->without);
     size_t used = strlen(preload);
     snprintf(preload + used, sizeof preload - used, "%s%s", before ? " " : "",
@@ -183,7 +180,7 @@ static int run(const struct command *command, int argc, char **argv)
 {
     struct recording o = {0};
     struct loadable loadable;
-    char library[PATH_MAX], why[256];
+    char library[PATH_MAX], directory[PATH_MAX], why[256];
     bool found;
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
@@ -194,7 +191,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (!installed_path("lib/libpoet.so.0", R_OK, library, sizeof library))
         return command_fail(command,
                             "libpoet.so.0: not found beside poet: build or install Poet first");
-    if (o.without && !is_there(library, o.without))
+    directory_of(library, directory, sizeof directory);
+    if (o.without && !preload_is_there(directory, o.without))
         return command_usage(command, "--without %s: there is no libpoet-%s.so", o.without,
                              o.without);
     if (o.output && !output_may_be_written(command, o.output))

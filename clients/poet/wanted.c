@@ -69,8 +69,8 @@ static const struct argp_option options[] = {
     {"labels", OPTION_LABELS, "WHAT", 0, "name (default), id (name and line number) or address", 3},
     {NULL, 0, NULL, 0, "How it is drawn:", 4},
     {"time", OPTION_TIME, "MICROSECONDS", OPTION_ARG_OPTIONAL,
-     "placed by time, so many to a column, where the order "
-     "permits; default: the whole run on 300 columns",
+     "placed by time, so many to a column; default: so many that the whole run takes at most 300, "
+     "if not much happens in one",
      4},
     {"fold", OPTION_FOLD, NULL, 0,
      "stretches of repeats as one mark with xN; default: when there are more than 400 columns", 4},

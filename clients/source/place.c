@@ -64,6 +64,7 @@ void place_request(const struct place *place, struct window_request *request)
                                        .columns = place->columns ? place->columns : 1,
                                        .fold = place->fold && !place->column_ns,
                                        .column_ns = place->column_ns,
+                                       .middle = place->from,
                                        .moves = place->moves,
                                        .move_count = place->move_count};
     request->rows = memory_zeroed(place->row_count + 1, sizeof *request->rows);

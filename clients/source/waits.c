@@ -23,8 +23,12 @@ bool waits_take(struct waits *waits, const struct answer *answer)
         waits->cycles =
             grow(waits->cycles, &waits->cycle_room, waits->cycle_count + 1, sizeof *waits->cycles);
         get_cycle(in, &waits->cycles[waits->cycle_count++]);
+    } else if (answer->part == PART_VERDICT) {
+        waits->verdicts = grow(waits->verdicts, &waits->verdict_room, waits->verdict_count + 1,
+                               sizeof *waits->verdicts);
+        get_verdict(in, &waits->verdicts[waits->verdict_count++]);
     } else if (answer->part == PART_NOW) {
-        waits->now_ns = (int64_t)get_u64(in);
+        get_now(in, &waits->now);
         return !in->error;
     }
     return false;
@@ -36,6 +40,9 @@ void waits_free(struct waits *waits)
         shown_wait_free(&waits->items[i]);
     for (size_t i = 0; i < waits->cycle_count; i++)
         free(waits->cycles[i].steps);
+    for (size_t i = 0; i < waits->verdict_count; i++)
+        shown_verdict_free(&waits->verdicts[i]);
+    free(waits->verdicts);
     free(waits->items);
     free(waits->cycles);
     *waits = (struct waits){0};

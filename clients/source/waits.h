@@ -12,7 +12,9 @@ struct waits {
     size_t count, room;
     struct shown_cycle *cycles;
     size_t cycle_count, cycle_room;
-    int64_t now_ns; /* of the latest event */
+    struct shown_verdict *verdicts;
+    size_t verdict_count, verdict_room;
+    struct shown_now now;
 };
 
 /* Takes a part of the answer to WAITS into waits, zeroed at first.  True when all is there. */

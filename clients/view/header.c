@@ -1,6 +1,7 @@
 #include "clients/view/header.h"
 
 #include "clients/view/menu.h"
+#include "clients/view/panels/waiting.h"
 #include "clients/view/parts/button.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/runs.h"
@@ -8,8 +9,9 @@
 #include "wire/shown.h"
 
 struct header {
-    GtkWidget *title, *subtitle;
+    GtkWidget *title, *subtitle, *badge;
 };
+
 /* The source, and how many lines have no row; NULL: all that are drawn have. */
 static char *said_of_lines(const struct view *view)
 {
@@ -44,6 +46,36 @@ void header_titles(struct view *view)
     g_free(title);
 }
 
+void header_waits(struct view *view)
+{
+    unsigned count;
+    enum waiting_worst worst = waiting_worst(view, &count);
+    GtkWidget *badge = view->header->badge;
+    char *text = worst == WAITING_DEADLOCK ? g_strdup("Deadlock")
+                 : worst == WAITING_HANG   ? g_strdup("Hang")
+                 : worst == WAITING_PERHAPS
+                     ? g_strdup("Hang?")
+                     : g_strdup_printf("%u wait%s", count, count == 1 ? "s" : "");
+    if (g_strcmp0(gtk_button_get_label(GTK_BUTTON(badge)), text) != 0)
+        gtk_button_set_label(GTK_BUTTON(badge), text);
+    if (worst >= WAITING_PERHAPS)
+        gtk_widget_add_css_class(badge, "destructive-action");
+    else
+        gtk_widget_remove_css_class(badge, "destructive-action");
+    gtk_widget_set_visible(badge, worst != WAITING_NOBODY);
+    g_free(text);
+}
+
+/* Says how it stands with those who wait, and leads to them. */
+static GtkWidget *badge_new(void)
+{
+    GtkWidget *badge = gtk_button_new_with_label("");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(badge), "win.show-waiting");
+    gtk_widget_set_tooltip_text(badge, "Who waits, and what becomes of them (Alt+W)");
+    gtk_widget_set_visible(badge, FALSE);
+    return badge;
+}
+
 static GtkWidget *toggle(const char *text, const char *action, const char *tooltip)
 {
     GtkWidget *b = gtk_toggle_button_new_with_label(text);
@@ -74,11 +106,14 @@ GtkWidget *header_new(struct view *view)
     gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, "Menu", -1);
     g_object_unref(model);
     GtkWidget *follow = toggle("Follow", "win.follow", "Follow the run as it grows (End)");
+    view->header->badge = badge_new();
     GtkWidget *start[] = {
         button_new("document-open-symbolic", "win.open", "Open a trace (Ctrl+O)"),
         button_new("edit-undo-symbolic", "win.undo", "Undo a change of view (Ctrl+Z)"),
-        button_new("edit-redo-symbolic", "win.redo", "Redo it (Ctrl+Shift+Z)"), follow,
-        runs_new(view)};
+        button_new("edit-redo-symbolic", "win.redo", "Redo it (Ctrl+Shift+Z)"),
+        follow,
+        runs_new(view),
+        view->header->badge};
     GtkWidget *end[] = {menu,
                         button_new("edit-find-symbolic", "win.find", "Find (Ctrl+F)"),
                         toggle("Panel", "win.panel", "Side panel (F9)"),

@@ -8,5 +8,6 @@ struct view;
 
 GtkWidget *header_new(struct view *view);
 void header_titles(struct view *view);
+void header_waits(struct view *view); /* who waits is known anew */
 
 #endif

@@ -8,6 +8,8 @@
  *   state FILE             appends what is selected, counted, related, found
  *   spots FILE             where in the window marks, names, their arrows and the map are
  *   image FILE             writes the picture as PNG
+ *   strips FILE            appends what the strips say from far away
+ *   enter SHARE            goes in there: to the marks at this share of the width
  *   view FILE              saves the view
  *   save FILE seen|whole   saves the diagram
  *   trace FILE             saves the trace
@@ -26,10 +28,13 @@
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
 #include "clients/view/panels/find.h"
+#include "clients/view/panels/waiting.h"
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/inquiry.h"
 #include "clients/view/picture/arrange.h"
+#include "clients/view/picture/strips.h"
 #include "clients/view/picture/canvas.h"
+#include "clients/view/picture/far.h"
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/select.h"
 #include "clients/view/picture/slide.h"
@@ -177,13 +182,21 @@ static void write_state(struct view *view, const char *file)
         (unsigned long long)view->ties.count.unknown);
     for (uint32_t i = 0; i < view->ties.chain_count; i++)
         write_ref(f, "", view->ties.chain[i]);
+    static const char *const worst[] = {"nobody", "some", "perhaps", "hang", "deadlock"};
+    unsigned waiting;
+    fprintf(f, " worst %s", worst[waiting_worst(view, &waiting)]);
+    fprintf(f, " waiting %u stuck %u whole %d between %llu ns %lld", waiting,
+            view->ties.stuck_count / 2, view->ties.count.whole,
+            (unsigned long long)view->ties.span.events, (long long)view->ties.span.ns);
+    const struct shown_event *e = stage_event(&view->stage, view->camera.place.selected);
+    fprintf(f, " waited %lld", e ? (long long)e->waited_ns : -1LL);
     fprintf(f, " colours");
     for (uint32_t i = 0;
          view->stage.scene && view->stage.coloured && i < view->stage.scene->mark_count; i++) {
-        const struct shown_event *e = view->stage.scene->marks[i].event;
+        const struct shown_event *shown = view->stage.scene->marks[i].event;
         char s[48];
-        ref_print(s, sizeof s, e->at);
-        fprintf(f, " %s=%u", s, e->stands);
+        ref_print(s, sizeof s, shown->at);
+        fprintf(f, " %s=%u", s, shown->stands);
     }
     fprintf(f, "\n");
     fclose(f);
@@ -241,6 +254,15 @@ static void write_image(struct view *view, const char *file)
     cairo_surface_destroy(surface);
 }
 
+static void write_strips(struct view *view, const char *file)
+{
+    FILE *f = view->camera.place.far ? fopen(file, "ae") : NULL;
+    if (!f)
+        return;
+    strips_print(view, f);
+    fclose(f);
+}
+
 /* ---- doing ---- */
 
 /* A whole number; 0 if it is none, or too large. */
@@ -293,6 +315,11 @@ static bool perform(struct script *s, char **w)
         write_spots(view, a);
     else if (strcmp(w[0], "image") == 0)
         write_image(view, a);
+    else if (strcmp(w[0], "strips") == 0)
+        write_strips(view, a);
+    else if (strcmp(w[0], "enter") == 0)
+        far_go_in(view,
+                  camera_names_px(&view->camera) + g_ascii_strtod(a, NULL) * far_width_px(view));
     else if (strcmp(w[0], "view") == 0)
         views_write(view, a, false);
     else if (strcmp(w[0], "trace") == 0)

@@ -44,7 +44,7 @@ static struct session *session_of(struct view *view)
 static void empty(struct view *view)
 {
     stage_free(&view->stage);
-    shown_density_free(&view->far.density);
+    shown_strip_free(&view->far.strip);
     view->far = (struct far){0};
     view->picture = (struct picture){0};
     view->colour = (struct colour){0};
@@ -63,6 +63,7 @@ static void on_run(void *user)
     view->camera.place = (struct place){
         .anchor = ANCHOR_END, .follow = true, .zoom = CAMERA_ZOOM_FIRST, .stands = true};
     view->camera.hold.active = false;
+    timescale_show(view);
     history_clear(&view->history);
     finder_clear(&view->finder);
     panels_clear(view);

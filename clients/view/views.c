@@ -16,6 +16,19 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* Placed by time a window reaches over so many points of the order, and what is empty between them. */
+static uint32_t columns_by_time(const struct scene *s, int32_t from, double right_pt)
+{
+    uint32_t halves = 0;
+    for (uint32_t i = 0; i < s->mark_count; i++)
+        if (s->columns[s->marks[i].column].column >= from && s->marks[i].x_pt < right_pt)
+            halves += s->marks[i].event->relation == RELATION_SYNC ? 1 : 2;
+    for (uint32_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].column >= from && s->columns[i].x_pt < right_pt)
+            halves += i > 0 && s->columns[i].column != s->columns[i - 1].column ? 2 : 0;
+    return (halves + 1) / 2;
+}
+
 /* The columns that are seen, as a place that does not follow. */
 static void seen_place(const struct view *view, struct place *place)
 {
@@ -29,6 +42,8 @@ static void seen_place(const struct view *view, struct place *place)
     for (uint32_t i = 0; s && i < s->column_count; i++)
         if (s->columns[i].column >= place->from && s->columns[i].x_pt < right)
             place->columns = (uint32_t)(s->columns[i].column - place->from) + 1;
+    if (s && place->column_ns)
+        place->columns = columns_by_time(s, place->from, right) + 1;
 }
 
 bool views_write(struct view *view, const char *file, bool whole)

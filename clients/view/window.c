@@ -80,6 +80,8 @@ static void take_news(void *user, enum news news)
     }
     if (news == NEWS_PICTURE)
         take_picture(view);
+    if (news == NEWS_WAITS)
+        header_waits(view);
     if (news == NEWS_STANDS)
         gtk_widget_queue_draw(view->legend);
     if (news == NEWS_LOOK || news == NEWS_HITS)

@@ -6,6 +6,8 @@
 #include "server/answer/desk.h"
 #include "server/answer/event.h"
 #include "server/answer/named.h"
+#include "server/answer/verdict.h"
+#include "server/answer/waits.h"
 
 #include "memory/memory.h"
 #include "wire/found.h"
@@ -13,32 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct waiter {
-    uint32_t thread, about; /* lines; about 0: something that was not seen */
-    uint32_t object; /* index; of the line that it is about */
-    uint64_t position; /* of its last event */
-    struct ref at;
-    int64_t time_ns;
-};
-
-/* What is waited for: its holders. */
-struct object {
-    uint32_t first, count;
-};
-
 struct waits_job {
-    const struct run *run;
-    enum { COLLECTING, HOLDING, PRUNING, CHASING, DONE } stage;
-    uint32_t lines, at; /* at: what the stage is at */
-    uint8_t *is_thread; /* by line - 1 */
-    uint32_t *waiter_of; /* by line - 1: 1 + index, 0 it does not wait */
-    uint32_t *object_of; /* likewise */
-    struct waiter *waiters;
-    size_t count, room;
-    struct object *objects;
-    size_t object_count, object_room;
-    struct shown_holder *holders;
-    size_t holder_count, holder_room;
+    struct waits_graph graph;
+    enum { COLLECTING, HOLDING, PRUNING, CHASING, JUDGING, DONE } stage;
+    bool judged; /* verdicts are wanted, too */
+    uint32_t at; /* what the stage is at */
+    size_t waiter_room, object_room, holder_room;
     /* Following "waits for" depth-first: */
     struct frame {
         uint32_t waiter, next; /* the blocker that is looked at next */
@@ -50,18 +32,21 @@ struct waits_job {
     uint32_t *cycles; /* each its length, then waiters */
     size_t cycle_words, cycle_room;
     size_t told; /* waiters */
+    struct verdicts *verdicts;
 };
 
 static void *begin(struct desk *desk, struct in *in)
 {
+    bool judged = in_left(in) && get_u8(in) & 1;
     if (!in_done(in))
         return NULL;
     struct waits_job *job = memory_zeroed(1, sizeof *job);
-    job->run = desk->run;
-    job->lines = order_lines(desk->run->order);
-    job->is_thread = memory_zeroed(job->lines, sizeof *job->is_thread);
-    job->waiter_of = memory_zeroed(job->lines, sizeof *job->waiter_of);
-    job->object_of = memory_zeroed(job->lines, sizeof *job->object_of);
+    job->judged = judged;
+    job->graph.run = desk->run;
+    job->graph.lines = order_lines(desk->run->order);
+    job->graph.is_thread = memory_zeroed(job->graph.lines, sizeof *job->graph.is_thread);
+    job->graph.waiter_of = memory_zeroed(job->graph.lines, sizeof *job->graph.waiter_of);
+    job->graph.object_of = memory_zeroed(job->graph.lines, sizeof *job->graph.object_of);
     return job;
 }
 
@@ -69,38 +54,71 @@ static void *begin(struct desk *desk, struct in *in)
 
 static const struct target_event *look_of(const struct waits_job *job, const struct event *e)
 {
-    return e->line ? run_look(job->run, e->line, e->type, (enum relation)e->relation) : NULL;
+    return e->line ? run_look(job->graph.run, e->line, e->type, (enum relation)e->relation) : NULL;
 }
 
 /* The last event of a thread; line 0: there is none, or it was forgotten. */
 static struct event last_of(const struct waits_job *job, uint32_t thread, uint64_t *position)
 {
-    *position = order_thread_last(job->run->order, thread);
-    return *position == NO_POSITION ? (struct event){0} : order_event(job->run->order, *position);
+    *position = order_thread_last(job->graph.run->order, thread);
+    return *position == NO_POSITION ? (struct event){0}
+                                    : order_event(job->graph.run->order, *position);
+}
+
+/* Its last event, on its own line, leaves nothing of it there that goes on by itself. */
+static bool has_ended(const struct event *e, uint32_t thread, const struct target_event *look)
+{
+    return look && e->line == thread && look->has_presence && look->own &&
+           look->presence == PRESENCE_BLOCKED && !look->waits;
+}
+
+/* A thread of a program that has gone while others are there does nothing any more. */
+static bool is_there(const struct waits_job *job, uint32_t thread)
+{
+    const struct run *run = job->graph.run;
+    uint32_t process = run_line_at(run, thread)->process;
+    return run->connected == 0 || process >= run->process_count ||
+           run->processes[process].connected;
+}
+
+static void add_running(struct waits_job *job, uint32_t thread)
+{
+    struct waits_graph *g = &job->graph;
+    if (g->run_count < WAITS_RUNS)
+        g->runs[g->run_count] = thread;
+    g->run_count++;
 }
 
 /* False: nobody acts on it.  A thread that ended waits no more, whatever it did last. */
 static bool look_at(struct waits_job *job, uint32_t thread)
 {
-    uint64_t position = order_thread_last(job->run->order, thread);
+    struct waits_graph *g = &job->graph;
+    uint64_t position = order_thread_last(g->run->order, thread);
     if (position == NO_POSITION)
         return false;
-    if (order_line_closed(job->run->order, thread)) {
-        job->is_thread[thread - 1] = true;
+    if (order_line_closed(g->run->order, thread)) {
+        g->is_thread[thread - 1] = WAITS_ENDED;
         return false;
     }
     struct event e = last_of(job, thread, &position);
     const struct target_event *look = look_of(job, &e);
-    job->is_thread[thread - 1] = e.line != 0;
-    if (!look || !look->waits)
+    if (!e.line)
         return true;
+    bool ended = has_ended(&e, thread, look) || !is_there(job, thread);
+    g->is_thread[thread - 1] = ended ? WAITS_ENDED : WAITS_ACTS;
+    if (!look || !look->waits) {
+        if (!ended)
+            add_running(job, thread);
+        return true;
+    }
     uint32_t about = e.about ? e.about : e.line;
-    job->waiters = grow(job->waiters, &job->room, job->count + 1, sizeof *job->waiters);
-    job->waiters[job->count++] = (struct waiter){.thread = thread,
-                                                 .about = about == thread ? 0 : about,
-                                                 .position = position,
-                                                 .at = {e.line, e.number},
-                                                 .time_ns = e.time_ns};
+    g->waiters = grow(g->waiters, &job->waiter_room, g->count + 1, sizeof *g->waiters);
+    g->waiters[g->count++] = (struct waiter){.thread = thread,
+                                             .about = about == thread ? 0 : about,
+                                             .position = position,
+                                             .at = {e.line, e.number},
+                                             .time_ns = e.time_ns,
+                                             .look = look};
     return true;
 }
 
@@ -112,13 +130,13 @@ static int by_time(const void *a, const void *b)
 
 static void sort(struct waits_job *job)
 {
-    if (job->count)
-        qsort(job->waiters, job->count, sizeof *job->waiters, by_time);
-    for (size_t i = 0; i < job->count; i++)
-        job->waiter_of[job->waiters[i].thread - 1] = (uint32_t)i + 1;
-    job->way = memory_zeroed(job->count, sizeof *job->way);
-    job->seen = memory_zeroed(job->count, sizeof *job->seen);
-    job->reaches = memory_zeroed(job->count, sizeof *job->reaches);
+    if (job->graph.count)
+        qsort(job->graph.waiters, job->graph.count, sizeof *job->graph.waiters, by_time);
+    for (size_t i = 0; i < job->graph.count; i++)
+        job->graph.waiter_of[job->graph.waiters[i].thread - 1] = (uint32_t)i + 1;
+    job->way = memory_zeroed(job->graph.count, sizeof *job->way);
+    job->seen = memory_zeroed(job->graph.count, sizeof *job->seen);
+    job->reaches = memory_zeroed(job->graph.count, sizeof *job->reaches);
 }
 
 /* ---- who holds what they wait for ---- */
@@ -129,7 +147,7 @@ static bool holds(const struct waits_job *job, uint32_t thread, enum presence pr
                   uint32_t line)
 {
     uint64_t position;
-    if (presence != PRESENCE_BLOCKED || !thread || thread > job->lines)
+    if (presence != PRESENCE_BLOCKED || !thread || thread > job->graph.lines)
         return true;
     struct event e = last_of(job, thread, &position);
     const struct target_event *look = e.line == line ? look_of(job, &e) : NULL;
@@ -141,51 +159,54 @@ static void find_holders(struct waits_job *job, struct object *object, uint32_t 
     uint32_t thread;
     enum presence presence;
     uint64_t since;
-    for (size_t i = 0; order_line_inside(job->run->order, line, i, &thread, &presence, &since);
-         i++) {
+    for (size_t i = 0;
+         order_line_inside(job->graph.run->order, line, i, &thread, &presence, &since); i++) {
         if (thread == line || !holds(job, thread, presence, line))
             continue;
-        job->holders =
-            grow(job->holders, &job->holder_room, job->holder_count + 1, sizeof *job->holders);
-        job->holders[job->holder_count++] = (struct shown_holder){thread, {line, since}};
+        job->graph.holders = grow(job->graph.holders, &job->holder_room,
+                                  job->graph.holder_count + 1, sizeof *job->graph.holders);
+        job->graph.holders[job->graph.holder_count++] =
+            (struct shown_holder){thread, {line, since}};
         object->count++;
     }
 }
 
 static void note_object(struct waits_job *job, struct waiter *w)
 {
-    uint32_t line = w->about && w->about <= job->lines ? w->about : 0;
-    if (!line || !job->object_of[line - 1]) {
-        struct object object = {.first = (uint32_t)job->holder_count};
+    uint32_t line = w->about && w->about <= job->graph.lines ? w->about : 0;
+    if (!line || !job->graph.object_of[line - 1]) {
+        struct object object = {.first = (uint32_t)job->graph.holder_count};
         if (line)
             find_holders(job, &object, line);
-        job->objects =
-            grow(job->objects, &job->object_room, job->object_count + 1, sizeof *job->objects);
-        job->objects[job->object_count++] = object;
+        job->graph.objects = grow(job->graph.objects, &job->object_room,
+                                  job->graph.object_count + 1, sizeof *job->graph.objects);
+        job->graph.objects[job->graph.object_count++] = object;
         if (line)
-            job->object_of[line - 1] = (uint32_t)job->object_count;
-        w->object = (uint32_t)job->object_count - 1;
+            job->graph.object_of[line - 1] = (uint32_t)job->graph.object_count;
+        w->object = (uint32_t)job->graph.object_count - 1;
     } else {
-        w->object = job->object_of[line - 1] - 1;
+        w->object = job->graph.object_of[line - 1] - 1;
     }
 }
 
 /* ---- cycles ---- */
 
-/* Whom a waiter waits for, one after the other; 0: no more. */
-static uint32_t blocker(const struct waits_job *job, const struct waiter *w, uint32_t i)
+/* Who waits for a time only is in no cycle. */
+uint32_t waits_blocker(const struct waits_graph *g, const struct waiter *w, uint32_t i)
 {
-    const struct object *object = &job->objects[w->object];
-    if (w->about && w->about <= job->lines && job->is_thread[w->about - 1])
+    const struct object *object = &g->objects[w->object];
+    if (w->look->timed)
+        return 0;
+    if (w->about && w->about <= g->lines && g->is_thread[w->about - 1])
         return i == 0 ? w->about : 0;
-    return i < object->count ? job->holders[object->first + i].thread : 0;
+    return i < object->count ? g->holders[object->first + i].thread : 0;
 }
 
 /* The waiter among them; its index, or count. */
 static uint32_t waiter_at(const struct waits_job *job, uint32_t line)
 {
-    uint32_t waiter = line <= job->lines ? job->waiter_of[line - 1] : 0;
-    return waiter ? waiter - 1 : (uint32_t)job->count;
+    uint32_t waiter = line <= job->graph.lines ? job->graph.waiter_of[line - 1] : 0;
+    return waiter ? waiter - 1 : (uint32_t)job->graph.count;
 }
 
 static void enter(struct waits_job *job, uint32_t waiter, uint32_t mark)
@@ -197,7 +218,7 @@ static void enter(struct waits_job *job, uint32_t waiter, uint32_t mark)
 /* From which of them a cycle can be reached: most often from none, and then none is looked for. */
 static bool prune(struct waits_job *job, uint64_t *budget)
 {
-    while (job->length || job->at < job->count) {
+    while (job->length || job->at < job->graph.count) {
         if ((*budget)-- <= 1)
             return false;
         if (!job->length) {
@@ -207,16 +228,16 @@ static bool prune(struct waits_job *job, uint64_t *budget)
             continue;
         }
         struct frame *top = &job->way[job->length - 1];
-        uint32_t by = blocker(job, &job->waiters[top->waiter], top->next++);
+        uint32_t by = waits_blocker(&job->graph, &job->graph.waiters[top->waiter], top->next++);
         uint32_t next = by ? waiter_at(job, by) : 0;
         if (!by) {
             job->seen[top->waiter] = 2;
             job->length--;
             if (job->length)
                 job->reaches[job->way[job->length - 1].waiter] |= job->reaches[top->waiter];
-        } else if (next < job->count && job->seen[next]) {
+        } else if (next < job->graph.count && job->seen[next]) {
             job->reaches[top->waiter] |= job->seen[next] == 1 || job->reaches[next];
-        } else if (next < job->count) {
+        } else if (next < job->graph.count) {
             enter(job, next, 1);
         }
     }
@@ -226,9 +247,9 @@ static bool prune(struct waits_job *job, uint64_t *budget)
 /* The way is one: each is told once, by the thread of the least line in it. */
 static void add_cycle(struct waits_job *job)
 {
-    uint32_t least = job->waiters[job->way[0].waiter].thread;
+    uint32_t least = job->graph.waiters[job->way[0].waiter].thread;
     for (uint32_t i = 1; i < job->length; i++)
-        if (job->waiters[job->way[i].waiter].thread < least)
+        if (job->graph.waiters[job->way[i].waiter].thread < least)
             return;
     job->cycles = grow(job->cycles, &job->cycle_room, job->cycle_words + job->length + 1,
                        sizeof *job->cycles);
@@ -240,7 +261,7 @@ static void add_cycle(struct waits_job *job)
 /* From each of them the first way back to it. */
 static bool chase(struct waits_job *job, uint64_t *budget)
 {
-    while (job->length || job->at < job->count) {
+    while (job->length || job->at < job->graph.count) {
         if ((*budget)-- <= 1)
             return false;
         if (!job->length) {
@@ -251,14 +272,14 @@ static bool chase(struct waits_job *job, uint64_t *budget)
         }
         struct frame *top = &job->way[job->length - 1];
         uint32_t goal = job->way[0].waiter;
-        uint32_t by = blocker(job, &job->waiters[top->waiter], top->next++);
-        uint32_t next = by ? waiter_at(job, by) : (uint32_t)job->count;
+        uint32_t by = waits_blocker(&job->graph, &job->graph.waiters[top->waiter], top->next++);
+        uint32_t next = by ? waiter_at(job, by) : (uint32_t)job->graph.count;
         if (!by) {
             job->length--;
         } else if (next == goal) {
             add_cycle(job);
             job->length = 0;
-        } else if (next < job->count && job->reaches[next] && job->seen[next] != goal + 1) {
+        } else if (next < job->graph.count && job->reaches[next] && job->seen[next] != goal + 1) {
             enter(job, next, goal + 1);
         }
     }
@@ -273,23 +294,27 @@ static bool step_stage(struct waits_job *job, uint64_t *budget)
 {
     switch (job->stage) {
     case COLLECTING:
-        while (job->at < job->lines && *budget)
+        while (job->at < job->graph.lines && *budget)
             *budget -= look_at(job, ++job->at) || job->at % LOOKS == 0;
-        if (job->at < job->lines)
+        if (job->at < job->graph.lines)
             return false;
         sort(job);
         return true;
     case HOLDING:
-        for (; job->at < job->count && *budget; --*budget)
-            note_object(job, &job->waiters[job->at++]);
-        return job->at == job->count;
+        for (; job->at < job->graph.count && *budget; --*budget)
+            note_object(job, &job->graph.waiters[job->at++]);
+        return job->at == job->graph.count;
     case PRUNING:
         if (!prune(job, budget))
             return false;
-        memset(job->seen, 0, job->count * sizeof *job->seen);
+        memset(job->seen, 0, job->graph.count * sizeof *job->seen);
         return true;
-    default:
+    case CHASING:
         return chase(job, budget);
+    default:
+        if (job->judged && !job->verdicts)
+            job->verdicts = verdicts_new(&job->graph);
+        return !job->judged || verdicts_step(job->verdicts, budget);
     }
 }
 
@@ -305,24 +330,65 @@ static bool step(void *p, uint64_t budget)
 
 static void tell_wait(const struct waits_job *job, const struct waiter *w, struct reply *reply)
 {
-    const struct object *object = &job->objects[w->object];
+    const struct object *object = &job->graph.objects[w->object];
     struct shown_wait wait = {
         .thread = w->thread,
         .about = w->about,
         .event = {.at = w->at, .position = NO_POSITION, .time_ns = w->time_ns},
-        .holders = job->holders + object->first,
-        .holder_count = object->count};
+        .holders = job->graph.holders + object->first,
+        .holder_count = object->count,
+        .fate = job->verdicts ? verdicts_fate(job->verdicts, (size_t)(w - job->graph.waiters))
+                              : FATE_OPEN};
     named_note(w->thread);
     named_note(w->about);
     named_note(w->at.line);
     for (uint32_t i = 0; i < object->count; i++)
         named_note(wait.holders[i].thread); /* they came in by events of what is waited for */
-    if (w->position >= order_first(job->run->order)) /* else it was forgotten meanwhile */
-        wait.event = show(job->run, w->position);
+    if (w->position >= order_first(job->graph.run->order)) /* else it was forgotten meanwhile */
+        wait.event = show(job->graph.run, w->position);
     part_begin(reply, PART_WAIT);
     put_wait(reply->out, &wait);
     part_end(reply);
     show_free(&wait.event);
+}
+
+/* How the next one came into what this one waits about. */
+static struct ref since_of(const struct waits_job *job, const struct waiter *w, uint32_t next)
+{
+    const struct object *object = &job->graph.objects[w->object];
+    for (uint32_t i = 0; i < object->count; i++)
+        if (job->graph.holders[object->first + i].thread == next)
+            return job->graph.holders[object->first + i].since;
+    return (struct ref){0, 0};
+}
+
+static void tell_cycle(const struct waits_job *job, const uint32_t *waiters, uint32_t count,
+                       struct reply *reply)
+{
+    struct shown_cycle cycle = {memory_zeroed(count, sizeof *cycle.steps), count};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct waiter *w = &job->graph.waiters[waiters[i]];
+        uint32_t next = job->graph.waiters[waiters[(i + 1) % count]].thread;
+        named_note(w->thread);
+        named_note(w->about);
+        named_note(w->at.line);
+        cycle.steps[i] =
+            (struct shown_step){w->thread, w->about, w->at, since_of(job, w, next), w->time_ns};
+    }
+    part_begin(reply, PART_CYCLE);
+    put_cycle(reply->out, &cycle);
+    part_end(reply);
+    free(cycle.steps);
+}
+
+static void tell_now(const struct run *run, struct reply *reply)
+{
+    bool live = run->connected > 0;
+    int64_t end = run->ended_ns >= run->last_ns && run->ended_ns ? run->ended_ns : -1;
+    struct shown_now now = {run->last_ns, live && run->wall_ns ? run_clock_ns(run) : end, live};
+    part_begin(reply, PART_NOW);
+    put_now(reply->out, &now);
+    part_end(reply);
 }
 
 #define ENOUGH (128u << 10) /* bytes of one put */
@@ -331,37 +397,28 @@ static bool put(void *p, struct reply *reply)
 {
     struct waits_job *job = p;
     size_t enough = reply->out->size + ENOUGH;
-    while (job->told < job->count && reply->out->size < enough)
-        tell_wait(job, &job->waiters[job->told++], reply);
-    if (job->told < job->count)
+    if (job->verdicts && !verdicts_put(job->verdicts, reply))
         return false;
-    for (size_t at = 0; at < job->cycle_words; at += 1 + job->cycles[at]) {
-        part_begin(reply, PART_CYCLE);
-        put_u32(reply->out, job->cycles[at]);
-        for (uint32_t i = 1; i <= job->cycles[at]; i++) {
-            const struct waiter *w = &job->waiters[job->cycles[at + i]];
-            named_note(w->thread);
-            named_note(w->about);
-            put_u32(reply->out, w->thread);
-            put_u32(reply->out, w->about);
-        }
-        part_end(reply);
-    }
-    part_begin(reply, PART_NOW);
-    put_u64(reply->out, (uint64_t)job->run->last_ns);
-    part_end(reply);
+    while (job->told < job->graph.count && reply->out->size < enough)
+        tell_wait(job, &job->graph.waiters[job->told++], reply);
+    if (job->told < job->graph.count)
+        return false;
+    for (size_t at = 0; at < job->cycle_words; at += 1 + job->cycles[at])
+        tell_cycle(job, job->cycles + at + 1, job->cycles[at], reply);
+    tell_now(job->graph.run, reply);
     return true;
 }
 
 static void free_job(void *p)
 {
     struct waits_job *job = p;
-    free(job->is_thread);
-    free(job->waiter_of);
-    free(job->object_of);
-    free(job->waiters);
-    free(job->objects);
-    free(job->holders);
+    verdicts_free(job->verdicts);
+    free(job->graph.is_thread);
+    free(job->graph.waiter_of);
+    free(job->graph.object_of);
+    free(job->graph.waiters);
+    free(job->graph.objects);
+    free(job->graph.holders);
     free(job->way);
     free(job->seen);
     free(job->reaches);

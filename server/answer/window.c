@@ -7,6 +7,8 @@
 #include "server/answer/hidden.h"
 #include "server/answer/named.h"
 #include "server/answer/stays.h"
+#include "server/answer/timed.h"
+#include "server/answer/waited.h"
 #include "server/order/placing/place.h"
 #include "server/run/times.h"
 #include "wire/limits.h"
@@ -28,7 +30,7 @@ struct window_job {
     struct drawn drawn; /* its rows */
     struct place_job *place;
     struct placement placement;
-    struct times *times;
+    struct timed *timed; /* instead of place, if it is placed by time */
     bool placed, done;
 };
 
@@ -103,14 +105,22 @@ static bool same_view(const struct window_job *job, const struct window_request 
     return same && window_weight(job) < KEPT_EVENTS;
 }
 
+/* A column behind the last event, which is left of the end. */
+static int64_t behind_all(const struct run *run, uint64_t column_ns)
+{
+    return run->last_ns + (column_ns < INT64_MAX / 8 ? (int64_t)column_ns : INT64_MAX / 8);
+}
+
 /* Where a window that is placed by time begins. */
 static int64_t left_time(const struct window_job *job)
 {
     const struct window_request *r = &job->request;
     if (r->anchor == ANCHOR_TIME)
         return r->time_ns == INT64_MIN ? times_begin(job->run) : r->time_ns;
-    return job->anchor < order_count(job->run->order) ? times_fitted(job->run, job->anchor)
-                                                      : job->run->last_ns;
+    if (r->anchor == ANCHOR_START)
+        return times_begin(job->run);
+    return job->anchor < order_count(job->run->order) ? times_point(job->run, job->anchor)
+                                                      : behind_all(job->run, r->column_ns);
 }
 
 static void start(struct window_job *job)
@@ -121,8 +131,10 @@ static void start(struct window_job *job)
     job->moves = memory_zeroed(r->move_count + 1, sizeof *job->moves);
     for (uint32_t i = 0; i < r->move_count; i++)
         job->moves[i] = (struct line_move){r->moves[i].line, r->moves[i].to, r->moves[i].events};
-    if (r->column_ns)
-        job->times = times_new(job->run, left_time(job), r->column_ns);
+    if (r->column_ns) {
+        job->timed = timed_begin(job->run, &job->drawn, &job->request, left_time(job));
+        return;
+    }
     struct placing placing = {.anchor = job->anchor,
                               .moves = job->moves,
                               .move_count = r->move_count,
@@ -134,9 +146,6 @@ static void start(struct window_job *job)
                               .many = job->drawn.many,
                               .fold = r->fold,
                               .has_text = has_text,
-                              .column_at = job->times ? times_column : NULL,
-                              .cut_at = job->times && !job->drawn.many ? times_cut : NULL,
-                              .times = job->times,
                               .context = (void *)(uintptr_t)job->run};
     job->place = place_begin(job->run->order, &placing);
 }
@@ -172,7 +181,7 @@ void window_free(struct window_job *job)
     drawn_free(&job->drawn);
     place_end(job->place);
     placement_free(&job->placement);
-    times_free(job->times);
+    timed_free(job->timed);
     window_request_free(&job->request);
     free(job->moves);
     free(job);
@@ -180,14 +189,25 @@ void window_free(struct window_job *job)
 
 /* ---- working ---- */
 
+/* Places as much as the budget permits; true once all is placed. */
+static bool place_on(struct window_job *job, uint64_t budget)
+{
+    if (job->timed ? !timed_step(job->timed, budget) : !place_step(job->place, budget))
+        return false;
+    if (job->timed)
+        timed_take(job->timed, &job->placement);
+    else
+        place_take(job->place, &job->placement);
+    return true;
+}
+
 bool window_step(struct window_job *job, uint64_t budget)
 {
     if (job->done)
         return true;
     if (!job->placed) {
-        if (!place_step(job->place, budget))
+        if (!place_on(job, budget))
             return false;
-        place_take(job->place, &job->placement);
         job->placed = job->done = true;
         if (job->drawn.many)
             drawn_choose_seen(&job->drawn, job->run, job->request.most_rows, &job->placement);
@@ -224,7 +244,7 @@ static uint64_t look_left(struct window_job *job, struct shown_row *row, uint32_
 
 static int64_t time_at(const struct window_job *job, uint64_t position)
 {
-    return job->times ? times_at(job->times, position) : times_fitted(job->run, position);
+    return job->timed ? timed_at(job->timed, position) : times_fitted(job->run, position);
 }
 
 static void fill_event(struct window_job *job, const struct placed *p, struct shown_event *s)
@@ -236,6 +256,8 @@ static void fill_event(struct window_job *job, const struct placed *p, struct sh
     uint64_t before = order_previous(job->run->order, p->position);
     bool known = before != NO_POSITION && order_event(job->run->order, before).line == s->at.line;
     s->since_ns = known ? s->time_ns - time_at(job, before) : -1;
+    uint64_t waited = waited_since(job->run, p->position);
+    s->waited_ns = waited != NO_POSITION ? s->time_ns - time_at(job, waited) : -1;
     if (p->fold)
         s->in = order_event(job->run->order, p->fold_end).in;
 }
@@ -291,7 +313,7 @@ void window_put(struct window_job *job, struct reply *reply)
                              .count = order_count(job->run->order),
                              .from = job->request.from,
                              .columns = job->request.columns,
-                             .time_ns = job->times ? left_time(job) : 0,
+                             .time_ns = job->timed ? timed_from(job->timed) : 0,
                              .first = p->first,
                              .last = p->last,
                              .more_left = p->more_left,

@@ -142,6 +142,11 @@ static void play(void *context, struct chunk chunk)
         hang_up(player, chunk.session);
         break;
     case CHUNK_END:
+        player->run->ended_ns = 0; /* older servers do not say it */
+        if (chunk.size >= 8) {
+            struct in in = in_from(chunk.data, chunk.size);
+            player->run->ended_ns = (int64_t)get_u64(&in);
+        }
         break;
     default:
         play_message(player, chunk);

@@ -65,37 +65,7 @@ void queue_free(struct queue *queue)
     free(queue);
 }
 
-unsigned queue_convert(const struct queue *queue, struct ticks *ticks, struct slot *slots,
-                       size_t count)
-{
-    bool counted = queue->head->clock == QUEUE_CLOCK_TICKS && ticks_known();
-    unsigned what = 0;
-    if (counted)
-        do
-            ticks_read(ticks);
-        while (ticks->count < 2); /* a millisecond, once */
-    size_t i = 0;
-    for (size_t size; (size = slots_next(slots + i, count - i)) != 0; i += size) {
-        if (slots[i].shape == SHAPE_CONTROL)
-            what |= slots[i].flags == MESSAGE_DESCRIBE ? SLOTS_DESCRIBE : 0;
-        else if (counted)
-            slots[i].time_ns = ticks_ns(ticks, slots[i].time_ns);
-    }
-    return i < count ? what | SLOTS_BROKEN : what;
-}
-
 #define RECORD_SLOTS (1 + LIMIT_PAYLOAD_BYTES / SLOT_BYTES) /* the longest record */
-
-/* How many of the slots that were copied make whole records, up to `most` but at least one, if it is there. */
-static size_t whole_records(const struct slot *slots, size_t count, size_t most, uint64_t horizon)
-{
-    size_t whole = 0;
-    for (size_t size; (size = slots_next(slots + whole, count - whole)) != 0; whole += size)
-        if (whole && (whole + size > most ||
-                      (slots[whole].shape != SHAPE_CONTROL && slots[whole].time_ns > horizon)))
-            break;
-    return whole;
-}
 
 /* It goes over what the program may change meanwhile: nothing is believed of it. */
 bool queue_times(const struct queue *queue, size_t most, uint64_t *first, uint64_t *last)
@@ -128,21 +98,98 @@ bool queue_look(struct queue *queue)
     return queue->there <= queue->slots;
 }
 
-size_t queue_copy(const struct queue *queue, struct slot *to, size_t most, size_t room,
-                  uint64_t horizon)
+/* Slots on their way out of a queue. */
+struct copying {
+    const struct queue *queue;
+    struct slot *to;
+    size_t count, copied; /* so many are to be there, are there */
+    size_t walked;        /* of them, those that make records */
+    struct ticks *ticks;  /* NULL: times stay as they are */
+    struct ticks_span span;
+    unsigned what;
+};
+
+#define AT_ONCE 128u /* slots: what is copied is looked at while it is in the nearest cache */
+
+static void copy_up_to(struct copying *c, size_t end)
 {
-    most = most < room ? most : room;
-    size_t count = queue->there, limit = room - most < RECORD_SLOTS ? room : most + RECORD_SLOTS;
-    count = count < limit ? count : limit;
-    const struct slot *slots = (const struct slot *)((const char *)queue->head + QUEUE_HEAD_BYTES);
-    uint64_t first = queue->tail & (queue->slots - 1);
-    uint64_t run = queue->slots - first < count ? queue->slots - first : count;
-    memcpy(to, slots + first, run * SLOT_BYTES);
-    memcpy(to + run, slots, (count - run) * SLOT_BYTES);
-    if (count == queue->there && horizon == UINT64_MAX)
-        return count;
-    size_t whole = whole_records(to, count, most, horizon);
-    return whole || (count < RECORD_SLOTS && count < queue->there) ? whole : count;
+    const struct queue *q = c->queue;
+    const struct slot *slots = (const struct slot *)((const char *)q->head + QUEUE_HEAD_BYTES);
+    while (c->copied < end) {
+        uint64_t first = (q->tail + c->copied) & (q->slots - 1), run = end - c->copied;
+        run = run < q->slots - first ? run : q->slots - first;
+        memcpy(c->to + c->copied, slots + first, run * SLOT_BYTES);
+        c->copied += run;
+    }
+}
+
+/* The next record's size, 0: none follows, or no whole one. */
+static size_t next_record(struct copying *c)
+{
+    if (c->walked >= c->count)
+        return 0;
+    if (c->walked >= c->copied)
+        copy_up_to(c, c->walked + AT_ONCE < c->count ? c->walked + AT_ONCE : c->count);
+    return slots_next(c->to + c->walked, c->count - c->walked);
+}
+
+static void note(struct copying *c, struct slot *slot)
+{
+    if (slot->shape == SHAPE_CONTROL) {
+        c->what |= slot->flags == MESSAGE_DESCRIBE ? SLOTS_DESCRIBE : 0;
+    } else if (c->ticks) {
+        if (!ticks_holds(&c->span, slot->time_ns))
+            c->span = ticks_span(c->ticks, slot->time_ns);
+        slot->time_ns = ticks_within(&c->span, slot->time_ns);
+    }
+}
+
+static bool is_beyond(const struct copying *c, size_t size, const struct queue_want *want)
+{
+    const struct slot *slot = &c->to[c->walked];
+    return c->walked + size > want->most ||
+           (slot->shape != SHAPE_CONTROL && slot->time_ns > want->horizon);
+}
+
+static struct ticks *ticks_of(const struct queue *queue, struct ticks *ticks)
+{
+    if (!ticks || queue->head->clock != QUEUE_CLOCK_TICKS || !ticks_known())
+        return NULL;
+    do
+        ticks_read(ticks);
+    while (ticks->count < 2); /* a millisecond, once */
+    return ticks;
+}
+
+size_t queue_copy(const struct queue *queue, struct slot *to, const struct queue_want *want,
+                  unsigned *what)
+{
+    size_t most = want->most < want->room ? want->most : want->room,
+           limit = want->room - most < RECORD_SLOTS ? want->room : most + RECORD_SLOTS;
+    struct copying c = {.queue = queue,
+                        .to = to,
+                        .count = queue->there < limit ? queue->there : limit,
+                        .ticks = ticks_of(queue, want->ticks),
+                        .span = {.from = 1}};
+    const struct queue_want all = {.most = c.count, .horizon = UINT64_MAX},
+                            part = {.most = most, .horizon = want->horizon},
+                            *bounds = c.count == queue->there && want->horizon == UINT64_MAX
+                                          ? &all
+                                          : &part;
+    size_t size;
+    while ((size = next_record(&c)) != 0 && !(c.walked && is_beyond(&c, size, bounds))) {
+        note(&c, &to[c.walked]);
+        c.walked += size;
+    }
+    *what = c.what;
+    bool broken = bounds == &all ? c.walked < c.count : !c.walked;
+    if (!broken || (bounds != &all && c.count < RECORD_SLOTS && c.count < queue->there)) {
+        copy_up_to(&c, c.walked);
+        return c.walked;
+    }
+    copy_up_to(&c, c.count);
+    *what |= c.count ? SLOTS_BROKEN : 0;
+    return c.count;
 }
 
 /* The thread looks at `moved` after it has said that it waits, we the other way round. */

@@ -30,19 +30,23 @@ const char *queue_add(struct queue **list, int fd, uint32_t slots);
 void queue_free(struct queue *queue);
 /* Looks how much there is; false if the queue is nonsense. */
 bool queue_look(struct queue *queue);
-/* Copies whole records of what there is, about `most` slots but no more than `room`, and none after the first that
- * is later than the horizon; how many, 0: the first record needs more room.  What is copied is looked at only there: the program may write on in the queue.
+struct queue_want {
+    size_t most; /* slots, or one record */
+    size_t room; /* slots: no more than these */
+    uint64_t horizon; /* nothing after the first that is later, as the program stamped it */
+    struct ticks
+        *ticks; /* what is stamped with the counter becomes nanoseconds; NULL: it stays as it is */
+};
+#define SLOTS_DESCRIBE 1u /* a description is named */
+#define SLOTS_BROKEN 2u /* they do not end with a record */
+/* Copies whole records of what there is; how many slots, 0: the first record needs more room.  What is copied is
+ * looked at only there: the program may write on in the queue.  *what: what else there is to know of them.
  * Where there is no whole record, all is copied, to be refused by whoever reads it. */
-size_t queue_copy(const struct queue *queue, struct slot *to, size_t most, size_t room,
-                  uint64_t horizon);
+size_t queue_copy(const struct queue *queue, struct slot *to, const struct queue_want *want,
+                  unsigned *what);
 /* The times, as the program stamped them, of the first record that is there and of the last one within `most`
  * slots; false: none has a time. */
 bool queue_times(const struct queue *queue, size_t most, uint64_t *first, uint64_t *last);
-#define SLOTS_DESCRIBE 1u /* a description is named */
-#define SLOTS_BROKEN 2u /* they do not end with a record */
-/* What a program stamped with the counter becomes nanoseconds.  What else there is to know of the slots. */
-unsigned queue_convert(const struct queue *queue, struct ticks *ticks, struct slot *slots,
-                       size_t count);
 /* Gives back the room of what lies before `tail`, and wakes a thread that waits for it. */
 void queue_give_room(struct queue *queue);
 

@@ -53,7 +53,7 @@ void ticks_read(struct ticks *ticks)
     ticks_add(ticks, at, ns);
 }
 
-uint64_t ticks_ns(const struct ticks *ticks, uint64_t counter)
+struct ticks_span ticks_span(const struct ticks *ticks, uint64_t counter)
 {
     size_t last = ticks->count - 1,
            oldest = ticks->count > TICKS_POINTS ? ticks->count - TICKS_POINTS : 0;
@@ -69,9 +69,16 @@ uint64_t ticks_ns(const struct ticks *ticks, uint64_t counter)
                    n0 = ticks->points[low % TICKS_POINTS].ns;
     const uint64_t t1 = ticks->points[high % TICKS_POINTS].ticks,
                    n1 = ticks->points[high % TICKS_POINTS].ns;
-    double slope = (double)(n1 - n0) / (double)(t1 - t0);
-    double beyond = (double)(int64_t)(counter - t0) * slope;
-    if (!(beyond > -(double)n0 && beyond < 1e19 - (double)n0)) /* a counter that nobody read */
-        return n1;
-    return beyond < 0 ? n0 - (uint64_t)-beyond : n0 + (uint64_t)beyond;
+    return (struct ticks_span){.from = low == oldest ? 0 : t0,
+                               .to = high == last ? UINT64_MAX : t1,
+                               .ticks = t0,
+                               .ns = n0,
+                               .otherwise = n1,
+                               .slope = (double)(n1 - n0) / (double)(t1 - t0)};
+}
+
+uint64_t ticks_ns(const struct ticks *ticks, uint64_t counter)
+{
+    const struct ticks_span span = ticks_span(ticks, counter);
+    return ticks_within(&span, counter);
 }

@@ -26,4 +26,25 @@ void ticks_add(struct ticks *ticks, uint64_t counter, uint64_t ns);
  * the last one.  There must be two readings. */
 uint64_t ticks_ns(const struct ticks *ticks, uint64_t counter);
 
+/* The same for many values that lie near each other: what holds for all from one up to before another (which is
+ * in it, too, where it is the highest there is), until there is another reading. */
+struct ticks_span {
+    uint64_t from, to;
+    uint64_t ticks, ns; /* where it begins */
+    uint64_t otherwise; /* ns of a counter that nobody read */
+    double slope;
+};
+struct ticks_span ticks_span(const struct ticks *ticks, uint64_t counter);
+static inline bool ticks_holds(const struct ticks_span *span, uint64_t counter)
+{
+    return counter >= span->from && (counter < span->to || span->to == UINT64_MAX);
+}
+static inline uint64_t ticks_within(const struct ticks_span *span, uint64_t counter)
+{
+    double beyond = (double)(int64_t)(counter - span->ticks) * span->slope, ns = (double)span->ns;
+    if (!(beyond > -ns && beyond < 1e19 - ns))
+        return span->otherwise;
+    return beyond < 0 ? span->ns - (uint64_t)-beyond : span->ns + (uint64_t)beyond;
+}
+
 #endif

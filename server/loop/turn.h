@@ -13,8 +13,9 @@
 
 #define TURN_READ_NS 5000000u  /* messages of all peers */
 #define TURN_POLL_NS 10000000u /* queues, and what was put off */
-#define TURN_LITTLE_NS 2000000u /* queues of a run that saves, and keeps only a part */
-#define TURN_SAVE_NS 8000000u  /* states of runs that are written */
+#define TURN_TELL_NS 3000000u /* what was taken: a thread that begins waits for the turn's end */
+#define TURN_LITTLE_NS 750000u /* queues of a run that saves, and keeps only a part */
+#define TURN_SAVE_NS 3000000u  /* states of runs that are written */
 #define TURN_WORK_NS 5000000u  /* questions of viewers */
 
 uint64_t turn_clock_ns(void); /* monotonic */

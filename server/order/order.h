@@ -194,6 +194,15 @@ uint64_t order_previous(const struct order *order,
                         uint64_t position); /* on its line, or NO_POSITION */
 /* Position of its i-th edge; i < edge_count. */
 uint64_t order_edge(const struct order *order, uint64_t position, uint32_t i);
+/* The last event before a position, and not before `least`, that is about one of the wanted lines (by line - 1, so
+ * many of them), or NO_POSITION. */
+uint64_t order_about_before(const struct order *order, uint64_t position, uint64_t least,
+                            const uint8_t *wanted, uint32_t lines);
+/* The event before it on its line of the same thread, no more than so many events back, or NO_POSITION. */
+uint64_t order_previous_of_thread(const struct order *order, uint64_t position, uint32_t most);
+/* Adds to counts, by type, the events from one position up to another, hidden ones left out. */
+void order_count_types(const struct order *order, uint64_t from, uint64_t end, uint64_t *counts,
+                       uint32_t types);
 /* Calls visit for each receive of a send. */
 void order_receives(const struct order *order, uint64_t send,
                     void (*visit)(void *context, uint64_t receive), void *context);

@@ -192,7 +192,7 @@ void program_poll(struct server *server)
     if (!taker_runs(server->taker))
         taker_settle(server->taker, TURN_POLL_NS);
     turn_doing("the order");
-    bool all = telling_go_on(server, share_of(TURN_POLL_NS), share_of(TURN_LITTLE_NS));
+    bool all = telling_go_on(server, share_of(TURN_TELL_NS), share_of(TURN_LITTLE_NS));
     for (size_t i = 0; i < server->runs.count; i++)
         telling_look(server->runs.items[i]);
     turn_doing("parts that found no room");
@@ -375,7 +375,12 @@ static void count_untaken(struct peer *peer, const struct session *session, stru
         q->after = NULL;
         while (taken < q->slots && queue_look(q) && q->there) {
             slots = grow(slots, &room, q->there, SLOT_BYTES);
-            size_t count = queue_copy(q, slots, q->there, q->there, UINT64_MAX);
+            unsigned ignored;
+            size_t count = queue_copy(q, slots,
+                                      &(struct queue_want){.most = q->there,
+                                                           .room = q->there,
+                                                           .horizon = UINT64_MAX},
+                                      &ignored);
             losses_add(losses, session, slots, count);
             q->tail += count;
             taken += count;

@@ -112,6 +112,7 @@ static void begin_session(struct run *run, struct chunk chunk)
         session_new(run, chunk.session, &hello);
         run_fact(run, chunk);
         run->finished = run->ending = false;
+        run->ended_ns = 0;
     }
     hello_free(&hello);
 }
@@ -179,8 +180,13 @@ static void tell(struct server *server, struct run *run, struct chunk chunk)
 
 void telling_end(struct server *server, struct run *run)
 {
+    uint8_t data[8];
+    struct out out = {.data = data, .room = sizeof data};
+    run->ended_ns = run->wall_ns ? run_clock_ns(run) : 0;
+    put_u64(&out, (uint64_t)run->ended_ns);
     taker_enter(server->taker);
-    journal_put_quiet(run->taking, (struct chunk){.kind = CHUNK_END});
+    journal_put_quiet(run->taking,
+                      (struct chunk){.kind = CHUNK_END, .data = data, .size = sizeof data});
     taker_leave(server->taker);
     tracefile_lock(run->trace, false);
 }

@@ -5,6 +5,7 @@
 #include "config/read.h"
 #include "memory/memory.h"
 #include "server/loop/log.h"
+#include "server/run/astray.h"
 #include "server/run/clocks.h"
 #include "server/run/unseen.h"
 
@@ -14,6 +15,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CACHE_LEAST ((uint64_t)256 << 20)
@@ -252,6 +254,9 @@ void run_free(struct run *run)
         run->keeper->free(run);
     unseen_free(run);
     clocks_free(run->clocks);
+    astray_free(run->astray);
+    if (run->course)
+        run->course_free(run->course);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);
@@ -460,4 +465,12 @@ uint32_t run_process(struct run *run, struct run_process process)
     }
     run->generation++;
     return (uint32_t)run->process_count++;
+}
+
+int64_t run_clock_ns(const struct run *run)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec - (int64_t)run->wall_ns;
+    return now > run->last_ns ? now : run->last_ns;
 }

@@ -89,12 +89,16 @@ struct run {
     uint64_t start_ns; /* clock at the run's begin; times count from it */
     uint64_t wall_ns;
     int64_t last_ns; /* latest event */
+    int64_t ended_ns; /* when its last program had gone; 0: not known, or it goes on */
     unsigned connected; /* programs */
     unsigned
         leaving; /* how many of them hung up; what that does to the order is still worked off */
     int counters; /* wire/counters.h; 0 not made yet */
     uint64_t generation; /* grows with every change */
     struct clocks *clocks; /* of clocks.c alone; a cache */
+    struct astray *astray; /* of astray.c alone; likewise */
+    struct course *course; /* of course.c alone; likewise */
+    void (*course_free)(struct course *course);
     const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
     struct saving *saving; /* the keeper's own */
     struct taking *
@@ -180,6 +184,9 @@ bool run_go_on(struct run *run, uint64_t looks);
 
 /* Programs come and go. */
 uint32_t run_process(struct run *run, struct run_process process);
+
+/* The time by its clock: now, as far as this host's clock agrees with that of its first program. */
+int64_t run_clock_ns(const struct run *run);
 
 /* Programs that are connected; of one that has only begun, or whose end is not told yet, too. */
 unsigned run_connected(const struct run *run);

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFERS_MOST 3u /* that are kept though nobody needs them */
+#define BUFFERS_MOST (HAND_BYTES / BUFFER_BYTES) /* that are kept though nobody needs them: */
+#define BUFFERS_LEAST                                                                              \
+    3u /* memory that is new takes longer than to fill it; when all rests, so many */
 
 static _Atomic uint64_t in_memory; /* bytes of all hands */
 
@@ -35,6 +37,18 @@ void buffer_give(uint8_t *buffer)
     }
     pthread_mutex_unlock(&pool.lock);
     free(buffer);
+}
+
+void buffers_rest(void)
+{
+    for (;;) {
+        pthread_mutex_lock(&pool.lock);
+        uint8_t *buffer = pool.count > BUFFERS_LEAST ? pool.free[--pool.count] : NULL;
+        pthread_mutex_unlock(&pool.lock);
+        if (!buffer)
+            return;
+        free(buffer);
+    }
 }
 
 /* ---- stretches ---- */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HAND_BYTES ((uint64_t)64 << 20)
+#define HAND_BYTES ((uint64_t)16 << 20)
 #define BUFFER_BYTES (1u << 20)
 
 struct stretch {
@@ -37,6 +37,7 @@ void hand_end(struct hand *hand);
 /* Buffers of BUFFER_BYTES, aligned for slots; they are kept to be used again. */
 uint8_t *buffer_take(void);
 void buffer_give(uint8_t *buffer);
+void buffers_rest(void); /* nobody has needed them for long: few are kept */
 
 /* Puts bytes in, of which at, size, taken_ns, epoch and unwritten are told; they are copied.  Where `buffer` says
  * that they are in one, and they fill much of it, it goes with them.  Returns the one to go on with. */

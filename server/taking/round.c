@@ -33,12 +33,15 @@ struct batch {
 static uint64_t look_at_all(struct program *program)
 {
     uint64_t count = 0;
+    program->full = 0;
     for (struct queue *q = program->queues; q; q = q->next) {
         if (!queue_look(q)) {
             atomic_store(&program->error, "a queue that contradicts itself");
             return 0;
         }
         count += q->there;
+        unsigned full = (unsigned)(q->there * 256 / q->slots);
+        program->full = full > program->full ? full : program->full;
     }
     return count;
 }
@@ -192,11 +195,18 @@ static struct slot *slots_in(const struct batch *batch)
 static unsigned copy_one(struct batch *batch, const struct queue *q, size_t most, size_t *count)
 {
     uint64_t left = batch->room.bytes - batch->used;
+    unsigned what = 0;
     *count = 0;
     if (left >= CHUNK_HEAD_BYTES + SLOT_BYTES)
-        *count = queue_copy(q, slots_in(batch), most, (left - CHUNK_HEAD_BYTES) / SLOT_BYTES,
-                            q->head->clock == batch->clock ? batch->horizon : UINT64_MAX);
-    return *count ? queue_convert(q, batch->ticks, slots_in(batch), *count) : 0;
+        *count =
+            queue_copy(q, slots_in(batch),
+                       &(struct queue_want){
+                           .most = most,
+                           .room = (left - CHUNK_HEAD_BYTES) / SLOT_BYTES,
+                           .horizon = q->head->clock == batch->clock ? batch->horizon : UINT64_MAX,
+                           .ticks = batch->ticks},
+                       &what);
+    return what;
 }
 
 static void add_chunk(struct batch *batch, struct queue *q, size_t count)
@@ -267,6 +277,15 @@ static size_t count_busy(const struct program *program)
     return count ? count : 1;
 }
 
+/* Several threads have something there: one alone waits for nobody, and to look for its times takes long. */
+static bool several(const struct program *program)
+{
+    size_t count = 0;
+    for (const struct queue *q = program->queues; q && count < 2; q = q->next)
+        count += q->there > 0;
+    return count > 1;
+}
+
 static enum taken take(struct program *program, uint64_t slots, struct ticks *ticks,
                        uint8_t **buffer)
 {
@@ -278,7 +297,7 @@ static enum taken take(struct program *program, uint64_t slots, struct ticks *ti
     size_t most = slots <= ROUND_SLOTS ? ROUND_SLOTS : ROUND_SLOTS / count_busy(program);
     most = most > ROUND_LEAST ? most : ROUND_LEAST;
     bool fits = true;
-    if (slots > ROUND_SLOTS && program->queue_count > 1)
+    if (slots > ROUND_SLOTS && several(program))
         set_horizon(&batch, most);
     for (struct queue *q = program->queues; q && fits; q = q->next)
         fits = !q->there || is_later(&batch, q) || take_some(&batch, q, most);

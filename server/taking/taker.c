@@ -8,9 +8,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
-#define REST_MOST_MS 10 /* between two rounds: so often a queue is looked at */
+#define REST_LEAST_NS 100000u /* between two rounds */
+#define REST_MOST_NS 10000000u /* so often a queue is looked at */
+#define IDLE_ROUNDS 1000u /* then what is kept for the next burst is let go */
+#define FULL_WANTED 64u /* of 256: how full the fullest queue is to be at the next round */
 #define TELL_BYTES (256u << 10) /* that wait: the loop is told at once */
 
 struct taker {
@@ -129,7 +133,7 @@ size_t taker_queues(const struct taker *taker)
 /* ---- going round ---- */
 
 /* One round over one program, the next in turn; all that there is, or a part. */
-static enum taken take_next(struct taker *taker, bool *much)
+static enum taken take_next(struct taker *taker, bool *much, unsigned *full)
 {
     enum taken taken = TAKEN_ALL;
     taker_enter(taker);
@@ -137,6 +141,7 @@ static enum taken take_next(struct taker *taker, bool *much)
     if (program) {
         taker->turn = program->next;
         taken = taker_round(taker, program);
+        *full = program->full > *full ? program->full : *full;
         *much |= hand_ahead(&program->taking->hand) > TELL_BYTES;
     }
     taker_leave(taker);
@@ -155,34 +160,51 @@ void taker_settle(struct taker *taker, uint64_t ns)
 {
     struct share share = share_of(ns);
     bool more = true, much = false;
+    unsigned full = 0;
     while (more && share_left(share)) {
         more = false;
         for (size_t n = count_programs(taker); n && share_left(share); n--)
-            more |= take_next(taker, &much) == TAKEN_MORE;
+            more |= take_next(taker, &much, &full) == TAKEN_MORE;
     }
 }
 
-static void rest(struct taker *taker, int ms)
+/* A queue that is still small when it is emptied again stays in the processors' caches, and its thread need neither
+ * wake us nor go on in a larger one. */
+uint64_t taker_rest_ns(uint64_t last_ns, unsigned full)
+{
+    uint64_t most = 2 * last_ns < REST_MOST_NS ? 2 * last_ns : REST_MOST_NS,
+             next = full ? last_ns * FULL_WANTED / full : most;
+    next = next < most ? next : most;
+    return next > REST_LEAST_NS ? next : REST_LEAST_NS;
+}
+
+static void rest(struct taker *taker, uint64_t ns)
 {
     uint64_t ignored;
     struct pollfd p = {.fd = taker->wake, .events = POLLIN};
-    if (poll(&p, 1, ms) == 1 && read(taker->wake, &ignored, sizeof ignored) < 0)
+    struct timespec time = {0, (long)ns};
+    if (ppoll(&p, 1, &time, NULL) == 1 && read(taker->wake, &ignored, sizeof ignored) < 0)
         return;
 }
 
 static void *take_all(void *argument)
 {
     struct taker *taker = argument;
-    int ms = 1;
+    uint64_t ns = REST_LEAST_NS;
+    unsigned idle = 0; /* rounds without anything */
     while (!atomic_load(&taker->stop)) {
         bool more = false, much = false;
+        unsigned full = 0;
         for (size_t n = count_programs(taker); n && !atomic_load(&taker->stop); n--)
-            more |= take_next(taker, &much) == TAKEN_MORE;
+            more |= take_next(taker, &much, &full) == TAKEN_MORE;
         if (much)
             taker->tell(taker->context);
-        ms = more || much ? 1 : 2 * ms < REST_MOST_MS ? 2 * ms : REST_MOST_MS;
+        idle = full ? 0 : idle + 1;
+        if (idle == IDLE_ROUNDS)
+            buffers_rest();
+        ns = taker_rest_ns(ns, full);
         if (!more)
-            rest(taker, ms);
+            rest(taker, ns);
     }
     return NULL;
 }

@@ -45,6 +45,7 @@ struct program {
     const char *_Atomic error; /* why it cannot be believed any more; anybody may look */
     uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
     _Atomic uint64_t figures[3]; /* the same, of all; anybody may look */
+    unsigned full; /* its fullest queue when it was looked at, in 256th */
     uint64_t journalled; /* calls that were not followed, as the journal says it */
 };
 
@@ -55,6 +56,8 @@ bool taker_runs(const struct taker *taker);
 void taker_stop(struct taker *taker); /* the thread ends */
 void taker_free(struct taker *taker);
 void taker_wake(struct taker *taker);
+/* How long it rests after a round which found the fullest queue so full (in 256th), `last_ns` after the one before. */
+uint64_t taker_rest_ns(uint64_t last_ns, unsigned full);
 void taker_enter(struct taker *taker);
 void taker_leave(struct taker *taker);
 

@@ -24,7 +24,7 @@ if display; then
     check "poet view: a window, and a server on the default endpoint" until_true poet runs
     is "./prodcons" "$(./prodcons)" "sum of 10 items: 45"
     check "the viewer shows the run" until_true shown prodcons
-    check "poet export latest -o order.pdf" poet export latest -o order.pdf
+    check "poet export -o order.pdf" poet export -o order.pdf
     like "it is a PDF with the names in it" "$(pdftotext order.pdf - 2>&1)" "producer"
     kill "$viewer"
     wait "$viewer" 2>/dev/null
@@ -39,7 +39,7 @@ if display; then
     viewer=$!
     pids="$pids $viewer"
     check "then poet view" until_true poet runs
-    check "poet export latest -o order.pdf" poet export latest -o order.pdf
+    check "poet export -o order.pdf" poet export -o order.pdf
     like "it is that run's diagram" "$(pdftotext order.pdf - 2>&1)" "consumer"
     kill "$viewer"
 else

@@ -32,11 +32,15 @@ like "alice waits for knives" "$answer" "T:alice \(0x[0-9a-f]+\) asks for M:kniv
 like "bob waits for forks" "$answer" "T:bob \(0x[0-9a-f]+\) asks for M:forks .* at deadlock.c:20"
 like "alice holds forks" "$answer" "held by T:alice .*since event"
 like "bob holds knives" "$answer" "held by T:bob .*since event"
-like "the cycle" "$answer" "cycle: .*T:alice.*T:bob"
+like "the cycle" "$answer" "^cycle: "
+like "a row for each step of it, with what it holds since when" "$answer" \
+    "^    T:alice .* waits for M:knives .* held by T:bob .*, since [0-9]+:[0-9]+"
+like "and back" "$answer" "^    T:bob .* waits for M:forks .* held by T:alice .*, since [0-9]+:[0-9]+"
 kill -KILL $program
 wait $program 2>/dev/null
 check "after SIGKILL the run is over" until_true finished latest
-is "and says the same" "$(poet blocked latest | grep -v before)" "$(printf '%s' "$answer" | grep -v before)"
+said() { grep -vE '^    (for|until) '; } # how long is told otherwise
+is "and says the same" "$(poet blocked latest | said)" "$(printf '%s' "$answer" | said)"
 like "as JSON" "$(poet blocked latest --json)" '"cycles":\[\[\{"line"'
 like "and in the picture" "$(poet show latest)" "asks for M:(knives|forks)"
 stop_server

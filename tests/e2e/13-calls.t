@@ -420,7 +420,11 @@ C
 poetcc -trace cycle.c -o cycle
 start_server -o d/ -q
 ./cycle & pids="$pids $!"
-found() { poet blocked latest | grep -q "^cycle: .*main.* waits for M:book.*held by .*locks.* waits for M:desk.*held by .*main"; }
+found() {
+    poet blocked latest >answer && grep -q "^cycle:" answer &&
+        grep -q "^    T:main.* waits for M:book.* held by T:locks" answer &&
+        grep -q "^    T:locks.* waits for M:desk.* held by T:main" answer
+}
 check "a cycle through a read-write lock is found" until_true found
 is "both readers are named" "$(poet blocked latest | grep -c '^    held by T:\(reads\|locks\)')" 2
 stop_server

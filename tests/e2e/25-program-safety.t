@@ -5,7 +5,7 @@
 
 # libpoet again, for few objects, and what stack its functions take.
 make -s -C "$root" B="$work/few" CC="${CC:-cc}" CFLAGS="-DOBJECTS_MAX=16u -fstack-usage" \
-    "$work/few/lib/libpoet.so" "$work/few/lib/libpoet-process.so" >make.log 2>&1 &
+    "$work/few/lib/libpoet.so" "$work/few/lib/poet/libpoet-process.so" >make.log 2>&1 &
 few=$!
 
 # ---- signal handlers ----

@@ -88,7 +88,7 @@ is "nor does SIGTERM" "$(figures ended.poet)" "$ALL 000"
 is "and the file says that it has its end" "$(figure ended.poet finished)" true
 
 start_server -q -o program.poet
-./locks counts $((10 * N)) &
+./locks counts $((100 * N)) &
 program=$!
 until_true more_ahead 500000
 kill -KILL $program

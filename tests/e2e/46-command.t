@@ -36,6 +36,7 @@ like "on a terminal it is said which run it is" "$(on_terminal "poet stat" | hea
 is "but not where it was named" "$(on_terminal "poet stat $kept" | grep -c latest)" 0
 is "a run of the state directory by its name" "$(poet order kept.poet 1:1 1:2; poet order kept 1:1 1:2)" "before
 before"
+is "to check, too" "$(poet check kept)" "$(poet check "$kept" | sed 's|.*kept.poet:|kept:|')"
 is "one SOURCE too many" "$(poet stat latest latest 2>&1 | head -n 1)" "poet stat: latest: one SOURCE is enough"
 
 # ---- what there is not ----
@@ -48,6 +49,7 @@ is "with --why" "$(poet order --why 1:1 1:999 2>&1)" "poet order: no event 1:999
 is "which pair it is" "$(printf '1:1 1:2\n1:1 1:999\n' | poet order - 2>&1 | tail -n 1)" \
     "poet order: pair 2: no event 1:999 in this run (line 1 has $last events)"
 is "in an export, too" "$(poet export -o x.txt --around 1:999 2>&1)" "poet export: no event 1:999 in this run (line 1 has $last events)"
+is "one of a kind is no kinds" "$(poet check "$root/config/shiviz.conf")" "$root/config/shiviz.conf: 1 kind, 4 event types: good"
 is "a command misspelt" "$(poet exprot 2>&1 | head -n 1)" 'poet: "exprot" is no command: did you mean "export"?'
 is "or nothing like any" "$(poet frobnicate 2>&1 | head -n 1)" 'poet: "frobnicate" is no command'
 is "help for it" "$(poet help exprot 2>&1 | head -n 1)" 'poet: "exprot" is no command: did you mean "export"?'

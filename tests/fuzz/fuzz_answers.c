@@ -9,6 +9,7 @@
 #include "wire/found.h"
 #include "wire/limits.h"
 #include "wire/placed.h"
+#include "wire/strip.h"
 
 #include <stdlib.h>
 
@@ -57,6 +58,8 @@ static void draw(const struct viewer *viewer, const struct shown_window *window)
 {
     unsigned how = viewer->how;
     struct scene_options options = {.title = "fuzz",
+                                    .order_arrows = true,
+                                    .stands = true,
                                     .legend = how & LEGEND,
                                     .vertical = how & VERTICAL,
                                     .column_ns = how & BY_TIME ? 1000 : 0,
@@ -96,8 +99,14 @@ static void take_waits(struct viewer *viewer, const struct answer *answer)
     for (size_t i = 0; i < waits->count; i++) {
         book_look(&viewer->book, &waits->items[i].event);
         book_label(&viewer->book, waits->items[i].about);
-        waits_of(waits, waits->items[i].thread);
+        const struct shown_wait *of = waits_of(waits, waits->items[i].thread);
+        free(of ? fate_itself(&viewer->book, of) : NULL);
     }
+    for (size_t i = 0; i < waits->verdict_count; i++)
+        free(fate_verdict(&viewer->book, &waits->verdicts[i]));
+    for (size_t i = 0; i < waits->cycle_count; i++)
+        for (uint32_t k = 0; k < waits->cycles[i].count; k++)
+            free(fate_step(&viewer->book, &waits->cycles[i], k));
     waits_free(waits);
 }
 
@@ -116,11 +125,17 @@ static void take_event(struct viewer *viewer, struct in *in)
 static void take_other(const struct answer *answer)
 {
     struct shown_density density;
+    struct shown_strip strip;
     struct shown_found found;
     struct shown_stat stat;
     struct shown_count count;
     struct shown_causes causes;
+    struct shown_span span;
     switch (answer->part) {
+    case PART_STRIP:
+        get_strip(answer->in, &strip);
+        shown_strip_free(&strip);
+        break;
     case PART_DENSITY:
         get_density(answer->in, &density);
         shown_density_free(&density);
@@ -139,6 +154,10 @@ static void take_other(const struct answer *answer)
         break;
     case PART_COUNT:
         get_count_is(answer->in, &count);
+        break;
+    case PART_SPAN:
+        get_span(answer->in, &span);
+        shown_span_free(&span);
         break;
     default:
         break;
@@ -161,7 +180,8 @@ static void take(struct viewer *viewer, unsigned type, struct in *in)
     get_answer(in, &answer);
     if (answer.part == PART_WINDOW)
         take_window(viewer, in);
-    else if (answer.part == PART_WAIT || answer.part == PART_CYCLE || answer.part == PART_NOW)
+    else if (answer.part == PART_WAIT || answer.part == PART_CYCLE || answer.part == PART_NOW ||
+             answer.part == PART_VERDICT)
         take_waits(viewer, &answer);
     else if (answer.part == PART_EVENT)
         take_event(viewer, in);

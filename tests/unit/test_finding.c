@@ -42,6 +42,45 @@ static struct shown_count count(const struct run *run, struct ref at)
     return got;
 }
 
+/* The events recorded between any two, by type. */
+static void what_lies_between_two_is_counted(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 30; seed++) {
+        hiding = false;
+        struct run *run = run_of(seed);
+        uint64_t counts[16] = {0};
+        run->types.count = 5; /* those of an execution */
+        uint32_t a = seed * 7 % x.count, b = seed * 31 % x.count;
+        uint64_t from = order_position(run->order, x.arrivals[a].at),
+                 to = order_position(run->order, x.arrivals[b].at);
+        for (uint32_t i = 0; i < x.count; i++) {
+            uint64_t p = order_position(run->order, x.arrivals[i].at);
+            counts[x.arrivals[i].type] += (p > from && p < to) || (p > to && p < from);
+        }
+        struct out body = {0};
+        put_ref(&body, x.arrivals[a].at);
+        put_ref(&body, x.arrivals[b].at);
+        struct out out = answer_to(run, &question_span, body, 1);
+        struct in in = part_of(&out, PART_SPAN);
+        struct shown_span span;
+        get_span(&in, &span);
+        assert_true(in_done(&in) && span.known && span.whole);
+        for (uint32_t i = 0; i < span.kind_count; i++) {
+            assert_int_equal(span.kinds[i].events, counts[span.kinds[i].type]);
+            span.events -= span.kinds[i].events;
+            counts[span.kinds[i].type] = 0;
+        }
+        for (unsigned i = 0; i < 16; i++)
+            assert_int_equal(counts[i], 0);
+        assert_int_equal(span.events, 0);
+        run->types.count = 0;
+        shown_span_free(&span);
+        out_free(&out);
+        run_free(run);
+    }
+}
+
 static void counts_are_those_of_brute_force(void **state)
 {
     (void)state;
@@ -451,6 +490,7 @@ int main(void)
         cmocka_unit_test(stands_are_those_of_brute_force),
         cmocka_unit_test(causes_are_those_of_brute_force),
         cmocka_unit_test(counts_are_those_of_brute_force),
+        cmocka_unit_test(what_lies_between_two_is_counted),
         cmocka_unit_test(an_event_that_is_not_there_has_no_counts),
         cmocka_unit_test(searches_find_all_that_match),
         cmocka_unit_test(expressions_are_bounded_and_their_mistakes_are_told),

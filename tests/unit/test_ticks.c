@@ -40,6 +40,26 @@ static void never_backwards(void **state)
     }
 }
 
+/* What is found once for many is what each would find by itself, at the ends of its span and in it. */
+static void in_one_span(void **state)
+{
+    (void)state;
+    ticks = (struct ticks){0};
+    ticks_add(&ticks, 1000, 5000);
+    ticks_add(&ticks, 3000, 6000);
+    ticks_add(&ticks, 4000, 8000);
+    ticks_add(&ticks, 4500, 8100);
+    const uint64_t values[] = {0,    999,  1000, 2000, 2999, 3000,
+                               3999, 4000, 4499, 4500, 9000, UINT64_MAX};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct ticks_span span = ticks_span(&ticks, values[i]);
+        assert_true(ticks_holds(&span, values[i]));
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+            if (ticks_holds(&span, values[k]))
+                assert_int_equal(ticks_within(&span, values[k]), ticks_ns(&ticks, values[k]));
+    }
+}
+
 static void nonsense(void **state)
 {
     (void)state;
@@ -64,8 +84,8 @@ static void this_machine(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(between_readings),
-                                       cmocka_unit_test(never_backwards),
-                                       cmocka_unit_test(nonsense), cmocka_unit_test(this_machine)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(between_readings), cmocka_unit_test(never_backwards),
+        cmocka_unit_test(in_one_span), cmocka_unit_test(nonsense), cmocka_unit_test(this_machine)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -332,7 +332,7 @@ static void a_blocked_thread_is_seen_on_its_own_row(void **state)
     assert_int_equal(said(s, "t3"), 1);
     assert_int_equal(orders(s), 1);
     assert_true(noted(s, "conditions") && noted(s, "and waits there") &&
-                noted(s, "wake, signals, says"));
+                noted(s, "says, signals, wake"));
     const struct scene_segment *last = &s->segments[0];
     for (uint32_t i = 0; i < s->segment_count; i++)
         last = s->segments[i].row == 2 ? &s->segments[i] : last;
@@ -416,7 +416,7 @@ static void the_terminal_says_it_too(void **state)
     FILE *f = open_memstream(&text, &size);
     text_write(s, &v.book, &(struct text_options){0}, f);
     fclose(f);
-    assert_non_null(strstr(text, "2:2 signal of T:t2  before  5:3 wake of T:t1\n"));
+    assert_non_null(strstr(text, "2:2 T:t2: signals, before 5:3 T:t1: wake\n"));
     assert_non_null(strstr(text, "T:t3: waits for Q:more, in M:m5\n"));
     assert_non_null(strstr(text, "··╍╍"));
     free(text);

@@ -1,4 +1,5 @@
 /* Clocks of two hosts, a second apart and drifting, brought together. */
+#include "server/answer/timed.h"
 #include "server/run/times.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
@@ -111,11 +112,20 @@ static void times_are_repaired_to_agree_with_the_order(void **state)
          .number_b = 1}}; /* before it was sent */
     assert_true(session_slots(session, 1, &slots[0], 1, &error));
     assert_true(session_slots(session, 2, &slots[1], 1, &error));
-    struct times *times = times_new(run, 0, 100);
-    int32_t send = times_column(times, 0, 0), receive = times_column(times, 1, 1);
-    assert_true(receive >= send);
-    assert_true(times_at(times, 1) > times_at(times, 0));
-    times_free(times);
+    struct drawn drawn = {0};
+    struct window_request request = {
+        .anchor = ANCHOR_TIME, .columns = 100, .column_ns = 100, .from = 0};
+    drawn_choose(&drawn, run, &request);
+    struct timed *timed = timed_begin(run, &drawn, &request, 0);
+    struct placement placement;
+    assert_true(timed_step(timed, UINT64_MAX));
+    timed_take(timed, &placement);
+    assert_int_equal(placement.count, 2);
+    assert_true(placement.events[1].column >= placement.events[0].column);
+    assert_true(timed_at(timed, 1) >= timed_at(timed, 0));
+    placement_free(&placement);
+    timed_free(timed);
+    drawn_free(&drawn);
     session_hangup(session);
     run_free(run);
 }

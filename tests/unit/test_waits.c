@@ -1,4 +1,5 @@
 /* Who waits for whom, against a plain walk from each thread. */
+#include "server/answer/waited.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
 #include "wire/found.h"
@@ -109,11 +110,80 @@ static void a_long_chain_has_none_and_a_ring_has_one(void **state)
     check(next, 3);
 }
 
+/* ---- who is in no cycle, and how long somebody waited ---- */
+
+static const char locks[] =
+    "name=\"test\";kinds=({name=\"task\";letter=\"T\";},{name=\"lock\";letter=\"M\";});"
+    "events=({name=\"runs\";shape=\"circle\";},{name=\"wait\";shape=\"square\";waits=true;},"
+    "{name=\"timed\";shape=\"square\";waits=true;timed=true;});";
+
+/* Thread 1 waits on a lock, line 3; thread 2 is there meanwhile; then thread 1 goes on. */
+static void a_thread_waited_since_its_own_event(void **state)
+{
+    (void)state;
+    struct run *run = run_new("waited", 1, NULL);
+    assert_true(run_describe(run, "test", locks));
+    for (uint32_t i = 1; i <= 3; i++)
+        run_line(run, 1, i, i < 3 ? "task" : "lock", false, (struct run_line){0});
+    uint32_t runs = run_type(run, "runs"), wait = run_type(run, "wait");
+    const struct arrival arrivals[] = {{.at = {3, 1}, .thread = 1, .type = wait, .time_ns = 10},
+                                       {.at = {3, 2}, .thread = 2, .type = runs, .time_ns = 20},
+                                       {.at = {3, 3}, .thread = 2, .type = runs, .time_ns = 30},
+                                       {.at = {3, 4}, .thread = 1, .type = runs, .time_ns = 40},
+                                       {.at = {3, 5}, .thread = 1, .type = runs, .time_ns = 50}};
+    for (size_t i = 0; i < sizeof arrivals / sizeof *arrivals; i++)
+        order_accept(run->order, &arrivals[i]);
+    assert_int_equal(waited_since(run, 3), 0); /* not the line's event before it */
+    assert_int_equal(waited_previous(run, 3), 0);
+    assert_int_equal(waited_since(run, 4), NO_POSITION); /* it ran */
+    assert_int_equal(waited_previous(run, 4), 3);
+    assert_int_equal(waited_since(run, 1), NO_POSITION);
+    run_free(run);
+}
+
+/* Two threads wait for each other, one of them for a time only; both for ever: a cycle. */
+static void who_waits_for_a_time_is_in_no_cycle(void **state)
+{
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        struct run *run = run_new("timed", 1, NULL);
+        assert_true(run_describe(run, "test", locks));
+        for (uint32_t i = 1; i <= 2; i++)
+            run_line(run, 1, i, "task", false, (struct run_line){0});
+        uint32_t type[2] = {run_type(run, "wait"), run_type(run, timed ? "timed" : "wait")};
+        for (uint32_t i = 0; i < 2; i++)
+            order_accept(run->order,
+                         &(struct arrival){
+                             .at = {i + 1, 1}, .thread = i + 1, .type = type[i], .about = 2 - i});
+        struct out body = {0};
+        put_u8(&body, 1);
+        struct out out = answer_to(run, &question_waits, body, 3);
+        struct answer answer;
+        struct in in;
+        unsigned cycles = 0, never = 0;
+        for (size_t at = 0; next_part(&out, &at, &answer, &in);) {
+            cycles += answer.part == PART_CYCLE;
+            if (answer.part != PART_WAIT)
+                continue;
+            struct shown_wait w;
+            get_wait(&in, &w);
+            never += w.fate == FATE_NEVER;
+            shown_wait_free(&w);
+        }
+        assert_int_equal(cycles, !timed);
+        assert_int_equal(never, timed ? 0 : 2);
+        out_free(&out);
+        run_free(run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cycles_are_those_of_a_plain_walk),
         cmocka_unit_test(a_long_chain_has_none_and_a_ring_has_one),
+        cmocka_unit_test(a_thread_waited_since_its_own_event),
+        cmocka_unit_test(who_waits_for_a_time_is_in_no_cycle),
     };
     return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
 }

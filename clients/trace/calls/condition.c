@@ -194,7 +194,8 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
                      .since = signals_count(condition),
                      .shared = is_shared(c),
                      .site = site};
-    record_event(t, TYPE_WAIT, hold->line, about ? atomic_load(&about->index) : 0, site);
+    record_event(t, ts ? TYPE_TIMED_WAIT : TYPE_WAIT, hold->line,
+                 about ? atomic_load(&about->index) : 0, site);
     t->waiting++;
     o->held = false;
     pthread_cleanup_push(wake, &w);

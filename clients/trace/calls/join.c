@@ -52,9 +52,9 @@ static void joined(struct thread *t, pthread_t id, struct task *task, uintptr_t 
     task_release(task);
 }
 
-static void petition_join(struct thread *t, struct task *task, uintptr_t site)
+static void petition_join(struct thread *t, enum trace_type type, struct task *task, uintptr_t site)
 {
-    record_event(t, TYPE_JOIN, thread_place(t), task ? line_index(&task->line) : 0, site);
+    record_event(t, type, thread_place(t), task ? line_index(&task->line) : 0, site);
 }
 
 /* By a call that is not recorded, of a thread that may have none. */
@@ -63,7 +63,7 @@ static void joined_unrecorded(pthread_t id, struct task *task, uintptr_t site)
     int saved = errno;
     struct thread *t = line_index(&task->line) ? thread_present() : NULL;
     if (t)
-        petition_join(t, task, site);
+        petition_join(t, TYPE_JOIN, task, site);
     else if (line_index(&task->line))
         stranger_missed();
     joined(t, id, task, site);
@@ -93,7 +93,7 @@ int follow_join(uintptr_t site, pthread_t id, void **result, const clockid_t *cl
         return e;
     }
     int saved = errno, e;
-    petition_join(t, task, site);
+    petition_join(t, deadline ? TYPE_TIMED_JOIN : TYPE_JOIN, task, site);
     t->waiting++;
     pthread_cleanup_push(leave_wait, t);
     errno = saved;
@@ -134,7 +134,7 @@ ENTRY(int, pthread_tryjoin_np, (pthread_t id, void **result), id, result)
     int e = real.tryjoin(id, result);
     if (e == 0 && t) {
         int saved = errno;
-        petition_join(t, task, site);
+        petition_join(t, TYPE_JOIN, task, site);
         joined(t, id, task, site);
         errno = saved;
     } else if (e == 0 && task) {

@@ -35,13 +35,13 @@ static void record_mending(struct thread *t, struct line *line, uintptr_t site, 
 }
 
 /* Locked for the first time by this thread: one record, or its second half. */
-static void record_entered(struct thread *t, struct object *o, struct line *line, bool petitioned,
-                           bool died, uintptr_t site)
+static inline void record_entered(struct thread *t, struct object *o, struct line *line,
+                                  bool petitioned, bool died, uintptr_t site)
 {
     busy_begin(t); /* a handler finds the thread before it or in it, not in between */
     bool elsewhere = died && atomic_load_explicit(
                                  &line->far, memory_order_relaxed); /* its process's books say */
-    if (o->held || elsewhere)
+    if (!LIKELY(!o->held && !elsewhere))
         record_mending(t, line, site, died ? "its holder died" : "its holder was not seen leaving");
     o->held = true;
     o->visit++;
@@ -74,7 +74,7 @@ struct call {
     const struct timespec *ts;
 };
 
-static int real_try(const struct call *c)
+static inline int real_try(const struct call *c)
 {
     return c->kind == OBJECT_SPIN ? real.spin_trylock(c->lock) : real.mutex_trylock(c->lock);
 }
@@ -105,7 +105,7 @@ static int try_for_a_moment(const struct call *c)
 }
 
 /* A lock that is not recorded: the books only. */
-static int unrecorded_lock(const struct call *c)
+static __attribute__((noinline)) int unrecorded_lock(const struct call *c)
 {
     int result = real_lock(c);
     struct object *o = result == 0 || result == EOWNERDEAD ? object_find(c->lock, c->kind) : NULL;
@@ -118,37 +118,50 @@ static int unrecorded_lock(const struct call *c)
     return result;
 }
 
-static int lock(uintptr_t site, const struct call *c)
+/* It is another's now. */
+static __attribute__((noinline)) int lock_later(struct thread *t, const struct line *line,
+                                                uintptr_t site, const struct call *c)
+{
+    record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, thread_place(t),
+                 atomic_load(&line->index), site);
+    t->waiting++;
+    int result = try_for_a_moment(c);
+    if (result == EBUSY)
+        result = real_lock(c);
+    t->waiting--;
+    return result;
+}
+
+static inline struct line *line_of(struct thread *t, struct object *o)
+{
+    return LIKELY(line_index(&o->line)) ? &o->line : object_line(t, o, false);
+}
+
+/* Made for each kind of call on its own: what happens most is one straight way. */
+static inline __attribute__((always_inline)) int lock(uintptr_t site, const struct call *c)
 {
     real_find();
     bool odd = c->how == HOW_CLOCK && c->clock != CLOCK_REALTIME && c->clock != CLOCK_MONOTONIC;
     struct thread *t = site && !odd ? thread_recording() : NULL;
     struct object *o = t ? object_get(c->lock, c->kind) : NULL;
-    struct line *line = o ? object_line(t, o, false) : NULL;
-    if (!line)
+    struct line *line = o ? line_of(t, o) : NULL;
+    if (!LIKELY(line != NULL))
         return unrecorded_lock(c);
     struct hold *hold = thread_hold(t, o);
     int result = real_try(c);
-    bool petitioned = false;
-    if (result == EBUSY && c->how != HOW_TRY) {
-        record_event(t, TYPE_PETITION, thread_place(t), atomic_load(&line->index), site);
-        petitioned = true;
-        t->waiting++;
-        result = try_for_a_moment(c);
-        if (result == EBUSY)
-            result = real_lock(c);
-        t->waiting--;
-    }
+    bool petitioned = result == EBUSY && c->how != HOW_TRY;
+    if (!LIKELY(!petitioned))
+        result = lock_later(t, line, site, c);
     bool got = result == 0 || result == EOWNERDEAD;
-    if (got && !object_is_marked(o)) {
+    if (got && !LIKELY(object_is_marked(o))) {
         line = object_meet(t, o);
         hold = thread_hold(t, o);
     }
-    if (!got)
+    if (!LIKELY(got))
         record_refused(t, line, petitioned, site);
-    else if (hold)
+    else if (!LIKELY(!hold))
         record_again(t, hold, site);
-    else if (line)
+    else if (LIKELY(line != NULL))
         record_entered(t, o, line, petitioned, result == EOWNERDEAD, site);
     return result;
 }
@@ -161,7 +174,7 @@ int follow_lock(uintptr_t site, enum how how, pthread_mutex_t *m, clockid_t cloc
 
 ENTRY(int, pthread_mutex_lock, (pthread_mutex_t * m), m)
 {
-    return follow_lock(site, HOW_LOCK, m, 0, NULL);
+    return lock(site, &(struct call){OBJECT_MONITOR, HOW_LOCK, m, 0, NULL});
 }
 
 ENTRY(int, pthread_mutex_trylock, (pthread_mutex_t * m), m)
@@ -255,16 +268,20 @@ struct hold *follow_held(uintptr_t site, struct thread *t, pthread_mutex_t *m)
     return hold;
 }
 
-/* The leave is recorded before the real unlock, also for code that is not traced
- * if it releases what traced code took. */
-static void leave(uintptr_t site, const void *lock, enum object_kind kind)
+static inline void leave_hold(struct thread *t, struct hold *hold, uintptr_t site)
 {
-    struct thread *t = thread_at(site);
-    const struct hold *top = t && t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
-    struct object *o =
-        top && top->object && top->object->address == lock && top->object->kind == kind
-            ? top->object
-            : object_find(lock, kind);
+    struct line *line = hold->line;
+    busy_begin(t);
+    hold->object->held = false;
+    thread_pop(t, hold);
+    record_pair(t, SHAPE_LEAVE, thread_place(t), 1, line, site);
+    busy_end(t);
+}
+
+static __attribute__((noinline)) void leave_other(struct thread *t, uintptr_t site,
+                                                  const void *lock, enum object_kind kind)
+{
+    struct object *o = object_find(lock, kind);
     struct hold *hold = t && o ? thread_hold(t, o) : NULL;
     if (!hold && t && site && kind == OBJECT_MONITOR) {
         hold = follow_held(site, t, (pthread_mutex_t *)(uintptr_t)lock);
@@ -273,18 +290,31 @@ static void leave(uintptr_t site, const void *lock, enum object_kind kind)
     if (hold && --hold->depth) {
         record_event(t, TYPE_LEAVE, hold->line, 0, site);
     } else if (hold) {
-        struct line *line = hold->line;
-        busy_begin(t);
-        thread_pop(t, hold);
-        o->held = false;
-        record_pair(t, SHAPE_LEAVE, thread_place(t), 1, line, site);
-        busy_end(t);
+        leave_hold(t, hold, site);
     } else if (o && t && site && o->held && line_index(&o->line) && object_is_marked(o) &&
                may_be_unlocked_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that took it is stale now */
         o->held = false;
         record_mending(t, &o->line, site, "unlocked by a thread that did not lock it");
     }
+}
+
+static inline bool is_hold_of(const struct hold *hold, const void *lock, enum object_kind kind)
+{
+    const struct object *o = hold->object;
+    return o && o->address == lock && o->kind == kind && o->visit == hold->visit;
+}
+
+/* The leave is recorded before the real unlock, also for code that is not traced
+ * if it releases what traced code took. */
+static inline void leave(uintptr_t site, const void *lock, enum object_kind kind)
+{
+    struct thread *t = thread_at(site);
+    struct hold *top = t && t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
+    if (LIKELY(top && is_hold_of(top, lock, kind) && top->depth == 1))
+        leave_hold(t, top, site);
+    else
+        leave_other(t, site, lock, kind);
 }
 
 int follow_unlock(uintptr_t site, pthread_mutex_t *m)

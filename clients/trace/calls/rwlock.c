@@ -95,8 +95,8 @@ static int lock(uintptr_t site, const struct call *c)
     int result = really(c, HOW_TRY);
     bool petitioned = false;
     if (result == EBUSY && c->how != HOW_TRY) {
-        record_event(t, TYPE_PETITION, hold ? line : thread_place(t), atomic_load(&line->index),
-                     site);
+        record_event(t, c->ts ? TYPE_TIMED_PETITION : TYPE_PETITION, hold ? line : thread_place(t),
+                     atomic_load(&line->index), site);
         petitioned = true;
         t->waiting++;
         errno = saved;

@@ -84,7 +84,7 @@ static int wait(uintptr_t site, enum how how, sem_t *s, clockid_t clock, const s
         errno = saved;
         return 0;
     }
-    visit(t, SHAPE_AWAIT, place, line, 1, 2, site);
+    visit(t, ts ? SHAPE_TIMED_AWAIT : SHAPE_AWAIT, place, line, 1, 2, site);
     struct blocked b = {
         .thread = t, .place = place, .line = line, .site = site, .result = -1, .error = EINTR};
     t->waiting++;

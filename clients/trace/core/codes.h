@@ -24,7 +24,8 @@
     T(TRANSFER, "transfer") T(TRANSFERRED, "transferred")                               \
     T(CANCEL, "cancel") T(CANCELLED, "cancelled") T(KILL, "kill")                       \
     T(HANDLER, "handler") T(SIGWAIT, "sigwait") T(SIGNALLED, "signalled")               \
-    T(EXEC, "exec") T(EXIT, "exit") T(REAP, "reap") T(REAPED, "reaped")
+    T(EXEC, "exec") T(EXIT, "exit") T(REAP, "reap") T(REAPED, "reaped")         \
+    T(TIMED_WAIT, "timed_wait") T(TIMED_PETITION, "timed_petition") T(TIMED_JOIN, "timed_join")
 /* clang-format on */
 
 /* clang-format off */
@@ -46,6 +47,7 @@ enum trace_shape {
     SHAPE_TAKE,                  /* enter/entered, taken, left/leave */
     SHAPE_POST,                  /* enter/entered, post, left/leave */
     SHAPE_AWAIT,                 /* enter/entered, wait */
+    SHAPE_TIMED_AWAIT,           /* enter/entered, timed_wait */
     SHAPE_TAKEN,                 /* taken, left/leave */
     SHAPE_GAVE_UP,               /* timeout, left/leave */
     SHAPE_BROKEN,                /* refused, left/leave */

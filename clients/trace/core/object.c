@@ -20,31 +20,13 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#define BUCKET_BITS 18
-#define BUCKETS (1u << BUCKET_BITS)
 #if !defined(OBJECTS_MAX)
 #define OBJECTS_MAX (1u << 23) /* beyond it objects are not traced, and that is told */
 #endif
 
-static struct object *_Atomic buckets[BUCKETS];
-static _Atomic unsigned object_count;
+struct object *_Atomic object_buckets[OBJECT_BUCKETS];
+_Atomic unsigned object_count;
 static latch adding;
-
-static struct object *_Atomic *bucket_of(const void *address)
-{
-    uint64_t h = (uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u;
-    return &buckets[h >> (64 - BUCKET_BITS)];
-}
-
-struct object *object_find(const void *address, enum object_kind kind)
-{
-    if (!atomic_load_explicit(&object_count, memory_order_relaxed))
-        return NULL; /* as where nothing is recorded */
-    struct object *o = atomic_load_explicit(bucket_of(address), memory_order_acquire);
-    while (o && (__atomic_load_n(&o->address, __ATOMIC_ACQUIRE) != address || o->kind != kind))
-        o = atomic_load_explicit(&o->next, memory_order_relaxed);
-    return o;
-}
 
 /* The call that wanted it is not recorded, and that is counted and told. */
 static void *none_left(struct thread *t, const char *what)
@@ -70,14 +52,11 @@ static struct object *take_entry(struct object *_Atomic *bucket)
     return o;
 }
 
-struct object *object_get(const void *address, enum object_kind kind)
+struct object *object_add(const void *address, enum object_kind kind)
 {
-    struct object *o = object_find(address, kind);
-    if (LIKELY(o != NULL))
-        return o;
     latch_take(&adding);
-    o = object_find(address, kind); /* another thread may have been faster */
-    if (!o && (o = take_entry(bucket_of(address))) != NULL) {
+    struct object *o = object_find(address, kind); /* another thread may have been faster */
+    if (!o && (o = take_entry(object_bucket(address))) != NULL) {
         o->kind = kind;
         __atomic_store_n(&o->address, address, __ATOMIC_RELEASE);
     }
@@ -224,8 +203,8 @@ void task_release(struct task *task)
 /* The same for each object, before the child records anything. */
 void objects_begin_child(void)
 {
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (struct object *o = atomic_load(&buckets[i]); o; o = atomic_load(&o->next)) {
+    for (size_t i = 0; i < OBJECT_BUCKETS; i++)
+        for (struct object *o = atomic_load(&object_buckets[i]); o; o = atomic_load(&o->next)) {
             latch_reset(&o->opening);
             signals_begin_child(o);
         }

@@ -95,8 +95,37 @@ static inline bool object_is_marked(const struct object *o)
  * NULL: the line cannot be announced. */
 struct line *object_meet(struct thread *thread, struct object *object);
 
-struct object *object_find(const void *address, enum object_kind kind); /* or NULL */
-struct object *object_get(const void *address, enum object_kind kind); /* NULL: table full */
+#define OBJECT_BUCKET_BITS 18
+#define OBJECT_BUCKETS (1u << OBJECT_BUCKET_BITS)
+extern struct object *_Atomic object_buckets[OBJECT_BUCKETS];
+extern _Atomic unsigned object_count;
+
+static inline struct object *_Atomic *object_bucket(const void *address)
+{
+    uint64_t h = (uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u;
+    return &object_buckets[h >> (64 - OBJECT_BUCKET_BITS)];
+}
+
+/* Or NULL. */
+static inline struct object *object_find(const void *address, enum object_kind kind)
+{
+    if (!atomic_load_explicit(&object_count, memory_order_relaxed))
+        return NULL; /* as where nothing is recorded */
+    struct object *o = atomic_load_explicit(object_bucket(address), memory_order_acquire);
+    while (o && (__atomic_load_n(&o->address, __ATOMIC_ACQUIRE) != address || o->kind != kind))
+        o = atomic_load_explicit(&o->next, memory_order_relaxed);
+    return o;
+}
+
+struct object *object_add(const void *address, enum object_kind kind); /* unless it is there */
+
+/* NULL: the table is full. */
+static inline struct object *object_get(const void *address, enum object_kind kind)
+{
+    struct object *o = object_find(address, kind);
+    return LIKELY(o != NULL) ? o : object_add(address, kind);
+}
+
 /* The object's line, announced if need be by the calling thread; created: its first
  * event comes after what the thread did last.  NULL if it cannot be announced. */
 struct line *object_line(struct thread *thread, struct object *object, bool created);

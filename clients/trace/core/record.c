@@ -55,7 +55,7 @@ static void look(struct thread *t, uint64_t now)
 }
 
 /* Only the thread itself numbers its own line while it runs; other lines may have several. */
-static uint64_t take(struct thread *t, struct line *line, unsigned count)
+static inline uint64_t take(struct thread *t, struct line *line, unsigned count)
 {
     if (line != t->alone) {
         _Atomic uint64_t *far = atomic_load_explicit(&line->far, memory_order_relaxed);
@@ -76,10 +76,30 @@ static inline bool fits(struct thread *t, uint64_t slots)
     return t->head + slots - t->tail <= t->mask + 1;
 }
 
+/* Memory that is new takes longer than to wait for a server that has time: a queue that is large already grows
+ * once that has shown that it has none. */
+#define LARGE_SLOTS ((4u << 20) / SLOT_BYTES)
+#define PATIENCE_NS 5000000u
+
+static bool is_patient(const struct thread *t, uint64_t limit)
+{
+    return t->mask + 1 >= LARGE_SLOTS && !t->stalled && limit > PATIENCE_NS;
+}
+
+static void wait_for_move(struct thread *t, uint32_t moved, uint64_t most)
+{
+    most = most < 10000000 ? most : 10000000;
+    server_wake(); /* finds out, too, whether the server is there */
+    syscall(SYS_futex, &t->queue->moved, FUTEX_WAIT, moved, &(struct timespec){0, (long)most}, NULL,
+            0);
+}
+
 /* The queue is full: wait for the server, but only up to the bound, and once a stall. */
 static bool wait_for_room(struct thread *t, uint64_t slots)
 {
-    if (queue_grow(t)) {
+    uint64_t limit = (uint64_t)server_wait_ms() * 1000000u;
+    bool patient = is_patient(t, limit);
+    if (!patient && queue_grow(t)) {
         t->stalled = false;
         return fits(t, slots);
     }
@@ -88,16 +108,20 @@ static bool wait_for_room(struct thread *t, uint64_t slots)
     int saved = errno;
     int cancelling; /* a lock is no cancellation point, so our sleep must not be one */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    uint64_t begin = clock_now(), limit = (uint64_t)server_wait_ms() * 1000000u, now = begin;
+    uint64_t begin = clock_now(), now = begin;
     atomic_store(&t->queue->waiting, 1);
     while (now - begin < limit && server_alive()) {
         uint32_t moved = atomic_load(&t->queue->moved);
         if (fits(t, slots))
             break;
-        server_wake(); /* finds out, too, whether the server is there */
-        uint64_t most = limit - (now - begin) < 10000000 ? limit - (now - begin) : 10000000;
-        syscall(SYS_futex, &t->queue->moved, FUTEX_WAIT, moved, &(struct timespec){0, (long)most},
-                NULL, 0);
+        if (patient && now - begin >= PATIENCE_NS) {
+            atomic_store(&t->queue->waiting, 0);
+            patient = false;
+            queue_grow(t);
+            atomic_store(&t->queue->waiting, 1);
+            continue;
+        }
+        wait_for_move(t, moved, (patient ? PATIENCE_NS : limit) - (now - begin));
         now = clock_now();
     }
     atomic_store(&t->queue->waiting, 0);
@@ -457,27 +481,44 @@ uint64_t record_write(struct thread *t, const struct record *r, uint64_t *first_
     return a;
 }
 
+/* Gets the line of a slot for writing: the server, which read it, had it last on another core. */
+static inline void get_for_writing(const struct slot *slot)
+{
+#if defined(__x86_64__) /* where a processor does not know it, it does nothing */
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)slot));
+#else
+    __builtin_prefetch(slot, 1);
+#endif
+}
+
+#define SLOTS_AHEAD 8
+
+static __attribute__((noinline, cold)) void pair_otherwise(struct thread *t, uint16_t shape,
+                                                           struct line *a, unsigned take_a,
+                                                           struct line *b, uintptr_t site)
+{
+    record_write(t,
+                 &(struct record){
+                     .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site},
+                 NULL);
+}
+
 void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take_a, struct line *b,
                  uintptr_t site)
 {
-    busy_begin(t);
     if (!LIKELY(fits(t, 1) && !t->lost_count && !t->untold &&
                 site - t->module_start < t->module_bytes &&
                 t->life == atomic_load_explicit(&live, memory_order_relaxed) && is_of(t, a) &&
                 is_of(t, b))) {
-        record_write(
-            t,
-            &(struct record){
-                .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site},
-            NULL);
-        busy_end(t);
+        pair_otherwise(t, shape, a, take_a, b, site);
         return;
     }
     /* What is stored here the server reads on another core: get the line early, and number before
-     * storing, since an atomic operation waits for the stores before it. */
+     * storing, since an atomic operation waits for the stores before it, and to read the counter waits for
+     * that: the time comes first, and meanwhile the rest goes on. */
     struct slot *slot = slot_at(t, t->head);
-    __builtin_prefetch(slot_at(t, t->head + 8), 1);
-    uint64_t number_a = take(t, a, take_a), number_b = take(t, b, 1), now = stamp(t);
+    get_for_writing(slot_at(t, t->head + SLOTS_AHEAD));
+    uint64_t now = stamp(t), number_a = take(t, a, take_a), number_b = take(t, b, 1);
     slot->shape = shape;
     slot->flags = take_doubt(t);
     slot->payload_bytes = 0;
@@ -492,7 +533,6 @@ void record_pair(struct thread *t, uint16_t shape, struct line *a, unsigned take
     publish(t, 1);
     if (!LIKELY(now < t->look_at))
         look(t, now);
-    busy_end(t);
 }
 
 uint64_t record_event(struct thread *t, uint16_t type, struct line *line, uint32_t about,

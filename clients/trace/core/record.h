@@ -35,7 +35,7 @@ struct record {
 /* Writes one record and publishes it.  Returns the first number taken on a; *first_b likewise; 0 if
  * it was dropped without a trace but a count. */
 uint64_t record_write(struct thread *thread, const struct record *record, uint64_t *first_b);
-/* A pair, on b and after take_a - 1 others on a; the hot path. */
+/* A pair, on b and after take_a - 1 others on a; the hot path.  Call while busy. */
 void record_pair(struct thread *thread, uint16_t shape, struct line *a, unsigned take_a,
                  struct line *b, uintptr_t site);
 /* A thread does not get what it asked for: after its petition, or with it. */

@@ -161,7 +161,7 @@ static bool stale(const struct hold *hold)
     return hold->object && hold->object->visit != hold->visit;
 }
 
-struct line *thread_place(struct thread *t)
+struct line *thread_place_within(struct thread *t)
 {
     if (t->waiting)
         return t->own;
@@ -170,7 +170,7 @@ struct line *thread_place(struct thread *t)
     return t->hold_count ? t->holds[t->hold_count - 1].line : t->own;
 }
 
-struct hold *thread_hold(struct thread *t, const struct object *object)
+struct hold *thread_hold_among(struct thread *t, const struct object *object)
 {
     for (size_t i = t->hold_count; i-- > 0;)
         if (t->holds[i].object == object)
@@ -178,33 +178,22 @@ struct hold *thread_hold(struct thread *t, const struct object *object)
     return NULL;
 }
 
-struct hold *thread_push(struct thread *t, struct object *object, struct line *line)
+bool thread_make_room(struct thread *t)
 {
-    if (t->hold_count == t->hold_room) {
-        size_t room = t->hold_room ? t->hold_room * 2 : 16;
-        struct hold *more = arena_take(room * sizeof *more);
-        if (!more)
-            return NULL;
-        if (t->hold_count)
-            memcpy(more, t->holds, t->hold_count * sizeof *more);
-        t->holds = more;
-        t->hold_room = room;
-    }
-    struct hold *hold = &t->holds[t->hold_count];
-    *hold = (struct hold){
-        .object = object, .line = line, .visit = object ? object->visit : 0, .depth = 1};
-    atomic_signal_fence(memory_order_seq_cst); /* a handler looks where the thread is */
-    t->hold_count++;
-    return hold;
+    size_t room = t->hold_room ? t->hold_room * 2 : 16;
+    struct hold *more = arena_take(room * sizeof *more);
+    if (!more)
+        return false;
+    if (t->hold_count)
+        memcpy(more, t->holds, t->hold_count * sizeof *more);
+    t->holds = more;
+    t->hold_room = room;
+    return true;
 }
 
-void thread_pop(struct thread *t, struct hold *hold)
+void thread_pop_inner(struct thread *t, struct hold *hold)
 {
     size_t i = (size_t)(hold - t->holds);
-    if (LIKELY(i == t->hold_count - 1)) {
-        t->hold_count--;
-        return;
-    }
     busy_begin(t);
     memmove(hold, hold + 1, (t->hold_count - i - 1) * sizeof *hold);
     t->hold_count--;

@@ -140,10 +140,44 @@ void thread_missed(struct thread *thread, enum unseen why);
 #define SCRATCH_BYTES (LIMIT_TEXT_BYTES + 512u)
 char *thread_scratch(struct thread *thread); /* call while busy; NULL: no memory */
 void thread_forget(bool unborn); /* in a child after fork; unborn: it may begin a life */
-struct line *thread_place(struct thread *thread); /* where it stands */
-struct hold *thread_hold(struct thread *thread, const struct object *object);
-struct hold *thread_push(struct thread *thread, struct object *object, struct line *line);
-void thread_pop(struct thread *thread, struct hold *hold);
+struct line *thread_place_within(struct thread *thread);
+struct hold *thread_hold_among(struct thread *thread, const struct object *object);
+bool thread_make_room(struct thread *thread); /* for more holds */
+void thread_pop_inner(struct thread *thread, struct hold *hold);
+
+/* Where it stands. */
+static inline struct line *thread_place(struct thread *thread)
+{
+    return LIKELY(!thread->hold_count) ? thread->own : thread_place_within(thread);
+}
+
+/* Its hold of an object, or NULL. */
+static inline struct hold *thread_hold(struct thread *thread, const struct object *object)
+{
+    return LIKELY(!thread->hold_count) ? NULL : thread_hold_among(thread, object);
+}
+
+/* NULL: there is no memory. */
+static inline struct hold *thread_push(struct thread *thread, struct object *object,
+                                       struct line *line)
+{
+    if (!LIKELY(thread->hold_count < thread->hold_room) && !thread_make_room(thread))
+        return NULL;
+    struct hold *hold = &thread->holds[thread->hold_count];
+    *hold = (struct hold){
+        .object = object, .line = line, .visit = object ? object->visit : 0, .depth = 1};
+    atomic_signal_fence(memory_order_seq_cst); /* a handler looks where the thread is */
+    thread->hold_count++;
+    return hold;
+}
+
+static inline void thread_pop(struct thread *thread, struct hold *hold)
+{
+    if (LIKELY(hold == &thread->holds[thread->hold_count - 1]))
+        thread->hold_count--;
+    else
+        thread_pop_inner(thread, hold);
+}
 
 #pragma GCC visibility pop
 #endif

@@ -2,30 +2,40 @@
 #include "clients/view/panels/event.h"
 
 #include "clients/book/book.h"
+#include "clients/book/fate.h"
 #include "clients/book/say.h"
 #include "clients/site/regular.h"
 #include "clients/site/site.h"
 #include "clients/source/place.h"
 #include "clients/view/panels/panel.h"
 #include "clients/view/panels/panels.h"
+#include "clients/view/panels/related.h"
 #include "clients/view/parts/camera.h"
+#include "clients/view/parts/inquiry.h"
 #include "clients/view/parts/stage.h"
 #include "clients/view/parts/status.h"
 #include "clients/view/parts/ties.h"
-#include "clients/view/picture/hover.h"
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/view.h"
 #include "render/scene.h"
+#include "wire/asked.h"
 #include "wire/event.h"
 #include "wire/found.h"
+#include "wire/ref.h"
 #include "wire/shown.h"
-#include "wire/unseen.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Buttons above it; whether there is anything for some of them to go to is asked for. */
+enum { PARTNER, CAUSE, EFFECT, EDITOR, BUTTONS };
+
 struct details {
-    GtkWidget *details, *counts, *relation, *event_buttons;
+    GtkWidget *head, *grid, *source, *hint, *counts, *count_on, *relation, *event_buttons;
+    GtkWidget *buttons[BUTTONS];
+    struct inquiry asked[BUTTONS]; /* is there a cause, an effect? */
+    struct ref asked_of;
+    int rows; /* of the grid */
     guint idle;
 };
 
@@ -34,42 +44,54 @@ struct details {
 static char *duration(int64_t ns)
 {
     char s[32];
-    scene_duration(ns, s, sizeof s);
+    fate_duration(s, sizeof s, ns);
     return g_strdup(s);
 }
 
-/* "&lt;a href="event:2:17"&gt;2:17&lt;/a&gt; T:producer" */
-static void append_link(GString *s, const struct book *book, struct ref at)
+static GtkWidget *new_label(struct view *view);
+
+/* A row of the page: what it is, and what it says, which is markup. */
+static void add_markup(struct view *view, const char *name, const char *markup)
 {
-    char text[48];
-    ref_print(text, sizeof text, at);
-    char *label = g_markup_escape_text(at.line & HIDDEN_LINE ? "" : book_label(book, at.line), -1);
-    if (at.line & HIDDEN_LINE)
-        g_string_append(s, text);
-    else
-        g_string_append_printf(s, "<a href=\"event:%s\">%s</a> %s", text, text, label);
-    g_free(label);
+    struct details *state = panel_state(view, &panel_event);
+    GtkWidget *left = gtk_label_new(name), *right = new_label(view);
+    gtk_label_set_xalign(GTK_LABEL(left), 0);
+    gtk_label_set_yalign(GTK_LABEL(left), 0);
+    gtk_widget_add_css_class(left, "dim-label");
+    gtk_label_set_markup(GTK_LABEL(right), markup);
+    gtk_widget_set_hexpand(right, TRUE);
+    gtk_grid_attach(GTK_GRID(state->grid), left, 0, state->rows, 1, 1);
+    gtk_grid_attach(GTK_GRID(state->grid), right, 1, state->rows++, 1, 1);
 }
 
-static void add_field(GString *s, const char *name, const char *value)
+static void add_field(struct view *view, const char *name, const char *value)
 {
     char *v = g_markup_escape_text(value, -1);
-    g_string_append_printf(s, "<small>%s</small>\n%s\n", name, v);
+    add_markup(view, name, v);
     g_free(v);
 }
 
-static void add_refs(GString *s, const struct book *book, const char *name, const struct ref *refs,
-                     uint32_t count)
+#define REFS_SAID 20u
+
+/* Lines that only collect what comes before are nothing to people. */
+static void add_refs(struct view *view, const char *name, const struct ref *refs, uint32_t count)
 {
-    if (!count)
-        return;
-    g_string_append_printf(s, "<small>%s</small>\n", name);
-    for (uint32_t i = 0; i < count && i < 20; i++) {
-        append_link(s, book, refs[i]);
-        g_string_append_c(s, '\n');
+    GString *s = g_string_new(NULL);
+    uint32_t said = 0, seen = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (refs[i].line & HIDDEN_LINE)
+            continue;
+        if (seen++ >= REFS_SAID)
+            continue;
+        if (said++)
+            g_string_append_c(s, '\n');
+        related_link(s, the_book(view), refs[i]);
     }
-    if (count > 20)
-        g_string_append_printf(s, "and %u more\n", count - 20);
+    if (seen > said)
+        g_string_append_printf(s, "\nand %u more", seen - said);
+    if (said)
+        add_markup(view, name, s->str);
+    g_string_free(s, TRUE);
 }
 
 /* ---- its source ---- */
@@ -146,54 +168,148 @@ void event_edit(struct view *view)
 
 /* ---- the panel ---- */
 
-static void describe(struct view *view, GString *s, const struct shown_event *e)
+static const char *partners_are(const struct shown_event *e)
+{
+    return e->relation == RELATION_RECEIVE ? "After the send"
+           : e->relation == RELATION_SEND  ? "Before the receive"
+                                           : "Together with";
+}
+
+/* "signals Q:more, at crawler.c:19, 3.71 ms" */
+static void describe_head(struct view *view, struct details *state, const struct shown_event *e)
 {
     const struct book *book = the_book(view);
     const struct target_event *look = book_look(book, e);
-    char at[48], *time = duration(e->time_ns);
-    ref_print(at, sizeof at, e->at);
-    char *type = g_strdup_printf("%s%s", book_type(book, e->type), say_state(e));
-    add_field(s, "Type", type);
-    if (look && strcmp(look->text, book_type(book, e->type)) != 0)
-        add_field(s, "Meaning", look->text);
-    char *line = g_strdup_printf("%s, event %s", book_label(book, e->at.line), at);
-    add_field(s, "Line", line);
-    add_field(s, "Time", time);
+    GString *s = g_string_new(look ? look->text : book_type(book, e->type));
+    uint32_t what = e->about ? e->about : e->partner_count ? e->partners[0].line : 0;
+    if (what && !(what & HIDDEN_LINE))
+        g_string_append_printf(s, " %s", book_label(book, what));
+    if (e->site) {
+        struct site_is site = sites_call(view->link.sites, e->process, e->site);
+        g_string_append_printf(s, ", at %s", site.place);
+    }
+    char *time = duration(e->time_ns);
+    g_string_append_printf(s, ", %s%s", time, say_state(e));
+    char *markup = g_markup_printf_escaped("<b>%s</b>", s->str);
+    gtk_label_set_markup(GTK_LABEL(state->head), markup);
+    g_free(markup);
+    g_free(time);
+    g_string_free(s, TRUE);
+}
+
+static void describe_times(struct view *view, const struct shown_event *e)
+{
+    char *exact = g_strdup_printf("%.9g s", (double)e->time_ns / 1e9);
+    add_field(view, "Time", exact);
+    if (e->waited_ns > 0) {
+        char *waited = duration(e->waited_ns);
+        char *who = g_strdup_printf("%s, by %s", waited, book_label(the_book(view), e->thread));
+        add_field(view, "Waited", who);
+        g_free(waited);
+        g_free(who);
+    }
     if (e->since_ns > 0) {
         char *since = duration(e->since_ns);
-        add_field(s, hover_since(&view->stage, e), since);
+        char *text = g_strdup_printf("%s since the event before it on its line", since);
+        add_field(view, "Gap", text);
         g_free(since);
+        g_free(text);
     }
-    add_refs(s, book,
-             e->relation == RELATION_RECEIVE ? "After the send"
-             : e->relation == RELATION_SEND  ? "Before the receive"
-                                             : "Together with",
-             e->partners, e->partner_count);
-    if (e->partner_lost)
-        add_field(s, "Partner", "lost");
-    add_refs(s, book, "After", e->after, e->after_count);
-    if (e->about)
-        add_field(s, "About", book_label(book, e->about));
+    g_free(exact);
+}
+
+static void describe(struct view *view, struct details *state, const struct shown_event *e)
+{
+    const struct book *book = the_book(view);
+    char at[48];
+    ref_print(at, sizeof at, e->at);
+    describe_head(view, state, e);
+    char *type = g_strdup_printf("%s, %s", book_type(book, e->type), at);
+    add_field(view, "Event", type);
+    add_field(view, "Line", book_label(book, e->at.line));
     if (e->thread && e->thread != e->at.line)
-        add_field(s, "By", book_label(book, e->thread));
+        add_field(view, "By", book_label(book, e->thread));
+    if (e->about)
+        add_field(view, "About", book_label(book, e->about));
+    describe_times(view, e);
+    add_refs(view, partners_are(e), e->partners, e->partner_count);
+    if (e->partner_lost)
+        add_field(view, "Partner", "lost");
+    add_refs(view, "After", e->after, e->after_count);
     if (e->fold) {
-        char *fold = g_strdup_printf("%u like visits", e->fold);
-        add_field(s, "Stands for", fold);
+        char *fold = g_strdup_printf("%u such visits", e->fold);
+        add_field(view, "Stands for", fold);
         g_free(fold);
     }
     for (uint32_t i = 0; i < e->text_count; i++)
-        add_field(s, "Text", e->texts[i]);
+        add_field(view, "Text", e->texts[i]);
+    GString *source = g_string_new(NULL);
     if (e->site) {
         struct site_is site = sites_call(view->link.sites, e->process, e->site);
-        char *where =
-            g_strdup_printf("%s%s%s", site.function, *site.function ? ", " : "", site.place);
-        add_field(s, "Called from", where);
-        add_source(s, &site);
-        g_free(where);
+        if (*site.function)
+            add_field(view, "Function", site.function);
+        add_source(source, &site);
     }
+    gtk_label_set_markup(GTK_LABEL(state->source), source->str);
+    g_string_free(source, TRUE);
     g_free(type);
-    g_free(line);
-    g_free(time);
+}
+
+static void empty_grid(struct details *state)
+{
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(state->grid)))
+        gtk_grid_remove(GTK_GRID(state->grid), child);
+    state->rows = 0;
+    gtk_label_set_text(GTK_LABEL(state->head), "");
+    gtk_label_set_text(GTK_LABEL(state->source), "");
+}
+
+/* ---- is there anything to go to? ---- */
+
+static void take_found(struct details *state, int button, const struct answer *answer)
+{
+    struct shown_found found;
+    if (answer->part != PART_FOUND)
+        return;
+    get_found(answer->in, &found);
+    gtk_widget_set_sensitive(state->buttons[button], found.hit_count > 0);
+    shown_found_free(&found);
+}
+
+static void take_cause(void *state, const struct answer *answer)
+{
+    take_found(state, CAUSE, answer);
+}
+
+static void take_effect(void *state, const struct answer *answer)
+{
+    take_found(state, EFFECT, answer);
+}
+
+static void ask_step(struct view *view, struct details *state, int button, enum asked_step step,
+                     source_take *take)
+{
+    struct out body = {0};
+    put_ref(&body, view->camera.place.selected);
+    put_u8(&body, (uint8_t)step);
+    inquiry_ask(&view->link, &state->asked[button], ASK_STEP, &body, take, state);
+}
+
+static void update_buttons(struct view *view, struct details *state, const struct shown_event *e)
+{
+    struct ref selected = view->camera.place.selected;
+    bool partner = e && e->partner_count && !(e->partners[0].line & HIDDEN_LINE);
+    gtk_widget_set_visible(state->event_buttons, selected.line != 0);
+    gtk_widget_set_sensitive(state->buttons[PARTNER], partner);
+    gtk_widget_set_sensitive(state->buttons[EDITOR], e && e->site);
+    if (ref_equal(selected, state->asked_of))
+        return;
+    state->asked_of = selected;
+    if (!selected.line)
+        return;
+    ask_step(view, state, CAUSE, STEP_CAUSE, take_cause);
+    ask_step(view, state, EFFECT, STEP_EFFECT, take_effect);
 }
 
 static void tell_relation(struct view *view, struct details *state);
@@ -202,93 +318,57 @@ static void refresh(struct view *view, struct details *state)
 {
     struct ref selected = view->camera.place.selected;
     const struct shown_event *e = stage_event(&view->stage, selected);
-    if (!selected.line) {
-        gtk_label_set_text(GTK_LABEL(state->details),
-                           "Click an event, or press an arrow key.\n\n"
-                           "Ctrl+click a second one to see what ties them together.");
-    } else if (e) {
-        GString *s = g_string_new(NULL);
-        describe(view, s, e);
-        gtk_label_set_markup(GTK_LABEL(state->details), s->str);
-        g_string_free(s, TRUE);
+    gtk_widget_set_visible(state->hint, !selected.line);
+    if (e || !selected.line)
+        empty_grid(state);
+    if (e) {
+        describe(view, state, e);
         char *said = say_event(the_book(view), e);
         gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas),
                                        GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, said, -1);
         status_say(&view->status, "%s", said);
         g_free(said);
     }
-    gtk_widget_set_visible(state->event_buttons, selected.line != 0);
+    update_buttons(view, state, e);
     tell_relation(view, state);
 }
 
 static void tell_counts(struct view *view, struct details *state)
 {
     const struct shown_count *c = &view->ties.count;
-    bool known = view->camera.place.selected.line && ref_equal(c->at, view->camera.place.selected);
-    char *unknown = c->unknown
-                        ? g_strdup_printf("   <span foreground=\"#007E5A\">%'llu not known</span>",
-                                          (unsigned long long)c->unknown)
-                        : g_strdup("");
-    char *text = !view->camera.place.selected.line ? g_strdup("")
-                 : !known                          ? g_strdup("<small>counting…</small>")
-                 : !c->known
-                     ? g_strdup("<small>not in the order</small>")
-                     : g_strdup_printf("<span foreground=\"#0072B2\">◀ %'llu before</span>   "
-                                       "<span foreground=\"#D55E00\">%'llu after ▶</span>\n"
-                                       "%'llu concurrent%s%s",
-                                       (unsigned long long)c->before, (unsigned long long)c->after,
-                                       (unsigned long long)c->concurrent, unknown,
-                                       c->same > 1 ? ", and its partner is the same point" : "");
-    g_free(unknown);
+    bool selected = view->camera.place.selected.line != 0;
+    bool known = selected && ref_equal(c->at, view->camera.place.selected);
+    bool counting = view->ties.counts_on;
+    char *text = !selected  ? g_strdup("")
+                 : !known   ? g_strdup("<small>counting…</small>")
+                 : c->known ? related_counts(c, counting)
+                            : g_strdup("<small>not in the order</small>");
     gtk_label_set_markup(GTK_LABEL(state->counts), text);
     gtk_widget_set_visible(state->counts, *text != 0);
+    gtk_button_set_label(GTK_BUTTON(state->count_on), counting ? "Stop counting" : "Count on");
+    gtk_widget_set_visible(state->count_on, known && c->known && !c->whole);
     g_free(text);
 }
 
-static void tell_chain(struct view *view, GString *s)
+static void on_count_on(GtkButton *button, gpointer data)
 {
-    const struct ties *r = &view->ties;
-    for (uint32_t i = 0; i < r->chain_count; i++) {
-        const struct shown_event *e = &r->events[i];
-        char *type = g_markup_escape_text(book_type(the_book(view), e->type), -1);
-        g_string_append(s, i ? "\n→ " : "\n\n");
-        append_link(s, the_book(view), e->at);
-        if (e->type)
-            g_string_append_printf(s, " %s", type);
-        g_free(type);
-    }
-}
-
-/* Why it is not known, or what else may order what is concurrent. */
-static void tell_reasons(const struct view *view, GString *s)
-{
-    bool known = view->ties.related != ORDER_UNKNOWN;
-    if (view->ties.related < 0)
-        return;
-    for (unsigned reason = 1; reason < 32; reason++)
-        if (view->ties.reasons & UNSEEN_BIT(reason))
-            g_string_append_printf(s, "\n<small>%s%s</small>", known ? "as far as is seen: " : "",
-                                   unseen_text(reason));
+    struct view *view = data;
+    (void)button;
+    if (view->ties.counts_on)
+        ties_count_stop(&view->ties);
+    else
+        ties_count(&view->ties, view->camera.place.selected, true);
+    tell_counts(view, panel_state(view, &panel_event));
 }
 
 static void tell_relation(struct view *view, struct details *state)
 {
-    static const char *const words[] = {"is before", "is after", "is concurrent with",
-                                        "is the same point as", "may stand either way to"};
-    const struct place *p = &view->camera.place;
+    char *text = related_text(view);
     tell_counts(view, state);
-    gtk_widget_set_visible(state->relation, p->second.line != 0);
-    if (!p->second.line)
-        return;
-    GString *s = g_string_new(NULL);
-    int related = view->ties.related;
-    append_link(s, the_book(view), p->selected);
-    g_string_append_printf(s, "\n<b>%s</b>\n", related >= 0 && related < 5 ? words[related] : "…");
-    append_link(s, the_book(view), p->second);
-    tell_reasons(view, s);
-    tell_chain(view, s);
-    gtk_label_set_markup(GTK_LABEL(state->relation), s->str);
-    g_string_free(s, TRUE);
+    gtk_widget_set_visible(state->relation, text != NULL);
+    if (text)
+        gtk_label_set_markup(GTK_LABEL(state->relation), text);
+    g_free(text);
 }
 
 static gboolean on_idle(gpointer data)
@@ -357,9 +437,25 @@ static void on_destroy(GtkWidget *widget, gpointer data)
     state->idle = 0;
 }
 
+static void on_button(GtkButton *button, gpointer data)
+{
+    struct view *view = data;
+    gtk_widget_activate_action(view->window, g_object_get_data(G_OBJECT(button), "does"), NULL);
+}
+
+/* Not tied to its action, which would make it sensitive whenever an event is selected. */
+static GtkWidget *button_for(struct view *view, const char *const *words)
+{
+    GtkWidget *button = gtk_button_new_with_label(words[0]);
+    g_object_set_data(G_OBJECT(button), "does", (gpointer)(uintptr_t)words[1]);
+    gtk_widget_set_tooltip_text(button, words[2]);
+    g_signal_connect(button, "clicked", G_CALLBACK(on_button), view);
+    return button;
+}
+
 static GtkWidget *build(struct view *view)
 {
-    static const char *const buttons[][3] = {
+    static const char *const buttons[BUTTONS][3] = {
         {"Partner", "win.partner", "Select its partner (Enter)"},
         {"Cause", "win.cause", "The nearest cause on another line ([)"},
         {"Effect", "win.effect", "The nearest effect on another line (])"},
@@ -372,23 +468,38 @@ static GtkWidget *build(struct view *view)
     panel_keep(view, &panel_event, state);
     g_signal_connect(box, "destroy", G_CALLBACK(on_destroy), state);
     state->event_buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
-    for (size_t i = 0; i < G_N_ELEMENTS(buttons); i++) {
-        GtkWidget *button = gtk_button_new_with_label(buttons[i][0]);
-        gtk_actionable_set_action_name(GTK_ACTIONABLE(button), buttons[i][1]);
-        gtk_widget_set_tooltip_text(button, buttons[i][2]);
-        gtk_box_append(GTK_BOX(state->event_buttons), button);
-    }
+    for (size_t i = 0; i < G_N_ELEMENTS(buttons); i++)
+        gtk_box_append(GTK_BOX(state->event_buttons),
+                       state->buttons[i] = button_for(view, buttons[i]));
     state->counts = new_label(view);
+    state->count_on = gtk_button_new_with_label("Count on");
+    gtk_widget_set_halign(state->count_on, GTK_ALIGN_START);
+    g_signal_connect(state->count_on, "clicked", G_CALLBACK(on_count_on), view);
     state->relation = new_label(view);
-    state->details = new_label(view);
-    gtk_box_append(GTK_BOX(box), state->event_buttons);
-    gtk_box_append(GTK_BOX(box), state->counts);
-    gtk_box_append(GTK_BOX(box), state->relation);
-    gtk_box_append(GTK_BOX(box), state->details);
+    state->head = new_label(view);
+    state->source = new_label(view);
+    state->hint = new_label(view);
+    gtk_label_set_text(GTK_LABEL(state->hint),
+                       "Click an event, or press an arrow key.\n\n"
+                       "Ctrl+click a second one to see what ties them together.");
+    state->grid = gtk_grid_new();
+    gtk_grid_set_column_spacing(GTK_GRID(state->grid), 12);
+    gtk_grid_set_row_spacing(GTK_GRID(state->grid), 4);
+    GtkWidget *parts[] = {state->event_buttons, state->head, state->counts, state->count_on,
+                          state->relation,      state->grid, state->source, state->hint};
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+        gtk_box_append(GTK_BOX(box), parts[i]);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), box);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
     return scrolled;
 }
 
-const struct panel panel_event = {"event", "Event", build, take, NULL};
+static void clear(struct view *view)
+{
+    struct details *state = panel_state(view, &panel_event);
+    state->asked_of = (struct ref){0, 0};
+    empty_grid(state);
+}
+
+const struct panel panel_event = {"event", "Event", build, take, clear};

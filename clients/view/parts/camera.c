@@ -67,20 +67,37 @@ double camera_height_pt(const struct camera *camera)
 
 static double column_left(const struct scene_column *c) { return c->x_pt - c->left_pt; }
 
+/* The first column of the scene that holds a column of the window, or one further right; column_count: it is
+ * beyond all.  Placed by time several have one number, and a long empty stretch has the number of its first. */
+static uint32_t column_at(const struct scene *s, int64_t number)
+{
+    uint32_t low = 0, high = s->column_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (s->columns[middle].column < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low && low < s->column_count && s->columns[low].column > number)
+        low = column_at(s, s->columns[low - 1].column); /* it lies in an empty stretch */
+    return low;
+}
+
 double camera_left_pt(const struct camera *camera)
 {
     const struct scene *s = camera->stage->scene;
     if (!s || !s->column_count)
         return s ? s->names_pt : 0;
-    int64_t i = (int64_t)camera->place.from - s->columns[0].column;
-    if (i < 0)
-        return column_left(&s->columns[0]) + (double)i * SCENE_COLUMN_PT + camera->place.shift_pt;
-    if (i >= s->column_count) {
-        const struct scene_column *last = &s->columns[s->column_count - 1];
-        return last->x_pt + last->right_pt + (double)(i - s->column_count) * SCENE_COLUMN_PT +
+    const struct scene_column *first = &s->columns[0], *last = &s->columns[s->column_count - 1];
+    int64_t from = camera->place.from;
+    if (from < first->column)
+        return column_left(first) + (double)(from - first->column) * SCENE_COLUMN_PT +
                camera->place.shift_pt;
-    }
-    return column_left(&s->columns[i]) + camera->place.shift_pt;
+    if (from > last->column)
+        return last->x_pt + last->right_pt + (double)(from - last->column - 1) * SCENE_COLUMN_PT +
+               camera->place.shift_pt;
+    return column_left(&s->columns[column_at(s, from)]) + camera->place.shift_pt;
 }
 
 void camera_set_left_pt(struct camera *camera, double x)
@@ -96,8 +113,7 @@ void camera_set_left_pt(struct camera *camera, double x)
     if (x < begin || x >= end) {
         double over = x < begin ? x - begin : x - end;
         double columns = floor(over / SCENE_COLUMN_PT);
-        p->from =
-            s->columns[0].column + (x < begin ? 0 : (int32_t)s->column_count) + (int32_t)columns;
+        p->from = (x < begin ? s->columns[0].column : last->column + 1) + (int32_t)columns;
         p->shift_pt = over - columns * SCENE_COLUMN_PT;
         return;
     }
@@ -109,7 +125,7 @@ void camera_set_left_pt(struct camera *camera, double x)
             high = middle;
     }
     p->from = s->columns[low].column;
-    p->shift_pt = x - column_left(&s->columns[low]);
+    p->shift_pt = x - column_left(&s->columns[column_at(s, p->from)]);
 }
 
 static double scene_begin(const struct scene *s) { return s->names_pt; }
@@ -228,4 +244,34 @@ const struct scene_mark *camera_middle(const struct camera *camera)
         return NULL;
     return scene_hit(s, camera_left_pt(camera) + camera_width_pt(camera) / 2, MIN(y, s->bottom_pt),
                      1e6);
+}
+
+/* The time at a place of the scene. */
+static int64_t time_at(const struct camera *camera, double x_pt)
+{
+    const struct scene *s = camera->stage->scene;
+    const struct shown_window *w = &camera->stage->window;
+    int64_t column = (int64_t)camera->place.column_ns;
+    uint32_t low = 0, high = s->column_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (column_left(&s->columns[middle]) <= x_pt)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool behind = low == s->column_count && x_pt > s->columns[low - 1].x_pt;
+    return w->time_ns + (s->columns[low ? low - 1 : 0].column + (int64_t)behind) * column;
+}
+
+void camera_times(const struct camera *camera, int64_t *from_ns, int64_t *to_ns)
+{
+    const struct scene *s = camera->stage->scene;
+    double left = camera_left_pt(camera);
+    *from_ns = *to_ns = 0;
+    if (!s || !s->column_count)
+        return;
+    *from_ns = time_at(camera, left);
+    *to_ns = time_at(camera, left + camera_width_pt(camera));
+    *to_ns = MAX(*to_ns, *from_ns + (int64_t)camera->place.column_ns);
 }

@@ -67,4 +67,7 @@ const struct scene_mark *camera_middle(const struct camera *camera);
 /* The first and the last position of the log that is seen. */
 void camera_positions(const struct camera *camera, uint64_t *first, uint64_t *last);
 
+/* Placed by time: from when to when the columns are that are seen. */
+void camera_times(const struct camera *camera, int64_t *from_ns, int64_t *to_ns);
+
 #endif

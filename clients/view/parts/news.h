@@ -14,6 +14,7 @@ enum news {
     NEWS_RELATED, /* how the selected events stand to each other and to all others is known better */
     NEWS_HITS, /* the finder has other hits, or has got further */
     NEWS_GROWN, /* the log is longer */
+    NEWS_WAITS, /* who waits is known anew */
     NEWS_QUIET, /* a run has begun to be shown, or has stopped growing */
     /* what is wanted */
     NEWS_PLACE, /* another place is to be seen: what it shows is to be asked for */

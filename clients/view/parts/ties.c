@@ -6,6 +6,8 @@
 #include "wire/ref.h"
 #include "wire/shown.h"
 
+#define CLICK_MS 100u /* what the counts of a click may cost the server */
+
 static void take_order(void *user, const struct answer *answer)
 {
     struct ties *ties = user;
@@ -31,6 +33,7 @@ void ties_clear(struct ties *ties)
     ties->related = -1;
     ties->reasons = 0;
     ties->count = (struct shown_count){0};
+    shown_span_free(&ties->span);
 }
 
 static void begin_chain(struct ties *ties, uint32_t length)
@@ -69,6 +72,25 @@ static void take_chain(void *user, const struct answer *answer)
     news_tell(ties->news, NEWS_RELATED);
 }
 
+static void take_span(void *user, const struct answer *answer)
+{
+    struct ties *ties = user;
+    if (answer->part != PART_SPAN)
+        return;
+    shown_span_free(&ties->span);
+    get_span(answer->in, &ties->span);
+    news_tell(ties->news, NEWS_RELATED);
+}
+
+static void ask_span(struct ties *ties, struct ref from, struct ref to)
+{
+    struct out body = {0};
+    put_ref(&body, from);
+    put_ref(&body, to);
+    put_u32(&body, CLICK_MS);
+    inquiry_ask(ties->link, &ties->spanning, ASK_SPAN, &body, take_span, ties);
+}
+
 /* The chain is asked for in either direction: it may go either way. */
 void ties_ask(struct ties *ties, struct ref selected, struct ref second)
 {
@@ -77,12 +99,15 @@ void ties_ask(struct ties *ties, struct ref selected, struct ref second)
     inquiry_cancel(ties->link, &ties->ordering);
     inquiry_cancel(ties->link, &ties->chaining[0]);
     inquiry_cancel(ties->link, &ties->chaining[1]);
+    inquiry_cancel(ties->link, &ties->spanning);
+    shown_span_free(&ties->span);
     if (!ends[0].line || !ends[1].line)
         return;
     put_ref(&body, ends[0]);
     put_ref(&body, ends[1]);
     free_chain(ties);
     news_tell(ties->news, NEWS_LOOK);
+    ask_span(ties, selected, second);
     inquiry_ask(ties->link, &ties->ordering, ASK_ORDER, &body, take_order, ties);
     for (int way = 0; way < 2; way++) {
         body = (struct out){0};
@@ -97,15 +122,37 @@ static void take_count(void *user, const struct answer *answer)
     struct ties *ties = user;
     if (answer->part == PART_COUNT)
         get_count_is(answer->in, &ties->count);
+    ties->counts_on &= !answer->last;
     news_tell(ties->news, NEWS_RELATED);
 }
 
-void ties_count(struct ties *ties, struct ref selected)
+void ties_count(struct ties *ties, struct ref selected, bool on)
 {
     struct out body = {0};
-    inquiry_cancel(ties->link, &ties->counting);
+    ties_count_stop(ties);
     if (!selected.line)
         return;
+    ties->counts_on = on;
     put_ref(&body, selected);
+    put_u32(&body, on ? 0 : CLICK_MS);
     inquiry_ask(ties->link, &ties->counting, ASK_COUNT, &body, take_count, ties);
+}
+
+void ties_count_stop(struct ties *ties)
+{
+    inquiry_cancel(ties->link, &ties->counting);
+    ties->counts_on = false;
+}
+
+void ties_stuck(struct ties *ties, const struct ref *pairs, uint32_t count)
+{
+    bool same = count == ties->stuck_count;
+    for (uint32_t i = 0; same && i < count; i++)
+        same = ref_equal(pairs[i], ties->stuck[i]);
+    if (same)
+        return;
+    g_free(ties->stuck);
+    ties->stuck = count ? g_memdup2(pairs, count * sizeof *pairs) : NULL;
+    ties->stuck_count = count;
+    news_tell(ties->news, NEWS_LOOK);
 }

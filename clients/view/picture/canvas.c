@@ -4,8 +4,8 @@
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/news.h"
 #include "clients/view/parts/settings.h"
+#include "clients/view/picture/strips.h"
 #include "clients/view/picture/bar.h"
-#include "clients/view/picture/far.h"
 #include "clients/view/picture/pointer.h"
 #include "clients/view/picture/view.h"
 
@@ -27,6 +27,8 @@ struct paint_selection canvas_selection(const struct view *view)
         .found_count = view->finder.hit_count,
         .chain = view->ties.chain,
         .chain_count = view->ties.chain_count,
+        .stuck = view->ties.stuck,
+        .stuck_count = view->ties.stuck_count,
     };
 }
 
@@ -194,7 +196,7 @@ void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
         height = across;
     }
     if (view->camera.place.far) {
-        far_draw(view, cr, height);
+        strips_draw(view, cr, height);
         return;
     }
     if (!view->stage.scene)

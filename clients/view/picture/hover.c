@@ -1,5 +1,6 @@
 #include "clients/view/picture/hover.h"
 
+#include "clients/book/fate.h"
 #include "clients/book/say.h"
 #include "clients/site/site.h"
 #include "clients/view/picture/view.h"
@@ -8,18 +9,8 @@
 static char *duration(int64_t ns)
 {
     char s[32];
-    scene_duration(ns, s, sizeof s);
+    fate_duration(s, sizeof s, ns);
     return g_strdup(s);
-}
-
-const char *hover_since(const struct stage *stage, const struct shown_event *e)
-{
-    const struct scene *s = stage->scene;
-    for (uint32_t i = 1; s && i < s->mark_count; i++)
-        if (s->marks[i].event == e && s->marks[i - 1].row == s->marks[i].row &&
-            s->marks[i - 1].event->in.blocked && !s->marks[i - 1].event->in.active)
-            return "blocked before it for";
-    return "since the event before it on its line";
 }
 
 char *hover_event(struct view *view, const struct shown_event *e)
@@ -28,9 +19,13 @@ char *hover_event(struct view *view, const struct shown_event *e)
     GString *s = g_string_new(NULL);
     char *said = say_event(the_book(view), e), *time = duration(e->time_ns);
     g_string_append_printf(s, "%s\nat %s", said, time);
-    if (e->since_ns > 0) {
+    if (e->waited_ns > 0) {
+        char *waited = duration(e->waited_ns);
+        g_string_append_printf(s, ", after waiting for %s", waited);
+        g_free(waited);
+    } else if (e->since_ns > 0) {
         char *since = duration(e->since_ns);
-        g_string_append_printf(s, ", %s %s", hover_since(&view->stage, e), since);
+        g_string_append_printf(s, ", %s after the event before it on its line", since);
         g_free(since);
     }
     if (e->thread && e->thread != e->at.line)
@@ -94,7 +89,14 @@ char *hover_stretch(struct view *view, uint32_t row, double x_pt)
     if (!what || !after || after->event->since_ns < 0)
         return what ? g_strdup_printf("%s: %s", s->rows[row].label, what) : NULL;
     char *time = duration(after->event->since_ns);
-    char *text = g_strdup_printf("%s: %s, for %s", s->rows[row].label, what, time);
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%s: %s, for %s", s->rows[row].label, what, time);
+    if (after->event->waited_ns > 0 && after->event->waited_ns != after->event->since_ns) {
+        char *waited = duration(after->event->waited_ns);
+        g_string_append_printf(text, "\n%s had waited for %s then",
+                               book_label(the_book(view), after->event->thread), waited);
+        g_free(waited);
+    }
     g_free(time);
-    return text;
+    return g_string_free(text, FALSE);
 }

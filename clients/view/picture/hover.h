@@ -10,7 +10,4 @@ struct view;
 char *hover_event(struct view *view, const struct shown_event *event);
 /* What a line does between two marks; NULL: nothing worth a word. */
 char *hover_stretch(struct view *view, uint32_t row, double x_pt);
-/* What was in the time between the event before it and it. */
-const char *hover_since(const struct stage *stage, const struct shown_event *event);
-
 #endif

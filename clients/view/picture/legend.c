@@ -59,6 +59,17 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
     paint_scene(cr, s, &theme, &part, NULL);
 }
 
+/* As high as it was while the picture was as wide: it does not move the picture. */
+static int highest(struct view *view, int height)
+{
+    GObject *legend = G_OBJECT(view->legend);
+    int wide = (int)camera_along_px(&view->camera), had = -1;
+    if (GPOINTER_TO_INT(g_object_get_data(legend, "wide")) == wide)
+        gtk_widget_get_size_request(view->legend, NULL, &had);
+    g_object_set_data(legend, "wide", GINT_TO_POINTER(wide));
+    return MAX(height, had);
+}
+
 void legend_show(struct view *view)
 {
     bool on = view->settings.look.legend;
@@ -70,9 +81,8 @@ void legend_show(struct view *view)
     double least, most;
     if (on && s && s->key_count) {
         extent(s, &least, &most);
-        int height = (int)((most - least + 20) * SCALE) + STANDING_PX, had;
-        gtk_widget_get_size_request(view->legend, NULL, &had);
-        gtk_widget_set_size_request(view->legend, -1, MAX(height, had)); /* the picture stays */
+        int height = (int)((most - least + 20) * SCALE) + STANDING_PX;
+        gtk_widget_set_size_request(view->legend, -1, highest(view, height));
     }
     gtk_widget_queue_draw(view->legend);
 }

@@ -10,6 +10,22 @@
 #include "render/paint.h"
 #include "wire/placed.h"
 
+/* Which strip each line is in. */
+static void note_strips(struct view *view, const uint32_t *lines, const uint8_t *joined,
+                        uint32_t count)
+{
+    uint32_t most = 0, strip = 0;
+    for (uint32_t i = 0; i < count; i++)
+        most = MAX(most, lines[i]);
+    g_free(view->map.strip_of);
+    view->map.line_count = count ? most + 1 : 0;
+    view->map.strip_of = g_new0(uint32_t, most + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        strip += i == 0 || !joined || !joined[i];
+        view->map.strip_of[lines[i]] = strip;
+    }
+}
+
 static void take_map(void *user, const struct answer *answer)
 {
     struct view *view = user;
@@ -18,7 +34,12 @@ static void take_map(void *user, const struct answer *answer)
         return;
     shown_density_free(&view->map.density);
     view->map.density = density;
+    view->map.by_time = view->map.asked_by_time;
+    if (!view->map.line_count)
+        note_strips(view, density.rows, NULL, density.row_count);
     gtk_widget_queue_draw(view->map.widget);
+    if (inquiry_again(&view->map.asked, answer))
+        map_ask(view);
 }
 
 #define MAP_STRIPS 24u
@@ -27,8 +48,8 @@ static void take_map(void *user, const struct answer *answer)
 void map_ask(struct view *view)
 {
     int width = gtk_widget_get_width(view->map.widget);
-    if (!view->link.connected || !view->link.has_run ||
-        inquiry_runs(&view->link, &view->map.asked) || width < 10)
+    if (!view->link.connected || !view->link.has_run || width < 10 ||
+        !inquiry_may(&view->link, &view->map.asked))
         return;
     struct window_request rows;
     if (!density_rows(view, &rows))
@@ -38,7 +59,65 @@ void map_ask(struct view *view)
             rows.joined[i] =
                 i * MAP_STRIPS / rows.row_count == (i - 1) * MAP_STRIPS / rows.row_count;
     struct density_request request = {.pixels = (uint32_t)width};
+    note_strips(view, rows.rows, rows.joined, rows.row_count);
+    view->map.asked_by_time = view->camera.place.column_ns > 0;
     density_ask(view, &view->map.asked, &request, &rows, take_map);
+}
+
+/* What is seen from a place to another of one strip. */
+static void mark_seen(const struct view *view, cairo_t *cr, double from, double to, int width,
+                      cairo_rectangle_t box)
+{
+    const struct shown_density *d = &view->map.density;
+    double left = CLAMP(density_share(d, from), 0, 1) * width,
+           right = CLAMP(density_share(d, to), 0, 1) * width;
+    cairo_rectangle(cr, left, box.y, MAX(right - left, 2), box.height);
+}
+
+/* By order, each row has its own part: what is seen of it may be long ago in one and just now in another. */
+static void mark_rows(struct view *view, cairo_t *cr, int width, double high)
+{
+    const struct scene *s = view->stage.scene;
+    double left = camera_left_pt(&view->camera), right = left + camera_width_pt(&view->camera);
+    uint32_t count = view->map.density.row_count;
+    uint64_t *first = g_new0(uint64_t, count), *last = g_new0(uint64_t, count);
+    for (uint32_t i = 0; s && i < s->mark_count; i++) {
+        const struct scene_mark *m = &s->marks[i];
+        uint64_t at = m->event->position;
+        uint32_t line = m->event->at.line;
+        uint32_t strip = line < view->map.line_count ? view->map.strip_of[line] : 0;
+        if (m->x_pt < left || m->x_pt > right || at == NO_POSITION || !strip || strip > count)
+            continue;
+        first[strip - 1] = first[strip - 1] ? MIN(first[strip - 1], at + 1) : at + 1;
+        last[strip - 1] = MAX(last[strip - 1], at + 1);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (first[i])
+            mark_seen(view, cr, (double)first[i] - 1, (double)last[i], width,
+                      (cairo_rectangle_t){0, i * high, 0, high});
+    g_free(first);
+    g_free(last);
+}
+
+/* Where in the run that lies which is seen. */
+static void frame(struct view *view, cairo_t *cr, int width, double high)
+{
+    const struct place *p = &view->camera.place;
+    double all = high * view->map.density.row_count;
+    int64_t from_ns, to_ns;
+    camera_times(&view->camera, &from_ns, &to_ns);
+    if (p->far)
+        mark_seen(view, cr, p->far_from, p->far_to, width, (cairo_rectangle_t){0, 0, 0, all});
+    else if (p->column_ns)
+        mark_seen(view, cr, (double)from_ns, (double)to_ns, width,
+                  (cairo_rectangle_t){0, 0, 0, all});
+    else
+        mark_rows(view, cr, width, high);
+    cairo_set_source_rgba(cr, 0.9, 0.62, 0, 0.3);
+    cairo_fill_preserve(cr);
+    cairo_set_source_rgb(cr, 0.9, 0.62, 0);
+    cairo_set_line_width(cr, 1.5);
+    cairo_stroke(cr);
 }
 
 static void map_draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
@@ -54,27 +133,15 @@ static void map_draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, g
     for (uint32_t i = 0; i < d->row_count; i++)
         density_paint(cr, d, i, density_colour(the_book(view), d->rows[i]), theme.dark, 0, i * high,
                       width, MAX(high - 0.5, 0.5));
-    if (d->from >= d->to || view->camera.place.column_ns)
-        return;
-    uint64_t first = (uint64_t)MAX(view->camera.place.far_from, 0),
-             last = (uint64_t)MAX(view->camera.place.far_to, 0);
-    if (!view->camera.place.far)
-        camera_positions(&view->camera, &first, &last);
-    double left = density_share(d, (double)first) * width,
-           right = density_share(d, (double)last + 1) * width;
-    cairo_set_source_rgba(cr, 0.9, 0.62, 0, 0.25);
-    cairo_rectangle(cr, left, 0, MAX(right - left, 2), height);
-    cairo_fill_preserve(cr);
-    cairo_set_source_rgb(cr, 0.9, 0.62, 0);
-    cairo_set_line_width(cr, 1.5);
-    cairo_stroke(cr);
+    if (d->from < d->to && view->map.by_time == (view->camera.place.column_ns > 0))
+        frame(view, cr, width, high);
 }
 
 static void map_go(struct view *view, double x)
 {
     const struct shown_density *d = &view->map.density;
     double share = CLAMP(x / MAX(gtk_widget_get_width(view->map.widget), 1), 0, 1);
-    if (d->to <= d->from || view->camera.place.column_ns)
+    if (d->to <= d->from || view->map.by_time != (view->camera.place.column_ns > 0))
         return;
     if (view->camera.place.far) {
         double span = view->camera.place.far_to - view->camera.place.far_from;
@@ -83,7 +150,11 @@ static void map_go(struct view *view, double x)
                           far_width_px(view));
         return;
     }
-    jump_to_position(view, (uint64_t)((double)d->from + share * (double)(d->to - d->from)));
+    double at = (double)d->from + share * (double)(d->to - d->from);
+    if (view->camera.place.column_ns)
+        jump_to_time(view, (int64_t)at);
+    else
+        jump_to_position(view, (uint64_t)at);
 }
 
 static void on_map_drag(GtkGestureDrag *gesture, double dx, double dy, gpointer data)

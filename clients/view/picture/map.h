@@ -14,6 +14,8 @@ struct map {
     GtkWidget *widget;
     struct inquiry asked;
     struct shown_density density;
+    bool by_time, asked_by_time; /* what is here, what was asked for */
+    uint32_t *strip_of, line_count; /* by line, from 1; 0 it is in none */
 };
 
 GtkWidget *map_new(struct view *view);

@@ -6,6 +6,7 @@
 #include "clients/view/parts/inquiry.h"
 #include "clients/view/parts/news.h"
 #include "clients/view/parts/stage.h"
+#include "clients/view/parts/status.h"
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/cluster.h"
 #include "clients/view/picture/colour.h"
@@ -75,6 +76,9 @@ static void show(struct view *view, struct shown_window *window)
         cluster_default(view);
     view->picture.fresh = false;
     news_tell(&view->news, NEWS_PICTURE);
+    if (window->unresolved && view->camera.place.column_ns)
+        status_say(&view->status, "Too much happened in a column to show all of it: choose a finer "
+                                  "scale, or zoom out to the states");
 }
 
 /* ---- asking for it ---- */

@@ -3,6 +3,7 @@
 #include "clients/book/book.h"
 #include "clients/view/parts/camera.h"
 #include "clients/view/picture/arrange.h"
+#include "clients/view/picture/strips.h"
 #include "clients/view/picture/cluster.h"
 #include "clients/view/picture/far.h"
 #include "clients/view/picture/hover.h"
@@ -82,9 +83,9 @@ static void on_press(GtkGestureClick *gesture, int presses, double x, double y, 
         return;
     }
     if (view->camera.place.far) {
-        if (presses == 2)
-            jump_to_position(view, far_position(view, x));
+        (void)presses;
         view->pointer.drag = (struct drag){DRAG_PICTURE, x, y, 0};
+        view->pointer.pressed_px = x;
         return;
     }
     if (!view->stage.scene)
@@ -111,7 +112,9 @@ static void on_release(GtkGestureClick *gesture, int presses, double x, double y
     if (view->pointer.drag.what == DRAG_ROW && fabs(y - view->pointer.drag.y) > 8)
         arrange_drop(view, view->pointer.drag.line,
                      row < 0 ? 0 : view->stage.scene->rows[row].line);
-    (void)x;
+    if (view->camera.place.far && view->pointer.drag.what == DRAG_PICTURE &&
+        x >= camera_names_px(&view->camera) && fabs(x - view->pointer.pressed_px) < 4)
+        far_go_in(view, x); /* it was not dragged */
     view->pointer.drag.what = DRAG_NOTHING;
     gtk_widget_queue_draw(view->canvas);
 }
@@ -159,7 +162,13 @@ static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keybo
     turn(view, &x, &y);
     (void)widget;
     (void)keyboard;
-    if (view->camera.place.far || view->pointer.drag.what != DRAG_NOTHING || !view->stage.scene)
+    if (view->camera.place.far && view->pointer.drag.what == DRAG_NOTHING) {
+        char *text = strips_say(view, x, y);
+        gtk_tooltip_set_text(tooltip, text);
+        g_free(text);
+        return text != NULL;
+    }
+    if (view->pointer.drag.what != DRAG_NOTHING || !view->stage.scene)
         return FALSE;
     const struct scene_mark *mark = camera_hit(&view->camera, x, y);
     if (mark) {

@@ -15,6 +15,7 @@ struct pointer {
         double x, y;
         uint32_t line; /* of the row */
     } drag;
+    double pressed_px; /* along, where the picture was taken hold of */
 };
 
 void pointer_watch(struct view *view, GtkWidget *canvas);

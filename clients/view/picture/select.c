@@ -20,7 +20,7 @@ void select_silently(struct view *view, struct ref at, bool second)
     view->stage.coloured = false;
     news_tell(&view->news, NEWS_LOOK);
     news_tell(&view->news, NEWS_SELECTED);
-    ties_count(&view->ties, view->camera.place.selected);
+    ties_count(&view->ties, view->camera.place.selected, false);
     ties_ask(&view->ties, view->camera.place.selected, view->camera.place.second);
     if (!at.line)
         return;
@@ -44,7 +44,7 @@ void select_restored(struct view *view)
     ties_clear(&view->ties);
     news_tell(&view->news, NEWS_LOOK);
     news_tell(&view->news, NEWS_PLACE);
-    ties_count(&view->ties, p->selected);
+    ties_count(&view->ties, p->selected, false);
     ties_ask(&view->ties, p->selected, p->second);
     news_tell(&view->news, NEWS_SELECTED);
     news_tell(&view->news, NEWS_SETTINGS);

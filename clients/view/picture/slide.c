@@ -73,6 +73,11 @@ void slide_line(struct view *view, uint32_t line, int events)
     struct place *p = &view->camera.place;
     if (!view->stage.scene || !line || p->far)
         return;
+    if (p->column_ns) {
+        status_say(&view->status,
+                   "By time each event has its place: no line is scrolled by itself");
+        return;
+    }
     if (p->fold) {
         status_say(&view->status,
                    "Unfold the picture first: a folded line cannot be scrolled by itself");

@@ -3,6 +3,7 @@
 #ifndef SERVER_ORDER_LOG_GLANCE_H
 #define SERVER_ORDER_LOG_GLANCE_H
 
+#include "server/order/log/block.h"
 #include "server/order/log/log.h"
 
 #define GLANCE_LOOK                                                                                \
@@ -24,6 +25,19 @@ static inline const struct glance *log_glance(const struct order *order, uint64_
     const struct glance *glance = rows->glance;
     return glance && glance->known + 1 >= rows->count ? glance
                                                       : glance_make(order, position / BLOCK_EVENTS);
+}
+
+/* Rows i and i + 1, which a glance has, are all of one point: has each of them one edge or none? */
+static inline bool glance_pair(const struct block *rows, uint32_t i, uint32_t edge[2])
+{
+    for (uint32_t k = 0; k < 2; k++) {
+        uint64_t e = block_get(rows, i + k, FIELD_EDGE);
+        if ((e & 3) == 3 || e > UINT32_MAX ||
+            block_get(rows, i + k, FIELD_FLAGS) & FIELD_CONTRADICTORY)
+            return false;
+        edge[k] = (uint32_t)e;
+    }
+    return true;
 }
 
 /* The code of the line of an event. */

@@ -133,8 +133,6 @@ uint64_t *place_cut(const struct order *order, const struct placing *placing)
     c.cut = grow(NULL, &room, c.lines + order->hidden_count + 1, sizeof *c.cut);
     for (size_t i = 0; i < c.lines + order->hidden_count; i++)
         c.cut[i] = placing->anchor;
-    for (uint32_t line = 1; placing->cut_at && line <= c.lines; line++)
-        c.cut[line - 1] = placing->cut_at(placing->times, line);
     for (size_t i = 0; i < placing->move_count; i++) {
         struct line_move move = placing->moves[i];
         if (!move.line || move.line > c.lines)

@@ -166,7 +166,27 @@ static void next_point(struct place_job *job)
     job->left.at = begin;
 }
 
-/* As to the right: takes those events that come next, alone on lines in no row, down to `low` at most. */
+/* As to the right: two events that are one point, the second at p. */
+static bool pass_pair(struct place_job *job, const struct glance *glance, uint64_t p)
+{
+    struct sweep *sweep = &job->left;
+    const struct block *rows = log_block(job->order, p);
+    uint32_t i = p % BLOCK_EVENTS, edge[2];
+    if (i == 0 || block_get(rows, i, FIELD_POINT) != 1 || !glance_pair(rows, i - 1, edge))
+        return false;
+    int32_t *a = sweep_undrawn(job, sweep, glance->line[i - 1]),
+            *b = sweep_undrawn(job, sweep, glance->line[i]);
+    if (!a || !b)
+        return false;
+    int32_t column = pushed_to(sweep, p - 1, pushed_to(sweep, p, *a > *b ? *a : *b));
+    *a = *b = column;
+    for (uint32_t k = 0; k < 2 && column; k++)
+        if (edge[k])
+            push(job, p - 1 + k - (edge[k] >> 2), column);
+    return true;
+}
+
+/* As to the right: takes those events that come next, on lines in no row, down to `low` at most. */
 static void pass_left(struct place_job *job, uint64_t low)
 {
     struct sweep *sweep = &job->left;
@@ -178,6 +198,10 @@ static void pass_left(struct place_job *job, uint64_t low)
     for (uint64_t p = sweep->at; p-- > low && p - block < glance->known;) {
         uint32_t edge = glance->edge[p - block];
         int32_t *newest = sweep_undrawn(job, sweep, glance->line[p - block]);
+        if (edge == GLANCE_LOOK && p > low && pass_pair(job, glance, p)) {
+            sweep->at = --p;
+            continue;
+        }
         if (!newest || edge == GLANCE_LOOK)
             break;
         *newest = pushed_to(sweep, p, *newest);

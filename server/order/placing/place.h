@@ -50,10 +50,6 @@ struct placing {
                              * drawn are in row 1, which is the only one */
     bool fold; /* stretches of like, uncontended visits become one mark */
     bool (*has_text)(void *context, struct ref at); /* such an event is always drawn */
-    /* Placed by time: the least column of a point, and the cut of a line; NULL: by order alone. */
-    int32_t (*column_at)(void *times, uint64_t begin, uint64_t end);
-    uint64_t (*cut_at)(void *times, uint32_t line);
-    void *times;
     void *context;
 };
 
@@ -81,6 +77,9 @@ void place_end(struct place_job *job);
 /* All at once. */
 void place(const struct order *order, const struct placing *placing, struct placement *placement);
 void placement_free(struct placement *placement);
+
+/* sweep.c: is the event drawn by itself: is it on a line in a row, and, if that is a cluster, tied to what is outside? */
+bool place_draws(const struct order *order, const struct placing *placing, uint64_t position);
 
 /* cut.c: the cut, as by line - 1 the first position that is right of it (hidden lines behind the
  * others).  Caller frees. */

@@ -116,10 +116,6 @@ static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
     }
     bool room = sweep_needs_room(job, sweep, begin, end, &column);
     column += room;
-    if (job->placing.column_at) {
-        int32_t least = job->placing.column_at(job->placing.times, begin, end);
-        column = room && least > column ? least : column;
-    }
     for (uint64_t p = begin; p <= end; p++) {
         uint32_t line = block_line_of(log_get(job->order, p, FIELD_LINE));
         if (line)
@@ -129,14 +125,47 @@ static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
     }
 }
 
-/* Most events lie alone on lines in no row: they pass on the greatest column that they follow, take no room, and
- * nobody asks for them.  Takes those that come next, up to the first that is not so, of one block. */
+/* The column of what an event at p follows by its edge; `before`: positions that have no place among the columns. */
+static inline int32_t column_behind(const struct sweep *sweep, uint64_t p, uint32_t edge,
+                                    uint64_t before)
+{
+    uint64_t from = p - (edge >> 2);
+    if (!edge || from < sweep->base)
+        return -1;
+    return sweep->leap_count ? sweep_column(sweep, from) : sweep->column[from - before];
+}
+
+/* The same of two events that are one point, as of a lock: it has the greatest column that either follows.  False:
+ * there is more to them. */
+static bool pass_pair(struct place_job *job, const struct glance *glance, uint64_t p,
+                      uint64_t before)
+{
+    struct sweep *sweep = &job->right;
+    const struct block *rows = log_block(job->order, p);
+    uint32_t i = p % BLOCK_EVENTS, edge[2];
+    if (i + 1 >= glance->known || block_get(rows, i + 1, FIELD_POINT) != 1 ||
+        block_get(rows, i + 2, FIELD_POINT) || !glance_pair(rows, i, edge))
+        return false;
+    int32_t *a = sweep_undrawn(job, sweep, glance->line[i]),
+            *b = sweep_undrawn(job, sweep, glance->line[i + 1]);
+    if (!a || !b)
+        return false;
+    int32_t behind_a = column_behind(sweep, p, edge[0], before),
+            behind_b = column_behind(sweep, p + 1, edge[1], before),
+            behind = behind_a > behind_b ? behind_a : behind_b, column = *a > *b ? *a : *b;
+    column = behind > column ? behind : column;
+    sweep->column[p - before] = sweep->column[p + 1 - before] = *a = *b = column;
+    return true;
+}
+
+/* Most events lie on lines in no row: they pass on the greatest column that they follow, take no room, and
+ * nobody asks for them.  Takes those that come next, alone or in pairs, up to the first that is not so, of one block. */
 static void pass_right(struct place_job *job, uint64_t most)
 {
     struct sweep *sweep = &job->right;
     uint64_t p = sweep->at, block = p - p % BLOCK_EVENTS,
              end = most < BLOCK_EVENTS ? p + most : p + BLOCK_EVENTS;
-    if (job->placing.many || job->placing.fold || job->placing.column_at || p < job->cut_most)
+    if (job->placing.many || job->placing.fold || p < job->cut_most)
         return;
     const struct glance *glance = log_glance(job->order, p);
     uint64_t before =
@@ -145,17 +174,15 @@ static void pass_right(struct place_job *job, uint64_t most)
     sweep_reserve(sweep, end - before);
     for (; p < end; p++) {
         uint32_t edge = glance->edge[p - block];
-        int32_t *newest = sweep_undrawn(job, sweep, glance->line[p - block]),
-                column = newest ? *newest : 0;
+        if (edge == GLANCE_LOOK && p + 1 < end && pass_pair(job, glance, p, before)) {
+            p++;
+            continue;
+        }
+        int32_t *newest = sweep_undrawn(job, sweep, glance->line[p - block]);
         if (edge == GLANCE_LOOK || !newest)
             break;
-        uint64_t from = p - (edge >> 2);
-        if (edge && from >= sweep->base) {
-            int32_t there =
-                sweep->leap_count ? sweep_column(sweep, from) : sweep->column[from - before];
-            column = there > column ? there : column;
-        }
-        sweep->column[p - before] = *newest = column;
+        int32_t there = column_behind(sweep, p, edge, before);
+        sweep->column[p - before] = *newest = there > *newest ? there : *newest;
     }
     sweep->at = p;
 }

@@ -74,6 +74,13 @@ bool sweep_draws(const struct place_job *job, uint64_t position, uint32_t row)
            fold_of(&job->folds, position) != 1;
 }
 
+bool place_draws(const struct order *order, const struct placing *placing, uint64_t position)
+{
+    const struct place_job job = {.order = order, .placing = *placing, .lines = order_lines(order)};
+    uint32_t row = sweep_row(&job, block_line_of(log_get(order, position, FIELD_LINE)));
+    return row && (!placing->cluster[row - 1] || is_tied(&job, position, row));
+}
+
 bool sweep_needs_room(const struct place_job *job, const struct sweep *sweep, uint64_t begin,
                       uint64_t end, int32_t *column)
 {

@@ -1,0 +1,151 @@
+#include "clients/view/picture/strips.h"
+
+#include "clients/book/book.h"
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/settings.h"
+#include "clients/view/picture/far.h"
+#include "clients/view/picture/view.h"
+#include "render/lettering.h"
+#include "render/paint.h"
+#include "render/strip.h"
+#include "render/scene.h"
+
+#include <math.h>
+
+static struct strip_look look_of(struct view *view)
+{
+    struct paint_theme theme = settings_theme(&view->settings);
+    return (struct strip_look){.names_pt = camera_names_px(&view->camera),
+                               .width_pt = far_width_px(view),
+                               .row_pt = SCENE_ROW_PT,
+                               .dark = theme.dark,
+                               .grey = theme.grey};
+}
+
+static double row_y(const struct view *view, uint32_t row)
+{
+    return STRIPS_RULER_PX + 4 + row * SCENE_ROW_PT - view->camera.place.rise_pt;
+}
+
+/* Rows end above the key. */
+static void paint_background_below(struct view *view, cairo_t *cr, double y_px)
+{
+    struct paint_theme theme = settings_theme(&view->settings);
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, y_px, camera_along_px(&view->camera), 22);
+    cairo_clip(cr);
+    paint_background(cr, &theme);
+    cairo_restore(cr);
+}
+
+/* ---- how far the run is known ---- */
+
+static void paint_unknown(struct view *view, cairo_t *cr, int height)
+{
+    const struct shown_strip *s = &view->far.strip;
+    if (s->known >= s->count || !s->count)
+        return;
+    char *text =
+        g_strdup_printf("Looking at the run: %.0f %%", 100.0 * (double)s->known / (double)s->count);
+    cairo_set_source_rgb(cr, 0.6, 0.2, 0.6);
+    lettering_show(cr, 8, height - 19, text, 9, false);
+    g_free(text);
+}
+
+/* Hits of the finder. */
+static void paint_hits(struct view *view, cairo_t *cr, double height)
+{
+    const struct finder *f = &view->finder;
+    const struct shown_strip *s = &view->far.strip;
+    double names = camera_names_px(&view->camera), span = (double)s->to - (double)s->from;
+    if (s->by_time || span <= 0)
+        return; /* hits are known by position only */
+    cairo_set_source_rgba(cr, 0.6, 0.2, 0.6, 0.5);
+    for (uint32_t i = 0; i < f->hit_count && i < 5000; i++) {
+        double share = ((double)f->positions[i] - (double)s->from) / span;
+        if (share >= 0 && share < 1)
+            cairo_rectangle(cr, names + floor(share * far_width_px(view)), 0, 1, height);
+    }
+    cairo_fill(cr);
+}
+
+void strips_draw(struct view *view, cairo_t *cr, int height)
+{
+    const struct shown_strip *s = &view->far.strip;
+    struct strip_look look = look_of(view);
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, STRIPS_RULER_PX, camera_along_px(&view->camera), height);
+    cairo_clip(cr);
+    for (uint32_t i = 0; i < s->row_count; i++)
+        if (row_y(view, i) + SCENE_ROW_PT > 0 && row_y(view, i) < height)
+            strip_paint_row(cr, s, the_book(view), i, row_y(view, i), &look);
+    cairo_restore(cr);
+    if (!s->row_count)
+        return;
+    strip_paint_ruler(cr, s, 0, &look);
+    paint_background_below(view, cr, height - 22);
+    strip_paint_key(cr, height - 18, &look);
+    paint_unknown(view, cr, height);
+    paint_hits(view, cr, height);
+}
+
+/* ---- in words ---- */
+
+static void say_shares(struct view *view, GString *text, const double *shares, uint32_t about)
+{
+    bool any = false;
+    for (unsigned class = 0; class < STRIP_CLASSES; class ++) {
+        double percent = 100 * shares[class];
+        if (percent < 0.5)
+            continue;
+        g_string_append_printf(text, "%s%s", any ? ", " : " ", strip_word(class));
+        if (class == STRIP_INSIDE)
+            g_string_append_printf(text, " %s", about ? book_label(the_book(view), about) : "use");
+        g_string_append_printf(text, " %.0f %%", percent);
+        any = true;
+    }
+    if (!any)
+        g_string_append(text, " is not there");
+}
+
+char *strips_say(struct view *view, double x_px, double y_px)
+{
+    const struct shown_strip *s = &view->far.strip;
+    double at = (x_px - camera_names_px(&view->camera)) / far_width_px(view) * s->pixels;
+    double row = floor((y_px - row_y(view, 0)) / SCENE_ROW_PT), shares[STRIP_CLASSES];
+    if (!s->row_count || at < 0 || at >= s->pixels || row < 0 || row >= s->row_count ||
+        y_px < STRIPS_RULER_PX)
+        return NULL;
+    const struct strip_cell *cell = &s->cells[(size_t)row * s->pixels + (size_t)at];
+    for (unsigned k = 0; k < STRIP_CLASSES; k++)
+        shares[k] = cell->share[k] / 255.0;
+    GString *text = g_string_new(book_label(the_book(view), s->rows[(uint32_t)row]));
+    g_string_append_c(text, ':');
+    say_shares(view, text, shares, cell->about);
+    if (cell->share[STRIP_WAITS] && cell->about)
+        g_string_append_printf(text, "\nmostly about %s", book_label(the_book(view), cell->about));
+    g_string_append(text, "\nClick to go there");
+    return g_string_free(text, FALSE);
+}
+
+void strips_print(struct view *view, FILE *f)
+{
+    const struct shown_strip *s = &view->far.strip;
+    uint32_t count;
+    struct strip_tick *ticks = strip_ticks(s, far_width_px(view), &count);
+    fprintf(f, "strips by %s, %lld to %lld, %u rows\n", s->by_time ? "time" : "order",
+            (long long)s->from, (long long)s->to, s->row_count);
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(f, "tick %.4f %s\n", ticks[i].share, ticks[i].text);
+    for (uint32_t row = 0; row < s->row_count; row++) {
+        double shares[STRIP_CLASSES] = {0};
+        for (size_t i = 0; i < s->pixels; i++)
+            for (unsigned k = 0; k < STRIP_CLASSES; k++)
+                shares[k] += s->cells[row * (size_t)s->pixels + i].share[k] / 255.0 / s->pixels;
+        fprintf(f, "row %u", s->rows[row]);
+        for (unsigned k = 0; k < STRIP_CLASSES; k++)
+            fprintf(f, " %.3f", shares[k]);
+        fprintf(f, " %s\n", book_label(the_book(view), s->rows[row]));
+    }
+    free(ticks);
+}

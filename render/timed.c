@@ -1,0 +1,286 @@
+#include "render/timed.h"
+
+#include "memory/memory.h"
+#include "render/measure.h"
+#include "wire/ref.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SQUEEZE_COLUMNS 12 /* empty ones in a row are drawn as one jag */
+#define EMPTY_MOST 4000    /* so many in a row are, whatever was wished */
+#define TICK_PT 70.0 /* ticks of the ruler are at least so far apart */
+
+/* ---- who shares a column ---- */
+
+struct point { /* marks of one point of the order */
+    uint32_t first, count; /* of the marks */
+    int32_t cell;
+    int64_t time_ns;
+    uint64_t position;
+    uint32_t first_row, last_row;
+};
+
+static int by_position(const void *a, const void *b)
+{
+    const struct shown_event *x = ((const struct placed_mark *)a)->event,
+                             *y = ((const struct placed_mark *)b)->event;
+    if (x->position != y->position) /* what is pending comes last, and has none */
+        return x->position < y->position ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    if (x->cell != y->cell)
+        return x->cell < y->cell ? -1 : 1;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->position < y->position ? -1 : x->position > y->position;
+}
+
+static bool same_point(const struct shown_event *a, const struct shown_event *b)
+{
+    if (a->state != EVENT_ORDERED || b->state != EVENT_ORDERED)
+        return false;
+    if (a->relation == RELATION_GROUP)
+        return a->group && a->group == b->group;
+    return a->relation == RELATION_SYNC && a->partner_count == 1 &&
+           ref_equal(a->partners[0], b->at);
+}
+
+static void add_to(struct point *p, const struct placed_mark *m)
+{
+    p->first_row = m->row < p->first_row ? m->row : p->first_row;
+    p->last_row = m->row > p->last_row ? m->row : p->last_row;
+    p->time_ns = m->event->time_ns > p->time_ns ? m->event->time_ns : p->time_ns;
+    p->count++;
+}
+
+/* The marks, which are sorted by position, as points: members of one stand side by side in the log. */
+static uint32_t find_points(const struct placed_mark *marks, uint32_t count, struct point *points)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct placed_mark *m = &marks[i];
+        bool pending = m->event->state == EVENT_PENDING;
+        if (i == 0 || !same_point(marks[i - 1].event, m->event))
+            points[n++] = (struct point){.first = i,
+                                         .cell = pending ? INT32_MAX : m->event->column,
+                                         .time_ns = m->event->time_ns,
+                                         .position = m->event->position,
+                                         .first_row = m->row,
+                                         .last_row = m->row};
+        add_to(&points[n - 1], m);
+    }
+    if (n)
+        qsort(points, n, sizeof *points, by_time);
+    return n;
+}
+
+static bool is_tied(const struct shown_event *to, struct ref from)
+{
+    for (uint32_t i = 0; i < to->partner_count; i++)
+        if (ref_equal(to->partners[i], from))
+            return true;
+    for (uint32_t i = 0; i < to->after_count; i++)
+        if (ref_equal(to->after[i], from))
+            return true;
+    return false;
+}
+
+static bool are_tied(const struct placed_mark *marks, const struct point *from,
+                     const struct point *to)
+{
+    for (uint32_t i = 0; i < from->count; i++)
+        for (uint32_t k = 0; k < to->count; k++) {
+            const struct shown_event *a = marks[from->first + i].event,
+                                     *b = marks[to->first + k].event;
+            if (is_tied(b, a->at) || is_tied(a, b->at))
+                return true;
+        }
+    return false;
+}
+
+/* May a point stand in one column with those before it, from `first` on?  Not if it is tied to one of them, or its
+ * arrow would run over one. */
+static bool may_join(const struct placed_mark *marks, const struct point *points, uint32_t first,
+                     uint32_t at)
+{
+    const struct point *p = &points[at];
+    for (uint32_t i = first; i < at; i++)
+        if ((points[i].first_row <= p->last_row && p->first_row <= points[i].last_row) ||
+            points[i].cell != p->cell || are_tied(marks, &points[i], p))
+            return false;
+    return true;
+}
+
+/* ---- columns ---- */
+
+struct columns {
+    struct builder *b;
+    struct extent *extents;
+    uint32_t count, room;
+};
+
+static void add_column(struct columns *c, int32_t cell, uint32_t cells)
+{
+    if (c->count == c->room) {
+        c->room = c->room ? 2 * c->room : 64;
+        c->extents = memory_resized(c->extents, c->room, sizeof *c->extents);
+        c->b->cells = memory_resized(c->b->cells, c->room, sizeof *c->b->cells);
+    }
+    double half = SCENE_COLUMN_PT / 2;
+    c->b->cells[c->count] = (struct builder_cell){cell, cells, 0};
+    c->extents[c->count++] = (struct extent){half, half, 1};
+}
+
+/* What lies between two columns of the window that hold something. */
+static void add_empty(struct columns *c, int32_t from, int32_t to)
+{
+    int64_t empty = (int64_t)to - from;
+    if (empty >= EMPTY_MOST || (c->b->options->squeeze && empty >= SQUEEZE_COLUMNS)) {
+        add_column(c, from, (uint32_t)empty);
+        return;
+    }
+    for (int32_t cell = from; cell < to; cell++)
+        add_column(c, cell, 1);
+}
+
+struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_t count,
+                           uint32_t *columns)
+{
+    struct point *points = memory_zeroed(count + 1, sizeof *points);
+    struct columns c = {.b = b};
+    uint32_t first = 0; /* the first point of the newest column */
+    if (count)
+        qsort(marks, count, sizeof *marks, by_position);
+    uint32_t n = find_points(marks, count, points);
+    for (uint32_t i = 0; i < n; i++) {
+        struct point *p = &points[i];
+        if (p->cell == INT32_MAX) /* nobody knows when: behind all */
+            p->cell = c.count ? b->cells[c.count - 1].column : 0;
+        if (i && p->cell > points[i - 1].cell + 1)
+            add_empty(&c, points[i - 1].cell + 1, p->cell);
+        if (!i || !may_join(marks, points, first, i)) {
+            add_column(&c, p->cell, 1);
+            b->cells[c.count - 1].time_ns = p->time_ns;
+            first = i;
+        }
+        for (uint32_t k = 0; k < p->count; k++)
+            marks[p->first + k].column = c.count - 1;
+    }
+    if (!c.count)
+        add_column(&c, 0, 1);
+    free(points);
+    *columns = c.count;
+    return c.extents;
+}
+
+/* ---- the ruler ---- */
+
+int64_t timed_round(int64_t least)
+{
+    int64_t step = 1;
+    while (step < INT64_MAX / 100 && step * 5 < least)
+        step *= 10;
+    return step >= least ? step : step * 2 >= least ? step * 2 : step * 5;
+}
+
+/* Whole columns to a step, so that ticks stand where columns begin: those with nothing left out, as wide as they are. */
+static int64_t ruler_step(const struct builder *b)
+{
+    const struct scene *scene = b->scene;
+    double width = 0, cells = 0;
+    for (uint32_t i = 0; i < scene->column_count; i++) {
+        const struct scene_column *c = &scene->columns[i];
+        if (b->cells[i].cells > 1)
+            continue;
+        width += c->left_pt + c->right_pt;
+        cells += i == 0 || c->column != scene->columns[i - 1].column;
+    }
+    double each = cells > 0 ? width / cells : SCENE_COLUMN_PT;
+    int64_t column = (int64_t)b->options->column_ns;
+    double columns = each < TICK_PT ? TICK_PT / each : 1;
+    return columns * (double)column < 1e17 ? timed_round((int64_t)(columns * (double)column))
+                                           : column;
+}
+
+/* In the unit of the time itself, with the digits that tell one column from the next. */
+void timed_print(int64_t ns, int64_t column_ns, char *text, size_t size)
+{
+    static const struct {
+        int64_t ns;
+        int digits;
+        const char *unit;
+    } units[] = {{1000000000, 9, "s"}, {1000000, 6, "ms"}, {1000, 3, "µs"}, {1, 0, "ns"}};
+    size_t u = 0, length;
+    int less = 0;
+    while (u < 3 && llabs(ns) < units[u].ns)
+        u++;
+    for (int64_t step = 10; step <= column_ns / 10 && less < units[u].digits; step *= 10)
+        less++;
+    length = (size_t)snprintf(text, size, "%.*f", units[u].digits - less,
+                              (double)ns / (double)units[u].ns);
+    if (length < size && strchr(text, '.')) {
+        while (text[length - 1] == '0')
+            length--;
+        length -= text[length - 1] == '.';
+    }
+    if (length < size)
+        snprintf(text + length, size - length, " %s", units[u].unit);
+}
+
+static double add_tick(struct builder *b, double x, int64_t at_ns, int64_t step_ns)
+{
+    struct scene *scene = b->scene;
+    struct scene_tick tick = {.x_pt = x};
+    timed_print(at_ns, step_ns, tick.text, sizeof tick.text);
+    PUSH(scene->ticks, scene->tick_count, tick);
+    return x + build_measure(b, tick.text, SCENE_LABEL_PT, false) + 12;
+}
+
+/* The first multiple of a step at or after a time. */
+static int64_t next_step(int64_t ns, int64_t step)
+{
+    int64_t rest = ns % step;
+    return ns - rest + (rest > 0 ? step : 0);
+}
+
+/* What stands in parts of one stretch of time is told by its own time, now and then. */
+#define PARTS_PT 180.0
+
+/* A tick stands at a round time, or where a column begins: the first of all, one behind a jag, or one of which the
+ * parts do not stand by time; and at such parts. */
+static void look_at_column(struct builder *b, uint32_t i, int64_t step, double *free_from)
+{
+    const struct scene_column *c = &b->scene->columns[i];
+    int64_t column = (int64_t)b->options->column_ns;
+    double width = c->left_pt + c->right_pt, x = c->x_pt - c->left_pt;
+    bool begins = i == 0 || c->column != c[-1].column, jag = b->cells[i].cells > 1;
+    bool behind = i == 0 || b->cells[i - 1].cells > 1, wide = width > 1.5 * SCENE_COLUMN_PT;
+    wide |= i + 1 < b->scene->column_count && c[1].column == c->column;
+    int64_t from = b->window->time_ns + c->column * column, at = next_step(from, step);
+    if (jag || x < *free_from)
+        return;
+    if (!begins) {
+        if (x > *free_from + PARTS_PT)
+            *free_from = add_tick(b, x, b->cells[i].time_ns, 1);
+        return;
+    }
+    if (behind || wide)
+        at = from;
+    if (at < from + column)
+        *free_from = add_tick(b, x + (double)(at - from) / (double)column * width, at,
+                              step < column ? step : column);
+}
+
+void build_ruler(struct builder *b)
+{
+    struct scene *scene = b->scene;
+    double free_from = scene->names_pt;
+    int64_t step = b->options->column_ns ? ruler_step(b) : 1;
+    for (uint32_t i = 0; b->options->column_ns && i < scene->column_count; i++)
+        look_at_column(b, i, step, &free_from);
+}

@@ -1,0 +1,22 @@
+/* The columns of a scene that is placed by time.
+ *
+ * A window's column is a stretch of time.  What happened in it stands side by side in the order of its times,
+ * each time or tie of the order further right: a window's column with much in it becomes several columns of the
+ * scene, which all have its number.  A long stretch with nothing in it is one column, drawn as a jag. */
+#ifndef RENDER_TIMED_H
+#define RENDER_TIMED_H
+
+#include "render/builder.h"
+
+/* Sorts the marks and gives each the index of its column of the scene.  Returns what each column needs, for the
+ * caller to free, and their number; b->cells, by column, is freed with the builder. */
+struct extent *build_timed(struct builder *b, struct placed_mark *marks, uint32_t count,
+                           uint32_t *columns);
+/* 1, 2 or 5 times a power of ten, at least `least`. */
+int64_t timed_round(int64_t least);
+/* "3.138 ms": in the unit of the time itself, with the digits that tell one stretch from the next. */
+void timed_print(int64_t ns, int64_t column_ns, char *text, size_t size);
+/* Ticks where the columns begin, at round times. */
+void build_ruler(struct builder *b);
+
+#endif

@@ -1,0 +1,390 @@
+#include "server/answer/timed.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/run/astray.h"
+#include "server/run/times.h"
+#include "wire/limits.h"
+
+#include <stdlib.h>
+
+#define EMPTY_LEAST 12 /* so many empty columns in a row count as EMPTY_AS, as they are drawn */
+#define EMPTY_AS 3
+#define EVENTS_LEAST 20000u /* of a side; of more columns more */
+#define COLUMN_MOST (1 << 30)
+
+struct found {
+    uint64_t position, point;
+    int64_t time_ns; /* of its point, repaired in the end */
+    uint32_t line;
+};
+
+struct side {
+    int way;          /* 1 to the right, -1 to the left */
+    int64_t edge_ns;  /* how far it was looked */
+    int64_t span_ns;  /* how far it is looked next */
+    uint32_t columns; /* that are still wanted */
+    int64_t cell;     /* the last column that was counted */
+    uint64_t events;
+    bool done;
+};
+
+struct timed {
+    const struct run *run;
+    const struct drawn *drawn;
+    struct placing placing; /* of it only what says whether an event is drawn */
+    uint64_t column_ns;
+    int64_t from_ns;
+    uint32_t *lines; /* that are drawn */
+    uint32_t line_count, learnt; /* so many of them, if shared, are known to the end */
+    uint64_t events_most;
+    struct side right, left;
+    struct found *found;
+    size_t count, room;
+    struct map moved; /* position -> 1 + how far its event was moved */
+    bool done;
+};
+
+static int64_t floor_to(int64_t ns, int64_t step)
+{
+    int64_t rest = ns % step;
+    return ns - (rest < 0 ? rest + step : rest);
+}
+
+/* Of a time, the column; too far away is as far as there are columns. */
+static int64_t cell_of(const struct timed *t, int64_t ns)
+{
+    int64_t column = (int64_t)t->column_ns, cell = floor_to(ns - t->from_ns, column) / column;
+    return cell > COLUMN_MOST ? COLUMN_MOST : cell < -COLUMN_MOST ? -COLUMN_MOST : cell;
+}
+
+static int64_t cell_begin(const struct timed *t, int64_t cell)
+{
+    int64_t begin;
+    if (__builtin_mul_overflow(cell, (int64_t)t->column_ns, &begin) ||
+        __builtin_add_overflow(begin, t->from_ns, &begin))
+        return cell < 0 ? INT64_MIN / 4 : INT64_MAX / 4;
+    return begin;
+}
+
+/* ---- beginning ---- */
+
+static bool has_text(void *context, struct ref at) { return run_texts(context, at) != NULL; }
+
+static void choose_lines(struct timed *t)
+{
+    const uint32_t *drawn = t->drawn->many ? t->drawn->is_drawn : t->drawn->row_of;
+    t->lines = memory_zeroed(t->drawn->lines + 1, sizeof *t->lines);
+    for (uint32_t line = 1; line <= t->drawn->lines; line++)
+        if (drawn[line - 1])
+            t->lines[t->line_count++] = line;
+}
+
+static void begin_side(struct timed *t, struct side *side, int way, int32_t middle, int64_t columns)
+{
+    int64_t span;
+    columns = columns < 0 ? 0 : columns;
+    *side = (struct side){.way = way,
+                          .edge_ns = cell_begin(t, middle),
+                          .columns = (uint32_t)columns,
+                          .cell = way > 0 ? middle - 1 : middle,
+                          .done = columns == 0};
+    if (__builtin_mul_overflow(columns, (int64_t)t->column_ns, &span) || span > INT64_MAX / 8)
+        span = INT64_MAX / 8;
+    side->span_ns = span ? span : 1;
+}
+
+struct timed *timed_begin(const struct run *run, const struct drawn *drawn,
+                          const struct window_request *r, int64_t time_ns)
+{
+    struct timed *t = memory_zeroed(1, sizeof *t);
+    int64_t column = r->column_ns > INT64_MAX / 8 ? INT64_MAX / 8 : (int64_t)r->column_ns;
+    int64_t end = (int64_t)r->from + r->columns, middle = r->middle;
+    middle = middle < r->from ? r->from : middle > end ? end : middle;
+    t->run = run;
+    t->drawn = drawn;
+    t->column_ns = (uint64_t)column;
+    time_ns = time_ns > INT64_MAX / 4   ? INT64_MAX / 4
+              : time_ns < INT64_MIN / 4 ? INT64_MIN / 4
+                                        : time_ns;
+    t->from_ns = floor_to(time_ns, column);
+    t->events_most = r->columns > EVENTS_LEAST / 4 ? 4ull * r->columns : EVENTS_LEAST;
+    t->placing = (struct placing){.row_of = drawn->many ? drawn->is_drawn : drawn->row_of,
+                                  .cluster = drawn->many ? &drawn->one : drawn->cluster,
+                                  .rows = drawn->many ? 1 : drawn->row_count,
+                                  .has_text = has_text,
+                                  .context = (void *)(uintptr_t)run};
+    choose_lines(t);
+    begin_side(t, &t->right, 1, (int32_t)middle, end - middle);
+    begin_side(t, &t->left, -1, (int32_t)middle, middle - r->from);
+    return t;
+}
+
+void timed_free(struct timed *t)
+{
+    if (!t)
+        return;
+    map_free(&t->moved);
+    free(t->lines);
+    free(t->found);
+    free(t);
+}
+
+/* ---- what lies in a stretch of time ---- */
+
+struct stretch {
+    int64_t from_ns, to_ns;
+};
+
+static uint64_t count_on(const struct timed *t, uint32_t line, struct stretch s)
+{
+    uint64_t from, to;
+    if (order_line_shared(t->run->order, line))
+        return astray_before(t->run, line, s.to_ns) - astray_before(t->run, line, s.from_ns);
+    times_range(t->run, line, s.from_ns, s.to_ns, &from, &to);
+    return to - from;
+}
+
+static uint64_t count_in(const struct timed *t, struct stretch s)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < t->line_count; i++)
+        count += count_on(t, t->lines[i], s);
+    return count;
+}
+
+static void note(void *context, uint64_t position, int64_t time_ns)
+{
+    struct timed *t = context;
+    struct event e = order_event(t->run->order, position);
+    if (!place_draws(t->run->order, &t->placing, position))
+        return;
+    t->found = grow(t->found, &t->room, t->count + 1, sizeof *t->found);
+    t->found[t->count++] = (struct found){position, e.point, time_ns, e.line};
+}
+
+static void find_on(struct timed *t, uint32_t line, struct stretch s)
+{
+    uint64_t at, to;
+    if (order_line_shared(t->run->order, line)) {
+        astray_visit(t->run, line, s.from_ns, s.to_ns, note, t);
+        return;
+    }
+    times_range(t->run, line, s.from_ns, s.to_ns, &at, &to);
+    for (; at < to; at++) {
+        uint64_t position = order_line_at(t->run->order, line, at);
+        if (position != NO_POSITION)
+            note(t, position, times_point(t->run, position));
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->position < y->position ? -1 : x->position > y->position;
+}
+
+static int by_time_back(const void *a, const void *b) { return by_time(b, a); }
+
+/* How many columns a step from one to another takes, with the room of what was jumped over. */
+static int64_t columns_between(int64_t from, int64_t to)
+{
+    int64_t empty = llabs(to - from) - 1;
+    return 1 + (empty < 0 ? -1 : empty >= EMPTY_LEAST ? EMPTY_AS : empty);
+}
+
+/* Counts what was found from `first` on, away from the middle; whole columns that are not wanted any more
+ * are dropped. */
+static void count_columns(struct timed *t, struct side *side, size_t first)
+{
+    uint64_t point = NO_POSITION;
+    qsort(t->found + first, t->count - first, sizeof *t->found,
+          side->way > 0 ? by_time : by_time_back);
+    for (size_t i = first; i < t->count; i++) {
+        const struct found *f = &t->found[i];
+        int64_t cell = cell_of(t, f->time_ns), more = columns_between(side->cell, cell);
+        more = cell == side->cell ? f->point != point : more;
+        if (cell != side->cell && more > side->columns) {
+            t->count = i;
+            side->edge_ns = cell_begin(t, side->way > 0 ? cell : cell + 1);
+            side->done = true;
+            return;
+        }
+        side->columns -= more > side->columns ? side->columns : (uint32_t)more;
+        side->cell = cell;
+        point = f->point;
+    }
+}
+
+/* ---- working ---- */
+
+static bool is_beyond(const struct timed *t, const struct side *side)
+{
+    return side->way > 0 ? side->edge_ns > t->run->last_ns : side->edge_ns <= times_begin(t->run);
+}
+
+static struct stretch next_stretch(const struct side *side)
+{
+    struct stretch s = {side->edge_ns, side->edge_ns};
+    if (side->way > 0)
+        s.to_ns += side->span_ns;
+    else
+        s.from_ns -= side->span_ns;
+    return s;
+}
+
+/* Looks at the next stretch, shorter if much happened in it, longer next time if little did. */
+static uint64_t look_on(struct timed *t, struct side *side)
+{
+    uint64_t most = 4ull * side->columns + 256, count, looks = 1;
+    struct stretch s = next_stretch(side);
+    if (is_beyond(t, side) || !side->columns || side->events > t->events_most) {
+        side->done = true;
+        return 0;
+    }
+    while ((count = count_in(t, s)) > most && side->span_ns > 1) {
+        side->span_ns /= 2;
+        s = next_stretch(side);
+        looks++;
+    }
+    size_t first = t->count;
+    for (uint32_t i = 0; i < t->line_count; i++)
+        find_on(t, t->lines[i], s);
+    side->edge_ns = side->way > 0 ? s.to_ns : s.from_ns;
+    count_columns(t, side, first);
+    side->events += t->count - first;
+    if (count < most / 8 && side->span_ns < INT64_MAX / 64)
+        side->span_ns *= 8;
+    return count + looks * t->line_count * 16;
+}
+
+/* ---- repairing ---- */
+
+static int by_position(const void *a, const void *b)
+{
+    uint64_t x = ((const struct found *)a)->position, y = ((const struct found *)b)->position;
+    return x < y ? -1 : x > y;
+}
+
+static struct found *find(const struct timed *t, uint64_t position)
+{
+    struct found key = {.position = position};
+    return t->count ? bsearch(&key, t->found, t->count, sizeof key, by_position) : NULL;
+}
+
+#define LOOKS 16u /* back through what is not drawn */
+
+/* The latest of what one event follows: what is in the window, and what leads there over what is not. */
+static int64_t latest_before(const struct timed *t, uint64_t position, unsigned *looks)
+{
+    const struct order *order = t->run->order;
+    struct event e = order_event(order, position);
+    int64_t latest = INT64_MIN;
+    bool ordered = !(e.line & HIDDEN_LINE) && !order_line_shared(order, e.line);
+    for (uint32_t i = 0; i < e.edge_count + 1; i++) {
+        uint64_t from = i < e.edge_count ? order_edge(order, position, i)
+                        : ordered        ? order_previous(order, position)
+                                         : NO_POSITION;
+        if (from == NO_POSITION || from < order_first(order))
+            continue;
+        const struct found *f = find(t, from);
+        int64_t time = f                    ? f->time_ns
+                       : (*looks)++ < LOOKS ? latest_before(t, from, looks)
+                                            : INT64_MIN;
+        latest = time > latest ? time : latest;
+    }
+    return latest;
+}
+
+/* All members of a point are moved alike; first .. end - 1 are those that were found. */
+static void repair_point(struct timed *t, size_t first, size_t end)
+{
+    int64_t latest = INT64_MIN;
+    uint64_t last = order_point_end(t->run->order, t->found[first].position);
+    for (uint64_t p = t->found[first].point; p <= last; p++) {
+        unsigned looks = 0;
+        int64_t before = latest_before(t, p, &looks);
+        latest = before > latest ? before : latest;
+    }
+    for (size_t i = first; i < end; i++) {
+        struct found *f = &t->found[i];
+        f->time_ns = latest > f->time_ns ? latest : f->time_ns;
+        int64_t own = times_fitted(t->run, f->position);
+        if (f->time_ns > own)
+            map_put(&t->moved, f->position, 0, (void *)(uintptr_t)(f->time_ns - own + 1));
+    }
+}
+
+/* A cause comes before its effects in the log. */
+static void repair(struct timed *t)
+{
+    if (t->count)
+        qsort(t->found, t->count, sizeof *t->found, by_position);
+    for (size_t first = 0, end; first < t->count; first = end) {
+        for (end = first + 1; end < t->count && t->found[end].point == t->found[first].point;)
+            end++;
+        repair_point(t, first, end);
+    }
+}
+
+bool timed_step(struct timed *t, uint64_t budget)
+{
+    uint64_t spent = 0;
+    for (; t->learnt < t->line_count; t->learnt++)
+        if (order_line_shared(t->run->order, t->lines[t->learnt]) &&
+            !astray_learn(t->run, t->lines[t->learnt], &budget))
+            return false;
+    while (!t->done && spent <= budget) {
+        struct side *side = !t->left.done ? &t->left : &t->right;
+        if (!side->done) {
+            spent += look_on(t, side);
+            continue;
+        }
+        repair(t);
+        t->done = true;
+    }
+    return t->done;
+}
+
+/* ---- what was found ---- */
+
+static void find_edges(const struct timed *t, struct placement *p)
+{
+    const struct order *order = t->run->order;
+    for (uint32_t i = 0; i < t->line_count; i++) {
+        uint32_t line = t->lines[i];
+        uint64_t first = order_line_first(order, line), end = order_line_events(order, line);
+        uint64_t before = first + count_on(t, line, (struct stretch){INT64_MIN, t->left.edge_ns});
+        p->before[line - 1] = before;
+        p->more_left |= before > first;
+        p->more_right |=
+            before + count_on(t, line, (struct stretch){t->left.edge_ns, t->right.edge_ns}) < end;
+    }
+}
+
+void timed_take(struct timed *t, struct placement *p)
+{
+    *p = (struct placement){.first = INT32_MAX, .last = INT32_MIN};
+    p->before = memory_zeroed(t->drawn->lines + 1, sizeof *p->before);
+    p->events = grow(NULL, &p->room, t->count + 1, sizeof *p->events);
+    int64_t last = cell_of(t, t->right.edge_ns - 1);
+    for (size_t i = 0; i < t->count; i++) {
+        int64_t cell = cell_of(t, t->found[i].time_ns);
+        int32_t column = (int32_t)(cell > last ? last : cell); /* moved out of it */
+        p->events[p->count++] = (struct placed){t->found[i].position, column, 0, 0};
+        p->first = column < p->first ? column : p->first;
+        p->last = column > p->last ? column : p->last;
+    }
+    p->unresolved = t->left.events > t->events_most || t->right.events > t->events_most;
+    find_edges(t, p);
+}
+
+int64_t timed_from(const struct timed *t) { return t->from_ns; }
+
+int64_t timed_at(const struct timed *t, uint64_t position)
+{
+    uint64_t moved = t->moved.count ? (uint64_t)(uintptr_t)map_get(&t->moved, position, 0) : 0;
+    return times_fitted(t->run, position) + (moved ? (int64_t)(moved - 1) : 0);
+}

@@ -1,0 +1,34 @@
+/* Windows that are placed by time: an event's column is its time, on both sides of the anchor.
+ *
+ * A column is a stretch of time: column c holds what happened from from_ns + c * column_ns on, for column_ns,
+ * and from_ns is a multiple of column_ns, so that the same events share a column wherever the anchor
+ * is.  Several events of one line may share one; who draws them puts them side by side.
+ *
+ * Times that contradict the order are repaired within the window: an event is moved forwards to the latest
+ * of what it follows, as Lamport's clock does (1978), and only the events that need it are moved (after
+ * Taylor and Coffin 1994).
+ *
+ * How much time a window holds depends on what happened: it reaches from its middle to either side over as
+ * many columns as were asked for, of which a long empty stretch counts as a few, and one with many events
+ * as many. */
+#ifndef SERVER_ANSWER_TIMED_H
+#define SERVER_ANSWER_TIMED_H
+
+#include "server/answer/drawn.h"
+#include "server/order/placing/place.h"
+#include "server/run/run.h"
+#include "wire/asked.h"
+
+struct timed;
+
+/* All it is given must last as long; time_ns: of the anchor. */
+struct timed *timed_begin(const struct run *run, const struct drawn *drawn,
+                          const struct window_request *request, int64_t time_ns);
+bool timed_step(struct timed *timed, uint64_t budget); /* true: done */
+void timed_take(struct timed *timed,
+                struct placement *placement); /* once done; the caller frees it */
+int64_t timed_from(const struct timed *timed); /* where column 0 begins */
+int64_t timed_at(const struct timed *timed, uint64_t position); /* repaired, once done */
+void timed_free(struct timed *timed);
+
+#endif

@@ -1,0 +1,468 @@
+#include "server/answer/verdict.h"
+
+#include "memory/memory.h"
+#include "server/answer/named.h"
+#include "server/run/unseen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SCAN 4000u            /* events that are looked at for what they are about, at once */
+#define SCAN_COST 4u          /* so many of them for the price of one */
+#define LOG_MOST 30000000u    /* so far back is looked; */
+#define LOG_MOST_LIVE 2000000u /*   in a run that grows, and on a line of its own */
+#define ABLE_MOST 64u
+#define PAIRS_MOST 16u /* of each side are compared */
+#define COMPARISON 1000u
+#define TOLD_MOST 500u /* objects */
+#define RUNS_MOST 8u
+
+/* What a waiter may do, each under another assumption: */
+enum {
+    GOES_IF_WOKEN = 1, /* whoever waits to be woken is woken */
+    GOES = 2,          /* ... by anybody who can go on */
+    GOES_AS_EVER = 4   /* ... by somebody who did it before */
+};
+
+/* An object that somebody waits about to be woken. */
+struct subject {
+    uint32_t line;
+    size_t waiters[PAIRS_MOST]; /* the longest first */
+    unsigned waiter_count;
+    const struct target_names *wakers;
+    bool own;        /* events of its line are looked at, else the log */
+    uint64_t ordinal;
+    bool settled, cut;
+    struct able_one {
+        uint32_t thread;
+        uint64_t position;
+        int64_t time_ns;
+    } able[ABLE_MOST];
+    unsigned able_count;
+    const struct able_one *waker; /* the last one that another may have been woken by; NULL none */
+    int64_t went_on_ns; /* the last time that somebody went on; INT64_MIN never */
+    uint32_t doubts;
+    uint8_t stands;
+    size_t told_waiter; /* of whose wait that is said */
+};
+
+struct verdicts {
+    const struct waits_graph *graph;
+    uint8_t *goes; /* by waiter: bits */
+    uint8_t *wanted; /* by line - 1: its subjects are looked for in the log */
+    uint32_t *subject_of; /* by line - 1: 1 + index */
+    struct subject *subjects;
+    size_t count, room;
+    enum { FATES, LOOKING, LINES, STANDING, LASTLY, READY } stage;
+    uint64_t from, least; /* of the log: all from here on is looked at; no further than this */
+    size_t at; /* subject */
+    unsigned able, waiter; /* the pair that is compared */
+    bool comparing;
+    struct comparison *comparison;
+    uint32_t doubts; /* of all who cannot go on */
+    bool anybody; /* can go on */
+    uint64_t first; /* of the order, when it began */
+    size_t told;
+};
+
+/* ---- who can go on ---- */
+
+static bool needs_waking(const struct waiter *w)
+{
+    return w->about && (w->look->woken_by.count || w->look->releases);
+}
+
+static bool thread_goes(const struct verdicts *v, uint32_t thread, unsigned how)
+{
+    const struct waits_graph *g = v->graph;
+    if (!thread || thread > g->lines)
+        return true;
+    uint32_t waiter = g->waiter_of[thread - 1];
+    return waiter ? v->goes[waiter - 1] & how : g->is_thread[thread - 1] != WAITS_ENDED;
+}
+
+/* Those who hold it; of a shared one, one of them who leaves may be enough. */
+static bool holders_go(const struct verdicts *v, const struct waiter *w, unsigned how)
+{
+    const struct object *object = &v->graph->objects[w->object];
+    bool shared = w->about <= v->graph->lines && order_line_shared(v->graph->run->order, w->about);
+    unsigned going = 0;
+    for (uint32_t i = 0; i < object->count; i++)
+        going += thread_goes(v, v->graph->holders[object->first + i].thread, how);
+    return shared ? going > 0 || object->count == 0 : going == object->count;
+}
+
+static bool is_woken(const struct verdicts *v, const struct waiter *w, unsigned how)
+{
+    uint32_t subject = w->about <= v->graph->lines ? v->subject_of[w->about - 1] : 0;
+    const struct subject *s = subject ? &v->subjects[subject - 1] : NULL;
+    if (how == GOES_IF_WOKEN || !s)
+        return true;
+    if (how == GOES || s->able_count == 0)
+        return v->anybody;
+    for (unsigned i = 0; i < s->able_count; i++)
+        if (thread_goes(v, s->able[i].thread, how))
+            return true;
+    return false;
+}
+
+static bool goes_on(const struct verdicts *v, const struct waiter *w, unsigned how)
+{
+    const struct waits_graph *g = v->graph;
+    if (w->look->timed || !w->about || w->about > g->lines)
+        return true;
+    if (needs_waking(w))
+        return is_woken(v, w, how);
+    if (g->is_thread[w->about - 1]) /* it waits for its end */
+        return g->is_thread[w->about - 1] == WAITS_ENDED || thread_goes(v, w->about, how);
+    return holders_go(v, w, how);
+}
+
+/* From those who go on anyway, whoever they set free. */
+static void spread(struct verdicts *v, unsigned how)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < v->graph->count; i++)
+            if (!(v->goes[i] & how) && goes_on(v, &v->graph->waiters[i], how)) {
+                v->goes[i] |= (uint8_t)how;
+                v->anybody |= how == GOES;
+                more = true;
+            }
+    }
+}
+
+/* ---- who ever woke anybody about what ---- */
+
+static void note_subject(struct verdicts *v, size_t waiter)
+{
+    const struct waiter *w = &v->graph->waiters[waiter];
+    if (!needs_waking(w) || w->about > v->graph->lines)
+        return;
+    uint32_t *index = &v->subject_of[w->about - 1];
+    if (!*index) {
+        v->subjects = grow(v->subjects, &v->room, v->count + 1, sizeof *v->subjects);
+        uint64_t events = order_line_events(v->graph->run->order, w->about);
+        v->subjects[v->count] = (struct subject){.line = w->about,
+                                                 .wakers = &w->look->woken_by,
+                                                 .own = events > 0,
+                                                 .ordinal = events,
+                                                 .went_on_ns = INT64_MIN,
+                                                 .told_waiter = waiter};
+        v->wanted[w->about - 1] = events == 0;
+        *index = (uint32_t)++v->count;
+    }
+    struct subject *s = &v->subjects[*index - 1];
+    if (s->waiter_count < PAIRS_MOST)
+        s->waiters[s->waiter_count++] = waiter;
+}
+
+static bool waits_now(const struct verdicts *v, uint32_t thread, uint64_t position)
+{
+    uint32_t waiter = thread && thread <= v->graph->lines ? v->graph->waiter_of[thread - 1] : 0;
+    return waiter && v->graph->waiters[waiter - 1].position == position;
+}
+
+static void note_able(struct subject *s, uint32_t thread, uint64_t position, int64_t time_ns)
+{
+    for (unsigned i = 0; i < s->able_count; i++)
+        if (s->able[i].thread == thread)
+            return;
+    if (s->able_count < ABLE_MOST)
+        s->able[s->able_count++] = (struct able_one){thread, position, time_ns};
+    else
+        s->cut = true;
+}
+
+/* Backwards, so the first of each kind that is met is the last. */
+static void look_at(struct verdicts *v, struct subject *s, uint64_t position)
+{
+    const struct run *run = v->graph->run;
+    struct event e = order_event(run->order, position);
+    if (!e.line || e.state != EVENT_ORDERED)
+        return;
+    bool wakes = target_has(s->wakers, run_type_name(run, e.type));
+    const struct target_event *look = run_look(run, e.line, e.type, (enum relation)e.relation);
+    if (!wakes && !(look && look->waits) && !s->own && e.time_ns > s->went_on_ns)
+        s->went_on_ns = e.time_ns;
+    if (!wakes || waits_now(v, e.thread, position))
+        return;
+    note_able(s, e.thread, position, e.time_ns);
+    s->settled |= v->graph->run_count > 0 && thread_goes(v, e.thread, GOES_IF_WOKEN);
+}
+
+/* Are all of them known to be such that somebody can still wake them? */
+static bool all_settled(const struct verdicts *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (!v->subjects[i].own && !v->subjects[i].settled)
+            return false;
+    return true;
+}
+
+static bool look_back(struct verdicts *v, uint64_t *budget)
+{
+    const struct order *order = v->graph->run->order;
+    while (v->from > v->least && !all_settled(v)) {
+        if (*budget == 0)
+            return false;
+        *budget -= *budget < SCAN / SCAN_COST ? *budget : SCAN / SCAN_COST;
+        uint64_t end = v->from - v->least > SCAN ? v->from - SCAN : v->least, at = v->from;
+        while ((at = order_about_before(order, at, end, v->wanted, v->graph->lines)) != NO_POSITION)
+            look_at(v, &v->subjects[v->subject_of[order_event(order, at).about - 1] - 1], at);
+        v->from = end;
+    }
+    for (size_t i = 0; i < v->count; i++)
+        v->subjects[i].cut |=
+            !v->subjects[i].own && !v->subjects[i].settled && v->least > order_first(order);
+    return true;
+}
+
+static bool look_at_lines(struct verdicts *v, uint64_t *budget)
+{
+    const struct order *order = v->graph->run->order;
+    for (; v->at < v->count; v->at++) {
+        struct subject *s = &v->subjects[v->at];
+        uint64_t first = order_line_first(order, s->line), n = order_line_events(order, s->line);
+        uint64_t least = n - first > LOG_MOST_LIVE ? n - LOG_MOST_LIVE : first;
+        for (; s->own && s->ordinal > least && !s->settled; --*budget) {
+            if (*budget == 0)
+                return false;
+            uint64_t position = order_line_at(order, s->line, --s->ordinal);
+            if (position != NO_POSITION)
+                look_at(v, s, position);
+        }
+        s->cut |= s->own && !s->settled && least > first;
+    }
+    return true;
+}
+
+/* ---- may somebody have woken them already? ---- */
+
+static struct ref ref_at(const struct verdicts *v, uint64_t position)
+{
+    struct event e = order_event(v->graph->run->order, position);
+    return (struct ref){e.line, e.number};
+}
+
+/* What is told is the last one that is not before the wait, else the last one. */
+static void note_standing(struct subject *s, const struct able_one *able, size_t waiter,
+                          enum precedence p)
+{
+    bool open = p != ORDER_BEFORE, was_open = s->stands && s->stands != STANDS_AS(ORDER_BEFORE);
+    s->doubts |= open ? DOUBT_WAKER : 0;
+    if (s->stands && (open != was_open ? was_open : able->time_ns <= s->waker->time_ns))
+        return;
+    s->waker = able;
+    s->stands = (uint8_t)STANDS_AS(p);
+    s->told_waiter = waiter;
+}
+
+/* Nobody wakes itself. */
+static bool is_pair(const struct verdicts *v, const struct able_one *able, size_t waiter)
+{
+    return able->thread != v->graph->waiters[waiter].thread;
+}
+
+static bool compare_pair(struct verdicts *v, const struct able_one *able, size_t waiter,
+                         uint64_t *budget)
+{
+    if (!v->comparing)
+        comparison_begin(v->comparison, ref_at(v, able->position), v->graph->waiters[waiter].at);
+    v->comparing = true;
+    bool done;
+    do { /* once at least, however little is left */
+        done = comparison_step(v->comparison, COMPARISON);
+        *budget -= *budget < COMPARISON ? *budget : COMPARISON;
+    } while (!done && *budget >= COMPARISON);
+    v->comparing = !done;
+    return done;
+}
+
+static bool compare_pairs(struct verdicts *v, struct subject *s, uint64_t *budget)
+{
+    unsigned most = s->able_count < PAIRS_MOST ? s->able_count : PAIRS_MOST;
+    for (; v->able < most; v->able++, v->waiter = 0)
+        for (; v->waiter < s->waiter_count; v->waiter++) {
+            const struct able_one *able = &s->able[v->able];
+            size_t waiter = s->waiters[v->waiter];
+            if (!is_pair(v, able, waiter))
+                continue;
+            if (!compare_pair(v, able, waiter, budget))
+                return false;
+            note_standing(s, able, waiter, comparison_answer(v->comparison));
+        }
+    s->doubts |= s->able_count > PAIRS_MOST ? DOUBT_WAKER : 0;
+    return true;
+}
+
+static bool compare_all(struct verdicts *v, uint64_t *budget)
+{
+    for (; v->at < v->count; v->at++, v->able = v->waiter = 0)
+        if (!compare_pairs(v, &v->subjects[v->at], budget))
+            return false;
+    return true;
+}
+
+/* ---- what is concluded ---- */
+
+static void add_doubts(struct verdicts *v)
+{
+    const struct run *run = v->graph->run;
+    bool handlers = run_connected(run) > 0;
+    for (size_t i = 0; i < v->count; i++) {
+        struct subject *s = &v->subjects[i];
+        s->doubts |= s->cut ? DOUBT_PAST : 0;
+        s->doubts |= unseen_hiding(run) ? DOUBT_UNSEEN : 0;
+        s->doubts |=
+            handlers && s->own && order_line_shared(run->order, s->line) ? DOUBT_HANDLER : 0;
+        if (!(v->goes[s->told_waiter] & GOES))
+            v->doubts |= s->doubts & ~(unsigned)DOUBT_PAST;
+        else
+            s->doubts |= DOUBT_RUNS;
+    }
+}
+
+enum fate verdicts_fate(const struct verdicts *v, size_t waiter)
+{
+    unsigned goes = v->goes[waiter];
+    if (!(goes & GOES_IF_WOKEN))
+        return FATE_NEVER;
+    if (!(goes & GOES))
+        return v->doubts ? FATE_PERHAPS : FATE_NEVER;
+    return goes & GOES_AS_EVER ? FATE_OPEN : FATE_PERHAPS;
+}
+
+struct verdicts *verdicts_new(const struct waits_graph *graph)
+{
+    struct verdicts *v = memory_zeroed(1, sizeof *v);
+    const struct order *order = graph->run->order;
+    v->graph = graph;
+    v->goes = memory_zeroed(graph->count, 1);
+    v->wanted = memory_zeroed(graph->lines, 1);
+    v->subject_of = memory_zeroed(graph->lines, sizeof *v->subject_of);
+    v->comparison = comparison_new(order);
+    v->anybody = graph->run_count > 0;
+    v->first = order_first(order);
+    v->from = order_count(order);
+    uint64_t most = run_connected(graph->run) ? LOG_MOST_LIVE : LOG_MOST;
+    v->least = v->from - order_first(order) > most ? v->from - most : order_first(order);
+    return v;
+}
+
+void verdicts_free(struct verdicts *v)
+{
+    if (!v)
+        return;
+    comparison_free(v->comparison);
+    free(v->goes);
+    free(v->wanted);
+    free(v->subject_of);
+    free(v->subjects);
+    free(v);
+}
+
+static bool step(struct verdicts *v, uint64_t *budget)
+{
+    switch (v->stage) {
+    case FATES:
+        for (size_t i = 0; i < v->graph->count; i++)
+            note_subject(v, i);
+        spread(v, GOES_IF_WOKEN);
+        spread(v, GOES);
+        return true;
+    case LOOKING:
+        return look_back(v, budget);
+    case LINES:
+        return look_at_lines(v, budget);
+    case STANDING:
+        return compare_all(v, budget);
+    default:
+        spread(v, GOES_AS_EVER);
+        add_doubts(v);
+        return true;
+    }
+}
+
+bool verdicts_step(struct verdicts *v, uint64_t *budget)
+{
+    if (v->first != order_first(v->graph->run->order)) { /* what is forgotten cannot be judged */
+        memset(v->goes, 0xff, v->graph->count);
+        v->count = 0;
+        v->stage = READY;
+    }
+    while (v->stage != READY && *budget) {
+        if (!step(v, budget))
+            return false;
+        v->stage++;
+        v->at = 0;
+    }
+    return v->stage == READY;
+}
+
+/* ---- telling ---- */
+
+static uint8_t able_state(const struct verdicts *v, uint32_t thread)
+{
+    const struct waits_graph *g = v->graph;
+    if (!thread || thread > g->lines)
+        return ABLE_RUNS;
+    return g->waiter_of[thread - 1]                  ? ABLE_WAITS
+           : g->is_thread[thread - 1] == WAITS_ENDED ? ABLE_ENDED
+                                                     : ABLE_RUNS;
+}
+
+static void add_runs(const struct verdicts *v, const struct subject *s, struct shown_verdict *shown)
+{
+    const struct waits_graph *g = v->graph;
+    for (uint32_t i = 0; i < g->run_count && i < WAITS_RUNS && shown->run_count < RUNS_MOST; i++) {
+        bool did = false;
+        for (unsigned k = 0; k < s->able_count; k++)
+            did |= s->able[k].thread == g->runs[i];
+        if (did)
+            continue;
+        named_note(g->runs[i]);
+        shown->runs[shown->run_count++] = g->runs[i];
+    }
+}
+
+static void tell(const struct verdicts *v, const struct subject *s, struct reply *reply)
+{
+    struct shown_able able[ABLE_MOST];
+    uint32_t runs[RUNS_MOST];
+    struct shown_verdict shown = {.about = s->line,
+                                  .fate = verdicts_fate(v, s->told_waiter),
+                                  .doubts = s->doubts,
+                                  .wait = v->graph->waiters[s->told_waiter].at,
+                                  .stands = s->stands,
+                                  .able = able,
+                                  .runs = runs};
+    named_note(s->line);
+    named_note(shown.wait.line);
+    if (s->waker) {
+        struct event e = order_event(v->graph->run->order, s->waker->position);
+        shown.waker = (struct ref){e.line, e.number};
+        shown.waker_type = e.type;
+        shown.went_on = s->own                               ? WENT_UNKNOWN
+                        : s->went_on_ns >= s->waker->time_ns ? WENT_SOMEBODY
+                                                             : WENT_NOBODY;
+        named_note(e.line);
+    }
+    for (unsigned i = 0; i < s->able_count; i++) {
+        uint32_t thread = s->able[i].thread;
+        named_note(thread);
+        able[shown.able_count++] =
+            (struct shown_able){thread, able_state(v, thread), ref_at(v, s->able[i].position)};
+    }
+    add_runs(v, s, &shown);
+    part_begin(reply, PART_VERDICT);
+    put_verdict(reply->out, &shown);
+    part_end(reply);
+}
+
+bool verdicts_put(struct verdicts *v, struct reply *reply)
+{
+    for (unsigned n = 0; v->told < v->count && v->told < TOLD_MOST && n < 32; n++)
+        tell(v, &v->subjects[v->told++], reply);
+    return v->told == v->count || v->told == TOLD_MOST;
+}

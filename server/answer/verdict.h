@@ -1,0 +1,22 @@
+/* What becomes of those who wait: who can never go on, and why.
+ *
+ * A thread that waits for a lock or for the end of another goes on if that one does.  One that waits to be woken (for
+ * a signal, a post, the others of a barrier) goes on if somebody is left who could wake it.  What is not certain is
+ * told with the reason: certain is only what holds whatever the threads do that can still go on. */
+#ifndef SERVER_ANSWER_VERDICT_H
+#define SERVER_ANSWER_VERDICT_H
+
+#include "server/answer/waits.h"
+#include "wire/ask.h"
+
+struct verdicts;
+
+/* The graph is whole, and borrowed. */
+struct verdicts *verdicts_new(const struct waits_graph *graph);
+void verdicts_free(struct verdicts *verdicts);
+bool verdicts_step(struct verdicts *verdicts, uint64_t *budget); /* true when it is done */
+enum fate verdicts_fate(const struct verdicts *verdicts, size_t waiter);
+/* A part for each object that somebody waits to be woken by; true: that was all. */
+bool verdicts_put(struct verdicts *verdicts, struct reply *reply);
+
+#endif

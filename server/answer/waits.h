@@ -1,0 +1,50 @@
+/* Who waits for what at the end of what was recorded, and who holds it: what waits.c collects, for those who
+ * conclude something from it. */
+#ifndef SERVER_ANSWER_WAITS_H
+#define SERVER_ANSWER_WAITS_H
+
+#include "server/run/run.h"
+#include "wire/found.h"
+
+struct waiter {
+    uint32_t thread, about; /* lines; about 0: something that was not seen */
+    uint32_t object; /* index; of the line that it is about */
+    uint64_t position; /* of its last event */
+    struct ref at;
+    int64_t time_ns;
+    const struct target_event *look; /* of that event */
+};
+
+/* What is waited for: its holders. */
+struct object {
+    uint32_t first, count;
+};
+
+/* What a line's thread does. */
+enum {
+    WAITS_NOBODY,
+    WAITS_ENDED,
+    WAITS_ACTS
+}; /* nobody acts on it; it has ended; it waits, or runs */
+
+#define WAITS_RUNS 32u
+
+struct waits_graph {
+    const struct run *run;
+    uint32_t lines;
+    uint8_t *is_thread; /* by line - 1: one of these */
+    uint32_t runs[WAITS_RUNS], run_count; /* threads that run: how many, and the first of them */
+    uint32_t *waiter_of; /* by line - 1: 1 + index, 0 it does not wait */
+    uint32_t *object_of; /* likewise */
+    struct waiter *waiters; /* the longest first */
+    size_t count;
+    struct object *objects;
+    size_t object_count;
+    struct shown_holder *holders;
+    size_t holder_count;
+};
+
+/* Whom a waiter waits for, one after the other; 0: no more. */
+uint32_t waits_blocker(const struct waits_graph *graph, const struct waiter *waiter, uint32_t i);
+
+#endif

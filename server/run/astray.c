@@ -1,0 +1,125 @@
+#include "server/run/astray.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/run/times.h"
+
+#include <stdlib.h>
+
+#define PIECE 256u /* events */
+
+struct pieces { /* of one line */
+    struct piece {
+        int64_t least_ns, most_ns;
+        uint32_t count;
+    } *items;
+    size_t room;
+    uint64_t known; /* ordinals before it are in pieces: ordinal / PIECE */
+};
+
+struct astray {
+    struct map lines; /* line -> struct pieces */
+};
+
+static struct pieces *pieces_of(const struct run *run, uint32_t line)
+{
+    return run->astray ? map_get(&run->astray->lines, line, 0) : NULL;
+}
+
+static struct pieces *make_pieces(const struct run *run, uint32_t line)
+{
+    struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
+    if (!cache->astray)
+        cache->astray = memory_zeroed(1, sizeof *cache->astray);
+    struct pieces *pieces = memory_zeroed(1, sizeof *pieces);
+    pieces->known = order_line_first(run->order, line);
+    pieces->known -= pieces->known % PIECE;
+    map_put(&cache->astray->lines, line, 0, pieces);
+    return pieces;
+}
+
+static void add(struct pieces *pieces, int64_t time_ns)
+{
+    size_t i = pieces->known / PIECE;
+    pieces->items = grow_zeroed(pieces->items, &pieces->room, i + 1, sizeof *pieces->items);
+    struct piece *p = &pieces->items[i];
+    p->least_ns = !p->count || time_ns < p->least_ns ? time_ns : p->least_ns;
+    p->most_ns = !p->count || time_ns > p->most_ns ? time_ns : p->most_ns;
+    p->count++;
+}
+
+bool astray_learn(const struct run *run, uint32_t line, uint64_t *budget)
+{
+    struct pieces *pieces = pieces_of(run, line);
+    uint64_t end = order_line_events(run->order, line);
+    if (!pieces)
+        pieces = make_pieces(run, line);
+    for (; pieces->known < end && *budget; pieces->known++, --*budget) {
+        uint64_t position = pieces->known >= order_line_first(run->order, line)
+                                ? order_line_at(run->order, line, pieces->known)
+                                : NO_POSITION;
+        if (position != NO_POSITION)
+            add(pieces, times_point(run, position));
+    }
+    return pieces->known >= end;
+}
+
+/* Visits what one piece has in a stretch. */
+static uint64_t look_at(const struct run *run, uint32_t line, uint64_t piece, int64_t from_ns,
+                        int64_t to_ns,
+                        void (*visit)(void *context, uint64_t position, int64_t time_ns),
+                        void *context)
+{
+    uint64_t at = piece * PIECE, end = at + PIECE, count = 0;
+    uint64_t last = order_line_events(run->order, line), first = order_line_first(run->order, line);
+    for (at = at < first ? first : at; at < end && at < last; at++) {
+        uint64_t position = order_line_at(run->order, line, at);
+        int64_t time = position == NO_POSITION ? 0 : times_point(run, position);
+        if (position == NO_POSITION || time < from_ns || time >= to_ns)
+            continue;
+        count++;
+        if (visit)
+            visit(context, position, time);
+    }
+    return count;
+}
+
+void astray_visit(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
+                  void (*visit)(void *context, uint64_t position, int64_t time_ns), void *context)
+{
+    const struct pieces *pieces = pieces_of(run, line);
+    uint64_t count = pieces ? (pieces->known + PIECE - 1) / PIECE : 0;
+    for (uint64_t i = order_line_first(run->order, line) / PIECE; i < count; i++) {
+        const struct piece *p = &pieces->items[i];
+        if (i < pieces->room && p->count && p->most_ns >= from_ns && p->least_ns < to_ns)
+            look_at(run, line, i, from_ns, to_ns, visit, context);
+    }
+}
+
+uint64_t astray_before(const struct run *run, uint32_t line, int64_t time_ns)
+{
+    const struct pieces *pieces = pieces_of(run, line);
+    uint64_t count = pieces ? (pieces->known + PIECE - 1) / PIECE : 0, before = 0;
+    for (uint64_t i = order_line_first(run->order, line) / PIECE; i < count && i < pieces->room;
+         i++) {
+        const struct piece *p = &pieces->items[i];
+        if (p->count && p->most_ns < time_ns)
+            before += p->count;
+        else if (p->count && p->least_ns < time_ns)
+            before += look_at(run, line, i, INT64_MIN, time_ns, NULL, NULL);
+    }
+    return before;
+}
+
+void astray_free(struct astray *astray)
+{
+    if (!astray)
+        return;
+    for (struct map_walk walk = {.map = &astray->lines}; map_next(&walk);) {
+        struct pieces *pieces = walk.value;
+        free(pieces->items);
+        free(pieces);
+    }
+    map_free(&astray->lines);
+    free(astray);
+}

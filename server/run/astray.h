@@ -1,0 +1,22 @@
+/* The events of shared lines by time.
+ *
+ * Along an exclusive line times grow, so that what lies in a stretch of time is found by halving.  On a shared
+ * one they need not: of each piece of it (some events in a row) the least and the greatest time are
+ * kept, once they were looked at. */
+#ifndef SERVER_RUN_ASTRAY_H
+#define SERVER_RUN_ASTRAY_H
+
+#include "server/run/run.h"
+
+struct astray;
+
+/* Looks at what is new on a line, at most so many events; true once all is known. */
+bool astray_learn(const struct run *run, uint32_t line, uint64_t *budget);
+/* Calls visit for each known event of the line whose point is in a stretch of time. */
+void astray_visit(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
+                  void (*visit)(void *context, uint64_t position, int64_t time_ns), void *context);
+/* How many known events there are before a time. */
+uint64_t astray_before(const struct run *run, uint32_t line, int64_t time_ns);
+void astray_free(struct astray *astray);
+
+#endif

@@ -1,0 +1,261 @@
+#!/bin/bash
+# Pictures placed by time, and from far away: what they say of times is compared with the dump.
+. "$(dirname "$0")/lib.sh"
+
+# Reads a dump (JSON) and a picture as text in which rows are named with the numbers of their lines.  The k-th mark of a
+# row is the k-th event that is in the picture; the last argument says which one of its line the first is, by line
+# ("2:17 3:4"; 1 else).  Says in how many places the picture and the times contradict each other.
+cat >truth.pl <<'E2'
+use utf8;
+binmode STDOUT, ":utf8";
+my ($dump, $picture, $column_ns, $ends) = @ARGV;
+my (%times, %marks, @ticks, @all);
+open my $d, "<:utf8", $dump or die;
+while (<$d>) {
+    push @{$times{$1}}, $2 if /^\{"event":"(\d+):\d+".*"time_ns":(-?\d+)/;
+}
+open my $p, "<:utf8", $picture or die;
+my %unit = (ns => 1, "µs" => 1e3, ms => 1e6, s => 1e9);
+while (<$p>) {
+    if (/^ *\|-?\d/) {
+        while (/\|(-?[\d.e+]+) (ns|µs|ms|s)\b/g) { push @ticks, [$-[0], $1 * $unit{$2}] }
+    } elsif (/^\S.*?#(\d+) /) {
+        my ($line, $text) = ($1, $_);
+        while ($text =~ /[○●□■]/g) { push @{$marks{$line}}, $-[0] }
+    }
+}
+my ($wrong, $seen) = (0, 0);
+for my $line (keys %marks) {
+    my @t = @{$times{$line}};
+    splice @t, 0, @t - @{$marks{$line}} if $ends eq "end";
+    $wrong++ if $ends eq "whole" && @t != @{$marks{$line}};
+    for my $i (0 .. $#{$marks{$line}}) { push @all, [$marks{$line}[$i], $t[$i]]; $seen++ }
+}
+@all = sort { $a->[1] <=> $b->[1] || $a->[0] <=> $b->[0] } @all; # of one call all have one time
+my $most = -1;
+for (@all) { $wrong++ if $_->[0] < $most; $most = $_->[0] if $_->[0] > $most }
+my $last = -1e18;
+for my $tick (@ticks) {
+    my ($x, $at) = @$tick;
+    $wrong++ if $at < 0 || $at <= $last;
+    $last = $at;
+    for (@all) {
+        $wrong++ if $_->[0] > $x && $_->[1] < $at - $column_ns * 0.51;
+        $wrong++ if $_->[0] < $x && $_->[1] > $at + $column_ns * 0.51;
+    }
+}
+print "$wrong wrong, ", ($seen > 10 ? "events" : "$seen events"), ", ", (@ticks ? "ticks" : "no ticks"), "\n";
+E2
+# true_picture NAME COLUMN_NS WHICH EXPORT_OPTION...
+true_picture() {
+    name=$1 ns=$2 which=$3
+    shift 3
+    if ! said=$(poet export run.poet --labels id --no-legend -o picture.txt "$@" 2>&1); then
+        not_ok "$name" "$said"
+        return
+    fi
+    is "$name" "$(perl truth.pl dump.json picture.txt "$ns" "$which")" "0 wrong, events, ticks"
+}
+
+# Threads that meet at a mutex and a condition, with pauses between them: much at once, long nothing, much again.
+cat >bursts.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+static int count;
+static void *work(void *arg)
+{
+    (void)arg;
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < 12; i++) {
+            pthread_mutex_lock(&lock);
+            while (count == 0)
+                pthread_cond_wait(&more, &lock);
+            count--;
+            pthread_mutex_unlock(&lock);
+        }
+        usleep(3000);
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&t[i], NULL, work, NULL);
+    for (int i = 0; i < 144; i++) {
+        if (i % 48 == 47)
+            usleep(20000);
+        pthread_mutex_lock(&lock);
+        count++;
+        pthread_cond_signal(&more);
+        pthread_mutex_unlock(&lock);
+    }
+    for (int i = 0; i < 3; i++)
+        pthread_join(t[i], NULL);
+    return 0;
+}
+C
+poetcc -trace -g bursts.c -o bursts -lpthread
+check "a program in bursts" ./bursts
+mv "$(trace_of bursts)" run.poet
+until_true finished run.poet
+poet dump run.poet --json >dump.json
+duration=$(figure run.poet duration_ns)
+middle=$(perl -ne 'push @e, $1 if /^\{"event":"(\d+:\d+)"/; END { print $e[@e / 2] }' dump.json)
+
+for us in 1 10 100 1000 100000 10000000; do
+    true_picture "all of it, $us us a column: times grow to the right, and the ruler is right" \
+        ${us}000 whole --time=$us --all
+done
+true_picture "the same without a scale" $((duration / 60)) whole --time
+for us in 1 100 10000; do
+    true_picture "its end, $us us a column" ${us}000 end --time=$us --last 60
+done
+poet export run.poet --time=100 --last 15 -o last.txt --no-legend
+poet export run.poet --time=100 --all -o all.txt --no-legend
+[ "$(wc -c <last.txt)" -lt $(($(wc -c <all.txt) / 3)) ] && ok "--last limits what is placed by time" ||
+    not_ok "--last limits what is placed by time" "$(wc last.txt all.txt)"
+check "around an event" poet export run.poet --time=100 --around "$middle" -o around.txt
+check "from an event on" poet export run.poet --time=100 --from "$middle" --all -o from.txt
+like "from an event on there is less than all" "$(wc -l <from.txt) $(($(wc -c <from.txt) < $(wc -c <all.txt)))" ' 1$'
+for ending in svg pdf png; do
+    check "as $ending without a scale" poet export run.poet --time --last 200 -o time.$ending
+done
+
+# ---- Perfetto: what its importer would drop ----
+cat >nests.py <<'P'
+import collections, json, sys
+trace = json.load(open(sys.argv[1], encoding="utf-8"))["traceEvents"]
+dump = [json.loads(l) for l in open(sys.argv[2], encoding="utf-8")]
+events = sorted(e["event"] for e in dump if "event" in e and not e["event"].startswith("h"))
+wrong = []
+stacks, slices, last = collections.defaultdict(list), collections.defaultdict(list), {}
+names, instants, flows = {}, [], collections.defaultdict(list)
+for e in trace:
+    track = (e["pid"], e["tid"])
+    if e["ph"] == "M":
+        names.setdefault(track, {})[e["name"]] = e["args"]
+    elif e["ph"] in "BEi":
+        if e["ts"] < last.get(track, 0):
+            wrong.append("time goes back on a track")
+        last[track] = e["ts"]
+        if e["ph"] == "B":
+            stacks[track].append((e["name"], e["ts"]))
+        elif e["ph"] == "E":
+            if not stacks[track]:
+                wrong.append("an end without a begin")
+            else:
+                name, begin = stacks[track].pop()
+                slices[track].append((begin, e["ts"], name))
+        else:
+            instants.append(e["args"]["event"])
+            if not stacks[track]:
+                wrong.append("an instant outside all slices")
+    elif e["ph"] in "sf":
+        flows[e["id"]].append((e["ph"], e["ts"], track))
+    else:
+        wrong.append("phase " + e["ph"])
+wrong += ["a slice that never ends" for s in stacks.values() if s]
+for track, found in slices.items():  # all pairs, whatever the stacks say
+    for a, b, _ in found:
+        for c, d, _ in found:
+            if a < c < b < d:
+                wrong.append("slices that overlap")
+    if not {"process_name", "thread_name"} <= set(names.get(track, {})):
+        wrong.append("a track without names")
+for ends in flows.values():
+    if [k for k, _, _ in ends] != ["s", "f"] or ends[0][1] > ends[1][1]:
+        wrong.append("a flow that does not begin before it ends")
+    for _, ts, track in ends:
+        if not any(a <= ts < b for a, b, _ in slices[track]):
+            wrong.append("a flow outside all slices")
+if sorted(instants) != events:
+    wrong.append("other events than in the dump")
+said = {n.split(":")[0].split(" ")[0] for found in slices.values() for _, _, n in found}
+print(sorted(set(wrong)), "flows" if flows else "no flows", sorted(said & {"runs", "waits", "in"}))
+P
+check "for Perfetto" poet export run.poet --format chrome -o run.chrome
+is "slices nest, events are all there, flows begin and end in slices" \
+   "$(python3 nests.py run.chrome dump.json)" "[] flows ['in', 'runs', 'waits']"
+like "waiting for the condition takes time" \
+     "$(grep -o '"ph":"B","name":"waits: [^"]*' run.chrome | sort | uniq -c)" '"waits: Q:more'
+like "its process is called by its name" "$(grep -m 1 process_name run.chrome)" '"args":\{"name":"bursts"\}'
+compile deadlock -lpthread
+./deadlock >/dev/null 2>&1 &
+hanging=$!
+pids="$pids $hanging"
+hangs() { poet blocked "$(trace_of deadlock)" --json | grep -q '"cycles":\[\['; }
+until_true hangs
+kill -KILL $hanging
+wait $hanging 2>/dev/null
+until_true finished "$(trace_of deadlock)"
+poet dump deadlock.[0-9]*.poet --json >deadlock.json
+poet export deadlock.[0-9]*.poet --format chrome -o deadlock.chrome
+like "what hangs waits to the end" "$(python3 nests.py deadlock.chrome deadlock.json)" "^\[\] .*'waits'"
+
+# ---- the viewer: by time, and from far away ----
+. "$root/tests/e2e/display.sh"
+script() { timeout 60 poet view run.poet --script script >script.log 2>&1; }
+# A file opens at its end; scene-N has the events that are seen, in the order of the picture.
+printf '%s\n' 'time 5' 'scene s1' 'action page-left' 'scene s2' 'action page-left' 'scene s3' 'action start' 'scene s4' \
+    'time 4' 'scene s5' 'action page-right' 'scene s6' 'goto 50%' 'scene s7' 'time 7' 'scene s8' quit >script
+check "a file is looked at by time" script
+cat >seen.pl <<'P'
+my (%at, $wrong, $seen);
+open my $d, "<", "dump.json" or die;
+while (<$d>) { $at{$1} = $2 if /^\{"event":"(\d+:\d+)".*"time_ns":(-?\d+)/ }
+for my $file (@ARGV) {
+    my (@x);
+    open my $f, "<", $file or die "$file";
+    while (<$f>) { push @x, [$2, $at{$1}] if /^mark (\d+:\d+) row \d+ column (\d+) / }
+    @x = sort { $a->[1] <=> $b->[1] || $a->[0] <=> $b->[0] } @x;
+    my $most = -1;
+    for (@x) { $wrong++ if $_->[0] < $most; $most = $_->[0]; $seen++ }
+}
+print $wrong + 0, " wrong, ", $seen > 60 ? "many" : $seen, " events\n";
+P
+is "left and right of the anchor times grow" "$(perl seen.pl s1 s2 s3 s4 s5 s6 s7 s8)" "0 wrong, many events"
+
+printf '%s\n' 'action fit' 'strips b1' 'time 4' 'strips b2' 'zoom 3 600 100' 'strips b3' 'enter 0.5' 'scene near' \
+    'zoom 0.1 500 100' 'strips b4' quit >script
+rm -f b?
+check "it is looked at from far away" script
+like "by order, the ruler counts events" "$(cat b1)" '^tick 0\.[0-9]+ [0-9]+$'
+like "by time, it tells times" "$(cat b2)" '^tick 0\.[0-9]+ [0-9.]+ ms$'
+# the share of its time that a thread waits, from the events of the dump
+cat >waits.pl <<'P'
+my (%name, %from, %waited, $first, $last);
+open my $d, "<", "dump.json" or die;
+while (<$d>) {
+    $name{$1} = $2 if /^\{"line":(\d+),.*"name":"([^"]*)"/;
+    next unless /^\{"event":"(\d+):\d+","type":"([^"]*)","time_ns":(\d+),.*"thread":(\d+)/;
+    my ($type, $t, $who) = ($2, $3, $4);
+    $first = $t if !defined $first || $t < $first;
+    $last = $t if $t > $last;
+    if ($type eq "wait" || $type eq "petition" || $type eq "join") { $from{$who} //= $t }
+    elsif (defined $from{$who} && ($type eq "wake" || $type eq "enter" || $type eq "joined")) {
+        $waited{$who} += $t - $from{$who};
+        delete $from{$who};
+    }
+}
+my (%said, $wrong);
+open my $b, "<", "b2" or die;
+while (<$b>) { $said{$1} = $4 if /^row (\d+) ([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+) T:/ }
+for my $who (keys %said) {
+    my $share = $waited{$who} / ($last - $first + 1);
+    push @wrong, "$who: $said{$who}, not $share" if abs($said{$who} - $share) > 0.02;
+}
+print scalar(keys %said), " threads, ", @wrong ? join("; ", @wrong) : "right", "\n";
+P
+is "the strips say how long each thread waited" "$(perl waits.pl)" "4 threads, right"
+range() { sed -n 's/^strips by [a-z]*, \(-*[0-9]*\) to \([0-9]*\),.*/\1 \2/p' "$1"; }
+set -- $(range b2) $(range b3)
+check "zooming in shows a part of it" test "$3" -ge "$1" -a "$4" -le "$2" -a $(($4 - $3)) -lt $((($2 - $1) / 2))
+is "entering shows marks" "$(grep -c '^mark' near | grep -vx 0 >/dev/null && echo yes)" yes
+check "and from there back" test -n "$(range b4)"
+printf '%s\n' 'time 5' 'line 1 3' said quit >script
+script
+like "by time no line is scrolled by itself" "$(cat script.log)" 'each event has its place'
+done_testing
