@@ -386,7 +386,7 @@ const pages = {
       if (i !== undefined) li.onclick = () => goTo(i);
     }
     for (const c of b.cycles || []) el("p", "Cycle: " + c.map(l => l.label || JSON.stringify(l)).concat(c[0].label || "").join(" waits for "), pageBox);
-    for (const v of b.verdicts || []) el("p", typeof v === "string" ? v : v.text || "", pageBox);
+    for (const v of b.verdicts || []) el("p", typeof v === "string" ? v : v.text || "", pageBox, { class: "said" });
   },
   events() {
     const ol = el("ol", null, pageBox, { "aria-label": "All events, causes before effects" });
@@ -760,5 +760,8 @@ svg.setAttribute("aria-label", `The order of ${N} events on ${ROWS} lines; the p
 legend();
 showPage("event");
 restore(location.hash || D.open);
-if (!location.hash && !D.open && (D.blocked.blocked || []).length) showPage("waiting");
+if (!location.hash && !D.open && (D.blocked.blocked || []).length) { // a hang: where it ends, and who waits
+  see.x = 1e12;
+  showPage("waiting");
+}
 window.poet = { relation: (a, b) => relation(byId.get(a), byId.get(b)), ids: () => D.num.map((_, i) => id(i)), see, id, select: a => goTo(byId.get(a)) };
