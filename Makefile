@@ -139,6 +139,9 @@ $(B)/libexec/poet/poet-server: $(call objects,server/main.c server/options.c $(S
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_SERVER)
 
+# (the assembler reads these)
+$(B)/o/clients/poet/webpage.o: clients/poet/web/page.js clients/poet/web/page.css
+
 $(B)/bin/poet: $(call objects,$(POET) $(SOURCE) $(SITE) $(RENDER) $(WIRE) $(CONFIG) $(MEMORY))
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_POET)

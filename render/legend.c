@@ -302,7 +302,8 @@ static void put_legend(struct builder *b, struct legend *l)
     struct scene *scene = b->scene;
     double across = scene->vertical ? scene->bottom_pt : scene->width_pt;
     double own = b->options->legend_width_pt > 0 ? b->options->legend_width_pt : across;
-    l->limit = own > 300 ? own : 300;
+    double least = b->options->legend_width_pt > 0 ? 100 : 300;
+    l->limit = own > least ? own : least;
     l->x = 10;
     l->y = end_of(scene) + (scene->vertical ? 0 : 10);
     for (uint32_t first = 0, end; first < l->count; first = end) {
@@ -355,7 +356,9 @@ static void build_caption(struct builder *b, const char *text)
 {
     struct scene *scene = b->scene;
     double across = scene->vertical ? scene->height_pt : scene->width_pt;
-    double limit = across > CAPTION_LEAST_PT ? across : CAPTION_LEAST_PT;
+    double limit = b->options->legend_width_pt > 0 ? b->options->legend_width_pt
+                   : across > CAPTION_LEAST_PT     ? across
+                                                   : CAPTION_LEAST_PT;
     double y = (scene->vertical ? scene->width_pt : scene->height_pt) + 2;
     while (*text) {
         size_t n = fitting(b, text, limit - 20);

@@ -1,5 +1,7 @@
 #include "render/lettering.h"
 
+#include "memory/memory.h"
+
 #include <pango/pangocairo.h>
 #include <stdint.h>
 #include <string.h>
@@ -89,8 +91,39 @@ double lettering_width(void *context, const char *text, double size_pt, bool bol
     return (double)width / PANGO_SCALE;
 }
 
+static void (*diverted)(void *context, cairo_t *cr, const struct lettering *text);
+static void *diverted_to;
+
+void lettering_divert(void (*take)(void *context, cairo_t *cr, const struct lettering *text),
+                      void *context)
+{
+    diverted = take;
+    diverted_to = context;
+}
+
+static void tell(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold)
+{
+    struct lettering l = {x, y, 0, lettering_width(NULL, text, size_pt, bold), size_pt, text, bold};
+    l.baseline = (double)pango_layout_get_baseline(layout_of(text, size_pt, bold)) / PANGO_SCALE;
+    diverted(diverted_to, cr, &l);
+}
+
+char *lettering_valid(const char *text)
+{
+    char *made = g_utf8_make_valid(text, -1), *valid = memory_copied(made);
+    g_free(made);
+    for (unsigned char *c = (unsigned char *)valid; *c; c++)
+        if (*c < ' ')
+            *c = ' ';
+    return valid;
+}
+
 void lettering_show(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold)
 {
+    if (diverted) {
+        tell(cr, x, y, text, size_pt, bold);
+        return;
+    }
     cairo_move_to(cr, x, y);
     pango_cairo_show_layout(cr, layout_of(text, size_pt, bold));
 }

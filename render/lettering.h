@@ -12,4 +12,15 @@ double lettering_width(void *context, const char *text, double size_pt, bool bol
 void lettering_show(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold);
 void lettering_forget(void); /* gives back what is kept */
 
+/* Instead of painting, from now on each text is told with where it would stand; NULL: they are painted again. */
+struct lettering {
+    double x, y, baseline, width, size_pt; /* baseline: below y */
+    const char *text;
+    bool bold;
+};
+void lettering_divert(void (*take)(void *context, cairo_t *cr, const struct lettering *text),
+                      void *context);
+/* The text in UTF-8, with what is none replaced, and what XML cannot hold; for the caller to free. */
+char *lettering_valid(const char *text);
+
 #endif

@@ -2,6 +2,7 @@
 #include "render/page.h"
 
 #include "memory/memory.h"
+#include "render/bands.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -28,84 +29,10 @@ static cairo_status_t take(void *context, const unsigned char *data, unsigned le
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
-struct grid { /* how the drawing is cut into paper */
-    unsigned across, down;
-    double columns_pt; /* width of columns on one page */
-    uint32_t rows;     /* rows on one page */
-    double scale;
-};
-
-/* The paper along the lines, and across them. */
-static double along(const struct scene *scene, const struct page_options *o)
-{
-    return scene->vertical ? o->paper_height_pt : o->paper_width_pt;
-}
-
-static double across(const struct scene *scene, const struct page_options *o)
-{
-    return scene->vertical ? o->paper_width_pt : o->paper_height_pt;
-}
-
-static double screen_width(const struct scene *scene)
-{
-    return scene->vertical ? scene->height_pt : scene->width_pt;
-}
-static double screen_height(const struct scene *scene)
-{
-    return scene->vertical ? scene->width_pt : scene->height_pt;
-}
-
-/* Rows are cut evenly; columns where one ends, so that no mark is cut. */
-static struct grid cut(const struct scene *scene, const struct page_options *o)
-{
-    struct grid grid = {1, 1, scene->width_pt - scene->names_pt, scene->row_count, 1};
-    if (o->paper_width_pt <= 0)
-        return grid;
-    double width = along(scene, o) - 2 * MARGIN_PT, height = across(scene, o) - 2 * MARGIN_PT;
-    double notes = scene->height_pt - (scene->bottom_pt - scene->top_pt) + 14;
-    if (o->shrink > 0 && scene->row_count)
-        grid.scale = fmax(o->shrink, fmin(1, height / (scene->row_count * scene->row_pt + notes)));
-    if (scene->names_pt * grid.scale > width * 0.6)
-        grid.scale = width * 0.6 / scene->names_pt;
-    grid.columns_pt = width / grid.scale - scene->names_pt;
-    double rows = floor((height / grid.scale - notes) / scene->row_pt);
-    grid.rows = rows < 1 ? 1 : (uint32_t)rows;
-    grid.down = (scene->row_count + grid.rows - 1) / grid.rows;
-    grid.down = grid.down ? grid.down : 1;
-    return grid;
-}
-
-/* Columns from the i-th on that fit one page; at least one. */
-static uint32_t columns_on(const struct scene *scene, const struct grid *grid, uint32_t i)
-{
-    const struct scene_column *c = &scene->columns[i];
-    double left = c->x_pt - c->left_pt;
-    uint32_t n = 1;
-    while (i + n < scene->column_count &&
-           scene->columns[i + n].x_pt + scene->columns[i + n].right_pt - left <= grid->columns_pt)
-        n++;
-    return n;
-}
-
 unsigned page_count(const struct scene *scene, const struct page_options *options)
 {
-    struct grid grid = cut(scene, options);
-    unsigned across = 0;
-    if (options->paper_width_pt <= 0)
-        return 1;
-    for (uint32_t i = 0; i < scene->column_count; i += columns_on(scene, &grid, i))
-        across++;
-    return (across ? across : 1) * grid.down;
-}
-
-static void paint_whole(cairo_t *cr, const struct scene *scene, const struct page_options *o)
-{
-    struct paint_part part = {scene->names_pt, scene->width_pt, 0, scene->row_count, true};
-    struct paint_theme theme = o->theme;
-    theme.names = true;
-    if (scene->vertical)
-        paint_turn(cr);
-    paint_scene(cr, scene, &theme, &part, &o->selection);
+    struct bands bands = bands_cut(scene, options);
+    return bands_pages(scene, &bands);
 }
 
 static void paint_footer(cairo_t *cr, const struct page_options *o, unsigned number, unsigned count)
@@ -122,52 +49,15 @@ static void paint_footer(cairo_t *cr, const struct page_options *o, unsigned num
     cairo_show_text(cr, footer);
 }
 
-/* One sheet: its rows moved up, its columns, from the i-th on, moved to the names. */
-static void paint_sheet(cairo_t *cr, const struct scene *scene, const struct page_options *o,
-                        const struct grid *grid, uint32_t i, unsigned y)
-{
-    struct paint_theme theme = o->theme;
-    double from = scene->names_pt, to = scene->width_pt;
-    if (i < scene->column_count) {
-        uint32_t end = i + columns_on(scene, grid, i);
-        from = i ? scene->columns[i].x_pt - scene->columns[i].left_pt : from;
-        to =
-            end < scene->column_count ? scene->columns[end].x_pt - scene->columns[end].left_pt : to;
-    }
-    struct paint_part part = {from, fmin(to, from + grid->columns_pt), y * grid->rows,
-                              (y + 1) * grid->rows, false};
-    if (part.last_row > scene->row_count)
-        part.last_row = scene->row_count;
-    double up = part.first_row * scene->row_pt;
-    cairo_save(cr);
-    cairo_translate(cr, MARGIN_PT, MARGIN_PT);
-    cairo_scale(cr, grid->scale, grid->scale);
-    if (scene->vertical)
-        paint_turn(cr);
-    cairo_save(cr);
-    cairo_translate(cr, 0, -up);
-    theme.names = true;
-    struct paint_part names = part;
-    names.to_pt = names.from_pt;
-    paint_scene(cr, scene, &theme, &names, &o->selection);
-    theme.names = false;
-    cairo_translate(cr, -(from - scene->names_pt), 0);
-    paint_scene(cr, scene, &theme, &part, &o->selection);
-    cairo_restore(cr);
-    struct paint_part notes = {0, 0, 0, 0, true};
-    paint_scene(cr, scene, &theme, &notes, &o->selection);
-    cairo_restore(cr);
-}
-
 void page_paint(cairo_t *cr, const struct scene *scene, const struct page_options *o, unsigned page)
 {
-    struct grid grid = cut(scene, o);
-    unsigned across = page_count(scene, o) / grid.down;
+    struct bands bands = bands_cut(scene, o);
+    unsigned count = bands_pages(scene, &bands), across = count / bands.down;
     uint32_t i = 0;
     for (unsigned x = 0; x < page % across; x++)
-        i += columns_on(scene, &grid, i);
-    paint_sheet(cr, scene, o, &grid, i, page / across);
-    paint_footer(cr, o, page + 1, across * grid.down);
+        i += bands_page(scene, &bands, i, x == 0);
+    bands_paint(cr, scene, o, &bands, i, page / across, NULL);
+    paint_footer(cr, o, page + 1, count);
 }
 
 static void set_metadata(cairo_surface_t *surface, const struct page_options *o)
@@ -208,49 +98,83 @@ static cairo_status_t finish(cairo_t *cr, cairo_surface_t *surface)
     return status;
 }
 
+/* (With a ground Cairo need not add up what is drawn, which takes long.) */
+static void write_paper(cairo_t *cr, const struct scene *scene, const struct page_options *o,
+                        const struct bands *bands)
+{
+    unsigned count = bands_pages(scene, bands), across = count / bands->down, number = 0;
+    for (unsigned y = 0; y < bands->down; y++) {
+        uint32_t i = 0;
+        for (unsigned x = 0; x < across; x++) {
+            paint_background(cr, &o->theme);
+            bands_paint(cr, scene, o, bands, i, y, NULL);
+            paint_footer(cr, o, ++number, count);
+            cairo_show_page(cr);
+            i += bands_page(scene, bands, i, i == 0);
+        }
+    }
+}
+
+static void paint_whole(cairo_t *cr, const struct scene *scene, const struct page_options *o,
+                        const struct bands *bands, struct svg *svg)
+{
+    bool ground = o->format == PAGE_PDF ? o->theme.dark : !o->transparent;
+    if (ground)
+        paint_background(cr, &o->theme);
+    bands_paint(cr, scene, o, bands, 0, 0, svg);
+}
+
 static cairo_status_t write_vector(const struct scene *scene, const struct page_options *o,
                                    struct sink *sink)
 {
-    struct grid grid = cut(scene, o);
-    bool paper = o->paper_width_pt > 0;
-    double scale = o->width_pt > 0 ? o->width_pt / screen_width(scene) : 1;
-    cairo_surface_t *surface =
-        new_surface(o, sink, paper ? o->paper_width_pt : screen_width(scene) * scale,
-                    paper ? o->paper_height_pt : screen_height(scene) * scale);
+    struct bands bands = bands_cut(scene, o);
+    cairo_surface_t *surface = new_surface(o, sink, bands.width_pt, bands.height_pt);
     cairo_t *cr = cairo_create(surface);
-    unsigned count = page_count(scene, o), across = count / grid.down, number = 0;
-    for (unsigned y = 0; paper && y < grid.down; y++)
-        for (unsigned x = 0, i = 0; x < across; x++) {
-            if (o->theme.dark)
-                paint_background(cr, &o->theme);
-            paint_sheet(cr, scene, o, &grid, i, y);
-            paint_footer(cr, o, ++number, count);
-            cairo_show_page(cr);
-            i += i < scene->column_count ? columns_on(scene, &grid, i) : 0;
-        }
-    if (!paper) {
-        if (o->theme.dark)
-            paint_background(cr, &o->theme);
-        cairo_scale(cr, scale, scale);
-        paint_whole(cr, scene, o);
+    if (bands.paper) {
+        write_paper(cr, scene, o, &bands);
+    } else {
+        paint_whole(cr, scene, o, &bands, NULL);
         cairo_show_page(cr);
     }
     return finish(cr, surface);
 }
 
+static cairo_status_t write_svg(const struct scene *scene, const struct page_options *o,
+                                struct sink *sink)
+{
+    struct bands bands = bands_cut(scene, o);
+    struct sink drawn = {0};
+    char *document = NULL;
+    size_t size = 0;
+    drawn.f = memory_given(open_memstream(&document, &size), sizeof drawn);
+    cairo_surface_t *surface = new_surface(o, &drawn, bands.width_pt, bands.height_pt);
+    cairo_t *cr = cairo_create(surface);
+    struct svg *svg = svg_open();
+    paint_whole(cr, scene, o, &bands, svg);
+    svg_close(svg);
+    cairo_status_t status = finish(cr, surface);
+    fclose(drawn.f);
+    if (status == CAIRO_STATUS_SUCCESS)
+        svg_write(svg, document, size, sink->f);
+    if (ferror(sink->f))
+        sink->error = errno, status = CAIRO_STATUS_WRITE_ERROR;
+    svg_free(svg);
+    free(document);
+    return status;
+}
+
 static cairo_status_t write_image(const struct scene *scene, const struct page_options *o,
                                   struct sink *sink)
 {
-    double scale = o->width_pt > 0 ? o->width_pt / screen_width(scene) * PNG_SCALE : PNG_SCALE;
-    double width = ceil(screen_width(scene) * scale), height = ceil(screen_height(scene) * scale);
+    struct bands bands = bands_cut(scene, o);
+    double width = ceil(bands.width_pt * PNG_SCALE), height = ceil(bands.height_pt * PNG_SCALE);
     if (width > 30000 || height > 30000)
         return CAIRO_STATUS_INVALID_SIZE;
-    cairo_surface_t *surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
+    cairo_surface_t *surface = cairo_image_surface_create(
+        o->transparent ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24, (int)width, (int)height);
     cairo_t *cr = cairo_create(surface);
-    paint_background(cr, &o->theme);
-    cairo_scale(cr, scale, scale);
-    paint_whole(cr, scene, o);
+    cairo_scale(cr, PNG_SCALE, PNG_SCALE);
+    paint_whole(cr, scene, o, &bands, NULL);
     cairo_status_t status = cairo_status(cr);
     cairo_destroy(cr);
     if (status == CAIRO_STATUS_SUCCESS)
@@ -306,8 +230,9 @@ const char *page_write(const struct scene *scene, const struct page_options *o, 
     struct page_file f;
     const char *why = begin_file(&f, o, path);
     if (!why)
-        why = end_file(&f, o->format == PAGE_PNG ? write_image(scene, o, &f.sink)
-                                                 : write_vector(scene, o, &f.sink));
+        why = end_file(&f, o->format == PAGE_PNG   ? write_image(scene, o, &f.sink)
+                           : o->format == PAGE_SVG ? write_svg(scene, o, &f.sink)
+                                                   : write_vector(scene, o, &f.sink));
     free_file(&f);
     return why;
 }
@@ -330,16 +255,15 @@ struct page_file *page_open(const struct page_options *o, const char *path, cons
 
 uint32_t page_add(struct page_file *f, const struct scene *scene, bool last)
 {
-    struct grid grid = cut(scene, &f->options);
+    struct bands bands = bands_cut(scene, &f->options);
     uint32_t i = 0;
     do {
-        uint32_t n = i < scene->column_count ? columns_on(scene, &grid, i) : 0;
+        uint32_t n = bands_page(scene, &bands, i, i == 0);
         if (!last && i && i + n >= scene->column_count)
             break; /* more may fit on it */
-        for (unsigned y = 0; y < grid.down; y++) {
-            if (f->options.theme.dark)
-                paint_background(f->cr, &f->options.theme);
-            paint_sheet(f->cr, scene, &f->options, &grid, i, y);
+        for (unsigned y = 0; y < bands.down; y++) {
+            paint_background(f->cr, &f->options.theme); /* (as in write_paper) */
+            bands_paint(f->cr, scene, &f->options, &bands, i, y, NULL);
             paint_footer(f->cr, &f->options, ++f->pages, 0);
             cairo_show_page(f->cr);
         }

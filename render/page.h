@@ -14,6 +14,12 @@ struct page_options {
     enum page_format format;
     double paper_width_pt, paper_height_pt; /* 0: one page as large as the drawing */
     double width_pt;                        /* scaled to this width; 0: natural size */
+    bool wrap;          /* with a width: in bands one below the other, instead of scaled to it, */
+    double wrap_scale;  /*   at this scale; 0: natural size */
+    bool transparent;   /* no ground (not of a PDF, which has none, and not of paper) */
+    /* SVG: the words that a mark shows when it is pointed at, new memory; NULL: none do */
+    char *(*title_of)(void *context, const struct scene_mark *mark);
+    void *context;
     double
         shrink; /* paper: rows may be made smaller, down to this scale, to fit a page; 0: as they are */
     const char *title;

@@ -1,5 +1,6 @@
 #include "render/paint.h"
 
+#include "render/batch.h"
 #include "render/lettering.h"
 
 #include <math.h>
@@ -14,8 +15,10 @@ struct painter {
     const struct scene *scene;
     const struct paint_theme *theme;
     const struct paint_part *part;
-    double from, to; /* x of the scene that is seen */
+    double from, to; /* x of the scene that is seen, */
+    double above, below; /*   and y */
     double alpha;    /* below 1: what is drawn now steps back */
+    struct batch *batch; /* of the shapes that are drawn now, or NULL: each is painted at once */
 };
 
 static const struct target_colour red = {0.75, 0, 0.1}, amber = {0.9, 0.62, 0},
@@ -83,22 +86,16 @@ static bool row_seen(const struct painter *p, uint32_t row)
 
 /* ---- symbols ---- */
 
-/* A filled shape.  A circle is a point drawn with a round pen: one stroke, where an arc is
- * four curves. */
+/* A filled shape. */
 static void fill_shape(const struct painter *p, enum target_shape shape, double x, double y,
                        double half)
 {
-    if (shape == SHAPE_SQUARE) {
-        cairo_rectangle(p->cr, x - half, y - half, 2 * half, 2 * half);
-        cairo_fill(p->cr);
+    struct batch one = {0}, *batch = p->batch ? p->batch : &one;
+    (shape == SHAPE_SQUARE ? batch_square : batch_circle)(batch, p->cr, x, y, half);
+    if (batch != &one)
         return;
-    }
-    cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_ROUND);
-    cairo_set_line_width(p->cr, 2 * half);
-    cairo_move_to(p->cr, x, y);
-    cairo_line_to(p->cr, x, y);
-    cairo_stroke(p->cr);
-    cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_BUTT);
+    batch_paint(&one, p->cr);
+    batch_free(&one);
 }
 
 static void paint_symbol(const struct painter *p, enum target_shape shape, bool filled,
@@ -126,13 +123,26 @@ static void paint_symbol(const struct painter *p, enum target_shape shape, bool 
     cairo_stroke(p->cr);
 }
 
+static const struct {
+    double width, dashes[2]; /* 0: none */
+} styles[] = {
+    [STYLE_DASHED] = {1, {3.5, 2.5}}, [STYLE_THIN] = {0.6, {0}},       [STYLE_SOLID] = {1.8, {0}},
+    [STYLE_AWAY] = {0.9, {0.9, 2.7}}, [STYLE_WAITS] = {1.7, {5, 2.5}}, [STYLE_END] = {1.8, {0}}};
+
+/* A line, with others like it if there are to be any. */
+static void draw_line(const struct painter *p, double x0, double y0, double x1, double y1,
+                      double width, const double *dashes)
+{
+    struct batch one = {0}, *batch = p->batch ? p->batch : &one;
+    batch_line(batch, p->cr, x0, y0, x1, y1, width, dashes[0], dashes[1]);
+    if (batch != &one)
+        return;
+    batch_paint(&one, p->cr);
+    batch_free(&one);
+}
+
 static void set_style(const struct painter *p, enum scene_style style)
 {
-    static const struct {
-        double width, dashes[2]; /* 0: none */
-    } styles[] = {[STYLE_DASHED] = {1, {3.5, 2.5}}, [STYLE_THIN] = {0.6, {0}},
-                  [STYLE_SOLID] = {1.8, {0}},       [STYLE_AWAY] = {0.9, {0.9, 2.7}},
-                  [STYLE_WAITS] = {1.7, {5, 2.5}},  [STYLE_END] = {1.8, {0}}};
     cairo_set_dash(p->cr, styles[style].dashes, styles[style].dashes[0] > 0 ? 2 : 0, 0);
     cairo_set_line_width(p->cr, styles[style].width);
 }
@@ -158,27 +168,22 @@ static void paint_segment(const struct painter *p, const struct scene_segment *s
         cairo_rectangle(p->cr, from, y + 3.5, to - from, 2.5);
         cairo_fill(p->cr);
     }
+    const double *dashes = styles[s->style].dashes, width = styles[s->style].width;
     set_colour(p, line_colour(s->style, s->colour));
-    set_style(p, s->style);
-    cairo_move_to(p->cr, from, y);
-    cairo_line_to(p->cr, to, y);
-    if (s->style == STYLE_END) { /* and no further */
-        cairo_move_to(p->cr, s->to_pt, y - 2.8);
-        cairo_line_to(p->cr, s->to_pt, y + 2.8);
-    }
-    cairo_stroke(p->cr);
-    cairo_set_dash(p->cr, NULL, 0, 0);
+    draw_line(p, from, y, to, y, width, dashes);
+    if (s->style == STYLE_END) /* and no further */
+        draw_line(p, s->to_pt, y - 2.8, s->to_pt, y + 2.8, width, dashes);
 }
 
 static void paint_head(const struct painter *p, double x, double y, double dx, double dy,
                        double length)
 {
-    double wide = length * 0.48;
-    cairo_move_to(p->cr, x, y);
-    cairo_line_to(p->cr, x - dx * length - dy * wide, y - dy * length + dx * wide);
-    cairo_line_to(p->cr, x - dx * length + dy * wide, y - dy * length - dx * wide);
-    cairo_close_path(p->cr);
-    cairo_fill(p->cr);
+    struct batch one = {0}, *batch = p->batch ? p->batch : &one;
+    batch_head(batch, p->cr, x, y, dx, dy, length);
+    if (batch != &one)
+        return;
+    batch_paint(&one, p->cr);
+    batch_free(&one);
 }
 
 #define ORDER_HEAD_PT 3.4
@@ -217,6 +222,8 @@ static void paint_link(const struct painter *p, const struct scene_link *l)
     double left = fmin(l->x0_pt, l->x1_pt), right = fmax(l->x0_pt, l->x1_pt);
     if (right < p->from || left > p->to)
         return;
+    if (fmax(l->y0_pt, l->y1_pt) < p->above || fmin(l->y0_pt, l->y1_pt) > p->below)
+        return;
     double dx = l->x1_pt - l->x0_pt, dy = l->y1_pt - l->y0_pt, length = hypot(dx, dy);
     if (length < 1)
         return;
@@ -229,16 +236,11 @@ static void paint_link(const struct painter *p, const struct scene_link *l)
     double end = l->head ? HALF + 1.2 : 0;
     double x1 = l->x1_pt - dx * end, y1 = l->y1_pt - dy * end;
     set_colour(p, l->contradictory ? red : l->colour);
-    static const double dashes[] = {2.5, 2.5};
-    cairo_set_dash(p->cr, dashes, l->kind == ARROW_VIA ? 2 : 0, 0);
-    cairo_set_line_width(p->cr, l->kind == ARROW_GROUP ? 2.2 : 0.9);
-    cairo_move_to(p->cr, l->x0_pt, l->y0_pt);
-    cairo_line_to(p->cr, x1, y1);
-    cairo_stroke(p->cr);
-    cairo_set_dash(p->cr, NULL, 0, 0);
-    if (!l->head)
-        return;
-    paint_head(p, x1, y1, dx, dy, HEAD_PT);
+    static const double via[] = {2.5, 2.5}, solid[] = {0, 0};
+    draw_line(p, l->x0_pt, l->y0_pt, x1, y1, l->kind == ARROW_GROUP ? 2.2 : 0.9,
+              l->kind == ARROW_VIA ? via : solid);
+    if (l->head)
+        paint_head(p, x1, y1, dx, dy, HEAD_PT);
 }
 
 static void paint_gap(const struct painter *p, const struct scene_gap *gap)
@@ -332,7 +334,10 @@ static void paint_mark(struct painter *p, const struct scene_mark *m,
     bool stands = s && s->stands && m->event->stands && m->state == EVENT_ORDERED;
     struct target_colour colour = stands ? paint_standing(m->event->stands) : m->colour;
     p->alpha = stands && m->event->stands == STANDS_AS(ORDER_CONCURRENT) ? 0.45 : 1;
+    struct batch *batch = p->batch;
+    p->batch = m->state == EVENT_PENDING ? NULL : batch; /* it is crossed out */
     paint_symbol(p, m->shape, m->filled, colour, m->state, m->x_pt, m->y_pt);
+    p->batch = batch;
     p->alpha = 1;
     if (!s)
         return;
@@ -397,7 +402,8 @@ static void paint_texts(const struct painter *p)
     const struct scene *s = p->scene;
     for (uint32_t i = 0; i < s->text_count; i++) {
         const struct scene_text *t = &s->texts[i];
-        if (t->x_pt > p->to || t->x_pt + (s->vertical ? t->height_pt : t->width_pt) < p->from)
+        if (t->x_pt > p->to || t->x_pt + (s->vertical ? t->height_pt : t->width_pt) < p->from ||
+            t->y_pt > p->below || t->y_pt + (s->vertical ? t->width_pt : t->height_pt) < p->above)
             continue;
         set_colour(p, t->colour);
         show_text(p, t->x_pt, t->y_pt, t->text, t->size_pt, t->bold);
@@ -470,11 +476,15 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
                           double below)
 {
     const struct scene *s = p->scene;
+    struct batch batch = {0};
     paint_ground(p);
+    p->batch = &batch;
     for (uint32_t i = 0; i < s->segment_count; i++)
         paint_segment(p, &s->segments[i]);
+    batch_paint(&batch, p->cr);
     for (uint32_t i = 0; i < s->link_count; i++)
         paint_link(p, &s->links[i]);
+    batch_paint(&batch, p->cr);
     for (uint32_t i = 0; i < s->jag_count; i++)
         paint_jag(p, &s->jags[i], above, below);
     for (uint32_t i = 0; i < s->gap_count; i++)
@@ -489,6 +499,9 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
             wanted(selection, m))
             paint_mark(p, m, selection);
     }
+    batch_paint(&batch, p->cr);
+    batch_free(&batch);
+    p->batch = NULL;
     paint_texts(p);
 }
 
@@ -608,11 +621,14 @@ void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_them
     above -= scene->line_pt;
     below += scene->row_pt - scene->line_pt;
     double ruler = scene->tick_count && part->first_row == 0 ? scene->ruler_pt : 0;
+    p.above = above - ruler;
+    p.below = below;
     cairo_save(cr);
     cairo_rectangle(cr, part->from_pt, above - ruler, part->to_pt - part->from_pt,
                     below - above + ruler);
     cairo_clip(cr);
-    paint_columns(&p, selection, above, below);
+    if (part->to_pt > part->from_pt)
+        paint_columns(&p, selection, above, below);
     if (ruler)
         paint_ruler(&p);
     cairo_restore(cr);

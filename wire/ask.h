@@ -34,7 +34,8 @@
     Q(29, FETCH, fetch)    /* a part of the run's trace file, as it is now */                         \
     Q(30, LINES, lines)    /* tell me of these lines */                                               \
     Q(31, SPAN, span)      /* how much lies between two events? */                                    \
-    Q(32, STRIP, strip)    /* which share of each pixel of a row was spent in which state? */
+    Q(32, STRIP, strip)    /* which share of each pixel of a row was spent in which state? */          \
+    Q(33, CAUSES, causes)  /* what makes the order of these events known? */
 
 #define QUESTIONS(Q) SERVER_QUESTIONS(Q) RUN_QUESTIONS(Q)
 
@@ -63,7 +64,7 @@ enum ask {
     P(17, SITES)   P(18, BYTES)                                                   \
     P(19, NOW)     /* of WAITS: the time */                                        \
     P(20, VERDICT) /* of WAITS: what becomes of those who wait to be woken */          \
-    P(21, SPAN)    P(22, STRIP)
+    P(21, SPAN)    P(22, STRIP)    P(23, CAUSES)
 /* clang-format on */
 
 enum part {

@@ -1,4 +1,5 @@
 /* poet blocked: who waits for what, who holds it since when, any cycle, and who can never go on. */
+#include "clients/poet/blocked.h"
 #include "clients/poet/colour.h"
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
@@ -171,8 +172,9 @@ static struct json_object *step_json(const struct report *r, const struct shown_
     return o;
 }
 
-static void print_all_json(const struct report *r)
+struct json_object *blocked_json(struct subject *subject, const struct waits *waits)
 {
+    struct report report = {subject, &subject->source.book, waits}, *r = &report;
     struct json_object *o = json_object_new_object(), *list = json_object_new_array(),
                        *cycles = json_object_new_array(), *verdicts = json_object_new_array();
     for (size_t i = 0; i < r->waits->count; i++)
@@ -192,7 +194,7 @@ static void print_all_json(const struct report *r)
     json_object_object_add(o, "live", json_object_new_boolean(now->live));
     json_object_object_add(o, "now_ns",
                            now->now_ns >= 0 ? json_object_new_int64(now->now_ns) : NULL);
-    json_print(o);
+    return o;
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -209,7 +211,7 @@ static int run(const struct command *command, int argc, char **argv)
     bool ok = subject_ask(command, &subject, ASK_WAITS, &judged, take, &waits);
     struct report report = {&subject, &subject.source.book, &waits};
     if (ok && json)
-        print_all_json(&report);
+        json_print(blocked_json(&subject, &waits));
     else if (ok)
         print_text(&report);
     waits_free(&waits);

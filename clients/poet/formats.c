@@ -27,6 +27,44 @@ static void print_text(const struct format *format, const struct shown_event *e,
         fprintf(f, "; %s", e->texts[i]);
 }
 
+/* "M:full", "producer": names, without what tells twins apart. */
+static void print_name(const struct format *format, uint32_t line, bool letter, FILE *f)
+{
+    if (letter)
+        fprintf(f, " %s:", book_letter(&format->subject->source.book, line));
+    fputs(line_name(format, line), f);
+}
+
+/* In one line: "entered M:full by producer, prodcons.c:22: a text".  Of events that are but texts, as of an imported
+ * log, the texts. */
+static void print_sentence(const struct format *format, const struct shown_event *e, FILE *f)
+{
+    char *sentence = NULL;
+    size_t size = 0;
+    FILE *to = memory_given(open_memstream(&sentence, &size), sizeof *to);
+    const char *site = subject_site(format->subject, e);
+    uint32_t object = e->about ? e->about : e->at.line != e->thread ? e->at.line : 0;
+    if (e->text_count && !e->site && !e->thread) {
+        print_text(format, e, to);
+    } else {
+        fputs(type_name(format, e), to);
+        if (object && !(object & HIDDEN_LINE))
+            print_name(format, object, true, to);
+        if (e->thread && e->thread != object) {
+            fputs(" by ", to);
+            print_name(format, e->thread, false, to);
+        }
+        fprintf(to, "%s%s", *site ? ", " : "", site);
+        for (uint32_t i = 0; i < e->text_count; i++)
+            fprintf(to, "%s%s", i ? "; " : ": ", e->texts[i]);
+    }
+    fclose(to);
+    for (char *c = sentence; *c; c++)
+        *c = *c == '\n' || *c == '\r' ? ' ' : *c;
+    fputs(sentence, f);
+    free(sentence);
+}
+
 static void print_json_string(FILE *f, const char *s)
 {
     struct json_object *o = json_object_new_string(s);
@@ -34,7 +72,8 @@ static void print_json_string(FILE *f, const char *s)
     json_object_put(o);
 }
 
-/* ---- dot: events as nodes, lines as clusters ---- */
+/* ---- dot: events as nodes, each line as a row of its own: its events are one group, which dot keeps straight, and the
+ * first column holds the names, one below the other ---- */
 
 static void dot_begin(struct format *format, struct subject *subject, FILE *f)
 {
@@ -42,14 +81,27 @@ static void dot_begin(struct format *format, struct subject *subject, FILE *f)
     uint64_t **state = memory_zeroed(1, sizeof *state);
     *state = memory_zeroed(book->line_count, sizeof **state);
     format->state = state;
+    char *names = NULL;
+    size_t size = 0;
+    FILE *below = memory_given(open_memstream(&names, &size), sizeof *below);
+    uint32_t before = 0, first = 0;
     fputs("digraph order {\n  rankdir=LR; node [shape=circle, width=0.2, label=\"\"];\n", f);
     for (uint32_t line = 1; line <= book->line_count; line++) {
         if (!book_drawn(book, line) || !book_line(book, line)->is.events)
             continue;
-        fprintf(f, "  \"line %u\" [shape=plaintext, label=", line);
+        fprintf(f, "  \"line %u\" [shape=plaintext, group=\"%u\", label=", line, line);
         print_json_string(f, book_label(book, line));
         fputs("];\n", f);
+        if (before)
+            fprintf(below, "%s\"line %u\" -> \"line %u\"", before == first ? "" : "; ", before,
+                    line);
+        first = first ? first : line;
+        before = line;
     }
+    fclose(below);
+    if (*names)
+        fprintf(f, "  { rank=same; edge [style=invis]; %s; }\n", names);
+    free(names);
 }
 
 static void dot_event(struct format *format, struct shown_event *e)
@@ -58,7 +110,7 @@ static void dot_event(struct format *format, struct shown_event *e)
     const struct book *book = &format->subject->source.book;
     char at[48], other[48];
     ref_print(at, sizeof at, e->at);
-    fprintf(format->f, "  \"%s\" [xlabel=", at);
+    fprintf(format->f, "  \"%s\" [group=\"%u\", xlabel=", at, e->at.line);
     print_json_string(format->f, e->text_count ? e->texts[0] : type_name(format, e));
     fputs("];\n", format->f);
     if (!(e->at.line & HIDDEN_LINE) && e->at.line && e->at.line <= book->line_count) {
@@ -184,7 +236,7 @@ static void shiviz_print(const struct format *format, const struct shown_event *
                          const uint64_t *clock)
 {
     const struct shiviz *z = format->state;
-    print_text(format, e, format->f);
+    print_sentence(format, e, format->f);
     fprintf(format->f, "\n%s {", z->hosts[host - 1].name);
     bool comma = false;
     for (uint32_t i = 0; i < z->count; i++) {

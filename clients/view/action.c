@@ -32,6 +32,7 @@
 #include "clients/view/preferences.h"
 #include "clients/view/print.h"
 #include "clients/view/save.h"
+#include "clients/view/share.h"
 #include "clients/view/views.h"
 #include "render/scene.h"
 #include "wire/asked.h"
@@ -287,6 +288,7 @@ static const struct action {
     {"File", "latest", "Open the latest run", "", do_latest, NULL},
     {"File", "default", "Wait for a program", "", do_default, NULL},
     {"File", "save", "Save the diagram", "<Control>s", save_diagram, NULL},
+    {"File", "share", "Share as web page…", "", share_page, NULL},
     {"File", "save-trace", "Save the trace", "<Control><Shift>s", fetch_trace, NULL},
     {"File", "save-view", "Save the view", "", views_save, NULL},
     {"File", "load-view", "Load a view", "", views_load, NULL},

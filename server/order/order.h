@@ -282,6 +282,9 @@ bool order_doubts_step(const struct order *order, uint64_t end, uint64_t budget)
 /* Of two events that are not ordered by what is known, once that is known of both: bits of enum unseen, why they
  * may be ordered all the same; 0: they are concurrent. */
 uint32_t order_doubts_between(const struct order *order, uint64_t a, uint64_t b);
+/* The number of the set of doubts of an event, once that is known of it: two events have the same doubts if these are
+ * equal; UINT32_MAX: that cannot be told. */
+uint32_t order_doubts_of(const struct order *order, uint64_t position);
 /* How many of the events of an exclusive line, ordinals from .. end - 1, have the same doubts as the event at a
  * position. */
 uint64_t order_doubts_alike(const struct order *order, uint32_t line, uint64_t from, uint64_t end,

@@ -5,6 +5,7 @@
 #include "render/lettering.h"
 #include "render/page.h"
 #include "render/text.h"
+#include "wire/causes.h"
 #include "wire/found.h"
 #include "wire/limits.h"
 #include "wire/placed.h"
@@ -128,6 +129,7 @@ static void take_other(const struct answer *answer)
     struct shown_found found;
     struct shown_stat stat;
     struct shown_count count;
+    struct shown_causes causes;
     struct shown_span span;
     switch (answer->part) {
     case PART_STRIP:
@@ -145,6 +147,10 @@ static void take_other(const struct answer *answer)
     case PART_STAT:
         get_stat(answer->in, &stat);
         shown_stat_free(&stat);
+        break;
+    case PART_CAUSES:
+        get_causes(answer->in, &causes);
+        shown_causes_free(&causes);
         break;
     case PART_COUNT:
         get_count_is(answer->in, &count);

@@ -2,6 +2,7 @@
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
 #include "wire/asked.h"
+#include "wire/causes.h"
 #include "wire/found.h"
 #include "wire/placed.h"
 #include "wire/ref.h"
@@ -410,10 +411,84 @@ static void stands_are_those_of_brute_force(void **state)
     hiding = false;
 }
 
+/* How two of the events stand to each other, by what was told: a walk back from the later one. */
+static enum precedence by_causes(const struct shown_causes *c, uint32_t a, uint32_t b)
+{
+    uint32_t from = c->events[a].point, to = c->events[b].point;
+    bool seen[EXECUTION_EVENTS] = {false}, swapped = from > to;
+    if (from == to)
+        return ORDER_SAME;
+    seen[swapped ? from : to] = true;
+    for (uint32_t i = (swapped ? from : to) + 1; i-- > 0;)
+        for (uint32_t k = 0; seen[i] && k < c->events[i].count; k++)
+            seen[c->causes[c->events[i].first + k]] = true;
+    if (seen[swapped ? to : from])
+        return swapped ? ORDER_AFTER : ORDER_BEFORE;
+    return c->events[a].doubts == c->events[b].doubts && c->events[a].doubts != ANY_DOUBTS
+               ? ORDER_CONCURRENT
+               : ORDER_UNKNOWN;
+}
+
+static int by_position(const void *a, const void *b)
+{
+    uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+    return p < q ? -1 : p > q;
+}
+
+/* Every pair of some events, as by brute force; no cause is told that others say already; and the points of a chain
+ * come one after the other. */
+static void causes_are_those_of_brute_force(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        hiding = seed % 3 == 0;
+        struct run *run = run_of(seed);
+        uint64_t positions[EXECUTION_EVENTS];
+        uint32_t asked = 0, each = 1 + seed % 4, last[EXECUTION_EVENTS] = {0};
+        for (uint32_t i = 0; i < x.count; i += each)
+            positions[asked++] = order_position(run->order, x.arrivals[i].at);
+        qsort(positions, asked, sizeof *positions, by_position);
+        struct out body = {0};
+        struct shown_causes c;
+        put_causes_request(&body, &(struct causes_request){positions, asked});
+        struct out out = answer_to(run, &question_causes, body, 1 + (uint64_t)(seed % 7) * 40);
+        struct in in = part_of(&out, PART_CAUSES);
+        get_causes(&in, &c);
+        assert_true(in_done(&in) && c.whole && c.event_count == asked);
+        for (uint32_t i = 0; i < asked; i++) {
+            struct event e = order_event(run->order, positions[i]);
+            uint32_t b = index_of((struct ref){e.line, e.number});
+            for (uint32_t k = 0; k < asked; k++) {
+                struct event f = order_event(run->order, positions[k]);
+                uint32_t a = index_of((struct ref){f.line, f.number});
+                enum precedence want = execution_compare(&x, a, b);
+                if (want == ORDER_CONCURRENT && execution_doubts_differ(&x, a, b))
+                    want = ORDER_UNKNOWN;
+                assert_int_equal(by_causes(&c, k, i), want);
+            }
+            if (c.events[i].point != i)
+                continue;
+            uint32_t *before = &last[c.events[i].chain];
+            assert_true(!*before || by_causes(&c, *before - 1, i) == ORDER_BEFORE);
+            *before = i + 1;
+            for (uint32_t m = 0; m < c.events[i].count; m++)
+                for (uint32_t n = 0; n < c.events[i].count; n++)
+                    assert_true(m == n ||
+                                by_causes(&c, c.causes[c.events[i].first + m],
+                                          c.causes[c.events[i].first + n]) != ORDER_BEFORE);
+        }
+        shown_causes_free(&c);
+        out_free(&out);
+        run_free(run);
+    }
+    hiding = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stands_are_those_of_brute_force),
+        cmocka_unit_test(causes_are_those_of_brute_force),
         cmocka_unit_test(counts_are_those_of_brute_force),
         cmocka_unit_test(what_lies_between_two_is_counted),
         cmocka_unit_test(an_event_that_is_not_there_has_no_counts),

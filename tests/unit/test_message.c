@@ -1,5 +1,6 @@
 /* The wire: what is put is got, what is bad is refused where it is bad. */
 #include "tests/unit/unit.h"
+#include "wire/causes.h"
 #include "wire/placed.h"
 #include "wire/ref.h"
 #include "wire/shown.h"
@@ -172,6 +173,63 @@ static void a_window_survives_the_wire(void **state)
     out_free(&out);
 }
 
+/* What makes an order known is got as it was put; what names something that is not there is refused. */
+static void causes_survive_the_wire(void **state)
+{
+    (void)state;
+    uint32_t causes[] = {0, 1, 1};
+    struct shown_cause events[] = {
+        {0, 0, 7, 0, 0}, {1, 1, 7, 0, 1}, {1, 1, ANY_DOUBTS, 1, 0}, {3, 0, 8, 1, 1}};
+    struct shown_causes put = {true, 4, 512, events, 4, causes, 2}, got;
+    struct out out = {0};
+    put_causes(&out, &put);
+    struct in in = in_from(out.data, out.size);
+    get_causes(&in, &got);
+    assert_true(in_done(&in) && got.whole && got.hiding == 4 && got.mechanisms == 512);
+    assert_int_equal(got.event_count, 4);
+    assert_int_equal(got.cause_count, 2);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_memory_equal(&got.events[i], &events[i], sizeof *events);
+    assert_memory_equal(got.causes, causes, 2 * sizeof *causes);
+    shown_causes_free(&got);
+    for (size_t cut = 0; cut < out.size; cut++) { /* every shorter one is refused */
+        in = in_from(out.data, cut);
+        get_causes(&in, &got);
+        assert_false(in_done(&in));
+        shown_causes_free(&got);
+    }
+    out_free(&out);
+    for (int wrong = 0; wrong < 3;
+         wrong++) { /* a cause that comes later, a point too, causes that nobody has */
+        out = (struct out){0};
+        causes[0] = wrong == 0 ? 1 : 0;
+        events[3].point = wrong == 1 ? 4 : 3;
+        events[3].count = wrong == 2 ? 2 : 1;
+        put_causes(&out, &put);
+        in = in_from(out.data, out.size);
+        get_causes(&in, &got);
+        assert_false(in_done(&in));
+        shown_causes_free(&got);
+        out_free(&out);
+    }
+}
+
+static void causes_are_asked_in_the_order_of_the_log(void **state)
+{
+    (void)state;
+    uint64_t positions[] = {3, 4, 4};
+    for (uint32_t n = 2; n <= 3; n++) {
+        struct out out = {0};
+        struct causes_request request;
+        put_causes_request(&out, &(struct causes_request){positions, n});
+        struct in in = in_from(out.data, out.size);
+        get_causes_request(&in, &request);
+        assert_int_equal(in_done(&in), n == 2);
+        causes_request_free(&request);
+        out_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +238,8 @@ int main(void)
         cmocka_unit_test(what_is_empty_takes_the_least_bytes),
         cmocka_unit_test(a_reader_keeps_its_first_error_and_turns_deaf),
         cmocka_unit_test(a_window_survives_the_wire),
+        cmocka_unit_test(causes_survive_the_wire),
+        cmocka_unit_test(causes_are_asked_in_the_order_of_the_log),
     };
     return cmocka_run_group_tests_name("message", tests, NULL, NULL);
 }

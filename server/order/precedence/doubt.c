@@ -336,6 +336,12 @@ uint32_t order_doubts_between(const struct order *order, uint64_t a, uint64_t b)
     return reasons;
 }
 
+uint32_t order_doubts_of(const struct order *order, uint64_t position)
+{
+    const struct doubts *d = order->doubtful;
+    return !d ? 0 : d->damaged || d->full ? UINT32_MAX : set_of_event(order, position);
+}
+
 uint64_t order_doubts_alike(const struct order *order, uint32_t line, uint64_t from, uint64_t end,
                             uint64_t position)
 {

@@ -1,0 +1,767 @@
+"use strict";
+/* The page's own program: draws the scene that poet wrote into it, and says how its events stand to each other.  Nothing is
+ * fetched, and no text of the trace becomes anything but text. */
+const D = JSON.parse(document.getElementById("data").textContent);
+const N = D.num.length, ROWS = D.rows.length;
+D.time0 = 0;
+const $ = id => document.getElementById(id);
+const svg = $("svg"), card = $("card"), statusLine = $("status"), pageBox = $("page");
+const SVGNS = "http://www.w3.org/2000/svg";
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const PAST = "#0072b2", FUTURE = "#d65f00", SAME = "#cc78a6", UNKNOWN = "#009e73", OTHER = "#8a8a8a", AMBER = "#e69f00";
+const COLOUR_OF = { before: PAST, after: FUTURE, same: SAME, unknown: UNKNOWN, concurrent: OTHER };
+
+/* ---- what was written, unpacked: numbers are differences where they rise ---- */
+const running = list => { let sum = 0; return list.map(v => (sum += v)); };
+const columnX = running(D.cols).map(v => v / 10), time = running(D.time), row = D.row;
+const number = (() => { const last = []; return D.num.map((v, i) => (last[D.lines_of[i]] = (last[D.lines_of[i]] || 0) + v)); })();
+const id = i => D.lines_of[i] + ":" + number[i];
+const byId = new Map(D.num.map((_, i) => [id(i), i]));
+const slot = i => D.slot[i] || 0, stateOf = i => D.state[i] || 0;
+const orderX = Float64Array.from(D.num, (_, i) => columnX[D.col[i]] + slot(i) * D.slot_pt);
+const label = line => D.labels[line] ?? "line " + line;
+const typeOf = i => D.types[D.type[i]];
+const textsOf = i => (D.texts_of[i] || []).map(t => D.strings[t]);
+const siteOf = i => (D.site[i] ? D.strings[D.site[i] - 1] : "");
+const ns = v => {
+  const a = Math.abs(v);
+  return a < 1e3 ? v + " ns" : a < 1e6 ? +(v / 1e3).toPrecision(6) + " µs" : a < 1e9 ? +(v / 1e6).toPrecision(6) + " ms" : +(v / 1e9).toPrecision(7) + " s";
+};
+
+/* ---- the order: vectors by chain; a chain is what one thread did ---- */
+const causes = (() => { let at = 0; return D.cause_count.map(n => D.causes.slice(at, (at += n))); })();
+const point = D.point, chain = D.chain, place = new Uint32Array(N);
+const CHAINS = chain.reduce((most, c) => Math.max(most, c + 1), 0);
+let vectors = null;
+(() => {
+  const count = new Uint32Array(CHAINS);
+  for (let i = 0; i < N; i++) place[i] = chain[i] < 0 ? 0 : point[i] === i ? ++count[chain[i]] : place[point[i]];
+  if (N * CHAINS > 4e7) return; // then ways are looked for
+  vectors = new Uint32Array(N * CHAINS);
+  for (let i = 0; i < N; i++) {
+    if (chain[i] < 0) continue;
+    if (point[i] !== i) { vectors.copyWithin(i * CHAINS, point[i] * CHAINS, (point[i] + 1) * CHAINS); continue; }
+    for (const c of causes[i])
+      for (let k = 0; k < CHAINS; k++) {
+        const v = vectors[c * CHAINS + k];
+        if (v > vectors[i * CHAINS + k]) vectors[i * CHAINS + k] = v;
+      }
+    vectors[i * CHAINS + chain[i]] = place[i];
+  }
+})();
+let pastOf = -1, pastIs = null;
+function past(p) { // all points before one, where there are too many chains for vectors
+  if (pastOf === p) return pastIs;
+  pastOf = p;
+  pastIs = new Uint8Array(N);
+  pastIs[p] = 1;
+  for (let i = p; i >= 0; i--) if (pastIs[i]) for (const c of causes[i]) pastIs[c] = 1;
+  return pastIs;
+}
+const isBefore = (a, b) => (vectors ? vectors[b * CHAINS + chain[a]] >= place[a] : point[a] < point[b] && !!past(point[b])[point[a]]);
+
+/* How event a stands to event b: as `poet order` says. */
+function relation(a, b) {
+  if (a === b) return "same";
+  if (chain[a] < 0 || chain[b] < 0) return "unknown";
+  if (point[a] === point[b]) return "same";
+  if (isBefore(a, b)) return "before";
+  if (isBefore(b, a)) return "after";
+  return D.hiding || D.doubts[a] !== D.doubts[b] || D.doubts[a] < 0 ? "unknown" : "concurrent";
+}
+
+/* A way with the fewest steps from the earlier to the later event, both included. */
+function wayBetween(a, b) {
+  const from = point[a], came = new Map([[point[b], -1]]), queue = [point[b]];
+  for (let i = 0; i < queue.length && !came.has(from); i++)
+    for (const c of causes[queue[i]]) if (c >= from && !came.has(c)) { came.set(c, queue[i]); queue.push(c); }
+  const way = [];
+  for (let p = came.has(from) ? from : -1; p >= 0; p = came.get(p)) way.push(p);
+  if (way.length) { way[0] = a; way[way.length - 1] = b; }
+  return way;
+}
+
+/* ---- what is seen, and where ---- */
+const see = { selected: -1, second: -1, hidden: new Set(), order: D.rows.map((_, r) => r), zoom: 4 / 3, x: 0, y: 0, byTime: false,
+  stands: true, without: { before: false, after: false, concurrent: false }, found: [], hit: -1, way: [] };
+let shown = [], rank = [], X = orderX, width = D.width, names = D.names, rowMarks = [], timeScale = 1, relations = null;
+const rowY = r => D.top + rank[r] * D.row_pt + D.line_pt;
+
+function arrange() { // which rows, in which order; where marks are
+  shown = see.order.filter(r => !see.hidden.has(r));
+  rank = new Array(ROWS).fill(-1);
+  shown.forEach((r, i) => (rank[r] = i));
+  if (see.byTime && N) {
+    let low = Infinity, high = -Infinity;
+    for (const t of time) { low = Math.min(low, t); high = Math.max(high, t); }
+    timeScale = Math.max(600, D.width - D.names) / Math.max(1, high - low);
+    X = Float64Array.from(time, t => D.names + 14 + (t - low) * timeScale);
+    width = D.names + 60 + (high - low) * timeScale;
+  } else {
+    X = orderX;
+    width = D.width;
+  }
+  rowMarks = D.rows.map(() => []);
+  for (let i = 0; i < N; i++) rowMarks[row[i]].push(i);
+  for (const list of rowMarks) list.sort((a, b) => X[a] - X[b] || a - b);
+}
+
+/* ---- painting ---- */
+const make = (name, attributes, parent, text) => {
+  const e = document.createElementNS(SVGNS, name);
+  for (const k in attributes) e.setAttribute(k, attributes[k]);
+  if (text !== undefined) e.textContent = text;
+  if (parent) parent.appendChild(e);
+  return e;
+};
+const el = (name, text, parent, attributes) => {
+  const e = document.createElement(name);
+  if (text !== undefined && text !== null) e.textContent = text;
+  for (const k in attributes || {}) e.setAttribute(k, attributes[k]);
+  if (parent) parent.appendChild(e);
+  return e;
+};
+let onPaper = false;
+function tone(hex) { // on a dark ground: the same hue, light enough
+  if (onPaper || !dark.matches) return hex;
+  const c = [1, 3, 5].map(i => parseInt(hex.substr(i, 2), 16) / 255);
+  const grey = 0.3 * c[0] + 0.59 * c[1] + 0.11 * c[2];
+  const flat = Math.abs(c[0] - c[1]) < 0.05 && Math.abs(c[1] - c[2]) < 0.05;
+  return "#" + c.map(v => Math.round((flat ? 0.9 - 0.6 * grey : 0.45 + 0.55 * v) * 255).toString(16).padStart(2, "0")).join("");
+}
+const ground = () => (onPaper || !dark.matches ? "#ffffff" : "#212121");
+
+function firstFrom(list, x) { // of marks along a row: the first at x or right of it
+  let low = 0, high = list.length;
+  while (low < high) { const m = (low + high) >> 1; X[list[m]] < x ? (low = m + 1) : (high = m); }
+  return low;
+}
+
+/* Width, dashes, words of lines: enum scene_style; of arrows: enum scene_arrow. */
+const STYLES = [[0], [1, "3.5 2.5", "only blocked threads"], [0.6, "", "its holder is on another line"], [1.8, "", "a thread runs here"],
+  [0.9, "0.9 2.7", "the thread is on another line"], [1.7, "5 2.5", "and waits there"], [1.8, "", "the thread has ended"]];
+const ARROWS = [[0.9, "", "a thread goes over"], [0.9, "", "a message"], [2.2, "", "together: one point"], [0.9, "", "to or from a line that is not shown"],
+  [0.9, "", "a message that passes by"], [0.9, "2.5 2.5", "before, by way of lines that are not shown"], [1.1, "0.1 2.1", "comes before: wakes, starts, ends for"]];
+const AWAY = 4, END = 6, ORDER = 6;
+function line(g, x0, x1, y, style, colour, long) {
+  if (!style || x1 <= x0) return;
+  if (long) make("rect", { x: x0, y: y + 3.5, width: x1 - x0, height: 2.5, fill: AMBER }, g);
+  const a = { x1: x0, x2: x1, y1: y, y2: y, stroke: tone(colour), "stroke-width": STYLES[style][0] };
+  if (STYLES[style][1]) a["stroke-dasharray"] = STYLES[style][1];
+  if (style === AWAY) a.opacity = 0.62;
+  make("line", a, g);
+}
+
+/* A stretch of a row: [row, style and whether it is long, colour, from, to, right of that, ...]. */
+const lineX = (e, right) => (e === -1 ? D.names : e === -2 ? width - 4 : X[e]) + (right || 0) / 10;
+function paintLine(g, l, left, right) {
+  if (rank[l[0]] < 0) return;
+  const x0 = Math.max(lineX(l[3], l[5]), left), end = lineX(l[4], l[6]), x1 = Math.min(end, right), y = rowY(l[0]), style = l[1] & 15;
+  line(g, x0, x1, y, style, D.palette[l[2]], l[1] & 16);
+  if (style === END && end <= right && end > left) make("line", { x1: end, x2: end, y1: y - 2.8, y2: y + 2.8, stroke: tone(D.palette[l[2]]), "stroke-width": 1.8 }, g);
+}
+
+const endX = e => (e < 0 ? (see.byTime ? NaN : D.ends[-1 - e][0] / 10) : X[e]);
+function endY(e) {
+  if (e >= 0) return rank[row[e]] < 0 ? NaN : rowY(row[e]);
+  const [, r, dy] = D.ends[-1 - e];
+  return rank[r] < 0 ? NaN : rowY(r) + dy / 10;
+}
+function head(g, x, y, ux, uy, size, fill) {
+  const wide = size * 0.48, bx = x - ux * size, by = y - uy * size;
+  make("path", { d: `M${x} ${y}L${bx - uy * wide} ${by + ux * wide}L${bx + uy * wide} ${by - ux * wide}Z`, fill }, g);
+}
+function paintLink(g, l, left, right) {
+  let x0 = endX(l[2]), x1 = endX(l[3]);
+  if (see.byTime && isNaN(x0) && l[3] >= 0) x0 = x1 - 12;
+  if (see.byTime && isNaN(x1) && l[2] >= 0) x1 = x0 + 12;
+  if (!(Math.max(x0, x1) >= left && Math.min(x0, x1) <= right)) return;
+  const y0 = endY(l[2]), y1 = endY(l[3]), dx = x1 - x0, dy = y1 - y0, far = Math.hypot(dx, dy);
+  if (!(far >= 1)) return;
+  const ux = dx / far, uy = dy / far, end = l[1] & 1 ? D.mark_pt / 2 + 1.2 : 0, hx = x1 - ux * end, hy = y1 - uy * end;
+  const look = ARROWS[l[0]] || ARROWS[0], colour = l[1] & 2 ? "#bf001a" : tone(D.palette[l[4]]);
+  const a = { stroke: colour, "stroke-width": look[0], fill: "none" }, size = l[0] === ORDER ? 3.4 : 5;
+  if (look[1]) a["stroke-dasharray"] = look[1];
+  if (l[0] === ORDER) a["stroke-linecap"] = "round";
+  if (l[5]) { // from a mark to one of the same row, below it
+    const reach = Math.min(far / 3, 14), low = y0 + l[5] * 0.12, tx = x1 - 6.5, ty = y1 + 3.7;
+    make("path", { ...a, d: `M${x0} ${y0}C${x0 + reach} ${low} ${tx - reach} ${low} ${tx} ${ty}` }, g);
+    return head(g, x1 - 3.6, y1 + 2, 0.87, -0.5, size, colour);
+  }
+  make("line", { ...a, x1: x0, y1: y0, x2: hx - (l[0] === ORDER ? ux * size : 0), y2: hy - (l[0] === ORDER ? uy * size : 0) }, g);
+  if (l[1] & 1) head(g, hx, hy, ux, uy, size, colour);
+}
+
+function paintMark(g, i) {
+  const t = typeOf(i), x = X[i], y = rowY(row[i]), r = see.stands && relations ? relations[i] : null;
+  if (r && see.without[r]) return;
+  const colour = stateOf(i) === 2 ? "#bf001a" : r && r !== "same" ? COLOUR_OF[r] : r ? SAME : D.palette[t.c];
+  const half = D.mark_pt / 2, shape = stateOf(i) && !t.s ? 1 : t.s;
+  if (shape) {
+    const u = make("use", { href: `#${shape === 2 ? "q" : "c"}${t.f ? 1 : 0}`, x, y, color: tone(colour), "data-e": id(i) }, g);
+    if (r === "concurrent") u.setAttribute("opacity", 0.5);
+  }
+  if (stateOf(i) === 1) {
+    const k = half + 2;
+    make("path", { d: `M${x - k} ${y - k}L${x + k} ${y + k}M${x - k} ${y + k}L${x + k} ${y - k}`, stroke: "#bf001a", "stroke-width": 1 }, g);
+  }
+  for (const side of [-1, 1])
+    if (r === "unknown" || (r === "before" && side < 0) || (r === "after" && side > 0))
+      make("rect", { x: x + side * (half + 2.3) - 0.8, y: y - half - 1.5, width: 1.6, height: 2 * half + 3, fill: tone(colour) }, g);
+  if (see.isFound && see.isFound[i]) make("circle", { cx: x, cy: y, r: half + 3, fill: "none", stroke: "var(--hit)", "stroke-width": 2 }, g);
+  if (i === see.selected || i === see.second) make("circle", { cx: x, cy: y, r: half + 4, fill: "none", stroke: AMBER, "stroke-width": 2 }, g);
+}
+
+function paintTicks(g, left, right, top) {
+  const every = [1, 2, 5].flatMap(m => [...Array(14).keys()].map(p => m * 10 ** p)).sort((a, b) => a - b).find(v => v * timeScale > 80) || 1e14;
+  const zero = X.length ? X[0] - (time[0] - D.time0) * timeScale : 0;
+  for (let t = Math.max(0, Math.ceil((left - zero) / timeScale / every)) * every; zero + t * timeScale < right; t += every) {
+    const x = zero + t * timeScale;
+    make("line", { x1: x, x2: x, y1: top, y2: top + 8, stroke: tone("#666666"), "stroke-width": 0.6 }, g);
+    make("text", { x: x + 3, y: top + 8, "font-size": 7.5 }, g, ns(t));
+  }
+}
+
+/* What lies between left and right, of rows from..to, into an svg. */
+function paint(target, left, right, top, bottom, scale, dx, dy) {
+  target.replaceChildren();
+  const defs = make("defs", {}, target), half = D.mark_pt / 2, bg = ground();
+  const symbols = [["c0", "circle", half, bg], ["c1", "circle", half, "currentColor"], ["q0", "rect", half, bg], ["q1", "rect", half, "currentColor"]];
+  for (const [name, kind, h, fill] of symbols) {
+    const s = make("g", { id: name }, defs);
+    const shape = (k, a) => make(kind, kind === "circle" ? { r: k, ...a } : { x: -k, y: -k, width: 2 * k, height: 2 * k, ...a }, s);
+    shape(h + 1.6, { fill: bg });
+    shape(h, { fill, stroke: "currentColor", "stroke-width": 1.2 });
+  }
+  const clip = "k" + target.id;
+  const cp = make("clipPath", { id: clip }, defs);
+  make("rect", { x: left, y: top, width: Math.max(0, right - left), height: bottom - top }, cp);
+  const g = make("g", { transform: `translate(${dx} ${dy}) scale(${scale})` }, target);
+  const c = make("g", { "clip-path": `url(#${clip})` }, g);
+  const rows = shown.filter(r => rowY(r) > top - D.row_pt && rowY(r) < bottom + D.row_pt);
+  for (const r of rows)
+    if (rank[r] % 4 === 0) make("rect", { x: left, y: rowY(r) - D.line_pt, width: right - left, height: D.row_pt, fill: "#3366cc", opacity: dark.matches && !onPaper ? 0.16 : 0.06 }, c);
+  for (const l of D.lines) paintLine(c, l, left, right);
+  for (const l of D.links) paintLink(c, l, left, right);
+  for (const gap of see.byTime ? [] : D.gaps)
+    if (rank[gap[1]] >= 0 && gap[0] / 10 >= left && gap[0] / 10 <= right) {
+      const x = gap[0] / 10, y = rowY(gap[1]);
+      make("rect", { x: x - 4, y: y - 3, width: 8, height: 6, fill: bg }, c);
+      make("path", { d: `M${x - 4.5} ${y + 4}L${x - 1.5} ${y - 4}M${x + 1.5} ${y + 4}L${x + 4.5} ${y - 4}`, stroke: "#bf001a", "stroke-width": 1 }, c);
+    }
+  for (let k = 1; k < see.way.length; k++) {
+    const [a, b] = [see.way[k - 1], see.way[k]];
+    if (rank[row[a]] >= 0 && rank[row[b]] >= 0)
+      make("line", { x1: X[a], y1: rowY(row[a]), x2: X[b], y2: rowY(row[b]), stroke: AMBER, "stroke-opacity": 0.45, "stroke-width": 6 }, c);
+  }
+  for (const r of rows) {
+    const list = rowMarks[r];
+    for (let k = firstFrom(list, left - 10); k < list.length && X[list[k]] <= right + 10; k++) paintMark(c, list[k]);
+  }
+  if (scale > 0.45 && !see.byTime)
+    for (const [m, dx, y, s, size, colour] of D.words) {
+      const r = m < 0 ? -1 - m : row[m], x = (m < 0 ? 0 : X[m]) + dx / 10;
+      if (rank[r] < 0 || x > right || x < left - 240) continue;
+      const t = make("text", { x, y: rowY(r) + y / 10 + size * 0.93, "font-size": size }, c, D.strings[s]);
+      t.style.fill = tone(D.palette[colour]);
+    }
+  if (see.byTime) paintTicks(c, left, right, Math.max(top, -dy / scale));
+  const n = make("g", {}, g);
+  return { g: n, rows };
+}
+
+function paintNames(where, x, scale) {
+  make("rect", { x, y: -1e5, width: names, height: 2e5, fill: ground(), opacity: 0.94 }, where.g);
+  for (const r of where.rows) {
+    const t = make("text", { x: x + 8, y: rowY(r) + 3.2, "font-size": 9, fill: tone(D.palette[D.rows[r].c]), "data-r": r }, where.g, D.rows[r].n);
+    t.style.fill = tone(D.palette[D.rows[r].c]);
+  }
+}
+
+let frame = 0;
+function redraw() {
+  frame = 0;
+  const box = svg.getBoundingClientRect(), z = see.zoom;
+  const high = D.top + shown.length * D.row_pt + 8;
+  see.x = Math.max(0, Math.min(see.x, Math.max(0, width - (box.width / z) + 20)));
+  see.y = Math.max(0, Math.min(see.y, Math.max(0, high - box.height / z)));
+  const left = Math.max(D.names, see.x + names), right = Math.min(width, see.x + box.width / z);
+  const painted = paint(svg, left, right, see.y, see.y + box.height / z, z, -see.x * z, -see.y * z);
+  paintNames(painted, see.x, z);
+}
+const refresh = () => { frame = frame || requestAnimationFrame(redraw); };
+
+/* ---- selecting ---- */
+function sentence(i) {
+  const t = typeOf(i), who = D.thread[i], about = D.about[i];
+  return t.l + (about ? " " + label(about) : "") + (who && who !== D.lines_of[i] ? " by " + label(who) : "") + (siteOf(i) ? ", " + siteOf(i) : "");
+}
+const describe = i => `${id(i)} ${label(D.lines_of[i])}: ${sentence(i)}`;
+const DOUBT = "Something that was not seen may order them: ";
+function compared() {
+  const a = see.selected, b = see.second, r = relation(a, b);
+  const words = { before: "is before", after: "is after", same: "is one point with", concurrent: "is concurrent with", unknown: "may or may not be ordered with" };
+  const steps = see.way.length ? `, ${see.way.length - 1} step${see.way.length === 2 ? "" : "s"}` : "";
+  return `${id(a)} ${words[r]} ${id(b)} — ${ns(Math.abs(time[b] - time[a]))}${steps}`;
+}
+function reasons(r) {
+  if (r === "concurrent" && D.mechanisms.length) return "As far as is seen: " + D.mechanisms.join("; ") + ".";
+  if (r === "unknown") return DOUBT + (D.reasons.length ? D.reasons.join("; ") : "an event waits for others, or contradicts them") + ".";
+  return "";
+}
+function select(i, second) {
+  if (second && see.selected >= 0) see.second = i;
+  else { see.selected = i; see.second = -1; }
+  see.way = [];
+  if (see.second >= 0) {
+    const r = relation(see.selected, see.second);
+    if (r === "before") see.way = wayBetween(see.selected, see.second);
+    if (r === "after") see.way = wayBetween(see.second, see.selected);
+  }
+  relations = see.selected < 0 ? null : D.num.map((_, k) => relation(k, see.selected));
+  statusLine.textContent = see.selected < 0 ? "" : see.second >= 0 ? compared() : describe(see.selected);
+  if (i >= 0 && (tab === "event" || !tab)) showPage("event");
+  else if (tab) showPage(tab);
+  remember();
+  refresh();
+}
+function reveal(i) {
+  if (see.hidden.delete(row[i])) arrange();
+  const box = svg.getBoundingClientRect(), w = box.width / see.zoom, h = box.height / see.zoom, y = rowY(row[i]);
+  if (X[i] < see.x + names + 20 || X[i] > see.x + w - 20) see.x = X[i] - names - (w - names) / 2;
+  if (y < see.y + 10 || y > see.y + h - 10) see.y = y - h / 2;
+}
+function goTo(i) { if (i >= 0) { reveal(i); select(i, false); } }
+
+/* ---- the side: pages ---- */
+let tab = "event";
+function item(parent, i, text) {
+  const li = el("li", text, parent, { tabindex: 0 });
+  if (i === see.selected) li.className = "now";
+  li.onclick = () => goTo(i);
+  li.onkeydown = e => { if (e.key === "Enter") { goTo(i); e.stopPropagation(); } };
+}
+const pages = {
+  event() {
+    const i = see.selected;
+    if (i < 0) { el("p", "Click an event: what is before it, after it and concurrent with it. Ctrl+click a second one for the way between them.", pageBox, { class: "hint" }); return; }
+    el("h2", label(D.lines_of[i]) + ": " + typeOf(i).n, pageBox);
+    const dl = el("dl", null, pageBox), put = (k, v) => { if (v) { el("dt", k, dl); el("dd", v, dl); } };
+    put("Event", id(i) + ["", " (pending)", " (contradictory)"][stateOf(i)]);
+    put("Meaning", typeOf(i).l);
+    put("About", D.about[i] && label(D.about[i]));
+    put("Thread", D.thread[i] && label(D.thread[i]));
+    put("At", siteOf(i));
+    put("Time", ns(time[i] - D.time0) + " after the first event here");
+    put("Text", textsOf(i).join("; "));
+    put("Doubt", D.doubt[i] !== undefined ? D.why[D.doubt[i]] : "");
+    const note = D.notes.filter(n => n.event === id(i)).map(n => n.text).join("; ");
+    put("Note", note);
+    const counts = {}, p = el("p", null, pageBox, { class: "counts" });
+    for (const r of relations) counts[r] = (counts[r] || 0) + 1;
+    for (const r of ["before", "after", "concurrent", "same", "unknown"]) {
+      if (!counts[r] || (r === "same" && counts[r] < 2)) continue;
+      const s = el("span", null, p);
+      el("i", null, s).style.background = COLOUR_OF[r];
+      s.append(`${r === "same" ? counts[r] - 1 : counts[r]} ${r === "same" ? "of its point" : r}`);
+    }
+    el("p", `Of the ${N} events in this page.`, pageBox, { class: "faint" });
+    if (see.second >= 0) {
+      el("h2", compared(), pageBox);
+      const why = reasons(relation(i, see.second));
+      if (why) el("p", why, pageBox);
+      const ol = el("ol", null, pageBox);
+      for (const k of see.way) item(ol, k, describe(k));
+    }
+    source(i);
+  },
+  waiting() {
+    const b = D.blocked;
+    if (!b.blocked || !b.blocked.length) el("p", "No thread waits at the end of the run.", pageBox);
+    const ol = el("ol", null, pageBox);
+    for (const w of b.blocked || []) {
+      const held = (w.held_by || []).map(h => "held by " + h.label + (h.since_event ? " since " + h.since_event : "")).join("; ");
+      const li = el("li", `${w.thread.label}: ${w.type} ${w.waits_for ? w.waits_for.label : ""}${w.site ? " at " + w.site : ""}, event ${w.event}${held ? " — " + held : ""}`, ol, { tabindex: 0 });
+      const i = byId.get(w.event);
+      if (i !== undefined) li.onclick = () => goTo(i);
+    }
+    for (const c of b.cycles || []) el("p", "Cycle: " + c.map(l => l.label || JSON.stringify(l)).concat(c[0].label || "").join(" waits for "), pageBox);
+    for (const v of b.verdicts || []) el("p", typeof v === "string" ? v : v.text || "", pageBox, { class: "said" });
+  },
+  events() {
+    const ol = el("ol", null, pageBox, { "aria-label": "All events, causes before effects" });
+    for (let i = 0; i < N; i++) item(ol, i, `${ns(time[i] - D.time0)}  ${describe(i)}${textsOf(i).length ? " “" + textsOf(i).join("; ") + "”" : ""}`);
+  },
+  rows() {
+    const ul = el("ul", null, pageBox, { class: "rows" });
+    for (const r of see.order) {
+      const li = el("li", null, ul), box = el("input", null, null, { type: "checkbox" }), l = el("label", null, li);
+      box.checked = !see.hidden.has(r);
+      box.onchange = () => { hideRow(r, !box.checked); };
+      l.append(box, " " + D.rows[r].n);
+      el("button", "↑", li, { "aria-label": "up" }).onclick = () => { moveRow(r, -1); };
+      el("button", "↓", li, { "aria-label": "down" }).onclick = () => { moveRow(r, 1); };
+    }
+  },
+  notes() {
+    if (!D.notes.length) el("p", "There are no notes.", pageBox);
+    const ol = el("ol", null, pageBox);
+    for (const n of D.notes) {
+      const i = byId.get(n.event);
+      item(ol, i === undefined ? -1 : i, `${n.event} ${n.text}`);
+    }
+  },
+  help() {
+    const dl = el("dl", null, pageBox);
+    for (const [k, v] of KEYS_HELP) { el("dt", k, dl); el("dd", v, dl); }
+    el("p", "Drag to move, wheel to scroll, Ctrl+wheel to zoom. The address keeps what you see: send it with the file.", pageBox);
+  },
+};
+function source(i) {
+  const s = D.source[D.site[i]];
+  if (!s) return;
+  el("h2", "Source", pageBox);
+  const pre = el("pre", null, pageBox);
+  s.lines.forEach((text, k) => el(s.first + k === s.line ? "b" : "span", String(s.first + k).padStart(5) + "  " + text + "\n", pre));
+}
+function showPage(name) {
+  tab = name;
+  for (const b of document.querySelectorAll("[data-tab]")) b.setAttribute("aria-selected", b.dataset.tab === name);
+  pageBox.replaceChildren();
+  pages[name]();
+}
+
+/* ---- rows ---- */
+function hideRow(r, hide) {
+  if (r < 0 || r === undefined) return;
+  hide ? see.hidden.add(r) : see.hidden.delete(r);
+  changed();
+}
+function moveRow(r, by) {
+  const at = see.order.indexOf(r), to = at + by;
+  if (to < 0 || to >= ROWS) return;
+  see.order.splice(at, 1);
+  see.order.splice(to, 0, r);
+  changed();
+}
+function changed() {
+  arrange();
+  if (tab === "rows") showPage("rows");
+  remember();
+  refresh();
+}
+function onlyTied() { // rows that the selected event is tied to, directly
+  if (see.selected < 0) return;
+  const keep = new Set([row[see.selected]]);
+  for (let i = 0; i < N; i++) {
+    const near = causes[point[i]];
+    if (near.includes(point[see.selected]) || point[i] === point[see.selected]) keep.add(row[i]);
+  }
+  for (const c of causes[point[see.selected]]) keep.add(row[c]);
+  see.hidden = new Set(D.rows.map((_, r) => r).filter(r => !keep.has(r)));
+  changed();
+}
+
+/* ---- finding ---- */
+function find(text) {
+  const wanted = text.toLowerCase();
+  see.found = [];
+  see.isFound = new Uint8Array(N);
+  for (let i = 0; wanted && i < N; i++)
+    if ([id(i), typeOf(i).n, sentence(i), label(D.lines_of[i]), ...textsOf(i)].some(s => s.toLowerCase().includes(wanted))) { see.found.push(i); see.isFound[i] = 1; }
+  see.hit = -1;
+  $("find").setAttribute("aria-invalid", !!wanted && !see.found.length);
+  statusLine.textContent = wanted ? `${see.found.length} hits` : "";
+  refresh();
+}
+function nextHit(by) {
+  if (!see.found.length) return;
+  if (see.hit < 0 && see.selected >= 0) see.hit = by > 0 ? see.found.findIndex(i => i > see.selected) - 1 : see.found.length;
+  see.hit = (see.hit + by + see.found.length) % see.found.length;
+  goTo(see.found[see.hit]);
+  statusLine.textContent = `Hit ${see.hit + 1} of ${see.found.length}: ` + describe(see.found[see.hit]);
+}
+
+/* ---- moving ---- */
+function zoomBy(factor, cx, cy) {
+  const box = svg.getBoundingClientRect(), px = (cx ?? box.width / 2) / see.zoom, py = (cy ?? box.height / 2) / see.zoom;
+  const z = Math.max(0.02, Math.min(8, see.zoom * factor));
+  see.x += px - (px * see.zoom) / z;
+  see.y += py - (py * see.zoom) / z;
+  see.zoom = z;
+  remember();
+  refresh();
+}
+function fit() {
+  const box = svg.getBoundingClientRect();
+  see.zoom = Math.max(0.2, Math.min(2, box.width / width, box.height / (D.top + shown.length * D.row_pt + 8)));
+  see.x = see.y = 0;
+  remember();
+  refresh();
+}
+function scroll(dx, dy) { see.x += dx; see.y += dy; remember(); refresh(); }
+function along(by) {
+  if (see.selected < 0) return goTo(firstSeen());
+  const list = rowMarks[row[see.selected]], k = list.indexOf(see.selected) + by;
+  if (list[k] !== undefined) goTo(list[k]);
+}
+function firstSeen() {
+  for (const r of shown) { const k = firstFrom(rowMarks[r], see.x + names); if (rowMarks[r][k] !== undefined) return rowMarks[r][k]; }
+  return N ? 0 : -1;
+}
+function across(by) {
+  if (see.selected < 0) return goTo(firstSeen());
+  for (let k = rank[row[see.selected]] + by; k >= 0 && k < shown.length; k += by) {
+    const list = rowMarks[shown[k]];
+    if (!list.length) continue;
+    let best = list[0];
+    for (const m of list) if (Math.abs(X[m] - X[see.selected]) < Math.abs(X[best] - X[see.selected])) best = m;
+    return goTo(best);
+  }
+}
+function recorded(by) {
+  const i = see.selected < 0 ? firstSeen() : see.selected + by;
+  if (i >= 0 && i < N) goTo(i);
+}
+function partner() {
+  const i = see.selected;
+  for (let k = 0; i >= 0 && k < N; k++) if (k !== i && point[k] === point[i] && chain[k] >= 0) return goTo(k);
+  const l = D.links.find(l => (l[2] === i || l[3] === i) && l[2] >= 0 && l[3] >= 0);
+  if (l) goTo(l[2] === i ? l[3] : l[2]);
+}
+function beside(future) { // the nearest cause, or effect, on another line
+  const i = see.selected;
+  if (i < 0) return;
+  if (!future) for (let p = i; p >= 0; p--) { if (row[p] !== row[i] && relation(p, i) === "before") return goTo(p); }
+  else for (let p = i; p < N; p++) if (row[p] !== row[i] && relation(p, i) === "after") return goTo(p);
+}
+function without(what) { see.without[what] = !see.without[what]; refresh(); }
+function setTime(on) {
+  see.byTime = on;
+  $("time").setAttribute("aria-pressed", on);
+  arrange();
+  if (see.selected >= 0) reveal(see.selected);
+  remember();
+  refresh();
+}
+function waiting() {
+  openSide(true);
+  showPage("waiting");
+  const w = (D.blocked.blocked || [])[0], i = w && byId.get(w.event);
+  if (i !== undefined) goTo(i);
+}
+function openSide(open) { $("side").hidden = !open; refresh(); }
+
+/* ---- the address ---- */
+const past_states = [];
+let quiet = false;
+function address() {
+  const parts = [];
+  if (see.selected >= 0) parts.push("e=" + id(see.selected));
+  if (see.second >= 0) parts.push("s=" + id(see.second));
+  if (see.hidden.size) parts.push("hide=" + [...see.hidden].map(r => D.rows[r].l).join(","));
+  if (see.order.some((r, i) => r !== i)) parts.push("rows=" + see.order.map(r => D.rows[r].l).join(","));
+  if (see.byTime) parts.push("time=1");
+  if (Math.abs(see.zoom - 4 / 3) > 0.01 || see.x || see.y) parts.push("at=" + [see.x, see.y, see.zoom].map(v => +v.toFixed(2)).join(","));
+  return "#" + parts.join("&");
+}
+let remembering = 0;
+function remember() {
+  if (quiet) return;
+  clearTimeout(remembering);
+  remembering = setTimeout(() => {
+    const now = address();
+    if (past_states[past_states.length - 1] !== now) past_states.push(now);
+    if (past_states.length > 200) past_states.shift();
+    try { history.replaceState(null, "", now); } catch { location.replace(now); }
+  }, 120);
+}
+function undo() {
+  clearTimeout(remembering);
+  if (past_states[past_states.length - 1] === address()) past_states.pop();
+  if (past_states.length) restore(past_states.pop());
+  remember();
+}
+function restore(hash) {
+  const q = new Map(hash.slice(1).split("&").map(p => { const k = p.indexOf("="); return [p.slice(0, k), p.slice(k + 1)]; }));
+  const rowOf = new Map(D.rows.map((r, i) => [String(r.l), i])), rows = s => (s || "").split(",").map(l => rowOf.get(l)).filter(r => r !== undefined);
+  quiet = true;
+  see.hidden = new Set(rows(q.get("hide")));
+  const order = rows(q.get("rows"));
+  see.order = [...new Set([...order, ...D.rows.keys()])];
+  see.byTime = q.get("time") === "1";
+  $("time").setAttribute("aria-pressed", see.byTime);
+  const at = (q.get("at") || "0,0,1.3333").split(",").map(Number);
+  [see.x, see.y, see.zoom] = at.every(Number.isFinite) && at.length === 3 && at[2] >= 0.02 && at[2] <= 8 ? at : [0, 0, 4 / 3];
+  arrange();
+  const e = byId.get(q.get("e")), s = byId.get(q.get("s"));
+  select(e === undefined ? -1 : e, false);
+  if (e !== undefined && s !== undefined) select(s, true);
+  if (e !== undefined && !q.has("at")) reveal(e);
+  quiet = false;
+  refresh();
+}
+
+/* ---- keys: those of the viewer ---- */
+const step = 15;
+const KEYS = {
+  ArrowLeft: () => along(-1), ArrowRight: () => along(1), ArrowUp: () => across(-1), ArrowDown: () => across(1),
+  "S-ArrowLeft": () => scroll(-step, 0), "S-ArrowRight": () => scroll(step, 0), "S-ArrowUp": () => scroll(0, -D.row_pt), "S-ArrowDown": () => scroll(0, D.row_pt),
+  Enter: partner, "[": () => beside(false), "]": () => beside(true), p: () => recorded(-1), Backspace: () => recorded(-1), n: () => recorded(1), " ": () => recorded(1),
+  PageUp: () => scroll(-0.9 * (svg.clientWidth / see.zoom - names), 0), PageDown: () => scroll(0.9 * (svg.clientWidth / see.zoom - names), 0),
+  Home: () => scroll(-1e12, 0), End: () => scroll(1e12, 0), f: () => scroll(1e12, 0),
+  "+": () => zoomBy(1.25), "=": () => zoomBy(1.25), "-": () => zoomBy(0.8), 0: () => { see.zoom = 4 / 3; scroll(0, 0); }, "*": fit, t: () => setTime(!see.byTime),
+  "/": () => $("find").select(), "C-f": () => $("find").select(), F3: () => nextHit(1), "S-F3": () => nextHit(-1), w: waiting,
+  c: () => { see.stands = !see.stands; refresh(); }, "A-1": () => without("before"), "A-2": () => without("after"), "A-3": () => without("concurrent"),
+  Escape: () => { find($("find").value = ""); select(-1, false); svg.focus(); }, h: () => see.selected >= 0 && hideRow(row[see.selected], true),
+  "C-S-h": () => { see.hidden.clear(); changed(); }, o: onlyTied, "A-ArrowUp": () => see.selected >= 0 && moveRow(row[see.selected], -1), "A-ArrowDown": () => see.selected >= 0 && moveRow(row[see.selected], 1),
+  "C-z": undo, F2: () => { $("legend").hidden = !$("legend").hidden; refresh(); }, F9: () => openSide($("side").hidden), "?": () => { openSide(true); showPage("help"); }, F1: () => { openSide(true); showPage("help"); },
+};
+const KEYS_HELP = [["← →", "along the line"], ["↑ ↓", "to the line above, below"], ["Enter", "to the other end"], ["[ ]", "nearest cause, effect on another line"], ["p n", "along the recorded order"],
+  ["Shift+arrows", "scroll"], ["PgUp PgDn", "a page"], ["Home End", "begin, end"], ["+ − 0 *", "zoom in, out, as at first, the whole"], ["t", "by order or by time"], ["/ or Ctrl+F", "find; F3 the next hit"],
+  ["w", "who waits"], ["c", "colours of past and future"], ["Alt+1 2 3", "hide past, future, concurrent"], ["h", "hide the line; Ctrl+Shift+H shows all"], ["o", "only lines tied to the event"],
+  ["Alt+↑ ↓", "move the line"], ["Ctrl+Z", "undo"], ["F2 F9", "legend, side panel"], ["Esc", "select nothing"]];
+document.addEventListener("keydown", e => {
+  const entry = e.target.tagName === "INPUT" && e.target.type === "search";
+  if (entry && e.key === "Enter") { e.preventDefault(); nextHit(e.shiftKey ? -1 : 1); return; }
+  const letter = e.key.length === 1 ? e.key.toLowerCase() : e.key;
+  const plain = e.key.length === 1 && !e.ctrlKey && !e.altKey && !e.metaKey;
+  if (entry && plain) return;
+  if (entry && !["Escape", "F3"].includes(e.key) && !e.ctrlKey) return;
+  if (plain && e.target.tagName === "BUTTON" && e.key === " ") return;
+  if (e.key === "Enter" && e.target.tagName === "BUTTON") return;
+  const shift = e.shiftKey && (e.key.length > 1 || e.ctrlKey);
+  const deed = KEYS[(e.ctrlKey || e.metaKey ? "C-" : "") + (e.altKey ? "A-" : "") + (shift ? "S-" : "") + letter];
+  if (!deed) return;
+  e.preventDefault();
+  deed();
+});
+
+/* ---- pointer ---- */
+let press = null;
+const at = e => { const box = svg.getBoundingClientRect(); return [e.clientX - box.left, e.clientY - box.top]; };
+function hit(e) {
+  const [px, py] = at(e), x = px / see.zoom + see.x, y = py / see.zoom + see.y, reach = Math.max(7, 6 / see.zoom);
+  if (px / see.zoom < names) return -1;
+  let best = -1, least = reach * reach;
+  for (const r of shown) {
+    if (Math.abs(rowY(r) - y) > reach) continue;
+    for (let k = firstFrom(rowMarks[r], x - reach); k < rowMarks[r].length && X[rowMarks[r][k]] <= x + reach; k++) {
+      const m = rowMarks[r][k], d = (X[m] - x) ** 2 + (rowY(r) - y) ** 2;
+      if (d < least) { least = d; best = m; }
+    }
+  }
+  return best;
+}
+const nameAt = e => { const [px, py] = at(e); return px / see.zoom < names ? shown[Math.floor((py / see.zoom + see.y - D.top) / D.row_pt)] : undefined; };
+svg.addEventListener("pointerdown", e => {
+  svg.focus();
+  if (e.button) return;
+  press = { x: e.clientX, y: e.clientY, sx: see.x, sy: see.y, far: false, name: nameAt(e) };
+  svg.setPointerCapture(e.pointerId);
+});
+svg.addEventListener("pointermove", e => {
+  if (press) {
+    press.far ||= Math.hypot(e.clientX - press.x, e.clientY - press.y) > 4;
+    if (!press.far) return;
+    card.hidden = true;
+    if (press.name !== undefined) {
+      const to = nameAt(e);
+      if (to !== undefined && to !== press.name) moveRow(press.name, see.order.indexOf(to) - see.order.indexOf(press.name));
+      return;
+    }
+    $("picture").classList.add("drag");
+    see.x = press.sx - (e.clientX - press.x) / see.zoom;
+    see.y = press.sy - (e.clientY - press.y) / see.zoom;
+    refresh();
+    return;
+  }
+  const i = hit(e);
+  card.hidden = i < 0;
+  if (i < 0) return;
+  const texts = textsOf(i), r = see.selected >= 0 && see.selected !== i ? `\n${relation(i, see.selected)} ${id(see.selected)}` : "";
+  card.textContent = `${describe(i)}\n${ns(time[i] - D.time0)}${texts.length ? "\n" + texts.join("; ") : ""}${r}`;
+  const [px, py] = at(e), box = $("picture").getBoundingClientRect();
+  card.style.left = Math.min(px + 14, box.width - card.offsetWidth - 6) + "px";
+  card.style.top = Math.min(py + 14, box.height - card.offsetHeight - 6) + "px";
+});
+svg.addEventListener("pointerup", e => {
+  const was = press;
+  press = null;
+  $("picture").classList.remove("drag");
+  if (was && !was.far) {
+    const i = hit(e);
+    if (i >= 0) select(i, e.ctrlKey || e.metaKey);
+    else if (was.name !== undefined) { openSide(true); showPage("rows"); }
+  } else remember();
+});
+svg.addEventListener("pointerleave", () => { card.hidden = true; });
+svg.addEventListener("wheel", e => {
+  e.preventDefault();
+  const [px, py] = at(e);
+  if (e.ctrlKey || e.metaKey) zoomBy(Math.exp(-e.deltaY / 300), px, py);
+  else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) scroll((e.deltaX || e.deltaY) / see.zoom, 0);
+  else if (D.top + shown.length * D.row_pt + 8 > svg.clientHeight / see.zoom) scroll(0, e.deltaY / see.zoom);
+  else scroll(e.deltaY / see.zoom, 0);
+}, { passive: false });
+
+/* ---- on paper: all of it, in bands; of what is very long, a part from what is seen on ---- */
+const BANDS = 12; // browsers take very long over more
+function toPaper() {
+  const paper = $("paper"), band = Math.max(names + 200, 1000), high = D.top + shown.length * D.row_pt + 8;
+  paper.replaceChildren();
+  onPaper = true;
+  const step = band - names;
+  const begin = (width - D.names) / step <= BANDS ? D.names : see.x + D.names;
+  let x = begin, k = 0;
+  for (; x < width && k < BANDS; x += step, k++) {
+    const s = make("svg", { id: "paper" + k, viewBox: `0 0 ${band} ${high}` }, paper);
+    paintNames(paint(s, x, Math.min(width, x + step), 0, high, 1, names - x, 0), x - names, 1);
+  }
+  if (begin > D.names || x < width) el("p", "A part of the picture: poet export makes a PDF of all of it.", paper);
+  onPaper = false;
+}
+addEventListener("beforeprint", toPaper);
+addEventListener("afterprint", () => $("paper").replaceChildren());
+
+/* ---- legend, beginning ---- */
+function legend() {
+  const box = $("legend"), seen = new Set(), drawn = new Set(D.type);
+  box.replaceChildren();
+  const add = (words, draw) => { const s = el("span", null, box), i = make("svg", { width: 20, height: 14, viewBox: "-10 -7 20 14" }, s); draw(i); s.append(words); };
+  D.types.forEach((t, k) => {
+    const key = `${t.s} ${t.f} ${t.c} ${t.l}`;
+    if (!t.s || !drawn.has(k) || seen.has(key)) return;
+    seen.add(key);
+    const a = { fill: t.f ? tone(D.palette[t.c]) : "none", stroke: tone(D.palette[t.c]), "stroke-width": 1.2 };
+    add(t.l, i => make(t.s === 2 ? "rect" : "circle", t.s === 2 ? { x: -3.5, y: -3.5, width: 7, height: 7, ...a } : { r: 3.5, ...a }, i));
+  });
+  for (const style of [3, 2, 1, 4, 5, 6])
+    if (D.lines.some(l => (l[1] & 15) === style))
+      add(STYLES[style][2], i => { line(i, -9, 7, 0, style, "#000000", false); if (style === END) make("line", { x1: 7, x2: 7, y1: -3, y2: 3, stroke: "currentColor" }, i); });
+  ARROWS.forEach(([w, dashes, words], kind) => {
+    if (!D.links.some(l => l[0] === kind)) return;
+    add(words, i => { make("line", { x1: -9, x2: 4, y1: 0, y2: 0, stroke: tone("#595959"), "stroke-width": w, "stroke-dasharray": dashes || "none" }, i); head(i, 9, 0, 1, 0, 5, tone("#595959")); });
+  });
+  for (const [r, words] of [["before", "before the selected event (bar on the left)"], ["after", "after it (bar on the right)"], ["concurrent", "concurrent (faint)"], ["unknown", "not known (two bars)"]])
+    add(words, i => make("circle", { r: 3.5, fill: COLOUR_OF[r] }, i));
+  for (const note of D.footnotes) el("span", note, box);
+}
+for (const b of document.querySelectorAll("[data-tab]")) b.onclick = () => { openSide(true); showPage(b.dataset.tab); };
+$("find").addEventListener("input", e => find(e.target.value));
+$("time").onclick = () => { setTime(!see.byTime); svg.focus(); };
+$("in").onclick = () => { zoomBy(1.25); svg.focus(); };
+$("out").onclick = () => { zoomBy(0.8); svg.focus(); };
+$("fit").onclick = () => { fit(); svg.focus(); };
+dark.addEventListener("change", () => { legend(); refresh(); });
+addEventListener("resize", refresh);
+addEventListener("hashchange", () => restore(location.hash));
+svg.setAttribute("aria-label", `The order of ${N} events on ${ROWS} lines; the page "Events" lists them`);
+legend();
+showPage("event");
+restore(location.hash || D.open);
+if (!location.hash && !D.open && (D.blocked.blocked || []).length) { // a hang: where it ends, and who waits
+  see.x = 1e12;
+  showPage("waiting");
+}
+window.poet = { relation: (a, b) => relation(byId.get(a), byId.get(b)), ids: () => D.num.map((_, i) => id(i)), see, id, select: a => goTo(byId.get(a)) };

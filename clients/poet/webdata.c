@@ -1,0 +1,452 @@
+#define _GNU_SOURCE
+#include "clients/poet/webdata.h"
+
+#include "clients/poet/websource.h"
+#include "clients/poet/webscene.h"
+#include "clients/poet/webtext.h"
+#include "memory/memory.h"
+#include "render/lettering.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MOST_PT 260.0 /* of the column of names */
+
+/* ---- the events ---- */
+
+static int by_position(const void *a, const void *b)
+{
+    const struct scene_mark *x = *(const struct scene_mark *const *)a,
+                            *y = *(const struct scene_mark *const *)b;
+    if (x->event->position != y->event->position)
+        return x->event->position < y->event->position ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void sort_marks(struct web *w)
+{
+    w->count = w->scene->mark_count;
+    w->marks = memory_bytes((w->count + 1) * sizeof *w->marks);
+    w->place_of = memory_bytes((w->count + 1) * sizeof *w->place_of);
+    for (uint32_t i = 0; i < w->count; i++)
+        w->marks[i] = &w->scene->marks[i];
+    if (w->count)
+        qsort(w->marks, w->count, sizeof *w->marks, by_position);
+    for (uint32_t i = 0; i < w->count; i++)
+        w->place_of[w->marks[i] - w->scene->marks] = i;
+}
+
+static void take_causes(void *user, const struct answer *answer)
+{
+    struct web *w = user;
+    if (answer->part != PART_CAUSES)
+        return;
+    shown_causes_free(&w->causes);
+    get_causes(answer->in, &w->causes);
+    in_done(answer->in);
+}
+
+/* An event has one mark, but in rows that share it: then it is asked about once. */
+static bool ask_causes(const struct command *command, struct web *w)
+{
+    struct out body = {0};
+    uint64_t *positions = memory_bytes((w->count + 1) * sizeof *positions);
+    struct causes_request request = {.positions = positions};
+    w->asked_of = memory_bytes((w->count + 1) * sizeof *w->asked_of);
+    for (uint32_t i = 0; i < w->count; i++) {
+        uint64_t position = w->marks[i]->event->position;
+        w->asked_of[i] = UINT32_MAX;
+        if (position == NO_POSITION)
+            continue;
+        if (!request.count || positions[request.count - 1] != position)
+            positions[request.count++] = position;
+        w->asked_of[i] = request.count - 1;
+    }
+    w->asked = request.count;
+    put_causes_request(&body, &request);
+    free(positions);
+    if (!subject_ask(command, w->data->subject, ASK_CAUSES, &body, take_causes, w))
+        return false;
+    if (w->causes.whole && w->causes.event_count == w->asked)
+        return true;
+    command_fail(
+        command,
+        "what is between these events is too much for a page: choose a part that is nearer together");
+    return false;
+}
+
+static void find_kinds(struct web *w)
+{
+    w->kind_of = memory_bytes((w->count + 1) * sizeof *w->kind_of);
+    for (uint32_t i = 0; i < w->count; i++) {
+        struct kind_of_event kind = {w->marks[i]->event->type,
+                                     book_look(w->book, w->marks[i]->event)};
+        uint32_t k = 0;
+        while (k < w->kind_count &&
+               (w->kinds[k].type != kind.type || w->kinds[k].look != kind.look))
+            k++;
+        if (k == w->kind_count)
+            PUSH(w->kinds, w->kind_count, kind);
+        w->kind_of[i] = k;
+    }
+}
+
+static void find_sites(struct web *w)
+{
+    w->sites = memory_zeroed(w->count, sizeof *w->sites);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const char *site = subject_site(w->data->subject, w->marks[i]->event);
+        w->sites[i] = *site ? 1 + webtext_number(&w->strings, site) : 0;
+    }
+}
+
+/* ---- arrays ---- */
+
+typedef long number_of(const struct web *w, uint32_t i);
+
+static void write_numbers(const struct web *w, const char *name, number_of *of)
+{
+    fprintf(w->f, ",\n\"%s\":[", name);
+    for (uint32_t i = 0; i < w->count; i++)
+        fprintf(w->f, "%s%ld", i ? "," : "", of(w, i));
+    fputc(']', w->f);
+}
+
+/* Those that are not 0. */
+static void write_few(const struct web *w, const char *name, number_of *of)
+{
+    bool comma = false;
+    fprintf(w->f, ",\n\"%s\":{", name);
+    for (uint32_t i = 0; i < w->count; i++) {
+        if (!of(w, i))
+            continue;
+        fprintf(w->f, "%s\"%u\":%ld", comma ? "," : "", i, of(w, i));
+        comma = true;
+    }
+    fputc('}', w->f);
+}
+
+static const struct shown_event *event(const struct web *w, uint32_t i)
+{
+    return w->marks[i]->event;
+}
+static long its_row(const struct web *w, uint32_t i) { return w->marks[i]->row; }
+static long its_column(const struct web *w, uint32_t i) { return w->marks[i]->column; }
+static long its_slot(const struct web *w, uint32_t i) { return w->marks[i]->slot; }
+static long its_line(const struct web *w, uint32_t i) { return event(w, i)->at.line; }
+static long its_kind(const struct web *w, uint32_t i) { return w->kind_of[i]; }
+static long its_about(const struct web *w, uint32_t i) { return event(w, i)->about; }
+static long its_thread(const struct web *w, uint32_t i) { return event(w, i)->thread; }
+static long its_state(const struct web *w, uint32_t i) { return w->marks[i]->state; }
+static long its_doubt(const struct web *w, uint32_t i) { return event(w, i)->doubt; }
+static long its_site(const struct web *w, uint32_t i) { return w->sites[i]; }
+static long its_fold(const struct web *w, uint32_t i) { return event(w, i)->fold; }
+
+static long its_time(const struct web *w, uint32_t i)
+{
+    int64_t before = event(w, i ? i - 1 : 0)->time_ns;
+    return (long)(event(w, i)->time_ns - before);
+}
+
+static const struct shown_cause *cause(const struct web *w, uint32_t i)
+{
+    return w->asked_of[i] == UINT32_MAX ? NULL : &w->causes.events[w->asked_of[i]];
+}
+
+static long its_chain(const struct web *w, uint32_t i)
+{
+    const struct shown_cause *c = cause(w, i);
+    return c && c->chain != NO_CHAIN ? (long)c->chain : -1;
+}
+
+static long its_doubts(const struct web *w, uint32_t i)
+{
+    const struct shown_cause *c = cause(w, i);
+    return c && c->doubts != ANY_DOUBTS ? (long)c->doubts : -1;
+}
+
+/* Marks, of events asked about: the first mark of each. */
+static uint32_t *marks_of_events(const struct web *w)
+{
+    uint32_t *first = memory_zeroed(w->asked + 1u, sizeof *first);
+    for (uint32_t i = w->count; i-- > 0;)
+        if (w->asked_of[i] != UINT32_MAX)
+            first[w->asked_of[i]] = i;
+    return first;
+}
+
+/* Points, causes: the marks that they are. */
+static void write_order(const struct web *w)
+{
+    uint32_t *mark = marks_of_events(w);
+    fputs(",\n\"point\":[", w->f);
+    for (uint32_t i = 0; i < w->count; i++)
+        fprintf(w->f, "%s%u", i ? "," : "", cause(w, i) ? mark[cause(w, i)->point] : i);
+    fputs("],\n\"cause_count\":[", w->f);
+    for (uint32_t i = 0; i < w->count; i++)
+        fprintf(w->f, "%s%u", i ? "," : "", cause(w, i) ? cause(w, i)->count : 0);
+    fputs("],\n\"causes\":[", w->f);
+    bool comma = false;
+    for (uint32_t i = 0; i < w->count; i++)
+        for (uint32_t k = 0; cause(w, i) && k < cause(w, i)->count; k++) {
+            fprintf(w->f, "%s%u", comma ? "," : "", mark[w->causes.causes[cause(w, i)->first + k]]);
+            comma = true;
+        }
+    fputs("]", w->f);
+    free(mark);
+}
+
+/* The number on its line, less that of the mark before it on that line. */
+static void write_event_numbers(const struct web *w)
+{
+    struct map last = {0};
+    fputs(",\n\"num\":[", w->f);
+    for (uint32_t i = 0; i < w->count; i++) {
+        struct ref at = event(w, i)->at;
+        uint64_t before = (uint64_t)(uintptr_t)map_get(&last, at.line, 0);
+        fprintf(w->f, "%s%lld", i ? "," : "", (long long)(at.number - before));
+        map_put(&last, at.line, 0, (void *)(uintptr_t)at.number);
+    }
+    fputs("]", w->f);
+    map_free(&last);
+}
+
+static void write_texts(struct web *w)
+{
+    bool comma = false;
+    fputs(",\n\"texts_of\":{", w->f);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct shown_event *e = event(w, i);
+        if (!e->text_count)
+            continue;
+        fprintf(w->f, "%s\"%u\":[", comma ? "," : "", i);
+        for (uint32_t k = 0; k < e->text_count; k++)
+            fprintf(w->f, "%s%u", k ? "," : "", webtext_number(&w->strings, e->texts[k]));
+        fputs("]", w->f);
+        comma = true;
+    }
+    fputs("}", w->f);
+}
+
+static void write_events(struct web *w)
+{
+    write_event_numbers(w);
+    write_numbers(w, "lines_of", its_line);
+    write_numbers(w, "row", its_row);
+    write_numbers(w, "col", its_column);
+    write_few(w, "slot", its_slot);
+    write_numbers(w, "type", its_kind);
+    write_numbers(w, "time", its_time);
+    write_few(w, "about", its_about);
+    write_numbers(w, "thread", its_thread);
+    write_numbers(w, "site", its_site);
+    write_few(w, "state", its_state);
+    write_few(w, "doubt", its_doubt);
+    write_few(w, "fold", its_fold);
+    write_numbers(w, "chain", its_chain);
+    write_numbers(w, "doubts", its_doubts);
+    write_order(w);
+    write_texts(w);
+}
+
+/* ---- tables ---- */
+
+static void write_kinds(struct web *w)
+{
+    static const struct target_colour grey = {0.35, 0.35, 0.35};
+    fputs(",\n\"types\":[", w->f);
+    for (uint32_t i = 0; i < w->kind_count; i++) {
+        const struct target_event *look = w->kinds[i].look;
+        const char *name = book_type(w->book, w->kinds[i].type);
+        fprintf(w->f, "%s{\"s\":%u,\"f\":%u,\"c\":%u,\"n\":", i ? "," : "",
+                look ? look->shape : SHAPE_CIRCLE, look && look->filled,
+                webscene_colour(w, look ? look->colour : grey));
+        webtext_json(w->f, name);
+        fputs(",\"l\":", w->f);
+        webtext_json(w->f, look ? look->label : name);
+        fputs("}", w->f);
+    }
+    fputs("]", w->f);
+}
+
+static void write_label(const struct web *w, uint32_t line, struct map *told)
+{
+    if (!line || map_get(told, line, 0))
+        return;
+    fprintf(w->f, "%s\"%u\":", told->count ? "," : "", line);
+    webtext_json(w->f, book_label(w->book, line));
+    map_put(told, line, 0, told);
+}
+
+static void write_tables(struct web *w)
+{
+    struct map told = {0};
+    fputs(",\n\"labels\":{", w->f);
+    for (uint32_t i = 0; i < w->count; i++) {
+        write_label(w, event(w, i)->at.line, &told);
+        write_label(w, event(w, i)->about, &told);
+        write_label(w, event(w, i)->thread, &told);
+    }
+    fputs("},\n\"palette\":[", w->f);
+    map_free(&told);
+    for (uint32_t i = 0; i < w->colour_count; i++)
+        fprintf(w->f, "%s\"#%02lx%02lx%02lx\"", i ? "," : "", lround(w->palette[i].red * 255),
+                lround(w->palette[i].green * 255), lround(w->palette[i].blue * 255));
+    fputs("],\n\"strings\":[", w->f);
+    for (size_t i = 0; i < w->strings.count; i++) {
+        fputs(i ? "," : "", w->f);
+        webtext_json(w->f, w->strings.items[i]);
+    }
+    fputs("]", w->f);
+}
+
+/* ---- reasons ---- */
+
+static void take_stat(void *user, const struct answer *answer)
+{
+    if (answer->part == PART_STAT)
+        get_stat(answer->in, user);
+}
+
+/* The words for reasons, each with what it is about. */
+static void write_reasons(const struct web *w, const char *name, uint32_t reasons,
+                          const struct shown_stat *stat)
+{
+    bool comma = false;
+    fprintf(w->f, ",\n\"%s\":[", name);
+    for (unsigned reason = 1; reason < 32; reason++) {
+        if (!(reasons & UNSEEN_BIT(reason)))
+            continue;
+        char *text = memory_copied(unseen_text(reason));
+        const char *between = ": ";
+        for (uint32_t i = 0; i < stat->unseen_count; i++) {
+            if (stat->unseen[i].reason != reason || !*stat->unseen[i].about)
+                continue;
+            char *longer = memory_printed("%s%s%s", text, between, stat->unseen[i].about);
+            free(text);
+            text = longer;
+            between = ", ";
+        }
+        fputs(comma ? "," : "", w->f);
+        webtext_json(w->f, text);
+        free(text);
+        comma = true;
+    }
+    fputs("]", w->f);
+}
+
+static bool write_why(const struct command *command, struct web *w)
+{
+    struct shown_stat stat = {0};
+    uint32_t doubts = w->causes.hiding;
+    if (!subject_ask(command, w->data->subject, ASK_STAT, NULL, take_stat, &stat))
+        return false;
+    for (uint32_t i = 0; i < w->count; i++)
+        doubts |= event(w, i)->doubt ? UNSEEN_BIT(event(w, i)->doubt) : 0;
+    fprintf(w->f, ",\n\"hiding\":%s", w->causes.hiding ? "true" : "false");
+    write_reasons(w, "reasons", doubts, &stat);
+    write_reasons(w, "mechanisms", w->causes.mechanisms, &stat);
+    fputs(",\n\"why\":[", w->f);
+    for (unsigned reason = 0; reason < UNSEEN_COUNT; reason++) {
+        fputs(reason ? "," : "", w->f);
+        webtext_json(w->f, unseen_text(reason));
+    }
+    fputs("]", w->f);
+    shown_stat_free(&stat);
+    return true;
+}
+
+/* ---- all of it ---- */
+
+/* JSON of others, made fit for a script element. */
+static void write_object(FILE *f, struct json_object *o)
+{
+    struct json_object_iterator i, end;
+    bool comma = false;
+    switch (json_object_get_type(o)) {
+    case json_type_string:
+        webtext_json(f, json_object_get_string(o));
+        break;
+    case json_type_array:
+        fputs("[", f);
+        for (size_t k = 0; k < json_object_array_length(o); k++) {
+            fputs(k ? "," : "", f);
+            write_object(f, json_object_array_get_idx(o, k));
+        }
+        fputs("]", f);
+        break;
+    case json_type_object:
+        i = json_object_iter_begin(o);
+        end = json_object_iter_end(o);
+        fputs("{", f);
+        for (; !json_object_iter_equal(&i, &end); json_object_iter_next(&i), comma = true) {
+            fputs(comma ? "," : "", f);
+            webtext_json(f, json_object_iter_peek_name(&i));
+            fputs(":", f);
+            write_object(f, json_object_iter_peek_value(&i));
+        }
+        fputs("}", f);
+        break;
+    default:
+        fputs(json_object_to_json_string(o), f);
+    }
+}
+
+/* What the page begins with: what is selected in a view, as its address says it. */
+static void write_selected(const struct place *place, FILE *f)
+{
+    char selected[48], second[48];
+    ref_print(selected, sizeof selected, place->selected);
+    ref_print(second, sizeof second, place->second);
+    if (place->selected.line && place->second.line)
+        fprintf(f, "\"#e=%s\\u0026s=%s\"", selected, second);
+    else if (place->selected.line)
+        fprintf(f, "\"#e=%s\"", selected);
+    else
+        fputs("\"\"", f);
+}
+
+static void free_web(struct web *w)
+{
+    free(w->marks);
+    free(w->place_of);
+    free(w->by_x);
+    free(w->asked_of);
+    free(w->kinds);
+    free(w->kind_of);
+    free(w->palette);
+    free(w->sites);
+    webtext_free(&w->strings);
+    shown_causes_free(&w->causes);
+}
+
+bool webdata_write(const struct command *command, const struct webdata *data, FILE *f)
+{
+    struct web w = {
+        .data = data, .book = &data->subject->source.book, .scene = data->scene, .f = f};
+    w.names_pt = fmin(data->scene->names_pt, NAMES_MOST_PT);
+    w.shift_pt = w.names_pt - data->scene->names_pt;
+    sort_marks(&w);
+    bool good = ask_causes(command, &w);
+    if (good) {
+        find_kinds(&w);
+        find_sites(&w);
+        webscene_write(&w);
+        write_events(&w);
+        write_kinds(&w);
+        good = write_why(command, &w);
+        fputs(",\n\"source\":{", f);
+        if (data->source)
+            websource_write(data->subject, w.marks, w.sites, w.count, f);
+        fputs("},\n\"open\":", f);
+        write_selected(&data->picture->place, f);
+        fputs(",\n\"notes\":[],\n\"blocked\":", f);
+        write_object(f, data->blocked);
+        write_tables(&w);
+        fputs("}\n", f);
+    }
+    free_web(&w);
+    return good;
+}

@@ -1,0 +1,22 @@
+/* What a web page knows: a scene, the order of its events, who waits, as one object of JSON. */
+#ifndef CLIENTS_POET_WEBDATA_H
+#define CLIENTS_POET_WEBDATA_H
+
+#include "clients/poet/picture.h"
+#include "clients/poet/subject.h"
+#include "render/scene.h"
+
+struct json_object;
+
+struct webdata {
+    const struct picture *picture;
+    struct subject *subject;
+    const struct scene *scene; /* of the window of the picture, its lines from left to right */
+    struct json_object *blocked; /* as poet blocked --json */
+    bool source; /* the lines around call sites, too, as far as their files are here */
+};
+
+/* Asks for the order.  False with a complaint. */
+bool webdata_write(const struct command *command, const struct webdata *data, FILE *f);
+
+#endif

@@ -1,0 +1,13 @@
+/* A picture as one web page that answers: which events are before one, after it, concurrent with it, and why. */
+#ifndef CLIENTS_POET_WEBPAGE_H
+#define CLIENTS_POET_WEBPAGE_H
+
+#include "clients/poet/webdata.h"
+
+#define WEBPAGE_EVENTS 20000u /* at most */
+
+/* Writes the file, under another name first.  The page fetches nothing, and its browser is told to let it.  False with
+ * a complaint. */
+bool webpage_write(const struct command *command, const struct webdata *data, const char *file);
+
+#endif

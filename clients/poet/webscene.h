@@ -1,0 +1,42 @@
+/* The scene of a web page: where its marks, lines, arrows and words stand, told by marks as far as can be, so that the page
+ * can put them elsewhere. */
+#ifndef CLIENTS_POET_WEBSCENE_H
+#define CLIENTS_POET_WEBSCENE_H
+
+#include "clients/poet/webdata.h"
+#include "clients/poet/webtext.h"
+#include "wire/causes.h"
+
+struct kind_of_event { /* a type, as it looks on some kinds of lines */
+    uint32_t type;
+    const struct target_event *look;
+};
+
+struct web {
+    const struct webdata *data;
+    const struct book *book;
+    const struct scene *scene;
+    FILE *f;
+    const struct scene_mark **marks; /* in the order of the log, what is pending at the end */
+    uint32_t count;
+    const struct scene_mark **by_x;
+    uint32_t *place_of; /* of a mark of the scene: its index in `marks` */
+    struct shown_causes causes;
+    uint32_t *asked_of; /* of a mark: its index among the events asked about */
+    uint32_t asked;
+    struct webtext_strings strings;
+    struct kind_of_event *kinds;
+    uint32_t kind_count;
+    uint32_t *kind_of;
+    struct target_colour *palette;
+    uint32_t colour_count;
+    double names_pt, shift_pt; /* what is added to every x of the scene */
+    uint32_t *sites; /* of a mark: 1 + a string, 0 none */
+};
+
+/* Writes the first members of the page's object, its brace and all. */
+void webscene_write(struct web *web);
+/* The number of a colour in the palette. */
+uint32_t webscene_colour(struct web *web, struct target_colour colour);
+
+#endif

@@ -1,0 +1,26 @@
+/* Texts of a trace inside a web page: nothing that a program called itself becomes anything but text. */
+#ifndef CLIENTS_POET_WEBTEXT_H
+#define CLIENTS_POET_WEBTEXT_H
+
+#include "memory/map.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* As a string of JSON, quotes and all, that may stand in a script element: there is no <, > or & in it, what is not UTF-8,
+ * a control character, or one that turns the direction of text, is replaced by U+FFFD. */
+void webtext_json(FILE *f, const char *text);
+/* As text between tags. */
+void webtext_html(FILE *f, const char *text);
+
+/* Strings, each once; zero-initialised: empty. */
+struct webtext_strings {
+    char **items;
+    size_t count, room;
+    struct map index;
+};
+
+uint32_t webtext_number(struct webtext_strings *strings, const char *text); /* its index */
+void webtext_free(struct webtext_strings *strings);
+
+#endif

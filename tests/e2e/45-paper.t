@@ -1,0 +1,273 @@
+#!/bin/bash
+# What is given away: web pages, bands, letters that can be read, text that stays text, ShiViz and dot.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+bytes() { stat -c %s "$1"; }
+
+cat >wakes.c <<'C'
+/* Several threads signal without the mutex: whom a wake comes after cannot be told. */
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+static volatile int left = 60;
+static void *signals(void *p)
+{
+    while (__atomic_load_n(&left, __ATOMIC_RELAXED) > 0)
+        pthread_cond_signal(&more), sched_yield();
+    return p;
+}
+static void *waits(void *p)
+{
+    for (int i = 0; i < 30; i++) {
+        pthread_mutex_lock(&lock);
+        pthread_cond_wait(&more, &lock);
+        pthread_mutex_unlock(&lock);
+        __atomic_fetch_sub(&left, 1, __ATOMIC_RELAXED);
+    }
+    return p;
+}
+int main(void)
+{
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&t[i], 0, i < 2 ? waits : signals, 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}
+C
+cat >hostile.c <<'C'
+/* Names that would be something else in a page, if they could. */
+#include <poet.h>
+#include <string.h>
+int main(void)
+{
+    static char longest[4096];
+    memset(longest, 'n', sizeof longest - 1);
+    const char *names[] = {"</script><script>window.broken=1</script>", "\"><img src=x onerror='window.broken=1'>",
+                           "\xe2\x80\xae" "evil\xe2\x80\xa6 \xff\xfe \xed\xa0\x80", "a\\u0000\\\"'&amp;<!--", longest, "\x01\x1b[31m", ""};
+    poet_type_t type = poet_type("</title><b>t</b>", NULL);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        poet_line_t line = poet_line("object", names[i], names, 0);
+        for (int k = 0; k < 3; k++)
+            poet_annotate(poet_event(line, type, line, 0), "%s", names[i]);
+    }
+    return 0;
+}
+C
+compile prodcons
+poetcc -trace -g wakes.c -o wakes
+poetcc -trace -g hostile.c -o hostile
+for p in prodcons wakes hostile; do
+    POET_SERVER= POET_OUTPUT=$p.poet ./$p >/dev/null
+    until_true finished $p.poet
+    check "a page of $p" poet export $p.poet -o $p.html
+done
+
+# ---- the page as a file ----
+events=$(figure wakes.poet events)
+is "it is small" "$(($(bytes wakes.html) <= 65536 + 200 * events))" 1
+is "of the same trace it is the same" "$(poet export wakes.poet -o again.html && cmp wakes.html again.html)" ""
+like "it lets nothing be fetched" "$(cat wakes.html)" "content=\"default-src 'none'; script-src 'sha256-[A-Za-z0-9+/=]*'; style-src 'sha256-[A-Za-z0-9+/=]*'; base-uri 'none'; form-action 'none'\""
+is "its address is nowhere" "$(sed 's|http://www.w3.org/2000/svg||' wakes.html | grep -c 'https\?:')" 0
+is "names stay within their quotes" "$(grep -c '<script>window.broken\|<img\|<b>t' hostile.html)" 0
+is "one script that runs, one with data" "$(grep -o '<script[^>]*>' hostile.html | tr '\n' ' ')" '<script type="application/json" id="data"> <script> '
+is "no character that turns the text round" "$(grep -c "$(printf '\342\200\256')" hostile.html)" 0
+is "without --source there are no lines of it" "$(grep -c 'Several threads signal' wakes.html)" 0
+poet export wakes.poet -o source.html --source
+is "with it there are" "$(grep -c 'pthread_cond_signal(&more)\|pthread_cond_signal(\\u0026more)' source.html)" 1
+cat >lots.c <<'C'
+#include <pthread.h>
+int main(void)
+{
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    for (int i = 0; i < 6000; i++)
+        pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    return 0;
+}
+C
+poetcc -trace -g lots.c -o lots
+POET_SERVER= POET_OUTPUT=lots.poet ./lots
+until_true finished lots.poet
+is "too many events are refused" "$(poet export lots.poet -o lots.html 2>&1; ls lots.html* 2>/dev/null)" \
+    "poet export: the diagram has more than the 20000 events that a page holds: choose a part with --last 200, --from EVENT --to EVENT, --around EVENT or --lines LIST"
+check "a part of them is not" poet export lots.poet -o lots.html --last 200
+
+# ---- bands, and letters that can be read ----
+height() { pdfinfo "$1" | sed -n 's/^Page size: *[0-9.]* x \([0-9.]*\) pts.*/\1/p'; }
+width() { pdfinfo "$1" | sed -n 's/^Page size: *\([0-9.]*\) x.*/\1/p'; }
+times() { pdftotext -layout "$1" - | grep -c "$2"; }
+is "a column of a paper: no complaint" "$(poet export prodcons.poet -o column.pdf --width 84mm --labels name 2>&1)" ""
+is "it is as wide" "$(printf '%.0f' "$(width column.pdf)")" 238
+is "in bands, each with its names" "$(($(times column.pdf T:producer) > 3))" 1
+like "in one line its letters are too small, which is said" "$(poet export prodcons.poet -o line.pdf --width 84mm --no-wrap 2>&1)" \
+    "^poet export: letters are [01]\.[0-9] pt high, too small to read: --last [0-9]+ would fit, or --wrap for bands one below the other$"
+fits=$(poet export prodcons.poet -o line.pdf --width 84mm --labels name --no-wrap 2>&1 | sed -n 's/.*--last \([0-9]*\) .*/\1/p')
+is "what it says would fit does" "$(poet export prodcons.poet -o fits.pdf --width 84mm --labels name --no-wrap --last "$fits" 2>&1)" ""
+is "in one band" "$(times fits.pdf T:producer)" 1
+is "what can be read is not cut" "$(poet export prodcons.poet -o few.pdf --width 170mm --last 20 2>&1; times few.pdf T:producer)" 1
+poet export prodcons.poet -o bands.pdf --wrap
+is "--wrap alone is as wide as a page of text" "$(printf '%.0f' "$(width bands.pdf)")" 482
+poet export prodcons.poet -o bands.png --wrap
+poet export prodcons.poet -o bands.svg --wrap
+is "SVG as high as PDF" "$(sed -n 's/.*<svg [^>]*height="\([0-9]*\).*/\1/p' bands.svg | head -n 1)" "$(height bands.pdf | sed 's/\..*//')"
+poet export prodcons.poet -o a4.pdf --paper a4
+is "paper is filled: one page" "$(pdfinfo a4.pdf | sed -n 's/^Pages: *//p')" 1
+is "with several bands" "$(($(times a4.pdf T:producer) > 2))" 1
+is "and one legend" "$(times a4.pdf 'a thread runs here')" 1
+poet export lots.poet -o pages.pdf --paper a4 --last 2000 --no-fold
+is "also of many pages" "$(($(pdfinfo pages.pdf | sed -n 's/^Pages: *//p') > 2)) $(times pages.pdf 'a thread runs here')" "1 1"
+right() { # where its legend ends: those words stand nowhere else
+    pdftotext -bbox "$1" - | sed -n 's/.*xMax="\([0-9]*\).*>\(here\|there\|line\|over\|blocked\|ended\|leaves\|gone\)<.*/\1/p' | sort -n | tail -n 1
+}
+is "no legend is beyond the page" "$(($(right a4.pdf) < 842 && $(right column.pdf) < 239 && $(right bands.pdf) < 483))" 1
+like "one page is one page" "$(poet export lots.poet -o x.png --no-fold 2>&1; poet export lots.poet -o x.pdf --no-fold 2>&1)" "rows(, [0-9]+ pages)?: choose a part"
+is "an image has no pages" "$(poet export lots.poet -o x.png --no-fold 2>&1 | grep -c ' page')" 0
+
+# ---- SVG ----
+poet export prodcons.poet -o x.svg
+is "its text is text" "$(($(grep -c '<text[^>]*>T:producer' x.svg) > 0)) $(grep -c '<glyph\|<symbol\|glyph-' x.svg)" "1 0"
+like "in a font that is somewhere" "$(cat x.svg)" "font-family=\"'DejaVu Sans', .*sans-serif\""
+is "each mark says what it is" "$(grep -c '<title>' x.svg)" "$(figure prodcons.poet events)"
+like "with who and where" "$(cat x.svg)" "<title>T:producer.*prodcons\.c:[0-9]+</title>"
+ground() { grep -cE '<rect [^>]*(fill="rgb\(100%, ?100%, ?100%\)"|fill:rgb\(100%,100%,100%\))' "$1"; }
+is "it has a ground" "$(($(ground x.svg) > 0))" 1
+poet export prodcons.poet -o y.svg --transparent
+is "--transparent: it has one less" "$(($(ground x.svg) - $(ground y.svg)))" 1
+poet export hostile.poet -o hostile.svg --lines 2,3,4,5,7,8
+check "hostile names: it is XML" python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' hostile.svg
+is "and has no more elements than ours" "$(grep -c '<script\|<img\|<b>' hostile.svg)" 0
+
+# ---- other tools ----
+poet export prodcons.poet --format shiviz -o x.log
+like "ShiViz is told what, who and where" "$(cat x.log)" "^entered M:full by producer, prodcons\.c:[0-9]+$"
+check "and reads it" poet import shiviz x.log -o back.poet
+is "event by event" "$(figure back.poet events)" "$(figure prodcons.poet events)"
+poet export prodcons.poet --format dot -o x.dot
+like "dot has the lines one below the other" "$(cat x.dot)" '^  \{ rank=same; edge \[style=invis\]; "line 1" -> "line 2"; '
+is "and the events of each in its row" "$(grep -c '^  "[0-9]*:[0-9]*" \[group="[0-9]*"' x.dot)" "$(figure prodcons.poet events)"
+
+# ---- the page in a browser ----
+in_a_browser() {
+browse() { timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/$1"; }
+random='(() => { let s = 7; const r = n => (s = (s * 48271) % 2147483647) % n, ids = poet.ids(), out = []; for (let i = 0; i < 1000; i++) { const a = ids[r(ids.length)], b = ids[r(ids.length)]; out.push(a + " " + b + " " + poet.relation(a, b)); } return out.join(String.fromCharCode(10)); })()'
+for p in prodcons wakes lots; do
+    echo "eval $random" | browse $p.html >pairs
+    is "$p: 1000 pairs" "$(wc -l <pairs)" 1000
+    cut -d' ' -f1,2 pairs | poet order $p.poet - 2>/dev/null >said
+    is "$p: they stand as poet order says" "$(cut -d' ' -f3 pairs | diff - said | head -n 5)" ""
+    cut -d' ' -f3 pairs | sort | uniq -c | tr -s ' \n' ' ' | sed 's/^/# /'
+    echo
+done
+echo "eval $random" | browse wakes.html | cut -d' ' -f3 | sort -u >kinds
+is "among them some that are not known" "$(grep -c unknown kinds)" 1
+
+chosen=$(poet dump --json prodcons.poet | sed -n 's/^{"event":"\([0-9:]*\)","type":"taken".*/\1/p' | sed -n 3p)
+line=${chosen%:*}
+first=$(poet dump --json prodcons.poet | sed -n 's/^{"event":"\([0-9]*:1\)","type":"start".*/\1/p' | head -n 1)
+browse "prodcons.html#e=$chosen&s=$first" >said <<S
+eval poet.id(poet.see.selected) + " " + poet.id(poet.see.second)
+eval document.getElementById("status").textContent
+key Escape
+key Home
+key ArrowRight
+eval poet.see.selected >= 0
+eval poet.select("$chosen")
+key ArrowRight
+eval poet.id(poet.see.selected)
+key ArrowLeft
+eval poet.id(poet.see.selected)
+key h
+eval [...poet.see.hidden].length + location.hash
+key C-S-h
+eval [...poet.see.hidden].length + (/hide/.test(location.hash) ? "hide" : "")
+key t
+eval poet.see.byTime + " " + /time=1/.test(location.hash)
+key t
+key +
+eval poet.see.zoom > 1.4
+key /
+eval (document.activeElement.value = "taken", document.activeElement.dispatchEvent(new Event("input")), poet.see.found.length)
+key Enter
+eval document.getElementById("status").textContent.replace(/:.*/, "")
+key Escape
+eval poet.see.selected
+click 60 250
+eval document.querySelector("[aria-selected=true]").dataset.tab
+eval document.querySelector("[data-tab=events]").click(), document.querySelectorAll("#page li").length
+S
+is "nothing went wrong, and nothing was asked for" "$?" 0
+is "the address says what is selected" "$(sed -n 1p said)" "$chosen $first"
+like "and how the two stand" "$(sed -n 2p said)" "^$chosen is after $first — .*, [0-9]+ steps?$"
+is "keys: nothing, then an event" "$(sed -n 3p said)" true
+is "on along the line" "$(sed -n 5p said)" "$line:$((${chosen#*:} + 1))"
+is "and back" "$(sed -n 6p said)" "$chosen"
+like "hide the line" "$(sed -n 7p said)" "^1#.*hide=$line"
+is "show all" "$(sed -n 8p said)" 0
+is "by time" "$(sed -n 9p said)" "true true"
+is "larger" "$(sed -n 10p said)" true
+is "find" "$(sed -n 11p said)" "$(poet dump --json prodcons.poet | grep -c '"type":"taken"')"
+like "the next hit" "$(sed -n 12p said)" "^Hit [0-9]+ of "
+is "Escape selects nothing" "$(sed -n 13p said)" -1
+is "a click on a name shows the lines" "$(sed -n 14p said)" rows
+is "all events as a list" "$(sed -n 15p said)" "$(figure prodcons.poet events)"
+
+browse hostile.html >said <<'S'
+eval String(window.broken) + document.querySelectorAll("img, b, script").length
+eval document.querySelectorAll("script").length
+eval poet.ids().length
+print hostile.pdf
+S
+is "hostile names: nothing of them runs" "$?" 0
+is "nor is anything but text" "$(head -n 2 said | tr '\n' ' ')" "undefined2 2 "
+check "it prints" pdfinfo hostile.pdf
+
+# ---- who waits ----
+cat >hangs.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static void *one(void *p)
+{
+    pthread_mutex_lock(p ? &a : &b);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(p ? &b : &a);
+    return p;
+}
+int main(void)
+{
+    pthread_t t[2];
+    pthread_barrier_init(&both, 0, 2);
+    pthread_create(&t[0], 0, one, 0);
+    pthread_create(&t[1], 0, one, &a);
+    pthread_join(t[0], 0);
+    return 0;
+}
+C
+poetcc -trace -g hangs.c -o hangs
+POET_SERVER= POET_OUTPUT=hangs.poet ./hangs &
+hung=$!
+pids="$pids $hung"
+cycle() { poet blocked hangs.poet | grep -q cycle; }
+until_true cycle
+kill -KILL $hung
+until_true finished hangs.poet
+poet export hangs.poet -o hangs.html
+browse hangs.html >said <<'S'
+eval document.querySelector("[aria-selected=true]").dataset.tab
+eval document.getElementById("page").textContent
+S
+is "a page of a hang opens with who waits" "$(sed -n 1p said)" waiting
+like "and says the cycle" "$(sed -n 2p said)" "Cycle: "
+}
+if command -v chromium >/dev/null; then in_a_browser; else skip "no browser to open a page with (chromium)"; fi
+
+# ---- out of the viewer ----
+. "$root/tests/e2e/display.sh"
+printf '%s\n' 'goto 3:3' 'view a.view' 'save a.html seen' quit >script
+check "the viewer shares a page" timeout 60 poet view prodcons.poet --script script
+poet export prodcons.poet -o b.html --view a.view
+check "as poet export --view gives it" cmp a.html b.html
+like "what was selected there is selected in it" "$(cat a.html)" '^"open":"#e=3:3",?$'
+done_testing

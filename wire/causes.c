@@ -1,0 +1,96 @@
+#include "wire/causes.h"
+
+#include "wire/limits.h"
+
+#include <stdlib.h>
+
+#define CAUSE_BYTES 16u /* of one event, at least */
+
+void put_causes_request(struct out *out, const struct causes_request *r)
+{
+    put_u32(out, r->count);
+    for (uint32_t i = 0; i < r->count; i++)
+        put_u64(out, r->positions[i]);
+}
+
+void get_causes_request(struct in *in, struct causes_request *r)
+{
+    uint32_t n = get_count(in, 8);
+    *r = (struct causes_request){0};
+    if (n > LIMIT_STANDS)
+        in_fail(in, "asks about too many events");
+    r->positions = get_room(in, in->error ? 0 : n, sizeof *r->positions);
+    for (; r->positions && !in->error && r->count < n; r->count++) {
+        r->positions[r->count] = get_u64(in);
+        if (r->count && r->positions[r->count] <= r->positions[r->count - 1])
+            in_fail(in, "asks about events that are not in the order of the log");
+    }
+}
+
+void causes_request_free(struct causes_request *r)
+{
+    free(r->positions);
+    *r = (struct causes_request){0};
+}
+
+void put_causes(struct out *out, const struct shown_causes *c)
+{
+    put_u8(out, c->whole);
+    put_u32(out, c->hiding);
+    put_u32(out, c->mechanisms);
+    put_u32(out, c->event_count);
+    put_u32(out, c->cause_count);
+    for (uint32_t i = 0; i < c->event_count; i++) {
+        const struct shown_cause *e = &c->events[i];
+        put_u32(out, e->point);
+        put_u32(out, e->chain);
+        put_u32(out, e->doubts);
+        put_u32(out, e->count);
+        for (uint32_t k = 0; k < e->count; k++)
+            put_u32(out, c->causes[e->first + k]);
+    }
+}
+
+/* Appends the causes of the i-th event. */
+static void get_those_of(struct in *in, struct shown_causes *c, uint32_t i, uint32_t all)
+{
+    struct shown_cause *e = &c->events[i];
+    e->first = c->cause_count;
+    e->count = get_count(in, 4);
+    if (e->count > all - c->cause_count)
+        in_fail(in, "has more causes than it says");
+    for (uint32_t k = 0; !in->error && k < e->count; k++) {
+        uint32_t cause = get_u32(in);
+        c->causes[c->cause_count++] = cause;
+        if (cause >= i)
+            in_fail(in, "an event comes before its cause");
+    }
+}
+
+void get_causes(struct in *in, struct shown_causes *c)
+{
+    *c = (struct shown_causes){.whole = get_u8(in)};
+    c->hiding = get_u32(in);
+    c->mechanisms = get_u32(in);
+    uint32_t n = get_u32(in), all = get_u32(in);
+    if (!in->error && (n > LIMIT_STANDS || n > in_left(in) / CAUSE_BYTES || all > in_left(in) / 4))
+        in_fail(in, "a count is larger than what follows");
+    c->events = get_room(in, in->error ? 0 : n, sizeof *c->events);
+    c->causes = get_room(in, in->error ? 0 : all, sizeof *c->causes);
+    for (uint32_t i = 0; c->events && c->causes && !in->error && i < n; i++) {
+        c->events[i].point = get_u32(in);
+        c->events[i].chain = get_u32(in);
+        c->events[i].doubts = get_u32(in);
+        if (c->events[i].point > i)
+            in_fail(in, "a point begins after one of its events");
+        get_those_of(in, c, i, all);
+        c->event_count++;
+    }
+}
+
+void shown_causes_free(struct shown_causes *c)
+{
+    free(c->events);
+    free(c->causes);
+    *c = (struct shown_causes){0};
+}
