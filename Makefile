@@ -48,7 +48,7 @@ LIBS_SERVER = -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) -lm
 LIBS_RENDER = $(call PKG,--libs,cairo pangocairo libconfig) -lm
 LIBS_CLIENT = $(LIBS_RENDER) $(call PKG,--libs,libdw) -lstdc++
 LIBS_POET   = $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf)
-LIBS_VIEW   = $(LIBS_CLIENT) $(call PKG,--libs,gtk4 libpcre2-8)
+LIBS_VIEW   = $(LIBS_CLIENT) $(call PKG,--libs,gtk4 json-c libpcre2-8)
 
 CFLAGS_ROOM = $(CFLAGS)
 $(B)/o/render/%.o $(B)/o/clients/poet/%.o: CFLAGS_ROOM += $(call PKG,--cflags,cairo pangocairo json-c libpcre2-8)

@@ -452,6 +452,37 @@ static void paint_ruler(const struct painter *p)
     }
 }
 
+/* On a pole above the mark, its number in it; beside the mark, where lines run down. */
+static void paint_flag(const struct painter *p, const struct scene_flag *f)
+{
+    static const struct target_colour ground = {0.93, 0.26, 0.2};
+    double width = lettering_width(NULL, f->number, 6.5, true) + 5, high = 8.5;
+    bool turned = p->scene->vertical;
+    cairo_save(p->cr);
+    if (turned)
+        paint_turn(p->cr);
+    double x = turned ? f->y_pt : f->x_pt, y = turned ? f->x_pt : f->y_pt;
+    set_colour(p, ground);
+    cairo_set_line_width(p->cr, 1);
+    cairo_move_to(p->cr, x, y - HALF - 1);
+    cairo_line_to(p->cr, x, y - HALF - 1 - high - 2);
+    cairo_stroke(p->cr);
+    cairo_rectangle(p->cr, x, y - HALF - 3 - high, width, high);
+    cairo_fill(p->cr);
+    set_ground(p);
+    lettering_show(p->cr, x + 2.5, y - HALF - 3 - high, f->number, 6.5, true);
+    cairo_restore(p->cr);
+}
+
+static void paint_flags(const struct painter *p)
+{
+    for (uint32_t i = 0; i < p->scene->flag_count; i++) {
+        const struct scene_flag *f = &p->scene->flags[i];
+        if (row_seen(p, f->row) && f->x_pt >= p->from - 40 && f->x_pt <= p->to + 10)
+            paint_flag(p, f);
+    }
+}
+
 static void paint_ground(const struct painter *p)
 {
     const struct scene *s = p->scene;
@@ -503,6 +534,7 @@ static void paint_columns(struct painter *p, const struct paint_selection *selec
     batch_free(&batch);
     p->batch = NULL;
     paint_texts(p);
+    paint_flags(p);
 }
 
 static void paint_row_name(const struct painter *p, uint32_t row, double x0, double y)

@@ -2,6 +2,7 @@
 #include "render/builder.h"
 #include "memory/memory.h"
 #include "render/columns.h"
+#include "render/flags.h"
 #include "render/legend.h"
 #include "render/links.h"
 #include "render/measure.h"
@@ -411,6 +412,7 @@ static void build(struct builder *b)
     build_links(b);
     build_ruler(b);
     build_end(b);
+    build_flags(b);
 }
 
 struct scene *scene_build(const struct shown_window *window, const struct book *book,
@@ -445,6 +447,7 @@ void scene_free(struct scene *scene)
     free(scene->keys);
     free(scene->jags);
     free(scene->ticks);
+    free(scene->flags);
     free(scene);
 }
 
@@ -498,6 +501,9 @@ void scene_print(const struct scene *scene, FILE *f)
     for (uint32_t i = 0; i < scene->jag_count; i++)
         fprintf(f, "jag %.1f-%.1f %lld ns\n", scene->jags[i].x_pt,
                 scene->jags[i].x_pt + scene->jags[i].width_pt, (long long)scene->jags[i].ns);
+    for (uint32_t i = 0; i < scene->flag_count; i++)
+        fprintf(f, "flag %s row %u x %.1f\n", scene->flags[i].number, scene->flags[i].row,
+                scene->flags[i].x_pt);
     for (uint32_t i = 0; i < scene->note_count; i++)
         fprintf(f, "note %.1f,%.1f \"%s\"\n", scene->notes[i].x_pt, scene->notes[i].y_pt,
                 scene->notes[i].text);

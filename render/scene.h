@@ -115,6 +115,13 @@ struct scene_tick {
     char text[32];
 };
 
+/* A flag at a mark that somebody has written a note at; its text stands among the notes, behind its number. */
+struct scene_flag {
+    uint32_t row;
+    double x_pt, y_pt; /* of the mark */
+    char number[12];
+};
+
 struct scene_key { /* one entry of the legend */
     double x_pt, y_pt; /* centre of the symbol */
     enum scene_symbol { KEY_MARK, KEY_LINE, KEY_ARROW, KEY_RING, KEY_SIDE, KEY_NOTHING } symbol;
@@ -155,6 +162,13 @@ struct scene {
     uint32_t jag_count;
     struct scene_tick *ticks;
     uint32_t tick_count;
+    struct scene_flag *flags;
+    uint32_t flag_count;
+};
+
+struct scene_noted { /* what was written at an event */
+    struct ref at;
+    const char *text;
 };
 
 struct scene_options {
@@ -167,6 +181,8 @@ struct scene_options {
     uint64_t column_ns; /* placed by time: so long is a column; a ruler stands above */
     bool squeeze; /* long stretches without events */
     int64_t threshold_ns; /* blocked stretches that are longer stand out; 0 none */
+    const struct scene_noted *noted; /* flagged, by their numbers from 1 on */
+    uint32_t noted_count;
     double minimum_width_pt; /* the last column is widened to reach it */
     /* Width of text in points; NULL: a fixed 0.55 of the size per character. */
     double (*measure)(void *context, const char *text, double size_pt, bool bold);

@@ -297,6 +297,9 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
                     look ? look->label : book_type(book, e->type),
                     e->state == EVENT_PENDING ? "pending" : "contradictory");
     }
+    for (uint32_t i = 0; i < scene->note_count; i++)
+        if (scene->flag_count && i + scene->flag_count >= scene->note_count)
+            fprintf(f, "note %s\n", scene->notes[i].text); /* the last ones, as they were added */
     write_order(scene, book, f);
     write_waits(scene, book, f);
     for (uint32_t i = 0; i < scene->gap_count; i++)

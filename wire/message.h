@@ -55,6 +55,7 @@
     M(68, GROWN)  /* the run did, for those who are fed */                       \
     M(69, TARGET) M(70, PROCESS)  M(71, TYPE_NAME)  M(72, LINE_IS) /* tables */  \
     M(83, SELECTED) /* which run is spoken of from now on */                     \
+    M(84, NEWER)  /* there is a newer run than that; it stays */                 \
     M(91, LINES_ARE) /* how many, where not all of them are told */              \
     M(96, DAMAGE) /* what of the trace cannot be read */
 /* clang-format on */
@@ -64,6 +65,9 @@ enum message {
     MESSAGES(M)
 #undef M
 };
+
+/* What FEED says. */
+enum feed { FEED_OFF, FEED_ON, FEED_STAY };
 
 /* Name of a message type, or "unknown". */
 const char *message_name(unsigned type);

@@ -114,6 +114,8 @@ static struct scene *make_scene(const struct picture *p, const struct book *book
                                     .column_ns = p->column_ns,
                                     .squeeze = p->view ? p->look.squeeze : true,
                                     .threshold_ns = p->look.threshold_ns,
+                                    .noted = p->noted,
+                                    .noted_count = p->notes.count,
                                     .measure = measured ? lettering_width : NULL};
     return scene_build(&p->window, book, &options);
 }

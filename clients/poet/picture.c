@@ -380,6 +380,20 @@ static bool get_view(const struct command *command, struct picture *p, struct su
            get_chain(command, p, subject);
 }
 
+/* What cannot be read is said, and the picture drawn without. */
+static void get_notes(const struct command *command, struct picture *p,
+                      const struct subject *subject)
+{
+    struct error error;
+    if (p->no_notes)
+        return;
+    if (!notes_open(&p->notes, &subject->source, &error))
+        fprintf(stderr, "poet %s: %s\n", command->name, error.text);
+    p->noted = memory_zeroed(p->notes.count, sizeof *p->noted);
+    for (uint32_t i = 0; i < p->notes.count; i++)
+        p->noted[i] = (struct scene_noted){p->notes.items[i].at, p->notes.items[i].text};
+}
+
 bool picture_get(const struct command *command, struct picture *p, struct subject *subject)
 {
     subject_renewed(command, subject);
@@ -390,6 +404,7 @@ bool picture_get(const struct command *command, struct picture *p, struct subjec
          !check_exists(command, subject, p->to) || !check_exists(command, subject, p->around) ||
          (p->text && !find_text(command, p, subject)) || !get_range(command, p, subject)))
         return false;
+    get_notes(command, p, subject);
     const struct book *book = &subject->source.book;
     bool folded = false;
     for (uint32_t i = 0; i < p->window.event_count; i++)
@@ -406,5 +421,7 @@ void picture_free(struct picture *p)
     free(p->rows);
     free(p->joined);
     place_free(&p->place);
+    notes_free(&p->notes);
+    free(p->noted);
     free(p->chain);
 }

@@ -4,7 +4,9 @@
 
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
+#include "clients/source/notes.h"
 #include "clients/source/place.h"
+#include "render/scene.h"
 #include "wire/placed.h"
 
 struct picture {
@@ -21,7 +23,7 @@ struct picture {
     int fold; /* -1 by size, 0 off, 1 on */
     enum labels labels;
     const char *caption;
-    bool no_title, no_legend, no_order_arrows, all, vertical;
+    bool no_title, no_legend, no_order_arrows, no_notes, all, vertical;
     const char *view; /* a file that says all of the above */
     struct place place; /* out of it */
     struct ref *chain; /* between its two selected events */
@@ -29,6 +31,8 @@ struct picture {
     struct look look;
     struct window_request request; /* what was asked for last */
     struct shown_window window; /* the answer */
+    struct notes notes; /* written at events of the run */
+    struct scene_noted *noted; /* the same, for the scene */
     uint32_t *rows;
     uint32_t row_count;
     char title[256];

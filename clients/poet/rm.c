@@ -3,6 +3,7 @@
 #include "clients/poet/command.h"
 
 #include "clients/source/around.h"
+#include "clients/source/notes.h"
 #include "memory/memory.h"
 
 #include <errno.h>
@@ -88,6 +89,8 @@ static void remove_one(struct removing *r, const char *path)
         } else {
             r->removed++;
             r->bytes += bytes;
+            if (!r->pretend)
+                notes_forget(path);
             if (r->pretend)
                 puts(path);
         }

@@ -46,6 +46,7 @@ enum {
     OPTION_CAPTION,
     OPTION_NO_TITLE,
     OPTION_NO_LEGEND,
+    OPTION_NO_NOTES,
     OPTION_NO_ORDER_ARROWS,
     OPTION_ALL
 };
@@ -84,6 +85,7 @@ static const struct argp_option options[] = {
      "no dotted arrows from what wakes, creates or ends to what comes after it", 4},
     {"no-title", OPTION_NO_TITLE, NULL, 0, "no title above it", 4},
     {"no-legend", OPTION_NO_LEGEND, NULL, 0, "no legend below it", 4},
+    {"no-notes", OPTION_NO_NOTES, NULL, 0, "no flags at events with notes (poet note)", 4},
     {0}};
 
 static int take_last(const struct command *command, struct picture *p, const char *value)
@@ -148,6 +150,9 @@ static int take_option(struct picture *p, int option, const char *value)
         return 0;
     case OPTION_NO_LEGEND:
         p->no_legend = true;
+        return 0;
+    case OPTION_NO_NOTES:
+        p->no_notes = true;
         return 0;
     case OPTION_NO_ORDER_ARROWS:
         p->no_order_arrows = true;

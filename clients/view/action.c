@@ -1,10 +1,13 @@
 #include "clients/view/action.h"
 
 #include "clients/source/place.h"
+#include "clients/view/about.h"
+#include "clients/view/picture/card.h"
 #include "clients/view/fetch.h"
+#include "clients/view/focus.h"
 #include "clients/view/goto.h"
+#include "clients/view/keys.h"
 #include "clients/view/open.h"
-#include "clients/view/panels/bookmarks.h"
 #include "clients/view/panels/event.h"
 #include "clients/view/panels/find.h"
 #include "clients/view/panels/panel.h"
@@ -33,15 +36,17 @@
 #include "clients/view/print.h"
 #include "clients/view/save.h"
 #include "clients/view/share.h"
+#include "clients/view/shortcuts.h"
+#include "clients/view/traces.h"
 #include "clients/view/views.h"
+#include "clients/view/writing.h"
 #include "render/scene.h"
 #include "wire/asked.h"
 #include "wire/event.h"
 #include "wire/shown.h"
 
 #include <stdlib.h>
-
-typedef void (*deed)(struct view *view);
+#include <string.h>
 
 /* ---- deeds that are not a function elsewhere ---- */
 static void show_shortcuts(struct view *view);
@@ -92,15 +97,24 @@ static void do_latest(struct view *v) { link_open(&v->link, "latest"); }
 static void do_default(struct view *v) { link_open(&v->link, NULL); }
 static void do_undo(struct view *v) { history_undo(&v->history); }
 static void do_redo(struct view *v) { history_redo(&v->history); }
-static void do_quit(struct view *v) { gtk_window_close(GTK_WINDOW(v->window)); }
+static void do_close(struct view *v) { gtk_window_close(GTK_WINDOW(v->window)); }
+static void do_quit(struct view *v) { do_close(v); } /* there is one window */
 static void do_by_process(struct view *v) { cluster_by(v, CLUSTER_BY_PROCESS); }
 static void do_by_kind(struct view *v) { cluster_by(v, CLUSTER_BY_KIND); }
 static void do_by_name(struct view *v) { cluster_by(v, CLUSTER_BY_NAME); }
 static void do_by_description(struct view *v) { cluster_by(v, CLUSTER_BY_DESCRIPTION); }
 
+/* From a list to the picture; there, all that stands out goes; then the page that was opened. */
 static void do_escape(struct view *v)
 {
-    select_event(v, (struct ref){0, 0}, false);
+    bool away = focus_within(v, v->panels);
+    if (away || (!v->camera.place.selected.line && !v->finder.hit_count))
+        panel_back(v);
+    if (!away) {
+        select_event(v, (struct ref){0, 0}, false);
+        find_leave(v);
+        card_clear(v);
+    }
     gtk_widget_grab_focus(v->canvas);
 }
 
@@ -180,6 +194,16 @@ static void do_order_arrows(struct view *v)
 }
 
 static bool is_order_arrows(const struct view *v) { return !v->settings.look.no_order; }
+static void do_busy_rows(struct view *v)
+{
+    v->settings.busy_rows = !v->settings.busy_rows;
+    if (!v->camera.place.far)
+        hold_keep_selected(&v->camera);
+    news_tell(&v->news, NEWS_PLACE);
+    news_tell(&v->news, NEWS_SWITCHES);
+}
+
+static bool is_busy_rows(const struct view *v) { return v->settings.busy_rows; }
 static bool is_fold(const struct view *v) { return v->camera.place.fold; }
 static bool is_time(const struct view *v) { return v->camera.place.column_ns > 0; }
 static bool is_stands(const struct view *v) { return v->camera.place.stands; }
@@ -205,21 +229,18 @@ static void do_vertical(struct view *v)
 static bool is_vertical(const struct view *v) { return v->settings.look.vertical; }
 static bool is_dark(const struct view *v) { return v->settings.look.dark; }
 static bool is_legend(const struct view *v) { return v->settings.look.legend; }
-static bool is_follow(const struct view *v) { return v->camera.place.follow; }
+static bool runs(const struct view *v) { return v->link.source.book.run.connected > 0; }
+static bool is_follow(const struct view *v) { return v->camera.place.follow && runs(v); }
 static void do_follow_switch(struct view *v) { scroll_follow(v, !v->camera.place.follow); }
 
 /* ---- the table ---- */
 
-static const struct action {
-    const char *group, *name, *title, *keys; /* keys: by spaces */
-    deed run;
-    bool (*state)(const struct view *view); /* of a switch */
-} actions[] = {
+static const struct action actions[] = {
     {"Moving", "event-back", "The selected event: back along its line", "Left", do_back, NULL},
     {"Moving", "event-on", "On along its line", "Right", do_on, NULL},
     {"Moving", "event-up", "To the line above", "Up", do_up, NULL},
     {"Moving", "event-down", "To the line below", "Down", do_down, NULL},
-    {"Moving", "partner", "To its partner", "Return KP_Enter", step_partner, NULL},
+    {"Moving", "partner", "Go to the other end", "Return KP_Enter", step_partner, NULL},
     {"Moving", "cause", "To the nearest cause on another line", "bracketleft", do_cause, NULL},
     {"Moving", "effect", "To the nearest effect on another line", "bracketright", do_effect, NULL},
     {"Moving", "recorded-back", "Back along the recorded order", "p BackSpace", do_recorded_back,
@@ -228,23 +249,23 @@ static const struct action {
     {"Moving", "recorded-into-back", "Back along it, into clusters", "<Shift>p", do_into_back,
      NULL},
     {"Moving", "recorded-into-on", "On along it, into clusters", "<Shift>n", do_into_on, NULL},
-    {"Scrolling", "left", "By a column", "<Shift>Left", do_left, NULL},
-    {"Scrolling", "right", "By a column", "<Shift>Right", do_right, NULL},
-    {"Scrolling", "row-up", "By a row", "<Shift>Up", do_row_up, NULL},
-    {"Scrolling", "row-down", "By a row", "<Shift>Down", do_row_down, NULL},
-    {"Scrolling", "page-left", "By a page", "Page_Up", do_page_left, NULL},
-    {"Scrolling", "page-right", "By a page", "Page_Down", do_page_right, NULL},
+    {"Scrolling", "left", "Left by a column", "<Shift>Left", do_left, NULL},
+    {"Scrolling", "right", "Right by a column", "<Shift>Right", do_right, NULL},
+    {"Scrolling", "row-up", "Up by a row", "<Shift>Up", do_row_up, NULL},
+    {"Scrolling", "row-down", "Down by a row", "<Shift>Down", do_row_down, NULL},
+    {"Scrolling", "page-left", "Left by a page", "Page_Up", do_page_left, NULL},
+    {"Scrolling", "page-right", "Right by a page", "Page_Down", do_page_right, NULL},
     {"Scrolling", "start", "To the begin", "Home", scroll_start, NULL},
     {"Scrolling", "end", "To the end, and follow the run", "End f", do_follow, NULL},
     {"Scrolling", "follow", "Follow the run, or stop it", "<Shift>f", do_follow_switch, is_follow},
     {"Scrolling", "line-left", "The selected line alone, to the left", "comma", do_line_left, NULL},
     {"Scrolling", "line-right", "The selected line alone, to the right", "period", do_line_right,
      NULL},
-    {"Scrolling", "go", "Go to an event, a time, a share of the run", "<Control>g", goto_dialog,
+    {"Scrolling", "go", "Go to an event, a time, a share of the run…", "<Control>g", goto_dialog,
      NULL},
-    {"Zoom", "zoom-in", "In", "plus equal KP_Add <Control>plus", do_zoom_in, NULL},
-    {"Zoom", "zoom-out", "Out", "minus KP_Subtract <Control>minus", do_zoom_out, NULL},
-    {"Zoom", "zoom-reset", "As at first", "0 <Control>0", zoom_reset, NULL},
+    {"Zoom", "zoom-in", "Zoom in", "plus equal KP_Add <Control>plus", do_zoom_in, NULL},
+    {"Zoom", "zoom-out", "Zoom out", "minus KP_Subtract <Control>minus", do_zoom_out, NULL},
+    {"Zoom", "zoom-reset", "Zoom as at first", "0 <Control>0", zoom_reset, NULL},
     {"Zoom", "fit", "The whole run", "asterisk", zoom_fit, NULL},
     {"Zoom", "time", "By order or by time", "t", do_time, is_time},
     {"Asking", "find", "Find", "<Control>f slash", find_focus, NULL},
@@ -252,13 +273,16 @@ static const struct action {
     {"Asking", "find-previous", "The hit before", "<Shift>F3", do_find_previous, NULL},
     {"Asking", "first-waiting", "Who waits: the oldest", "w", do_first_waiting, NULL},
     {"Asking", "stands", "Colour past and future", "c", do_stands, is_stands},
-    {"Asking", "hide-past", "Without the past", "<Alt>1", do_hide_past, is_hide_past},
-    {"Asking", "hide-future", "Without the future", "<Alt>2", do_hide_future, is_hide_future},
-    {"Asking", "hide-concurrent", "Without what is concurrent", "<Alt>3", do_hide_concurrent,
+    {"Asking", "hide-past", "Hide the past", "<Alt>1", do_hide_past, is_hide_past},
+    {"Asking", "hide-future", "Hide the future", "<Alt>2", do_hide_future, is_hide_future},
+    {"Asking", "hide-concurrent", "Hide concurrent", "<Alt>3", do_hide_concurrent,
      is_hide_concurrent},
-    {"Asking", "bookmark", "Set a bookmark", "<Control>d", bookmarks_add, NULL},
+    {"Asking", "note", "Write a note…", "<Control>d", writing_ask, NULL},
+    {"Asking", "find-site", "Find all called from there", "", find_site, NULL},
+    {"Asking", "copy-id", "Copy the event's number", "", save_copy_id, NULL},
     {"Asking", "editor", "Open the source", "<Control>e", event_edit, NULL},
-    {"Asking", "escape", "Select nothing", "Escape", do_escape, NULL},
+    {"Asking", "escape", "Back: from a page, from a search, from what is selected", "Escape",
+     do_escape, NULL},
     {"Lines", "show-all", "Show all", "<Control><Shift>h", arrange_all, NULL},
     {"Lines", "only-tied", "Only those tied to the selected event", "o", arrange_only, NULL},
     {"Lines", "least-crossing", "In the order of least crossing", "l", crossing_least, NULL},
@@ -268,38 +292,42 @@ static const struct action {
     {"Lines", "cluster-pattern", "Join lines by their names…", "<Shift>c", pattern_join, NULL},
     {"Lines", "hide-pattern", "Hide lines by their names…", "<Shift>h", pattern_hide, NULL},
     {"Lines", "cluster-description", "Clusters of the description", "", do_by_description, NULL},
-    {"Lines", "fold", "Fold like visits", "z", do_fold, is_fold},
+    {"Lines", "busy-rows", "Only rows with something in view", "e", do_busy_rows, is_busy_rows},
+    {"Lines", "fold", "Fold repeats", "z", do_fold, is_fold},
     {"Window", "undo", "Undo a change of view", "<Control>z", do_undo, NULL},
-    {"Window", "redo", "Redo it", "<Control><Shift>z <Control>y", do_redo, NULL},
+    {"Window", "redo", "Redo", "<Control><Shift>z <Control>y", do_redo, NULL},
     {"Window", "panel", "Side panel", "F9", do_panel, is_panel},
     {"Window", "map", "Map of the run", "F4", do_map, is_map},
-    {"Window", "vertical", "Lines run down", "v", do_vertical, is_vertical},
+    {"Window", "vertical", "Vertical", "v", do_vertical, is_vertical},
     {"Window", "legend", "Legend", "F2", do_legend, is_legend},
     {"Window", "order-arrows", "Dotted arrows: who woke whom", "", do_order_arrows,
      is_order_arrows},
     {"Window", "dark", "Dark", "F7", do_dark, is_dark},
-    {"Window", "show-event", "Page: the event", "<Alt>e", do_details, NULL},
-    {"Window", "show-events", "Page: all events", "<Alt>l", do_events, NULL},
-    {"Window", "show-waiting", "Page: who waits", "<Alt>w", do_waiting, NULL},
-    {"Window", "show-trouble", "Page: trouble", "<Alt>t", do_trouble, NULL},
-    {"Window", "show-text", "Page: the picture in words", "<Alt>x", do_text, NULL},
-    {"File", "open", "Open a trace", "<Control>o", open_dialog, NULL},
-    {"File", "connect", "Connect to a server", "<Control>l", open_connect_dialog, NULL},
+    {"Window", "show-event", "Page: Event", "<Alt>e", do_details, NULL},
+    {"Window", "show-events", "Page: Events", "<Alt>l", do_events, NULL},
+    {"Window", "show-waiting", "Page: Waiting", "<Alt>w", do_waiting, NULL},
+    {"Window", "show-trouble", "Page: Trouble", "<Alt>t", do_trouble, NULL},
+    {"Window", "show-text", "Page: Text", "<Alt>x", do_text, NULL},
+    {"File", "open", "Open a trace…", "<Control>o", traces_show, NULL},
+    {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},
     {"File", "default", "Wait for a program", "", do_default, NULL},
-    {"File", "save", "Save the diagram", "<Control>s", save_diagram, NULL},
+    {"File", "save", "Save the diagram…", "<Control>s", save_diagram, NULL},
     {"File", "share", "Share as web page…", "", share_page, NULL},
-    {"File", "save-trace", "Save the trace", "<Control><Shift>s", fetch_trace, NULL},
-    {"File", "save-view", "Save the view", "", views_save, NULL},
-    {"File", "load-view", "Load a view", "", views_load, NULL},
-    {"File", "print", "Print", "<Control>p", print_paper, NULL},
+    {"File", "save-trace", "Save the trace…", "<Control><Shift>s", fetch_trace, NULL},
+    {"File", "save-view", "Save the view…", "", views_save, NULL},
+    {"File", "load-view", "Load a view…", "", views_load, NULL},
+    {"File", "print", "Print…", "<Control>p", print_paper, NULL},
     {"File", "copy-image", "Copy the picture", "<Control>c", save_copy_image, NULL},
-    {"File", "copy-text", "Copy it as text", "<Control><Shift>c", print_to_clipboard, NULL},
+    {"File", "copy-text", "Copy as text", "<Control><Shift>c", print_to_clipboard, NULL},
     {"File", "copy-command", "Copy as a command", "", save_copy_command, NULL},
-    {"File", "settings", "Settings", "<Control>comma", preferences_show, NULL},
-    {"File", "shortcuts", "Shortcuts", "<Control>question <Control><Shift>slash F1", show_shortcuts,
-     NULL},
-    {"File", "quit", "Close the window", "<Control>q <Control>w", do_quit, NULL},
+    {"File", "settings", "Settings…", "<Control>comma", preferences_show, NULL},
+    {"File", "help", "Help", "F1", about_help, NULL},
+    {"File", "shortcuts", "Keyboard shortcuts", "<Control>question <Control><Shift>slash",
+     show_shortcuts, NULL},
+    {"File", "about", "About Poet", "", about_show, NULL},
+    {"File", "close", "Close", "<Control>w", do_close, NULL},
+    {"File", "quit", "Quit", "<Control>q", do_quit, NULL},
 };
 
 static void on_action(GSimpleAction *action, GVariant *parameter, gpointer data)
@@ -311,6 +339,7 @@ static void on_action(GSimpleAction *action, GVariant *parameter, gpointer data)
         if (g_strcmp0(actions[i].name, name) == 0)
             actions[i].run(view);
     actions_update(view);
+    focus_home(view);
 }
 
 /* ---- actions on the line that a menu was opened on ---- */
@@ -339,46 +368,25 @@ static void on_recent(GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 /* Those for the line of the selected event. */
-static const struct {
-    const char *action, *title, *key;
-} line_keys[] = {{"win.hide-line", "Hide the selected line", "h"},
-                 {"win.line-up", "Move it up", "<Alt>Up"},
-                 {"win.line-down", "Move it down", "<Alt>Down"},
-                 {"win.join-line", "Join it with the row above", "j"},
-                 {"win.split-line", "Open its cluster", "<Shift>j"}};
+static const struct line_key line_keys[] = {{"win.hide-line", "Hide the selected line", "h"},
+                                            {"win.line-up", "Move it up", "<Alt>Up"},
+                                            {"win.line-down", "Move it down", "<Alt>Down"},
+                                            {"win.join-line", "Join it with the row above", "j"},
+                                            {"win.split-line", "Open its cluster", "<Shift>j"}};
+
+static void show_shortcuts(struct view *view)
+{
+    shortcuts_show(view, &(struct shortcuts){actions, G_N_ELEMENTS(actions), line_keys,
+                                             G_N_ELEMENTS(line_keys)});
+}
 
 /* ---- installing ---- */
-
-static bool with_modifier(const char *key)
-{
-    return g_str_has_prefix(key, "<Control>") || g_str_has_prefix(key, "<Alt>") ||
-           (key[0] == 'F' && g_ascii_isdigit(key[1])) || g_str_has_prefix(key, "<Shift>F");
-}
-
-/* Plain keys are the picture's alone; the others the window's, after the widget that has the
- * focus: in an entry Ctrl+C copies what is selected there. */
-static void add_key(struct view *view, GtkShortcutController *of_window,
-                    GtkShortcutController *of_canvas, const char *key, const char *action,
-                    GVariant *target)
-{
-    GtkShortcutTrigger *trigger = gtk_shortcut_trigger_parse_string(key);
-    if (!trigger) {
-        g_warning("no such key: %s", key);
-        return;
-    }
-    GtkShortcut *shortcut = gtk_shortcut_new(trigger, gtk_named_action_new(action));
-    (void)view;
-    if (target)
-        gtk_shortcut_set_arguments(shortcut, target);
-    gtk_shortcut_controller_add_shortcut(with_modifier(key) ? of_window : of_canvas, shortcut);
-}
 
 void actions_install(struct view *view)
 {
     static const char *const on_lines[] = {"hide-line", "join-line", "split-line", "line-up",
                                            "line-down"};
-    GtkShortcutController *of_window = GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
-                          *of_canvas = GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new());
+    struct keys all = keys_new();
     for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
         const struct action *a = &actions[i];
         GSimpleAction *action =
@@ -391,7 +399,7 @@ void actions_install(struct view *view)
         char **keys = g_strsplit(a->keys, " ", -1), *full = g_strdup_printf("win.%s", a->name);
         for (char **key = keys; *key; key++)
             if (**key)
-                add_key(view, of_window, of_canvas, *key, full, NULL);
+                keys_add(view, &all, *key, full, NULL);
         g_strfreev(keys);
         g_free(full);
     }
@@ -405,10 +413,8 @@ void actions_install(struct view *view)
         g_object_unref(action);
     }
     for (size_t i = 0; i < G_N_ELEMENTS(line_keys); i++)
-        add_key(view, of_window, of_canvas, line_keys[i].key, line_keys[i].action,
-                g_variant_new_string("0"));
-    gtk_widget_add_controller(view->window, GTK_EVENT_CONTROLLER(of_window));
-    gtk_widget_add_controller(view->canvas, GTK_EVENT_CONTROLLER(of_canvas));
+        keys_add(view, &all, line_keys[i].key, line_keys[i].action, g_variant_new_string("0"));
+    keys_install(view, &all);
 }
 
 void actions_update(struct view *view)
@@ -421,6 +427,9 @@ void actions_update(struct view *view)
     }
     GAction *undo = g_action_map_lookup_action(G_ACTION_MAP(view->window), "undo"),
             *redo = g_action_map_lookup_action(G_ACTION_MAP(view->window), "redo");
+    GAction *follow = g_action_map_lookup_action(G_ACTION_MAP(view->window), "follow");
+    if (follow)
+        g_simple_action_set_enabled(G_SIMPLE_ACTION(follow), runs(view));
     if (undo)
         g_simple_action_set_enabled(G_SIMPLE_ACTION(undo), view->history.back_count > 0);
     if (redo)
@@ -435,48 +444,10 @@ const char *action_title(const char *name)
     return NULL;
 }
 
-/* ---- the window of shortcuts ---- */
-
-static void add_shortcut(GString *ui, const char *keys, const char *title)
+char *action_key(const char *name)
 {
-    char *k = g_markup_escape_text(keys, -1), *t = g_markup_escape_text(title, -1);
-    g_string_append_printf(ui,
-                           "<child><object class='GtkShortcutsShortcut'>"
-                           "<property name='accelerator'>%s</property>"
-                           "<property name='title'>%s</property></object></child>",
-                           k, t);
-    g_free(k);
-    g_free(t);
-}
-
-static void show_shortcuts(struct view *view)
-{
-    GString *ui = g_string_new(
-        "<interface><object class='GtkShortcutsWindow' id='w'>"
-        "<property name='modal'>1</property><child>"
-        "<object class='GtkShortcutsSection'><property name='section-name'>all</property>"
-        "<property name='max-height'>14</property>");
-    const char *group = NULL;
-    for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
-        if (g_strcmp0(group, actions[i].group) != 0) {
-            g_string_append_printf(
-                ui,
-                "%s<child><object class='GtkShortcutsGroup'><property name='title'>%s"
-                "</property>",
-                group ? "</object></child>" : "", actions[i].group);
-            group = actions[i].group;
-            for (size_t k = 0; g_strcmp0(group, "Lines") == 0 && k < G_N_ELEMENTS(line_keys); k++)
-                add_shortcut(ui, line_keys[k].key, line_keys[k].title);
-        }
-        if (*actions[i].keys)
-            add_shortcut(ui, actions[i].keys, actions[i].title);
-    }
-    g_string_append(ui, "</object></child></object></child></object></interface>");
-    GtkBuilder *builder = gtk_builder_new_from_string(ui->str, -1);
-    GtkWindow *window = GTK_WINDOW(gtk_builder_get_object(builder, "w"));
-    gtk_window_set_transient_for(window, GTK_WINDOW(view->window));
-    gtk_window_set_title(window, "Shortcuts");
-    gtk_window_present(window);
-    g_object_unref(builder);
-    g_string_free(ui, TRUE);
+    for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
+        if (g_strcmp0(actions[i].name, name) == 0 && *actions[i].keys)
+            return g_strndup(actions[i].keys, strcspn(actions[i].keys, " "));
+    return NULL;
 }

@@ -37,43 +37,97 @@ void dialog_closes_on_escape(GtkWidget *window)
     gtk_widget_add_controller(window, keys);
 }
 
-/* ---- one line of text ---- */
-
-struct question {
-    struct view *view;
-    void (*answer)(struct view *view, const char *text);
-};
-
-static void on_entered(GtkEntry *entry, gpointer data)
+GtkWidget *dialog_new(struct view *view, const char *title)
 {
-    struct question *q = data;
-    GtkWidget *window = GTK_WIDGET(gtk_widget_get_root(GTK_WIDGET(entry)));
-    char *text = g_strstrip(g_strdup(gtk_editable_get_text(GTK_EDITABLE(entry))));
-    q->answer(q->view, text);
-    g_free(text);
-    gtk_window_destroy(GTK_WINDOW(window));
+    GtkWidget *window = gtk_window_new();
+    gtk_window_set_title(GTK_WINDOW(window), title);
+    gtk_window_set_titlebar(GTK_WINDOW(window), gtk_header_bar_new());
+    gtk_window_set_transient_for(GTK_WINDOW(window), GTK_WINDOW(view->window));
+    dialog_closes_on_escape(window);
+    return window;
 }
 
-void dialog_ask(struct view *view, const char *title, const char *words, const char *placeholder,
-                void (*answer)(struct view *view, const char *text))
+/* ---- one line of text ---- */
+
+struct asking {
+    struct view *view;
+    char *(*answer)(struct view *view, const char *text);
+    GtkWidget *window, *entry, *wrong;
+};
+
+static void on_entered(GtkWidget *widget, gpointer data)
 {
-    GtkWidget *window = gtk_window_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 8),
-              *label = gtk_label_new(words), *entry = gtk_entry_new();
-    struct question *q = g_new(struct question, 1);
-    *q = (struct question){view, answer};
+    struct asking *a = data;
+    (void)widget;
+    char *text = g_strstrip(g_strdup(gtk_editable_get_text(GTK_EDITABLE(a->entry))));
+    char *wrong = a->answer(a->view, text);
+    g_free(text);
+    if (!wrong) {
+        gtk_window_destroy(GTK_WINDOW(a->window));
+        return;
+    }
+    gtk_label_set_text(GTK_LABEL(a->wrong), wrong);
+    gtk_widget_set_visible(a->wrong, TRUE);
+    gtk_widget_add_css_class(a->entry, "error");
+    gtk_widget_grab_focus(a->entry);
+    g_free(wrong);
+}
+
+static void on_edited(GtkEditable *entry, gpointer data)
+{
+    struct asking *a = data;
+    (void)entry;
+    gtk_widget_set_visible(a->wrong, FALSE);
+    gtk_widget_remove_css_class(a->entry, "error");
+}
+
+static GtkWidget *buttons_of(struct asking *a, const char *does)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
+              *cancel = gtk_button_new_with_mnemonic("_Cancel"),
+              *good = gtk_button_new_with_mnemonic(does);
+    gtk_widget_add_css_class(good, "suggested-action");
+    gtk_widget_set_halign(box, GTK_ALIGN_END);
+    gtk_box_append(GTK_BOX(box), cancel);
+    gtk_box_append(GTK_BOX(box), good);
+    g_signal_connect_swapped(cancel, "clicked", G_CALLBACK(gtk_window_destroy), a->window);
+    g_signal_connect(good, "clicked", G_CALLBACK(on_entered), a);
+    return box;
+}
+
+static GtkWidget *words_new(const char *words)
+{
+    GtkWidget *label = gtk_label_new(words);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
-    gtk_entry_set_placeholder_text(GTK_ENTRY(entry), placeholder);
-    gtk_window_set_title(GTK_WINDOW(window), title);
-    gtk_window_set_transient_for(GTK_WINDOW(window), GTK_WINDOW(view->window));
-    gtk_window_set_modal(GTK_WINDOW(window), TRUE);
-    gtk_widget_set_size_request(entry, 420, -1);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    return label;
+}
+
+void dialog_ask(struct view *view, const struct dialog_question *question,
+                char *(*answer)(struct view *view, const char *text))
+{
+    struct asking *a = g_new0(struct asking, 1);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 8);
+    *a = (struct asking){view, answer, dialog_new(view, question->title), gtk_entry_new(),
+                         words_new("")};
+    gtk_entry_set_placeholder_text(GTK_ENTRY(a->entry), question->placeholder);
+    if (question->text)
+        gtk_editable_set_text(GTK_EDITABLE(a->entry), question->text);
+    gtk_window_set_modal(GTK_WINDOW(a->window), TRUE);
+    gtk_widget_set_size_request(a->entry, 420, -1);
+    gtk_widget_add_css_class(a->wrong, "error");
+    gtk_widget_set_visible(a->wrong, FALSE);
     g_object_set(box, "margin-top", 14, "margin-bottom", 14, "margin-start", 14, "margin-end", 14,
                  NULL);
-    gtk_box_append(GTK_BOX(box), label);
-    gtk_box_append(GTK_BOX(box), entry);
-    gtk_window_set_child(GTK_WINDOW(window), box);
-    g_object_set_data_full(G_OBJECT(entry), "question", q, g_free);
-    g_signal_connect(entry, "activate", G_CALLBACK(on_entered), q);
-    dialog_closes_on_escape(window);
-    gtk_window_present(GTK_WINDOW(window));
+    gtk_box_append(GTK_BOX(box), words_new(question->words));
+    gtk_box_append(GTK_BOX(box), a->entry);
+    gtk_box_append(GTK_BOX(box), a->wrong);
+    gtk_box_append(GTK_BOX(box), buttons_of(a, question->button));
+    gtk_window_set_child(GTK_WINDOW(a->window), box);
+    g_object_set_data_full(G_OBJECT(a->window), "asking", a, g_free);
+    g_signal_connect(a->entry, "activate", G_CALLBACK(on_entered), a);
+    g_signal_connect(a->entry, "changed", G_CALLBACK(on_edited), a);
+    gtk_window_present(GTK_WINDOW(a->window));
+    gtk_widget_grab_focus(a->entry);
+    gtk_editable_select_region(GTK_EDITABLE(a->entry), 0, -1);
 }

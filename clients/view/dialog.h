@@ -9,9 +9,21 @@ struct view;
 /* A dialog that begins in the working directory; name: proposed for a file to be saved, or NULL. */
 GtkFileChooser *dialog_chooser(GtkWindow *parent, const char *title, GtkFileChooserAction action,
                                const char *name);
-/* Asks for one line of text, which `answer` is given without spaces around it. */
-void dialog_ask(struct view *view, const char *title, const char *words, const char *placeholder,
-                void (*answer)(struct view *view, const char *text));
+
+/* A window of that title over the viewer's, closed by Escape. */
+GtkWidget *dialog_new(struct view *view, const char *title);
+
+struct dialog_question {
+    const char *title, *words;
+    const char *placeholder; /* NULL: none */
+    const char *text; /* what stands there at first, selected; NULL: nothing */
+    const char *button; /* what is done with it, with a mnemonic */
+};
+
+/* Asks for one line of text, which `answer` is given without spaces around it.  It gives NULL when that was good;
+ * else what is wrong with it, to be freed: the window stays, and says so. */
+void dialog_ask(struct view *view, const struct dialog_question *question,
+                char *(*answer)(struct view *view, const char *text));
 void dialog_closes_on_escape(GtkWidget *window);
 
 #endif

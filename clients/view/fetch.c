@@ -1,5 +1,6 @@
 #include "clients/view/fetch.h"
 
+#include "clients/source/notes.h"
 #include "clients/view/dialog.h"
 #include "clients/view/parts/inquiry.h"
 #include "clients/view/parts/status.h"
@@ -44,12 +45,16 @@ void fetch_cancel(struct view *view)
 
 static void end(struct view *view, struct fetch *fetch, const char *why)
 {
+    struct error error;
     if (fclose(fetch->f) != 0 && !why)
         why = g_strerror(errno);
     fetch->f = NULL;
     status_busy(&view->status, NULL, 0);
     if (why)
         status_trouble(&view->status, NULL, "%s: %s", fetch->file, why);
+    else if (!notes_copy(&view->noted.notes, fetch->file, &error))
+        status_trouble(&view->status, NULL, "Saved %s, but not its notes: %s", fetch->file,
+                       error.text);
     else
         status_say(&view->status, "Saved %s", fetch->file);
     if (why)

@@ -2,8 +2,7 @@
 
 #include "clients/book/book.h"
 #include "clients/view/dialog.h"
-#include "clients/view/panels/bookmarks.h"
-#include "clients/view/parts/status.h"
+#include "clients/view/panels/notes.h"
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/view.h"
 #include "wire/event.h"
@@ -11,53 +10,70 @@
 
 #include <string.h>
 
-/* "2:17", "40%", "1.5ms", "12345" (a position), "#3" (a bookmark) */
-void goto_text(struct view *view, const char *text)
+/* So many of a unit; 0: that is no time. */
+static double unit_ns(const char *unit)
 {
-    struct ref at;
-    char *end;
-    double v = g_ascii_strtod(text, &end);
     static const struct {
         const char *unit;
         double ns;
     } units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    guint64 mark = *text == '#' ? g_ascii_strtoull(text + 1, NULL, 10) : 0;
-    if (mark && bookmarks_go(view, mark))
-        return;
-    if (ref_parse(text, &at)) {
-        const struct book *book = the_book(view); /* of many lines not all are known yet */
-        bool there = at.line &&
-                     (book->some ? at.line <= book->line_count : book_line(book, at.line) != NULL);
-        if (there && !(at.line & HIDDEN_LINE))
-            jump_to_event(view, at, NO_POSITION);
-        else
-            status_say(&view->status, "%s: there is no such line", text);
-        return;
-    }
+    for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
+        if (strcmp(unit, units[i].unit) == 0)
+            return units[i].ns;
+    return 0;
+}
+
+static char *go_event(struct view *view, const char *text, struct ref at)
+{
+    const struct book *book = the_book(view); /* of many lines not all are known yet */
+    const struct book_line *line = book_line(book, at.line);
+    bool there = at.line && (book->some ? at.line <= book->line_count : line != NULL);
+    if (!there || at.line & HIDDEN_LINE)
+        return g_strdup_printf("%s: there is no such line", text);
+    if (line &&
+        (!at.number || (line->is.last && at.number > line->is.last && !book->run.connected)))
+        return g_strdup_printf("%s: the last event of that line is %u:%" G_GUINT64_FORMAT, text,
+                               at.line, (guint64)line->is.last);
+    jump_to_event(view, at, NO_POSITION);
+    return NULL;
+}
+
+/* "2:17", "40%", "1.5ms", "12345" (a position), "#3" (a note) */
+char *goto_text(struct view *view, const char *text)
+{
+    struct ref at;
+    char *end;
+    double v = g_ascii_strtod(text, &end);
+    if (*text == '#')
+        return notes_go(view, g_ascii_strtoull(text + 1, NULL, 10))
+                   ? NULL
+                   : g_strdup_printf("%s: there is no such note", text);
+    if (ref_parse(text, &at))
+        return go_event(view, text, at);
     g_strchug(end);
-    if (end != text && strcmp(end, "%") == 0) {
+    bool number = end != text && v >= 0;
+    if (number && strcmp(end, "%") == 0)
         jump_to_position(view, (uint64_t)(CLAMP(v, 0, 100) / 100 * (double)view->link.count));
-        return;
-    }
-    for (size_t i = 0; end != text && i < G_N_ELEMENTS(units); i++)
-        if (strcmp(end, units[i].unit) == 0) {
-            jump_to_time(view, (int64_t)(v * units[i].ns));
-            return;
-        }
-    if (end != text && !*end && v >= 0)
+    else if (number && unit_ns(end) > 0)
+        jump_to_time(view, (int64_t)(v * unit_ns(end)));
+    else if (number && !*end)
         jump_to_position(view, (uint64_t)v);
     else
-        status_say(&view->status,
-                   "%s: write an event (2:17), a time (1.5ms), a share (40%%), a position or a "
-                   "bookmark (#2)",
-                   text);
+        return g_strdup_printf("%s: write an event (2:17), a time (1.5ms), a share (40%%), a "
+                               "position or a note (#2)",
+                               text);
+    return NULL;
 }
 
 void goto_dialog(struct view *view)
 {
     if (view->link.has_run)
-        dialog_ask(view, "Go to",
-                   "An event (2:17), a time (1.5ms), a share of the run (40%),\n"
-                   "a position in the log (12345) or a bookmark (#2)",
-                   "2:17", goto_text);
+        dialog_ask(view,
+                   &(struct dialog_question){
+                       .title = "Go to",
+                       .words = "An event (2:17), a time (1.5ms), a share of the run (40%), a "
+                                "position in the log (12345) or a note (#2)",
+                       .placeholder = "2:17",
+                       .button = "_Go"},
+                   goto_text);
 }

@@ -1,10 +1,11 @@
-/* Going to what was written: an event, a time, a share of the run, a position or a bookmark. */
+/* Going to what was written: an event, a time, a share of the run, a position or a note. */
 #ifndef CLIENTS_VIEW_GOTO_H
 #define CLIENTS_VIEW_GOTO_H
 
 struct view;
 
-void goto_text(struct view *view, const char *text);
+/* NULL, or what is wrong with the text, to be freed. */
+char *goto_text(struct view *view, const char *text);
 void goto_dialog(struct view *view);
 
 #endif

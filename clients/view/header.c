@@ -1,5 +1,6 @@
 #include "clients/view/header.h"
 
+#include "clients/view/focus.h"
 #include "clients/view/menu.h"
 #include "clients/view/panels/waiting.h"
 #include "clients/view/parts/button.h"
@@ -105,6 +106,7 @@ GtkWidget *header_new(struct view *view)
     gtk_widget_set_tooltip_text(menu, "Menu (F10)");
     gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, "Menu", -1);
     g_object_unref(model);
+    g_signal_connect_swapped(menu, "notify::active", G_CALLBACK(focus_home), view);
     GtkWidget *follow = toggle("Follow", "win.follow", "Follow the run as it grows (End)");
     view->header->badge = badge_new();
     GtkWidget *start[] = {

@@ -8,7 +8,13 @@ static GMenu *section(const char *const *names)
     GMenu *menu = g_menu_new();
     for (; *names; names++) {
         char *full = g_strdup_printf("win.%s", *names);
-        g_menu_append(menu, action_title(*names), full);
+        GMenuItem *item = g_menu_item_new(action_title(*names), full);
+        char *key = action_key(*names);
+        if (key)
+            g_menu_item_set_attribute(item, "accel", "s", key);
+        g_menu_append_item(menu, item);
+        g_object_unref(item);
+        g_free(key);
         g_free(full);
     }
     return menu;
@@ -27,29 +33,18 @@ void menu_recent(struct view *view)
 
 GMenuModel *menu_new(struct view *view)
 {
-    static const char *const file[] = {"open", "connect", "latest", "default", "save-trace", NULL},
-                             *const out[] = {"save",       "share",     "print",
-                                             "copy-image", "copy-text", "copy-command",
-                                             "save-view",  "load-view", NULL},
-                             *const lines[] = {"show-all",
-                                               "only-tied",
-                                               "least-crossing",
-                                               "fold",
-                                               "cluster-process",
-                                               "cluster-kind",
-                                               "cluster-name",
-                                               "cluster-description",
-                                               "cluster-pattern",
-                                               "hide-pattern",
-                                               NULL},
-                             *const look[] = {"follow",      "time",
-                                              "stands",      "hide-past",
-                                              "hide-future", "hide-concurrent",
-                                              "panel",       "map",
-                                              "legend",      "order-arrows",
-                                              "vertical",    "dark",
-                                              NULL},
-                             *const end[] = {"settings", "shortcuts", "quit", NULL};
+    static const char
+        *const file[] = {"open", "connect", "latest", "default", "save-trace", NULL},
+               *const out[] = {"save", "share", "print", "copy-image", "copy-text", "copy-command",
+                               "save-view", "load-view", NULL},
+               *const lines[] = {"show-all",        "only-tied",    "least-crossing",
+                                 "busy-rows",       "fold",         "cluster-process",
+                                 "cluster-kind",    "cluster-name", "cluster-description",
+                                 "cluster-pattern", "hide-pattern", NULL},
+               *const look[] = {"follow",          "time",  "stands", "hide-past", "hide-future",
+                                "hide-concurrent", "panel", "map",    "legend",    "order-arrows",
+                                "vertical",        "dark",  NULL},
+               *const end[] = {"settings", "shortcuts", "help", "about", "close", "quit", NULL};
     GMenu *menu = g_menu_new(),
           *parts[] = {section(file), section(out), section(lines), section(look), section(end)};
     view->recent = g_menu_new();

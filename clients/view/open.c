@@ -1,10 +1,12 @@
 #include "clients/view/open.h"
 
+#include "clients/source/around.h"
 #include "clients/view/dialog.h"
 #include "clients/view/parts/link.h"
-#include "clients/view/parts/status.h"
 #include "clients/view/picture/view.h"
 #include "wire/endpoint.h"
+
+#include <limits.h>
 
 static void on_open(GtkNativeDialog *dialog, int response, gpointer data)
 {
@@ -20,7 +22,18 @@ static void on_open(GtkNativeDialog *dialog, int response, gpointer data)
     g_object_unref(dialog);
 }
 
-void open_dialog(struct view *view)
+/* Where the traces are that nobody has named. */
+static void add_state(GtkFileChooser *dialog)
+{
+    char path[PATH_MAX];
+    around_state(path, sizeof path);
+    GFile *folder = g_file_new_for_path(path);
+    if (g_file_test(path, G_FILE_TEST_IS_DIR))
+        gtk_file_chooser_add_shortcut_folder(dialog, folder, NULL);
+    g_object_unref(folder);
+}
+
+void open_file(struct view *view)
 {
     GtkFileChooser *dialog = dialog_chooser(GTK_WINDOW(view->window), "Open a trace",
                                             GTK_FILE_CHOOSER_ACTION_OPEN, NULL);
@@ -29,16 +42,17 @@ void open_dialog(struct view *view)
     gtk_file_filter_add_pattern(filter, "*.poet");
     gtk_file_chooser_add_filter(dialog, filter);
     g_object_unref(filter);
+    add_state(dialog);
     g_signal_connect(dialog, "response", G_CALLBACK(on_open), view);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
 
-static void connect_to(struct view *view, const char *what)
+static char *connect_to(struct view *view, const char *what)
 {
     if (*what && !endpoint_is(what) && !g_str_has_prefix(what, "ssh:"))
-        status_say(&view->status, "%s: write unix:PATH, tcp:HOST:PORT or ssh:HOST[:FILE]", what);
-    else
-        link_open(&view->link, *what ? what : NULL);
+        return g_strdup_printf("%s: write unix:PATH, tcp:HOST:PORT or ssh:HOST[:FILE]", what);
+    link_open(&view->link, *what ? what : NULL);
+    return NULL;
 }
 
 void open_connect_dialog(struct view *view)
@@ -46,8 +60,12 @@ void open_connect_dialog(struct view *view)
     char endpoint[400] = "";
     struct error error;
     endpoint_default(endpoint, sizeof endpoint, &error);
-    dialog_ask(view, "Connect to a server",
-               "unix:PATH, tcp:HOST:PORT, or ssh:HOST[:FILE] for another machine;\n"
-               "empty for the default server",
-               endpoint, connect_to);
+    dialog_ask(view,
+               &(struct dialog_question){
+                   .title = "Connect to a server",
+                   .words = "unix:PATH, tcp:HOST:PORT, or ssh:HOST[:FILE] for another machine; "
+                            "empty for the default server",
+                   .placeholder = endpoint,
+                   .button = "_Connect"},
+               connect_to);
 }

@@ -4,7 +4,7 @@
 
 struct view;
 
-void open_dialog(struct view *view);         /* a file */
+void open_file(struct view *view);           /* wherever it is */
 void open_connect_dialog(struct view *view); /* a server */
 
 #endif

@@ -76,11 +76,9 @@ void preferences_show(struct view *view)
 {
     static const char *const labels[] = {"Name", "Name and number", "Name and address", NULL};
     struct settings *s = &view->settings;
-    GtkWidget *window = gtk_window_new(), *grid = gtk_grid_new(),
+    GtkWidget *window = dialog_new(view, "Settings"), *grid = gtk_grid_new(),
               *choice = gtk_drop_down_new_from_strings(labels), *editor = gtk_entry_new(),
               *threshold = gtk_spin_button_new_with_range(0, 1000000, 1);
-    gtk_window_set_title(GTK_WINDOW(window), "Settings");
-    gtk_window_set_transient_for(GTK_WINDOW(window), GTK_WINDOW(view->window));
     gtk_window_set_modal(GTK_WINDOW(window), TRUE);
     g_object_set(grid, "row-spacing", 10, "column-spacing", 24, "margin-top", 16, "margin-bottom",
                  16, "margin-start", 16, "margin-end", 16, NULL);
@@ -102,6 +100,5 @@ void preferences_show(struct view *view)
     add_row(grid, 7, "Highlight what is _blocked longer than (ms, 0: nothing)", threshold);
     add_row(grid, 8, "_Editor", editor);
     gtk_window_set_child(GTK_WINDOW(window), grid);
-    dialog_closes_on_escape(window);
     gtk_window_present(GTK_WINDOW(window));
 }

@@ -49,6 +49,8 @@ static struct scene *seen_scene(struct view *view, bool measured)
                                     .column_ns = view->camera.place.column_ns,
                                     .squeeze = view->settings.look.squeeze,
                                     .threshold_ns = view->settings.look.threshold_ns,
+                                    .noted = view->noted.scene,
+                                    .noted_count = view->noted.notes.count,
                                     .measure = measured ? lettering_width : NULL};
     return scene_build(&view->printing->window, the_book(view), &options);
 }

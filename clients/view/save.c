@@ -4,7 +4,7 @@
 #include "clients/source/installed.h"
 #include "clients/source/source.h"
 #include "clients/view/dialog.h"
-#include "clients/view/panels/bookmarks.h"
+#include "clients/view/panels/notes.h"
 #include "clients/view/parts/status.h"
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/view.h"
@@ -126,11 +126,11 @@ void save_export(struct view *view, const char *file, bool whole)
     export_to(view, file, whole, NULL, NULL);
 }
 
-/* From the first bookmark to the last, in the order of the log. */
-static bool between_bookmarks(struct view *view, char *from, char *to, size_t size)
+/* From the first note to the last, in the order of the log. */
+static bool between_notes(struct view *view, char *from, char *to, size_t size)
 {
     struct ref ends[2];
-    if (!bookmarks_ends(view, ends))
+    if (!notes_ends(view, ends))
         return false;
     ref_print(from, size, ends[0]);
     ref_print(to, size, ends[1]);
@@ -146,8 +146,8 @@ static void on_save(GtkNativeDialog *dialog, int response, gpointer data)
         const char *range = gtk_file_chooser_get_choice(GTK_FILE_CHOOSER(dialog), "range");
         char *file = g_file_get_path(chosen);
         bool marks = g_strcmp0(range, "marks") == 0;
-        if (marks && !between_bookmarks(view, from, to, sizeof from))
-            status_trouble(&view->status, NULL, "Set two bookmarks first (Ctrl+D)");
+        if (marks && !between_notes(view, from, to, sizeof from))
+            status_trouble(&view->status, NULL, "Write two notes first (Ctrl+D)");
         else if (file)
             export_to(view, file, g_strcmp0(range, "whole") == 0, marks ? from : NULL, to);
         g_free(file);
@@ -159,7 +159,8 @@ static void on_save(GtkNativeDialog *dialog, int response, gpointer data)
 void save_diagram(struct view *view)
 {
     static const char *ranges[] = {"seen", "whole", "marks", NULL};
-    static const char *labels[] = {"What is seen", "The whole run", "Between the bookmarks", NULL};
+    static const char *labels[] = {"What is seen", "The whole run",
+                                   "Between the first and the last note", NULL};
     if (!view->stage.scene || !view->link.has_run) {
         status_say(&view->status, "There is no diagram to save yet");
         return;
@@ -220,4 +221,16 @@ void save_copy_command(struct view *view)
     g_free(file);
     g_free(name);
     g_free(directory);
+}
+
+void save_copy_id(struct view *view)
+{
+    char at[48];
+    if (!view->camera.place.selected.line) {
+        status_say(&view->status, "Select an event first");
+        return;
+    }
+    ref_print(at, sizeof at, view->camera.place.selected);
+    gdk_clipboard_set_text(gtk_widget_get_clipboard(view->canvas), at);
+    status_say(&view->status, "Copied: %s", at);
 }

@@ -15,5 +15,6 @@ bool save_runs(const struct view *view);
 void save_cancel(struct view *view);
 void save_copy_image(struct view *view);
 void save_copy_command(struct view *view);
+void save_copy_id(struct view *view); /* "2:17", of the selected event */
 
 #endif

@@ -3,10 +3,10 @@
  *
  *   action NAME [TARGET]   any action of the window (action.c)
  *   select EVENT, second EVENT, goto EVENT|TIME|SHARE, find TEXT, line LINE EVENTS, time SCALE,
- *   pan X Y, zoom FACTOR X Y, hide LINE, drop LINE BEFORE
+ *   pan X Y, zoom FACTOR X Y, hide LINE, drop LINE BEFORE, note EVENT [TEXT]
  *   scene FILE             writes the scene as text
  *   state FILE             appends what is selected, counted, related, found
- *   spots FILE             where in the window marks, names, their arrows and the map are
+ *   spots FILE             where in the window marks, names, their arrows, the map and buttons are
  *   image FILE             writes the picture as PNG
  *   strips FILE            appends what the strips say from far away
  *   enter SHARE            goes in there: to the marks at this share of the width
@@ -28,6 +28,7 @@
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
 #include "clients/view/panels/find.h"
+#include "clients/view/panels/notes.h"
 #include "clients/view/panels/waiting.h"
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/inquiry.h"
@@ -220,6 +221,23 @@ static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char
     fprintf(f, "%s %s %.0f %.0f\n", what, name, (double)at.x, (double)at.y);
 }
 
+/* Buttons by what they do, and the slider. */
+static void write_buttons(struct view *view, FILE *f, GtkWidget *in)
+{
+    const char *action =
+        GTK_IS_ACTIONABLE(in) ? gtk_actionable_get_action_name(GTK_ACTIONABLE(in)) : NULL;
+    double x = gtk_widget_get_width(in) / 2.0, y = gtk_widget_get_height(in) / 2.0;
+    if (!gtk_widget_get_mapped(in))
+        return;
+    if (action && gtk_widget_is_sensitive(in))
+        write_spot(view, f, in, "button", action, x, y);
+    if (GTK_IS_SCALE(in))
+        write_spot(view, f, in, "slider", "time", x, y);
+    for (GtkWidget *child = gtk_widget_get_first_child(in); child;
+         child = gtk_widget_get_next_sibling(child))
+        write_buttons(view, f, child);
+}
+
 static void write_spots(struct view *view, const char *file)
 {
     const struct scene *s = view->stage.scene;
@@ -244,6 +262,7 @@ static void write_spots(struct view *view, const char *file)
     write_spot(view, f, view->map.widget, "map", "begin", 30, 20);
     write_spot(view, f, view->map.widget, "map", "middle",
                gtk_widget_get_width(view->map.widget) / 2.0, 20);
+    write_buttons(view, f, view->window);
     write_spot(view, f, view->canvas, "picture", "free", names + 60,
                camera_across_px(&view->camera) - 30);
     fclose(f);
@@ -284,6 +303,14 @@ static void activate(struct view *view, const char *name, const char *target)
                                    target && *target ? g_variant_new_string(target) : NULL);
 }
 
+/* wrong: what could not be done, ours; NULL: nothing. */
+static void say_wrong(struct view *view, char *wrong)
+{
+    if (wrong)
+        status_say(&view->status, "%s", wrong);
+    g_free(wrong);
+}
+
 /* False: wait, and come back to this line. */
 static bool perform(struct script *s, char **w)
 {
@@ -298,9 +325,11 @@ static bool perform(struct script *s, char **w)
     else if (strcmp(w[0], "second") == 0)
         select_event(view, at, true);
     else if (strcmp(w[0], "goto") == 0)
-        goto_text(view, a);
+        say_wrong(view, goto_text(view, a));
     else if (strcmp(w[0], "find") == 0)
         find_text(view, s->lines[s->at] + strlen("find "));
+    else if (strcmp(w[0], "note") == 0)
+        notes_keep(view, at, *b ? strstr(s->lines[s->at], a) + strlen(a) + 1 : NULL);
     else if (strcmp(w[0], "line") == 0)
         slide_line(view, (uint32_t)whole(a), whole(b));
     else if (strcmp(w[0], "time") == 0)

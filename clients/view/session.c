@@ -5,11 +5,13 @@
 #include "clients/view/fetch.h"
 #include "clients/view/header.h"
 #include "clients/view/menu.h"
+#include "clients/view/newer.h"
 #include "clients/view/panels/panels.h"
 #include "clients/view/parts/finder.h"
 #include "clients/view/parts/history.h"
 #include "clients/view/parts/link.h"
 #include "clients/view/parts/news.h"
+#include "clients/view/parts/noted.h"
 #include "clients/view/parts/settings.h"
 #include "clients/view/parts/stage.h"
 #include "clients/view/parts/status.h"
@@ -17,6 +19,7 @@
 #include "clients/view/patience.h"
 #include "clients/view/picture/map.h"
 #include "clients/view/picture/scroll.h"
+#include "clients/view/picture/timescale.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/runs.h"
 #include "clients/view/views.h"
@@ -28,6 +31,7 @@ struct session {
     uint64_t damage_told; /* 1 + events that were said to be unreadable; 0: nothing was said */
     bool renewed_told; /* that a newer description draws it */
     gint64 map_us;        /* when the map was asked for last */
+    uint32_t connected;   /* programs that the list of runs knows of */
     guint quiet;          /* timer: the run has stopped growing */
 };
 
@@ -53,11 +57,20 @@ static void empty(struct view *view)
     view->camera.place.zoom = CAMERA_ZOOM_FIRST;
 }
 
+static void open_notes(struct view *view)
+{
+    struct error error;
+    if (!noted_open(&view->noted, &error))
+        status_trouble(&view->status, NULL, "%s", error.text);
+    news_tell(&view->news, NEWS_NOTES);
+}
+
 static void on_run(void *user)
 {
     struct view *view = user;
     const struct source *source = &view->link.source;
     session_of(view)->damage_told = 0;
+    session_of(view)->connected = the_book(view)->run.connected;
     empty(view);
     view->picture.fresh = true;
     view->camera.place = (struct place){
@@ -67,10 +80,13 @@ static void on_run(void *user)
     history_clear(&view->history);
     finder_clear(&view->finder);
     panels_clear(view);
+    open_notes(view);
     fetch_cancel(view);
     welcome_leave(view);
     header_titles(view);
     scroll_follow(view, true);
+    newer_shown(view);
+    timescale_show(view);
     views_offer_arrangement(view);
     if (source_warning(source))
         status_say(&view->status, "%s: %s", source->name, source_warning(source));
@@ -100,10 +116,23 @@ static void stop_quiet(struct view *view)
 
 #define MAP_EVERY_US 2000000
 
+/* A program has come or gone: the list of runs says which of them run, and only those are followed. */
+static void tell_end(struct view *view)
+{
+    struct session *session = session_of(view);
+    uint32_t connected = the_book(view)->run.connected;
+    if (session->connected == connected)
+        return;
+    session->connected = connected;
+    runs_ask(view);
+    actions_update(view);
+}
+
 static void on_grown(void *user)
 {
     struct view *view = user;
     header_titles(view);
+    tell_end(view);
     status_behind(&view->status, view->link.behind_ns);
     news_tell(&view->news, NEWS_GROWN);
     if (view->camera.place.follow || !view->stage.window.more_right)
@@ -205,6 +234,8 @@ static void on_lost(void *user, const char *why)
     actions_update(view);
 }
 
+static void on_newer(void *user, const char *name) { newer_begun(user, name); }
+
 const struct link_ears session_ears = {
     .opening = on_opening,
     .opened = on_opened,
@@ -212,6 +243,7 @@ const struct link_ears session_ears = {
     .closing = on_closing,
     .lost = on_lost,
     .run = on_run,
+    .newer = on_newer,
     .grown = on_grown,
     .came = on_came,
 };

@@ -4,7 +4,7 @@
 #include "clients/view/picture/view.h"
 
 struct welcome {
-    GtkWidget *title, *text;
+    GtkWidget *title, *text, *open;
 };
 static void on_recent_row(GtkButton *row, gpointer data)
 {
@@ -22,6 +22,7 @@ GtkWidget *welcome_new(struct view *view)
     view->welcome = g_new0(struct welcome, 1);
     view->welcome->title = gtk_label_new("No trace");
     view->welcome->text = gtk_label_new("");
+    view->welcome->open = open;
     gtk_widget_add_css_class(view->welcome->title, "title-1");
     gtk_label_set_selectable(GTK_LABEL(view->welcome->text), TRUE);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(open), "win.open");
@@ -51,6 +52,7 @@ void welcome_show(struct view *view, const char *title, const char *text)
     gtk_label_set_text(GTK_LABEL(view->welcome->title), title);
     gtk_label_set_text(GTK_LABEL(view->welcome->text), text);
     gtk_stack_set_visible_child_name(GTK_STACK(view->stack), "empty");
+    gtk_widget_grab_focus(view->welcome->open); /* else a caret blinks in the text */
 }
 
 void welcome_leave(struct view *view)

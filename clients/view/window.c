@@ -1,8 +1,11 @@
 #include "clients/view/window.h"
 
 #include "clients/view/action.h"
+#include "clients/view/picture/card.h"
 #include "clients/view/fetch.h"
+#include "clients/view/focus.h"
 #include "clients/view/header.h"
+#include "clients/view/newer.h"
 #include "clients/view/panels/panels.h"
 #include "clients/view/parts/link.h"
 #include "clients/view/parts/news.h"
@@ -70,6 +73,9 @@ static void take_news(void *user, enum news news)
 {
     struct view *view = user;
     panels_tell(view, news);
+    card_take(view, news);
+    if (news == NEWS_PLACE || news == NEWS_SELECTED || news == NEWS_SWITCHES)
+        newer_watch(view);
     if (news == NEWS_PLACE || news == NEWS_ROWS)
         picture_ask(view);
     if (news == NEWS_ROWS)
@@ -77,6 +83,7 @@ static void take_news(void *user, enum news news)
     if (news == NEWS_RESTORED) {
         scroll_stop(view);
         select_restored(view);
+        map_ask(view); /* it may have been by time, or of other lines */
     }
     if (news == NEWS_PICTURE)
         take_picture(view);
@@ -84,9 +91,9 @@ static void take_news(void *user, enum news news)
         header_waits(view);
     if (news == NEWS_STANDS)
         gtk_widget_queue_draw(view->legend);
-    if (news == NEWS_LOOK || news == NEWS_HITS)
+    if (news == NEWS_LOOK || news == NEWS_HITS || news == NEWS_NOTES)
         stage_stale(&view->stage);
-    if (news == NEWS_LOOK || news == NEWS_HITS || news == NEWS_SEEN)
+    if (news == NEWS_LOOK || news == NEWS_HITS || news == NEWS_SEEN || news == NEWS_NOTES)
         draw(view);
     if (news == NEWS_SWITCHES)
         actions_update(view);
@@ -130,6 +137,7 @@ static void connect_parts(struct view *view)
                                    .news = &view->news};
     view->history = (struct history){.place = &view->camera.place, .news = &view->news};
     view->ties = (struct ties){.link = &view->link, .news = &view->news};
+    view->noted = (struct noted){.link = &view->link, .news = &view->news};
     view->finder = (struct finder){.link = &view->link, .news = &view->news};
     view->status.user = view;
     view->status.cancel = on_cancel;
@@ -147,6 +155,8 @@ static GtkWidget *picture_new(struct view *view)
     view->panel = panels_new(view);
     gtk_paned_set_start_child(GTK_PANED(paned), box);
     gtk_paned_set_end_child(GTK_PANED(paned), view->panel);
+    int width = view->settings.width_px;
+    gtk_paned_set_position(GTK_PANED(paned), MAX(width - 345, width * 2 / 3));
     gtk_paned_set_resize_end_child(GTK_PANED(paned), FALSE);
     gtk_paned_set_shrink_end_child(GTK_PANED(paned), FALSE);
     return paned;
@@ -156,7 +166,11 @@ static void add_style(void)
 {
     GtkCssProvider *provider = gtk_css_provider_new();
     gtk_css_provider_load_from_data(
-        provider, ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }", -1);
+        provider,
+        ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }"
+        ".said-over { padding: 6px 8px 6px 14px; border-radius: 8px; }"
+        "entry.error { color: #c01c28; border-color: #c01c28; }",
+        -1);
     gtk_style_context_add_provider_for_display(gdk_display_get_default(),
                                                GTK_STYLE_PROVIDER(provider),
                                                GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
@@ -171,6 +185,7 @@ static gboolean on_close(GtkWindow *window, gpointer data)
     settings_save(&view->settings);
     link_give_up(&view->link);
     status_busy(&view->status, NULL, 0);
+    toast_hide(&view->toast);
     link_close(&view->link);
     scroll_stop(view);
     bar_stop(view);
@@ -187,7 +202,7 @@ static void fill(struct view *view)
     GtkWidget *foot = status_line_new(&view->status, timescale_new(view));
     gtk_stack_add_named(GTK_STACK(view->stack), picture_new(view), "picture");
     gtk_box_append(GTK_BOX(box), status_banner_new(&view->status));
-    gtk_box_append(GTK_BOX(box), view->stack);
+    gtk_box_append(GTK_BOX(box), toast_new(&view->toast, view->stack));
     gtk_box_append(GTK_BOX(box), foot);
     gtk_window_set_child(GTK_WINDOW(view->window), box);
 }
@@ -206,6 +221,7 @@ void window_new(GtkApplication *application, const char *source, const char *scr
     fill(view);
     g_signal_connect(view->window, "close-request", G_CALLBACK(on_close), view);
     actions_install(view);
+    focus_watch(view);
     news_tell(&view->news, NEWS_SETTINGS);
     header_titles(view);
     welcome_show(view, "Opening", "");

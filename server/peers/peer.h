@@ -60,7 +60,9 @@ struct peer {
     /* a viewer */
     struct run *run;
     struct known known;
-    bool feeding, follows_newest;
+    bool follows_newest;
+    uint8_t feeding; /* an enum feed */
+    uint32_t newer_told; /* number of the newest run that it knows of */
     bool telling; /* not all that is new was told */
     bool held; /* its messages wait until it has read */
     struct desk desk; /* its questions */

@@ -118,6 +118,12 @@ static void select_run(struct peer *peer, struct run *run, bool named)
     out_end(&peer->out);
 }
 
+/* Of all runs; NULL: there is none. */
+static const struct run *newest(const struct server *server)
+{
+    return server->runs.count ? server->runs.items[server->runs.count - 1] : NULL;
+}
+
 static void on_select(struct peer *peer, uint32_t id, struct in *in)
 {
     char *which = get_name(in, 256), text[LIMIT_TEXT_BYTES];
@@ -129,6 +135,7 @@ static void on_select(struct peer *peer, uint32_t id, struct in *in)
     peer->follows_newest = !*which;
     if (run) {
         select_run(peer, run, flags & SELECT_NAMED_LINES);
+        peer->newer_told = newest(peer->server)->number;
         reply_done(&reply);
         tell_news(peer);
     } else if (why) {
@@ -258,6 +265,18 @@ static void put_grown(struct peer *peer)
     out_end(&peer->out);
 }
 
+/* Of a run that has begun meanwhile, once; what it looks at stays. */
+static void tell_newer(struct peer *peer)
+{
+    const struct run *run = newest(peer->server);
+    if (!run || !peer->run || run == peer->run || run->number <= peer->newer_told)
+        return;
+    peer->newer_told = run->number;
+    out_begin(&peer->out, MESSAGE_NEWER);
+    answer_run(&peer->out, run);
+    out_end(&peer->out);
+}
+
 void viewer_feed(struct server *server)
 {
     for (struct peer *peer = server->peers; peer; peer = peer->next) {
@@ -265,12 +284,15 @@ void viewer_feed(struct server *server)
             peer->out.size > (1u << 20))
             continue;
         const char *why;
-        bool newer = peer->follows_newest && server->runs.count &&
-                     server->runs.items[server->runs.count - 1] != peer->run;
+        bool stays = peer->feeding == FEED_STAY && peer->run;
+        bool newer =
+            peer->follows_newest && !stays && server->runs.count && newest(server) != peer->run;
         struct run *latest = newer ? rest_wake(&server->runs, server->runs.count - 1, &why) : NULL;
         bool another = latest != NULL;
         if (another)
             select_run(peer, latest, peer->known.named);
+        else if (stays)
+            tell_newer(peer);
         if (peer->run && (another || peer->run->generation != peer->fed_generation ||
                           run_connected(peer->run) != peer->fed_connected ||
                           lag_of(peer->run) != peer->fed_lag)) {

@@ -6,7 +6,7 @@ is "poet without a command" "$(status poet)" 2
 is "poet help" "$(status poet help)" 0
 is "an unknown command" "$(status poet frobnicate)" 2
 like "--version" "$(poet --version)" "^poet [0-9]+\.[0-9]+"
-for c in view server export show blocked dump order runs stat check; do
+for c in view server export show blocked dump order runs stat check note; do
     is "poet $c --help" "$(status poet $c --help)" 0
     is "poet $c --no-such-option" "$(status poet $c --no-such-option)" 2
 done
@@ -16,7 +16,7 @@ done
 is "an option misspelt" "$(poet export x --ouput y 2>&1 | head -n 1)" "poet export: unknown option --ouput: did you mean --output?"
 is "a letter that is none" "$(poet show -Z 2>&1 | head -n 1)" "poet show: unknown option -Z"
 is "an option cut short" "$(poet dump nowhere.poet --js 2>&1)" "poet dump: nowhere.poet: No such file or directory"
-is "too short to say which" "$(poet export x --no 2>&1 | head -n 1)" "poet export: --no may be --no-title or --no-legend"
+is "too short to say which" "$(poet export x --no 2>&1 | head -n 1)" "poet export: --no may be --no-legend or --no-notes"
 is "without its value" "$(poet export x --last 2>&1 | head -n 1)" "poet export: --last: N is needed"
 is "with one that it does not take" "$(poet show x --all=1 2>&1 | head -n 1)" "poet show: --all takes no value"
 is "options of the program are its own" "$(poet record -o own.poet echo --help -o x 2>/dev/null)" "--help -o x"

@@ -139,7 +139,9 @@ void event_edit(struct view *view)
 {
     const struct shown_event *e = stage_event(&view->stage, view->camera.place.selected);
     if (!e || !e->site) {
-        status_say(&view->status, "The selected event has no call site");
+        status_say(&view->status, view->camera.place.selected.line
+                                      ? "The selected event has no call site"
+                                      : "Select an event first");
         return;
     }
     struct site_is site = sites_call(view->link.sites, e->process, e->site);
@@ -326,7 +328,6 @@ static void refresh(struct view *view, struct details *state)
         char *said = say_event(the_book(view), e);
         gtk_accessible_update_property(GTK_ACCESSIBLE(view->canvas),
                                        GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, said, -1);
-        status_say(&view->status, "%s", said);
         g_free(said);
     }
     update_buttons(view, state, e);

@@ -1,6 +1,8 @@
 #include "clients/view/panels/events.h"
 
 #include "clients/book/say.h"
+#include "clients/site/site.h"
+#include "clients/view/parts/finder.h"
 #include "clients/view/parts/link.h"
 #include "clients/view/parts/stage.h"
 #include "clients/view/picture/jump.h"
@@ -10,6 +12,8 @@
 #include "wire/event.h"
 #include "wire/message.h"
 #include "wire/shown.h"
+
+#include <stdlib.h>
 
 #define PAGE 256u
 #define PAGES_KEPT 64u
@@ -28,8 +32,11 @@ static void poet_row_init(PoetRow *row) { (void)row; }
 
 /* ---- the model ---- */
 
+enum cell { CELL_TIME, CELL_LINE, CELL_WHAT, CELL_ABOUT, CELL_SITE, CELLS };
+
 struct entry {
-    char *text;
+    char *cells[CELLS];
+    char *text; /* all of it */
     struct ref at;
 };
 
@@ -76,6 +83,8 @@ G_DEFINE_FINAL_TYPE_WITH_CODE(PoetRows, poet_rows, G_TYPE_OBJECT,
 static void free_entry(gpointer p)
 {
     struct entry *e = p;
+    for (size_t i = 0; i < CELLS; i++)
+        g_free(e->cells[i]);
     g_free(e->text);
     g_free(e);
 }
@@ -105,22 +114,30 @@ struct events {
     struct view *view;
     GListModel *model; /* PoetRows */
     GtkWidget *list;
+    GPtrArray *labels; /* that stand in the rows that are seen */
     bool moving; /* we choose ourselves */
+    guint refresh, later;
 };
 
 /* ---- the view of it ---- */
 
-static void show_entry(PoetRows *rows, GtkWidget *label, uint64_t position)
+/* What a label stands for: a position, and a column of the table. */
+struct place_of_label {
+    uint64_t position;
+    enum cell cell;
+};
+
+static void show_entry(PoetRows *rows, GtkWidget *label)
 {
-    const struct entry *e = g_hash_table_lookup(rows->entries, &position);
-    gtk_label_set_text(GTK_LABEL(label), e ? e->text : "");
+    const struct place_of_label *p = g_object_get_data(G_OBJECT(label), "place");
+    const struct entry *e = p ? g_hash_table_lookup(rows->entries, &p->position) : NULL;
+    const char *text = e ? e->cells[p->cell] : NULL;
+    gtk_label_set_text(GTK_LABEL(label), text ? text : "");
+    gtk_widget_set_tooltip_text(label, e ? e->text : NULL);
 }
 
-static void keep(PoetRows *rows, uint64_t position, char *text, struct ref at)
+static void keep(PoetRows *rows, uint64_t position, struct entry *e)
 {
-    struct entry *e = g_new0(struct entry, 1);
-    e->text = text;
-    e->at = at;
     g_hash_table_insert(rows->entries, g_memdup2(&position, sizeof position), e);
 }
 
@@ -149,9 +166,11 @@ static void on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpoin
 {
     GtkWidget *label = gtk_label_new("");
     (void)factory;
+    bool time = GPOINTER_TO_INT(g_object_get_data(G_OBJECT(factory), "cell")) == CELL_TIME;
     (void)data;
-    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_xalign(GTK_LABEL(label), time ? 1 : 0);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+    gtk_widget_add_css_class(label, "numeric"); /* digits of one width */
     gtk_list_item_set_child(item, label);
 }
 
@@ -160,30 +179,55 @@ static void on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpoint
     struct events *events = data;
     PoetRow *row = gtk_list_item_get_item(item);
     GtkWidget *label = gtk_list_item_get_child(item);
-    (void)factory;
-    uint64_t *position = g_memdup2(&row->position, sizeof row->position);
-    g_object_set_data_full(G_OBJECT(label), "position", position, g_free);
-    show_entry(POET_ROWS(events->model), label, row->position);
+    struct place_of_label place = {
+        row->position, (enum cell)GPOINTER_TO_INT(g_object_get_data(G_OBJECT(factory), "cell"))};
+    g_object_set_data_full(G_OBJECT(label), "place", g_memdup2(&place, sizeof place), g_free);
+    g_ptr_array_add(events->labels, label);
+    show_entry(POET_ROWS(events->model), label);
     fetch(POET_ROWS(events->model), row->position);
 }
 
-static void refresh_labels(struct events *events, GtkWidget *in)
+static void on_unbind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
 {
-    for (GtkWidget *child = gtk_widget_get_first_child(in); child;
-         child = gtk_widget_get_next_sibling(child)) {
-        GtkWidget *label = gtk_widget_get_first_child(child);
-        const uint64_t *position = label ? g_object_get_data(G_OBJECT(label), "position") : NULL;
-        if (position)
-            show_entry(POET_ROWS(events->model), label, *position);
-    }
+    struct events *events = data;
+    (void)factory;
+    g_ptr_array_remove_fast(events->labels, gtk_list_item_get_child(item));
 }
 
 static gboolean on_refresh(gpointer data)
 {
     struct events *events = data;
-    g_object_set_data(G_OBJECT(events->list), "refresh", NULL);
-    refresh_labels(events, events->list);
+    events->refresh = 0;
+    for (guint i = 0; i < events->labels->len; i++)
+        show_entry(POET_ROWS(events->model), g_ptr_array_index(events->labels, i));
     return G_SOURCE_REMOVE;
+}
+
+/* What happened, with what was said there: "text “step 14”". */
+static char *what_of(const struct book *book, const struct shown_event *e)
+{
+    GString *s = g_string_new(book_type(book, e->type));
+    g_string_append(s, say_state(e));
+    for (uint32_t i = 0; i < e->text_count; i++)
+        g_string_append_printf(s, " “%s”", e->texts[i]);
+    return g_string_free(s, FALSE);
+}
+
+static struct entry *entry_of(struct view *view, const struct shown_event *e)
+{
+    const struct book *book = the_book(view);
+    struct entry *entry = g_new0(struct entry, 1);
+    char *said = say_event(book, e);
+    entry->cells[CELL_TIME] = g_strdup_printf("%.3f", (double)e->time_ns / 1e6);
+    entry->cells[CELL_LINE] = g_strdup(book_label(book, e->at.line));
+    entry->cells[CELL_WHAT] = what_of(book, e);
+    entry->cells[CELL_ABOUT] = g_strdup(e->about ? book_label(book, e->about) : "");
+    entry->cells[CELL_SITE] =
+        g_strdup(e->site ? sites_call(view->link.sites, e->process, e->site).place : "");
+    entry->text = g_strdup(said);
+    entry->at = e->at;
+    free(said);
+    return entry;
 }
 
 static void add_event(struct events *events, struct in *in)
@@ -192,19 +236,21 @@ static void add_event(struct events *events, struct in *in)
     struct shown_event event;
     get_event(in, &event);
     if (in_done(in))
-        keep(rows, event.position, say_event(the_book(events->view), &event), event.at);
+        keep(rows, event.position, entry_of(events->view, &event));
     shown_event_free(&event);
-    if (!g_object_get_data(G_OBJECT(events->list), "refresh"))
-        g_object_set_data(G_OBJECT(events->list), "refresh",
-                          GUINT_TO_POINTER(g_idle_add(on_refresh, events)));
+    if (!events->refresh)
+        events->refresh = g_idle_add(on_refresh, events);
 }
 
 /* A list is here, up to a position.  What it left out is of lines that are never drawn. */
 static void fill_list(PoetRows *rows, uint64_t from, uint64_t end)
 {
     for (uint64_t p = from; p < end && p - from < 4 * PAGE && !rows->hits; p++)
-        if (!g_hash_table_contains(rows->entries, &p))
-            keep(rows, p, g_strdup("·"), (struct ref){0, 0});
+        if (!g_hash_table_contains(rows->entries, &p)) {
+            struct entry *e = g_new0(struct entry, 1);
+            e->cells[CELL_WHAT] = g_strdup("·");
+            keep(rows, p, e);
+        }
 }
 
 static void take_list(void *user, const struct answer *answer)
@@ -223,10 +269,10 @@ static void take_list(void *user, const struct answer *answer)
 void events_count(struct events *events)
 {
     PoetRows *rows = POET_ROWS(events->model);
-    bool hits = events->view->finder.hit_count > 0;
-    guint count =
-        hits ? events->view->finder.hit_count : (guint)MIN(events->view->link.count, G_MAXUINT / 2);
-    if (hits == rows->hits && count == rows->count && !hits)
+    const struct finder *finder = &events->view->finder;
+    bool hits = finder_wants(finder);
+    guint count = hits ? finder->hit_count : (guint)MIN(events->view->link.count, G_MAXUINT / 2);
+    if (hits == rows->hits && count == rows->count && (!hits || !count))
         return;
     if (!gtk_widget_get_mapped(events->list) && !hits && rows->count && !rows->hits)
         return; /* it is told when it is looked at */
@@ -253,27 +299,36 @@ void events_clear(struct events *events)
     events_count(events);
 }
 
-void events_select(struct events *events)
+static GtkSingleSelection *selection_of(const struct events *events)
+{
+    return GTK_SINGLE_SELECTION(gtk_column_view_get_model(GTK_COLUMN_VIEW(events->list)));
+}
+
+void events_show(struct events *events, uint64_t position)
 {
     PoetRows *rows = POET_ROWS(events->model);
-    const struct scene_mark *m =
-        stage_mark(&events->view->stage, events->view->camera.place.selected);
-    if (!m || m->event->position == NO_POSITION || !gtk_widget_get_mapped(events->list))
-        return;
-    guint index = (guint)m->event->position;
+    guint index = rows->hits ? rows->count : (guint)position;
     for (guint i = 0; rows->hits && i < rows->count; i++)
-        if (events->view->finder.positions[i] == m->event->position)
+        if (events->view->finder.positions[i] == position)
             index = i;
-    if (index >= rows->count)
+    if (index >= rows->count || position >= G_MAXUINT / 2)
         return;
     events->moving = true;
-    gtk_widget_activate_action(events->list, "list.scroll-to-item", "u", index);
-    gtk_single_selection_set_selected(
-        GTK_SINGLE_SELECTION(gtk_list_view_get_model(GTK_LIST_VIEW(events->list))), index);
+    gtk_widget_activate_action(gtk_widget_get_last_child(events->list), "list.scroll-to-item", "u",
+                               index);
+    gtk_single_selection_set_selected(selection_of(events), index);
     events->moving = false;
 }
 
-static void on_activate(GtkListView *list, guint index, gpointer data)
+void events_select(struct events *events)
+{
+    const struct scene_mark *m =
+        stage_mark(&events->view->stage, events->view->camera.place.selected);
+    if (m && m->event->position != NO_POSITION && gtk_widget_get_mapped(events->list))
+        events_show(events, m->event->position);
+}
+
+static void on_activate(GtkColumnView *list, guint index, gpointer data)
 {
     struct events *events = data;
     PoetRows *rows = POET_ROWS(events->model);
@@ -286,41 +341,97 @@ static void on_activate(GtkListView *list, guint index, gpointer data)
         jump_to_event(events->view, e->at, position);
 }
 
+/* By an arrow key, or a click: then the picture follows. */
+static bool is_focused(const struct events *events)
+{
+    GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(events->view->window));
+    return at && gtk_widget_is_ancestor(at, events->list);
+}
+
 static void on_selected(GtkSingleSelection *selection, GParamSpec *spec, gpointer data)
 {
     struct events *events = data;
     guint index = gtk_single_selection_get_selected(selection);
     (void)spec;
-    if (!events->moving && index != GTK_INVALID_LIST_POSITION && gtk_widget_has_focus(events->list))
+    if (!events->moving && index != GTK_INVALID_LIST_POSITION && is_focused(events))
         on_activate(NULL, index, events);
 }
 
+static gboolean on_later(gpointer data)
+{
+    struct events *events = data;
+    events->later = 0;
+    events_count(events);
+    events_select(events);
+    return G_SOURCE_REMOVE;
+}
+
+/* It has its size then. */
 static void on_map(GtkWidget *widget, gpointer data)
 {
+    struct events *events = data;
     (void)widget;
-    events_count(data);
-    events_select(data);
+    if (!events->later)
+        events->later = g_idle_add(on_later, events);
+}
+
+static void on_destroy(GtkWidget *widget, gpointer data)
+{
+    struct events *events = data;
+    (void)widget;
+    if (events->later)
+        g_source_remove(events->later);
+    if (events->refresh)
+        g_source_remove(events->refresh);
+    events->later = events->refresh = 0;
+}
+
+static void add_columns(struct events *events)
+{
+    static const struct {
+        const char *title;
+        int width;
+        bool expand;
+    } columns[CELLS] = {{"Time (ms)", 84, false},
+                        {"Line", 96, false},
+                        {"What", 100, true},
+                        {"About", 96, false},
+                        {"Site", 110, false}};
+    for (int i = 0; i < CELLS; i++) {
+        GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
+        g_object_set_data(G_OBJECT(factory), "cell", GINT_TO_POINTER(i));
+        g_signal_connect(factory, "setup", G_CALLBACK(on_setup), events);
+        g_signal_connect(factory, "bind", G_CALLBACK(on_bind), events);
+        g_signal_connect(factory, "unbind", G_CALLBACK(on_unbind), events);
+        GtkColumnViewColumn *column = gtk_column_view_column_new(columns[i].title, factory);
+        gtk_column_view_column_set_resizable(column, TRUE);
+        gtk_column_view_column_set_fixed_width(column, columns[i].width);
+        gtk_column_view_column_set_expand(column, columns[i].expand);
+        gtk_column_view_append_column(GTK_COLUMN_VIEW(events->list), column);
+        g_object_unref(column);
+    }
 }
 
 struct events *events_new(struct view *view, GtkWidget **widget)
 {
     struct events *events = g_new0(struct events, 1);
     PoetRows *rows = g_object_new(POET_TYPE_ROWS, NULL);
-    GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
     *widget = gtk_scrolled_window_new();
     events->view = rows->view = view;
     rows->events = events;
     events->model = G_LIST_MODEL(rows);
-    g_signal_connect(factory, "setup", G_CALLBACK(on_setup), events);
-    g_signal_connect(factory, "bind", G_CALLBACK(on_bind), events);
+    events->labels = g_ptr_array_new();
     GtkSingleSelection *selection = gtk_single_selection_new(g_object_ref(events->model));
     gtk_single_selection_set_autoselect(selection, FALSE);
     gtk_single_selection_set_can_unselect(selection, TRUE);
     g_signal_connect(selection, "notify::selected", G_CALLBACK(on_selected), events);
-    events->list = gtk_list_view_new(GTK_SELECTION_MODEL(selection), factory);
-    gtk_list_view_set_single_click_activate(GTK_LIST_VIEW(events->list), TRUE);
+    events->list = gtk_column_view_new(GTK_SELECTION_MODEL(selection));
+    add_columns(events);
+    gtk_widget_add_css_class(events->list, "data-table");
+    gtk_column_view_set_single_click_activate(GTK_COLUMN_VIEW(events->list), TRUE);
     g_signal_connect(events->list, "activate", G_CALLBACK(on_activate), events);
     g_signal_connect_after(events->list, "map", G_CALLBACK(on_map), events);
+    g_signal_connect(events->list, "destroy", G_CALLBACK(on_destroy), events);
     gtk_accessible_update_property(GTK_ACCESSIBLE(events->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Events in the order of the recording", -1);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(*widget), events->list);

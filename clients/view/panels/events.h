@@ -12,6 +12,7 @@ struct events;
 /* *widget: to be shown.  Lives as long as the window. */
 struct events *events_new(struct view *view, GtkWidget **widget);
 void events_count(struct events *events); /* the log has grown, or there are other hits */
+void events_show(struct events *events, uint64_t position); /* selects that row */
 void events_select(struct events *events); /* the selected event, in the list */
 void events_clear(struct events *events); /* another run */
 

@@ -21,3 +21,10 @@ void panel_show(struct view *view, const char *name)
         news_tell(&view->news, NEWS_SETTINGS);
     }
 }
+
+void panel_back(struct view *view)
+{
+    GtkWidget *first = gtk_widget_get_first_child(view->panels);
+    if (first)
+        gtk_stack_set_visible_child(GTK_STACK(view->panels), first);
+}

@@ -47,6 +47,6 @@ GtkWidget *panels_new(struct view *view)
     gtk_box_append(GTK_BOX(box), scrolled);
     gtk_widget_set_vexpand(stack, TRUE);
     gtk_box_append(GTK_BOX(box), stack);
-    gtk_widget_set_size_request(box, 340, -1);
+    gtk_widget_set_size_request(box, 250, -1);
     return box;
 }

@@ -9,7 +9,7 @@ void panels_tell(struct view *view, enum news news); /* all; SHOWN is told by th
 void panels_clear(struct view *view);                /* another run */
 
 /* In the order of their pages; each is in the file of its name. */
-#define PANELS(X) X(event) X(find) X(waiting) X(trouble) X(bookmarks) X(text)
+#define PANELS(X) X(event) X(find) X(waiting) X(trouble) X(notes) X(text)
 #define PANEL_DECLARE(name) extern const struct panel panel_##name;
 PANELS(PANEL_DECLARE)
 

@@ -107,7 +107,8 @@ static void forget(struct finder *f)
     g_clear_pointer(&f->by_position, g_free);
     f->hit_count = 0;
     f->count = f->looked = 0;
-    f->running = false;
+    f->running = f->near_known = f->jump = false;
+    f->near = (struct ref){0, 0};
 }
 
 void finder_clear(struct finder *f)
@@ -117,6 +118,14 @@ void finder_clear(struct finder *f)
     f->site_count = 0;
     f->sites_here = false;
     g_clear_pointer(&f->summary, g_free);
+    g_clear_pointer(&f->search.text, g_free);
+}
+
+bool finder_wants(const struct finder *f) { return f->search.text && *f->search.text; }
+
+bool finder_vain(const struct finder *f)
+{
+    return finder_wants(f) && f->summary && !f->running && !f->count;
 }
 
 static bool empty_of(const struct search_request *r)
@@ -125,6 +134,19 @@ static bool empty_of(const struct search_request *r)
 }
 
 static void take_found(void *user, const struct answer *answer);
+static void take_near(void *user, const struct answer *answer);
+
+/* The first one from where the search begins, which may be long before all are counted. */
+static void ask_near(struct finder *f, const struct search_request *all)
+{
+    struct search_request r = *all;
+    struct out body = {0};
+    r.from = f->search.from;
+    r.limit = 1;
+    r.count = false;
+    put_search_request(&body, &r);
+    inquiry_ask(f->link, &f->nearing, ASK_SEARCH, &body, take_near, f);
+}
 
 static void ask(struct finder *f, const struct pattern *p)
 {
@@ -149,6 +171,7 @@ static void ask(struct finder *f, const struct pattern *p)
         f->running = f->jump = true;
         put_search_request(&body, &r);
         inquiry_ask(f->link, &f->searching, ASK_SEARCH, &body, take_found, f);
+        ask_near(f, &r);
     }
     g_free(r.types);
     g_free(r.lines);
@@ -164,7 +187,8 @@ static void start(struct finder *f)
     forget(f);
     sum_up(f, NULL);
     inquiry_cancel(f->link, &f->searching);
-    if (!*f->search.text || !f->link->has_run)
+    inquiry_cancel(f->link, &f->nearing);
+    if (!finder_wants(f) || !f->link->has_run)
         return;
     if (sites && !f->sites_here) {
         if (!inquiry_runs(f->link, &f->listing_sites))
@@ -177,10 +201,12 @@ static void start(struct finder *f)
     end_pattern(&p);
 }
 
-void finder_start(struct finder *f, const char *text, enum finder_where where, bool expression)
+void finder_start(struct finder *f, const char *text, enum finder_where where, bool expression,
+                  uint64_t from)
 {
+    char *copy = g_strdup(text);
     g_free(f->search.text);
-    f->search = (struct finder_search){g_strdup(text), where, expression};
+    f->search = (struct finder_search){copy, where, expression, from};
     start(f);
     news_tell(f->news, NEWS_HITS);
 }
@@ -219,6 +245,8 @@ static char *words_of(const struct finder *f)
     if (f->running)
         return g_strdup_printf("%'llu hits, %.0f %% looked at…", (unsigned long long)f->count,
                                all ? 100.0 * (double)f->looked / (double)all : 0);
+    if (!f->count)
+        return g_strdup("No hits");
     return g_strdup_printf(f->count > f->hit_count ? "%'llu hits, the first %'u marked"
                                                    : "%'llu hits",
                            (unsigned long long)f->count, f->hit_count);
@@ -241,6 +269,25 @@ static void add_hits(struct finder *f, const struct shown_found *found)
     f->running = !found->done;
     sum_up(f, found->problem && *found->problem ? g_strdup(found->problem) : words_of(f));
     news_tell(f->news, NEWS_HITS);
+}
+
+static void take_near(void *user, const struct answer *answer)
+{
+    struct finder *f = user;
+    struct shown_found found;
+    if (answer->part != PART_FOUND)
+        return;
+    get_found(answer->in, &found);
+    bool good = in_done(answer->in);
+    if (good && found.hit_count && !f->near_known) {
+        f->near = found.hits[0].at;
+        f->near_position = found.hits[0].position;
+        f->near_known = true;
+    }
+    f->near_known |= good && found.done;
+    shown_found_free(&found);
+    if (f->near_known)
+        news_tell(f->news, NEWS_HITS);
 }
 
 static void take_found(void *user, const struct answer *answer)

@@ -21,22 +21,29 @@ struct finder {
     uint64_t count, looked; /* hits in all, and events that were looked at, so far */
     bool running;
     bool jump;     /* nobody has gone to the first hit yet: whoever does clears it */
+    bool near_known; /* is it known which is the first from where the search began? */
+    struct ref near; /* that one; line 0: there is none from there on, it goes on from the begin */
+    uint64_t near_position;
     char *summary; /* how far it is, for people; NULL: nothing was looked for */
     /* private */
-    struct inquiry searching, listing_sites;
+    struct inquiry searching, nearing, listing_sites;
     struct finder_search {
         char *text;
         enum finder_where where;
         bool expression; /* as of PCRE2 */
+        uint64_t from; /* a position of the log */
     } search;
     struct asked_site *sites; /* all of the run's, once they are wanted */
     uint32_t site_count;
     bool sites_here;
 };
 
-/* Forgets what was found; an empty text finds nothing. */
-void finder_start(struct finder *finder, const char *text, enum finder_where where,
-                  bool expression);
+/* Forgets what was found; an empty text finds nothing.  All of the run is searched; the first hit is that from
+ * this position of the log on. */
+void finder_start(struct finder *finder, const char *text, enum finder_where where, bool expression,
+                  uint64_t from);
+bool finder_wants(const struct finder *finder); /* is anything looked for, found or not? */
+bool finder_vain(const struct finder *finder); /* and there is nothing of it, in all of the run */
 void finder_clear(struct finder *finder); /* another run */
 /* Index of a hit, of which there is one at least; step 1: the next one after a position of the
  * log, -1: the one before it, 0: the one there or the next. */

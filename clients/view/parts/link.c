@@ -10,6 +10,7 @@ void link_select(struct link *link, const char *run)
     struct out body = {0};
     put_string(&body, run);
     put_u8(&body, SELECT_NAMED_LINES);
+    link->newest = !*run;
     link_ask(link, ASK_SELECT, &body, NULL, NULL);
 }
 
@@ -22,11 +23,14 @@ uint32_t link_ask(struct link *link, enum ask what, struct out *body, source_tak
     return 0;
 }
 
-static void feed(struct link *link)
+void link_feed(struct link *link, enum feed feed)
 {
     struct out out = {0};
+    if (!link->connected || link->fed == feed)
+        return;
+    link->fed = feed;
     out_begin(&out, MESSAGE_FEED);
-    put_u8(&out, 1);
+    put_u8(&out, (uint8_t)feed);
     out_end(&out);
     source_send(&link->source, &out);
 }
@@ -61,6 +65,15 @@ static void take_run(struct link *link)
     link->ears->run(link->user);
 }
 
+static void take_newer(struct link *link, struct in *in)
+{
+    struct shown_run run;
+    get_run(in, &run);
+    if (in_done(in))
+        link->ears->newer(link->user, run.name);
+    shown_run_free(&run);
+}
+
 static void take_grown(struct link *link, struct in *in)
 {
     get_u64(in);
@@ -76,6 +89,8 @@ static bool take(struct link *link, unsigned type, struct in *in, struct error *
     link->ears->came(link->user);
     if (type == MESSAGE_SELECTED)
         take_run(link);
+    else if (type == MESSAGE_NEWER)
+        take_newer(link, in);
     else if (type == MESSAGE_GROWN)
         take_grown(link, in);
     return type != MESSAGE_ANSWER || source_answered(&link->source, in, error);
@@ -165,7 +180,8 @@ static void begin(struct link *link, struct source *source, const char *what)
     link->watch = g_unix_fd_add(source->fd, G_IO_IN | G_IO_HUP, on_bytes, link);
     const char *run = what && endpoint_is(what) ? strchr(what, '#') : NULL;
     link_select(link, run ? run + 1 : "");
-    feed(link);
+    link->fed = FEED_OFF;
+    link_feed(link, FEED_ON);
     link->ears->opened(link->user, what);
 }
 

@@ -35,6 +35,7 @@ void settings_load(struct settings *s)
     g_key_file_load_from_file(file, name, G_KEY_FILE_NONE, NULL); /* none there: as at first */
     *s = (struct settings){.tint = flag(file, "tint", true),
                            .reselect = flag(file, "reselect", true),
+                           .busy_rows = flag(file, "busy_rows", false),
                            .panel = flag(file, "panel", true),
                            .map = flag(file, "map", true),
                            .dark_follows = !g_key_file_has_key(file, GROUP, "dark", NULL),
@@ -63,6 +64,7 @@ void settings_save(const struct settings *s)
     g_key_file_load_from_file(file, name, G_KEY_FILE_KEEP_COMMENTS, NULL);
     g_key_file_set_boolean(file, GROUP, "tint", s->tint);
     g_key_file_set_boolean(file, GROUP, "reselect", s->reselect);
+    g_key_file_set_boolean(file, GROUP, "busy_rows", s->busy_rows);
     g_key_file_set_boolean(file, GROUP, "panel", s->panel);
     g_key_file_set_boolean(file, GROUP, "map", s->map);
     if (!s->dark_follows)

@@ -12,6 +12,7 @@ struct settings {
     struct look look;
     bool tint; /* every fourth row */
     bool reselect; /* an event that is scrolled away hands over to the next one of its line */
+    bool busy_rows;  /* rows with nothing in view are left out */
     bool panel, map; /* are they shown? */
     bool dark_follows; /* the desktop says whether the window is dark */
     int names_px; /* how wide names are; 0: as wide as the longest */

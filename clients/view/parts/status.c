@@ -15,6 +15,7 @@ static void show_said(struct status *status)
                      : g_strdup_printf("%s%sordered up to %.1f s ago", said, *said ? " — " : "",
                                        (double)status->behind_ns / 1e9);
     gtk_label_set_text(GTK_LABEL(status->label), text);
+    gtk_widget_set_tooltip_text(status->label, *text ? text : NULL);
     g_free(text);
 }
 

@@ -34,6 +34,9 @@ char *hover_event(struct view *view, const struct shown_event *e)
         struct site_is site = sites_call(view->link.sites, e->process, e->site);
         g_string_append_printf(s, "\n%s %s", site.function, site.place);
     }
+    const char *note = notes_text(&view->noted.notes, e->at);
+    if (note)
+        g_string_append_printf(s, "\n⚑ %s", note);
     g_free(said);
     g_free(time);
     return g_string_free(s, FALSE);

@@ -6,6 +6,7 @@
 #include "clients/view/picture/density.h"
 #include "clients/view/picture/far.h"
 #include "clients/view/picture/jump.h"
+#include "clients/view/picture/flags.h"
 #include "clients/view/picture/view.h"
 #include "render/paint.h"
 #include "wire/placed.h"
@@ -133,6 +134,8 @@ static void map_draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, g
     for (uint32_t i = 0; i < d->row_count; i++)
         density_paint(cr, d, i, density_colour(the_book(view), d->rows[i]), theme.dark, 0, i * high,
                       width, MAX(high - 0.5, 0.5));
+    flags_draw(view, cr, &(struct flags_span){view->map.by_time, (double)d->from, (double)d->to}, 0,
+               width);
     if (d->from < d->to && view->map.by_time == (view->camera.place.column_ns > 0))
         frame(view, cr, width, high);
 }

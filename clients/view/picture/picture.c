@@ -11,6 +11,7 @@
 #include "clients/view/picture/cluster.h"
 #include "clients/view/picture/colour.h"
 #include "clients/view/picture/far.h"
+#include "clients/view/picture/idle.h"
 #include "clients/view/picture/map.h"
 #include "clients/view/picture/rows.h"
 #include "clients/view/picture/view.h"
@@ -31,8 +32,11 @@ static bool build(struct view *view)
                                     .vertical = camera_vertical(&view->camera),
                                     .column_ns = view->camera.place.column_ns,
                                     .squeeze = look->squeeze,
-                                    .threshold_ns = look->threshold_ns};
-    return stage_build(&view->stage, the_book(view), &options);
+                                    .threshold_ns = look->threshold_ns,
+                                    .noted = view->noted.scene,
+                                    .noted_count = view->noted.notes.count};
+    return stage_build(&view->stage, the_book(view), &options) &&
+           (!idle_drop(view) || stage_build(&view->stage, the_book(view), &options));
 }
 
 void picture_rebuild(struct view *view)
@@ -68,8 +72,8 @@ static void show(struct view *view, struct shown_window *window)
     if (!build(view))
         return;
     settle(view);
-    if (!stage->row_total || stage->row_total < window->row_count)
-        stage->row_total = stage->row_base + window->row_count;
+    if (!stage->row_total || stage->row_total < stage->window.row_count)
+        stage->row_total = stage->row_base + stage->window.row_count;
     hold_settle(&view->camera);
     bar_update(view);
     if (view->picture.fresh)

@@ -5,6 +5,7 @@
 #include "clients/view/picture/arrange.h"
 #include "clients/view/picture/strips.h"
 #include "clients/view/picture/cluster.h"
+#include "clients/view/picture/context.h"
 #include "clients/view/picture/far.h"
 #include "clients/view/picture/hover.h"
 #include "clients/view/picture/jump.h"
@@ -206,60 +207,6 @@ static gboolean on_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keybo
     return TRUE;
 }
 
-/* ---- its menu ---- */
-
-static gboolean let_go(gpointer popover)
-{
-    gtk_widget_unparent(GTK_WIDGET(popover));
-    return G_SOURCE_REMOVE;
-}
-
-static void on_menu_closed(GtkPopover *popover, gpointer data)
-{
-    (void)data;
-    g_idle_add(let_go, popover); /* after its action */
-}
-
-static void on_menu(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
-{
-    struct view *view = data;
-    GdkRectangle there = {(int)x, (int)y, 1, 1};
-    turn(view, &x, &y);
-    (void)gesture;
-    (void)presses;
-    const struct scene_mark *mark = view->camera.place.far ? NULL : camera_hit(&view->camera, x, y);
-    int row = view->camera.place.far ? -1 : camera_row_at(&view->camera, y);
-    GMenu *menu = g_menu_new();
-    if (mark) {
-        select_event(view, mark->event->at, false);
-        g_menu_append(menu, "Select the partner", "win.partner");
-        g_menu_append(menu, "Open in the editor", "win.editor");
-        g_menu_append(menu, "Bookmark", "win.bookmark");
-    }
-    if (row >= 0) {
-        char *target = g_strdup_printf("%u", view->stage.scene->rows[row].line);
-        static const char *const what[][2] = {{"Hide this line", "win.hide-line"},
-                                              {"Move up", "win.line-up"},
-                                              {"Move down", "win.line-down"},
-                                              {"Join with the row above", "win.join-line"},
-                                              {"Open this cluster", "win.split-line"}};
-        for (size_t i = 0; i < G_N_ELEMENTS(what); i++) {
-            char *action = g_strdup_printf("%s::%s", what[i][1], target);
-            g_menu_append(menu, what[i][0], action);
-            g_free(action);
-        }
-        g_free(target);
-    }
-    g_menu_append(menu, "Show all lines", "win.show-all");
-    GtkWidget *popover = gtk_popover_menu_new_from_model(G_MENU_MODEL(menu));
-    gtk_widget_set_parent(popover, view->canvas);
-    gtk_popover_set_pointing_to(GTK_POPOVER(popover), &there);
-    g_signal_connect(popover, "closed", G_CALLBACK(on_menu_closed), NULL);
-    gtk_popover_set_has_arrow(GTK_POPOVER(popover), FALSE);
-    gtk_popover_popup(GTK_POPOVER(popover));
-    g_object_unref(menu);
-}
-
 void pointer_watch(struct view *view, GtkWidget *canvas)
 {
     view->pointer.x = view->pointer.y = -1;
@@ -279,6 +226,6 @@ void pointer_watch(struct view *view, GtkWidget *canvas)
     gtk_widget_add_controller(canvas, GTK_EVENT_CONTROLLER(click));
     GtkGesture *menu = gtk_gesture_click_new();
     gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(menu), GDK_BUTTON_SECONDARY);
-    g_signal_connect(menu, "pressed", G_CALLBACK(on_menu), view);
+    g_signal_connect(menu, "pressed", G_CALLBACK(context_menu), view);
     gtk_widget_add_controller(canvas, GTK_EVENT_CONTROLLER(menu));
 }

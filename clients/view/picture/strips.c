@@ -4,6 +4,7 @@
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/settings.h"
 #include "clients/view/picture/far.h"
+#include "clients/view/picture/flags.h"
 #include "clients/view/picture/view.h"
 #include "render/lettering.h"
 #include "render/paint.h"
@@ -87,6 +88,8 @@ void strips_draw(struct view *view, cairo_t *cr, int height)
     strip_paint_key(cr, height - 18, &look);
     paint_unknown(view, cr, height);
     paint_hits(view, cr, height);
+    flags_draw(view, cr, &(struct flags_span){s->by_time, (double)s->from, (double)s->to},
+               camera_names_px(&view->camera), far_width_px(view));
 }
 
 /* ---- in words ---- */

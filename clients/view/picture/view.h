@@ -17,10 +17,12 @@
 #include "clients/view/parts/history.h"
 #include "clients/view/parts/link.h"
 #include "clients/view/parts/news.h"
+#include "clients/view/parts/noted.h"
 #include "clients/view/parts/settings.h"
 #include "clients/view/parts/stage.h"
 #include "clients/view/parts/status.h"
 #include "clients/view/parts/ties.h"
+#include "clients/view/parts/toast.h"
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/colour.h"
 #include "clients/view/picture/far.h"
@@ -40,6 +42,7 @@ struct view {
     struct history history;
     struct ties ties;
     struct finder finder;
+    struct noted noted;
     struct picture picture;
     struct colour colour;
     struct far far;
@@ -50,6 +53,8 @@ struct view {
     struct step step;
     struct timescale timescale;
     struct status status;
+    struct toast toast;
+    bool newer_waits; /* newer.c: there is a newer run, which was told but is not shown */
     GtkWidget *window, *canvas, *legend;
     /* of the files of these names, which alone know what is in there */
     struct session *session;
@@ -59,6 +64,8 @@ struct view {
     struct welcome *welcome;
     struct printing *printing;
     struct fetch *fetch;
+    struct card *card;
+    struct focus *focus;
     GMenu *recent; /* menu.c */
     GSubprocess *exporting; /* save.c */
     GtkWidget *stack; /* window.c, welcome.c: the picture or the page that is there instead */

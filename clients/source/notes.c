@@ -1,0 +1,384 @@
+#define _GNU_SOURCE
+#include "clients/source/notes.h"
+
+#include "clients/site/regular.h"
+#include "memory/memory.h"
+#include "wire/limits.h"
+#include "wire/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOTES_BYTES (16u << 20)
+#define NOTES_MOST 100000u
+
+/* ---- which files ---- */
+
+/* "x.poet-notes" of x.poet, "trace.poet-notes" of trace. */
+static char *beside_of(const char *trace)
+{
+    size_t n = strlen(trace);
+    bool named = n > 5 && strcmp(trace + n - 5, ".poet") == 0;
+    char *file = memory_bytes(n + 12);
+    snprintf(file, n + 12, "%s%s", trace, named ? "-notes" : ".poet-notes");
+    return file;
+}
+
+/* The file of the trace, if it is on this machine. */
+static const char *trace_of(const struct source *source)
+{
+    const char *told = source->book.run.file;
+    if (source->is_file)
+        return strncmp(source->name, "ssh:", 4) == 0 ? NULL : source->name;
+    bool local = source->name && strncmp(source->name, "unix:", 5) == 0;
+    return local && told && *told == '/' && access(told, F_OK) == 0 ? told : NULL;
+}
+
+/* $XDG_STATE_HOME/poet/notes/NAME-BEGAN.poet-notes */
+static char *elsewhere_of(const struct shown_run *run)
+{
+    const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    char *name = memory_copied(run->name ? run->name : ""), *file = NULL;
+    for (char *c = name; *c; c++)
+        if (*c == '/' || (unsigned char)*c < 32)
+            *c = '_';
+    if ((xdg && *xdg) || (home && *home))
+        if (asprintf(&file, "%s%s/poet/notes/%.100s-%llu.poet-notes", xdg && *xdg ? xdg : home,
+                     xdg && *xdg ? "" : "/.local/state", name,
+                     (unsigned long long)run->wall_ns) < 0)
+            file = NULL;
+    free(name);
+    return file;
+}
+
+/* ---- reading ---- */
+
+struct reading {
+    struct notes *notes; /* to be filled */
+    const char *file;
+    unsigned line;
+    bool foreign; /* they are of another run */
+    struct error *error;
+};
+
+static bool fail(struct reading *r, const char *why)
+{
+    error_set(r->error, "%s:%u: %s", r->file, r->line, why);
+    return false;
+}
+
+/* The string of that name; NULL: there is none, or it has a 0 in it. */
+static const char *string_of(struct json_object *o, const char *name)
+{
+    struct json_object *s;
+    if (!json_object_object_get_ex(o, name, &s) || !json_object_is_type(s, json_type_string))
+        return NULL;
+    const char *text = json_object_get_string(s);
+    return strlen(text) == (size_t)json_object_get_string_len(s) ? text : NULL;
+}
+
+static bool read_head(struct reading *r, struct json_object *o)
+{
+    struct json_object *version, *began;
+    const char *run = string_of(o, "run");
+    if (!json_object_object_get_ex(o, "poet_notes", &version) ||
+        !json_object_is_type(version, json_type_int))
+        return fail(r, "this is no file of notes");
+    if (json_object_get_int64(version) != 1)
+        return fail(r, "these notes are of a newer version of Poet");
+    if (!run || !json_object_object_get_ex(o, "began_ns", &began) ||
+        !json_object_is_type(began, json_type_int))
+        return fail(r, "it does not say which run the notes are of");
+    r->foreign =
+        strcmp(run, r->notes->run) != 0 || json_object_get_uint64(began) != r->notes->began_ns;
+    return true;
+}
+
+static void add(struct notes *notes, struct ref at, const char *text)
+{
+    struct note note = {at, text_readable(text, strlen(text), true)};
+    PUSH(notes->items, notes->count, note);
+}
+
+static bool read_note(struct reading *r, struct json_object *o)
+{
+    struct ref at;
+    const char *event = string_of(o, "event"), *text = string_of(o, "text");
+    if (!event || !ref_parse(event, &at) || !at.line || at.line & HIDDEN_LINE)
+        return fail(r, "\"event\" is no event, written as in \"2:17\"");
+    if (!text || strlen(text) > LIMIT_TEXT_BYTES)
+        return fail(r, "\"text\" is no text of at most 4096 bytes");
+    if (notes_text(r->notes, at))
+        return fail(r, "a second note at this event");
+    if (r->notes->count >= NOTES_MOST)
+        return fail(r, "more than 100000 notes");
+    add(r->notes, at, text);
+    return true;
+}
+
+/* One line is one object, and nothing else. */
+static bool read_line(struct reading *r, const char *text, size_t size)
+{
+    struct json_tokener *tokener = json_tokener_new_ex(8);
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    struct json_object *o = json_tokener_parse_ex(tokener, text, (int)size);
+    bool whole = o && json_object_is_type(o, json_type_object) &&
+                 json_tokener_get_parse_end(tokener) == size;
+    bool ok = !whole         ? fail(r, "this is no line of JSON")
+              : r->line == 1 ? read_head(r, o)
+                             : read_note(r, o);
+    json_object_put(o);
+    json_tokener_free(tokener);
+    return ok;
+}
+
+static void forget(struct notes *notes)
+{
+    for (uint32_t i = 0; i < notes->count; i++)
+        free(notes->items[i].text);
+    free(notes->items);
+    notes->items = NULL;
+    notes->count = 0;
+}
+
+/* Takes what is in a file, if there is one: it may be of another run.  False: it is damaged. */
+static bool read_file(struct notes *notes, const char *file, bool *foreign, struct error *error)
+{
+    size_t size = 0;
+    struct notes fresh = {.run = notes->run, .began_ns = notes->began_ns};
+    struct reading r = {.notes = &fresh, .file = file, .error = error};
+    char *text = regular_read(file, NOTES_BYTES, &size);
+    if (!text && errno != ENOENT)
+        error_set(error, "%s: %s", file,
+                  errno == EFBIG ? "larger than any notes" : strerror(errno));
+    if (!text)
+        return errno == ENOENT;
+    bool ok = size > 0;
+    if (!ok) {
+        r.line = 1;
+        fail(&r, "this is no file of notes");
+    }
+    for (const char *at = text, *end = text + size; ok && at < end && !r.foreign;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        r.line++;
+        ok = read_line(&r, at, (size_t)(stop - at));
+        at = stop + 1;
+    }
+    if (ok && !r.foreign) {
+        forget(notes);
+        notes->items = fresh.items;
+        notes->count = fresh.count;
+    } else {
+        forget(&fresh);
+    }
+    *foreign = r.foreign;
+    free(text);
+    return ok;
+}
+
+static struct timespec changed(const char *file)
+{
+    struct stat st;
+    return file && stat(file, &st) == 0 ? st.st_mtim : (struct timespec){0, -1};
+}
+
+static bool is_newer(const char *a, const char *b)
+{
+    struct timespec x = changed(a), y = changed(b);
+    return x.tv_sec != y.tv_sec ? x.tv_sec > y.tv_sec : x.tv_nsec > y.tv_nsec;
+}
+
+/* What is kept by now, in whichever of the two files was written last. */
+static bool reload(struct notes *notes, struct error *error)
+{
+    bool foreign = false;
+    if (notes->elsewhere && is_newer(notes->elsewhere, notes->beside))
+        return read_file(notes, notes->elsewhere, &foreign, error);
+    bool ok = !notes->beside || read_file(notes, notes->beside, &foreign, error);
+    if (!foreign)
+        return ok;
+    free(notes->beside); /* another run's trace had this name before: its notes stay */
+    notes->beside = NULL;
+    return !notes->elsewhere || read_file(notes, notes->elsewhere, &foreign, error);
+}
+
+bool notes_open(struct notes *notes, const struct source *source, struct error *error)
+{
+    const struct shown_run *run = &source->book.run;
+    const char *trace = trace_of(source);
+    *notes = (struct notes){.run = memory_copied(run->name ? run->name : ""),
+                            .began_ns = run->wall_ns,
+                            .beside = trace ? beside_of(trace) : NULL,
+                            .elsewhere = elsewhere_of(run)};
+    bool ok = reload(notes, error);
+    if (!ok)
+        notes->why = memory_copied(error->text);
+    return ok;
+}
+
+void notes_free(struct notes *notes)
+{
+    if (!notes)
+        return;
+    forget(notes);
+    free(notes->run);
+    free(notes->beside);
+    free(notes->elsewhere);
+    free(notes->why);
+    *notes = (struct notes){0};
+}
+
+static uint32_t index_of(const struct notes *notes, struct ref at)
+{
+    uint32_t i = 0;
+    while (i < notes->count && !ref_equal(notes->items[i].at, at))
+        i++;
+    return i;
+}
+
+const char *notes_text(const struct notes *notes, struct ref at)
+{
+    uint32_t i = index_of(notes, at);
+    return i < notes->count ? notes->items[i].text : NULL;
+}
+
+const char *notes_file(const struct notes *notes)
+{
+    if (notes->elsewhere && is_newer(notes->elsewhere, notes->beside))
+        return notes->elsewhere;
+    return notes->beside && access(notes->beside, F_OK) == 0 ? notes->beside : NULL;
+}
+
+/* ---- writing ---- */
+
+static void write_line(FILE *f, struct json_object *o)
+{
+    fputs(
+        json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
+        f);
+    fputc('\n', f);
+    json_object_put(o);
+}
+
+static void write_all(const struct notes *notes, FILE *f)
+{
+    struct json_object *head = json_object_new_object();
+    json_object_object_add(head, "poet_notes", json_object_new_int(1));
+    json_object_object_add(head, "run", json_object_new_string(notes->run));
+    json_object_object_add(head, "began_ns", json_object_new_uint64(notes->began_ns));
+    write_line(f, head);
+    for (uint32_t i = 0; i < notes->count; i++) {
+        char at[48];
+        struct json_object *o = json_object_new_object();
+        ref_print(at, sizeof at, notes->items[i].at);
+        json_object_object_add(o, "event", json_object_new_string(at));
+        json_object_object_add(o, "text", json_object_new_string(notes->items[i].text));
+        write_line(f, o);
+    }
+}
+
+/* As a whole: under another name first. */
+static bool write_file(const struct notes *notes, const char *file, struct error *error)
+{
+    char *part = NULL;
+    if (notes->count == 0) {
+        if (unlink(file) == 0 || errno == ENOENT)
+            return true;
+        error_set(error, "%s: %s", file, strerror(errno));
+        return false;
+    }
+    int fd = asprintf(&part, "%s.XXXXXX", file) < 0 ? -1 : mkostemp(part, O_CLOEXEC);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    mode_t mask = umask(022);
+    umask(mask);
+    if (f) {
+        fchmod(fd, 0666 & ~mask);
+        write_all(notes, f);
+    }
+    bool bad = !f || ferror(f);
+    bad = (f && fclose(f) != 0) || bad;
+    bad = bad || rename(part, file) < 0;
+    if (bad)
+        error_set(error, "%s: %s", file, strerror(errno));
+    if (bad && fd >= 0)
+        unlink(part);
+    free(part);
+    return !bad;
+}
+
+/* The directories that a file in the state directory is to lie in. */
+static void make_directories(const char *file)
+{
+    char *path = memory_copied(file);
+    for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
+        *slash = 0;
+        mkdir(path, 0700);
+    }
+    free(path);
+}
+
+static enum notes_kept save(const struct notes *notes, struct error *error)
+{
+    if (notes->beside && write_file(notes, notes->beside, error)) {
+        if (notes->elsewhere)
+            unlink(notes->elsewhere); /* they are at their place now */
+        return NOTES_BESIDE;
+    }
+    if (!notes->elsewhere)
+        return NOTES_NOWHERE;
+    make_directories(notes->elsewhere);
+    return write_file(notes, notes->elsewhere, error) ? NOTES_ELSEWHERE : NOTES_NOWHERE;
+}
+
+static void change(struct notes *notes, struct ref at, const char *text)
+{
+    uint32_t i = index_of(notes, at);
+    char *copy = text ? text_readable(text, strlen(text), true) : NULL;
+    if (copy && i == notes->count) {
+        add(notes, at, copy);
+        free(copy);
+        return;
+    }
+    if (i == notes->count)
+        return;
+    free(notes->items[i].text);
+    notes->items[i].text = copy;
+    if (copy)
+        return;
+    notes->count--;
+    memmove(notes->items + i, notes->items + i + 1, (notes->count - i) * sizeof *notes->items);
+}
+
+enum notes_kept notes_set(struct notes *notes, struct ref at, const char *text, struct error *error)
+{
+    struct error ignored;
+    if (!notes->why && notes_file(notes) && !reload(notes, &ignored))
+        notes->why = memory_copied(ignored.text); /* somebody has damaged it meanwhile */
+    change(notes, at, text);
+    if (!notes->why)
+        return save(notes, error);
+    error_set(error, "%s: mend it, or take it away", notes->why);
+    return NOTES_NOWHERE;
+}
+
+bool notes_copy(const struct notes *notes, const char *trace, struct error *error)
+{
+    char *file = beside_of(trace);
+    bool ok = notes->count == 0 || write_file(notes, file, error);
+    free(file);
+    return ok;
+}
+
+void notes_forget(const char *trace)
+{
+    char *file = beside_of(trace);
+    unlink(file);
+    free(file);
+}

@@ -1,0 +1,49 @@
+/* Notes that people write at events of a run, one at each: kept in a file beside the trace, or, where that cannot
+ * be, in the state directory.
+ *
+ * FILE.poet-notes is JSON, a line at a time: first {"poet_notes":1,"run":NAME,"began_ns":N}, which run they are
+ * of, then {"event":"2:17","text":TEXT} for each, in the order in which they were written.  The file is read
+ * anew before each change and replaced as a whole; one that cannot be read is never written over. */
+#ifndef CLIENTS_SOURCE_NOTES_H
+#define CLIENTS_SOURCE_NOTES_H
+
+#include "clients/source/source.h"
+#include "wire/ref.h"
+
+struct note {
+    struct ref at;
+    char *text; /* fit to be shown; may have several lines */
+};
+
+struct notes {
+    struct note *items;
+    uint32_t count;
+    /* private */
+    char *run;
+    uint64_t began_ns;
+    char *
+        beside; /* the file next to the trace; NULL: there is no trace here, or it has notes of another run */
+    char *elsewhere; /* the file in the state directory; NULL: there is no such directory */
+    char *why; /* a file of notes cannot be read, and stays as it is; NULL: all is well */
+};
+
+enum notes_kept {
+    NOTES_BESIDE, /* the trace */
+    NOTES_ELSEWHERE, /* in the state directory: notes_file() says where */
+    NOTES_NOWHERE, /* only here: the error says why */
+};
+
+/* Of the run that the source is about.  False with one line in `error`: the file is damaged; there are no notes
+ * then, and what is written is kept nowhere.  Either way notes_free() ends it. */
+bool notes_open(struct notes *notes, const struct source *source, struct error *error);
+void notes_free(struct notes *notes); /* NULL or zeroed: nothing */
+const char *notes_text(const struct notes *notes, struct ref at); /* NULL: there is none */
+/* text: replaces what there was; NULL: the note goes. */
+enum notes_kept notes_set(struct notes *notes, struct ref at, const char *text,
+                          struct error *error);
+const char *notes_file(const struct notes *notes); /* where they are kept; NULL: nowhere yet */
+void notes_forget(const char *trace); /* the file beside it goes, which is removed */
+/* They go with a copy of the trace.  False: see error. */
+bool notes_copy(const struct notes *notes, const char *trace, struct error *error);
+
+#endif

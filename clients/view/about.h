@@ -1,0 +1,10 @@
+/* Help, in a page, and what this is. */
+#ifndef CLIENTS_VIEW_ABOUT_H
+#define CLIENTS_VIEW_ABOUT_H
+
+struct view;
+
+void about_help(struct view *view);
+void about_show(struct view *view);
+
+#endif

@@ -1,0 +1,16 @@
+/* The focus of the window comes back to the picture: after a click on a button or the slider, after a menu, after
+ * an action.  Entries and lists keep it, and so does who goes there by Tab. */
+#ifndef CLIENTS_VIEW_FOCUS_H
+#define CLIENTS_VIEW_FOCUS_H
+
+#include <gtk/gtk.h>
+#include <stdbool.h>
+
+struct view;
+
+void focus_watch(struct view *view); /* from now on */
+void focus_home(struct view *view); /* soon: unless it is where something is written or chosen */
+bool focus_writes(struct view *view); /* is it in an entry? */
+bool focus_within(struct view *view, GtkWidget *widget);
+
+#endif

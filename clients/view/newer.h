@@ -1,0 +1,11 @@
+/* A run that has begun while another is looked at: it is shown at once to who follows, told to who studies. */
+#ifndef CLIENTS_VIEW_NEWER_H
+#define CLIENTS_VIEW_NEWER_H
+
+struct view;
+
+void newer_watch(struct view *view); /* what is followed, selected or shown may have changed */
+void newer_begun(struct view *view, const char *name);
+void newer_shown(struct view *view); /* another run is on the stage */
+
+#endif

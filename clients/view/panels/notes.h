@@ -1,0 +1,17 @@
+/* The panel of notes at events. */
+#ifndef CLIENTS_VIEW_PANELS_NOTES_H
+#define CLIENTS_VIEW_PANELS_NOTES_H
+
+#include "wire/event.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct view;
+
+void notes_keep(struct view *view, struct ref at, const char *text); /* text NULL: it goes */
+bool notes_go(struct view *view, uint64_t number); /* numbered from 1; false: there is none */
+/* The first and the last in the order of the log.  False: there are not two yet. */
+bool notes_ends(const struct view *view, struct ref ends[2]);
+
+#endif

@@ -1,0 +1,10 @@
+/* The menu under the pointer: of an event, or of a line. */
+#ifndef CLIENTS_VIEW_PICTURE_CONTEXT_H
+#define CLIENTS_VIEW_PICTURE_CONTEXT_H
+
+#include <gtk/gtk.h>
+
+/* "pressed", of the canvas; data: the view. */
+void context_menu(GtkGestureClick *gesture, int presses, double x, double y, gpointer data);
+
+#endif

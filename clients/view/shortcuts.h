@@ -1,0 +1,16 @@
+/* The window of all keys. */
+#ifndef CLIENTS_VIEW_SHORTCUTS_H
+#define CLIENTS_VIEW_SHORTCUTS_H
+
+#include "clients/view/action.h"
+
+struct shortcuts {
+    const struct action *actions; /* in their groups */
+    size_t action_count;
+    const struct line_key *lines;
+    size_t line_count;
+};
+
+void shortcuts_show(struct view *view, const struct shortcuts *shortcuts);
+
+#endif

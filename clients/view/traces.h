@@ -1,0 +1,9 @@
+/* The runs that are kept on this machine, to choose one of: when each was, how long, and how it ended. */
+#ifndef CLIENTS_VIEW_TRACES_H
+#define CLIENTS_VIEW_TRACES_H
+
+struct view;
+
+void traces_show(struct view *view);
+
+#endif

@@ -1,0 +1,63 @@
+#include "render/flags.h"
+
+#include "memory/memory.h"
+#include "render/legend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTE_PT 8.0
+#define NOTE_LINE_PT 12.0
+#define NOTE_CHARACTERS 160 /* the rest is left out: notes may be long */
+
+static const struct scene_mark *mark_of(const struct scene *scene, struct ref at)
+{
+    for (uint32_t i = 0; i < scene->mark_count; i++)
+        if (ref_equal(scene->marks[i].event->at, at))
+            return &scene->marks[i];
+    return NULL;
+}
+
+/* Its first line, as far as it is not too long. */
+static char *first_line(const char *text)
+{
+    size_t n = strcspn(text, "\n"), most = NOTE_CHARACTERS;
+    bool cut = text[n] != 0;
+    if (n > most) {
+        for (n = most; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
+            n--;
+        cut = true;
+    }
+    return memory_printed("%.*s%s", (int)n, text, cut ? "…" : "");
+}
+
+/* Below all that is there by now. */
+static void add_words(struct builder *b, const char *number, struct ref at, const char *text)
+{
+    struct scene *scene = b->scene;
+    char event[48], *line = first_line(text);
+    ref_print(event, sizeof event, at);
+    char *words = memory_printed("%s  %s  %s", number, event, line);
+    double *along = scene->vertical ? &scene->height_pt : &scene->width_pt,
+           *across = scene->vertical ? &scene->width_pt : &scene->height_pt;
+    double width = build_note(b, 10, *across + 2, words, NOTE_PT, false) + 20;
+    *across += NOTE_LINE_PT + 2;
+    *along = width > *along ? width : *along;
+    free(words);
+    free(line);
+}
+
+void build_flags(struct builder *b)
+{
+    for (uint32_t i = 0; i < b->options->noted_count; i++) {
+        const struct scene_noted *noted = &b->options->noted[i];
+        const struct scene_mark *m = mark_of(b->scene, noted->at);
+        if (!m)
+            continue;
+        struct scene_flag flag = {.row = m->row, .x_pt = m->x_pt, .y_pt = m->y_pt};
+        snprintf(flag.number, sizeof flag.number, "%u", i + 1);
+        PUSH(b->scene->flags, b->scene->flag_count, flag);
+        add_words(b, flag.number, noted->at, noted->text);
+    }
+}

@@ -1,0 +1,286 @@
+#!/bin/bash
+# The viewer as it feels in the hand: keys, the line below, notes, searches, dialogs.
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/display.sh"
+cat >work.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static void *work(void *a)
+{
+    for (int i = 0; i < 30; i++) {
+        pthread_mutex_lock(&m[i % 2]);
+        pthread_mutex_unlock(&m[i % 2]);
+        if (i % 5 == 0) usleep(300);
+    }
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[3];
+    (void)argv;
+    for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    while (argc > 1 && access("stay", F_OK) == 0) usleep(10000);
+    return 0;
+}
+C
+poetcc -trace -g work.c -o work
+start_server -o work.poet -q
+./work
+until_true finished work.poet
+stop_server
+
+# ---- notes, on the command line ----
+note() { poet note work.poet "$@"; }
+check "a note is written" note 1:3 "the first lock"
+check "another one" note 2:2 "here it begins: “\`quoted\`” \\ ü"
+is "they are listed" "$(note --list)" "1:3      the first lock
+2:2      here it begins: “\`quoted\`” \\ ü"
+check "one is written again: it takes the place of the old one" note 1:3 "the very first"
+is "they are listed, also as JSON" "$(note --json | head -n 1)" '{"event":"1:3","text":"the very first"}'
+is "beside the trace" "$(head -n 1 work.poet-notes | sed 's/[0-9]\{9,\}/N/')" '{"poet_notes":1,"run":"work","began_ns":N}'
+is "at an event that there is not" "$(note 1:99999 x 2>&1; echo $?)" "poet note: no event 1:99999 in this run (line 1 has 9 events)
+1"
+is "at none" "$(note x y 2>&1 | head -n 1)" "poet note: x: an event is written LINE:NUMBER, as in 2:17"
+check "one is deleted" note --delete 2:2
+is "and gone" "$(note)" "1:3      the very first"
+is "deleting it again fails" "$(note --delete 2:2 2>&1; echo $?)" "poet note: there is no note at 2:2
+1"
+check "a picture has it" poet export work.poet -o with.svg --from 1:1 --to 1:8
+poet export work.poet -o without.svg --from 1:1 --to 1:8 --no-notes
+check "and is another one without" test "$(cksum <with.svg)" != "$(cksum <without.svg)"
+like "so has a text" "$(poet show work.poet --to 1:8)" "^note 1  1:3  the very first$"
+poet export work.poet -o with.pdf --from 1:1 --to 1:8
+like "and a PDF" "$(pdftotext with.pdf - 2>/dev/null)" "the very first"
+
+# what may not be written beside the trace is kept elsewhere, and comes back when it may
+mkdir shut && cp work.poet shut/ && chmod 555 shut
+if touch shut/x 2>/dev/null; then
+    rm -f shut/x
+    mkdir shut/work.poet-notes # nobody, not even root, can write such a file
+    like "a directory in the place of the notes is told" "$(poet note shut/work.poet 1:3 x 2>&1)" "work.poet-notes: Is a directory"
+    rmdir shut/work.poet-notes
+else
+    like "a note beside a trace that may not be written to" "$(poet note shut/work.poet 1:3 shut 2>&1)" \
+        "kept in $XDG_STATE_HOME/poet/notes/work-[0-9]*.poet-notes"
+    is "is listed" "$(poet note shut/work.poet)" "1:3      shut"
+fi
+chmod 755 shut
+# notes of another run of the same name stay as they are
+sed 's/"began_ns":[0-9]*/"began_ns":7/' work.poet-notes >shut/work.poet-notes
+cp shut/work.poet-notes foreign
+is "notes of another run are not shown" "$(poet note shut/work.poet --list | grep -c very)" 0
+poet note shut/work.poet 1:4 mine 2>/dev/null
+check "nor written over" cmp foreign shut/work.poet-notes
+like "those of this one are kept elsewhere" "$(poet note shut/work.poet)" "1:4 +mine"
+# a hostile file
+hostile() { # NAME LINE...
+    name=$1
+    shift
+    { head -n 1 foreign | sed "s/:7}/:$began}/"; printf '%s\n' "$@"; } >work.poet-notes
+    cp work.poet-notes before
+    said=$(poet note work.poet --list 2>&1)
+    status=$?
+    poet note work.poet 1:4 more >/dev/null 2>&1
+    if [ $status = 1 ] && printf '%s\n' "$said" | grep -Eq '^poet note: work.poet-notes:[0-9]+: ' && cmp -s before work.poet-notes; then
+        ok "damaged notes are told and left alone: $name"
+    else
+        not_ok "damaged notes are told and left alone: $name" "$status" "$said"
+    fi
+}
+began=$(head -n 1 work.poet-notes | sed 's/.*"began_ns":\([0-9]*\).*/\1/')
+cp work.poet-notes good
+hostile "no JSON" '{"event":"1:3"'
+hostile "two objects" '{"event":"1:3","text":"a"}{}'
+hostile "no object" '[1,2]'
+hostile "no event" '{"text":"a"}'
+hostile "an event that is none" '{"event":"1:3x","text":"a"}'
+hostile "a hidden line" '{"event":"h1:3","text":"a"}'
+hostile "no text" '{"event":"1:3","text":7}'
+hostile "a 0 in it" '{"event":"1:3","text":"a\u0000b"}'
+hostile "too long" "{\"event\":\"1:3\",\"text\":\"$(printf '%05000d' 1)\"}"
+hostile "twice" '{"event":"1:3","text":"a"}' '{"event":"1:3","text":"b"}'
+hostile "no UTF-8" "$(printf '{"event":"1:3","text":"\377\376"}')"
+hostile "deep" "{\"event\":\"1:3\",\"text\":\"a\",\"x\":$(printf '%*s' 5000 '' | tr ' ' '[')}"
+printf '' >work.poet-notes
+like "an empty file is none of notes" "$(poet note work.poet --list 2>&1)" "work.poet-notes:1: this is no file of notes"
+{ head -n 1 good; printf '{"event":"1:3","text":"\\u001b[31mred"}\n'; } >work.poet-notes
+is "and nothing in one commands a terminal" "$(note --list)" "1:3      ␛[31mred"
+cp good work.poet-notes
+
+# ---- the viewer does what is written to the file `next`, one round after the other ----
+for i in $(seq 150); do printf 'await go%d\nstate told\nspots spots%d\nscene scene%d\nsaid\nawait read%d\n' $i $i $i $i; done >script
+{ echo 'goto 40%'; cat script; echo quit; } >rounds
+# Dialogs have their keys from a window manager.  With this one GTK 4.8 draws no window that belongs to another: here none does.
+managed=$(command -v openbox)
+[ -n "$managed" ] && { openbox >/dev/null 2>&1 & pids="$pids $!"; }
+echo 'void gtk_window_set_transient_for(void *a, void *b) { (void)a; (void)b; }' >alone.c
+gcc -shared -fPIC alone.c -o alone.so
+LD_PRELOAD=$work/alone.so poet view work.poet --script rounds >log 2>&1 &
+viewer=$!
+pids="$pids $viewer"
+check "a window" until_true shown "^work$"
+w=$(window '^work$')
+round=0
+look() {
+    [ $round -gt 0 ] && touch read$round
+    round=$((round + 1))
+    touch go$round
+    until_true said_round
+}
+said_round() { [ "$(grep -c ^said: log)" -ge $round ]; }
+spot() { sed -n "s|^$1 $2 ||p" spots$round | head -n 1; }
+told() { tail -n 1 told | sed "s/.* $1 \([^ ]*\) .*/\1/"; }
+said() { grep ^said: log | sed -n "${round}s/^said: //p"; }
+point() { xdotool mousemove --window "$w" $1; }
+# Where a window manager gives the focus, keys go there; else they are sent.
+key() { if [ -n "$managed" ]; then xdotool key "$@"; else xdotool key --window "$w" "$@"; fi; }
+write() { if [ -n "$managed" ]; then xdotool type "$1"; else xdotool type --window "$w" "$1"; fi; }
+eventually() {
+    for _ in 1 2 3 4 5 6; do
+        look
+        "$2" && { ok "$1"; return; }
+        sleep 0.1
+    done
+    not_ok "$1" "$(tail -n 1 told | cut -c1-200)" "$(said)" "$(head -n 1 scene$round)"
+}
+look
+look
+is "a file is not followed: the button can do nothing" "$(spot button win.follow)" ""
+e1=$(sed -n 's/^event \([0-9:]*\) .*/\1/p' spots$round | sed -n 12p)
+e2=$(sed -n 's/^event \([0-9:]*\) .*/\1/p' spots$round | sed -n 4p)
+
+# keys reach the picture, whatever was clicked before
+is_next() { at=$(told selected); [ "$at" != none ] && [ "$at" != "$before" ]; }
+point "$(spot event "$e1")"; xdotool click 1
+is_selected() { [ "$(told selected)" = "$e1" ]; }
+eventually "a click selects" is_selected
+for button in win.panel win.time win.zoom-in win.undo win.fit win.undo; do
+    point "$(spot button $button)"; xdotool click 1
+    look
+    before=$(told selected)
+    if [ $button = win.panel ]; then key Left; else key Right; fi
+    eventually "after a click on $button an arrow key moves along the line" is_next
+done
+point "$(spot button win.panel)"; xdotool click 1
+look
+point "$(spot slider time)"; xdotool click 1
+look
+before=$(told selected)
+key Right
+eventually "and after one on the slider" is_next
+key ctrl+z ctrl+z ctrl+z
+
+# what the line below says
+key Escape
+is_none() { [ "$(told selected)" = none ] && [ -z "$(said)" ]; }
+eventually "Escape: nothing is selected, and nothing said of it" is_none
+key Home 0
+look
+e1=$(sed -n 's/^event \([0-9:]*\) .*/\1/p' spots$round | sed -n 3p)
+e2=$(sed -n 's/^event \([0-9:]*\) .*/\1/p' spots$round | grep -v "^${e1%%:*}:" | tail -n 1)
+point "$(spot event "$e1")"; xdotool click 1
+is_card() { said | grep -Eq "\($e1\).* — [0-9.]+ (s|ms|µs|ns)(, work.c:[0-9]+)?$"; }
+eventually "a click: one line about the event" is_card
+point "$(spot event "$e2")"; xdotool keydown ctrl click 1 keyup ctrl
+stands=$(poet order work.poet "$e1" "$e2" | head -n 1)
+is_relation() { said | grep -Eq "^$e1 is $stands( with)? $e2 — [0-9.]+ (s|ms|µs|ns)(, [0-9]+ steps?)?$"; }
+eventually "Ctrl+click: how the two stand to each other" is_relation
+key Escape
+eventually "Escape" is_none
+
+# searching
+key ctrl+f
+write "nosuchword"
+has_hits() { [ "$(told hits)" = "$wanted" ]; }
+wanted=0
+eventually "nothing is found" has_hits
+key ctrl+f
+write "create"
+wanted=$(poet dump work.poet --json | grep -c '"type":"create"')
+eventually "Ctrl+F again: what is typed takes the place of the old words" has_hits
+is_create() { [ "$(poet dump work.poet --json | sed -n "s/.*\"event\":\"$(told selected)\",\"type\":\"\([a-z]*\)\".*/\1/p")" = create ]; }
+eventually "the first hit is selected" is_create
+key Escape
+wanted=0
+eventually "Escape: no hits are ringed" has_hits
+before=$(told selected)
+key Right
+eventually "and keys are the picture's again" is_next
+key Escape
+
+# notes, by hand
+point "$(spot event "$e1")"; xdotool click 1
+eventually "an event is selected" is_selected
+closed() { ! shown "^Note at $e1$"; }
+if [ -z "$managed" ]; then
+    skip "there is no window manager, openbox"
+else
+key ctrl+d
+check "Ctrl+D asks for a note" until_true shown "^Note at $e1$"
+xdotool windowfocus "$(window "^Note at $e1$")"
+xdotool type "by hand"
+xdotool key Return
+is_noted() { poet note work.poet | grep -q "^$e1 *by hand$"; }
+check "it is kept with the trace" until_true is_noted
+until_true closed
+has_flag() { grep -q '^flag ' scene$round && grep -q "^note .*$e1  by hand" scene$round; }
+eventually "and stands in the picture" has_flag
+key ctrl+d
+check "Ctrl+D again" until_true shown "^Note at $e1$"
+xdotool windowfocus "$(window "^Note at $e1$")"
+xdotool key End
+xdotool type ", twice"
+xdotool key Return
+is_changed() { [ "$(poet note work.poet | grep -c "^$e1 ")" = 1 ] && poet note work.poet | grep -q "^$e1 *by hand, twice$"; }
+check "changes it: no second one" until_true is_changed
+until_true closed
+
+# a wrong answer
+key ctrl+g
+check "Ctrl+G asks where to" until_true shown "^Go to$"
+xdotool windowfocus "$(window "^Go to$")"
+xdotool type "nowhere"
+xdotool key Return
+sleep 0.2
+check "a wrong answer leaves it open" shown "^Go to$"
+xdotool key ctrl+a
+xdotool type "$e2"
+xdotool key Return
+gone_dialog() { ! shown "^Go to$"; }
+check "a right one closes it" until_true gone_dialog
+is_there() { [ "$(told selected)" = "$e2" ]; }
+eventually "and leads there" is_there
+fi
+touch read$round
+key ctrl+w
+gone() { ! kill -0 $viewer 2>/dev/null; }
+check "Ctrl+W closes the window" until_true gone
+is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
+
+# ---- a new run takes nothing away from who studies another ----
+start_server -q
+for i in first second third; do cp work $i; done
+./first
+until_true finished "unix:$XDG_RUNTIME_DIR/poet.sock"
+poet view "unix:$XDG_RUNTIME_DIR/poet.sock" >log 2>&1 &
+viewer=$!
+pids="$pids $viewer"
+check "the last run of a server" until_true shown "^first$"
+w=$(window '^first$')
+[ -n "$managed" ] || xdotool windowfocus "$w"
+until_true test -n "$(window '^first$')"
+key Home Right Right
+sleep 0.5 # until the keys have come; too short a time passes, too
+./second
+until_true finished "unix:$XDG_RUNTIME_DIR/poet.sock"
+check "another run begins and ends: what was looked at stays" shown "^first$"
+shows() { key alt+s; shown "^second$"; }
+check "and the button shows the new one" until_true shows
+./third
+check "who follows is shown the next one at once" until_true shown "^third"
+key ctrl+q
+check "Ctrl+Q" until_true gone
+is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
+done_testing
