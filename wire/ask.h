@@ -33,8 +33,8 @@
     Q(28, SITES, sites)    /* every place that something was called from */                           \
     Q(29, FETCH, fetch)    /* a part of the run's trace file, as it is now */                         \
     Q(30, LINES, lines)    /* tell me of these lines */                                               \
-    Q(31, SPAN, span)      /* how much lies between two events? */                                    \
-    Q(32, STRIP, strip)    /* which share of each pixel of a row was spent in which state? */          \
+    Q(31, SPAN, span)      /* how much lies between two events? */                                      \
+    Q(32, STRIP, strip)    /* which share of each pixel of a row was spent in which state? */         \
     Q(33, CAUSES, causes)  /* what makes the order of these events known? */
 
 #define QUESTIONS(Q) SERVER_QUESTIONS(Q) RUN_QUESTIONS(Q)

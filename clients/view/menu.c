@@ -35,8 +35,8 @@ GMenuModel *menu_new(struct view *view)
 {
     static const char
         *const file[] = {"open", "connect", "latest", "default", "save-trace", NULL},
-               *const out[] = {"save", "share", "print", "copy-image", "copy-text", "copy-command",
-                               "save-view", "load-view", NULL},
+               *const out[] = {"save",         "share",     "print",     "copy-image", "copy-text",
+                               "copy-command", "save-view", "load-view", NULL},
                *const lines[] = {"show-all",        "only-tied",    "least-crossing",
                                  "busy-rows",       "fold",         "cluster-process",
                                  "cluster-kind",    "cluster-name", "cluster-description",
