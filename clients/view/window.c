@@ -95,8 +95,10 @@ static void take_news(void *user, enum news news)
         stage_stale(&view->stage);
     if (news == NEWS_LOOK || news == NEWS_HITS || news == NEWS_SEEN || news == NEWS_NOTES)
         draw(view);
-    if (news == NEWS_SWITCHES)
+    if (news == NEWS_SWITCHES) {
         actions_update(view);
+        legend_show(view);
+    }
     if (news == NEWS_SETTINGS)
         take_settings(view);
 }

@@ -39,8 +39,8 @@ double camera_names_px(const struct camera *camera)
     double width = camera_along_px(camera);
     if (camera_vertical(camera))
         return SCENE_NAME_PT * 2.6 * MIN(camera->place.zoom, 1.6) + CAMERA_GAP_PX;
-    double own =
-        camera->stage->scene ? camera->stage->scene->names_pt * MIN(camera->place.zoom, 1.6) : 140;
+    double zoom = camera->place.far ? 1 : MIN(camera->place.zoom, 1.6); /* of the letters */
+    double own = camera->stage->scene ? camera->stage->scene->names_pt * zoom : 140;
     double names = camera->settings->names_px ? camera->settings->names_px : MIN(own, width * 0.3);
     return MIN(names, width * 0.6) + CAMERA_GAP_PX;
 }

@@ -45,7 +45,7 @@ static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpoin
     double least, most;
     (void)width;
     paint_background(cr, &theme);
-    if (!s || view->camera.place.far)
+    if (!s)
         return;
     double ink = theme.dark ? 0.85 : 0.15;
     cairo_set_source_rgb(cr, ink, ink, ink);
@@ -72,7 +72,7 @@ static int highest(struct view *view, int height)
 
 void legend_show(struct view *view)
 {
-    bool on = view->settings.look.legend;
+    bool on = view->settings.look.legend && !view->camera.place.far; /* bands have their own */
     if (on != gtk_widget_get_visible(view->legend)) {
         gtk_widget_set_visible(view->legend, on);
         picture_rebuild(view); /* with its symbols, or without */
