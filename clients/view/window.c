@@ -64,6 +64,7 @@ static void take_settings(struct view *view)
 
 static void take_picture(struct view *view)
 {
+    timescale_show(view);
     legend_show(view);
     header_titles(view);
     draw(view);
@@ -97,6 +98,7 @@ static void take_news(void *user, enum news news)
         draw(view);
     if (news == NEWS_SWITCHES) {
         actions_update(view);
+        timescale_show(view);
         legend_show(view);
     }
     if (news == NEWS_SETTINGS)

@@ -44,7 +44,9 @@ void timescale_show(struct view *view)
     char text[64] = "by order";
     t->moving = true;
     gtk_range_set_value(GTK_RANGE(t->scale), column_ns ? log10((double)column_ns) : 0);
-    if (column_ns) {
+    if (column_ns && view->camera.place.far)
+        g_strlcpy(text, "by time, from afar", sizeof text);
+    else if (column_ns) {
         scene_duration((int64_t)column_ns, text, 40);
         g_strlcat(text, " a column", sizeof text);
     }
