@@ -81,6 +81,6 @@ part_log() {
         print "$t\nhost$h {", join(", ", map { "\"host$_\": $c[$h][$_]" } grep { $c[$h][$_] } 0 .. 19), "}\n" }' "$n" >big.log
     begin=$(now)
     poet import shiviz big.log -o big.poet 2>import.log
-    poet export big.poet -o big.png --all --width "$(scaled 3000)mm"
+    poet export big.poet -o big.png --all --width "$(scaled 3000)mm" 2>export.log
     row "log: $n events with clocks to a picture (PNG)" "$(calc '%.2f s' "$(now) - $begin")"
 }

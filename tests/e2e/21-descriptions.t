@@ -46,7 +46,9 @@ for program in $programs; do
     for kind in "$program" "other-$program"; do
         poet export "$kind.poet" -o "$kind.svg" --labels name --no-title
     done
-    is "$program: stroke by stroke" "$(md5sum <"other-$program.svg")" "$(md5sum <"$program.svg")"
+    # what a mark says where it is pointed at names the place in the source, which has another name
+    is "$program: stroke by stroke" "$(sed 's/<title>[^<]*//' "other-$program.svg" | md5sum)" \
+        "$(sed 's/<title>[^<]*//' "$program.svg" | md5sum)"
 done
 like "the names did change" "$(poet dump other-inside.poet --json | head -n 1)" zzqx
 

@@ -3,7 +3,7 @@ docs/wire.md has each message."""
 import socket
 import struct
 
-VERSION = 3
+VERSION = 4
 
 
 def frame(kind, body=b""):
