@@ -1,5 +1,7 @@
 #include "clients/poet/subject.h"
 
+#include "clients/poet/labels.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,7 +16,7 @@ const char *subject_named(int argc, char **argv, int *first)
 }
 
 bool subject_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
-                   struct subject *subject, bool *json, int *status)
+                   enum labels words, struct subject *subject, bool *json, int *status)
 {
     int first;
     *json = false;
@@ -27,7 +29,8 @@ bool subject_begin(const struct command *command, int argc, char **argv, enum so
         return false;
     }
     *status = EXIT_FAILED;
-    return subject_open(command, subject, what, lines, LABELS_ADDRESS);
+    return subject_open(command, subject, what, lines,
+                        labels_wanted(*json ? LABELS_ADDRESS : words));
 }
 
 void subject_label(struct subject *subject)

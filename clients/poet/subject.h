@@ -21,9 +21,10 @@ struct subject {
  * run, where there is none, or where the word is an event or "-". */
 const char *subject_named(int argc, char **argv, int *first);
 /* For commands with `[SOURCE] [--json]`, whose parser is command_parse_json(): reads the arguments and opens the
- * source.  False: *status says how to exit. */
+ * source.  words: how lines are called in words; JSON has addresses; --labels says otherwise.  False: *status says
+ * how to exit. */
 bool subject_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
-                   struct subject *subject, bool *json, int *status);
+                   enum labels words, struct subject *subject, bool *json, int *status);
 /* what NULL: `latest`; on a terminal it is said which run that is. */
 bool subject_open(const struct command *command, struct subject *subject, const char *what,
                   enum source_lines lines, enum labels labels);

@@ -147,6 +147,19 @@ poet export prodcons.poet --format dot -o x.dot
 like "dot has the lines one below the other" "$(cat x.dot)" '^  \{ rank=same; edge \[style=invis\]; "line 1" -> "line 2"; '
 is "and the events of each in its row" "$(grep -c '^  "[0-9]*:[0-9]*" \[group="[0-9]*"' x.dot)" "$(figure prodcons.poet events)"
 
+# ---- notes ----
+noted=$(poet dump --json hostile.poet | sed -n 's/^{"event":"\([0-9:]*\)".*/\1/p' | head -n 2 | tail -n 1)
+is "a page without notes says so" "$(grep -o '^"notes":\[\]' hostile.html)" '"notes":[]'
+poet note hostile.poet "$noted" "$(printf '</script><script>window.broken=1</script>\n\\"&\342\200\256<!--')"
+poet note prodcons.poet 1:1 "it begins here"
+poet export hostile.poet -o hostile.html
+poet export prodcons.poet -o prodcons.html
+like "what somebody wrote at an event is in it" "$(cat prodcons.html)" '^"notes":\[\{"event":"1:1","text":"it begins here"\}\]'
+like "and stays within its quotes" "$(cat hostile.html)" "\"event\":\"$noted\",\"text\":\"[^\"<>&]*window.broken=1[^<>&]*\"\}\]"
+is "still one script that runs" "$(grep -o '<script[^>]*>' hostile.html | tr '\n' ' ')" '<script type="application/json" id="data"> <script> '
+poet export prodcons.poet -o unnoted.html --no-notes
+like "--no-notes leaves them out" "$(cat unnoted.html)" '^"notes":\[\]'
+
 # ---- the page in a browser ----
 in_a_browser() {
 browse() { timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/$1"; }
@@ -212,14 +225,25 @@ is "Escape selects nothing" "$(sed -n 13p said)" -1
 is "a click on a name shows the lines" "$(sed -n 14p said)" rows
 is "all events as a list" "$(sed -n 15p said)" "$(figure prodcons.poet events)"
 
+browse prodcons.html >notes <<'S'
+eval document.querySelector("[data-tab=notes]").click(), document.getElementById("page").textContent
+eval document.querySelector("#page li").click(), poet.id(poet.see.selected)
+eval document.querySelector("[data-tab=event]").click(), document.getElementById("page").textContent
+S
+is "the notes are a page" "$(sed -n 1p notes)" "1:1 it begins here"
+is "that leads to the event" "$(sed -n 2p notes)" "1:1"
+like "which shows it" "$(sed -n 3p notes)" "Noteit begins here"
+
 browse hostile.html >said <<'S'
 eval String(window.broken) + document.querySelectorAll("img, b, script").length
 eval document.querySelectorAll("script").length
 eval poet.ids().length
+eval document.querySelector("[data-tab=notes]").click(), document.getElementById("page").textContent
 print hostile.pdf
 S
 is "hostile names: nothing of them runs" "$?" 0
 is "nor is anything but text" "$(head -n 2 said | tr '\n' ' ')" "undefined2 2 "
+like "hostile ones are but text" "$(sed -n 4p said)" "^$noted </script><script>window.broken=1</script>"
 check "it prints" pdfinfo hostile.pdf
 
 # ---- who waits ----
