@@ -136,6 +136,11 @@ void picture_note(const struct picture *p, char *text, size_t size)
                  idle ? "; " : "", grouped(b, sizeof b, left));
 }
 
+bool picture_has_range(const struct picture *p)
+{
+    return p->view || p->from.line || p->to.line || p->around.line || p->last || p->text;
+}
+
 static void take_window(void *user, const struct answer *answer)
 {
     struct shown_window *window = user;
