@@ -124,6 +124,21 @@ is "no legend is beyond the page" "$(($(right a4.pdf) < 842 && $(right column.pd
 like "one page is one page" "$(poet export lots.poet -o x.png --no-fold 2>&1; poet export lots.poet -o x.pdf --no-fold 2>&1)" "rows(, [0-9]+ pages)?: choose a part"
 is "an image has no pages" "$(poet export lots.poet -o x.png --no-fold 2>&1 | grep -c ' page')" 0
 
+# ---- notes below a picture ----
+poet note lots.poet 1:3 "$(printf 'words that go on %.0s' 1 2 3 4 5 6 7 8)"
+poet export lots.poet -o note.pdf --to 1:40 --width 84mm --wrap --no-notes
+without=$(height note.pdf)
+poet export lots.poet -o note.pdf --to 1:40 --width 84mm --wrap
+is "a note makes a page higher" "$(perl -e 'print $ARGV[0] > $ARGV[1] + 9 ? 1 : 0' "$(height note.pdf)" "$without")" 1
+last=$(pdftotext -bbox note.pdf - | sed -n 's/.*xMax="\([0-9]*\).*yMax="\([0-9]*\).*>\(go\|on\|words\|that\)<.*/\1 \2/p' | sort -n | tail -n 1)
+is "and is not beyond it" "$((${last% *} < 239))" 1
+is "but in several lines" "$(($(times note.pdf 'words\|go on') > 1))" 1
+is "it is whole" "$(pdftotext note.pdf - | grep -o 'words' | wc -l)" 8
+poet export prodcons.poet -o arrows.svg --no-title
+poet export prodcons.poet -o none.svg --no-title --no-legend
+heads() { grep -o '<path [^>]*fill-rule[^>]* d="[^"]*"' "$1" | sed 's/.* d="//' | grep -o 'L [-0-9.]* [-0-9.]* L [-0-9.]* [-0-9.]* Z' | wc -l; }
+is "the arrows of the legend are drawn" "$(($(heads arrows.svg) > $(heads none.svg)))" 1
+
 # ---- SVG ----
 poet export prodcons.poet -o x.svg
 is "its text is text" "$(($(grep -c '<text[^>]*>T:producer' x.svg) > 0)) $(grep -c '<glyph\|<symbol\|glyph-' x.svg)" "1 0"
