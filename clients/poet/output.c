@@ -79,18 +79,6 @@ int output_page(const struct command *command, struct picture *p, struct subject
 
 #define COLUMNS_AT_ONCE 3000u
 
-/* Where the window after this one begins.  Placed by time, a window may hold nothing. */
-static int32_t add_pages(struct page_file *pages, const struct picture *p, const struct book *book,
-                         double legend_width_pt)
-{
-    if (!p->window.event_count && p->window.more_right)
-        return p->request.from + (int32_t)COLUMNS_AT_ONCE;
-    struct scene *scene = drawn_scene(p, book, true, legend_width_pt);
-    uint32_t columns = page_add(pages, scene, !p->window.more_right);
-    scene_free(scene);
-    return p->window.first + (int32_t)(columns ? columns : 1);
-}
-
 static void tell_progress(const struct picture *p)
 {
     const struct shown_window *w = &p->window;
@@ -99,23 +87,44 @@ static void tell_progress(const struct picture *p)
                 100.0 * (double)w->events[w->event_count - 1].position / (double)w->count);
 }
 
-/* A long run, page by page: never all of it at once. */
+/* Paints the window; the next one, if there is one, is asked for first.  Placed by time, a window may hold nothing. */
+static bool add_pages(struct page_file *pages, struct picture *p, struct subject *subject,
+                      double legend_width_pt, struct subject_question *next)
+{
+    bool more = p->window.more_right;
+    int32_t from = p->request.from + (int32_t)COLUMNS_AT_ONCE;
+    uint32_t columns = 0;
+    struct scene *scene = NULL;
+    if (p->window.event_count || !more) {
+        scene = drawn_scene(p, &subject->source.book, true, legend_width_pt);
+        columns = page_takes(pages, scene, !more);
+        from = p->window.first + (int32_t)(columns ? columns : 1);
+    }
+    if (more)
+        picture_send(p, subject, from, COLUMNS_AT_ONCE, next);
+    if (scene)
+        page_add(pages, scene, columns);
+    scene_free(scene);
+    tell_progress(p);
+    return more;
+}
+
+/* A long run, page by page: never all of it at once, and the server works on what comes next meanwhile. */
 static int write_pages(const struct command *command, struct picture *p, struct subject *subject,
                        const struct page_options *page, const char *file)
 {
     const char *why;
     struct page_file *pages = page_open(page, file, &why);
-    int32_t from = p->request.from;
+    struct subject_question next;
     if (!pages)
         return command_fail(command, "%s: %s", file, why);
+    picture_send(p, subject, p->request.from, COLUMNS_AT_ONCE, &next);
     do {
-        if (!picture_columns(command, p, subject, from, COLUMNS_AT_ONCE)) {
+        if (!subject_answered(command, &next)) {
             page_abandon(pages);
             return EXIT_FAILED;
         }
-        from = add_pages(pages, p, &subject->source.book, letters_legend_pt(page));
-        tell_progress(p);
-    } while (p->window.more_right);
+    } while (add_pages(pages, p, subject, letters_legend_pt(page), &next));
     if (isatty(STDERR_FILENO))
         fputs("\r      \r", stderr);
     why = page_close(pages);

@@ -37,6 +37,16 @@ void subject_renewed(const struct command *command, const struct subject *subjec
  * complains and returns false if there is none. */
 bool subject_ask(const struct command *command, struct subject *subject, enum ask what,
                  struct out *body, source_take *take, void *user);
+/* The same in two steps, for who has something to do meanwhile.  The question stays where it is until it is answered. */
+struct subject_question {
+    struct subject *subject;
+    source_take *take;
+    void *user;
+    uint32_t id;
+};
+void subject_send(struct subject *subject, enum ask what, struct out *body, source_take *take,
+                  void *user, struct subject_question *question);
+bool subject_answered(const struct command *command, const struct subject_question *question);
 /* "file:line", or "" without a site. */
 const char *subject_site(struct subject *subject, const struct shown_event *event);
 /* Some of what was asked about could not be read: said when it was closed. */
