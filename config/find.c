@@ -8,6 +8,7 @@
 #include "memory/memory.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,11 +110,16 @@ static bool open_own(struct opened *o, const char *name)
                              : open_in(o, getenv("HOME"), "/.config/poet", name);
 }
 
+static void find_self(char self[PATH_MAX])
+{
+    ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
+    self[n > 0 ? n : 0] = 0;
+}
+
 static bool open_installed(struct opened *o, const char *name)
 {
-    char self[PATH_MAX] = "";
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
+    char self[PATH_MAX];
+    find_self(self);
     for (char *slash = self + strlen(self); slash > self; slash--) {
         if (*slash != '/')
             continue;
@@ -216,6 +222,48 @@ char *target_load(const char *name, char **path)
     *path = NULL;
     bool found = is_path(name) ? open_path(&o, name) : open_named(&o, name);
     return found ? join_all(&o, path) : NULL;
+}
+
+struct each {
+    void (*take)(void *user, const char *name);
+    void *user;
+};
+
+static bool each_in(const struct each *each, const char *directory, const char *below)
+{
+    glob_t found = {0};
+    if (!directory || !*directory)
+        return false;
+    char *pattern = memory_printed("%s%s/*.conf", directory, below);
+    bool any = glob(pattern, 0, NULL, &found) == 0;
+    for (size_t i = 0; any && i < found.gl_pathc; i++) {
+        char *name = memory_copied(strrchr(found.gl_pathv[i], '/') + 1);
+        name[strlen(name) - strlen(".conf")] = 0;
+        each->take(each->user, name);
+        free(name);
+    }
+    globfree(&found);
+    free(pattern);
+    return any;
+}
+
+void target_each(void (*take)(void *user, const char *name), void *user)
+{
+    struct each each = {take, user};
+    char self[PATH_MAX];
+    each_in(&each, getenv("POET_CONFIG"), "");
+    const char *config = getenv("XDG_CONFIG_HOME");
+    if (config && *config)
+        each_in(&each, config, "/poet");
+    else
+        each_in(&each, getenv("HOME"), "/.config/poet");
+    find_self(self);
+    bool any = false;
+    for (char *slash = self + strlen(self); slash > self && !any; slash--)
+        if (*slash == '/') {
+            *slash = 0;
+            any = each_in(&each, self, "/share/poet/config");
+        }
 }
 
 char *target_installed(const char *name, char **path)

@@ -10,6 +10,9 @@
  * caller's to free. */
 char *target_load(const char *name, char **path);
 
+/* The name of each that target_load() finds by name; one that is at two places comes twice. */
+void target_each(void (*take)(void *user, const char *name), void *user);
+
 /* The one that came with the programs, or lies in $POET_CONFIG; not the user's own. */
 char *target_installed(const char *name, char **path);
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define NOTE_PT 8.0
-#define NOTE_LINE_PT 12.0
 #define NOTE_CHARACTERS 160 /* the rest is left out: notes may be long */
 
 static const struct scene_mark *mark_of(const struct scene *scene, struct ref at)
@@ -32,18 +31,13 @@ static char *first_line(const char *text)
     return memory_printed("%.*s%s", (int)n, text, cut ? "…" : "");
 }
 
-/* Below all that is there by now. */
+/* Below the picture; a terminal has them in one line each. */
 static void add_words(struct builder *b, const char *number, struct ref at, const char *text)
 {
-    struct scene *scene = b->scene;
     char event[48], *line = first_line(text);
     ref_print(event, sizeof event, at);
     char *words = memory_printed("%s  %s  %s", number, event, line);
-    double *along = scene->vertical ? &scene->height_pt : &scene->width_pt,
-           *across = scene->vertical ? &scene->width_pt : &scene->height_pt;
-    double width = build_note(b, 10, *across + 2, words, NOTE_PT, false) + 20;
-    *across += NOTE_LINE_PT + 2;
-    *along = width > *along ? width : *along;
+    build_words(b, words, NOTE_PT, !b->options->measure);
     free(words);
     free(line);
 }

@@ -334,16 +334,16 @@ static void build_legend(struct builder *b)
 }
 
 #define CAPTION_PT 9
-#define CAPTION_LEAST_PT 360
+#define WORDS_LEAST_PT 360
 
 /* How many bytes of the text go on one line: whole words, at least one. */
-static size_t fitting(const struct builder *b, const char *text, double width)
+static size_t fitting(const struct builder *b, const char *text, double size, double width)
 {
     size_t fits = strcspn(text, " ");
     for (size_t n = fits; text[n];) {
         n += 1 + strcspn(text + n + 1, " ");
         char *part = memory_copied_part(text, n);
-        bool good = build_measure(b, part, CAPTION_PT, false) <= width;
+        bool good = build_measure(b, part, size, false) <= width;
         free(part);
         if (!good)
             break;
@@ -352,20 +352,20 @@ static size_t fitting(const struct builder *b, const char *text, double width)
     return fits;
 }
 
-static void build_caption(struct builder *b, const char *text)
+void build_words(struct builder *b, const char *text, double size, bool whole)
 {
     struct scene *scene = b->scene;
     double across = scene->vertical ? scene->height_pt : scene->width_pt;
     double limit = b->options->legend_width_pt > 0 ? b->options->legend_width_pt
-                   : across > CAPTION_LEAST_PT     ? across
-                                                   : CAPTION_LEAST_PT;
+                   : across > WORDS_LEAST_PT       ? across
+                                                   : WORDS_LEAST_PT;
     double y = (scene->vertical ? scene->width_pt : scene->height_pt) + 2;
     while (*text) {
-        size_t n = fitting(b, text, limit - 20);
+        size_t n = whole ? strlen(text) : fitting(b, text, size, limit - 20);
         char *line = memory_copied_part(text, n);
-        double width = build_note(b, 10, y, line, CAPTION_PT, false) + 20;
+        double width = build_note(b, 10, y, line, size, false) + 20;
         free(line);
-        y += 13;
+        y += size + 4;
         reach(scene, width, y + 3);
         text += n + (text[n] == ' ');
     }
@@ -377,5 +377,5 @@ void build_end(struct builder *b)
     scene->height_pt = scene->bottom_pt + 4;
     build_legend(b);
     if (b->options->caption)
-        build_caption(b, b->options->caption);
+        build_words(b, b->options->caption, CAPTION_PT, false);
 }

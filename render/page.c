@@ -253,7 +253,7 @@ struct page_file *page_open(const struct page_options *o, const char *path, cons
     return f;
 }
 
-uint32_t page_add(struct page_file *f, const struct scene *scene, bool last)
+uint32_t page_takes(const struct page_file *f, const struct scene *scene, bool last)
 {
     struct bands bands = bands_cut(scene, &f->options);
     uint32_t i = 0;
@@ -261,15 +261,24 @@ uint32_t page_add(struct page_file *f, const struct scene *scene, bool last)
         uint32_t n = bands_page(scene, &bands, i, i == 0);
         if (!last && i && i + n >= scene->column_count)
             break; /* more may fit on it */
+        i += n;
+    } while (i < scene->column_count);
+    return i;
+}
+
+void page_add(struct page_file *f, const struct scene *scene, uint32_t columns)
+{
+    struct bands bands = bands_cut(scene, &f->options);
+    uint32_t i = 0;
+    do {
         for (unsigned y = 0; y < bands.down; y++) {
             paint_background(f->cr, &f->options.theme); /* (as in write_paper) */
             bands_paint(f->cr, scene, &f->options, &bands, i, y, NULL);
             paint_footer(f->cr, &f->options, ++f->pages, 0);
             cairo_show_page(f->cr);
         }
-        i += n;
-    } while (i < scene->column_count);
-    return i;
+        i += bands_page(scene, &bands, i, i == 0);
+    } while (i < columns);
 }
 
 void page_abandon(struct page_file *f)

@@ -45,9 +45,11 @@ const char *page_write(const struct scene *scene, const struct page_options *opt
 /* A document of paper pages, scene after scene, for what is too long to be one scene. */
 struct page_file;
 struct page_file *page_open(const struct page_options *options, const char *path, const char **why);
-/* Adds the pages that the scene fills; last: and the one that it does not.  How many of its columns are
- * on them: the next scene begins with the others. */
-uint32_t page_add(struct page_file *file, const struct scene *scene, bool last);
+/* How many of its columns are on the pages that the scene fills; last: and on the one that it does not.  The next scene
+ * begins with the others. */
+uint32_t page_takes(const struct page_file *file, const struct scene *scene, bool last);
+/* Adds the pages of so many of its columns. */
+void page_add(struct page_file *file, const struct scene *scene, uint32_t columns);
 const char *page_close(struct page_file *file); /* NULL, or what went wrong */
 void page_abandon(struct page_file *file); /* what was there under the name stays */
 

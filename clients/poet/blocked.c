@@ -2,6 +2,7 @@
 #include "clients/poet/blocked.h"
 #include "clients/poet/colour.h"
 #include "clients/poet/command.h"
+#include "clients/poet/labels.h"
 #include "clients/poet/subject.h"
 
 #include "clients/book/fate.h"
@@ -72,16 +73,17 @@ static void verdict_text(const struct report *r, const struct shown_verdict *ver
     free(said);
 }
 
+/* What is wrong comes first, then who waits. */
 static void print_text(const struct report *r)
 {
     if (r->waits->count == 0)
         puts("no thread waits");
-    for (size_t i = 0; i < r->waits->count; i++)
-        one_text(r, &r->waits->items[i]);
     for (size_t i = 0; i < r->waits->cycle_count; i++)
         cycle_text(r, &r->waits->cycles[i]);
     for (size_t i = 0; i < r->waits->verdict_count; i++)
         verdict_text(r, &r->waits->verdicts[i]);
+    for (size_t i = 0; i < r->waits->count; i++)
+        one_text(r, &r->waits->items[i]);
 }
 
 /* ---- as JSON ---- */
@@ -204,7 +206,8 @@ static int run(const struct command *command, int argc, char **argv)
     bool json;
     int status;
     struct out judged = {0};
-    if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
+    if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, LABELS_NAME, &subject, &json,
+                       &status))
         return status;
     put_u8(&judged, 1);
     subject_renewed(command, &subject);
@@ -220,17 +223,19 @@ static int run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
-static const struct argp_child children[] = {
-    {&colour_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&labels_options, 0, NULL, 0},
+                                             {&colour_options, 0, NULL, 0},
+                                             {&options_common, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     .options = options,
     .parser = command_parse_json,
     .args_doc = "[SOURCE]",
     .doc =
-        "Say which threads wait at the end of what was recorded, oldest first: for what, "
-        "since when, called from where, who holds it, any cycle among them, and who can never go on "
-        "because nobody is left who could wake it.  What is not certain is said to be so, and "
-        "why.",
+        "Say what hangs at the end of what was recorded: any cycle of threads that wait for each other, "
+        "and who can never go on because nobody is left who could wake it; then each thread that waits, "
+        "oldest first: for what, since when, called from where, who holds it.  What is not certain is "
+        "said to be so, and why.",
     .children = children};
 
 const struct command command_blocked = {.name = "blocked",

@@ -22,7 +22,7 @@ static const struct {
              {"--labels", TAKES_WORDS, "name id address"},
              {"--color", TAKES_WORDS, "auto always never"},
              {"--sort", TAKES_WORDS, "date name length events size"},
-             {"--without", TAKES_WORDS, "process"},
+             {"--without", TAKES_LIBRARY, ""},
              {"--text", TAKES_TYPE, ""},
              {"--description", TAKES_DESCRIPTION, ""},
              {"--listen", TAKES_ENDPOINT, ""}};

@@ -19,6 +19,7 @@ enum complete_kind {
     TAKES_TYPE,
     TAKES_DESCRIPTION,
     TAKES_ENDPOINT,
+    TAKES_LIBRARY,
     TAKES_WORDS
 };
 

@@ -6,8 +6,8 @@
 /* What _poet_reply is called with. */
 static void print_kind(enum complete_kind kind, const char *words, FILE *f)
 {
-    static const char *const kinds[] = {"nothing", "file",        "run",      "program",
-                                        "type",    "description", "endpoint", "words"};
+    static const char *const kinds[] = {"nothing",     "file",     "run",     "program", "type",
+                                        "description", "endpoint", "library", "words"};
     fprintf(f, "%s%s%s", kinds[kind], *words ? " " : "", words);
 }
 
@@ -74,8 +74,9 @@ static const char rest[] =
     "    words) words=${*:2} ;;\n"
     "    run) words=$(poet --complete runs 2>/dev/null) ;;\n"
     "    type) words=$(poet --complete types 2>/dev/null | sort -u) ;;\n"
-    "    description) words=$(poet --complete descriptions 2>/dev/null) ;;\n"
+    "    description) words=$(poet --complete descriptions 2>/dev/null | sort -u) ;;\n"
     "    endpoint) words=$(poet --complete endpoints 2>/dev/null) ;;\n"
+    "    library) words=$(poet --complete libraries 2>/dev/null | sort -u) ;;\n"
     "    esac\n"
     "    case $1 in\n"
     "    nothing) COMPREPLY=() ;;\n"

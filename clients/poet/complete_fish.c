@@ -21,6 +21,7 @@ static void print_kind(enum complete_kind kind, const char *words, FILE *f)
         " -a '(poet --complete types)'",
         " -F -a '(poet --complete descriptions)'",
         " -a '(poet --complete endpoints)'",
+        " -a '(poet --complete libraries)'",
     };
     if (kind == TAKES_WORDS)
         fprintf(f, " -a '%s'", words);

@@ -2,16 +2,18 @@
 #define _GNU_SOURCE
 #include "clients/poet/complete.h"
 
+#include "clients/poet/preload.h"
 #include "clients/poet/table.h"
 #include "clients/source/around.h"
+#include "clients/source/installed.h"
 #include "config/find.h"
 #include "config/read.h"
 
-#include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *base_name(const char *path)
 {
@@ -46,31 +48,19 @@ static void print_runs(void)
     around_endpoints(print_endpoint, NULL);
 }
 
-/* The names of the descriptions beside one that there always is. */
-static void print_descriptions(void (*print)(const char *name))
+static void print_libraries(void)
 {
-    char *path = NULL, *text = target_load("pthread", &path), pattern[PATH_MAX];
-    glob_t found = {0};
-    free(text);
-    if (!path)
+    char library[PATH_MAX];
+    if (!installed_path("lib/libpoet.so.0", R_OK, library, sizeof library))
         return;
-    snprintf(pattern, sizeof pattern, "%.*s*.conf", (int)(base_name(path) - path), path);
-    free(path);
-    if (glob(pattern, 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            char name[256];
-            const char *base = base_name(found.gl_pathv[i]);
-            snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
-            print(name);
-        }
-    globfree(&found);
+    *strrchr(library, '/') = 0;
+    preload_print(library);
 }
 
-static void print_name(const char *name) { puts(name); }
-
 /* Each type once for each description that has it: shells take care of that. */
-static void print_types_of(const char *name)
+static void print_types_of(void *user, const char *name)
 {
+    (void)user;
     char *path, *text = target_load(name, &path);
     FILE *nowhere = fopen("/dev/null", "we");
     struct target *target = text && nowhere ? target_read(text, name, nowhere) : NULL;
@@ -91,9 +81,11 @@ int complete_words(const char *what)
     else if (strcmp(what, "endpoints") == 0)
         around_endpoints(print_endpoint, NULL);
     else if (strcmp(what, "descriptions") == 0)
-        print_descriptions(print_name);
+        target_each(print_word, NULL);
     else if (strcmp(what, "types") == 0)
-        print_descriptions(print_types_of);
+        target_each(print_types_of, NULL);
+    else if (strcmp(what, "libraries") == 0)
+        print_libraries();
     else
         return EXIT_USAGE;
     return EXIT_DONE;

@@ -22,7 +22,8 @@ static void print_action(const char *value, enum complete_kind kind, const char 
                                           "_poet_program",
                                           "_poet_types",
                                           "_poet_descriptions",
-                                          "_poet_endpoints"};
+                                          "_poet_endpoints",
+                                          "_poet_libraries"};
     fputc(':', f);
     print_quoted(value, f);
     if (kind == TAKES_WORDS)
@@ -79,7 +80,8 @@ void complete_zsh(const struct complete *all, FILE *f)
         "_poet_runs() { _poet_words runs; _files -g '*.(poet|conf)' }\n"
         "_poet_types() { _poet_words types }\n"
         "_poet_descriptions() { _poet_words descriptions; _files -g '*.conf' }\n"
-        "_poet_endpoints() { _poet_words endpoints }\n\n"
+        "_poet_endpoints() { _poet_words endpoints }\n"
+        "_poet_libraries() { _poet_words libraries }\n\n"
         "_poet() {\n    local curcontext=$curcontext state line\n    typeset -A opt_args\n"
         "    if [[ $service == poetcc* ]]; then\n"
         "        _arguments '-trace[tell Poet what the threads do]' "

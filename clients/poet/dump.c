@@ -197,7 +197,8 @@ static int run(const struct command *command, int argc, char **argv)
     struct subject subject;
     bool json;
     int status;
-    if (!subject_begin(command, argc, argv, SOURCE_ALL_LINES, &subject, &json, &status))
+    if (!subject_begin(command, argc, argv, SOURCE_ALL_LINES, LABELS_ADDRESS, &subject, &json,
+                       &status))
         return status;
     status = dump(command, &subject, json);
     subject_close(&subject);

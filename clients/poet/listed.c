@@ -77,8 +77,9 @@ static enum ending ending_of(struct source *source)
     if (!book_line(&source->book, first))
         source_lines(source, &first, 1, &ignored);
     const struct book_line *line = book_line(&source->book, first);
-    return line && strcmp(line->is.kind, "task") == 0 && !line->is.closed ? ENDING_STOPPED
-                                                                          : ENDING_FINISHED;
+    const struct target_kind *kind = line ? book_kind(&source->book, first) : NULL;
+    bool thread = kind && kind->away; /* what is a thread's own ends when that does */
+    return thread && !line->is.closed ? ENDING_STOPPED : ENDING_FINISHED;
 }
 
 /* What the run that was selected says of itself. */

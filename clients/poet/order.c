@@ -6,6 +6,7 @@
 #include "clients/poet/colour.h"
 #include "clients/poet/exists.h"
 #include "clients/poet/json.h"
+#include "clients/poet/labels.h"
 #include "memory/memory.h"
 #include "wire/ref.h"
 
@@ -175,7 +176,7 @@ static void why_text(const struct why *why, const struct shown_event *event)
     const struct book *book = &why->subject->source.book;
     char ref[48];
     ref_print(ref, sizeof ref, event->at);
-    printf("%-10s %-12s %-28s %s\n", ref, book_type(book, event->type),
+    printf("%-10s %-12s %-20s %s\n", ref, book_type(book, event->type),
            event->at.line & HIDDEN_LINE ? "(collects what comes before)"
                                         : book_label(book, event->at.line),
            subject_site(why->subject, event));
@@ -318,7 +319,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (!from_input && (!ref_parse(argv[first], &pair.a) || !ref_parse(argv[first + 1], &pair.b)))
         return command_usage(command, "an event is written LINE:NUMBER, as in 2:17");
     struct subject subject;
-    if (!subject_open(command, &subject, source, SOURCE_NAMED_LINES, LABELS_ADDRESS))
+    if (!subject_open(command, &subject, source, SOURCE_NAMED_LINES,
+                      labels_wanted(wanted.json ? LABELS_ADDRESS : LABELS_NAME)))
         return EXIT_FAILED;
     status = wanted.why && !from_input ? why(command, &subject, pair, wanted.json)
              : from_input              ? ask_all(command, &subject, stdin, wanted.json)
@@ -339,8 +341,10 @@ static const struct argp_option options[] = {
      "line to line: one event a line, with its type, its line and its call site",
      0},
     {0}};
-static const struct argp_child children[] = {
-    {&colour_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&labels_options, 0, NULL, 0},
+                                             {&colour_options, 0, NULL, 0},
+                                             {&options_common, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,

@@ -136,6 +136,11 @@ void picture_note(const struct picture *p, char *text, size_t size)
                  idle ? "; " : "", grouped(b, sizeof b, left));
 }
 
+bool picture_has_range(const struct picture *p)
+{
+    return p->view || p->from.line || p->to.line || p->around.line || p->last || p->text;
+}
+
 static void take_window(void *user, const struct answer *answer)
 {
     struct shown_window *window = user;
@@ -146,8 +151,8 @@ static void take_window(void *user, const struct answer *answer)
     in_done(answer->in);
 }
 
-static bool ask(const struct command *command, struct picture *p, struct subject *subject,
-                struct window_request *request)
+static void send(struct picture *p, struct subject *subject, struct window_request *request,
+                 struct subject_question *question)
 {
     struct out body = {0};
     request->rows = p->rows;
@@ -156,16 +161,32 @@ static bool ask(const struct command *command, struct picture *p, struct subject
     request->most_rows = ROWS_MOST;
     p->request = *request;
     put_window_request(&body, request);
-    return subject_ask(command, subject, ASK_WINDOW, &body, take_window, &p->window);
+    subject_send(subject, ASK_WINDOW, &body, take_window, &p->window, question);
+}
+
+static bool ask(const struct command *command, struct picture *p, struct subject *subject,
+                struct window_request *request)
+{
+    struct subject_question question;
+    send(p, subject, request, &question);
+    return subject_answered(command, &question);
+}
+
+void picture_send(struct picture *p, struct subject *subject, int32_t from, uint32_t columns,
+                  struct subject_question *question)
+{
+    struct window_request request = p->request;
+    request.from = request.middle = from;
+    request.columns = columns;
+    send(p, subject, &request, question);
 }
 
 bool picture_columns(const struct command *command, struct picture *p, struct subject *subject,
                      int32_t from, uint32_t columns)
 {
-    struct window_request request = p->request;
-    request.from = request.middle = from;
-    request.columns = columns;
-    return ask(command, p, subject, &request);
+    struct subject_question question;
+    picture_send(p, subject, from, columns, &question);
+    return subject_answered(command, &question);
 }
 
 /* The part with the hit, if there is one. */

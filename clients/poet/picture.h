@@ -41,8 +41,13 @@ struct picture {
 /* The same picture, other columns. */
 bool picture_columns(const struct command *command, struct picture *picture,
                      struct subject *subject, int32_t from, uint32_t columns);
+/* The same in two steps: the window that there is stays until subject_answered() is called. */
+void picture_send(struct picture *picture, struct subject *subject, int32_t from, uint32_t columns,
+                  struct subject_question *question);
 /* Which lines must be known for it: patterns are matched with the names of all. */
 enum source_lines picture_lines(const struct picture *picture);
+/* A range was asked for, not all that there is. */
+bool picture_has_range(const struct picture *picture);
 /* How many lines have no row, and why: a line of text in `text`, or "" if all have one. */
 void picture_note(const struct picture *picture, char *text, size_t size);
 /* Asks for the window.  False with a complaint. */

@@ -110,6 +110,19 @@ bool preload_is_there(const char *directory, const char *name)
     return false;
 }
 
+void preload_print(const char *directory)
+{
+    char pattern[PATH_MAX];
+    glob_t found = {0};
+    snprintf(pattern, sizeof pattern, "%s/{poet/,}libpoet-*.preload", directory);
+    if (glob(pattern, GLOB_BRACE, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            const char *name = base_name(found.gl_pathv[i]) + strlen("libpoet-");
+            printf("%.*s\n", (int)(strlen(name) - strlen(".preload")), name);
+        }
+    globfree(&found);
+}
+
 void preload_add(char *list, size_t size, const char *directory, char *const *arguments,
                  const char *without)
 {

@@ -21,6 +21,8 @@
  * directory: where libpoet is. */
 void preload_add(char *list, size_t size, const char *directory, char *const *arguments,
                  const char *without);
+/* Prints the names of all there are, one a line. */
+void preload_print(const char *directory);
 /* Is there a library of that name? */
 bool preload_is_there(const char *directory, const char *name);
 

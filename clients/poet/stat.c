@@ -171,7 +171,8 @@ static int run(const struct command *command, int argc, char **argv)
     struct figures f = {0};
     bool json;
     int status;
-    if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, &subject, &json, &status))
+    if (!subject_begin(command, argc, argv, SOURCE_NAMED_LINES, LABELS_ADDRESS, &subject, &json,
+                       &status))
         return status;
     bool ok = subject_ask(command, &subject, ASK_STAT, NULL, take, &f);
     if (ok) {

@@ -1,5 +1,7 @@
 #include "clients/poet/subject.h"
 
+#include "clients/poet/labels.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,7 +16,7 @@ const char *subject_named(int argc, char **argv, int *first)
 }
 
 bool subject_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
-                   struct subject *subject, bool *json, int *status)
+                   enum labels words, struct subject *subject, bool *json, int *status)
 {
     int first;
     *json = false;
@@ -27,7 +29,8 @@ bool subject_begin(const struct command *command, int argc, char **argv, enum so
         return false;
     }
     *status = EXIT_FAILED;
-    return subject_open(command, subject, what, lines, LABELS_ADDRESS);
+    return subject_open(command, subject, what, lines,
+                        labels_wanted(*json ? LABELS_ADDRESS : words));
 }
 
 void subject_label(struct subject *subject)
@@ -109,32 +112,38 @@ void subject_close(struct subject *subject)
     sites_free(subject->sites);
 }
 
-struct labelled {
-    struct subject *subject;
-    source_take *take;
-    void *user;
-};
-
 /* Lines that were told with this part have their labels when it is looked at. */
 static void take_labelled(void *user, const struct answer *answer)
 {
-    const struct labelled *l = user;
+    const struct subject_question *l = user;
     if (l->subject->source.book.some)
         subject_label(l->subject);
     if (l->take)
         l->take(l->user, answer);
 }
 
-bool subject_ask(const struct command *command, struct subject *subject, enum ask what,
-                 struct out *body, source_take *take, void *user)
+void subject_send(struct subject *subject, enum ask what, struct out *body, source_take *take,
+                  void *user, struct subject_question *question)
+{
+    *question = (struct subject_question){.subject = subject, .take = take, .user = user};
+    question->id = source_ask(&subject->source, what, body, take_labelled, question);
+}
+
+bool subject_answered(const struct command *command, const struct subject_question *question)
 {
     struct error error;
-    struct labelled labelled = {subject, take, user};
-    uint32_t id = source_ask(&subject->source, what, body, take_labelled, &labelled);
-    if (source_wait(&subject->source, id, &error))
+    if (source_wait(&question->subject->source, question->id, &error))
         return true;
     command_fail(command, "%s", error.text);
     return false;
+}
+
+bool subject_ask(const struct command *command, struct subject *subject, enum ask what,
+                 struct out *body, source_take *take, void *user)
+{
+    struct subject_question question;
+    subject_send(subject, what, body, take, user, &question);
+    return subject_answered(command, &question);
 }
 
 const char *subject_site(struct subject *subject, const struct shown_event *event)

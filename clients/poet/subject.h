@@ -21,9 +21,10 @@ struct subject {
  * run, where there is none, or where the word is an event or "-". */
 const char *subject_named(int argc, char **argv, int *first);
 /* For commands with `[SOURCE] [--json]`, whose parser is command_parse_json(): reads the arguments and opens the
- * source.  False: *status says how to exit. */
+ * source.  words: how lines are called in words; JSON has addresses; --labels says otherwise.  False: *status says
+ * how to exit. */
 bool subject_begin(const struct command *command, int argc, char **argv, enum source_lines lines,
-                   struct subject *subject, bool *json, int *status);
+                   enum labels words, struct subject *subject, bool *json, int *status);
 /* what NULL: `latest`; on a terminal it is said which run that is. */
 bool subject_open(const struct command *command, struct subject *subject, const char *what,
                   enum source_lines lines, enum labels labels);
@@ -36,6 +37,16 @@ void subject_renewed(const struct command *command, const struct subject *subjec
  * complains and returns false if there is none. */
 bool subject_ask(const struct command *command, struct subject *subject, enum ask what,
                  struct out *body, source_take *take, void *user);
+/* The same in two steps, for who has something to do meanwhile.  The question stays where it is until it is answered. */
+struct subject_question {
+    struct subject *subject;
+    source_take *take;
+    void *user;
+    uint32_t id;
+};
+void subject_send(struct subject *subject, enum ask what, struct out *body, source_take *take,
+                  void *user, struct subject_question *question);
+bool subject_answered(const struct command *command, const struct subject_question *question);
 /* "file:line", or "" without a site. */
 const char *subject_site(struct subject *subject, const struct shown_event *event);
 /* Some of what was asked about could not be read: said when it was closed. */

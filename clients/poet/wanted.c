@@ -1,6 +1,7 @@
 /* The options that say what a picture shows, and how. */
 #include "clients/poet/wanted.h"
 
+#include "clients/poet/labels.h"
 #include "clients/poet/picture.h"
 #include "wire/limits.h"
 
@@ -100,12 +101,8 @@ static int take_last(const struct command *command, struct picture *p, const cha
 
 static int take_labels(const struct command *command, struct picture *p, const char *value)
 {
-    static const char *const labels[] = {"name", "id", "address"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(value, labels[i]) == 0) {
-            p->labels = (enum labels)i;
-            return 0;
-        }
+    if (labels_named(value, &p->labels))
+        return 0;
     return command_usage(command, "--labels %s: name, id or address", value);
 }
 

@@ -408,6 +408,20 @@ static void write_selected(const struct place *place, FILE *f)
         fputs("\"\"", f);
 }
 
+/* Of the whole run: one at an event that is not in the page is read all the same. */
+static void write_notes(const struct notes *notes, FILE *f)
+{
+    fputs("[", f);
+    for (uint32_t i = 0; i < notes->count; i++) {
+        char at[48];
+        ref_print(at, sizeof at, notes->items[i].at);
+        fprintf(f, "%s{\"event\":\"%s\",\"text\":", i ? "," : "", at);
+        webtext_json(f, notes->items[i].text);
+        fputs("}", f);
+    }
+    fputs("]", f);
+}
+
 static void free_web(struct web *w)
 {
     free(w->marks);
@@ -442,7 +456,9 @@ bool webdata_write(const struct command *command, const struct webdata *data, FI
             websource_write(data->subject, w.marks, w.sites, w.count, f);
         fputs("},\n\"open\":", f);
         write_selected(&data->picture->place, f);
-        fputs(",\n\"notes\":[],\n\"blocked\":", f);
+        fputs(",\n\"notes\":", f);
+        write_notes(&data->picture->notes, f);
+        fputs(",\n\"blocked\":", f);
         write_object(f, data->blocked);
         write_tables(&w);
         fputs("}\n", f);

@@ -404,9 +404,9 @@ disown "$stuck"
 all_wait() { poet blocked latest | grep -q '^cycle: '; }
 check "they wait for each other" until_true all_wait
 like "the one who runs the initialiser is the holder" "$(poet blocked latest | grep -A2 '^T:main.*asks for O:flag')" \
-    'held by T:runs \('
-like "and the cycle goes through it" "$(poet blocked latest)" '^    T:main .* waits for O:flag .* held by T:runs'
-like "and back" "$(poet blocked latest)" '^    T:runs .* waits for M:m .* held by T:main'
+    'held by T:runs$'
+like "and the cycle goes through it" "$(poet blocked latest)" '^    T:main waits for O:flag held by T:runs'
+like "and back" "$(poet blocked latest)" '^    T:runs waits for M:m held by T:main'
 kill -KILL "$stuck"
 
 stop_server

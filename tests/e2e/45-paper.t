@@ -124,6 +124,21 @@ is "no legend is beyond the page" "$(($(right a4.pdf) < 842 && $(right column.pd
 like "one page is one page" "$(poet export lots.poet -o x.png --no-fold 2>&1; poet export lots.poet -o x.pdf --no-fold 2>&1)" "rows(, [0-9]+ pages)?: choose a part"
 is "an image has no pages" "$(poet export lots.poet -o x.png --no-fold 2>&1 | grep -c ' page')" 0
 
+# ---- notes below a picture ----
+poet note lots.poet 1:3 "$(printf 'words that go on %.0s' 1 2 3 4 5 6 7 8)"
+poet export lots.poet -o note.pdf --to 1:40 --width 84mm --wrap --no-notes
+without=$(height note.pdf)
+poet export lots.poet -o note.pdf --to 1:40 --width 84mm --wrap
+is "a note makes a page higher" "$(perl -e 'print $ARGV[0] > $ARGV[1] + 9 ? 1 : 0' "$(height note.pdf)" "$without")" 1
+last=$(pdftotext -bbox note.pdf - | sed -n 's/.*xMax="\([0-9]*\).*yMax="\([0-9]*\).*>\(go\|on\|words\|that\)<.*/\1 \2/p' | sort -n | tail -n 1)
+is "and is not beyond it" "$((${last% *} < 239))" 1
+is "but in several lines" "$(($(times note.pdf 'words\|go on') > 1))" 1
+is "it is whole" "$(pdftotext note.pdf - | grep -o 'words' | wc -l)" 8
+poet export prodcons.poet -o arrows.svg --no-title
+poet export prodcons.poet -o none.svg --no-title --no-legend
+heads() { grep -o '<path [^>]*fill-rule[^>]* d="[^"]*"' "$1" | sed 's/.* d="//' | grep -o 'L [-0-9.]* [-0-9.]* L [-0-9.]* [-0-9.]* Z' | wc -l; }
+is "the arrows of the legend are drawn" "$(($(heads arrows.svg) > $(heads none.svg)))" 1
+
 # ---- SVG ----
 poet export prodcons.poet -o x.svg
 is "its text is text" "$(($(grep -c '<text[^>]*>T:producer' x.svg) > 0)) $(grep -c '<glyph\|<symbol\|glyph-' x.svg)" "1 0"
@@ -146,6 +161,19 @@ is "event by event" "$(figure back.poet events)" "$(figure prodcons.poet events)
 poet export prodcons.poet --format dot -o x.dot
 like "dot has the lines one below the other" "$(cat x.dot)" '^  \{ rank=same; edge \[style=invis\]; "line 1" -> "line 2"; '
 is "and the events of each in its row" "$(grep -c '^  "[0-9]*:[0-9]*" \[group="[0-9]*"' x.dot)" "$(figure prodcons.poet events)"
+
+# ---- notes ----
+noted=$(poet dump --json hostile.poet | sed -n 's/^{"event":"\([0-9:]*\)".*/\1/p' | head -n 2 | tail -n 1)
+is "a page without notes says so" "$(grep -o '^"notes":\[\]' hostile.html)" '"notes":[]'
+poet note hostile.poet "$noted" "$(printf '</script><script>window.broken=1</script>\n\\"&\342\200\256<!--')"
+poet note prodcons.poet 1:1 "it begins here"
+poet export hostile.poet -o hostile.html
+poet export prodcons.poet -o prodcons.html
+like "what somebody wrote at an event is in it" "$(cat prodcons.html)" '^"notes":\[\{"event":"1:1","text":"it begins here"\}\]'
+like "and stays within its quotes" "$(cat hostile.html)" "\"event\":\"$noted\",\"text\":\"[^\"<>&]*window.broken=1[^<>&]*\"\}\]"
+is "still one script that runs" "$(grep -o '<script[^>]*>' hostile.html | tr '\n' ' ')" '<script type="application/json" id="data"> <script> '
+poet export prodcons.poet -o unnoted.html --no-notes
+like "--no-notes leaves them out" "$(cat unnoted.html)" '^"notes":\[\]'
 
 # ---- the page in a browser ----
 in_a_browser() {
@@ -212,14 +240,25 @@ is "Escape selects nothing" "$(sed -n 13p said)" -1
 is "a click on a name shows the lines" "$(sed -n 14p said)" rows
 is "all events as a list" "$(sed -n 15p said)" "$(figure prodcons.poet events)"
 
+browse prodcons.html >notes <<'S'
+eval document.querySelector("[data-tab=notes]").click(), document.getElementById("page").textContent
+eval document.querySelector("#page li").click(), poet.id(poet.see.selected)
+eval document.querySelector("[data-tab=event]").click(), document.getElementById("page").textContent
+S
+is "the notes are a page" "$(sed -n 1p notes)" "1:1 it begins here"
+is "that leads to the event" "$(sed -n 2p notes)" "1:1"
+like "which shows it" "$(sed -n 3p notes)" "Noteit begins here"
+
 browse hostile.html >said <<'S'
 eval String(window.broken) + document.querySelectorAll("img, b, script").length
 eval document.querySelectorAll("script").length
 eval poet.ids().length
+eval document.querySelector("[data-tab=notes]").click(), document.getElementById("page").textContent
 print hostile.pdf
 S
 is "hostile names: nothing of them runs" "$?" 0
 is "nor is anything but text" "$(head -n 2 said | tr '\n' ' ')" "undefined2 2 "
+like "hostile ones are but text" "$(sed -n 4p said)" "^$noted </script><script>window.broken=1</script>"
 check "it prints" pdfinfo hostile.pdf
 
 # ---- who waits ----

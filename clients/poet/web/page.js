@@ -378,6 +378,8 @@ const pages = {
   waiting() {
     const b = D.blocked;
     if (!b.blocked || !b.blocked.length) el("p", "No thread waits at the end of the run.", pageBox);
+    for (const c of b.cycles || []) el("p", "Cycle: " + c.map(l => l.label || JSON.stringify(l)).concat(c[0].label || "").join(" waits for "), pageBox);
+    for (const v of b.verdicts || []) el("p", typeof v === "string" ? v : v.text || "", pageBox, { class: "said" });
     const ol = el("ol", null, pageBox);
     for (const w of b.blocked || []) {
       const held = (w.held_by || []).map(h => "held by " + h.label + (h.since_event ? " since " + h.since_event : "")).join("; ");
@@ -385,8 +387,6 @@ const pages = {
       const i = byId.get(w.event);
       if (i !== undefined) li.onclick = () => goTo(i);
     }
-    for (const c of b.cycles || []) el("p", "Cycle: " + c.map(l => l.label || JSON.stringify(l)).concat(c[0].label || "").join(" waits for "), pageBox);
-    for (const v of b.verdicts || []) el("p", typeof v === "string" ? v : v.text || "", pageBox, { class: "said" });
   },
   events() {
     const ol = el("ol", null, pageBox, { "aria-label": "All events, causes before effects" });

@@ -1,0 +1,56 @@
+#include "clients/poet/drawn.h"
+
+#include "render/lettering.h"
+#include "wire/limits.h"
+
+struct scene *drawn_scene(const struct picture *p, const struct book *book, bool measured,
+                          double legend_width_pt)
+{
+    char words[LIMIT_TEXT_BYTES], note[200];
+    picture_note(p, note, sizeof note);
+    snprintf(words, sizeof words, "%s%s%s", p->caption ? p->caption : "",
+             p->caption && *note ? " — " : "", note);
+    struct scene_options options = {.title = p->no_title ? NULL : p->title,
+                                    .caption = *words ? words : NULL,
+                                    .legend = !p->no_legend,
+                                    .legend_width_pt = legend_width_pt,
+                                    .order_arrows = !p->no_order_arrows,
+                                    .selected = p->place.selected.line,
+                                    .second = p->place.second.line,
+                                    .stands = p->place.stands && p->place.selected.line,
+                                    .chain = p->chain_count,
+                                    .vertical = p->view ? p->look.vertical : p->vertical,
+                                    .column_ns = p->column_ns,
+                                    .squeeze = p->view ? p->look.squeeze : true,
+                                    .threshold_ns = p->look.threshold_ns,
+                                    .noted = p->noted,
+                                    .noted_count = p->notes.count,
+                                    .measure = measured ? lettering_width : NULL};
+    return scene_build(&p->window, book, &options);
+}
+
+struct paint_selection drawn_selection(const struct picture *p)
+{
+    return (struct paint_selection){.selected = p->place.selected,
+                                    .second = p->place.second,
+                                    .chain = p->chain,
+                                    .chain_count = p->chain_count,
+                                    .stands = p->place.stands && p->place.selected.line,
+                                    .past = !(p->place.hide & HIDE_PAST),
+                                    .future = !(p->place.hide & HIDE_FUTURE),
+                                    .concurrent = !(p->place.hide & HIDE_CONCURRENT)};
+}
+
+bool drawn_all(const struct command *command, struct picture *p, struct subject *subject)
+{
+    return !p->all || !p->window.more_right ||
+           picture_columns(command, p, subject, p->request.from, LIMIT_COLUMNS);
+}
+
+void drawn_note(const struct picture *p, FILE *f)
+{
+    char note[200];
+    picture_note(p, note, sizeof note);
+    if (*note)
+        fprintf(f, "%s\n", note);
+}

@@ -1,0 +1,21 @@
+/* The scene of a picture: what `poet export` and `poet show` draw of the window that was asked for. */
+#ifndef CLIENTS_POET_DRAWN_H
+#define CLIENTS_POET_DRAWN_H
+
+#include "clients/poet/picture.h"
+#include "render/paint.h"
+
+#include <stdio.h>
+
+/* measured: for paper, in letters as wide as they are; else for a terminal.  legend_width_pt: as wide as the legend
+ * may be, 0 as the drawing.  scene_free() it. */
+struct scene *drawn_scene(const struct picture *picture, const struct book *book, bool measured,
+                          double legend_width_pt);
+/* What stands out in a view. */
+struct paint_selection drawn_selection(const struct picture *picture);
+/* With --all more than was asked for at first: as far as the run goes.  False with a complaint. */
+bool drawn_all(const struct command *command, struct picture *picture, struct subject *subject);
+/* Below a text: which lines have no row, if any. */
+void drawn_note(const struct picture *picture, FILE *f);
+
+#endif

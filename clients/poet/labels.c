@@ -1,0 +1,41 @@
+#include "clients/poet/labels.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool asked;
+static enum labels wanted;
+
+bool labels_named(const char *word, enum labels *labels)
+{
+    static const char *const words[] = {
+        [LABELS_NAME] = "name", [LABELS_ID] = "id", [LABELS_ADDRESS] = "address"};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *labels = (enum labels)i;
+            return true;
+        }
+    return false;
+}
+
+enum labels labels_wanted(enum labels otherwise) { return asked ? wanted : otherwise; }
+
+#define LABELS (256 + 'l')
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    if (key != LABELS)
+        return ARGP_ERR_UNKNOWN;
+    asked = labels_named(value, &wanted);
+    if (!asked)
+        fprintf(stderr, "%s: --labels %s: name, id or address\n", state->name, value);
+    return asked ? 0 : EINVAL;
+}
+
+static const struct argp_option options[] = {
+    {"labels", LABELS, "WHAT", 0,
+     "lines by name (default; of one name: w, w#2), by id (name and line number) or address; JSON: address",
+     8},
+    {0}};
+const struct argp labels_options = {.options = options, .parser = parse};

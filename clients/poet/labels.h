@@ -1,0 +1,17 @@
+/* The option --labels: how lines are called where a command speaks of them. */
+#ifndef CLIENTS_POET_LABELS_H
+#define CLIENTS_POET_LABELS_H
+
+#include "clients/source/label.h"
+
+#include <argp.h>
+#include <stdbool.h>
+
+/* For commands that print words, a child of their options. */
+extern const struct argp labels_options;
+/* What was asked for by it, else `otherwise`. */
+enum labels labels_wanted(enum labels otherwise);
+/* "name", "id", "address".  False: it is none of them. */
+bool labels_named(const char *word, enum labels *labels);
+
+#endif

@@ -1,0 +1,17 @@
+/* A picture as a file: text, a web page, or paper.  Each returns an exit status, with a complaint if it is not good. */
+#ifndef CLIENTS_POET_OUTPUT_H
+#define CLIENTS_POET_OUTPUT_H
+
+#include "clients/poet/letters.h"
+#include "clients/poet/picture.h"
+
+int output_text(const struct command *command, struct picture *picture, struct subject *subject,
+                const char *file);
+/* source: the lines around call sites, too.  Of more events than a page holds there is none. */
+int output_page(const struct command *command, struct picture *picture, struct subject *subject,
+                bool source, const char *file);
+/* PDF, SVG or PNG, as page->format says. */
+int output_picture(const struct command *command, struct picture *picture, struct subject *subject,
+                   struct page_options *page, enum wrap wrap, const char *file);
+
+#endif

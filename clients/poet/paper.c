@@ -1,0 +1,78 @@
+#include "clients/poet/paper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGES_UNASKED 20
+#define SHRINK 0.67 /* of paper that nobody asked for, so that more rows fit a page */
+
+static const struct {
+    const char *name;
+    double width_mm, height_mm;
+} papers[] = {
+    {"a4", 297, 210}, {"a3", 420, 297}, {"letter", 279.4, 215.9}, {"legal", 355.6, 215.9}};
+
+bool paper_named(const char *s, struct page_options *page)
+{
+    double width, height;
+    char rest;
+    for (size_t i = 0; i < sizeof papers / sizeof *papers; i++)
+        if (strcasecmp(s, papers[i].name) == 0) {
+            page->paper_width_pt = papers[i].width_mm * 72 / 25.4;
+            page->paper_height_pt = papers[i].height_mm * 72 / 25.4;
+            return true;
+        }
+    if (sscanf(s, "%lfx%lfm%c", &width, &height, &rest) != 3 || rest != 'm' || width < 50 ||
+        height < 50 || width > 5000 || height > 5000)
+        return false;
+    page->paper_width_pt = width * 72 / 25.4;
+    page->paper_height_pt = height * 72 / 25.4;
+    return true;
+}
+
+bool paper_width(const char *s, double *points)
+{
+    char *end;
+    double v = strtod(s, &end);
+    double unit = strcmp(end, "mm") == 0   ? 72 / 25.4
+                  : strcmp(end, "cm") == 0 ? 720 / 25.4
+                  : strcmp(end, "in") == 0 ? 72
+                  : strcmp(end, "pt") == 0 ? 1
+                                           : 0;
+    *points = v * unit;
+    return end != s && *points >= 20 && *points <= PAGE_LIMIT_PT;
+}
+
+void paper_unasked(struct page_options *page)
+{
+    paper_named("a4", page);
+    page->shrink = SHRINK;
+}
+
+/* Paper if it was asked for, or if one page would not do. */
+bool paper_choose(const struct command *command, const struct picture *p, const struct scene *scene,
+                  struct page_options *page)
+{
+    bool image = page->format != PAGE_PDF;
+    bool range = picture_has_range(p);
+    if (page->paper_width_pt <= 0 && page->width_pt <= 0 && !image &&
+        (scene->column_count > PAPER_COLUMNS || scene->width_pt > PAGE_LIMIT_PT ||
+         scene->height_pt > PAGE_LIMIT_PT)) {
+        paper_unasked(page);
+    }
+    unsigned pages = page_count(scene, page);
+    bool too_wide = page->paper_width_pt <= 0 && page->width_pt <= 0 &&
+                    (scene->width_pt > PAGE_LIMIT_PT || scene->height_pt > PAGE_LIMIT_PT);
+    bool cut = p->window.more_right && !range && !p->all;
+    if ((pages <= PAGES_UNASKED || p->all || range) && !too_wide && !cut)
+        return true;
+    char on_pages[40] = "";
+    if (!image)
+        snprintf(on_pages, sizeof on_pages, ", %u page%s", pages, plural(pages));
+    command_fail(
+        command,
+        "the diagram has %s%u column%s and %u row%s%s: " PAPER_CHOOSE ", or insist with --all%s",
+        p->window.more_right ? "more than " : "", scene->column_count, plural(scene->column_count),
+        scene->row_count, plural(scene->row_count), on_pages, too_wide ? " on a PDF" : "");
+    return false;
+}

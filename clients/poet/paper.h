@@ -1,0 +1,23 @@
+/* The paper that a picture goes on: what was asked for, and what is taken where nobody asked. */
+#ifndef CLIENTS_POET_PAPER_H
+#define CLIENTS_POET_PAPER_H
+
+#include "clients/poet/picture.h"
+#include "render/page.h"
+
+#define PAPER_COLUMNS 400u /* more go on several pages, if nobody said how they are to be drawn */
+/* What to do where there is too much. */
+#define PAPER_CHOOSE                                                                               \
+    "choose a part with --last 200, --from EVENT --to EVENT, --around EVENT or --lines LIST"
+
+/* "a4", "297x210mm": false if it is none. */
+bool paper_named(const char *name, struct page_options *page);
+/* "84mm", "17cm", "5in" in points: false if it is none that a page can have. */
+bool paper_width(const char *text, double *points);
+/* That of many pages of which nobody said how large they are. */
+void paper_unasked(struct page_options *page);
+/* Chooses it, if one page would not do.  False with a complaint: there is more than anybody wants unasked. */
+bool paper_choose(const struct command *command, const struct picture *picture,
+                  const struct scene *scene, struct page_options *page);
+
+#endif

@@ -1,0 +1,81 @@
+/* poet show: the diagram in the terminal. */
+#define _GNU_SOURCE
+#include "clients/poet/colour.h"
+#include "clients/poet/drawn.h"
+#include "clients/poet/wanted.h"
+#include "render/text.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+struct showing {
+    struct picture picture;
+    struct text_options text;
+};
+
+static error_t parse_show(int key, char *value, struct argp_state *state)
+{
+    struct showing *o = state->input;
+    (void)value;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &o->picture;
+    else if (key == 'a')
+        o->text.ascii = true;
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+static int run_show(const struct command *command, int argc, char **argv)
+{
+    struct showing o = {.picture = {.command = command, .fold = -1, .labels = LABELS_NAME}};
+    struct picture *p = &o.picture;
+    struct winsize size;
+    setlocale(LC_CTYPE, "");
+    o.text.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    int first, status = command_read(command, argc, argv, &o, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    const char *source = subject_named(argc, argv, &first);
+    if (argc != first)
+        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        o.text.width = size.ws_col;
+    struct subject subject;
+    if (!subject_open(command, &subject, source, picture_lines(p), p->labels))
+        return EXIT_FAILED;
+    status = EXIT_FAILED;
+    o.text.colour = colour_on();
+    if (picture_get(command, p, &subject) && drawn_all(command, p, &subject)) {
+        struct scene *scene = drawn_scene(p, &subject.source.book, false, 0);
+        if (!p->no_title)
+            printf("%s\n\n", p->title);
+        text_write(scene, &subject.source.book, &o.text, stdout);
+        drawn_note(p, stdout);
+        scene_free(scene);
+        status = EXIT_DONE;
+    }
+    picture_free(p);
+    subject_close(&subject);
+    return status;
+}
+
+static const struct argp_option show_options[] = {{"ascii", 'a', NULL, 0, "ASCII only", 1}, {0}};
+static const struct argp_child show_children[] = {{&picture_options, 0, NULL, 0},
+                                                  {&colour_options, 0, NULL, 0},
+                                                  {&options_common, 0, NULL, 0},
+                                                  {0}};
+static const struct argp show_argp = {
+    .options = show_options,
+    .parser = parse_show,
+    .args_doc = "[SOURCE]",
+    .doc = "Show the diagram in the terminal, in UTF-8 or, elsewhere, ASCII.",
+    .children = show_children};
+
+const struct command command_show = {.name = "show",
+                                     .summary = "show the diagram in the terminal",
+                                     .run = run_show,
+                                     .argp = &show_argp};
