@@ -8,6 +8,7 @@
 #include "server/order/placing/leap.h"
 #include "server/order/placing/left.h"
 #include "server/order/placing/right.h"
+#include "server/order/placing/shut.h"
 #include "server/order/placing/sweep.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static void sweep_free(struct sweep *sweep)
     free(sweep->watched);
     map_free(&sweep->far);
     leap_free(sweep);
+    shut_free(&sweep->shut);
 }
 
 /* ---- a job ---- */

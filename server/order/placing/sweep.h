@@ -38,6 +38,12 @@ struct sweep {
     int32_t leap_edge;
     struct sweep *before;
     uint64_t wait, waited; /* points between two tries */
+    struct shut { /* shut.h */
+        bool *open; /* by line - 1: may it still get an event in the window? */
+        uint32_t *lines; /* that were open when it was tried last */
+        size_t count, room, next;
+        uint64_t wait, waited; /* events between two tries */
+    } shut;
 };
 
 struct place_job {
