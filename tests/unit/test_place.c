@@ -396,6 +396,48 @@ static void folding_hides_no_order(void **state)
     order_free(order);
 }
 
+/* What is taken before all is found is unresolved, and stands where it stands in the whole. */
+static void what_is_found_early_stays_where_it_is(void **state)
+{
+    (void)state;
+    unsigned early = 0;
+    for (unsigned seed = 1; seed <= 200; seed++) {
+        unsigned random = seed;
+        execution_make(&x, seed);
+        struct order *order = execution_order(&x);
+        execution_feed(&x, order, seed);
+        for (uint32_t i = 0; i < x.lines; i++)
+            shown[i] = execution_random(&random, 3) > 0;
+        uint64_t anchor =
+            order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
+        struct placement p, all = window_at(order, anchor, -15, 30);
+        struct placing placing = {.anchor = anchor,
+                                  .from = -15,
+                                  .columns = 30,
+                                  .row_of = row_of,
+                                  .cluster = no_cluster,
+                                  .rows = EXECUTION_LINES};
+        struct place_job *job = place_begin(order, &placing);
+        for (bool done = false; !done;) {
+            done = place_step(job, 1 + execution_random(&random, 40));
+            place_take(job, &p);
+            assert_int_equal(p.unresolved, !done);
+            assert_true(done ? p.count == all.count : p.count <= all.count);
+            for (size_t i = 0; i < p.count; i++) {
+                bool found;
+                assert_int_equal(p.events[i].column, column_of(&all, p.events[i].position, &found));
+                assert_true(found);
+            }
+            early += !done && p.count > 0;
+            placement_free(&p);
+        }
+        place_end(job);
+        placement_free(&all);
+        order_free(order);
+    }
+    assert_true(early > 100);
+}
+
 /* Line 1 sends, and long after receives; what lies between is on line 2, and on 3, which is not drawn. */
 static struct order *with_a_line_that_rests(uint64_t rounds)
 {
@@ -509,6 +551,7 @@ int main(void)
         cmocka_unit_test(going_on_is_the_same_as_beginning_anew),
         cmocka_unit_test(a_cluster_shows_what_ties_it_to_others),
         cmocka_unit_test(folding_hides_no_order),
+        cmocka_unit_test(what_is_found_early_stays_where_it_is),
         cmocka_unit_test(a_line_that_rests_is_not_waited_for),
         cmocka_unit_test(very_many_lines_are_placed_as_few),
     };

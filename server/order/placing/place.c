@@ -67,11 +67,12 @@ void place_want(struct place_job *job, int32_t from, uint32_t columns)
 
 bool place_step(struct place_job *job, uint64_t budget)
 {
-    if (!job->left.done && !(job->left.done = left_step(job, budget)))
-        return false;
+    uint64_t each = job->left.done || job->right.done ? budget : budget / 2 + 1;
+    if (!job->left.done)
+        job->left.done = left_step(job, each);
     if (!job->right.done)
-        job->right.done = right_step(job, budget);
-    return job->right.done;
+        job->right.done = right_step(job, each);
+    return job->left.done && job->right.done;
 }
 
 size_t place_weight(const struct place_job *job)
