@@ -75,12 +75,6 @@ uint64_t left_depth(const struct place_job *job)
     return DEPTH_LEAST + 16 * sweep_lines_counted(job) * (uint64_t)(edge > 0 ? edge : 0);
 }
 
-/* Columns pushed to causes far away are kept one by one. */
-static int32_t pushed_far(const struct sweep *sweep, uint64_t position)
-{
-    return sweep->far.count ? (int32_t)(intptr_t)map_get(&sweep->far, position, 0) : 0;
-}
-
 static void push(struct place_job *job, uint64_t from, int32_t column)
 {
     struct sweep *sweep = &job->left;
@@ -88,7 +82,7 @@ static void push(struct place_job *job, uint64_t from, int32_t column)
     if (from < order_first(job->order))
         return;
     if (index > sweep->base - sweep->at + PUSHED_NEAR) {
-        if (pushed_far(sweep, from) < column)
+        if (sweep_pushed_far(sweep, from) < column)
             map_put(&sweep->far, from, 0, (void *)(intptr_t)column);
         return;
     }
@@ -106,15 +100,6 @@ static void push_to_causes(struct place_job *job, uint64_t p, int32_t column)
     struct block_edges edges = block_edges(log_block(job->order, p), p % BLOCK_EVENTS);
     for (uint32_t i = 0; i < edges.count; i++)
         push(job, p - block_edge(&edges, i), column);
-}
-
-int32_t left_pushed_to(const struct sweep *sweep, uint64_t p, int32_t column)
-{
-    uint64_t index = sweep->base - 1 - p;
-    if (index < sweep->known && sweep->column[index] > column)
-        column = sweep->column[index];
-    int32_t far = pushed_far(sweep, p);
-    return far > column ? far : column;
 }
 
 static void place_left(struct place_job *job, uint64_t p, uint32_t line, int32_t column, bool drawn)
@@ -151,7 +136,7 @@ static void point_left(struct place_job *job, uint64_t begin, uint64_t end)
             fold_look(&job->folds, p, true);
         if (*sweep_newest(job, sweep, line) > column)
             column = *sweep_newest(job, sweep, line);
-        column = left_pushed_to(sweep, p, column);
+        column = sweep_pushed(sweep, p, column);
     }
     bool room = sweep_needs_room(job, sweep, begin, end, &column);
     column += room;
@@ -183,7 +168,7 @@ static __attribute__((noinline)) bool pass_pair(struct place_job *job, const str
     const struct block *rows = log_block(job->order, p);
     if (block_get(rows, i, FIELD_POINT) != 1 || !glance_pair(rows, i - 1, edge))
         return false;
-    int32_t column = left_pushed_to(sweep, p - 1, left_pushed_to(sweep, p, *a > *b ? *a : *b));
+    int32_t column = sweep_pushed(sweep, p - 1, sweep_pushed(sweep, p, *a > *b ? *a : *b));
     *a = *b = column;
     for (uint32_t k = 0; k < 2 && column; k++)
         if (edge[k])
@@ -209,7 +194,7 @@ static void pass_left(struct place_job *job, uint64_t low)
             sweep->at = --p;
             continue;
         }
-        *newest = left_pushed_to(sweep, p, *newest);
+        *newest = sweep_pushed(sweep, p, *newest);
         if (edge && *newest)
             push(job, p - (edge >> 2), *newest);
         sweep->at = p;

@@ -11,7 +11,5 @@ uint64_t
 left_depth(const struct place_job *job); /* positions left of the cut that may be in the window */
 /* Does a line have events left of the cut that the sweep has not come to? */
 bool left_has_more(const struct place_job *job, uint32_t line);
-/* What was pushed to an event, if it is more than `column`. */
-int32_t left_pushed_to(const struct sweep *sweep, uint64_t position, int32_t column);
 
 #endif

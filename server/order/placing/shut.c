@@ -4,7 +4,6 @@
 #include "server/order/log/block.h"
 #include "server/order/log/log.h"
 #include "server/order/order.h"
-#include "server/order/placing/left.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +81,7 @@ static void look_left(struct chase *c, uint64_t position)
     }
     for (uint64_t p = begin; p <= end && !c->found; p++)
         c->found =
-            left_pushed_to(&job->left, p, *sweep_newest(job, &job->left, line_at(c, p))) > edge;
+            sweep_pushed(&job->left, p, *sweep_newest(job, &job->left, line_at(c, p))) > edge;
     for (uint64_t p = begin; p <= end && !c->found; p++)
         go_on_left(c, p);
 }
