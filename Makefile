@@ -257,7 +257,7 @@ run-units: $(UNIT_PROGRAMS)
 # Unit tests and the fuzz corpora run with AddressSanitizer and UndefinedBehaviorSanitizer, and with
 # blocks, nodes and regions so small that small traces have many.
 SMALL = -DBLOCK_EVENTS=32u -DOPEN_BLOCKS=2u -DSERIES_BITS=2u -DPIECES_MOST=1000u -DREGION_BYTES=4096u -DPENDING_LIMIT=1000u -DTURN_EVENTS=4u \
-        -DLEAP_AFTER=2u -DGRADUAL_ROOM=64u -DPAGE_LINES=3u -DWAITING_MOST=5000u -DREST_BYTES=64u -DMEETINGS_DONE=16u \
+        -DLEAP_AFTER=2u -DSHUT_AFTER=2u -DEARLY_EVENTS=100u -DGRADUAL_ROOM=64u -DPAGE_LINES=3u -DWAITING_MOST=5000u -DREST_BYTES=64u -DMEETINGS_DONE=16u \
         -DFORGET_LOOKS=2u -DSENT_BLOCKS=4u
 check-unit:
 	@$(MAKE) --no-print-directory B=$(A) OPTIMISE="-O1 -g $(SMALL)" \

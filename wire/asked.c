@@ -48,6 +48,8 @@ void put_window_request(struct out *out, const struct window_request *r)
     put_rows(out, r->rows, r->joined, r->row_count);
     put_u32(out, r->most_rows);
     put_u32(out, (uint32_t)r->middle);
+    if (r->early)
+        put_u8(out, 1);
 }
 
 void get_window_request(struct in *in, struct window_request *r)
@@ -80,6 +82,7 @@ void get_window_request(struct in *in, struct window_request *r)
     get_rows(in, &r->rows, &r->joined, &r->row_count);
     r->most_rows = get_u32(in);
     r->middle = (int32_t)get_u32(in);
+    r->early = in_left(in) && get_u8(in) & 1;
 }
 
 void window_request_free(struct window_request *r)

@@ -50,6 +50,7 @@ struct window_request {
     uint32_t row_count;
     uint32_t most_rows; /* not 0, and no rows: of more lines than this only those with events in the
                              * window get rows, at most so many */
+    bool early; /* what takes long is told twice: first what is found soon, unresolved */
 };
 
 /* A run from far away: events per row and pixel. */

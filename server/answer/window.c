@@ -19,6 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef EARLY_EVENTS
+#define EARLY_EVENTS 200000u /* of one that takes longer, what is found by then is told */
+#endif
 #define KEPT_EVENTS 4000000u /* an earlier job that remembers more is not gone on with */
 
 struct window_job {
@@ -31,6 +34,8 @@ struct window_job {
     struct place_job *place;
     struct placement placement;
     struct timed *timed; /* instead of place, if it is placed by time */
+    uint64_t looked; /* events, about */
+    bool early;      /* what is found so far is to be told next, or was */
     bool placed, done;
 };
 
@@ -162,7 +167,8 @@ struct window_job *window_begin(const struct run *run, struct window_request *re
     if (job) {
         window_request_free(&job->request);
         placement_free(&job->placement);
-        job->placed = job->done = false;
+        job->placed = job->done = job->early = false;
+        job->looked = 0;
         job->request = *request;
         place_want(job->place, request->from, request->columns);
     } else {
@@ -201,13 +207,24 @@ static bool place_on(struct window_job *job, uint64_t budget)
     return true;
 }
 
+/* Is it time to tell what is found so far? */
+static bool is_early(struct window_job *job, uint64_t budget)
+{
+    job->looked += budget;
+    if (!job->request.early || job->early || job->timed || job->drawn.many ||
+        job->looked < EARLY_EVENTS)
+        return false;
+    place_take(job->place, &job->placement);
+    return job->early = true;
+}
+
 bool window_step(struct window_job *job, uint64_t budget)
 {
     if (job->done)
         return true;
     if (!job->placed) {
         if (!place_on(job, budget))
-            return false;
+            return is_early(job, budget);
         job->placed = job->done = true;
         if (job->drawn.many)
             drawn_choose_seen(&job->drawn, job->run, job->request.most_rows, &job->placement);
@@ -371,10 +388,13 @@ static void *begin_job(struct desk *desk, struct in *in)
 
 static bool step_job(void *job, uint64_t budget) { return window_step(job, budget); }
 
-static bool put_job(void *job, struct reply *reply)
+static bool put_job(void *p, struct reply *reply)
 {
+    struct window_job *job = p;
     window_put(job, reply);
-    return true;
+    if (!job->done)
+        placement_free(&job->placement);
+    return job->done;
 }
 
 static void free_job(void *job) { window_free(job); }

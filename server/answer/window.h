@@ -11,8 +11,9 @@ struct window_job;
  * it is freed either way. */
 struct window_job *window_begin(const struct run *run, struct window_request *request,
                                 struct window_job *old);
-bool window_step(struct window_job *job, uint64_t budget); /* true: done */
-void window_put(struct window_job *job, struct reply *reply); /* once it is done */
+/* True: done, or, where that was asked for, something can be told early. */
+bool window_step(struct window_job *job, uint64_t budget);
+void window_put(struct window_job *job, struct reply *reply); /* after that */
 void window_free(struct window_job *job);
 
 #endif

@@ -396,6 +396,109 @@ static void folding_hides_no_order(void **state)
     order_free(order);
 }
 
+/* What is taken before all is found is unresolved, and stands where it stands in the whole. */
+static void what_is_found_early_stays_where_it_is(void **state)
+{
+    (void)state;
+    unsigned early = 0;
+    for (unsigned seed = 1; seed <= 200; seed++) {
+        unsigned random = seed;
+        execution_make(&x, seed);
+        struct order *order = execution_order(&x);
+        execution_feed(&x, order, seed);
+        for (uint32_t i = 0; i < x.lines; i++)
+            shown[i] = execution_random(&random, 3) > 0;
+        uint64_t anchor =
+            order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
+        struct placement p, all = window_at(order, anchor, -15, 30);
+        struct placing placing = {.anchor = anchor,
+                                  .from = -15,
+                                  .columns = 30,
+                                  .row_of = row_of,
+                                  .cluster = no_cluster,
+                                  .rows = EXECUTION_LINES};
+        struct place_job *job = place_begin(order, &placing);
+        for (bool done = false; !done;) {
+            done = place_step(job, 1 + execution_random(&random, 40));
+            place_take(job, &p);
+            assert_int_equal(p.unresolved, !done);
+            assert_true(done ? p.count == all.count : p.count <= all.count);
+            for (size_t i = 0; i < p.count; i++) {
+                bool found;
+                assert_int_equal(p.events[i].column, column_of(&all, p.events[i].position, &found));
+                assert_true(found);
+            }
+            early += !done && p.count > 0;
+            placement_free(&p);
+        }
+        place_end(job);
+        placement_free(&all);
+        order_free(order);
+    }
+    assert_true(early > 100);
+}
+
+/* Line 1 sends, and long after receives; what lies between is on line 2, and on 3, which is not drawn. */
+static struct order *with_a_line_that_rests(uint64_t rounds)
+{
+    struct order *order = order_new();
+    struct ref sent = {1, 1}, returned = {2, rounds};
+    for (uint32_t line = 1; line <= 3; line++)
+        order_line(order, false, 1);
+    order_accept(order, &(struct arrival){.at = sent, .relation = RELATION_SEND});
+    order_accept(order, &(struct arrival){.at = {2, 1},
+                                          .relation = RELATION_RECEIVE,
+                                          .partners = &sent,
+                                          .partner_count = 1});
+    for (uint64_t i = 2; i <= rounds; i++) {
+        order_accept(order, &(struct arrival){.at = {3, i - 1}, .relation = RELATION_NONE});
+        order_accept(order,
+                     &(struct arrival){.at = {2, i},
+                                       .relation = i == rounds ? RELATION_SEND : RELATION_NONE});
+    }
+    order_accept(order, &(struct arrival){.at = {1, 2},
+                                          .relation = RELATION_RECEIVE,
+                                          .partners = &returned,
+                                          .partner_count = 1});
+    return order;
+}
+
+/* A window costs what is in it, not how long its laziest line rests, and shows what a sweep over all shows. */
+static void a_line_that_rests_is_not_waited_for(void **state)
+{
+    (void)state;
+    const uint64_t rounds = 5000;
+    struct order *order = with_a_line_that_rests(rounds);
+    assert_int_equal(order_count(order), 2 * rounds + 1);
+    memset(shown, 0, sizeof shown);
+    shown[0] = shown[1] = 1;
+    rows_from_shown();
+    struct placing placing = {.anchor = rounds,
+                              .from = -10,
+                              .columns = 20,
+                              .row_of = row_of,
+                              .cluster = no_cluster,
+                              .rows = EXECUTION_LINES};
+    struct place_job *job = place_begin(order, &placing);
+    for (uint64_t looked = 0; !place_step(job, 1); looked++)
+        assert_true(looked < 500);
+    struct placement p,
+        all = window_at(order, rounds, -(int32_t)rounds - 2, 2 * (uint32_t)rounds + 4);
+    place_take(job, &p);
+    assert_int_equal(p.count, 20);
+    assert_true(p.more_left && p.more_right && !p.unresolved);
+    assert_int_equal(p.before[0], 1); /* what line 1 sent is left of it */
+    for (size_t i = 0; i < p.count; i++) {
+        bool found;
+        assert_int_equal(p.events[i].column, column_of(&all, p.events[i].position, &found));
+        assert_true(found);
+    }
+    place_end(job);
+    placement_free(&p);
+    placement_free(&all);
+    order_free(order);
+}
+
 /* Where there are too many lines to ask each of them, the window holds the same. */
 static void very_many_lines_are_placed_as_few(void **state)
 {
@@ -448,6 +551,8 @@ int main(void)
         cmocka_unit_test(going_on_is_the_same_as_beginning_anew),
         cmocka_unit_test(a_cluster_shows_what_ties_it_to_others),
         cmocka_unit_test(folding_hides_no_order),
+        cmocka_unit_test(what_is_found_early_stays_where_it_is),
+        cmocka_unit_test(a_line_that_rests_is_not_waited_for),
         cmocka_unit_test(very_many_lines_are_placed_as_few),
     };
     return cmocka_run_group_tests_name("place", tests, NULL, NULL);

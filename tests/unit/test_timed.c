@@ -163,9 +163,51 @@ static void nothing_is_lost(void **state)
     }
 }
 
+/* Who asks for it is told soon what is found by then, and at the end all: as who does not. */
+static void what_takes_long_is_told_twice(void **state)
+{
+    (void)state;
+    unsigned twice = 0;
+    for (unsigned seed = 1; seed <= 30; seed++) {
+        struct run *run = run_of(seed);
+        uint64_t middle = order_event(run->order, order_count(run->order) / 2).point;
+        struct window_request request = {
+            .anchor = ANCHOR_POSITION, .position = middle, .from = -300, .columns = 600};
+        struct shown_window whole = ask(run, &request), told = {0};
+        struct out body = {0};
+        struct answer answer;
+        struct in in;
+        unsigned parts = 0;
+        uint32_t early = 0;
+        request.early = true;
+        put_window_request(&body, &request);
+        struct out out = answer_to(run, &question_window, body, 50);
+        for (size_t at = 0; next_part(&out, &at, &answer, &in);)
+            if (answer.part == PART_WINDOW) {
+                early = told.event_count;
+                assert_true(parts == 0 || told.unresolved);
+                shown_window_free(&told);
+                get_window(&in, &told);
+                parts++;
+            }
+        assert_true(parts <= 2 && early <= told.event_count && !told.unresolved);
+        assert_int_equal(told.event_count, whole.event_count);
+        for (uint32_t i = 0; i < told.event_count; i++)
+            assert_true(ref_equal(told.events[i].at, whole.events[i].at) &&
+                        told.events[i].column == whole.events[i].column);
+        twice += parts == 2 && early > 0;
+        shown_window_free(&told);
+        shown_window_free(&whole);
+        out_free(&out);
+        run_free(run);
+    }
+    assert_true(twice > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_takes_long_is_told_twice),
         cmocka_unit_test(every_event_stands_at_its_time),
         cmocka_unit_test(nothing_is_lost),
     };

@@ -105,6 +105,7 @@ static void want(struct view *view, struct window_request *request)
         request->columns = columns + 2 * beside;
     }
     request->columns = MIN(request->columns, LIMIT_COLUMNS);
+    request->early = !p->column_ns;
 }
 
 static void take_window(void *user, const struct answer *answer)
@@ -113,12 +114,15 @@ static void take_window(void *user, const struct answer *answer)
     struct shown_window window;
     bool here = inquiry_window_read(answer, &window);
     if (here) {
+        struct hold hold = view->camera.hold;
         rows_taken(view, &window);
         show(view, &window);
+        if (window.unresolved && hold.event.line && !stage_mark(&view->stage, hold.event))
+            view->camera.hold = hold; /* it may be in what is still looked for */
     }
     if (inquiry_again(&view->picture.placing, answer))
         picture_ask(view);
-    else
+    else if (answer->last)
         colour_ask(view);
     if (here && rows_by_events(view) && !view->map.density.row_count)
         map_ask(view); /* of the lines that are known by now */

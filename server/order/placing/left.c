@@ -8,6 +8,7 @@
 #include "server/order/order.h"
 #include "server/order/placing/acting.h"
 #include "server/order/placing/fold.h"
+#include "server/order/placing/shut.h"
 #include "server/order/state.h"
 
 #include <string.h>
@@ -59,9 +60,12 @@ void left_want(struct place_job *job)
     sweep->unresolved = false;
     if (job->placing.many)
         sweep->open = acting_watch(job, sweep, may_be_left);
+    else
+        shut_begin(job, sweep);
     for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++)
-        sweep->open += sweep_row(job, line) && sweep->line[line - 1] <= sweep_left_edge(job) &&
-                       left_has_more(job, line);
+        if (sweep_row(job, line) && sweep->line[line - 1] <= sweep_left_edge(job) &&
+            left_has_more(job, line))
+            shut_open(sweep, line);
     sweep->done = sweep_left_edge(job) <= 0 || !sweep->open || sweep->at <= order_first(job->order);
 }
 
@@ -71,12 +75,6 @@ uint64_t left_depth(const struct place_job *job)
     return DEPTH_LEAST + 16 * sweep_lines_counted(job) * (uint64_t)(edge > 0 ? edge : 0);
 }
 
-/* Columns pushed to causes far away are kept one by one. */
-static int32_t pushed_far(const struct sweep *sweep, uint64_t position)
-{
-    return sweep->far.count ? (int32_t)(intptr_t)map_get(&sweep->far, position, 0) : 0;
-}
-
 static void push(struct place_job *job, uint64_t from, int32_t column)
 {
     struct sweep *sweep = &job->left;
@@ -84,7 +82,7 @@ static void push(struct place_job *job, uint64_t from, int32_t column)
     if (from < order_first(job->order))
         return;
     if (index > sweep->base - sweep->at + PUSHED_NEAR) {
-        if (pushed_far(sweep, from) < column)
+        if (sweep_pushed_far(sweep, from) < column)
             map_put(&sweep->far, from, 0, (void *)(intptr_t)column);
         return;
     }
@@ -104,21 +102,11 @@ static void push_to_causes(struct place_job *job, uint64_t p, int32_t column)
         push(job, p - block_edge(&edges, i), column);
 }
 
-/* What was pushed to an event, if it is more. */
-static int32_t pushed_to(const struct sweep *sweep, uint64_t p, int32_t column)
-{
-    uint64_t index = sweep->base - 1 - p;
-    if (index < sweep->known && sweep->column[index] > column)
-        column = sweep->column[index];
-    int32_t far = pushed_far(sweep, p);
-    return far > column ? far : column;
-}
-
 static void place_left(struct place_job *job, uint64_t p, uint32_t line, int32_t column, bool drawn)
 {
     struct sweep *sweep = &job->left;
     uint32_t row = sweep_row(job, line);
-    int32_t *at = sweep_newest(job, sweep, line), before = *at, edge = sweep_left_edge(job);
+    int32_t *at = sweep_newest(job, sweep, line), edge = sweep_left_edge(job);
     *at = column;
     push_to_causes(job, p, column);
     uint64_t back = log_get(job->order, p, FIELD_PREVIOUS);
@@ -132,7 +120,8 @@ static void place_left(struct place_job *job, uint64_t p, uint32_t line, int32_t
     if (drawn && column > sweep->row[row - 1])
         sweep->row[row - 1] = column;
     sweep_see(sweep, p, line, -column, drawn);
-    sweep->open -= !job->placing.many && before <= edge && (column > edge || first);
+    if (!job->placing.many && (column > edge || first))
+        shut_close(sweep, line);
 }
 
 static void point_left(struct place_job *job, uint64_t begin, uint64_t end)
@@ -147,7 +136,7 @@ static void point_left(struct place_job *job, uint64_t begin, uint64_t end)
             fold_look(&job->folds, p, true);
         if (*sweep_newest(job, sweep, line) > column)
             column = *sweep_newest(job, sweep, line);
-        column = pushed_to(sweep, p, column);
+        column = sweep_pushed(sweep, p, column);
     }
     bool room = sweep_needs_room(job, sweep, begin, end, &column);
     column += room;
@@ -179,7 +168,7 @@ static __attribute__((noinline)) bool pass_pair(struct place_job *job, const str
     const struct block *rows = log_block(job->order, p);
     if (block_get(rows, i, FIELD_POINT) != 1 || !glance_pair(rows, i - 1, edge))
         return false;
-    int32_t column = pushed_to(sweep, p - 1, pushed_to(sweep, p, *a > *b ? *a : *b));
+    int32_t column = sweep_pushed(sweep, p - 1, sweep_pushed(sweep, p, *a > *b ? *a : *b));
     *a = *b = column;
     for (uint32_t k = 0; k < 2 && column; k++)
         if (edge[k])
@@ -205,7 +194,7 @@ static void pass_left(struct place_job *job, uint64_t low)
             sweep->at = --p;
             continue;
         }
-        *newest = pushed_to(sweep, p, *newest);
+        *newest = sweep_pushed(sweep, p, *newest);
         if (edge && *newest)
             push(job, p - (edge >> 2), *newest);
         sweep->at = p;
@@ -225,8 +214,11 @@ bool left_step(struct place_job *job, uint64_t budget)
         if (sweep->at == before)
             next_point(job);
         looked += before - sweep->at;
+        shut_left(job, before - sweep->at, false);
     }
     sweep->looked += looked;
+    if (sweep->base - sweep->at > left_depth(job))
+        shut_left(job, 0, true);
     sweep->unresolved =
         sweep->base - sweep->at > left_depth(job) && sweep->open && sweep->at > first;
     return sweep->at <= first || !sweep->open || sweep->unresolved;

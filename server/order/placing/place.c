@@ -8,6 +8,7 @@
 #include "server/order/placing/leap.h"
 #include "server/order/placing/left.h"
 #include "server/order/placing/right.h"
+#include "server/order/placing/shut.h"
 #include "server/order/placing/sweep.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static void sweep_free(struct sweep *sweep)
     free(sweep->watched);
     map_free(&sweep->far);
     leap_free(sweep);
+    shut_free(&sweep->shut);
 }
 
 /* ---- a job ---- */
@@ -65,11 +67,12 @@ void place_want(struct place_job *job, int32_t from, uint32_t columns)
 
 bool place_step(struct place_job *job, uint64_t budget)
 {
-    if (!job->left.done && !(job->left.done = left_step(job, budget)))
-        return false;
+    uint64_t each = job->left.done || job->right.done ? budget : budget / 2 + 1;
+    if (!job->left.done)
+        job->left.done = left_step(job, each);
     if (!job->right.done)
-        job->right.done = right_step(job, budget);
-    return job->right.done;
+        job->right.done = right_step(job, each);
+    return job->left.done && job->right.done;
 }
 
 size_t place_weight(const struct place_job *job)

@@ -68,7 +68,7 @@ struct placement {
 struct place_job *place_begin(const struct order *order, const struct placing *placing);
 /* Sweeps over about `budget` events; true when the window wanted can be taken. */
 bool place_step(struct place_job *job, uint64_t budget);
-/* What is in the window; the caller frees it. */
+/* What is in the window; the caller frees it.  Before all is found: what is found so far, unresolved. */
 void place_take(struct place_job *job, struct placement *placement);
 /* Wants another window of the same view: what was swept is not swept again.  The order may have grown. */
 void place_want(struct place_job *job, int32_t from, uint32_t columns);

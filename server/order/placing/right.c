@@ -8,6 +8,7 @@
 #include "server/order/placing/acting.h"
 #include "server/order/placing/fold.h"
 #include "server/order/placing/leap.h"
+#include "server/order/placing/shut.h"
 #include "server/order/state.h"
 
 static void begin_right(struct place_job *job)
@@ -41,11 +42,13 @@ void right_want(struct place_job *job)
     sweep->unresolved = false;
     if (job->placing.many)
         sweep->open = acting_watch(job, sweep, may_be_right);
+    else
+        shut_begin(job, sweep);
     for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++) {
         const struct line *l = line_get(job->order, line);
-        sweep->open += sweep_row(job, line) && line_has_kept(job->order, l) &&
-                       l->last >= sweep->at && l->last >= job->cut[line - 1] &&
-                       sweep->line[line - 1] < edge;
+        if (sweep_row(job, line) && line_has_kept(job->order, l) && l->last >= sweep->at &&
+            l->last >= job->cut[line - 1] && sweep->line[line - 1] < edge)
+            shut_open(sweep, line);
     }
     sweep->done = edge <= 0 || !sweep->open;
 }
@@ -79,7 +82,7 @@ static void place_right(struct place_job *job, uint64_t p, uint32_t line, int32_
 {
     struct sweep *sweep = &job->right;
     uint32_t row = sweep_row(job, line);
-    int32_t *at = sweep_newest(job, sweep, line), before = *at, edge = sweep_right_edge(job);
+    int32_t *at = sweep_newest(job, sweep, line);
     sweep->column[sweep_index(sweep, p)] = *at = column;
     if (job->placing.many)
         see_right(job, p, column);
@@ -88,8 +91,9 @@ static void place_right(struct place_job *job, uint64_t p, uint32_t line, int32_
     if (drawn && column > sweep->row[row - 1])
         sweep->row[row - 1] = column;
     sweep_see(sweep, p, line, column, drawn);
-    sweep->open -= !job->placing.many && before < edge &&
-                   (column >= edge || line_get(job->order, line)->last == p);
+    if (!job->placing.many &&
+        (column >= sweep_right_edge(job) || line_get(job->order, line)->last == p))
+        shut_close(sweep, line);
 }
 
 static void point_right(struct place_job *job, uint64_t begin, uint64_t end)
@@ -202,8 +206,11 @@ bool right_step(struct place_job *job, uint64_t budget)
         }
         looked += sweep->at - begin;
         leap_right(job, sweep, sweep->at - begin);
+        shut_right(job, sweep->at - begin, false);
     }
     sweep->looked += looked;
+    if (sweep->looked > sweep_budget(job))
+        shut_right(job, 0, true);
     sweep->unresolved = sweep->looked > sweep_budget(job) && sweep->open && sweep->at < count;
     return sweep->at >= count || !sweep->open || sweep->unresolved;
 }

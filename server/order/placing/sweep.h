@@ -38,6 +38,12 @@ struct sweep {
     int32_t leap_edge;
     struct sweep *before;
     uint64_t wait, waited; /* points between two tries */
+    struct shut { /* shut.h */
+        bool *open; /* by line - 1: may it still get an event in the window? */
+        uint32_t *lines; /* that were open when it was tried last */
+        size_t count, room, next;
+        uint64_t wait, waited; /* events between two tries */
+    } shut;
 };
 
 struct place_job {
@@ -93,5 +99,21 @@ static inline int32_t *sweep_undrawn(const struct place_job *job, const struct s
 /* Where the column of a position is kept, and what it is. */
 size_t sweep_index(const struct sweep *sweep, uint64_t position);
 int32_t sweep_column(const struct sweep *sweep, uint64_t position);
+
+/* To the left: columns pushed to causes far away are kept one by one. */
+static inline int32_t sweep_pushed_far(const struct sweep *sweep, uint64_t position)
+{
+    return sweep->far.count ? (int32_t)(intptr_t)map_get(&sweep->far, position, 0) : 0;
+}
+
+/* What was pushed to an event by what follows it, if it is more than `column`. */
+static inline int32_t sweep_pushed(const struct sweep *sweep, uint64_t position, int32_t column)
+{
+    uint64_t index = sweep->base - 1 - position;
+    if (index < sweep->known && sweep->column[index] > column)
+        column = sweep->column[index];
+    int32_t far = sweep_pushed_far(sweep, position);
+    return far > column ? far : column;
+}
 
 #endif

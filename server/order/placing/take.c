@@ -111,7 +111,7 @@ void place_take(struct place_job *job, struct placement *p)
                 add(job, p, seen);
         }
         left = s == 0 ? p->count : left;
-        p->unresolved |= sweeps[s]->unresolved;
+        p->unresolved |= sweeps[s]->unresolved || !sweeps[s]->done;
     }
     if (job->placing.many) {
         p->more_left |= job->left.at > order_first(job->order);

@@ -1,5 +1,5 @@
 /* How far the past or the future of one event reaches. */
-#include "memory/map.h"
+#include "memory/bits.h"
 #include "memory/memory.h"
 #include "server/order/log/block.h"
 #include "server/order/log/lines.h"
@@ -24,7 +24,7 @@ struct reach {
     size_t lines, hidden;
     uint64_t left;    /* exclusive lines not reached yet that have events there */
     uint32_t counted; /* lines that were counted for it */
-    struct map marks; /* future events on shared lines */
+    struct bits marks; /* future events on shared lines */
 };
 
 static uint64_t *least_on(struct reach *reach, uint32_t line)
@@ -80,7 +80,7 @@ void reach_free(struct reach *reach)
     if (!reach)
         return;
     scratch_release(&reach->scratch);
-    map_free(&reach->marks);
+    bits_free(&reach->marks);
     free(reach->least);
     free(reach);
 }
@@ -96,7 +96,7 @@ static bool in_future(struct reach *reach, uint64_t position)
     if (!line)
         return false;
     if (line->shared)
-        return reach->marks.count && map_get(&reach->marks, position, 0);
+        return bits_have(&reach->marks, position);
     const uint64_t *least = least_on(reach, number);
     return least && *least <= position;
 }
@@ -128,7 +128,7 @@ static void put_in_future(struct reach *reach, uint64_t position)
     const struct line *line = line_get(reach->order, number);
     uint64_t *least = least_on(reach, number);
     if (line && line->shared) {
-        map_put(&reach->marks, position, 0, reach);
+        bits_put(&reach->marks, position);
     } else if (least && *least == NO_POSITION) {
         *least = position;
         reach->left -= reach->left && !(number & HIDDEN_LINE);

@@ -1,6 +1,5 @@
 #include "server/order/precedence/search.h"
 
-#include "memory/map.h"
 #include "memory/memory.h"
 #include "server/order/log/block.h"
 #include "server/order/log/glance.h"
@@ -42,15 +41,14 @@ void bounds_begin(struct bound_table *bounds, const struct order *order)
         memset(bounds->hidden, 0, bounds->hidden_room * sizeof *bounds->hidden);
         bounds->now = 1;
     }
-    if (bounds->marks.count)
-        map_free(&bounds->marks);
+    bits_free(&bounds->marks);
 }
 
 static void bounds_free(struct bound_table *bounds)
 {
     free(bounds->lines);
     free(bounds->hidden);
-    map_free(&bounds->marks);
+    bits_free(&bounds->marks);
 }
 
 void scratch_release(struct scratch *scratch)
@@ -58,7 +56,7 @@ void scratch_release(struct scratch *scratch)
     bounds_free(&scratch->walked);
     bounds_free(&scratch->ahead);
     free(scratch->scanned.lines);
-    map_free(&scratch->scanned.marks);
+    bits_free(&scratch->scanned.marks);
     heap_free(&scratch->to_walk);
     heap_free(&scratch->to_reach);
 }
@@ -101,9 +99,9 @@ static void walk_to(struct search *search, uint64_t position)
     if (!line_place(search->order, number))
         return;
     if (line_is_shared(search->order, number)) {
-        if (bounds->marks.count && map_get(&bounds->marks, position, 0))
+        if (bits_have(&bounds->marks, position))
             return;
-        map_put(&bounds->marks, position, 0, bounds);
+        bits_put(&bounds->marks, position);
         search->found |= is_goal(search, position);
         heap_push(&search->scratch->to_walk, UINT64_MAX - position, 0);
         return;
@@ -208,8 +206,7 @@ static void ends_begin(struct end_table *ends, const struct order *order)
     memset(ends->lines, 0, (ends->visible + ends->hidden) * sizeof *ends->lines);
     for (size_t i = 0; order->has_shared && i < ends->visible; i++)
         ends->lines[i] = order_look_at(order, i)->shared ? SHARED_LINE : 0;
-    if (ends->marks.count)
-        map_free(&ends->marks);
+    bits_free(&ends->marks);
 }
 
 static void scan_to(struct search *search, uint64_t position)
@@ -222,7 +219,7 @@ static void scan_to(struct search *search, uint64_t position)
     if (!end)
         return; /* it cannot be read */
     if (*end == SHARED_LINE) {
-        map_put(&ends->marks, position, 0, ends);
+        bits_put(&ends->marks, position);
         return;
     }
     search->reached += *end == 0 && !(number & HIDDEN_LINE);
@@ -233,8 +230,7 @@ static void scan_to(struct search *search, uint64_t position)
         search->found |= search->goals[i].line == number && *end >= search->goals[i].end;
 }
 
-static inline bool is_past(const struct end_table *ends, const struct block *rows,
-                           uint64_t position)
+static inline bool is_past(struct end_table *ends, const struct block *rows, uint64_t position)
 {
     uint32_t i = position % BLOCK_EVENTS;
     uint64_t code = block_get(rows, i, FIELD_LINE);
@@ -242,7 +238,7 @@ static inline bool is_past(const struct end_table *ends, const struct block *row
     uint64_t end = code > 1 ? ends->lines[at - 1] : 0;
     bool past = end > position;
     if (end == SHARED_LINE)
-        past = ends->marks.count && map_get(&ends->marks, position, 0) != NULL;
+        past = bits_have(&ends->marks, position);
     return past && !(block_get(rows, i, FIELD_FLAGS) & FIELD_CONTRADICTORY);
 }
 
@@ -306,7 +302,7 @@ static void scan_plain(struct search *search, uint64_t low)
 bool search_scan(struct search *search, uint64_t events)
 {
     const struct order *order = search->order;
-    const struct end_table *ends = &search->scratch->scanned;
+    struct end_table *ends = &search->scratch->scanned;
     if (!search->scanning) {
         ends_begin(&search->scratch->scanned, order);
         search->scanning = true;

@@ -3,6 +3,7 @@
 #ifndef SERVER_ORDER_PRECEDENCE_SEARCH_H
 #define SERVER_ORDER_PRECEDENCE_SEARCH_H
 
+#include "memory/bits.h"
 #include "server/order/state.h"
 
 /* How far the walk reached on each exclusive line.  Entries of earlier searches are told by their
@@ -19,14 +20,14 @@ struct bound_table {
     } *lines, *hidden;
     size_t line_room, hidden_room;
     uint32_t now;
-    struct map marks; /* events on shared lines, by position */
+    struct bits marks; /* events on shared lines, by position */
 };
 
 /* The same for the scan, where it must be small: ends by line - 1, then of hidden lines. */
 struct end_table {
     uint64_t *lines;
     size_t room, visible, hidden;
-    struct map marks;
+    struct bits marks;
 };
 
 struct scratch {

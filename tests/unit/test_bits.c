@@ -1,0 +1,45 @@
+/* A set of numbers, sparse or dense. */
+#include "memory/bits.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+
+static void it_holds_what_was_put(void **state)
+{
+    (void)state;
+    const uint64_t steps[] = {1, 3, 64, 4095, 4096, 100003, (uint64_t)1 << 40};
+    for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+        struct bits bits = {0};
+        assert_false(bits_have(&bits, 0));
+        for (uint64_t i = 0; i < 2000; i++)
+            bits_put(&bits, i * steps[s]);
+        for (uint64_t i = 0; i < 2000; i++) {
+            assert_true(bits_have(&bits, i * steps[s]));
+            assert_int_equal(bits_have(&bits, i * steps[s] + 1), steps[s] == 1 && i + 1 < 2000);
+        }
+        assert_false(bits_have(&bits, UINT64_MAX));
+        bits_free(&bits);
+        assert_false(bits_have(&bits, 0));
+    }
+}
+
+/* Millions of marks of a search take no more than a bit for each number, and little else. */
+static void many_take_little(void **state)
+{
+    (void)state;
+    struct bits bits = {0};
+    const uint64_t from = (uint64_t)1 << 33, many = 4u << 20;
+    for (uint64_t i = 0; i < many; i += 2)
+        bits_put(&bits, from + i);
+    assert_true(bits.pages.count * 512 <= many / 8 + 512);
+    bits_free(&bits);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_holds_what_was_put),
+        cmocka_unit_test(many_take_little),
+    };
+    return cmocka_run_group_tests_name("bits", tests, NULL, NULL);
+}
