@@ -12,8 +12,8 @@ static void paint_key_arrow(const struct painter *p, const struct scene_key *k)
     double along = p->scene->vertical ? 5 : 9, aside = p->scene->vertical ? 9 : 5;
     double dx = across ? 0 : along, dy = across ? aside : aside * 0.6;
     struct painter all = *p; /* wherever the legend is */
-    all.from = -1e9;
-    all.to = 1e9;
+    all.from = all.above = -1e9;
+    all.to = all.below = 1e9;
     stroke_link(&all, &(struct scene_link){.kind = k->arrow,
                                            .x0_pt = k->x_pt - dx,
                                            .y0_pt = k->y_pt - dy,

@@ -244,6 +244,15 @@ static void name_stubs(struct builder *b, struct placed_mark *marks, uint32_t co
     }
 }
 
+/* Does its thread wait in a deadlock by it? */
+static bool is_stuck(const struct builder *b, struct ref at)
+{
+    for (uint32_t i = 0; i + 1 < b->options->stuck_count; i += 2)
+        if (ref_equal(b->options->stuck[i], at))
+            return true;
+    return false;
+}
+
 static void add_mark(struct builder *b, const struct placed_mark *p)
 {
     struct scene *scene = b->scene;
@@ -262,6 +271,7 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
                               .state = (enum event_state)e->state,
                               .fold = e->fold,
                               .waits = p->waits,
+                              .stuck = is_stuck(b, e->at),
                               .event = e,
                               .look = look};
     if (e->state == EVENT_CONTRADICTORY)
@@ -484,8 +494,9 @@ void scene_print(const struct scene *scene, FILE *f)
         const struct scene_mark *m = &scene->marks[i];
         char at[48];
         ref_print(at, sizeof at, m->event->at);
-        fprintf(f, "mark %s row %u column %u %s %s%s\n", at, m->row, m->column,
-                m->filled ? "filled" : "open", shapes[m->shape], states[m->state]);
+        fprintf(f, "mark %s row %u column %u %s %s%s%s\n", at, m->row, m->column,
+                m->filled ? "filled" : "open", shapes[m->shape], states[m->state],
+                m->stuck ? " stuck" : "");
     }
     for (uint32_t i = 0; i < scene->link_count; i++) {
         const struct scene_link *l = &scene->links[i];

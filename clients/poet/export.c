@@ -88,6 +88,8 @@ static struct paint_selection picture_selection(const struct picture *p)
                                     .second = p->place.second,
                                     .chain = p->chain,
                                     .chain_count = p->chain_count,
+                                    .stuck = p->stuck,
+                                    .stuck_count = p->stuck_count,
                                     .stands = p->place.stands && p->place.selected.line,
                                     .past = !(p->place.hide & HIDE_PAST),
                                     .future = !(p->place.hide & HIDE_FUTURE),
@@ -116,6 +118,8 @@ static struct scene *make_scene(const struct picture *p, const struct book *book
                                     .threshold_ns = p->look.threshold_ns,
                                     .noted = p->noted,
                                     .noted_count = p->notes.count,
+                                    .stuck = p->stuck,
+                                    .stuck_count = p->stuck_count,
                                     .measure = measured ? lettering_width : NULL};
     return scene_build(&p->window, book, &options);
 }

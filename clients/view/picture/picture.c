@@ -34,7 +34,9 @@ static bool build(struct view *view)
                                     .squeeze = look->squeeze,
                                     .threshold_ns = look->threshold_ns,
                                     .noted = view->noted.scene,
-                                    .noted_count = view->noted.notes.count};
+                                    .noted_count = view->noted.notes.count,
+                                    .stuck = view->ties.stuck,
+                                    .stuck_count = view->ties.stuck_count};
     return stage_build(&view->stage, the_book(view), &options) &&
            (!idle_drop(view) || stage_build(&view->stage, the_book(view), &options));
 }
