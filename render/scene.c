@@ -368,8 +368,9 @@ static void build(struct builder *b)
     const struct shown_window *w = b->window;
     double y = 8;
     scene->vertical = b->options->vertical;
-    scene->row_pt = scene->vertical ? SCENE_LANE_PT : SCENE_ROW_PT;
-    scene->line_pt = scene->vertical ? SCENE_LANE_PT / 6 : SCENE_ROW_PT / 2;
+    double least = scene->vertical ? SCENE_LANE_PT : SCENE_ROW_PT;
+    scene->row_pt = b->options->row_pt > least ? b->options->row_pt : least;
+    scene->line_pt = scene->vertical ? SCENE_LANE_PT / 6 : scene->row_pt / 2;
     scene->ruler_pt = !b->options->column_ns || !w->by_time ? 0
                       : scene->vertical                     ? SCENE_RULER_PT * 4
                                                             : SCENE_RULER_PT;

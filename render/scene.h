@@ -186,6 +186,7 @@ struct scene_options {
     uint32_t noted_count;
     const struct ref *stuck; /* pairs, as of a paint_selection */
     uint32_t stuck_count; /* of refs */
+    double row_pt; /* from row to row; 0: as small as it goes */
     double minimum_width_pt; /* the last column is widened to reach it */
     /* Width of text in points; NULL: a fixed 0.55 of the size per character. */
     double (*measure)(void *context, const char *text, double size_pt, bool bold);

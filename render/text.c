@@ -111,7 +111,7 @@ static uint32_t edge_of(const struct scene *scene, double x_pt)
 
 static uint32_t row_at(const struct scene *scene, double y_pt)
 {
-    uint32_t row = (uint32_t)((y_pt - scene->top_pt) / SCENE_ROW_PT);
+    uint32_t row = (uint32_t)((y_pt - scene->top_pt) / scene->row_pt);
     return row < scene->row_count ? row : scene->row_count - 1;
 }
 
