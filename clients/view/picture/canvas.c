@@ -196,7 +196,7 @@ static void draw_some_names(struct view *view, cairo_t *cr, uint32_t first, uint
                    camera_line_pt(&view->camera) * view->camera.place.zoom;
         if (y < -high || y > height + high)
             continue;
-        if (theme.tint && (i + stage->row_base) % 4 == 0) {
+        if (theme.tint && i % 4 == 0) {
             cairo_set_source_rgba(cr, 0.2, 0.4, 0.8, theme.dark ? 0.16 : 0.06);
             cairo_rectangle(cr, 0, y - high / 2, names, high);
             cairo_fill(cr);
