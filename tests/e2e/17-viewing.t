@@ -51,11 +51,11 @@ awk '{ print $2, $4, $14 }' told | sed 's/ 0$/ before/; s/ 1$/ after/; s/ 2$/ co
 paste -d' ' pairs <(poet order work.poet - <pairs) >want
 is "the relation is that of poet order" "$(diff got want | head -n 5)" ""
 # chains: each event before the next, or together with it
-awk '{ for (i = 1; $i != "chain"; i++); for (i++; $i != "worst" && $(i + 1) != "worst"; i++) print $i, $(i + 1) }' told >links
+awk '{ for (i = 1; $i != "chain"; i++); for (i++; $i != "colours" && $(i + 1) != "colours"; i++) print $i, $(i + 1) }' told >links
 check "there are chains" test "$(wc -l <links)" -gt 300
 is "each step of a chain is order" "$(poet order work.poet - <links | sort | uniq -c | grep -Ev 'before|same')" ""
 is "a chain leads from the one to the other" "$(awk '$14 < 2 {
-    for (i = 1; $i != "chain"; i++); a = $(i + 1); for (; $i != "worst"; i++); b = $(i - 1)
+    for (i = 1; $i != "chain"; i++); a = $(i + 1); for (; $i != "colours"; i++); b = $(i - 1)
     if ($14 == 0 ? a != $2 || b != $4 : a != $4 || b != $2) print }' told | wc -l)" 0
 # colours of all that is seen, for some of them; 1 before 2 after 3 concurrent 4 same
 awk 'NR % 10 == 0 { at = $2; for (i = 1; $i != "colours"; i++); for (i++; i <= NF; i++) { split($i, p, "="); print p[1], at, p[2] } }' told >colours
