@@ -75,8 +75,7 @@ static const char *const relations[] = {"none",  "sync",  "send", "receive",
 static void read_look(struct reader *reader, const config_setting_t *s, struct target_event *event)
 {
     static const char *const shapes[] = {"none", "circle", "square", NULL};
-    static const char *const arrows[] = {"none", "to-partner", "from-partner", NULL};
-    static const char *const orders[] = {"none", "dotted", NULL};
+    static const char *const arrows[] = {"none", "to-partner", "from-partner", "dotted", NULL};
     get_copy(reader, s, "label", &event->label);
     get_copy(reader, s, "text", &event->text);
     get_copy(reader, s, "group", &event->group);
@@ -84,7 +83,6 @@ static void read_look(struct reader *reader, const config_setting_t *s, struct t
     get_bool(reader, s, "filled", &event->filled);
     event->shape = (enum target_shape)get_word(reader, s, "shape", shapes, event->shape);
     event->arrow = (enum target_arrow)get_word(reader, s, "arrow", arrows, event->arrow);
-    event->order_dotted = get_word(reader, s, "order", orders, event->order_dotted) == 1;
     get_bool(reader, s, "who", &event->who);
     get_bool(reader, s, "ends", &event->ends);
 }
@@ -204,7 +202,7 @@ static void read_event(struct reader *reader, const config_setting_t *s, struct 
         "name",     "on",     "label", "text",    "shape",    "filled",     "colour",
         "relation", "after",  "arrow", "partner", "opens",    "line_after", "thread_after",
         "closes",   "thread", "whose", "waits",   "releases", "handlers",   "about",
-        "order",    "who",    "ends",  "group",   "timed",    "woken_by",   NULL};
+        "who",      "ends",   "group", "timed",   "woken_by", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};

@@ -82,6 +82,18 @@ static void check_presence(struct reader *reader, const struct target *target,
                  "\"thread\": the first event on a line takes a thread out that never came in");
 }
 
+/* Arrows without partners, of what has none, and arrows to partners. */
+static void check_arrow(struct reader *reader, const struct target_event *event)
+{
+    bool has = event->partners.count || event->relation == RELATION_SYNC ||
+               event->relation == RELATION_SEND || event->relation == RELATION_RECEIVE;
+    if (event->arrow == ARROW_DOTTED && has)
+        COMPLAIN(event, "\"arrow\" is \"dotted\", and there is one to its partner");
+    else if (event->arrow != ARROW_NONE && event->arrow != ARROW_DOTTED &&
+             event->relation == RELATION_NONE)
+        COMPLAIN(event, "\"arrow\" without a relation");
+}
+
 static void check_event(struct reader *reader, const struct target *target, size_t number)
 {
     const struct target_event *event = &target->events[number];
@@ -105,8 +117,7 @@ static void check_event(struct reader *reader, const struct target *target, size
     check_types(reader, target, &event->line_after, "line_after", event);
     check_types(reader, target, &event->thread_after, "thread_after", event);
     check_partners(reader, target, event);
-    if (event->arrow != ARROW_NONE && event->relation == RELATION_NONE)
-        COMPLAIN(event, "\"arrow\" without a relation");
+    check_arrow(reader, event);
     check_presence(reader, target, event);
 }
 

@@ -14,7 +14,8 @@
 #include <stdio.h>
 
 enum target_shape { SHAPE_NONE, SHAPE_CIRCLE, SHAPE_SQUARE };
-enum target_arrow { ARROW_NONE, ARROW_TO_PARTNER, ARROW_FROM_PARTNER };
+/* DOTTED: of a type without partners; from what it comes after, thin dotted ones. */
+enum target_arrow { ARROW_NONE, ARROW_TO_PARTNER, ARROW_FROM_PARTNER, ARROW_DOTTED };
 
 struct target_colour {
     double red, green, blue; /* 0 to 1 */
@@ -49,8 +50,6 @@ struct target_event {
     enum relation relation; /* RELATION_COUNT: any */
     struct target_names partners; /* types that its partner may have, none: any */
     enum target_arrow arrow;
-    bool
-        order_dotted; /* what it comes after, without being a partner of it, is drawn as thin dotted arrows */
     bool who; /* on another line than its thread's own, the thread's name stands beside it */
     bool ends; /* of the line, nothing but a stub is drawn after it */
     struct target_names after; /* on a shared line: comes after these */

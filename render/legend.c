@@ -202,6 +202,16 @@ static void add_arrows(const struct builder *b, struct legend *l)
             }
 }
 
+/* Rings around who waits, and what ties them. */
+static void add_deadlock(const struct builder *b, struct legend *l)
+{
+    static const struct target_colour colour = {0.75, 0, 0.1};
+    for (uint32_t i = 0; i < b->scene->mark_count; i++)
+        if (b->scene->marks[i].stuck)
+            add_entry(l, (struct scene_key){.symbol = KEY_RING, .colour = colour}, NULL,
+                      "part of a deadlock");
+}
+
 /* What colours, bars and rings say of the selected event. */
 static void add_standing(const struct builder *b, struct legend *l)
 {
@@ -324,6 +334,7 @@ static void build_legend(struct builder *b)
         add_odd_marks(b, l);
         add_lines(b, l);
         add_arrows(b, l);
+        add_deadlock(b, l);
         add_standing(b, l);
     }
     add_footnotes(b, l);

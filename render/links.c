@@ -146,7 +146,7 @@ static void link_order(struct builder *b)
         const struct scene_mark *tail = from_row < 0 ? NULL : mark_of(b, from, from_row),
                                 *head = to_row < 0 ? NULL : mark_of(b, to, to_row);
         const struct target_event *look = head ? head->look : NULL;
-        if (!tail || !look || !look->order_dotted)
+        if (!tail || !look || look->arrow != ARROW_DOTTED)
             continue;
         add_link(b, ARROW_ORDER, tail->x_pt, tail->y_pt, head->x_pt, head->y_pt, true, head);
         struct scene_link *link = &b->scene->links[b->scene->link_count - 1];

@@ -244,6 +244,15 @@ static void name_stubs(struct builder *b, struct placed_mark *marks, uint32_t co
     }
 }
 
+/* Does its thread wait in a deadlock by it? */
+static bool is_stuck(const struct builder *b, struct ref at)
+{
+    for (uint32_t i = 0; i + 1 < b->options->stuck_count; i += 2)
+        if (ref_equal(b->options->stuck[i], at))
+            return true;
+    return false;
+}
+
 static void add_mark(struct builder *b, const struct placed_mark *p)
 {
     struct scene *scene = b->scene;
@@ -262,6 +271,7 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
                               .state = (enum event_state)e->state,
                               .fold = e->fold,
                               .waits = p->waits,
+                              .stuck = is_stuck(b, e->at),
                               .event = e,
                               .look = look};
     if (e->state == EVENT_CONTRADICTORY)
@@ -358,8 +368,9 @@ static void build(struct builder *b)
     const struct shown_window *w = b->window;
     double y = 8;
     scene->vertical = b->options->vertical;
-    scene->row_pt = scene->vertical ? SCENE_LANE_PT : SCENE_ROW_PT;
-    scene->line_pt = scene->vertical ? SCENE_LANE_PT / 6 : SCENE_ROW_PT / 2;
+    double least = scene->vertical ? SCENE_LANE_PT : SCENE_ROW_PT;
+    scene->row_pt = b->options->row_pt > least ? b->options->row_pt : least;
+    scene->line_pt = scene->vertical ? SCENE_LANE_PT / 6 : scene->row_pt / 2;
     scene->ruler_pt = !b->options->column_ns || !w->by_time ? 0
                       : scene->vertical                     ? SCENE_RULER_PT * 4
                                                             : SCENE_RULER_PT;
@@ -484,8 +495,9 @@ void scene_print(const struct scene *scene, FILE *f)
         const struct scene_mark *m = &scene->marks[i];
         char at[48];
         ref_print(at, sizeof at, m->event->at);
-        fprintf(f, "mark %s row %u column %u %s %s%s\n", at, m->row, m->column,
-                m->filled ? "filled" : "open", shapes[m->shape], states[m->state]);
+        fprintf(f, "mark %s row %u column %u %s %s%s%s\n", at, m->row, m->column,
+                m->filled ? "filled" : "open", shapes[m->shape], states[m->state],
+                m->stuck ? " stuck" : "");
     }
     for (uint32_t i = 0; i < scene->link_count; i++) {
         const struct scene_link *l = &scene->links[i];

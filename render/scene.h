@@ -75,6 +75,7 @@ struct scene_mark {
     enum event_state state;
     uint32_t fold;
     bool waits; /* its line ends with it, and its thread waits for what it is about */
+    bool stuck; /* by it its thread waits in a deadlock */
     const struct shown_event *event; /* in the window */
     const struct target_event *look; /* or NULL */
 };
@@ -183,6 +184,9 @@ struct scene_options {
     int64_t threshold_ns; /* blocked stretches that are longer stand out; 0 none */
     const struct scene_noted *noted; /* flagged, by their numbers from 1 on */
     uint32_t noted_count;
+    const struct ref *stuck; /* pairs, as of a paint_selection */
+    uint32_t stuck_count; /* of refs */
+    double row_pt; /* from row to row; 0: as small as it goes */
     double minimum_width_pt; /* the last column is widened to reach it */
     /* Width of text in points; NULL: a fixed 0.55 of the size per character. */
     double (*measure)(void *context, const char *text, double size_pt, bool bold);

@@ -81,10 +81,30 @@ static void paint_state(cairo_t *cr, const struct strip_cell *cells, uint32_t pi
     cairo_fill(cr);
 }
 
+#define NAME_LEAST_PT 9.0 /* of rows that are lower some have no name */
+
+static void paint_name(cairo_t *cr, const char *name, uint32_t row, double y,
+                       const struct strip_look *look)
+{
+    unsigned every = (unsigned)ceil(NAME_LEAST_PT / look->row_pt);
+    double high = every > 1 ? every * look->row_pt : look->row_pt;
+    double size = high < 14 ? fmin(high - 3, 10) : 10;
+    if (row % every)
+        return;
+    set_ink(cr, look, 0.15, 0.85);
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, y, look->names_pt - 4, high);
+    cairo_clip(cr);
+    lettering_show(cr, 8, y + high / 2 - size * 0.7, name, size, false);
+    cairo_restore(cr);
+}
+
 void strip_paint_row(cairo_t *cr, const struct shown_strip *s, const struct book *book,
                      uint32_t row, double y, const struct strip_look *look)
 {
-    cairo_rectangle_t box = {look->names_pt, y + 3, look->width_pt, look->row_pt - 8};
+    double margin = look->row_pt < 9 ? 0.5 : look->row_pt < 20 ? 1 : 3;
+    cairo_rectangle_t box = {look->names_pt, y + margin, look->width_pt,
+                             look->row_pt - (margin > 2 ? 8 : 2 * margin)};
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.4);
     cairo_rectangle(cr, box.x, box.y + box.height, box.width, 1);
     cairo_fill(cr);
@@ -94,12 +114,7 @@ void strip_paint_row(cairo_t *cr, const struct shown_strip *s, const struct book
         paint_state(cr, s->cells + (size_t)row * s->pixels, s->pixels, state, box);
     }
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
-    set_ink(cr, look, 0.15, 0.85);
-    cairo_save(cr);
-    cairo_rectangle(cr, 0, y, look->names_pt - 4, look->row_pt);
-    cairo_clip(cr);
-    lettering_show(cr, 8, y + 6, book_label(book, s->rows[row]), 10, false);
-    cairo_restore(cr);
+    paint_name(cr, book_label(book, s->rows[row]), row, y, look);
 }
 
 /* ---- the ruler ---- */

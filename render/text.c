@@ -9,6 +9,8 @@
 
 #define CELL 3 /* characters a column */
 
+static const struct target_colour red = {0.75, 0, 0.1};
+
 enum glyph {
     BLANK,
     SOLID,
@@ -109,7 +111,7 @@ static uint32_t edge_of(const struct scene *scene, double x_pt)
 
 static uint32_t row_at(const struct scene *scene, double y_pt)
 {
-    uint32_t row = (uint32_t)((y_pt - scene->top_pt) / SCENE_ROW_PT);
+    uint32_t row = (uint32_t)((y_pt - scene->top_pt) / scene->row_pt);
     return row < scene->row_count ? row : scene->row_count - 1;
 }
 
@@ -158,7 +160,7 @@ static void draw_mark(struct canvas *canvas, const struct scene *scene, const st
                    : m->filled                       ? CIRCLE
                                                      : OPEN_CIRCLE;
     *cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row) = (uint8_t)g;
-    colour_cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row, m->colour);
+    colour_cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row, m->stuck ? red : m->colour);
 }
 
 static size_t characters(const char *s)
@@ -289,9 +291,11 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
             ref_print(other, sizeof other, e->partners[k]);
             fprintf(f, "%-8s -> %s\n", at, other);
         }
-        if (scene->marks[i].waits && look)
-            fprintf(f, "%-8s %s: %s %s\n", at, book_label(book, e->at.line), look->text,
-                    book_label(book, e->about));
+        if ((scene->marks[i].waits || scene->marks[i].stuck) && look)
+            fprintf(f, "%-8s %s: %s %s%s\n", at,
+                    book_label(book, e->thread ? e->thread : e->at.line), look->text,
+                    e->about ? book_label(book, e->about) : "something",
+                    scene->marks[i].stuck ? ", part of a deadlock" : "");
         if (e->state != EVENT_ORDERED)
             fprintf(f, "%-8s %s: %s, %s\n", at, book_label(book, e->at.line),
                     look ? look->label : book_type(book, e->type),

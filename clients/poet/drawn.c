@@ -25,6 +25,8 @@ struct scene *drawn_scene(const struct picture *p, const struct book *book, bool
                                     .threshold_ns = p->look.threshold_ns,
                                     .noted = p->noted,
                                     .noted_count = p->notes.count,
+                                    .stuck = p->stuck,
+                                    .stuck_count = p->stuck_count,
                                     .measure = measured ? lettering_width : NULL};
     return scene_build(&p->window, book, &options);
 }
@@ -35,6 +37,8 @@ struct paint_selection drawn_selection(const struct picture *p)
                                     .second = p->place.second,
                                     .chain = p->chain,
                                     .chain_count = p->chain_count,
+                                    .stuck = p->stuck,
+                                    .stuck_count = p->stuck_count,
                                     .stands = p->place.stands && p->place.selected.line,
                                     .past = !(p->place.hide & HIDE_PAST),
                                     .future = !(p->place.hide & HIDE_FUTURE),

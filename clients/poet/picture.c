@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/picture.h"
 
+#include "clients/poet/deadlock.h"
 #include "clients/poet/exists.h"
 #include "clients/source/stands.h"
 #include "clients/source/viewfile.h"
@@ -426,6 +427,8 @@ bool picture_get(const struct command *command, struct picture *p, struct subjec
          (p->text && !find_text(command, p, subject)) || !get_range(command, p, subject)))
         return false;
     get_notes(command, p, subject);
+    if (!deadlock_get(command, subject, &p->stuck, &p->stuck_count))
+        return false;
     const struct book *book = &subject->source.book;
     bool folded = false;
     for (uint32_t i = 0; i < p->window.event_count; i++)
@@ -445,4 +448,5 @@ void picture_free(struct picture *p)
     notes_free(&p->notes);
     free(p->noted);
     free(p->chain);
+    free(p->stuck);
 }

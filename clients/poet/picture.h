@@ -28,6 +28,8 @@ struct picture {
     struct place place; /* out of it */
     struct ref *chain; /* between its two selected events */
     uint32_t chain_count;
+    struct ref *stuck; /* pairs: who waits in a deadlock, and what for; as of a paint_selection */
+    uint32_t stuck_count; /* of refs */
     struct look look;
     struct window_request request; /* what was asked for last */
     struct shown_window window; /* the answer */

@@ -29,7 +29,7 @@ static bool same_rows(const struct place *a, const struct place *b)
 {
     for (uint32_t i = 0; i < a->row_count && i < b->row_count; i++)
         if (a->rows[i].line != b->rows[i].line || a->rows[i].joins != b->rows[i].joins ||
-            a->rows[i].hidden != b->rows[i].hidden)
+            a->rows[i].hidden != b->rows[i].hidden || a->rows[i].pinned != b->rows[i].pinned)
             return false;
     return a->row_count == b->row_count;
 }
@@ -79,6 +79,21 @@ void place_request(const struct place *place, struct window_request *request)
         request->rows[request->row_count++] = row->line;
         open = true;
     }
+}
+
+void place_pinned_first(struct place *place)
+{
+    struct place_row *rows = memory_zeroed(place->row_count + 1, sizeof *rows);
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < place->row_count; i++)
+        if (place->rows[i].joins)
+            place->rows[i].pinned = place->rows[i - 1].pinned;
+    for (int others = 0; others < 2; others++)
+        for (uint32_t i = 0; i < place->row_count; i++)
+            if (place->rows[i].pinned != others)
+                rows[n++] = place->rows[i];
+    free(place->rows);
+    place->rows = rows;
 }
 
 void place_move(struct place *place, uint32_t line, int64_t events)

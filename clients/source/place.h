@@ -13,6 +13,7 @@ struct place_row {
     uint32_t line;
     bool joins;  /* in a cluster with the row before */
     bool hidden; /* not drawn; order passes through it */
+    bool pinned; /* stays where it is while the others scroll: all that are stand first */
 };
 
 struct place {
@@ -59,6 +60,8 @@ void place_free(struct place *place);                        /* empties it */
 bool place_equal(const struct place *a, const struct place *b);
 /* Asks for its window; rows are the request's own, moves borrowed. */
 void place_request(const struct place *place, struct window_request *request);
+/* Rows that are pinned come first, in the order in which they stand; a cluster goes as its first row does. */
+void place_pinned_first(struct place *place);
 /* One move after the others; joined with the last if that was of the same line. */
 void place_move(struct place *place, uint32_t line, int64_t events);
 

@@ -77,6 +77,8 @@ static void write_rows(config_setting_t *root, const struct place *p, const stru
             add_bool(row, "joins", true);
         if (p->rows[i].hidden)
             add_bool(row, "hidden", true);
+        if (p->rows[i].pinned)
+            add_bool(row, "pinned", true);
     }
 }
 
@@ -203,9 +205,10 @@ static void read_rows(struct place *p, const config_setting_t *rows, const struc
         if (!line)
             continue;
         p->rows = memory_resized(p->rows, p->row_count + 1, sizeof *p->rows);
-        p->rows[p->row_count++] =
-            (struct place_row){line, get_flag(row, "joins"), get_flag(row, "hidden")};
+        p->rows[p->row_count++] = (struct place_row){
+            line, get_flag(row, "joins"), get_flag(row, "hidden"), get_flag(row, "pinned")};
     }
+    place_pinned_first(p);
 }
 
 static void read_look(struct look *look, const config_setting_t *root)

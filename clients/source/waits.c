@@ -13,6 +13,18 @@ const struct shown_wait *waits_of(const struct waits *waits, uint32_t thread)
     return NULL;
 }
 
+struct ref *waits_pairs(const struct waits *waits, uint32_t *count)
+{
+    struct ref *pairs = NULL;
+    *count = 0;
+    for (size_t i = 0; i < waits->cycle_count; i++)
+        for (uint32_t k = 0; k < waits->cycles[i].count; k++) {
+            PUSH(pairs, *count, waits->cycles[i].steps[k].at);
+            PUSH(pairs, *count, waits->cycles[i].steps[k].since);
+        }
+    return pairs;
+}
+
 bool waits_take(struct waits *waits, const struct answer *answer)
 {
     struct in *in = answer->in;

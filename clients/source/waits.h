@@ -19,6 +19,9 @@ struct waits {
 
 /* Takes a part of the answer to WAITS into waits, zeroed at first.  True when all is there. */
 bool waits_take(struct waits *waits, const struct answer *answer);
+/* Of each step of a cycle two: by which event its thread waits, and by which the next one came in.  Freed by the
+ * caller; NULL: there is no cycle. */
+struct ref *waits_pairs(const struct waits *waits, uint32_t *count);
 void waits_free(struct waits *waits); /* empties it */
 
 const struct shown_wait *waits_of(const struct waits *waits,

@@ -26,6 +26,7 @@
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/picture.h"
 #include "clients/view/picture/scroll.h"
+#include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
 #include "clients/view/picture/slide.h"
 #include "clients/view/picture/step.h"
@@ -292,6 +293,7 @@ static const struct action actions[] = {
     {"Lines", "cluster-pattern", "Join lines by their names…", "<Shift>c", pattern_join, NULL},
     {"Lines", "hide-pattern", "Hide lines by their names…", "<Shift>h", pattern_hide, NULL},
     {"Lines", "cluster-description", "Clusters of the description", "", do_by_description, NULL},
+    {"Lines", "seek-rows", "Search rows by name", "<Control>r", seek_open, NULL},
     {"Lines", "busy-rows", "Only rows with something in view", "e", do_busy_rows, is_busy_rows},
     {"Lines", "fold", "Fold repeats", "z", do_fold, is_fold},
     {"Window", "undo", "Undo a change of view", "<Control>z", do_undo, NULL},
@@ -356,6 +358,8 @@ static void on_line(GSimpleAction *action, GVariant *parameter, gpointer data)
         cluster_join(view, line);
     else if (g_strcmp0(name, "split-line") == 0)
         cluster_split(view, line);
+    else if (g_strcmp0(name, "pin-line") == 0)
+        arrange_pin(view, line);
     else
         arrange_shift(view, line, g_strcmp0(name, "line-up") == 0 ? -1 : 1);
 }
@@ -368,11 +372,13 @@ static void on_recent(GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 /* Those for the line of the selected event. */
-static const struct line_key line_keys[] = {{"win.hide-line", "Hide the selected line", "h"},
-                                            {"win.line-up", "Move it up", "<Alt>Up"},
-                                            {"win.line-down", "Move it down", "<Alt>Down"},
-                                            {"win.join-line", "Join it with the row above", "j"},
-                                            {"win.split-line", "Open its cluster", "<Shift>j"}};
+static const struct line_key line_keys[] = {
+    {"win.pin-line", "Pin the selected line on top, or let it go", "k"},
+    {"win.hide-line", "Hide the selected line", "h"},
+    {"win.line-up", "Move it up", "<Alt>Up"},
+    {"win.line-down", "Move it down", "<Alt>Down"},
+    {"win.join-line", "Join it with the row above", "j"},
+    {"win.split-line", "Open its cluster", "<Shift>j"}};
 
 static void show_shortcuts(struct view *view)
 {
@@ -384,8 +390,8 @@ static void show_shortcuts(struct view *view)
 
 void actions_install(struct view *view)
 {
-    static const char *const on_lines[] = {"hide-line", "join-line", "split-line", "line-up",
-                                           "line-down"};
+    static const char *const on_lines[] = {"hide-line", "join-line", "split-line",
+                                           "line-up",   "line-down", "pin-line"};
     struct keys all = keys_new();
     for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
         const struct action *a = &actions[i];

@@ -51,6 +51,8 @@ static struct scene *seen_scene(struct view *view, bool measured)
                                     .threshold_ns = view->settings.look.threshold_ns,
                                     .noted = view->noted.scene,
                                     .noted_count = view->noted.notes.count,
+                                    .stuck = view->ties.stuck,
+                                    .stuck_count = view->ties.stuck_count,
                                     .measure = measured ? lettering_width : NULL};
     return scene_build(&view->printing->window, the_book(view), &options);
 }

@@ -37,6 +37,7 @@
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/far.h"
 #include "clients/view/picture/scroll.h"
+#include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
 #include "clients/view/picture/slide.h"
 #include "clients/view/picture/timescale.h"
@@ -268,6 +269,27 @@ static void write_spots(struct view *view, const char *file)
     fclose(f);
 }
 
+/* Where rows are: their lines, how high they are and the middle of each, of the canvas. */
+static void write_rows(struct view *view, const char *file)
+{
+    const struct camera *c = &view->camera;
+    const struct scene *s = view->stage.scene;
+    uint32_t count = c->place.far ? view->far.strip.row_count : s ? s->row_count : 0;
+    double zoom = c->place.far ? 1 : c->place.zoom;
+    FILE *f = fopen(file, "we");
+    if (!f)
+        return;
+    fprintf(f, "rows %u high %.1f canvas %.0f pinned %u rise %.1f\n", count,
+            camera_row_pt(c) * zoom, camera_across_px(c), view->stage.pinned, c->place.rise_pt);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t line = c->place.far ? view->far.strip.rows[i] : s->rows[i].line;
+        double y = c->place.far ? strips_y_px(view, i) : camera_y_px(c, i);
+        fprintf(f, "%u %s %.0f%s%s\n", line, book_label(the_book(view), line), y,
+                i < view->stage.pinned ? " pinned" : "", seek_hit(view, line) ? " found" : "");
+    }
+    fclose(f);
+}
+
 static void write_image(struct view *view, const char *file)
 {
     int width = gtk_widget_get_width(view->canvas), height = gtk_widget_get_height(view->canvas);
@@ -348,6 +370,10 @@ static bool perform(struct script *s, char **w)
         write_state(view, a);
     else if (strcmp(w[0], "spots") == 0)
         write_spots(view, a);
+    else if (strcmp(w[0], "rows") == 0)
+        write_rows(view, a);
+    else if (strcmp(w[0], "seek") == 0)
+        seek_text(view, a);
     else if (strcmp(w[0], "image") == 0)
         write_image(view, a);
     else if (strcmp(w[0], "strips") == 0)

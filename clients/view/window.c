@@ -19,6 +19,7 @@
 #include "clients/view/picture/map.h"
 #include "clients/view/picture/picture.h"
 #include "clients/view/picture/scroll.h"
+#include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
 #include "clients/view/picture/timescale.h"
 #include "clients/view/picture/view.h"
@@ -153,6 +154,7 @@ static GtkWidget *picture_new(struct view *view)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
               *paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
+    gtk_box_append(GTK_BOX(box), seek_new(view));
     gtk_box_append(GTK_BOX(box), canvas_new(view));
     gtk_box_append(GTK_BOX(box), legend_new(view));
     gtk_box_append(GTK_BOX(box), map_new(view));

@@ -159,7 +159,7 @@ is "with its number beside each mark" "$(grep -o 'taker[#2]* ?1' several.words |
 
 # ---- an old trace: drawn as the newer description says, checked as it was recorded ----
 mkdir old
-sed 's/^version = .*/version = 1;/; s/ ends = true;//; s/ away = true;//; s/ order = "dotted";//; s/ who = true;//' \
+sed 's/^version = .*/version = 1;/; s/ ends = true;//; s/ away = true;//; s/ arrow = "dotted";//; s/ who = true;//' \
     "$root/config/pthread.conf" >old/pthread.conf
 sed -i '/name = "wait";/,/}/s/ waits = true;//; s/line_after = \["", "leave", "wait", "timed_wait"\]/line_after = ["", "leave"]/' old/pthread.conf
 check "the old description is good" poet check old/pthread.conf

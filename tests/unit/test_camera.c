@@ -156,6 +156,72 @@ static void who_follows_sees_the_end(void **state)
     (void)state;
 }
 
+/* Two rows are pinned, the others scroll below them. */
+static void rows_that_are_pinned_do_not_scroll(void **state)
+{
+    struct camera camera = seen(1, false);
+    camera.height_px = (int)(4 * SCENE_ROW_PT);
+    stage.pinned = 2;
+    camera.place.rise_pt = 2 * SCENE_ROW_PT;
+    assert_true(camera_band_px(&camera) == 2 * SCENE_ROW_PT);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        double y = camera_y_px(&camera, row);
+        bool seen_now = row < 2 || row >= 4;
+        assert_true(fabs(y - (row < 2 ? row + 0.5 : row - 1.5) * SCENE_ROW_PT) < 1e-9);
+        if (seen_now)
+            assert_int_equal(camera_row_at(&camera, y), row);
+    }
+    for (uint32_t i = 0; i < COLUMNS; i++) {
+        const struct scene_mark *m = &marks[i];
+        double x = camera_x_px(&camera, m), y = camera_y_px(&camera, m->row);
+        bool in = x >= camera_names_px(&camera) && x <= 500;
+        assert_int_equal(camera_sees(&camera, m), in && (m->row < 2 || m->row >= 4));
+        if (camera_sees(&camera, m))
+            assert_ptr_equal(camera_hit(&camera, x, y), m);
+    }
+    stage.row_base = 20; /* in between there are some that are not here */
+    stage.row_total = 20 + ROWS;
+    camera.place.rise_pt = 22 * SCENE_ROW_PT;
+    assert_int_equal(camera_row_at(&camera, 0.5 * SCENE_ROW_PT), 0);
+    assert_int_equal(camera_row_at(&camera, 2.5 * SCENE_ROW_PT), 4);
+    stage.pinned = stage.row_base = 0;
+    (void)state;
+}
+
+static void few_rows_fill_the_height(void **state)
+{
+    struct camera camera = seen(1, false);
+    assert_true(camera_good_row_pt(&camera, 100) == SCENE_ROW_PT);
+    assert_true(camera_good_row_pt(&camera, 1) == 2 * SCENE_ROW_PT);
+    double good = camera_good_row_pt(&camera, 7);
+    assert_true(good > SCENE_ROW_PT && 7 * good <= 260);
+    camera.place.far = true; /* there all rows fit, high or low */
+    for (stage.row_total = 1; stage.row_total < 50; stage.row_total++) {
+        assert_true(stage.row_total * camera_row_pt(&camera) <= 260);
+        assert_true(camera_row_pt(&camera) <= 2 * SCENE_ROW_PT);
+    }
+    (void)state;
+}
+
+static void pinned_rows_come_first_with_their_clusters(void **state)
+{
+    static const struct place_row before[] = {{.line = 1},
+                                              {.line = 2, .joins = true},
+                                              {.line = 3, .pinned = true},
+                                              {.line = 4, .joins = true},
+                                              {.line = 5},
+                                              {.line = 6, .pinned = true, .hidden = true}};
+    static const uint32_t after[] = {3, 4, 6, 1, 2, 5};
+    struct place place = {.rows = g_memdup2(before, sizeof before), .row_count = 6};
+    place_pinned_first(&place);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(place.rows[i].line, after[i]);
+        assert_int_equal(place.rows[i].pinned, i < 3);
+    }
+    place_free(&place);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +230,9 @@ int main(void)
         cmocka_unit_test(what_is_painted_somewhere_is_hit_there),
         cmocka_unit_test(what_is_held_comes_where_it_is_wanted),
         cmocka_unit_test(who_follows_sees_the_end),
+        cmocka_unit_test(rows_that_are_pinned_do_not_scroll),
+        cmocka_unit_test(few_rows_fill_the_height),
+        cmocka_unit_test(pinned_rows_come_first_with_their_clusters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

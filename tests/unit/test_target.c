@@ -52,6 +52,13 @@ static void mistakes_are_named(void **state)
          "x.conf:3: \"after\" names the type \"g\", which does not exist\n"
          "x.conf:3: \"line_after\" names the type \"h\", which does not exist\n"},
         {HEAD "events=({shape=\"circle\";});", "x.conf:3: \"name\" is missing\n"},
+        {HEAD "events=({name=\"e\";arrow=\"dotted\";relation=\"order\";},\n"
+              "{name=\"f\";arrow=\"dotted\";});",
+         NULL},
+        {HEAD "events=({name=\"e\";relation=\"send\";arrow=\"dotted\";});",
+         "x.conf:3: \"arrow\" is \"dotted\", and there is one to its partner\n"},
+        {HEAD "events=({name=\"e\";order=\"dotted\";});",
+         "x.conf:3: unknown key \"order\": did you mean \"after\"?\n"},
         {HEAD "events=(1);", "x.conf:3: \"events\" must hold groups only: { ... }\n"},
         {"name=\"x\";\n", "x.conf:1: \"kinds\" is missing\nx.conf:1: \"events\" is missing\n"},
         {"name=\n\n;", "x.conf:3: syntax error\n"},

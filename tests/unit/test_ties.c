@@ -19,7 +19,7 @@ static const char description[] =
     "{name=\"enter\";relation=\"sync\";arrow=\"to-partner\";thread=\"out\";line_after=[\"start\",\"left\"];},"
     "{name=\"entered\";relation=\"sync\";arrow=\"from-partner\";thread=\"active\";},"
     "{name=\"wait\";text=\"waits for\";thread=\"blocked\";waits=true;who=true;shape=\"square\";},"
-    "{name=\"wake\";thread=\"active\";order=\"dotted\";who=true;group=\"conditions\";},"
+    "{name=\"wake\";thread=\"active\";arrow=\"dotted\";who=true;group=\"conditions\";},"
     "{name=\"leave\";relation=\"sync\";arrow=\"to-partner\";thread=\"out\";line_after=[\"entered\"];},"
     "{name=\"left\";relation=\"sync\";arrow=\"from-partner\";thread=\"active\";},"
     "{name=\"signal\";group=\"conditions\";label=\"signals\";},"

@@ -11,6 +11,7 @@
 #include "clients/view/parts/news.h"
 #include "clients/view/parts/status.h"
 #include "clients/view/parts/ties.h"
+#include "clients/view/picture/picture.h"
 #include "clients/view/picture/view.h"
 #include "wire/ask.h"
 #include "wire/found.h"
@@ -155,17 +156,14 @@ static void stop_tick(struct waiting *state)
 
 /* ---- what of it is drawn ---- */
 
-/* Of each step of a cycle: by which event the thread waits, and by which the next one came in. */
+/* The legend speaks of it. */
 static void draw_cycles(struct view *view, const struct waits *waits)
 {
-    GArray *edges = g_array_new(FALSE, FALSE, sizeof(struct ref));
-    for (size_t i = 0; i < waits->cycle_count; i++)
-        for (uint32_t k = 0; k < waits->cycles[i].count; k++) {
-            g_array_append_val(edges, waits->cycles[i].steps[k].at);
-            g_array_append_val(edges, waits->cycles[i].steps[k].since);
-        }
-    ties_stuck(&view->ties, (const struct ref *)(void *)edges->data, edges->len);
-    g_array_free(edges, TRUE);
+    uint32_t count;
+    struct ref *pairs = waits_pairs(waits, &count);
+    if (ties_stuck(&view->ties, pairs, count))
+        picture_rebuild(view);
+    free(pairs);
 }
 
 /* In a hang this is the answer: it opens by itself, once. */

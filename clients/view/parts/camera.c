@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+#define FAR_ROOM_PX 58.0 /* above and below the rows: ruler and key */
+#define FAR_ROW_LEAST_PX 4.0
+
 /* ---- the screen ---- */
 
 bool camera_vertical(const struct camera *camera)
@@ -25,7 +28,22 @@ double camera_across_px(const struct camera *camera)
 
 double camera_row_pt(const struct camera *camera)
 {
-    return camera_vertical(camera) ? SCENE_LANE_PT : SCENE_ROW_PT;
+    const struct scene *s = camera->stage->scene;
+    bool vertical = camera_vertical(camera);
+    if (camera->place.far)
+        return CLAMP((camera_across_px(camera) - FAR_ROOM_PX) / MAX(camera->stage->row_total, 1),
+                     FAR_ROW_LEAST_PX, 2 * SCENE_ROW_PT);
+    if (s && s->vertical == vertical)
+        return s->row_pt;
+    return vertical ? SCENE_LANE_PT : SCENE_ROW_PT;
+}
+
+double camera_good_row_pt(const struct camera *camera, uint32_t rows)
+{
+    double least = camera_vertical(camera) ? SCENE_LANE_PT : SCENE_ROW_PT;
+    double above = camera->stage->scene ? camera->stage->scene->top_pt : 0;
+    double good = (camera_across_px(camera) / camera->place.zoom - above - 4) / MAX(rows, 1);
+    return CLAMP(good, least, 2 * least);
 }
 
 double camera_line_pt(const struct camera *camera)
@@ -60,7 +78,31 @@ uint32_t camera_columns(const struct camera *camera)
 double camera_height_pt(const struct camera *camera)
 {
     const struct scene *s = camera->stage->scene;
+    if (camera->place.far)
+        return FAR_ROOM_PX + camera->stage->row_total * camera_row_pt(camera);
     return s ? s->top_pt + camera->stage->row_total * camera_row_pt(camera) + 4 : 0;
+}
+
+double camera_page_pt(const struct camera *camera)
+{
+    return camera_across_px(camera) / (camera->place.far ? 1 : camera->place.zoom);
+}
+
+double camera_band_px(const struct camera *camera)
+{
+    const struct stage *stage = camera->stage;
+    if (!stage->pinned || !stage->scene)
+        return 0;
+    return (stage->scene->top_pt + stage->pinned * camera_row_pt(camera)) * camera->place.zoom;
+}
+
+/* From the canvas to the scene, across the lines. */
+static double scene_y_pt(const struct camera *camera, double y_px)
+{
+    double y = y_px / camera->place.zoom;
+    if (y_px < camera_band_px(camera))
+        return y;
+    return y + camera->place.rise_pt - camera->stage->row_base * camera_row_pt(camera);
 }
 
 /* ---- along the lines ---- */
@@ -173,9 +215,8 @@ double camera_x_px(const struct camera *camera, const struct scene_mark *mark)
 double camera_y_px(const struct camera *camera, uint32_t row)
 {
     const struct scene *s = camera->stage->scene;
-    return (s->rows[row].y_pt + camera->stage->row_base * camera_row_pt(camera) -
-            camera->place.rise_pt) *
-           camera->place.zoom;
+    double scrolled = camera->stage->row_base * camera_row_pt(camera) - camera->place.rise_pt;
+    return (s->rows[row].y_pt + (row < camera->stage->pinned ? 0 : scrolled)) * camera->place.zoom;
 }
 
 int camera_row_at(const struct camera *camera, double y_px)
@@ -183,8 +224,7 @@ int camera_row_at(const struct camera *camera, double y_px)
     const struct scene *s = camera->stage->scene;
     if (!s)
         return -1;
-    double y = y_px / camera->place.zoom + camera->place.rise_pt - s->top_pt;
-    double row = floor(y / camera_row_pt(camera)) - camera->stage->row_base;
+    double row = floor((scene_y_pt(camera, y_px) - s->top_pt) / camera_row_pt(camera));
     return row < 0 || row >= s->row_count ? -1 : (int)row;
 }
 
@@ -195,8 +235,7 @@ const struct scene_mark *camera_hit(const struct camera *camera, double x_px, do
     if (!stage->scene || x_px < names)
         return NULL;
     return scene_hit(stage->scene, (x_px - names) / zoom + camera_left_pt(camera),
-                     y_px / zoom + camera->place.rise_pt - stage->row_base * camera_row_pt(camera),
-                     9);
+                     scene_y_pt(camera, y_px), 9);
 }
 
 const struct scene_link *camera_hit_link(const struct camera *camera, double x_px, double y_px)
@@ -205,15 +244,15 @@ const struct scene_link *camera_hit_link(const struct camera *camera, double x_p
     double names = camera_names_px(camera), zoom = camera->place.zoom;
     if (!stage->scene || x_px < names)
         return NULL;
-    return scene_hit_link(
-        stage->scene, (x_px - names) / zoom + camera_left_pt(camera),
-        y_px / zoom + camera->place.rise_pt - stage->row_base * camera_row_pt(camera), 4);
+    return scene_hit_link(stage->scene, (x_px - names) / zoom + camera_left_pt(camera),
+                          scene_y_pt(camera, y_px), 4);
 }
 
 bool camera_sees(const struct camera *camera, const struct scene_mark *m)
 {
     double x = camera_x_px(camera, m), y = camera_y_px(camera, m->row);
-    return x >= camera_names_px(camera) && x <= camera_along_px(camera) && y >= 0 &&
+    double least = m->row < camera->stage->pinned ? 0 : camera_band_px(camera);
+    return x >= camera_names_px(camera) && x <= camera_along_px(camera) && y >= least &&
            y <= camera_across_px(camera);
 }
 
@@ -238,10 +277,9 @@ void camera_positions(const struct camera *camera, uint64_t *first, uint64_t *la
 const struct scene_mark *camera_middle(const struct camera *camera)
 {
     const struct scene *s = camera->stage->scene;
-    double y = camera_across_px(camera) / 2.0 / camera->place.zoom + camera->place.rise_pt -
-               camera->stage->row_base * camera_row_pt(camera);
     if (!s)
         return NULL;
+    double y = scene_y_pt(camera, camera_across_px(camera) / 2.0);
     return scene_hit(s, camera_left_pt(camera) + camera_width_pt(camera) / 2, MIN(y, s->bottom_pt),
                      1e6);
 }

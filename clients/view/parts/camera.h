@@ -39,10 +39,16 @@ bool camera_vertical(const struct camera *camera); /* do lines run down? */
 double camera_along_px(const struct camera *camera);  /* of the canvas, along the lines */
 double camera_across_px(const struct camera *camera);
 double camera_row_pt(const struct camera *camera);  /* from row to row */
+/* So high rows are to be, if there are so many: at most twice as high as they must, if they all fit. */
+double camera_good_row_pt(const struct camera *camera, uint32_t rows);
 double camera_line_pt(const struct camera *camera); /* of the line in its row */
 /* How wide names and arrows are, left of the columns. */
 double camera_names_px(const struct camera *camera);
 double camera_height_pt(const struct camera *camera); /* of all rows */
+double camera_page_pt(
+    const struct camera *camera); /* of the rows that fit the canvas, pinned ones and all */
+/* Height of the pinned rows and what is above them; 0: no row is. */
+double camera_band_px(const struct camera *camera);
 
 double camera_left_pt(const struct camera *camera); /* what is at the left edge of the columns */
 void camera_set_left_pt(struct camera *camera, double x_pt);

@@ -102,9 +102,10 @@ static void apply_hold(struct camera *camera)
     if (h->y_px < 0)
         return;
     double y = camera_y_px(camera, m->row), height = camera_across_px(camera);
-    if (y < 20 || y > height - 20)
+    double least = camera_band_px(camera);
+    if (m->row >= camera->stage->pinned && (y < least + 20 || y > height - 20))
         camera->place.rise_pt =
-            MAX(0, camera->place.rise_pt + (y - height / 2) / camera->place.zoom);
+            MAX(0, camera->place.rise_pt + (y - (least + height) / 2) / camera->place.zoom);
 }
 
 void hold_settle(struct camera *camera)

@@ -20,11 +20,14 @@ struct stage {
     struct shown_window window;
     struct scene *scene; /* NULL: there is none */
     uint32_t row_base, row_total; /* rows above those in the scene, rows in all */
+    uint32_t
+        pinned; /* the first rows of the scene, which do not scroll; none of row_base is above them */
     bool coloured; /* its events know how they stand to the selected one */
     struct tile {
         cairo_surface_t *surface;
         int index; /* of TILE_PX, from the scene's left */
         double rise_pt, zoom;
+        bool pinned; /* of the rows that are, alone */
         guint64 serial;
     } tiles[TILES];
     unsigned next_tile;

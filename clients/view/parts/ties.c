@@ -144,15 +144,16 @@ void ties_count_stop(struct ties *ties)
     ties->counts_on = false;
 }
 
-void ties_stuck(struct ties *ties, const struct ref *pairs, uint32_t count)
+bool ties_stuck(struct ties *ties, const struct ref *pairs, uint32_t count)
 {
     bool same = count == ties->stuck_count;
     for (uint32_t i = 0; same && i < count; i++)
         same = ref_equal(pairs[i], ties->stuck[i]);
     if (same)
-        return;
+        return false;
     g_free(ties->stuck);
     ties->stuck = count ? g_memdup2(pairs, count * sizeof *pairs) : NULL;
     ties->stuck_count = count;
     news_tell(ties->news, NEWS_LOOK);
+    return true;
 }

@@ -31,6 +31,7 @@ void ties_ask(struct ties *ties, struct ref selected, struct ref second);
 /* How many stand how to it: what is found in a tenth of a second, or, `on`, all of them. */
 void ties_count(struct ties *ties, struct ref selected, bool on);
 void ties_count_stop(struct ties *ties);
-void ties_stuck(struct ties *ties, const struct ref *pairs, uint32_t count); /* copied */
+/* Copied.  False: they are the same as before. */
+bool ties_stuck(struct ties *ties, const struct ref *pairs, uint32_t count);
 
 #endif

@@ -126,3 +126,46 @@ void arrange_shift(struct view *view, uint32_t line, int by)
         rows_carry(p, first, end, to);
     rows_done(view);
 }
+
+void arrange_pin(struct view *view, uint32_t line)
+{
+    struct place *p = &view->camera.place;
+    rows_begin(view, "pin");
+    uint32_t i = rows_index(p, line);
+    if (i == p->row_count)
+        return;
+    uint32_t first = rows_first(p, i), end = rows_end(p, first), to = 0;
+    bool pins = !p->rows[first].pinned;
+    while (to < p->row_count && p->rows[to].pinned)
+        to++;
+    for (uint32_t k = first; k < end; k++)
+        p->rows[k].pinned = pins;
+    if (to != first && to != end)
+        rows_carry(p, first, end, to);
+    rows_done(view);
+    status_say(&view->status, "%s %s", book_label(the_book(view), line),
+               pins ? "stays on top" : "scrolls with the others");
+}
+
+static bool is_among(uint32_t line, const uint32_t *lines, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (lines[i] == line)
+            return true;
+    return false;
+}
+
+void arrange_keep(struct view *view, const uint32_t *lines, uint32_t count)
+{
+    struct place *p = &view->camera.place;
+    rows_begin(view, "only");
+    for (uint32_t first = 0, end; first < p->row_count; first = end) {
+        end = rows_end(p, first);
+        bool keeps = p->rows[first].pinned;
+        for (uint32_t k = first; k < end; k++)
+            keeps |= is_among(p->rows[k].line, lines, count);
+        for (uint32_t k = first; k < end && !keeps; k++)
+            p->rows[k].hidden = true;
+    }
+    rows_done(view);
+}

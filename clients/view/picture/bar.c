@@ -24,8 +24,7 @@ static gboolean orient(gpointer data)
 
 void bar_update(struct view *view)
 {
-    double height = camera_height_pt(&view->camera),
-           page = camera_across_px(&view->camera) / view->camera.place.zoom;
+    double height = camera_height_pt(&view->camera), page = camera_page_pt(&view->camera);
     view->bar.moving = true;
     view->camera.place.rise_pt = CLAMP(view->camera.place.rise_pt, 0, MAX(0, height - page));
     gtk_adjustment_configure(view->bar.at, view->camera.place.rise_pt, 0, MAX(height, page),

@@ -7,6 +7,7 @@
 #include "clients/view/picture/strips.h"
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/pointer.h"
+#include "clients/view/picture/seek.h"
 #include "clients/view/picture/view.h"
 
 #include <math.h>
@@ -32,54 +33,77 @@ struct paint_selection canvas_selection(const struct view *view)
     };
 }
 
-static bool fits(const struct view *view, const struct tile *t, int index)
+/* What tiles are of: rows that scroll, or those that are pinned. */
+struct layer {
+    bool pinned;
+    double above_pt; /* of the scene, at the top of the canvas */
+    int height;
+};
+
+static bool fits(const struct view *view, const struct tile *t, int index,
+                 const struct layer *layer)
 {
     return t->surface && t->index == index && t->serial == view->stage.serial &&
-           t->rise_pt == view->camera.place.rise_pt && t->zoom == view->camera.place.zoom;
+           t->pinned == layer->pinned && t->rise_pt == layer->above_pt &&
+           t->zoom == view->camera.place.zoom;
 }
 
-/* Scene pixels from index * TILE_PX on, at the zoom; as high as the canvas. */
-static void paint_tile(struct view *view, struct tile *t, int index, int height, int scale)
+/* The rows that are seen of a layer. */
+static void layer_rows(const struct view *view, const struct layer *layer, struct paint_part *part)
+{
+    const struct scene *s = view->stage.scene;
+    double row_pt = camera_row_pt(&view->camera), high = layer->height / view->camera.place.zoom;
+    double first = floor((layer->above_pt - s->top_pt) / row_pt),
+           last = ceil((layer->above_pt + high - s->top_pt) / row_pt);
+    uint32_t pinned = view->stage.pinned;
+    part->first_row = layer->pinned ? 0 : (uint32_t)CLAMP(first, pinned, s->row_count);
+    part->last_row = layer->pinned ? pinned : (uint32_t)CLAMP(last, 0, s->row_count);
+}
+
+/* Scene pixels from index * TILE_PX on, at the zoom. */
+static void paint_tile(struct view *view, struct tile *t, int index, const struct layer *layer,
+                       int scale)
 {
     const struct scene *s = view->stage.scene;
     double zoom = view->camera.place.zoom, from = index * (double)TILE_PX / zoom;
     struct paint_theme theme = settings_theme(&view->settings);
     struct paint_selection selection = canvas_selection(view);
-    double above = view->camera.place.rise_pt - view->stage.row_base * camera_row_pt(&view->camera);
-    double first = floor((above - s->top_pt) / camera_row_pt(&view->camera)),
-           last = ceil((above + height / zoom - s->top_pt) / camera_row_pt(&view->camera));
-    struct paint_part part = {from, from + TILE_PX / zoom, (uint32_t)CLAMP(first, 0, s->row_count),
-                              (uint32_t)CLAMP(last, 0, s->row_count), false};
+    struct paint_part part = {.from_pt = from, .to_pt = from + TILE_PX / zoom};
+    layer_rows(view, layer, &part);
     if (t->surface)
         cairo_surface_destroy(t->surface);
-    t->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, TILE_PX * scale, height * scale);
+    t->surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, TILE_PX * scale, layer->height * scale);
     cairo_surface_set_device_scale(t->surface, scale, scale);
     t->index = index;
     t->serial = view->stage.serial;
-    t->rise_pt = view->camera.place.rise_pt;
+    t->rise_pt = layer->above_pt;
+    t->pinned = layer->pinned;
     t->zoom = zoom;
     cairo_t *cr = cairo_create(t->surface);
     paint_background(cr, &theme);
     cairo_scale(cr, zoom, zoom);
-    cairo_translate(cr, -from, -above);
+    cairo_translate(cr, -from, -layer->above_pt);
     paint_scene(cr, s, &theme, &part, &selection);
     cairo_destroy(cr);
 }
 
-static struct tile *tile(struct view *view, int index, int height, int scale)
+static struct tile *tile(struct view *view, int index, const struct layer *layer, int scale)
 {
     struct stage *stage = &view->stage;
     for (unsigned i = 0; i < TILES; i++) {
         struct tile *t = &stage->tiles[i];
-        if (fits(view, t, index) && cairo_image_surface_get_height(t->surface) == height * scale)
+        if (fits(view, t, index, layer) &&
+            cairo_image_surface_get_height(t->surface) == layer->height * scale)
             return t;
     }
     struct tile *t = &stage->tiles[stage->next_tile++ % TILES];
-    paint_tile(view, t, index, height, scale);
+    paint_tile(view, t, index, layer, scale);
     return t;
 }
 
-static void draw_columns(struct view *view, cairo_t *cr, int width, int height)
+static void draw_layer(struct view *view, cairo_t *cr, int width, const struct layer *layer,
+                       double top_px)
 {
     double names = camera_names_px(&view->camera),
            left = camera_left_pt(&view->camera) * view->camera.place.zoom;
@@ -88,17 +112,41 @@ static void draw_columns(struct view *view, cairo_t *cr, int width, int height)
     int scale = gtk_widget_get_scale_factor(view->canvas);
     int first = (int)floor(left / TILE_PX), last = (int)floor((left + width - names) / TILE_PX);
     cairo_save(cr);
-    cairo_rectangle(cr, names + MAX(0, begin - left), 0, width - names, height);
+    cairo_rectangle(cr, names + MAX(0, begin - left), top_px, width - names,
+                    layer->height - top_px);
     cairo_clip(cr);
     for (int i = first; i <= last && i - first < TILES; i++) {
-        struct tile *t = tile(view, i, height, scale);
+        struct tile *t = tile(view, i, layer, scale);
         cairo_set_source_surface(cr, t->surface, round(names + i * TILE_PX - left), 0);
         cairo_paint(cr);
     }
     cairo_restore(cr);
 }
 
+/* Those that are pinned stand over those that scroll. */
+static void draw_columns(struct view *view, cairo_t *cr, int width, int height)
+{
+    double band = camera_band_px(&view->camera);
+    struct layer all = {.above_pt = view->camera.place.rise_pt -
+                                    view->stage.row_base * camera_row_pt(&view->camera),
+                        .height = height},
+                 pinned = {.pinned = true, .height = (int)ceil(MIN(band, height))};
+    draw_layer(view, cr, width, &all, band);
+    if (band > 0)
+        draw_layer(view, cr, width, &pinned, 0);
+}
+
 /* ---- names ---- */
+
+/* A pin at the right of the name. */
+static void draw_pin(cairo_t *cr, double x, double y)
+{
+    cairo_set_source_rgb(cr, 0.45, 0.45, 0.5);
+    cairo_arc(cr, x, y - 3.5, 3, 0, 2 * G_PI);
+    cairo_fill(cr);
+    cairo_rectangle(cr, x - 0.7, y - 1, 1.4, 6);
+    cairo_fill(cr);
+}
 
 static void draw_arrow(cairo_t *cr, double x, double y, int way)
 {
@@ -130,27 +178,36 @@ static void draw_drop(struct view *view, cairo_t *cr, double names)
     cairo_fill(cr);
 }
 
-static void draw_names(struct view *view, cairo_t *cr, int height)
+/* Of rows first to end - 1, between two heights of the canvas. */
+static void draw_some_names(struct view *view, cairo_t *cr, uint32_t first, uint32_t end,
+                            double top_px, double height)
 {
     const struct stage *stage = &view->stage;
     struct paint_theme theme = settings_theme(&view->settings);
     double names = camera_names_px(&view->camera), zoom = MIN(view->camera.place.zoom, 1.6);
     const struct scene *s = stage->scene;
     cairo_save(cr);
-    cairo_rectangle(cr, 0, 0, names, height);
+    cairo_rectangle(cr, 0, top_px, names, height - top_px);
     cairo_clip(cr);
     paint_background(cr, &theme);
-    for (uint32_t i = 0; i < s->row_count; i++) {
+    for (uint32_t i = first; i < end; i++) {
         double high = camera_row_pt(&view->camera) * view->camera.place.zoom;
         double y = camera_y_px(&view->camera, i) + high / 2 -
                    camera_line_pt(&view->camera) * view->camera.place.zoom;
         if (y < -high || y > height + high)
             continue;
-        if (theme.tint && (i + stage->row_base) % 4 == 0) {
+        if (theme.tint && i % 4 == 0) {
             cairo_set_source_rgba(cr, 0.2, 0.4, 0.8, theme.dark ? 0.16 : 0.06);
             cairo_rectangle(cr, 0, y - high / 2, names, high);
             cairo_fill(cr);
         }
+        if (seek_hit(view, s->rows[i].line)) {
+            cairo_set_source_rgba(cr, 0.6, 0.2, 0.6, 0.25);
+            cairo_rectangle(cr, 0, y - high / 2, names, high);
+            cairo_fill(cr);
+        }
+        if (i < stage->pinned)
+            draw_pin(cr, names - CAMERA_GAP_PX / 2.0, y);
         if (view->camera.place.selected.line &&
             s->rows[i].line == view->camera.place.selected.line) {
             cairo_set_source_rgb(cr, 0.9, 0.62, 0);
@@ -158,9 +215,9 @@ static void draw_names(struct view *view, cairo_t *cr, int height)
             cairo_fill(cr);
         }
     }
-    cairo_rectangle(cr, 0, 0, names - CAMERA_GAP_PX, height);
+    cairo_rectangle(cr, 0, top_px, names - CAMERA_GAP_PX, height - top_px);
     cairo_clip(cr);
-    for (uint32_t i = 0; i < s->row_count; i++) {
+    for (uint32_t i = first; i < end; i++) {
         double y = camera_y_px(&view->camera, i);
         if (y < -200 || y > height + 200)
             continue;
@@ -171,8 +228,19 @@ static void draw_names(struct view *view, cairo_t *cr, int height)
         cairo_restore(cr);
     }
     cairo_restore(cr);
+}
+
+static void draw_names(struct view *view, cairo_t *cr, int width, int height)
+{
+    double names = camera_names_px(&view->camera), band = camera_band_px(&view->camera);
+    uint32_t pinned = view->stage.pinned;
+    draw_some_names(view, cr, pinned, view->stage.scene->row_count, band, height);
+    draw_some_names(view, cr, 0, pinned, 0, MIN(band, height));
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
     cairo_rectangle(cr, names - 0.5, 0, 1, height);
+    cairo_fill(cr);
+    cairo_set_source_rgb(cr, 0.5, 0.5, 0.55);
+    cairo_rectangle(cr, 0, band - 1, width, band > 0 ? 2 : 0);
     cairo_fill(cr);
     int row = view->pointer.x >= 0 && view->pointer.x < names
                   ? camera_row_at(&view->camera, view->pointer.y)
@@ -202,7 +270,7 @@ void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
     if (!view->stage.scene)
         return;
     draw_columns(view, cr, width, height);
-    draw_names(view, cr, height);
+    draw_names(view, cr, width, height);
 }
 
 static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)

@@ -67,10 +67,13 @@ static void add_line(GMenu *menu, const struct view *view, uint32_t row)
     static const struct item moves[] = {{"Hide this line", "win.hide-line"},
                                         {"Move up", "win.line-up"},
                                         {"Move down", "win.line-down"}},
+                             pin[] = {{"Pin on top", "win.pin-line"}},
+                             unpin[] = {{"Unpin", "win.pin-line"}},
                              join[] = {{"Join with the row above", "win.join-line"}},
                              split[] = {{"Open this cluster", "win.split-line"}};
     char *target = g_strdup_printf("%u", view->stage.scene->rows[row].line);
     GMenu *clusters = g_menu_new();
+    add_section(menu, row < view->stage.pinned ? unpin : pin, 1, target);
     add_section(menu, moves, G_N_ELEMENTS(moves), target);
     if (row > 0)
         add(clusters, join, G_N_ELEMENTS(join), target);

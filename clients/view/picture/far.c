@@ -8,6 +8,7 @@
 #include "clients/view/parts/news.h"
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/density.h"
+#include "clients/view/picture/rows.h"
 #include "clients/view/picture/view.h"
 #include "render/scene.h"
 
@@ -21,6 +22,15 @@ double far_width_px(const struct view *view)
 }
 
 /* ---- asking ---- */
+
+static void count_pinned(struct view *view)
+{
+    const struct shown_strip *strip = &view->far.strip;
+    uint32_t n = 0;
+    while (n < strip->row_count && rows_is_pinned(&view->camera.place, strip->rows[n]))
+        n++;
+    view->stage.pinned = n;
+}
 
 static void take_far(void *user, const struct answer *answer)
 {
@@ -36,6 +46,7 @@ static void take_far(void *user, const struct answer *answer)
         shown_strip_free(&view->far.strip);
         view->far.strip = strip;
         view->stage.row_total = strip.row_count;
+        count_pinned(view);
         if (p->far_to <= p->far_from && strip.known == strip.count) {
             p->far_from = (double)strip.from;
             p->far_to = (double)strip.to;

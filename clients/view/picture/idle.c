@@ -42,6 +42,8 @@ bool idle_drop(struct view *view)
         return false;
     bool *used = g_new0(bool, w->row_count + 1);
     find_used(s, used);
+    for (uint32_t i = 0; i < w->row_count; i++)
+        used[i] |= rows_is_pinned(&view->camera.place, w->rows[i].line);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < w->row_count; i++)
         kept += used[i];

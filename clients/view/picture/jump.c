@@ -25,8 +25,10 @@ static void reveal(struct view *view, const struct scene_mark *m)
         to = width - room;
     if (to != x)
         scroll_to(view, camera_left_pt(&view->camera) + (x - to) / view->camera.place.zoom);
-    if (y < 10 || y > height - 10)
-        bar_to(view, view->camera.place.rise_pt + (y - height / 2) / view->camera.place.zoom);
+    double least = camera_band_px(&view->camera);
+    if (m->row >= view->stage.pinned && (y < least + 10 || y > height - 10))
+        bar_to(view,
+               view->camera.place.rise_pt + (y - (least + height) / 2) / view->camera.place.zoom);
 }
 
 static void go(struct view *view, struct ref at, uint64_t position, bool centre)

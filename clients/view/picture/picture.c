@@ -20,7 +20,25 @@
 #include "wire/limits.h"
 #include "wire/placed.h"
 
+#include <math.h>
+
 /* ---- a scene of the window ---- */
+
+/* Where all rows fit, they grow into the room that is left. */
+static double good_row_pt(const struct view *view)
+{
+    const struct stage *stage = &view->stage;
+    return camera_good_row_pt(&view->camera, stage->row_base + stage->window.row_count);
+}
+
+static void count_pinned(struct view *view)
+{
+    const struct shown_window *w = &view->stage.window;
+    uint32_t n = 0;
+    while (n < w->row_count && rows_is_pinned(&view->camera.place, w->rows[n].line))
+        n++;
+    view->stage.pinned = n;
+}
 
 static bool build(struct view *view)
 {
@@ -34,9 +52,17 @@ static bool build(struct view *view)
                                     .squeeze = look->squeeze,
                                     .threshold_ns = look->threshold_ns,
                                     .noted = view->noted.scene,
-                                    .noted_count = view->noted.notes.count};
-    return stage_build(&view->stage, the_book(view), &options) &&
-           (!idle_drop(view) || stage_build(&view->stage, the_book(view), &options));
+                                    .noted_count = view->noted.notes.count,
+                                    .row_pt = good_row_pt(view),
+                                    .stuck = view->ties.stuck,
+                                    .stuck_count = view->ties.stuck_count};
+    bool good = stage_build(&view->stage, the_book(view), &options);
+    if (good && idle_drop(view)) {
+        options.row_pt = good_row_pt(view);
+        good = stage_build(&view->stage, the_book(view), &options);
+    }
+    count_pinned(view);
+    return good;
 }
 
 void picture_rebuild(struct view *view)
@@ -135,6 +161,8 @@ void picture_ask(struct view *view)
         far_ask(view);
         return;
     }
+    if (view->stage.scene && fabs(view->stage.scene->row_pt - good_row_pt(view)) > 0.01)
+        picture_rebuild(view); /* it is zoomed, or has another size */
     if (!inquiry_may(&view->link, &view->picture.placing))
         return;
     inquiry_cancel(&view->link, &view->colour.standing); /* of another picture */

@@ -36,7 +36,7 @@ static bool worth(struct view *view, uint32_t line)
 static void append(struct place *p, uint32_t line)
 {
     p->rows = g_renew(struct place_row, p->rows, p->row_count + 1);
-    p->rows[p->row_count++] = (struct place_row){line, false, false};
+    p->rows[p->row_count++] = (struct place_row){.line = line};
 }
 
 bool rows_by_events(const struct view *view)
@@ -51,7 +51,7 @@ void rows_taken(struct view *view, const struct shown_window *window)
 }
 
 /* In the order in which they stand until somebody arranges them. */
-static uint32_t *all_worth(struct view *view, uint32_t *count)
+uint32_t *rows_all(struct view *view, uint32_t *count)
 {
     const struct book *book = the_book(view);
     uint32_t *lines = g_new(uint32_t, book->line_count + 1);
@@ -73,7 +73,7 @@ static void arrange(struct view *view)
             append(&view->camera.place, w->rows[i].line);
         return;
     }
-    uint32_t count, *lines = all_worth(view, &count);
+    uint32_t count, *lines = rows_all(view, &count);
     for (uint32_t i = 0; i < count; i++)
         append(&view->camera.place, lines[i]);
     g_free(lines);
@@ -101,12 +101,24 @@ static void add_new(struct view *view)
 static void ask_for_all(struct view *view, struct window_request *r)
 {
     g_free(r->rows);
-    r->rows = all_worth(view, &r->row_count);
+    r->rows = rows_all(view, &r->row_count);
     r->joined = g_realloc(r->joined, r->row_count + 1);
     memset(r->joined, 0, r->row_count + 1);
 }
 
-/* Of very many rows only those that are seen and as many on either side. */
+/* How many rows of the request are pinned ones, the first of them. */
+static uint32_t pinned_of(const struct place *p, const struct window_request *r, uint32_t *end)
+{
+    uint32_t count = 0;
+    for (*end = 0; *end < r->row_count; (*end)++) {
+        if (!rows_is_pinned(p, r->rows[*end]))
+            break;
+        count += !r->joined[*end];
+    }
+    return count;
+}
+
+/* Of very many rows only those that are seen and as many on either side, and those that are pinned. */
 static void cut(struct view *view, struct window_request *r)
 {
     double page =
@@ -114,7 +126,9 @@ static void cut(struct view *view, struct window_request *r)
     double top = view->camera.place.rise_pt / camera_row_pt(&view->camera);
     uint32_t block = ROWS_AT_ONCE / 4, first = (uint32_t)MAX(top - page, 0) / block * block;
     uint32_t most = ((uint32_t)(3 * page) / block + 2) * block, row = 0, from = 0,
-             to = r->row_count;
+             to = r->row_count, kept, pinned = pinned_of(&view->camera.place, r, &kept);
+    if (first <= pinned)
+        first = kept = pinned = 0;
     for (uint32_t i = 0; i < r->row_count; i++) {
         row += i > 0 && !r->joined[i];
         if (row < first)
@@ -126,10 +140,12 @@ static void cut(struct view *view, struct window_request *r)
     }
     if (from >= to)
         from = 0;
-    memmove(r->rows, r->rows + from, (to - from) * sizeof *r->rows);
-    memmove(r->joined, r->joined + from, to - from);
-    r->row_count = to - from;
-    view->stage.row_base = from ? first : 0;
+    if (from < kept)
+        kept = pinned = 0;
+    memmove(r->rows + kept, r->rows + from, (to - from) * sizeof *r->rows);
+    memmove(r->joined + kept, r->joined + from, to - from);
+    r->row_count = kept + to - from;
+    view->stage.row_base = from ? first - pinned : 0;
 }
 
 void rows_for_request(struct view *view, struct window_request *r)
@@ -176,7 +192,17 @@ void rows_begin(struct view *view, const char *what)
         hold_keep_selected(&view->camera);
 }
 
-void rows_done(struct view *view) { news_tell(&view->news, NEWS_ROWS); }
+void rows_done(struct view *view)
+{
+    place_pinned_first(&view->camera.place);
+    news_tell(&view->news, NEWS_ROWS);
+}
+
+bool rows_is_pinned(const struct place *p, uint32_t line)
+{
+    uint32_t at = rows_index(p, line);
+    return at < p->row_count && p->rows[at].pinned;
+}
 
 uint32_t rows_first(const struct place *p, uint32_t i)
 {

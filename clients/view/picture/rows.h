@@ -21,6 +21,9 @@ void rows_for_request(struct view *view, struct window_request *request);
 /* As for a window, but those that are shown where otherwise all were meant.  False: none are. */
 bool rows_for_density(struct view *view, struct window_request *request);
 
+/* All that have a row until somebody arranges them, in their order: freed by the caller, with g_free(). */
+uint32_t *rows_all(struct view *view, uint32_t *count);
+
 /* Before and after a change of rows: the place gets rows of its own, and it can be undone. */
 void rows_begin(struct view *view, const char *what);
 void rows_done(struct view *view);
@@ -28,6 +31,7 @@ void rows_done(struct view *view);
 /* Of a place that has rows: the index of a line, row_count if it is not among them; the first of
  * the rows that are one with row i, and the one behind the last of them. */
 uint32_t rows_index(const struct place *place, uint32_t line);
+bool rows_is_pinned(const struct place *place, uint32_t line);
 uint32_t rows_first(const struct place *place, uint32_t i);
 uint32_t rows_end(const struct place *place, uint32_t i);
 /* Moves the rows first .. end - 1 to before `to`. */

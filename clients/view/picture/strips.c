@@ -18,14 +18,20 @@ static struct strip_look look_of(struct view *view)
     struct paint_theme theme = settings_theme(&view->settings);
     return (struct strip_look){.names_pt = camera_names_px(&view->camera),
                                .width_pt = far_width_px(view),
-                               .row_pt = SCENE_ROW_PT,
+                               .row_pt = camera_row_pt(&view->camera),
                                .dark = theme.dark,
                                .grey = theme.grey};
 }
 
 static double row_y(const struct view *view, uint32_t row)
 {
-    return STRIPS_RULER_PX + 4 + row * SCENE_ROW_PT - view->camera.place.rise_pt;
+    double scrolled = row < view->stage.pinned ? 0 : view->camera.place.rise_pt;
+    return STRIPS_RULER_PX + 4 + row * camera_row_pt(&view->camera) - scrolled;
+}
+
+double strips_y_px(const struct view *view, uint32_t row)
+{
+    return row_y(view, row) + camera_row_pt(&view->camera) / 2;
 }
 
 /* Rows end above the key. */
@@ -37,6 +43,45 @@ static void paint_background_below(struct view *view, cairo_t *cr, double y_px)
     cairo_clip(cr);
     paint_background(cr, &theme);
     cairo_restore(cr);
+}
+
+/* Rows that are pinned do not scroll, the others pass below them. */
+static void paint_rows(struct view *view, cairo_t *cr, uint32_t first, uint32_t end, double top_px,
+                       double bottom_px)
+{
+    const struct shown_strip *s = &view->far.strip;
+    struct strip_look look = look_of(view);
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, top_px, camera_along_px(&view->camera), bottom_px - top_px);
+    cairo_clip(cr);
+    for (uint32_t i = first; i < end; i++)
+        if (row_y(view, i) + look.row_pt > top_px && row_y(view, i) < bottom_px)
+            strip_paint_row(cr, s, the_book(view), i, row_y(view, i), &look);
+    cairo_restore(cr);
+}
+
+static void paint_all_rows(struct view *view, cairo_t *cr, double height)
+{
+    uint32_t rows = view->far.strip.row_count, pinned = MIN(view->stage.pinned, rows);
+    double band = STRIPS_RULER_PX;
+    if (pinned) {
+        band += 4 + pinned * camera_row_pt(&view->camera);
+        paint_rows(view, cr, 0, pinned, STRIPS_RULER_PX, band);
+        cairo_set_source_rgb(cr, 0.5, 0.5, 0.55);
+        cairo_rectangle(cr, 0, band - 1, camera_along_px(&view->camera), 2);
+        cairo_fill(cr);
+    }
+    paint_rows(view, cr, pinned, rows, band + (pinned ? 1 : 0), height);
+}
+
+/* The row at a place of the canvas; row_count: none is there. */
+static uint32_t row_at(const struct view *view, double y_px)
+{
+    uint32_t rows = view->far.strip.row_count, i = 0;
+    while (i < rows &&
+           (y_px < row_y(view, i) || y_px >= row_y(view, i) + camera_row_pt(&view->camera)))
+        i++;
+    return i;
 }
 
 /* ---- how far the run is known ---- */
@@ -74,13 +119,7 @@ void strips_draw(struct view *view, cairo_t *cr, int height)
 {
     const struct shown_strip *s = &view->far.strip;
     struct strip_look look = look_of(view);
-    cairo_save(cr);
-    cairo_rectangle(cr, 0, STRIPS_RULER_PX, camera_along_px(&view->camera), height);
-    cairo_clip(cr);
-    for (uint32_t i = 0; i < s->row_count; i++)
-        if (row_y(view, i) + SCENE_ROW_PT > 0 && row_y(view, i) < height)
-            strip_paint_row(cr, s, the_book(view), i, row_y(view, i), &look);
-    cairo_restore(cr);
+    paint_all_rows(view, cr, height);
     if (!s->row_count)
         return;
     strip_paint_ruler(cr, s, 0, &look);
@@ -115,14 +154,14 @@ char *strips_say(struct view *view, double x_px, double y_px)
 {
     const struct shown_strip *s = &view->far.strip;
     double at = (x_px - camera_names_px(&view->camera)) / far_width_px(view) * s->pixels;
-    double row = floor((y_px - row_y(view, 0)) / SCENE_ROW_PT), shares[STRIP_CLASSES];
-    if (!s->row_count || at < 0 || at >= s->pixels || row < 0 || row >= s->row_count ||
-        y_px < STRIPS_RULER_PX)
+    double shares[STRIP_CLASSES];
+    uint32_t row = row_at(view, y_px);
+    if (!s->row_count || at < 0 || at >= s->pixels || row >= s->row_count || y_px < STRIPS_RULER_PX)
         return NULL;
-    const struct strip_cell *cell = &s->cells[(size_t)row * s->pixels + (size_t)at];
+    const struct strip_cell *cell = &s->cells[row * (size_t)s->pixels + (size_t)at];
     for (unsigned k = 0; k < STRIP_CLASSES; k++)
         shares[k] = cell->share[k] / 255.0;
-    GString *text = g_string_new(book_label(the_book(view), s->rows[(uint32_t)row]));
+    GString *text = g_string_new(book_label(the_book(view), s->rows[row]));
     g_string_append_c(text, ':');
     say_shares(view, text, shares, cell->about);
     if (cell->share[STRIP_WAITS] && cell->about)

@@ -18,4 +18,6 @@ char *strips_say(struct view *view, double x_px, double y_px);
 /* The same of whole rows, and the ticks of the ruler, a line each; for tests. */
 void strips_print(struct view *view, FILE *f);
 
+double strips_y_px(const struct view *view, uint32_t row); /* of its middle */
+
 #endif

@@ -65,6 +65,7 @@ struct view {
     struct printing *printing;
     struct fetch *fetch;
     struct card *card;
+    struct seek *seek;
     struct focus *focus;
     GMenu *recent; /* menu.c */
     GSubprocess *exporting; /* save.c */

@@ -1,0 +1,13 @@
+/* Which events of a run are part of a deadlock, for a picture of it. */
+#ifndef CLIENTS_POET_DEADLOCK_H
+#define CLIENTS_POET_DEADLOCK_H
+
+#include "clients/poet/command.h"
+#include "clients/poet/subject.h"
+
+/* Pairs, freed by the caller: by which event a thread waits, and by which the next one came in; NULL: there is no
+ * deadlock.  False with a complaint. */
+bool deadlock_get(const struct command *command, struct subject *subject, struct ref **pairs,
+                  uint32_t *count);
+
+#endif

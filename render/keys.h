@@ -1,0 +1,9 @@
+/* Painting what stands beside a picture: the legend's symbols, and words. */
+#ifndef RENDER_KEYS_H
+#define RENDER_KEYS_H
+
+#include "render/painter.h"
+
+void keys_paint(struct painter *painter);
+
+#endif

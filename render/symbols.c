@@ -1,0 +1,52 @@
+#include "render/symbols.h"
+
+#include "render/batch.h"
+
+#define PI 3.14159265358979323846
+
+/* A filled shape. */
+static void fill_shape(const struct painter *p, enum target_shape shape, double x, double y,
+                       double half)
+{
+    struct batch one = {0}, *batch = p->batch ? p->batch : &one;
+    (shape == SHAPE_SQUARE ? batch_square : batch_circle)(batch, p->cr, x, y, half);
+    if (batch != &one)
+        return;
+    batch_paint(&one, p->cr);
+    batch_free(&one);
+}
+
+void symbol_paint(const struct painter *p, enum target_shape shape, bool filled,
+                  struct target_colour colour, enum event_state state, double x, double y)
+{
+    if (shape == SHAPE_NONE)
+        return;
+    painter_ground(p);
+    fill_shape(p, shape, x, y, HALF + 1.6); /* a halo: arrows pass behind */
+    painter_colour(p, colour);
+    fill_shape(p, shape, x, y, HALF + 0.6);
+    if (!filled) {
+        painter_ground(p);
+        fill_shape(p, shape, x, y, HALF - 0.6);
+        painter_colour(p, colour);
+    }
+    if (state != EVENT_PENDING)
+        return;
+    painter_colour(p, PAINTER_RED);
+    cairo_set_line_width(p->cr, 1);
+    cairo_move_to(p->cr, x - HALF - 2, y - HALF - 2);
+    cairo_line_to(p->cr, x + HALF + 2, y + HALF + 2);
+    cairo_move_to(p->cr, x - HALF - 2, y + HALF + 2);
+    cairo_line_to(p->cr, x + HALF + 2, y - HALF - 2);
+    cairo_stroke(p->cr);
+}
+
+void symbol_ring(const struct painter *p, const struct scene_mark *m, double radius,
+                 struct target_colour colour)
+{
+    cairo_new_sub_path(p->cr);
+    cairo_arc(p->cr, m->x_pt, m->y_pt, radius, 0, 2 * PI);
+    painter_colour(p, colour);
+    cairo_set_line_width(p->cr, 2);
+    cairo_stroke(p->cr);
+}
