@@ -159,15 +159,6 @@ static bool ask(const struct command *command, struct picture *p, struct subject
     return subject_ask(command, subject, ASK_WINDOW, &body, take_window, &p->window);
 }
 
-bool picture_columns(const struct command *command, struct picture *p, struct subject *subject,
-                     int32_t from, uint32_t columns)
-{
-    struct window_request request = p->request;
-    request.from = request.middle = from;
-    request.columns = columns;
-    return ask(command, p, subject, &request);
-}
-
 /* The part with the hit, if there is one. */
 static void take_found(void *user, const struct answer *answer)
 {
@@ -356,6 +347,29 @@ static bool get_stands(const struct command *command, struct picture *p, struct 
     return true;
 }
 
+bool picture_columns(const struct command *command, struct picture *p, struct subject *subject,
+                     int32_t from, uint32_t columns)
+{
+    struct window_request request = p->request;
+    request.from = request.middle = from;
+    request.columns = columns;
+    return ask(command, p, subject, &request) && get_stands(command, p, subject);
+}
+
+/* Another part of the run was asked for than what the view shows, with its rows and its look. */
+static bool has_part(const struct picture *p)
+{
+    return p->all || p->from.line || p->to.line || p->around.line || p->last;
+}
+
+static bool get_part(const struct command *command, struct picture *p, struct subject *subject)
+{
+    p->fold = p->fold < 0 ? p->place.fold : p->fold;
+    p->by_time = p->scaled = p->column_ns > 0;
+    return check_exists(command, subject, p->from) && check_exists(command, subject, p->to) &&
+           check_exists(command, subject, p->around) && get_range(command, p, subject);
+}
+
 /* The window of a view.  One in another run has rows only, and the whole run is shown with them. */
 static bool get_view(const struct command *command, struct picture *p, struct subject *subject)
 {
@@ -376,8 +390,8 @@ static bool get_view(const struct command *command, struct picture *p, struct su
     p->rows = request.rows;
     p->joined = request.joined;
     p->row_count = request.row_count;
-    return ask(command, p, subject, &request) && get_stands(command, p, subject) &&
-           get_chain(command, p, subject);
+    bool got = has_part(p) ? get_part(command, p, subject) : ask(command, p, subject, &request);
+    return got && get_stands(command, p, subject) && get_chain(command, p, subject);
 }
 
 /* What cannot be read is said, and the picture drawn without. */
