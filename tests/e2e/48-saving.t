@@ -53,7 +53,6 @@ pids="$pids $!"
 # With that window manager GTK 4.8 draws no window that belongs to another: here none does.
 echo 'void gtk_window_set_transient_for(void *a, void *b) { (void)a; (void)b; }' >alone.c
 gcc -shared -fPIC alone.c -o alone.so
-# The command that draws: what it was told is kept, and its end waits while `hold` is there.
 mkdir -p "$work/home"
 view() { # SCRIPT LINES...
     printf '%s\n' "$@" >script
@@ -118,10 +117,9 @@ xdotool type "8.4 cm"
 xdotool key alt+u alt+g alt+t
 save_as between .pdf # no ending: that of the format
 sed 's/grey = false/grey = true/; s/legend = true/legend = false/' seen.view >grey.view
-first=$(poet order work.poet 3:20 4:25 | head -n 1)
-poet export work.poet --view grey.view --from 3:20 --to 4:25 --width 84mm --no-title -o wanted.pdf ||
+poet export work.poet --view grey.view --from 3:20 --to 4:25 --width 84mm --no-title -o wanted.pdf 2>/dev/null ||
     poet export work.poet --view grey.view --from 4:25 --to 3:20 --width 84mm --no-title -o wanted.pdf
-check "a PDF between the two selected events, grey, 84 mm wide, without legend and title ($first)" cmp between.pdf wanted.pdf
+check "a PDF between the two selected events, grey, 84 mm wide, without legend and title" cmp between.pdf wanted.pdf
 leave
 is "that is kept, too" "$(kept format) $(kept range) $(kept size) $(kept width) $(kept grey) $(kept legend) $(kept title)" \
     "0 2 1 8.4 cm true false false"
@@ -141,7 +139,7 @@ check "Escape closes it" until_true closed
 empty() { [ -z "$(ls "$work/home")" ]; }
 check "nothing of a preview stays" until_true empty
 leave
-is "without a complaint" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
+is "without a complaint" "$(grep -E 'CRITICAL|WARNING' log | head -n 3)" ""
 
 # ---- for those who do not look at it ----
 launcher=/usr/libexec/at-spi-bus-launcher
@@ -151,7 +149,7 @@ if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("A
     exit
 fi
 cat >reader.py <<'P'
-import time
+import subprocess, time
 import gi
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi
@@ -179,10 +177,6 @@ def until(what):
             pass
         time.sleep(0.05)
 
-def press(name):
-    button = until(lambda a: a.get_name() == name and a.get_role_name() in ("radio button", "check box", "push button") and a)
-    return bool(button and button.get_action_iface().do_action(0))
-
 def write(name, text):
     entry = until(lambda a: a.get_name() == name and a.get_editable_text_iface() and a)
     return bool(entry and Atspi.EditableText.set_text_contents(entry, text))
@@ -191,7 +185,10 @@ print("preview", bool(until(lambda a: a.get_name() == "Preview of the diagram"))
 print("width", write("Width in millimetres", "many"))
 print("wrong", bool(until(lambda a: a.get_name().startswith("How wide?"))))
 print("small", write("Width in millimetres", "20"), bool(until(lambda a: "too small to read" in a.get_name())))
-print("text", press("Text"), bool(until(lambda a: a.get_name() == "Preview of the text" and a.get_text_iface()
+# GTK 4.8 tells no actions of such buttons: the key does it.
+text = until(lambda a: a.get_name() == "Text" and a.get_role_name() in ("radio button", "check box") and a)
+subprocess.run(["xdotool", "key", "alt+x"])
+print("text", bool(text), bool(until(lambda a: a.get_name() == "Preview of the text" and a.get_text_iface()
       and "T:main" in Atspi.Text.get_text(a, 0, Atspi.Text.get_character_count(a)))))
 P
 rm -f "$conf"
