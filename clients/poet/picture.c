@@ -359,7 +359,7 @@ bool picture_columns(const struct command *command, struct picture *p, struct su
 /* Another part of the run was asked for than what the view shows, with its rows and its look. */
 static bool has_part(const struct picture *p)
 {
-    return p->all || p->from.line || p->to.line || p->around.line || p->last;
+    return p->all || p->from.line || p->to.line || p->around.line || p->last || p->text;
 }
 
 static bool get_part(const struct command *command, struct picture *p, struct subject *subject)
@@ -367,7 +367,8 @@ static bool get_part(const struct command *command, struct picture *p, struct su
     p->fold = p->fold < 0 ? p->place.fold : p->fold;
     p->by_time = p->scaled = p->column_ns > 0;
     return check_exists(command, subject, p->from) && check_exists(command, subject, p->to) &&
-           check_exists(command, subject, p->around) && get_range(command, p, subject);
+           check_exists(command, subject, p->around) &&
+           (!p->text || find_text(command, p, subject)) && get_range(command, p, subject);
 }
 
 /* The window of a view.  One in another run has rows only, and the whole run is shown with them. */

@@ -38,6 +38,7 @@ check "alone it is a part" test "$(columns --view a.view)" -lt "$all"
 is "with --last that part" "$(columns --view a.view --last 9)" "$(columns --lines 1,3,4,5,6 --last 9)"
 is "with --from and --to theirs" "$(columns --view a.view --from 3:5 --to 3:9)" \
     "$(columns --lines 1,3,4,5,6 --from 3:5 --to 3:9)"
+is "with --text the one around it" "$(columns --view a.view --text start)" "$(columns --lines 1,3,4,5,6 --text start)"
 is "an event that there is not is told" "$(poet export work.poet --view a.view --from 3:9999 -o c.svg 2>&1 | head -n 1)" \
     "$(poet export work.poet --from 3:9999 -o c.svg 2>&1 | head -n 1)"
 
@@ -192,7 +193,7 @@ print("text", bool(text), bool(until(lambda a: a.get_name() == "Preview of the t
       and "T:main" in Atspi.Text.get_text(a, 0, Atspi.Text.get_character_count(a)))))
 P
 rm -f "$conf"
-printf '%s\n' 'goto 3:20' 'action save' >script
+printf '%s\n' 'goto 3:20' 'action panel' 'action save' >script # without the panel there is less to walk through
 export launcher
 timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     $launcher --launch-immediately & LD_PRELOAD=./alone.so poet view work.poet --script script & viewer=$!
