@@ -182,14 +182,6 @@ void picture_send(struct picture *p, struct subject *subject, int32_t from, uint
     send(p, subject, &request, question);
 }
 
-bool picture_columns(const struct command *command, struct picture *p, struct subject *subject,
-                     int32_t from, uint32_t columns)
-{
-    struct subject_question question;
-    picture_send(p, subject, from, columns, &question);
-    return subject_answered(command, &question);
-}
-
 /* The part with the hit, if there is one. */
 static void take_found(void *user, const struct answer *answer)
 {
@@ -378,6 +370,29 @@ static bool get_stands(const struct command *command, struct picture *p, struct 
     return true;
 }
 
+bool picture_columns(const struct command *command, struct picture *p, struct subject *subject,
+                     int32_t from, uint32_t columns)
+{
+    struct subject_question question;
+    picture_send(p, subject, from, columns, &question);
+    return subject_answered(command, &question) && get_stands(command, p, subject);
+}
+
+/* Another part of the run was asked for than what the view shows, with its rows and its look. */
+static bool has_part(const struct picture *p)
+{
+    return p->all || p->from.line || p->to.line || p->around.line || p->last || p->text;
+}
+
+static bool get_part(const struct command *command, struct picture *p, struct subject *subject)
+{
+    p->fold = p->fold < 0 ? p->place.fold : p->fold;
+    p->by_time = p->scaled = p->column_ns > 0;
+    return check_exists(command, subject, p->from) && check_exists(command, subject, p->to) &&
+           check_exists(command, subject, p->around) &&
+           (!p->text || find_text(command, p, subject)) && get_range(command, p, subject);
+}
+
 /* The window of a view.  One in another run has rows only, and the whole run is shown with them. */
 static bool get_view(const struct command *command, struct picture *p, struct subject *subject)
 {
@@ -398,8 +413,8 @@ static bool get_view(const struct command *command, struct picture *p, struct su
     p->rows = request.rows;
     p->joined = request.joined;
     p->row_count = request.row_count;
-    return ask(command, p, subject, &request) && get_stands(command, p, subject) &&
-           get_chain(command, p, subject);
+    bool got = has_part(p) ? get_part(command, p, subject) : ask(command, p, subject, &request);
+    return got && get_stands(command, p, subject) && get_chain(command, p, subject);
 }
 
 /* What cannot be read is said, and the picture drawn without. */

@@ -61,7 +61,9 @@ static const struct argp_option options[] = {
     {"text", OPTION_TEXT, "TEXT", 0, "60 columns around the first event with that text or type", 2},
     {"all", OPTION_ALL, NULL, 0, "however large it gets", 2},
     {"view", OPTION_VIEW, "FILE", 0,
-     "what is seen in a view that poet view saved: range, rows, colours", 2},
+     "what is seen in a view that poet view saved: range, rows, colours; with one of the above its rows and "
+     "colours alone",
+     2},
     {NULL, 0, NULL, 0, "Its rows:", 3},
     {"lines", OPTION_LINES, "LIST", 0,
      "only these lines, in this order: numbers, or names with * and ?, separated by "

@@ -34,9 +34,31 @@ void about_help(struct view *view)
     gtk_window_present(GTK_WINDOW(window));
 }
 
+/* Its name would be selected at first, as if it was to be copied; an icon that is not installed leaves a hole. */
+static void mend(GtkWidget *in, bool has_icon)
+{
+    if (GTK_IS_LABEL(in) && gtk_label_get_selectable(GTK_LABEL(in)))
+        gtk_label_select_region(GTK_LABEL(in), 0, 0);
+    if (GTK_IS_IMAGE(in) && !has_icon)
+        gtk_widget_set_visible(in, FALSE);
+    for (GtkWidget *child = gtk_widget_get_first_child(in); child;
+         child = gtk_widget_get_next_sibling(child))
+        mend(child, has_icon);
+}
+
 void about_show(struct view *view)
 {
-    gtk_show_about_dialog(GTK_WINDOW(view->window), "program-name", "Poet", "version", POET_VERSION,
-                          "comments", "The order of events in concurrent programs",
-                          "logo-icon-name", "io.github.poet.View", NULL);
+    static const char icon[] = "io.github.poet.View";
+    GtkIconTheme *theme = gtk_icon_theme_get_for_display(gtk_widget_get_display(view->window));
+    bool has_icon = gtk_icon_theme_has_icon(theme, icon);
+    GtkWidget *about = gtk_about_dialog_new();
+    g_object_set(about, "program-name", "Poet", "version", POET_VERSION, "comments",
+                 "The order of events in concurrent programs", "copyright",
+                 "© 2026 the Poet authors", "license-type", GTK_LICENSE_MIT_X11, "logo-icon-name",
+                 has_icon ? icon : NULL, "title", "About Poet", "transient-for", view->window,
+                 "modal", TRUE, NULL);
+    dialog_closes_on_escape(about);
+    gtk_window_present(GTK_WINDOW(about));
+    mend(gtk_window_get_child(GTK_WINDOW(about)), has_icon);
+    gtk_window_set_focus(GTK_WINDOW(about), NULL);
 }

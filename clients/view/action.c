@@ -36,6 +36,7 @@
 #include "clients/view/preferences.h"
 #include "clients/view/print.h"
 #include "clients/view/save.h"
+#include "clients/view/saving.h"
 #include "clients/view/share.h"
 #include "clients/view/shortcuts.h"
 #include "clients/view/traces.h"
@@ -314,7 +315,7 @@ static const struct action actions[] = {
     {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},
     {"File", "default", "Wait for a program", "", do_default, NULL},
-    {"File", "save", "Save the diagram…", "<Control>s", save_diagram, NULL},
+    {"File", "save", "Save the diagram…", "<Control>s", saving_ask, NULL},
     {"File", "share", "Share as web page…", "", share_page, NULL},
     {"File", "save-trace", "Save the trace…", "<Control><Shift>s", fetch_trace, NULL},
     {"File", "save-view", "Save the view…", "", views_save, NULL},

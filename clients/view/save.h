@@ -7,9 +7,11 @@
 
 #include <stdbool.h>
 
+struct diagram;
 struct view;
 
-void save_diagram(struct view *view); /* asks where */
+/* What comes of it is said in the status line. */
+void save_as(struct view *view, const struct diagram *diagram, const char *file);
 void save_export(struct view *view, const char *file, bool whole);
 bool save_runs(const struct view *view);
 void save_cancel(struct view *view);

@@ -382,7 +382,7 @@ static bool perform(struct script *s, char **w)
         far_go_in(view,
                   camera_names_px(&view->camera) + g_ascii_strtod(a, NULL) * far_width_px(view));
     else if (strcmp(w[0], "view") == 0)
-        views_write(view, a, false);
+        views_write(view, a);
     else if (strcmp(w[0], "trace") == 0)
         fetch_trace_to(view, a);
     else if (strcmp(w[0], "save") == 0)

@@ -5,6 +5,7 @@
 #include "clients/view/dialog.h"
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/history.h"
+#include "clients/view/parts/hold.h"
 #include "clients/view/parts/link.h"
 #include "clients/view/parts/news.h"
 #include "clients/view/parts/status.h"
@@ -46,19 +47,28 @@ static void seen_place(const struct view *view, struct place *place)
         place->columns = columns_by_time(s, place->from, right) + 1;
 }
 
-bool views_write(struct view *view, const char *file, bool whole)
+bool views_write_as(struct view *view, const char *file, const struct look *look, uint32_t columns)
 {
     struct place place = {0};
     seen_place(view, &place);
-    if (whole)
-        place.columns = 0;
+    if (columns) {
+        hold_forget_moves(&place);
+        place.anchor = ANCHOR_START;
+        place.from = 0;
+        place.columns = columns;
+    }
     FILE *f = fopen(file, "we");
-    bool ok = f && place_write(&place, &view->settings.look, the_book(view), view->link.sites, f);
+    bool ok = f && place_write(&place, look, the_book(view), view->link.sites, f);
     ok = (!f || fclose(f) == 0) && ok;
     place_free(&place);
     if (!ok)
         status_say(&view->status, "%s: %s", file, g_strerror(errno));
     return ok;
+}
+
+bool views_write(struct view *view, const char *file)
+{
+    return views_write_as(view, file, &view->settings.look, 0);
 }
 
 /* ---- loading, and asking for a file ---- */
@@ -101,7 +111,7 @@ static void on_view(GtkNativeDialog *dialog, int response, gpointer data)
     if (response == GTK_RESPONSE_ACCEPT) {
         GFile *chosen = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
         char *file = g_file_get_path(chosen);
-        if (saves && views_write(view, file, false))
+        if (saves && views_write(view, file))
             status_say(&view->status, "Saved %s", file);
         else if (!saves)
             load(view, file);
@@ -154,7 +164,7 @@ void views_keep_arrangement(struct view *view)
     if (!view->camera.place.row_count || !the_book(view)->run.name)
         return;
     char *file = arrangement_file(view);
-    views_write(view, file, false);
+    views_write(view, file);
     g_free(file);
 }
 

@@ -4,11 +4,15 @@
 #define CLIENTS_VIEW_VIEWS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+struct look;
 struct view;
 
-/* False: it could not, which was said. */
-bool views_write(struct view *view, const char *file, bool whole);
+/* What is seen.  False: it could not, which was said. */
+bool views_write(struct view *view, const char *file);
+/* With that look; columns: so many at the begin of the run instead, 0: what is seen. */
+bool views_write_as(struct view *view, const char *file, const struct look *look, uint32_t columns);
 void views_save(struct view *view); /* asks where */
 void views_load(struct view *view);
 char *views_directory(void); /* the caller's */

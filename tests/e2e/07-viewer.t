@@ -83,15 +83,19 @@ else
     check "a click selects an event and shows its details" clicked
 fi
 xdotool key --window "$(window ticker)" ctrl+s
-check "Ctrl+S opens the file dialog" until_true shown "Save the diagram"
-drawn() { a=$(picture "Save the diagram"); sleep 0.1; [ "$a" = "$(picture "Save the diagram")" ]; }
-until_true drawn
-xdotool key --window "$(window 'Save the diagram')" ctrl+a
-xdotool type --window "$(window 'Save the diagram')" "$work/saved.pdf"
-xdotool key --window "$(window 'Save the diagram')" Return
-check "the diagram is saved" until_true test -s saved.pdf
-until_true pdfinfo saved.pdf
-like "as PDF, the names in it" "$(pdftotext saved.pdf - | head -n 20)" "T:tick"
+check "Ctrl+S asks what is to be saved" until_true shown "Save the diagram"
+drawn() { a=$(picture "$1"); sleep 0.1; [ "$a" = "$(picture "$1")" ]; }
+xdotool windowfocus "$(window 'Save the diagram')"
+xdotool key --window "$(window 'Save the diagram')" alt+a
+check "then where to" until_true shown "Save as"
+xdotool windowfocus "$(window 'Save as')"
+until_true drawn "Save as"
+xdotool key --window "$(window 'Save as')" ctrl+a
+xdotool type --window "$(window 'Save as')" "$work/diagram.pdf"
+xdotool key --window "$(window 'Save as')" Return
+check "the diagram is saved" until_true test -s diagram.pdf
+until_true pdfinfo diagram.pdf
+like "as PDF, the names in it" "$(pdftotext diagram.pdf - | head -n 20)" "T:tick"
 check "the viewer is still there" kill -0 $viewer
 first=$(picture)
 changed() { [ "$(picture)" != "$first" ]; }

@@ -180,6 +180,12 @@ static double scene_end(const struct scene *s)
     return last->x_pt + last->right_pt + 10;
 }
 
+double camera_run_pt(const struct camera *camera)
+{
+    const struct scene *s = camera->stage->scene;
+    return s ? scene_end(s) - scene_begin(s) : 0;
+}
+
 double camera_clamped_pt(const struct camera *camera, double left)
 {
     const struct scene *s = camera->stage->scene;

@@ -53,6 +53,7 @@ double camera_band_px(const struct camera *camera);
 double camera_left_pt(const struct camera *camera); /* what is at the left edge of the columns */
 void camera_set_left_pt(struct camera *camera, double x_pt);
 double camera_width_pt(const struct camera *camera); /* of the columns seen */
+double camera_run_pt(const struct camera *camera); /* of all columns that are here */
 uint32_t camera_columns(const struct camera *camera); /* that fit, about */
 /* As near to left_pt as the picture goes: it ends where the run does, and what is not here may
  * lie further on. */

@@ -21,6 +21,7 @@ static void on_closed(GtkPopover *popover, gpointer data)
 
 struct item {
     const char *title, *action;
+    const char *key; /* of several that do it, the one to be told; NULL: there is one, or none */
 };
 
 static void add(GMenu *menu, const struct item *items, size_t count, const char *target)
@@ -28,7 +29,11 @@ static void add(GMenu *menu, const struct item *items, size_t count, const char 
     for (size_t i = 0; i < count; i++) {
         char *action =
             target ? g_strdup_printf("%s::%s", items[i].action, target) : g_strdup(items[i].action);
-        g_menu_append(menu, items[i].title, action);
+        GMenuItem *item = g_menu_item_new(items[i].title, action);
+        if (items[i].key)
+            g_menu_item_set_attribute(item, "accel", "s", items[i].key);
+        g_menu_append_item(menu, item);
+        g_object_unref(item);
         g_free(action);
     }
 }
@@ -43,14 +48,14 @@ static void add_section(GMenu *menu, const struct item *items, size_t count, con
 
 static void add_event(GMenu *menu, const struct shown_event *e)
 {
-    static const struct item partner[] = {{"Go to the other end", "win.partner"}},
-                             ways[] = {{"Go to its cause", "win.cause"},
-                                       {"Go to its effect", "win.effect"}},
-                             site[] = {{"Open the source", "win.editor"},
-                                       {"Find all called from there", "win.find-site"}},
-                             rest[] = {{"Write a note…", "win.note"},
-                                       {"Hide lines not tied to it", "win.only-tied"},
-                                       {"Copy its number", "win.copy-id"}};
+    static const struct item partner[] = {{"Go to the other end", "win.partner", "Return"}},
+                             ways[] = {{"Go to its cause", "win.cause", NULL},
+                                       {"Go to its effect", "win.effect", NULL}},
+                             site[] = {{"Open the source", "win.editor", NULL},
+                                       {"Find all called from there", "win.find-site", NULL}},
+                             rest[] = {{"Write a note…", "win.note", NULL},
+                                       {"Hide lines not tied to it", "win.only-tied", NULL},
+                                       {"Copy its number", "win.copy-id", NULL}};
     GMenu *go = g_menu_new();
     if (e->partner_count)
         add(go, partner, G_N_ELEMENTS(partner), NULL);
@@ -64,13 +69,13 @@ static void add_event(GMenu *menu, const struct shown_event *e)
 
 static void add_line(GMenu *menu, const struct view *view, uint32_t row)
 {
-    static const struct item moves[] = {{"Hide this line", "win.hide-line"},
-                                        {"Move up", "win.line-up"},
-                                        {"Move down", "win.line-down"}},
-                             pin[] = {{"Pin on top", "win.pin-line"}},
-                             unpin[] = {{"Unpin", "win.pin-line"}},
-                             join[] = {{"Join with the row above", "win.join-line"}},
-                             split[] = {{"Open this cluster", "win.split-line"}};
+    static const struct item moves[] = {{"Hide this line", "win.hide-line", NULL},
+                                        {"Move up", "win.line-up", NULL},
+                                        {"Move down", "win.line-down", NULL}},
+                             pin[] = {{"Pin on top", "win.pin-line", NULL}},
+                             unpin[] = {{"Unpin", "win.pin-line", NULL}},
+                             join[] = {{"Join with the row above", "win.join-line", NULL}},
+                             split[] = {{"Open this cluster", "win.split-line", NULL}};
     char *target = g_strdup_printf("%u", view->stage.scene->rows[row].line);
     GMenu *clusters = g_menu_new();
     add_section(menu, row < view->stage.pinned ? unpin : pin, 1, target);
@@ -84,6 +89,16 @@ static void add_line(GMenu *menu, const struct view *view, uint32_t row)
     g_free(target);
 }
 
+/* GTK 4.8 measures it before its separators have their style, and would cut its last line off. */
+static gboolean fit(gpointer popover)
+{
+    gtk_widget_queue_resize(popover);
+    if (gtk_widget_get_mapped(popover))
+        gtk_popover_present(popover);
+    g_object_unref(popover);
+    return G_SOURCE_REMOVE;
+}
+
 static void pop_up(struct view *view, GMenu *menu, double x, double y)
 {
     GdkRectangle there = {(int)x, (int)y, 1, 1};
@@ -93,11 +108,12 @@ static void pop_up(struct view *view, GMenu *menu, double x, double y)
     g_signal_connect(popover, "closed", G_CALLBACK(on_closed), view);
     gtk_popover_set_has_arrow(GTK_POPOVER(popover), FALSE);
     gtk_popover_popup(GTK_POPOVER(popover));
+    g_idle_add(fit, g_object_ref(popover));
 }
 
 void context_menu(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
 {
-    static const struct item all[] = {{"Show all lines", "win.show-all"}};
+    static const struct item all[] = {{"Show all lines", "win.show-all", NULL}};
     struct view *view = data;
     bool turned = camera_vertical(&view->camera), far = view->camera.place.far;
     double along = turned ? y : x, across = turned ? x : y;

@@ -81,6 +81,20 @@ void far_ask(struct view *view)
 
 /* ---- moving ---- */
 
+/* Of the whole run, as the map knows it. */
+static void clamp_range(struct view *view, double span)
+{
+    struct place *p = &view->camera.place;
+    const struct shown_density *d = &view->map.density;
+    double first = p->column_ns ? (double)d->from : 0,
+           last = p->column_ns ? (double)d->to : (double)MAX(view->link.count, 1);
+    if (last > first && !(p->column_ns && !view->map.by_time)) {
+        span = MIN(span, last - first);
+        p->far_from = CLAMP(p->far_from, first, last - span);
+    }
+    p->far_to = p->far_from + span;
+}
+
 void far_enter(struct view *view)
 {
     struct place *p = &view->camera.place;
@@ -94,6 +108,7 @@ void far_enter(struct view *view)
     p->far = true;
     p->far_from = p->column_ns ? (double)from_ns : (double)first;
     p->far_to = p->column_ns ? (double)to_ns : (double)last + 1;
+    clamp_range(view, p->far_to - p->far_from);
     far_ask(view);
     news_tell(&view->news, NEWS_SWITCHES);
 }
@@ -133,20 +148,6 @@ static double least_span(const struct view *view)
     double columns = far_width_px(view) / CAMERA_ZOOM_LEAST / SCENE_COLUMN_PT;
     const struct place *p = &view->camera.place;
     return p->column_ns ? columns * (double)p->column_ns : MAX(LEAST_EVENTS, columns);
-}
-
-/* Of the whole run, as the map knows it. */
-static void clamp_range(struct view *view, double span)
-{
-    struct place *p = &view->camera.place;
-    const struct shown_density *d = &view->map.density;
-    double first = p->column_ns ? (double)d->from : 0,
-           last = p->column_ns ? (double)d->to : (double)MAX(view->link.count, 1);
-    if (last > first && !(p->column_ns && !view->map.by_time)) {
-        span = MIN(span, last - first);
-        p->far_from = CLAMP(p->far_from, first, last - span);
-    }
-    p->far_to = p->far_from + span;
 }
 
 void far_zoom(struct view *view, double factor, double x_px)

@@ -12,6 +12,25 @@
 #include "clients/view/picture/view.h"
 #include "render/scene.h"
 
+/* All of the run is here, and of its rows: a zoom that shows it, and no emptiness beyond it.  0: more lies further on. */
+static double zoom_of_all(const struct view *view)
+{
+    const struct scene *s = view->stage.scene;
+    const struct shown_window *w = &view->stage.window;
+    if (!s || !s->column_count || w->more_left || w->more_right)
+        return 0;
+    double across = camera_across_px(&view->camera), high = camera_height_pt(&view->camera),
+           along = camera_along_px(&view->camera) - camera_names_px(&view->camera);
+    return MIN(across / MAX(high, 1), along / MAX(camera_run_pt(&view->camera), 1));
+}
+
+/* Zooming out ends where the whole run is seen.  1: it does already. */
+static double stopped(const struct view *view, double factor)
+{
+    double all = zoom_of_all(view), zoom = view->camera.place.zoom;
+    return factor < 1 && all > zoom * factor ? MIN(all / zoom, 1) : factor;
+}
+
 void zoom_by(struct view *view, double factor, double x_px, double y_px)
 {
     struct place *p = &view->camera.place;
@@ -22,11 +41,15 @@ void zoom_by(struct view *view, double factor, double x_px, double y_px)
             m && camera_sees(&view->camera, m) ? camera_x_px(&view->camera, m) : names + width / 2;
         y_px = camera_across_px(&view->camera) / 2.0;
     }
-    history_mark(&view->history, "zoom");
     if (p->far) {
+        history_mark(&view->history, "zoom");
         far_zoom(view, factor, x_px);
         return;
     }
+    factor = stopped(view, factor);
+    if (factor == 1)
+        return;
+    history_mark(&view->history, "zoom");
     double at = camera_left_pt(&view->camera) + (x_px - names) / p->zoom,
            y = p->rise_pt + y_px / p->zoom;
     if (p->zoom * factor < CAMERA_ZOOM_LEAST) {

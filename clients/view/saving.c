@@ -1,0 +1,381 @@
+#include "clients/view/saving.h"
+
+#include "clients/book/book.h"
+#include "clients/view/diagram.h"
+#include "clients/view/dialog.h"
+#include "clients/view/parts/status.h"
+#include "clients/view/picture/view.h"
+#include "clients/view/preview.h"
+#include "clients/view/save.h"
+
+struct saving {
+    struct view *view;
+    struct diagram diagram;
+    struct preview *preview;
+    GtkWidget *window, *formats[DIAGRAM_FORMATS], *ranges[DIAGRAM_RANGES], *sizes[DIAGRAM_SIZES];
+    GtkWidget *last, *width, *caption, *wrong_last, *wrong_width;
+    GtkWidget *grey, *dark, *title, *legend, *notes, *save;
+    GtkFileChooser *chooser; /* NULL: the file is not asked for yet */
+    bool filling;            /* the widgets are being set: nobody chose anything */
+};
+
+/* ---- from the widgets, and what is wrong there ---- */
+
+static int chosen(GtkWidget *const *buttons, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (gtk_check_button_get_active(GTK_CHECK_BUTTON(buttons[i])))
+            return i;
+    return 0;
+}
+
+static void take_text(char **to, GtkWidget *entry)
+{
+    g_free(*to);
+    *to = g_strstrip(g_strdup(gtk_editable_get_text(GTK_EDITABLE(entry))));
+}
+
+static void read_widgets(struct saving *s)
+{
+    struct diagram *d = &s->diagram;
+    d->format = (enum diagram_format)chosen(s->formats, DIAGRAM_FORMATS);
+    d->range = (enum diagram_range)chosen(s->ranges, DIAGRAM_RANGES);
+    d->size = (enum diagram_size)chosen(s->sizes, DIAGRAM_SIZES);
+    take_text(&d->last, s->last);
+    take_text(&d->width, s->width);
+    take_text(&d->caption, s->caption);
+    d->grey = gtk_check_button_get_active(GTK_CHECK_BUTTON(s->grey));
+    d->dark = gtk_check_button_get_active(GTK_CHECK_BUTTON(s->dark));
+    d->title = gtk_check_button_get_active(GTK_CHECK_BUTTON(s->title));
+    d->legend = gtk_check_button_get_active(GTK_CHECK_BUTTON(s->legend));
+    d->notes = gtk_check_button_get_active(GTK_CHECK_BUTTON(s->notes));
+}
+
+/* wrong: NULL, what stands there is good. */
+static void tell_wrong(GtkWidget *entry, GtkWidget *label, const char *wrong)
+{
+    gtk_label_set_text(GTK_LABEL(label), wrong ? wrong : "");
+    gtk_widget_set_visible(label, wrong != NULL);
+    if (wrong)
+        gtk_widget_add_css_class(entry, "error");
+    else
+        gtk_widget_remove_css_class(entry, "error");
+    gtk_accessible_update_state(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_STATE_INVALID,
+                                wrong ? GTK_ACCESSIBLE_INVALID_TRUE : GTK_ACCESSIBLE_INVALID_FALSE,
+                                -1);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                   wrong ? wrong : "", -1);
+}
+
+/* A text has no size and no colours; a web page has no legend of its own, either. */
+static void follow_format(struct saving *s)
+{
+    bool drawn = s->diagram.format != DIAGRAM_TEXT && s->diagram.format != DIAGRAM_PAGE;
+    for (int i = 0; i < DIAGRAM_SIZES; i++)
+        gtk_widget_set_sensitive(s->sizes[i], drawn);
+    gtk_widget_set_sensitive(s->width, drawn);
+    gtk_widget_set_sensitive(s->grey, drawn);
+    gtk_widget_set_sensitive(s->dark, drawn);
+    gtk_widget_set_sensitive(s->legend, s->diagram.format != DIAGRAM_PAGE);
+}
+
+static void take_change(struct saving *s)
+{
+    if (s->filling)
+        return;
+    read_widgets(s);
+    const struct diagram *d = &s->diagram;
+    bool drawn = d->format != DIAGRAM_TEXT && d->format != DIAGRAM_PAGE;
+    const char *last = d->range == DIAGRAM_LAST ? diagram_wrong_last(d->last) : NULL,
+               *width = drawn && d->size == DIAGRAM_WIDTH ? diagram_wrong_width(d->width) : NULL;
+    tell_wrong(s->last, s->wrong_last, last);
+    tell_wrong(s->width, s->wrong_width, width);
+    follow_format(s);
+    gtk_widget_set_sensitive(s->save, !last && !width);
+    preview_want(s->preview, last || width ? NULL : d);
+}
+
+static void on_toggled(GtkCheckButton *button, gpointer data)
+{
+    struct saving *s = data;
+    GtkWidget *widget = GTK_WIDGET(button);
+    bool of_group = widget != s->grey && widget != s->dark && widget != s->title &&
+                    widget != s->legend && widget != s->notes;
+    if (!of_group || gtk_check_button_get_active(button)) /* one goes as another comes */
+        take_change(s);
+}
+
+static void on_typed(GtkEditable *entry, gpointer data)
+{
+    (void)entry;
+    take_change(data);
+}
+
+/* Who types how many means that choice. */
+static void on_number(GtkEditable *entry, gpointer data)
+{
+    struct saving *s = data;
+    GtkWidget *button =
+        GTK_WIDGET(entry) == s->last ? s->ranges[DIAGRAM_LAST] : s->sizes[DIAGRAM_WIDTH];
+    if (!s->filling && !gtk_check_button_get_active(GTK_CHECK_BUTTON(button)))
+        gtk_check_button_set_active(GTK_CHECK_BUTTON(button), TRUE);
+    else
+        take_change(s);
+}
+
+/* ---- the file ---- */
+
+static void on_chosen(GtkNativeDialog *dialog, int response, gpointer data)
+{
+    struct saving *s = data;
+    GFile *file = response == GTK_RESPONSE_ACCEPT
+                      ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog))
+                      : NULL;
+    char *name = file ? g_file_get_path(file) : NULL;
+    enum diagram_format format;
+    if (name && !diagram_ending_of(name, &format)) {
+        char *longer = g_strconcat(name, diagram_ending(s->diagram.format), NULL);
+        g_free(name);
+        name = longer;
+    }
+    if (name) {
+        diagram_keep(&s->diagram);
+        save_as(s->view, &s->diagram, name);
+    }
+    g_clear_object(&file);
+    g_clear_object(&s->chooser);
+    if (name)
+        gtk_window_destroy(GTK_WINDOW(s->window));
+    g_free(name);
+}
+
+static void on_save(GtkButton *button, gpointer data)
+{
+    struct saving *s = data;
+    (void)button;
+    if (s->chooser)
+        return;
+    char *name = g_strconcat(the_book(s->view)->run.name, diagram_ending(s->diagram.format), NULL);
+    s->chooser =
+        dialog_chooser(GTK_WINDOW(s->window), "Save as", GTK_FILE_CHOOSER_ACTION_SAVE, name);
+    g_signal_connect(s->chooser, "response", G_CALLBACK(on_chosen), s);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(s->chooser));
+    g_free(name);
+}
+
+/* ---- the widgets ---- */
+
+static GtkWidget *heading(const char *text)
+{
+    GtkWidget *label = gtk_label_new(text);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_widget_add_css_class(label, "heading");
+    gtk_widget_set_margin_top(label, 6);
+    return label;
+}
+
+static GtkWidget *check(struct saving *s, const char *text, bool on)
+{
+    GtkWidget *button = gtk_check_button_new_with_mnemonic(text);
+    char **name = g_strsplit(text, "_", 2), *plain = g_strjoinv("", name);
+    gtk_check_button_set_active(GTK_CHECK_BUTTON(button), on);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, plain,
+                                   -1);
+    g_strfreev(name);
+    g_free(plain);
+    g_signal_connect(button, "toggled", G_CALLBACK(on_toggled), s);
+    return button;
+}
+
+static void choices(struct saving *s, GtkWidget **buttons, const char *const *texts, int count,
+                    int on)
+{
+    for (int i = 0; i < count; i++) {
+        buttons[i] = check(s, texts[i], false);
+        if (i)
+            gtk_check_button_set_group(GTK_CHECK_BUTTON(buttons[i]), GTK_CHECK_BUTTON(buttons[0]));
+    }
+    gtk_check_button_set_active(GTK_CHECK_BUTTON(buttons[on]), TRUE);
+}
+
+static GtkWidget *entry_new(struct saving *s, const char *name, const char *text, int chars)
+{
+    GtkWidget *entry = gtk_entry_new();
+    gtk_editable_set_text(GTK_EDITABLE(entry), text);
+    gtk_editable_set_width_chars(GTK_EDITABLE(entry), chars);
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(entry), chars);
+    gtk_entry_set_activates_default(GTK_ENTRY(entry), TRUE);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+    g_signal_connect(entry, "changed", G_CALLBACK(chars ? on_number : on_typed), s);
+    return entry;
+}
+
+/* Its key leads on to the number. */
+static gboolean on_mnemonic(GtkWidget *button, gboolean cycles, gpointer entry)
+{
+    (void)cycles;
+    gtk_check_button_set_active(GTK_CHECK_BUTTON(button), TRUE);
+    gtk_widget_grab_focus(entry);
+    return TRUE;
+}
+
+static GtkWidget *wrong_new(void)
+{
+    GtkWidget *label = gtk_label_new("");
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_max_width_chars(GTK_LABEL(label), 34);
+    gtk_widget_add_css_class(label, "error");
+    gtk_widget_set_visible(label, FALSE);
+    return label;
+}
+
+static GtkWidget *side_by_side(GtkWidget *left, GtkWidget *right)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_box_append(GTK_BOX(box), left);
+    gtk_box_append(GTK_BOX(box), right);
+    return box;
+}
+
+static void add_formats(struct saving *s, GtkWidget *to)
+{
+    static const char *const texts[] = {"_PDF", "S_VG", "P_NG", "Te_xt", "We_b page"};
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    choices(s, s->formats, texts, DIAGRAM_FORMATS, (int)s->diagram.format);
+    for (int i = 0; i < DIAGRAM_FORMATS; i++)
+        gtk_box_append(GTK_BOX(box), s->formats[i]);
+    gtk_box_append(GTK_BOX(to), heading("Format"));
+    gtk_box_append(GTK_BOX(to), box);
+}
+
+static void add_ranges(struct saving *s, GtkWidget *to)
+{
+    static const char *const texts[] = {
+        "What is _seen", "The _whole run", "Between the two s_elected events",
+        "Between the first and the last n_ote", "The _last columns:"};
+    enum diagram_range on = s->diagram.range;
+    if (diagram_no_range(s->view, on))
+        on = diagram_no_range(s->view, DIAGRAM_SEEN) ? DIAGRAM_WHOLE : DIAGRAM_SEEN;
+    choices(s, s->ranges, texts, DIAGRAM_RANGES, (int)on);
+    s->last = entry_new(s, "How many columns", s->diagram.last, 7);
+    s->wrong_last = wrong_new();
+    g_signal_connect(s->ranges[DIAGRAM_LAST], "mnemonic-activate", G_CALLBACK(on_mnemonic),
+                     s->last);
+    gtk_box_append(GTK_BOX(to), heading("Range"));
+    for (int i = 0; i < DIAGRAM_RANGES; i++) {
+        const char *none = diagram_no_range(s->view, (enum diagram_range)i);
+        gtk_widget_set_sensitive(s->ranges[i], !none);
+        gtk_widget_set_tooltip_text(s->ranges[i], none);
+        gtk_box_append(GTK_BOX(to),
+                       i == DIAGRAM_LAST ? side_by_side(s->ranges[i], s->last) : s->ranges[i]);
+    }
+    gtk_box_append(GTK_BOX(to), s->wrong_last);
+}
+
+static void add_sizes(struct saving *s, GtkWidget *to)
+{
+    static const char *const texts[] = {"As it is _drawn", "W_idth in mm:", "Pape_r: A4, pages"};
+    choices(s, s->sizes, texts, DIAGRAM_SIZES, (int)s->diagram.size);
+    s->width = entry_new(s, "Width in millimetres", s->diagram.width, 7);
+    s->wrong_width = wrong_new();
+    g_signal_connect(s->sizes[DIAGRAM_WIDTH], "mnemonic-activate", G_CALLBACK(on_mnemonic),
+                     s->width);
+    gtk_box_append(GTK_BOX(to), heading("Size"));
+    gtk_box_append(GTK_BOX(to), s->sizes[DIAGRAM_AS_DRAWN]);
+    gtk_box_append(GTK_BOX(to), side_by_side(s->sizes[DIAGRAM_WIDTH], s->width));
+    gtk_box_append(GTK_BOX(to), s->wrong_width);
+    gtk_box_append(GTK_BOX(to), s->sizes[DIAGRAM_PAPER]);
+}
+
+static void add_look(struct saving *s, GtkWidget *to)
+{
+    const struct diagram *d = &s->diagram;
+    GtkWidget *grid = gtk_grid_new(), *label = gtk_label_new_with_mnemonic("_Caption");
+    s->title = check(s, "_Title", d->title);
+    s->legend = check(s, "Le_gend", d->legend);
+    s->notes = check(s, "_Flags of notes", d->notes);
+    s->grey = check(s, "Without colo_ur", d->grey);
+    s->dark = check(s, "Dar_k ground", d->dark);
+    s->caption = entry_new(s, "Caption", d->caption, 0);
+    gtk_entry_set_placeholder_text(GTK_ENTRY(s->caption), "below the picture");
+    gtk_widget_set_hexpand(s->caption, TRUE);
+    gtk_label_set_mnemonic_widget(GTK_LABEL(label), s->caption);
+    GtkWidget *const checks[] = {s->title, s->legend, s->notes, s->grey, s->dark};
+    gtk_grid_set_column_spacing(GTK_GRID(grid), 18);
+    gtk_grid_set_row_spacing(GTK_GRID(grid), 4);
+    for (int i = 0; i < (int)G_N_ELEMENTS(checks); i++)
+        gtk_grid_attach(GTK_GRID(grid), checks[i], i / 3, i % 3, 1, 1);
+    gtk_box_append(GTK_BOX(to), heading("Look"));
+    gtk_box_append(GTK_BOX(to), grid);
+    gtk_box_append(GTK_BOX(to), side_by_side(label, s->caption));
+}
+
+static GtkWidget *buttons_new(struct saving *s)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
+              *cancel = gtk_button_new_with_label("Cancel");
+    s->save = gtk_button_new_with_mnemonic("Save _as…");
+    gtk_widget_add_css_class(s->save, "suggested-action");
+    gtk_widget_set_halign(box, GTK_ALIGN_END);
+    gtk_box_append(GTK_BOX(box), cancel);
+    gtk_box_append(GTK_BOX(box), s->save);
+    g_signal_connect_swapped(cancel, "clicked", G_CALLBACK(gtk_window_destroy), s->window);
+    g_signal_connect(s->save, "clicked", G_CALLBACK(on_save), s);
+    return box;
+}
+
+static void free_saving(gpointer data)
+{
+    struct saving *s = data;
+    if (s->chooser)
+        gtk_native_dialog_destroy(GTK_NATIVE_DIALOG(s->chooser));
+    g_clear_object(&s->chooser);
+    preview_free(s->preview);
+    diagram_free(&s->diagram);
+    g_free(s);
+}
+
+static GtkWidget *content_new(struct saving *s)
+{
+    GtkWidget *all = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
+              *across = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 18),
+              *left = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
+    g_object_set(all, "margin-top", 14, "margin-bottom", 14, "margin-start", 14, "margin-end", 14,
+                 NULL);
+    gtk_widget_set_hexpand(left, FALSE); /* the preview has the room */
+    add_formats(s, left);
+    add_ranges(s, left);
+    add_sizes(s, left);
+    add_look(s, left);
+    gtk_box_append(GTK_BOX(across), left);
+    gtk_box_append(GTK_BOX(across), preview_widget(s->preview));
+    gtk_box_append(GTK_BOX(all), across);
+    gtk_box_append(GTK_BOX(all), buttons_new(s));
+    return all;
+}
+
+void saving_ask(struct view *view)
+{
+    if (!view->stage.scene || !view->link.has_run || save_runs(view)) {
+        status_say(&view->status, save_runs(view) ? "Another diagram is still being saved"
+                                                  : "There is no diagram to save yet");
+        return;
+    }
+    struct saving *s = g_new0(struct saving, 1);
+    s->view = view;
+    s->filling = true;
+    diagram_load(&s->diagram);
+    s->window = dialog_new(view, "Save the diagram");
+    s->preview = preview_new(view);
+    gtk_window_set_modal(GTK_WINDOW(s->window), TRUE);
+    gtk_window_set_destroy_with_parent(GTK_WINDOW(s->window), TRUE);
+    gtk_window_set_default_size(GTK_WINDOW(s->window), 940, 600);
+    gtk_window_set_child(GTK_WINDOW(s->window), content_new(s));
+    gtk_window_set_default_widget(GTK_WINDOW(s->window), s->save);
+    g_object_set_data_full(G_OBJECT(s->window), "saving", s, free_saving);
+    s->filling = false;
+    take_change(s);
+    gtk_window_present(GTK_WINDOW(s->window));
+    gtk_widget_grab_focus(s->formats[s->diagram.format]);
+}

@@ -1,0 +1,9 @@
+/* The dialog that saves a diagram: what of the run, in which form, with a preview; then the file. */
+#ifndef CLIENTS_VIEW_SAVING_H
+#define CLIENTS_VIEW_SAVING_H
+
+struct view;
+
+void saving_ask(struct view *view);
+
+#endif
