@@ -95,6 +95,7 @@ def serve(peer):
         if what == RUNS: peer.sendall(answer(number, PART_RUN, run))
         if what == SELECT: peer.sendall(frame(83, run) + tables + answer(number))
         if what == WINDOW: peer.sendall(answer(number, PART_WINDOW, window))
+        if what == WAITS: peer.sendall(answer(number))
 while True:
     threading.Thread(target=serve, args=(door.accept()[0],), daemon=True).start()
 P

@@ -28,7 +28,7 @@ def program_hello(run, path="/bin/program", arguments=(), pid=1, instance=1):
 VIEWER_HELLO = frame(1, struct.pack("<IIB", 0x54454F50, VERSION, 2))
 
 
-ASK, RUNS, SELECT, WINDOW = 32, 1, 2, 16
+ASK, RUNS, SELECT, WINDOW, WAITS = 32, 1, 2, 16, 24
 PART_END, PART_RUN, PART_WINDOW = 0, 2, 3
 
 
