@@ -14,20 +14,6 @@
 
 #define IMAGE_SCALE 2.0 /* pixels of a PNG to a point */
 
-static void date_it(cairo_surface_t *surface, const struct page_options *o)
-{
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    time_t when = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : o->date;
-    struct tm tm;
-    char date[32];
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&when, &tm));
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, date);
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, date);
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "Poet");
-    if (o->title)
-        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, o->title);
-}
-
 static cairo_surface_t *new_surface(const struct page_options *o, const char *path, double width,
                                     double height)
 {
@@ -41,7 +27,7 @@ static cairo_surface_t *new_surface(const struct page_options *o, const char *pa
         return surface;
     }
     surface = cairo_pdf_surface_create(path, width, height);
-    date_it(surface, o);
+    page_set_metadata(surface, o);
     return surface;
 }
 

@@ -60,7 +60,7 @@ void page_paint(cairo_t *cr, const struct scene *scene, const struct page_option
     paint_footer(cr, o, page + 1, count);
 }
 
-static void set_metadata(cairo_surface_t *surface, const struct page_options *o)
+void page_set_metadata(cairo_surface_t *surface, const struct page_options *o)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
     time_t when = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : o->date;
@@ -81,7 +81,7 @@ static cairo_surface_t *new_surface(const struct page_options *o, struct sink *s
                                    ? cairo_pdf_surface_create_for_stream(take, sink, width, height)
                                    : cairo_svg_surface_create_for_stream(take, sink, width, height);
     if (o->format == PAGE_PDF)
-        set_metadata(surface, o);
+        page_set_metadata(surface, o);
     else
         cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PT);
     return surface;

@@ -30,6 +30,9 @@ struct page_options {
 
 #define PAGE_LIMIT_PT 14400.0
 
+/* What a PDF says of itself: its date, or $SOURCE_DATE_EPOCH, and its title. */
+void page_set_metadata(cairo_surface_t *surface, const struct page_options *options);
+
 /* How many paper pages it takes (1 without paper). */
 unsigned page_count(const struct scene *scene, const struct page_options *options);
 
