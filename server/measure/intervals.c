@@ -122,12 +122,19 @@ uint32_t intervals_waited(struct intervals *all, struct wait wait, const struct 
     return index;
 }
 
-void intervals_gathered(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t group)
+void intervals_gathered(struct intervals *all, uint32_t line, struct gathering gathering)
 {
     struct course_of *c = course(all, line);
     c->gatherings =
         grow(c->gatherings, &c->gathering_room, c->gathering_count + 1, sizeof *c->gatherings);
-    c->gatherings[c->gathering_count++] = (struct gathering){at_ns, group};
+    c->gatherings[c->gathering_count++] = gathering;
+}
+
+void intervals_tied(struct intervals *all, uint32_t line, struct tie tie)
+{
+    struct course_of *c = course(all, line);
+    c->ties = grow(c->ties, &c->tie_room, c->tie_count + 1, sizeof *c->ties);
+    c->ties[c->tie_count++] = tie;
 }
 
 void intervals_free(struct intervals *all)
@@ -135,6 +142,7 @@ void intervals_free(struct intervals *all)
     for (uint32_t i = 0; i < all->thread_count; i++) {
         free(all->threads[i].items);
         free(all->threads[i].gatherings);
+        free(all->threads[i].ties);
     }
     free(all->threads);
     free(all->waits);

@@ -82,10 +82,16 @@ struct course_of {
     size_t count, room;
     struct
         gathering { /* groups that it was a member of, as it waited or not: barriers, collectives */
-        int64_t at_ns; /* when the last member came */
+        int64_t came_ns, at_ns; /* when it came, and the last member */
         uint64_t group;
     } *gatherings;
     size_t gathering_count, gathering_room;
+    struct tie { /* order from other threads, as it waited for it or not, by at_ns */
+        int64_t at_ns, from_ns; /* when it came here; the other thread's event */
+        uint32_t thread,
+            about; /* the other one; the line by which it is known, 0: a message, a life */
+    } *ties;
+    size_t tie_count, tie_room;
 };
 
 #define INTERVALS_NEVER INT64_MIN
@@ -120,7 +126,9 @@ void intervals_ran(struct intervals *all, uint32_t line, uint32_t step, int64_t 
  * timer or an unexplained wait is called, is a step of its own.  Returns the wait's index. */
 uint32_t intervals_waited(struct intervals *all, struct wait wait, const struct segment *segments,
                           uint32_t count, uint32_t step);
-void intervals_gathered(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t group);
+void intervals_gathered(struct intervals *all, uint32_t line, struct gathering gathering);
+/* Its event at tie.at_ns is after one of another thread.  (Releases of waits need not be told again.) */
+void intervals_tied(struct intervals *all, uint32_t line, struct tie tie);
 void intervals_free(struct intervals *all); /* empties it */
 
 /* ---- looking ---- */
