@@ -28,7 +28,9 @@ void path_begin(struct path *path, const struct intervals *all, uint32_t thread,
     path->hopped = false;
     path->all = all;
     path->at = thread ? intervals_of(all, thread) : last_of(all);
-    path->at_ns = thread || !path->at ? to_ns : reached(path->at);
+    path->at_ns = to_ns;
+    if (!thread && path->at && reached(path->at) < to_ns)
+        path->at_ns = reached(path->at);
 }
 
 static void put(struct path *path, struct path_piece piece)

@@ -37,7 +37,7 @@ struct path {
     bool hopped;
 };
 
-/* From the thread's event at a time; thread 0: from the latest end there is. */
+/* From the thread's event at a time; thread 0: from the latest end there is, or that time if it is before. */
 void path_begin(struct path *path, const struct intervals *all, uint32_t thread, int64_t to_ns);
 /* Goes on for about `budget` pieces; true when it is whole.  The intervals must not change meanwhile. */
 bool path_step(struct path *path, uint64_t budget);

@@ -23,7 +23,7 @@ static int64_t on_path(const struct intervals *all, const struct path *path, uin
 static struct path whole_path(const struct intervals *all)
 {
     struct path path = {0};
-    path_begin(&path, all, 0, 0);
+    path_begin(&path, all, 0, INT64_MAX);
     while (!path_step(&path, 3)) {
     }
     return path;

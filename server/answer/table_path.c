@@ -1,0 +1,383 @@
+/* The table of the critical path: which steps decided how long it took, how much later each could have been, and what
+ * would be with some of them changed (server/causes/path.h, graph.h).
+ *
+ * Options: "factor" = "CODE=MILLIONTHS" changes a step, by its code as a row without changes told it; "free" = a line that
+ * nobody waits for; "zeros" = for so many of the greatest steps (0: all), what would be if they took no time; "cpus" = for
+ * the bound on what so many processors can win; "no-latency": who is let go goes on at once. */
+#include "memory/memory.h"
+#include "server/answer/table.h"
+#include "server/answer/table_steps.h"
+#include "server/causes/graph.h"
+#include "server/causes/path.h"
+#include "server/run/times.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum stage { FOLLOW, PREPARE, FORWARD, BACKWARD, SPAN, CHANGE, ZERO, DONE };
+
+struct work {
+    const struct table_view *view;
+    struct path path;
+    struct graph *graph;
+    struct step_sums sums;
+    struct graph_change change; /* asked for */
+    uint32_t *factors, *zeroed; /* by step - 1; those that are asked for, and one at a time */
+    bool changed;
+    uint64_t zeros, zeros_done; /* of the greatest steps; UINT64_MAX: none is asked for */
+    int64_t whole_ns, span_ns, changed_ns;
+    enum stage stage;
+    bool begun; /* the stage */
+};
+
+/* ---- what is asked ---- */
+
+static uint64_t number_of(const struct table_request *request, const char *key, uint64_t otherwise)
+{
+    const char *value = table_option(request, key);
+    return value ? strtoull(value, NULL, 10) : otherwise;
+}
+
+static void make_factors(const struct work *w, uint32_t **factors)
+{
+    uint32_t count = w->view->measured->steps.count;
+    if (*factors)
+        return;
+    *factors = memory_resized(NULL, count, sizeof **factors);
+    for (uint32_t i = 0; i < count; i++)
+        (*factors)[i] = GRAPH_WHOLE;
+}
+
+/* "CODE=MILLIONTHS"; false: it is none. */
+static bool factor(struct work *w, const char *value)
+{
+    char *end;
+    uint32_t count = w->view->measured->steps.count;
+    unsigned long code = strtoul(value, &end, 10);
+    if (*end != '=' || code == 0 || code > count)
+        return false;
+    unsigned long millionths = strtoul(end + 1, &end, 10);
+    if (*end || millionths > UINT32_MAX)
+        return false;
+    make_factors(w, &w->factors);
+    w->factors[code - 1] = (uint32_t)millionths;
+    return true;
+}
+
+static bool options(struct work *w, char **problem)
+{
+    const struct table_request *r = w->view->request;
+    for (uint32_t i = 0; i < r->option_count; i++)
+        if (strcmp(r->options[i].key, "factor") == 0 && !factor(w, r->options[i].value)) {
+            *problem = memory_printed("there is no step \"%s\"", r->options[i].value);
+            return false;
+        }
+    w->change = (struct graph_change){.factors = w->factors,
+                                      .no_latency = table_option(r, "no-latency") != NULL,
+                                      .free_line = (uint32_t)number_of(r, "free", 0)};
+    w->changed = w->factors || w->change.no_latency || w->change.free_line;
+    w->zeros = number_of(r, "zeros", UINT64_MAX);
+    if (table_option(r, "zeros") && w->zeros == 0)
+        w->zeros = w->view->measured->steps.count;
+    return true;
+}
+
+/* From which event it goes back: that of --past-of or --to; else the last end there is. */
+static void aim(struct work *w)
+{
+    const struct table_view *view = w->view;
+    const struct table_request *r = view->request;
+    struct ref at = r->past_of.line              ? r->past_of
+                    : r->to.is == TABLE_AT_EVENT ? r->to.event
+                                                 : (struct ref){0};
+    uint64_t position = at.line ? order_position(view->run->order, at) : NO_POSITION;
+    uint32_t thread = position == NO_POSITION ? 0 : order_event(view->run->order, position).thread;
+    path_begin(&w->path, view->measured, thread,
+               thread ? times_fitted(view->run, position) : view->to_ns);
+}
+
+static void *begin(const struct table_view *view, char **problem)
+{
+    struct work *w = memory_zeroed(1, sizeof *w);
+    w->view = view;
+    if (!options(w, problem)) {
+        free(w->factors);
+        free(w);
+        return NULL;
+    }
+    aim(w);
+    return w;
+}
+
+static void drop(void *p)
+{
+    struct work *w = p;
+    graph_free(w->graph);
+    path_free(&w->path);
+    step_sums_free(&w->sums);
+    free(w->factors);
+    free(w->zeroed);
+    free(w);
+}
+
+/* ---- working ---- */
+
+/* A forward pass with a change. */
+static bool pass(struct work *w, struct graph_change change, uint64_t budget, int64_t *length)
+{
+    if (!w->begun)
+        graph_forward(w->graph, change);
+    w->begun = true;
+    if (!graph_forward_step(w->graph, budget))
+        return false;
+    *length = graph_length(w->graph);
+    return true;
+}
+
+static bool backward(struct work *w, uint64_t budget)
+{
+    if (!w->begun)
+        graph_backward(w->graph);
+    w->begun = true;
+    if (!graph_backward_step(w->graph, budget))
+        return false;
+    step_sums_slack(&w->sums, w->view, w->graph);
+    return true;
+}
+
+/* The greatest of the steps, one after the other, at nothing. */
+static bool zero(struct work *w, uint64_t budget)
+{
+    if (w->zeros == UINT64_MAX || w->zeros_done == w->zeros || w->zeros_done == w->sums.count)
+        return true;
+    struct step_sum *sum = &w->sums.items[w->zeros_done];
+    if (!sum->step) {
+        w->zeros_done++;
+        return false;
+    }
+    make_factors(w, &w->zeroed);
+    uint32_t *at = &w->zeroed[sum->step - 1];
+    int64_t length;
+    *at = 0;
+    bool done = pass(w, (struct graph_change){.factors = w->zeroed}, budget, &length);
+    *at = GRAPH_WHOLE;
+    if (done) {
+        sum->zero_ns = w->whole_ns - length;
+        sum->has_zero = true;
+        w->zeros_done++;
+        w->begun = false;
+    }
+    return false;
+}
+
+static bool stage(struct work *w, uint64_t budget)
+{
+    switch (w->stage) {
+    case FOLLOW:
+        if (!path_step(&w->path, budget))
+            return false;
+        step_sums_make(&w->sums, w->view, &w->path);
+        w->graph = graph_new(w->view->measured);
+        return true;
+    case PREPARE:
+        return graph_prepare_step(w->graph, budget);
+    case FORWARD:
+        return pass(w, (struct graph_change){0}, budget, &w->whole_ns);
+    case BACKWARD:
+        return backward(w, budget);
+    case SPAN:
+        return pass(w, (struct graph_change){.no_latency = true}, budget, &w->span_ns);
+    case CHANGE:
+        return !w->changed || pass(w, w->change, budget, &w->changed_ns);
+    case ZERO:
+        return zero(w, budget);
+    case DONE:
+        break;
+    }
+    return true;
+}
+
+static bool step(void *p, uint64_t *budget)
+{
+    struct work *w = p;
+    if (w->stage < DONE && stage(w, *budget)) {
+        w->stage++;
+        w->begun = false;
+    }
+    return w->stage == DONE;
+}
+
+/* ---- filling ---- */
+
+enum column {
+    WHAT,
+    PATH_NS,
+    SHARE,
+    TOTAL_NS,
+    IMBALANCE,
+    SLACK,
+    ZERO_NS,
+    CODE,
+    LENGTH,
+    WORK,
+    SPAN_NS,
+    BOUND,
+    HOPS,
+    IF_NS,
+    COLUMNS
+};
+
+static void add_columns(struct shown_table *t, const char *first, enum table_kind kind)
+{
+    table_add_column(t, first, first, kind, NULL);
+    table_add_column(t, "path_ns", "on the path", TABLE_NS, NULL);
+    table_add_column(t, "share", "of it", TABLE_SHARE, NULL);
+    table_add_column(t, "total_ns", "in all", TABLE_NS, NULL);
+    table_add_column(t, "imbalance_ns", "imbalance", TABLE_NS, NULL);
+    table_add_column(t, "slack_ns", "slack", TABLE_NS, NULL);
+    table_add_column(t, "zero_ns", "won at zero", TABLE_NS, "order: the recorded one is kept");
+    static const struct {
+        const char *name, *title;
+        enum table_kind kind;
+    } totals[] = {{"code", "code", TABLE_COUNT},      {"length_ns", "length", TABLE_NS},
+                  {"work_ns", "work", TABLE_NS},      {"span_ns", "span", TABLE_NS},
+                  {"bound_n", "bound", TABLE_SHARE},  {"hops", "hops", TABLE_COUNT},
+                  {"if_ns", "with changes", TABLE_NS}};
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
+        table_add_column(t, totals[i].name, totals[i].title, totals[i].kind, NULL);
+        table_detail(t);
+    }
+}
+
+static double share_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+static void fill_steps(const struct work *w, struct shown_table *t)
+{
+    for (uint32_t i = 0; i < w->sums.count; i++) {
+        const struct step_sum *s = &w->sums.items[i];
+        struct table_cell *cells = table_add_row(t, 0, table_event(w->view, s->longest));
+        if (!cells)
+            return;
+        cells[WHAT] =
+            s->step ? table_step(w->view, s->step) : cell_text(path_word((enum path_is)s->is));
+        cells[PATH_NS] = cell_number(s->path_ns);
+        cells[SHARE] = cell_real(share_of(s->path_ns, path_length(&w->path)));
+        cells[TOTAL_NS] = cell_number(s->total_ns);
+        cells[IMBALANCE] = cell_number(step_sums_imbalance(&w->sums, s));
+        if (s->slack_ns != INT64_MAX)
+            cells[SLACK] = cell_number(s->slack_ns);
+        if (s->has_zero)
+            cells[ZERO_NS] = cell_number(s->zero_ns);
+        cells[CODE] = cell_number(s->step);
+        table_row_line(t, s->thread);
+    }
+}
+
+/* by = "piece": the path itself, thread after thread. */
+static void fill_pieces(const struct work *w, struct shown_table *t)
+{
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "path_ns", "on the path", TABLE_NS, NULL);
+    table_add_column(t, "step", "step", TABLE_STEP, NULL);
+    table_add_column(t, "from_ns", "from", TABLE_NS, NULL);
+    table_add_column(t, "is", "is", TABLE_TEXT, NULL);
+    table_add_column(t, "until", "until", TABLE_EVENT, NULL);
+    for (size_t i = 0; i < w->path.count; i++) {
+        const struct path_piece *p = &w->path.pieces[i];
+        struct ref until = table_event(w->view, p->position);
+        int64_t from = p->from_ns > w->view->from_ns ? p->from_ns : w->view->from_ns;
+        struct table_cell *cells = p->to_ns > from ? table_add_row(t, 0, until) : NULL;
+        if (!cells)
+            continue;
+        cells[0] = cell_line(p->thread);
+        cells[1] = cell_number(p->to_ns - from);
+        cells[2] = table_step(w->view, p->step);
+        cells[3] = cell_number(from);
+        cells[4] = cell_text(path_word((enum path_is)p->is));
+        cells[5] = cell_event(until);
+        table_row_line(t, p->thread);
+    }
+}
+
+static void fill_threads(const struct work *w, struct shown_table *t)
+{
+    const struct intervals *all = w->view->measured;
+    for (uint32_t i = 0; i < all->thread_count; i++) {
+        uint32_t line = all->threads[i].thread;
+        int64_t on = 0;
+        for (size_t k = 0; k < w->path.count; k++)
+            if (w->path.pieces[k].thread == line)
+                on += w->path.pieces[k].to_ns - w->path.pieces[k].from_ns;
+        struct table_cell *cells = on ? table_add_row(t, 0, (struct ref){0}) : NULL;
+        if (!cells)
+            continue;
+        cells[WHAT] = cell_line(line);
+        cells[PATH_NS] = cell_number(on);
+        cells[SHARE] = cell_real(share_of(on, path_length(&w->path)));
+        cells[TOTAL_NS] = cell_number(w->sums.threads[i]);
+        table_row_line(t, line);
+    }
+}
+
+static void fill_total(const struct work *w, struct shown_table *t)
+{
+    struct table_cell *cells = table_make_total(t);
+    uint64_t cpus = number_of(w->view->request, "cpus", 0);
+    int64_t work = w->sums.work_ns, least = w->span_ns;
+    if (cpus && work / (int64_t)cpus > least)
+        least = work / (int64_t)cpus;
+    cells[PATH_NS] = cells[LENGTH] = cell_number(path_length(&w->path));
+    cells[TOTAL_NS] = cells[WORK] = cell_number(work);
+    cells[SPAN_NS] = cell_number(w->span_ns);
+    if (least > 0)
+        cells[BOUND] = cell_real((double)work / (double)least);
+    cells[HOPS] = cell_number((int64_t)w->path.hops);
+    if (w->changed)
+        cells[IF_NS] = cell_number(w->changed_ns);
+}
+
+static void add_notes(const struct work *w, struct shown_table *t)
+{
+    table_add_note(t,
+                   "work %.3f ms, the longest chain of it %.3f ms: no number of processors "
+                   "makes it more than %.2f times as fast as one",
+                   (double)w->sums.work_ns / 1e6, (double)w->span_ns / 1e6,
+                   share_of(w->sums.work_ns, w->span_ns));
+    if (w->changed)
+        table_add_note(t, "with these changes %.3f ms instead of %.3f ms (%.1f %% less)",
+                       (double)w->changed_ns / 1e6, (double)w->whole_ns / 1e6,
+                       100 * share_of(w->whole_ns - w->changed_ns, w->whole_ns));
+    if (w->changed || w->zeros != UINT64_MAX)
+        table_add_note(t, "what would be keeps the recorded order of locks: an estimate, for the "
+                          "changed program may take another");
+    if (graph_left_out(w->graph))
+        table_add_note(t, "%llu edges between events of one moment are left out",
+                       (unsigned long long)graph_left_out(w->graph));
+}
+
+static void fill(void *p, const struct table_view *view, struct shown_table *t)
+{
+    struct work *w = p;
+    if (strcmp(view->request->by, "piece") == 0) {
+        fill_pieces(w, t);
+        table_arrange(t, view->request, NULL);
+        return;
+    }
+    bool threads = strcmp(view->request->by, "thread") == 0;
+    add_columns(t, threads ? "thread" : "step", threads ? TABLE_LINE : TABLE_STEP);
+    if (threads)
+        fill_threads(w, t);
+    else
+        fill_steps(w, t);
+    fill_total(w, t);
+    add_notes(w, t);
+    table_arrange(t, view->request, "path_ns");
+}
+
+static const char *const by[] = {"step", "thread", "piece", NULL};
+
+const struct preset preset_path = {
+    .what = "path", .by = by, .begin = begin, .step = step, .fill = fill, .free = drop};

@@ -1,0 +1,42 @@
+/* What each step took, on the critical path and in all: for the table of the path. */
+#ifndef SERVER_ANSWER_TABLE_STEPS_H
+#define SERVER_ANSWER_TABLE_STEPS_H
+
+#include "server/answer/table.h"
+#include "server/causes/graph.h"
+#include "server/causes/path.h"
+
+struct step_sum {
+    uint32_t step;    /* 0: what has no step, see `is` */
+    uint32_t thread;  /* of the longest piece on the path */
+    uint64_t longest; /* position of the event at that one's end */
+    int64_t longest_ns;
+    int64_t path_ns, total_ns; /* of all threads */
+    int64_t slack_ns;          /* the least of its intervals; INT64_MAX: not known */
+    int64_t zero_ns;           /* what would be won if it took nothing, with has_zero */
+    uint8_t is;                /* an enum path_is */
+    bool has_zero;
+};
+
+struct step_sums {
+    struct step_sum *items; /* those on the path, the greatest first */
+    uint32_t count;
+    size_t room;
+    uint32_t *index;   /* by step - 1: 1 + index */
+    int64_t *threads;  /* by thread: what it ran */
+    int64_t work_ns;   /* what all of them ran */
+    uint32_t living;   /* threads that did anything */
+};
+
+void step_sums_make(struct step_sums *sums, const struct table_view *view, const struct path *path);
+/* After the backward pass. */
+void step_sums_slack(struct step_sums *sums, const struct table_view *view,
+                     const struct graph *graph);
+/* How much longer it was on the path than it took a thread on the average (Boehme and others 2012). */
+int64_t step_sums_imbalance(const struct step_sums *sums, const struct step_sum *sum);
+void step_sums_free(struct step_sums *sums);
+
+/* "runs", "goes on late", ... */
+const char *path_word(enum path_is is);
+
+#endif
