@@ -201,6 +201,7 @@ static void start_loop(struct server *server)
 {
     static ev_signal interrupt, terminate;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_IGN); /* nobody waits for those that make reports */
     signal(SIGXFSZ, SIG_IGN); /* a file as long as it may be is a disk that is full */
     server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     ev_timer_init(&server->poll, on_poll, POLL_SECONDS, POLL_SECONDS);

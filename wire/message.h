@@ -45,6 +45,7 @@
     M(16, KIND)   /* a line is of another kind than it was opened as */          \
     M(17, UNSEEN) /* why an order may be there that is not told */               \
     M(18, SENT)   /* whether all that was recorded is sent */                    \
+    M(19, REPORT) /* when the run has ended, a report of it is wanted */         \
     M(20, CLOSE)  /* a line's object is gone: which number is its last */         \
     M(32, ASK)    /* a question, see wire/ask.h */                               \
     M(33, CANCEL) /* a question is not asked any more */                         \

@@ -54,6 +54,9 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
 #define TOLD_DESCRIBE(F) F(label, name) /* one more environment */
 #define TOLD_OBJECT(F) F(u32, line) F(u64, object)
 #define TOLD_UNSEEN(F) F(u8, reason) F(text, about) /* an enum unseen */
+#define TOLD_REPORT(F)                                                                             \
+    F(text,                                                                                        \
+      path) /* of the file to write; "": to the standard error that the server was started with */
 #define TOLD_SENT(F)                                                                               \
     F(u8, all) /* of queues that are the program's own memory: 0 more may be in them, 1 no more */
 #define TOLD_CLOSE(F)                                                                              \
@@ -69,6 +72,7 @@ struct text text_of(const char *s); /* all of it; of NULL "" */
     M(describe, TOLD_DESCRIBE)                                                                     \
     M(object, TOLD_OBJECT)                                                                         \
     M(unseen, TOLD_UNSEEN)                                                                         \
+    M(report, TOLD_REPORT)                                                                         \
     M(sent, TOLD_SENT)                                                                             \
     M(close, TOLD_CLOSE)
 

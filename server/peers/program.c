@@ -315,6 +315,24 @@ static enum readiness ready(struct peer *peer)
     return peer->run->taking && taking_ahead(peer->run->taking) ? READY_LATER : READY;
 }
 
+/* Files are written for who is here, and might write them himself. */
+static bool want_report(struct peer *peer, struct in *in, const char **error)
+{
+    struct told_report told;
+    int domain = 0;
+    socklen_t size = sizeof domain;
+    if (!get_told_report(in, &told)) {
+        *error = in->error;
+        return false;
+    }
+    getsockopt(peer->channel.fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+    if (domain == AF_UNIX) {
+        free(peer->run->report);
+        peer->run->report = memory_copied_part(told.path.bytes, told.path.size);
+    }
+    return true;
+}
+
 static void take_message(struct peer *peer, unsigned type, const uint8_t *body, size_t size)
 {
     const char *error = NULL;
@@ -331,6 +349,8 @@ static void take_message(struct peer *peer, unsigned type, const uint8_t *body, 
         if (fd >= 0)
             close(fd);
         ok = error == NULL;
+    } else if (type == MESSAGE_REPORT) {
+        ok = want_report(peer, &in, &error);
     } else if (type == MESSAGE_SLOTS) {
         ok = socket_slots(peer, body, size, &error);
     } else if (type >= CHUNK_SESSION) {

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/peers/telling.h"
 
+#include "server/file/report.h"
 #include "server/file/saving.h"
 #include "server/loop/log.h"
 #include "server/intake/session.h"
@@ -201,6 +202,7 @@ static bool finish(struct server *server, struct run *run, struct share share)
     telling_end(server, run);
     run->finished = true;
     run->ending = false;
+    report_begin(run);
     return true;
 }
 

@@ -268,6 +268,7 @@ void run_free(struct run *run)
     free(run->name);
     free(run->file);
     free(run->damage);
+    free(run->report);
     free(run);
 }
 

@@ -20,6 +20,7 @@
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
 #include "clients/trace/core/say.h"
+#include "clients/trace/core/report.h"
 #include "clients/trace/core/sender.h"
 #include "clients/trace/core/shared.h"
 #include "clients/trace/core/stranger.h"
@@ -189,6 +190,7 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
     modules_announce(&out);
     codes_announce(&out);
     unseen_announce(&out);
+    report_announce(&out, *file);
     bool told = server_use(fd, &out);
     out_free(&out);
     int counters = -1;

@@ -4,6 +4,7 @@
 
 #include "clients/trace/core/environ.h"
 #include "clients/trace/core/link.h"
+#include "clients/trace/core/report.h"
 #include "clients/trace/core/say.h"
 #include "wire/endpoint.h"
 
@@ -65,7 +66,7 @@ static bool find_server(char *path, size_t size)
 static void become_server(const char *program, const char *file, const char *endpoint, int fd)
 {
     int null = open("/dev/null", O_RDWR);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < (report_is_printed() ? 2 : 3); i++)
         dup2(null, i);
     dup2(fd, 3);
     fcntl(3, F_SETFD, 0); /* where it was the same number already */
@@ -84,7 +85,8 @@ static void become_server(const char *program, const char *file, const char *end
     environment_unset("LD_PRELOAD");
     if (!environment_get("POET_KEEP"))
         environment_set("POET_KEEP", "1G");
-    execl(program, program, "--client", "3", "--once", "-o", file, "-l", endpoint, (char *)NULL);
+    execl(program, program, "--client", "3", "--once", "-o", file, "-l", endpoint,
+          report_is_printed() ? "-q" : (char *)NULL, (char *)NULL);
     _exit(127);
 }
 

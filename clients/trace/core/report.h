@@ -1,0 +1,18 @@
+/* POET_REPORT: a report of the run when it has ended, which the server has made. */
+#ifndef CLIENTS_TRACE_CORE_REPORT_H
+#define CLIENTS_TRACE_CORE_REPORT_H
+
+#include "wire/message.h"
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+/* Is it to be printed to standard error?  Then a server of the program's own keeps that open. */
+bool report_is_printed(void);
+/* Asks for it, if somebody wants one; own: of a server that this program started. */
+void report_announce(struct out *out, bool own);
+
+#pragma GCC visibility pop
+
+#endif
