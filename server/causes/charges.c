@@ -120,22 +120,20 @@ static size_t weigh(struct charges *charges, const struct why *why)
 }
 
 void charges_of(struct charges *charges, const struct why *why, uint32_t segment,
-                enum path_is which)
+                enum path_is which, int64_t ns)
 {
-    const struct intervals *all = why->paths.all;
-    int64_t length = all->segments[segment].to_ns - segment_begin(all, segment);
     charges->count = 0;
     read_shares(charges,
                 which == PATH_OVERLAP ? why_overlap(why, segment) : why_reasons(why, segment));
     if (!charges->share_count)
         return;
     if (charges->share_count == 1) {
-        charge(charges, why, segment, charges->shares, length);
+        charge(charges, why, segment, charges->shares, ns);
         return;
     }
     room(charges, 2 * charges->share_count);
     size_t steps = weigh(charges, why);
-    charges_apportion(charges, length, charges->weights, charges->parts, steps);
+    charges_apportion(charges, ns, charges->weights, charges->parts, steps);
     for (size_t i = 0, end, step = 0; i < charges->share_count; i = end, step++) {
         end = step_end(charges, why, i);
         if (charges->parts[step])

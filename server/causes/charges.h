@@ -35,9 +35,9 @@ struct charges {
     uint64_t communication; /* bit by bit: which categories of steps are of communication */
 };
 
-/* Charges a segment of a wait that is known: to its reasons, or to all that ran meanwhile. */
+/* Charges so much of a segment of a wait that is known: to its reasons, or to all that ran meanwhile. */
 void charges_of(struct charges *charges, const struct why *why, uint32_t segment,
-                enum path_is which);
+                enum path_is which, int64_t ns);
 /* Shares a whole out by weights that are not negative, not all 0. */
 void charges_apportion(struct charges *charges, int64_t whole, const int64_t *weights,
                        int64_t *parts, size_t count);

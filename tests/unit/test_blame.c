@@ -1,5 +1,6 @@
 /* Who is charged with which wait, and with how much of it: programs of which one knows by hand. */
-#include "server/causes/charges.h"
+#include "server/causes/groups.h"
+#include "server/causes/knots.h"
 #include "tests/unit/programs.h"
 #include "tests/unit/unit.h"
 
@@ -81,7 +82,7 @@ static int64_t charged(enum path_is which, int label, int kind, int direct)
     struct charges charges = {0};
     int64_t sum = 0;
     for (uint32_t i = 0; i < all.segment_count; i++) {
-        charges_of(&charges, &why, i, which);
+        charges_of(&charges, &why, i, which, all.segments[i].to_ns - segment_begin(&all, i));
         for (size_t j = 0; j < charges.count; j++) {
             const struct charge *c = &charges.items[j];
             if ((label < 0 || label_of(c->pair) == label) && (kind < 0 || c->kind == kind) &&
@@ -237,6 +238,138 @@ static void one_may_look_back_elsewhere(void **state)
     end();
 }
 
+/* ---- groups and knots ---- */
+
+static int64_t until[THREADS];
+
+static struct groups grouped(enum group_by by, int64_t from_ms, int64_t to_ms)
+{
+    struct groups groups = {.why = &why,
+                            .grouping = {.by = by,
+                                         .which = PATH_EXPANDED,
+                                         .from_ns = from_ms * MS,
+                                         .until_ns = until,
+                                         .until_count = THREADS}};
+    for (int i = 0; i < THREADS; i++)
+        until[i] = to_ms * MS;
+    assert_true(groups_go_on(&groups, UINT64_MAX));
+    for (uint32_t i = 0; i < groups.count; i++) {
+        struct group *group = &groups.items[i];
+        int64_t sum = 0;
+        groups_arrange(&groups, group);
+        for (uint32_t k = 0; k < group->cause_count; k++) {
+            int64_t ns = groups.causes[group->causes[k]].ns;
+            assert_true(!k || ns <= groups.causes[group->causes[k - 1]].ns);
+            sum += ns;
+        }
+        assert_int_equal(sum, group->waited_ns);
+    }
+    return groups;
+}
+
+static void barrier_program(void)
+{
+    begin(4);
+    for (int i = 0; i < 4; i++)
+        for (int round = 0; round < 3; round++)
+            work(i, 0, 10 * (i + 1)), op(&w, i, OP_BARRIER, 0, 4);
+    go();
+}
+
+static void alike_waits_are_one_group(void **state)
+{
+    (void)state;
+    barrier_program();
+    struct groups groups = grouped(GROUP_THREAD, 0, 1000);
+    assert_int_equal(groups.count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct group *group = &groups.items[i];
+        assert_int_equal(group->waits, 3);
+        assert_int_equal(group->waited_ns, 3 * group->most_ns);
+        assert_int_equal(group->kinds[CAUSE_IMBALANCE], group->waited_ns);
+        assert_int_equal(group->cause_count, 1);
+        assert_true(groups.causes[group->causes[0]].direct);
+    }
+    groups_free(&groups);
+    end();
+}
+
+static void part_of_a_wait_counts_in_part(void **state)
+{
+    (void)state;
+    barrier_program();
+    struct groups groups = grouped(GROUP_THREAD, 25, 70);
+    int64_t sum = 0; /* 15 + 15 + 10 of the first round, 20 + 10 + 0 of the second */
+    for (uint32_t i = 0; i < groups.count; i++)
+        sum += groups.items[i].waited_ns;
+    assert_int_equal(sum, 70 * MS);
+    groups_free(&groups);
+    end();
+}
+
+static void what_nobody_explains_is_a_row_of_its_own(void **state)
+{
+    (void)state;
+    begin(2);
+    op(&w, 0, OP_SLEEP, 0, 20 * MS);
+    op(&w, 1, OP_UNSEEN, 0, 15 * MS);
+    work(1, 1, 4), op(&w, 1, OP_SEND, 0, 0), op(&w, 0, OP_RECEIVE, 0, 0);
+    w.latency_ns = MS;
+    work(0, 0, 5), op(&w, 0, OP_SEND, 1, 0), op(&w, 1, OP_RECEIVE, 1, 0);
+    go();
+    struct groups groups = grouped(GROUP_WAIT, 0, 1000);
+    assert_int_equal(groups.count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct group *group = &groups.items[i];
+        const struct wait *wait = &all.waits[group->first];
+        const struct group_cause *cause = &groups.causes[group->causes[0]];
+        uint8_t is = steps_at(&all.steps, why_pair(&why, cause->pair).step).is;
+        assert_int_equal(group->unexplained_ns, wait->unexplained ? 15 * MS : 0);
+        assert_int_equal(group->cause_count, wait->count ? 3 : 1);
+        /* the one who waited for a message waited for one who slept */
+        assert_int_equal(is, wait->unexplained ? STEP_UNKNOWN : STEP_TIMER);
+        if (wait->count) /* the way of the news */
+            assert_int_equal(groups.causes[group->causes[2]].ns, MS);
+    }
+    groups_free(&groups);
+    end();
+}
+
+static uint32_t knot_of(const struct knots *knots, int thread)
+{
+    for (uint32_t i = 0; i < knots->member_count; i++)
+        if (knots->members[i].thread == line_of(thread))
+            return knots->members[i].knot;
+    return 0;
+}
+
+/* Two that wait for each other hold up a third, on whom nobody waits; a fourth is waited for by the third a little. */
+static void who_holds_up_the_rest_is_a_knot(void **state)
+{
+    (void)state;
+    struct knots knots = {.why = &why, .until_ns = until, .until_count = THREADS};
+    begin(5);
+    for (int i = 0; i < THREADS; i++)
+        until[i] = INT64_MAX;
+    work(0, 0, 30), op(&w, 0, OP_SEND, 0, 0), op(&w, 0, OP_RECEIVE, 1, 0), op(&w, 0, OP_SEND, 2, 0);
+    op(&w, 1, OP_RECEIVE, 0, 0), work(1, 1, 30), op(&w, 1, OP_SEND, 1, 0);
+    op(&w, 2, OP_RECEIVE, 4, 0), op(&w, 2, OP_RECEIVE, 2, 0);
+    op(&w, 3, OP_WORK, 3, MS / 10), op(&w, 3, OP_SEND, 4, 0);
+    work(4, 4, 5);
+    go();
+    assert_true(knots_go_on(&knots, UINT64_MAX));
+    knots_tie(&knots);
+    assert_int_equal(knots.count, 1);
+    assert_int_not_equal(knot_of(&knots, 0), 0);
+    assert_int_equal(knot_of(&knots, 0), knot_of(&knots, 1));
+    assert_int_equal(knot_of(&knots, 2), 0);
+    assert_int_equal(knot_of(&knots, 3), 0);
+    assert_int_equal(knot_of(&knots, 4), 0);
+    assert_int_equal(knots.waited_ns, 120 * MS);
+    knots_free(&knots);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +380,10 @@ int main(void)
         cmocka_unit_test(a_signal_comes_and_then_the_lock),
         cmocka_unit_test(being_late_is_passed_on),
         cmocka_unit_test(one_may_look_back_elsewhere),
+        cmocka_unit_test(alike_waits_are_one_group),
+        cmocka_unit_test(part_of_a_wait_counts_in_part),
+        cmocka_unit_test(what_nobody_explains_is_a_row_of_its_own),
+        cmocka_unit_test(who_holds_up_the_rest_is_a_knot),
     };
     return cmocka_run_group_tests_name("blame", tests, NULL, NULL);
 }

@@ -122,7 +122,7 @@ static void charges_add_up(const struct why *why, uint32_t segment, struct charg
     int64_t length = all->segments[segment].to_ns - segment_begin(all, segment);
     for (enum path_is which = 0; which < PATHS; which++) {
         int64_t sum = 0;
-        charges_of(charges, why, segment, which);
+        charges_of(charges, why, segment, which, length);
         for (size_t i = 0; i < charges->count; i++) {
             assert_true(charges->items[i].ns > 0);
             sum += charges->items[i].ns;
