@@ -41,8 +41,9 @@ static struct target_kind *add_kind(struct reader *reader, const config_setting_
 
 static void read_kind(struct reader *reader, const config_setting_t *s, struct target *target)
 {
-    static const char *const keys[] = {"name",  "letter", "title", "colour",   "shared", "threads",
-                                       "drawn", "sorted", "away",  "numbered", NULL};
+    static const char *const keys[] = {"name",   "letter",   "title",    "colour",
+                                       "shared", "threads",  "drawn",    "sorted",
+                                       "away",   "numbered", "category", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct target_kind *kind = find_kind(target, name ? name : "");
@@ -61,6 +62,9 @@ static void read_kind(struct reader *reader, const config_setting_t *s, struct t
     get_bool(reader, s, "sorted", &kind->sorted);
     get_bool(reader, s, "away", &kind->away);
     get_bool(reader, s, "numbered", &kind->numbered);
+    if (!reader->looks_only || reader->newer)
+        kind->category =
+            (uint8_t)get_word(reader, s, "category", target_categories, kind->category);
     if (reader->looks_only)
         return;
     get_bool(reader, s, "shared", &kind->shared);
@@ -87,6 +91,22 @@ static void read_look(struct reader *reader, const config_setting_t *s, struct t
     get_bool(reader, s, "ends", &event->ends);
 }
 
+/* What is told of its waiting: whether, and why it takes its time. */
+static void read_waits(struct reader *reader, const config_setting_t *s, struct target_event *event)
+{
+    static const char *const ways[] = {"no", "meeting", "exclusion", "timer", NULL};
+    const config_setting_t *waits = config_setting_get_member(s, "waits");
+    if (waits && config_setting_type(waits) == CONFIG_TYPE_STRING) {
+        event->waits_as = (uint8_t)get_word(reader, s, "waits", ways, event->waits_as);
+        event->waits = event->waits_as != WAITS_NOT;
+    } else if (waits) {
+        get_bool(reader, s, "waits", &event->waits);
+        event->waits_as = event->waits ? WAITS_MEETING : WAITS_NOT;
+    }
+    get_names(reader, s, "causes", &event->causes, NULL);
+    event->category = (uint8_t)get_word(reader, s, "category", target_categories, event->category);
+}
+
 /* What it does and must obey. */
 static void read_rules(struct reader *reader, const config_setting_t *s, struct target_event *event)
 {
@@ -94,7 +114,7 @@ static void read_rules(struct reader *reader, const config_setting_t *s, struct 
     static const char *const whose[] = {"acting", "own", NULL};
     get_bool(reader, s, "opens", &event->opens);
     get_bool(reader, s, "closes", &event->closes);
-    get_bool(reader, s, "waits", &event->waits);
+    read_waits(reader, s, event);
     event->waits_checked = event->waits;
     get_bool(reader, s, "releases", &event->releases);
     get_bool(reader, s, "timed", &event->timed);
@@ -151,6 +171,7 @@ static struct target_event *add_event(struct target *target, const char *name, s
     event->partners = copy_names(&event->partners);
     event->after = copy_names(&event->after);
     event->woken_by = copy_names(&event->woken_by);
+    event->causes = copy_names(&event->causes);
     event->line_after = copy_names(&event->line_after);
     event->thread_after = copy_names(&event->thread_after);
     return event;
@@ -192,17 +213,18 @@ static void read_entry(struct reader *reader, const config_setting_t *s, struct 
     if (!reader->looks_only)
         read_rules(reader, s, event);
     else if (reader->newer)
-        get_bool(reader, s, "waits", &event->waits);
+        read_waits(reader, s, event);
 }
 
 /* Changes what earlier parts said of these events, or adds one. */
 static void read_event(struct reader *reader, const config_setting_t *s, struct target *target)
 {
     static const char *const keys[] = {
-        "name",     "on",     "label", "text",    "shape",    "filled",     "colour",
-        "relation", "after",  "arrow", "partner", "opens",    "line_after", "thread_after",
-        "closes",   "thread", "whose", "waits",   "releases", "handlers",   "about",
-        "who",      "ends",   "group", "timed",   "woken_by", NULL};
+        "name",       "on",           "label",  "text",     "shape",   "filled",
+        "colour",     "relation",     "after",  "arrow",    "partner", "opens",
+        "line_after", "thread_after", "closes", "thread",   "whose",   "waits",
+        "releases",   "handlers",     "about",  "who",      "ends",    "group",
+        "timed",      "woken_by",     "causes", "category", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};

@@ -94,6 +94,24 @@ static void check_arrow(struct reader *reader, const struct target_event *event)
         COMPLAIN(event, "\"arrow\" without a relation");
 }
 
+static bool can_follow(const struct target_event *next, const char *waits)
+{
+    return !next->opens && (next->thread_any || target_has(&next->thread_after, waits));
+}
+
+/* Who waits by it must be able to go on. */
+static void check_waits(struct reader *reader, const struct target *target,
+                        const struct target_event *event)
+{
+    bool ended = false;
+    for (size_t i = 0; i < target->event_count && !ended; i++)
+        ended = can_follow(&target->events[i], event->name);
+    if (event->waits && !ended)
+        COMPLAIN(event, "\"waits\": no type can be the next one of its thread");
+    if (event->causes.count && !event->waits)
+        COMPLAIN(event, "\"causes\" without \"waits\"");
+}
+
 static void check_event(struct reader *reader, const struct target *target, size_t number)
 {
     const struct target_event *event = &target->events[number];
@@ -114,11 +132,13 @@ static void check_event(struct reader *reader, const struct target *target, size
     }
     check_types(reader, target, &event->after, "after", event);
     check_types(reader, target, &event->woken_by, "woken_by", event);
+    check_types(reader, target, &event->causes, "causes", event);
     check_types(reader, target, &event->line_after, "line_after", event);
     check_types(reader, target, &event->thread_after, "thread_after", event);
     check_partners(reader, target, event);
     check_arrow(reader, event);
     check_presence(reader, target, event);
+    check_waits(reader, target, event);
 }
 
 void check_rules(struct reader *reader, const struct target *target)

@@ -27,6 +27,7 @@ void target_free(struct target *target)
         names_free(&event->on);
         names_free(&event->after);
         names_free(&event->woken_by);
+        names_free(&event->causes);
         names_free(&event->line_after);
         names_free(&event->thread_after);
     }
@@ -42,6 +43,15 @@ void target_free(struct target *target)
     free(target->name);
     free(target->title);
     free(target);
+}
+
+const char *const target_categories[CATEGORIES + 1] = {
+    "none",      "send",      "receive", "collective", "barrier", "lock",
+    "condition", "semaphore", "join",    "system",     "clock",   NULL};
+
+const struct target_names *target_causes(const struct target_event *event)
+{
+    return event->causes.count ? &event->causes : &event->woken_by;
 }
 
 const struct target_kind *target_kind(const struct target *target, const char *kind)

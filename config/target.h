@@ -21,6 +21,30 @@ struct target_colour {
     double red, green, blue; /* 0 to 1 */
 };
 
+/* What calling for or at it is, or waiting by it: why time went. */
+enum target_category {
+    CATEGORY_NONE,
+    CATEGORY_SEND,
+    CATEGORY_RECEIVE,
+    CATEGORY_COLLECTIVE,
+    CATEGORY_BARRIER,
+    CATEGORY_LOCK,
+    CATEGORY_CONDITION,
+    CATEGORY_SEMAPHORE,
+    CATEGORY_JOIN,
+    CATEGORY_SYSTEM,
+    CATEGORY_CLOCK, /* an end of a wait that the clock brought */
+    CATEGORIES
+};
+
+/* How far back one looks for why a wait took so long. */
+enum target_waits {
+    WAITS_NOT,
+    WAITS_MEETING, /* to where those two met last: the other could have come earlier */
+    WAITS_EXCLUSION, /* to its begin: nobody could have come earlier */
+    WAITS_TIMER /* nowhere: the clock ends it */
+};
+
 struct target_kind {
     char *name, *letter, *title;
     struct target_colour colour;
@@ -30,6 +54,7 @@ struct target_kind {
     bool sorted; /* its lines stand in the order of their names */
     bool away; /* each is a thread's own, and shows where that is while it is on another line */
     bool numbered; /* lines of one name are told apart by numbers: w, w#2 */
+    uint8_t category; /* an enum target_category, of events on its lines or about them */
     int part; /* the last part of the description that spoke of it */
 };
 
@@ -67,6 +92,10 @@ struct target_event {
     bool timed; /* or until a time has come */
     struct target_names
         woken_by; /* types about the same object, or on its line, that let it go on */
+    struct target_names
+        causes; /* types that end such waiting as far as its time goes; none: woken_by */
+    uint8_t waits_as; /* an enum target_waits */
+    uint8_t category; /* an enum target_category; of none, that of the kind */
     bool has_presence, own;
     enum presence presence;
     bool has_about;
@@ -101,6 +130,9 @@ const struct target_kind *target_kind(const struct target *target, const char *k
  * general one, then the one with that relation; NULL if the description lacks it. */
 const struct target_event *target_event(const struct target *target, const char *kind,
                                         const char *type, enum relation relation);
+extern const char *const target_categories[CATEGORIES + 1]; /* their names, NULL behind the last */
+/* The types that let go on who waits by it, as far as time goes. */
+const struct target_names *target_causes(const struct target_event *event);
 bool target_has(const struct target_names *names, const char *name);
 
 /* Puts those lines whose kind is sorted into the order of their names, numbers in them by their value, at the

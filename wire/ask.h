@@ -35,7 +35,8 @@
     Q(30, LINES, lines)    /* tell me of these lines */                                               \
     Q(31, SPAN, span)      /* how much lies between two events? */                                      \
     Q(32, STRIP, strip)    /* which share of each pixel of a row was spent in which state? */         \
-    Q(33, CAUSES, causes)  /* what makes the order of these events known? */
+    Q(33, CAUSES, causes)  /* what makes the order of these events known? */                        \
+    Q(34, TABLE, table)    /* how much, how long, why so late? */
 
 #define QUESTIONS(Q) SERVER_QUESTIONS(Q) RUN_QUESTIONS(Q)
 
@@ -64,7 +65,8 @@ enum ask {
     P(17, SITES)   P(18, BYTES)                                                   \
     P(19, NOW)     /* of WAITS: the time */                                        \
     P(20, VERDICT) /* of WAITS: what becomes of those who wait to be woken */          \
-    P(21, SPAN)    P(22, STRIP)    P(23, CAUSES)
+    P(21, SPAN)    P(22, STRIP)    P(23, CAUSES)                                  \
+    P(24, TABLE)   P(25, ROWS)     P(26, TABLE_END) /* of TABLE: columns, rows, what comes last */
 /* clang-format on */
 
 enum part {

@@ -34,6 +34,10 @@
 #define LIMIT_LINES_TOLD 20000u /* lines that are told to whoever wants only those that are named */
 #define LIMIT_LINES_ASKED 100000u /* lines of one question */
 #define LIMIT_LIST 4096u /* events of one list */
+#define LIMIT_TABLE_COLUMNS 256u /* columns of one table */
+#define LIMIT_TABLE_ROWS (1u << 20) /* rows, likewise */
+#define LIMIT_TABLE_CELLS (1u << 23) /* cells, likewise */
+#define LIMIT_TABLE_OPTIONS 64u /* what a preset is asked for beside */
 #define LIMIT_TARGET_BYTES (1u << 20) /* one target description */
 
 #endif

@@ -172,7 +172,7 @@ static struct clocks *fit(const struct run *run)
     return c;
 }
 
-int64_t clocks_correct(const struct run *constant, uint32_t process, int64_t time_ns)
+static const struct clocks *fitted(const struct run *constant)
 {
     struct run *run = (struct run *)(uintptr_t)constant; /* the fit is a cache */
     if (!run->clocks || run->clocks->processes != run->process_count ||
@@ -180,7 +180,18 @@ int64_t clocks_correct(const struct run *constant, uint32_t process, int64_t tim
         clocks_free(run->clocks);
         run->clocks = fit(run);
     }
-    const struct clocks *c = run->clocks;
+    return run->clocks;
+}
+
+uint64_t clocks_fit(const struct run *run)
+{
+    const struct clocks *c = run->process_count > 1 ? fitted(run) : NULL;
+    return c && c->hosts > 1 ? 1 + c->events : 0;
+}
+
+int64_t clocks_correct(const struct run *run, uint32_t process, int64_t time_ns)
+{
+    const struct clocks *c = fitted(run);
     if (c->hosts < 2 || process >= c->processes)
         return time_ns;
     struct line_fit f = c->fits[c->host_of[process]];

@@ -7,6 +7,7 @@
 #include "server/loop/log.h"
 #include "server/run/astray.h"
 #include "server/run/clocks.h"
+#include "server/run/places.h"
 #include "server/run/unseen.h"
 
 #include "memory/map.h"
@@ -257,6 +258,9 @@ void run_free(struct run *run)
     astray_free(run->astray);
     if (run->course)
         run->course_free(run->course);
+    if (run->measured)
+        run->measured_free(run->measured);
+    places_free(run->places);
     order_free(run->order);
     tracefile_close(run->trace);
     free(run->targets);

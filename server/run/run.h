@@ -99,6 +99,9 @@ struct run {
     struct astray *astray; /* of astray.c alone; likewise */
     struct course *course; /* of course.c alone; likewise */
     void (*course_free)(struct course *course);
+    struct places *places; /* of places.c alone; likewise */
+    struct measured *measured; /* of server/answer/measured.c alone; likewise */
+    void (*measured_free)(struct measured *measured);
     const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
     struct saving *saving; /* the keeper's own */
     struct taking *

@@ -8,10 +8,16 @@ static uint32_t process_of(const struct run *run, const struct event *e)
     return line && line <= order_lines(run->order) ? run_line_at(run, line)->process : 0;
 }
 
+int64_t times_of(const struct run *run, const struct event *e)
+{
+    return run->process_count < 2 ? e->time_ns
+                                  : clocks_correct(run, process_of(run, e), e->time_ns);
+}
+
 int64_t times_fitted(const struct run *run, uint64_t position)
 {
     struct event e = order_event(run->order, position);
-    return run->process_count < 2 ? e.time_ns : clocks_correct(run, process_of(run, &e), e.time_ns);
+    return times_of(run, &e);
 }
 
 int64_t times_begin(const struct run *run)

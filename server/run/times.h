@@ -12,6 +12,7 @@
 
 /* Fitted time of an event, ns from the start of the run by the first host's clock. */
 int64_t times_fitted(const struct run *run, uint64_t position);
+int64_t times_of(const struct run *run, const struct event *event); /* of one that was looked up */
 /* Least fitted time of a run. */
 int64_t times_begin(const struct run *run);
 /* First position of the log at which an event is at or after a time; the log's length if there is none. */

@@ -1,0 +1,251 @@
+#include "server/answer/measured.h"
+
+#include "memory/memory.h"
+#include "server/measure/follow.h"
+#include "server/run/clocks.h"
+#include "server/run/places.h"
+#include "server/run/times.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CAUSES_MOST 64u
+
+struct measured {
+    const struct run *run;
+    struct follow *follow;
+    size_t targets; /* descriptions there were when it began */
+    uint64_t fit;   /* of the clocks then */
+    uint64_t again;
+    const char *causes[CAUSES_MOST]; /* names of types, by their bits */
+    size_t cause_count;
+    struct map meanings; /* by kind and that of the line it is about, type and relation */
+    struct quick { /* the meanings of one type on one kind that is about nothing, by relation */
+        const struct meaning *of[RELATION_COUNT];
+    } **quick; /* by kind, by type */
+    size_t *quick_room, kinds, kind_room, kind_rooms;
+};
+
+/* ---- what types mean ---- */
+
+/* Is what lines of the kind hold counted: does a type that is no visit come after all of this one (NULL: of some)? */
+static bool is_counted(const struct target *target, const char *kind, const char *given)
+{
+    for (size_t i = 0; target && i < target->event_count; i++) {
+        const struct target_event *e = &target->events[i];
+        if (e->after.count && e->relation != RELATION_SYNC &&
+            (!given || target_has(&e->after, given)) && (!e->on.count || target_has(&e->on, kind)))
+            return true;
+    }
+    return false;
+}
+
+static uint64_t bit_of(const struct measured *m, const char *type)
+{
+    for (size_t i = 0; i < m->cause_count; i++)
+        if (strcmp(m->causes[i], type) == 0)
+            return 1ull << i;
+    return 0;
+}
+
+/* The bits of types that end waits, over all descriptions; of too many some have none. */
+static void add_causes(struct measured *m, const struct target_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!bit_of(m, names->items[i]) && m->cause_count < CAUSES_MOST)
+            m->causes[m->cause_count++] = names->items[i];
+}
+
+static void find_causes(struct measured *m)
+{
+    for (size_t i = 0; i < m->run->target_count; i++)
+        for (size_t k = 0; k < m->run->targets[i]->event_count; k++)
+            add_causes(m, target_causes(&m->run->targets[i]->events[k]));
+}
+
+static uint64_t bits(const struct measured *m, const struct target_names *names)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < names->count; i++)
+        all |= bit_of(m, names->items[i]);
+    return all;
+}
+
+/* Of an event on a line of its own thread, or of another. */
+static void add_presence(struct meaning *meaning, const struct target_event *look)
+{
+    bool in = look->presence == PRESENCE_ACTIVE || look->presence == PRESENCE_AWAY;
+    if (!look->has_presence)
+        return;
+    meaning->opens = look->own && look->opens;
+    meaning->closes = look->own && look->closes;
+    meaning->ends = look->own && !look->opens && !look->waits &&
+                    (look->ends || look->presence == PRESENCE_BLOCKED);
+    meaning->enters = !look->own && in;
+    meaning->leaves =
+        !look->own && (look->presence == PRESENCE_OUT || (look->waits && look->releases));
+}
+
+static uint8_t category_of(const struct run *run, const struct target_event *look, uint32_t kind,
+                           uint32_t about)
+{
+    const struct target_kind *k = about ? run_target_kind(run, run_kind_name(run, about)) : NULL;
+    if (look->category)
+        return look->category;
+    if (!k || !k->category)
+        k = run_target_kind(run, run_kind_name(run, kind));
+    return k ? k->category : 0;
+}
+
+static const struct target *target_of(const struct run *run, const struct target_event *look)
+{
+    for (size_t i = 0; i < run->target_count; i++)
+        if (look >= run->targets[i]->events &&
+            look < run->targets[i]->events + run->targets[i]->event_count)
+            return run->targets[i];
+    return NULL;
+}
+
+static void tell(const struct measured *m, struct meaning *meaning, const struct event *e,
+                 const struct target_event *look, uint32_t kind, uint32_t about)
+{
+    static const uint8_t classes[] = {WAIT_MEETING, WAIT_MEETING, WAIT_EXCLUSION, WAIT_TIMER};
+    const struct run *run = m->run;
+    const struct target *target = target_of(run, look);
+    const char *name = run_kind_name(run, kind);
+    meaning->waits = look->waits;
+    meaning->class = classes[look->waits_as];
+    meaning->category = category_of(run, look, kind, about);
+    meaning->releases = look->releases;
+    meaning->by_clock = look->category == CATEGORY_CLOCK;
+    meaning->sends = look->category == CATEGORY_SEND;
+    meaning->is = bit_of(m, look->name);
+    meaning->causes = look->waits ? bits(m, target_causes(look)) : 0;
+    add_presence(meaning, look);
+    if (!order_line_shared(run->order, e->line) || !is_counted(target, name, NULL))
+        return;
+    meaning->enters = meaning->leaves = false; /* one is in it as long as one has what was taken */
+    meaning->takes = look->after.count && e->relation != RELATION_SYNC;
+    meaning->gives = is_counted(target, name, look->name);
+}
+
+static const struct meaning *find_meaning(struct measured *m, const struct event *e, uint32_t kind,
+                                          uint32_t about)
+{
+    uint64_t a = (uint64_t)kind << 32 | about, b = (uint64_t)e->type << 8 | e->relation;
+    struct meaning *known = map_get(&m->meanings, a, b);
+    if (known)
+        return known;
+    known = memory_zeroed(1, sizeof *known);
+    const struct target_event *look =
+        run_look(m->run, e->line, e->type, (enum relation)e->relation);
+    if (look)
+        tell(m, known, e, look, kind, about);
+    map_put(&m->meanings, a, b, known);
+    return known;
+}
+
+static struct quick *quick_of(struct measured *m, uint32_t kind, uint32_t type)
+{
+    if (kind >= m->kinds) {
+        m->quick = grow_zeroed(m->quick, &m->kind_room, kind + 1, sizeof *m->quick);
+        m->quick_room = grow_zeroed(m->quick_room, &m->kind_rooms, kind + 1, sizeof *m->quick_room);
+        m->kinds = kind + 1;
+    }
+    m->quick[kind] = grow_zeroed(m->quick[kind], &m->quick_room[kind], type + 1, sizeof **m->quick);
+    return &m->quick[kind][type];
+}
+
+static const struct meaning *meaning_of(const void *context, const struct event *e)
+{
+    struct measured *m = (struct measured *)(uintptr_t)context;
+    uint32_t kind = order_line_kind(m->run->order, e->line);
+    if (e->about)
+        return find_meaning(m, e, kind, order_line_kind(m->run->order, e->about));
+    struct quick *quick = quick_of(m, kind, e->type);
+    if (!quick->of[e->relation])
+        quick->of[e->relation] = find_meaning(m, e, kind, 0);
+    return quick->of[e->relation];
+}
+
+static int64_t time_of(const void *context, const struct event *event)
+{
+    const struct measured *m = context;
+    return times_of(m->run, event);
+}
+
+static uint32_t place_of(const void *context, uint32_t site)
+{
+    const struct measured *m = context;
+    return places_of(m->run, site);
+}
+
+/* ---- kept with the run ---- */
+
+static void forget(struct measured *m)
+{
+    follow_free(m->follow);
+    m->follow = NULL;
+    for (struct map_walk walk = {.map = &m->meanings}; map_next(&walk);)
+        free(walk.value);
+    map_free(&m->meanings);
+    for (size_t i = 0; i < m->kinds; i++)
+        free(m->quick[i]);
+    free(m->quick);
+    free(m->quick_room);
+}
+
+static void free_measured(struct measured *m)
+{
+    if (m)
+        forget(m);
+    free(m);
+}
+
+static void begin(struct measured *m, const struct run *run, uint64_t again)
+{
+    *m = (struct measured){
+        .run = run, .targets = run->target_count, .fit = clocks_fit(run), .again = again};
+    find_causes(m);
+    m->follow = follow_new((struct teller){.context = m,
+                                           .order = run->order,
+                                           .time = time_of,
+                                           .meaning = meaning_of,
+                                           .place = place_of});
+}
+
+static struct measured *measured(const struct run *run)
+{
+    struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
+    if (!cache->measured) {
+        cache->measured = memory_zeroed(1, sizeof *cache->measured);
+        cache->measured_free = free_measured;
+        begin(cache->measured, run, 1);
+    }
+    return cache->measured;
+}
+
+bool measured_learn(const struct run *run, uint64_t *budget)
+{
+    struct measured *m = measured(run);
+    bool stale = m->targets != run->target_count || m->fit != clocks_fit(run);
+    if (stale || follow_first(m->follow) != order_first(run->order)) {
+        forget(m);
+        begin(m, run, m->again + 1);
+    }
+    return follow_on(m->follow, budget);
+}
+
+const struct intervals *measured_known(const struct run *run)
+{
+    return follow_intervals(measured(run)->follow);
+}
+
+uint64_t measured_position(const struct run *run) { return follow_known(measured(run)->follow); }
+uint64_t measured_again(const struct run *run) { return measured(run)->again; }
+int64_t measured_end_ns(const struct run *run) { return run->last_ns; }
+
+size_t measured_open(const struct run *run, struct wait **waits)
+{
+    return follow_open(measured(run)->follow, measured_end_ns(run), waits);
+}

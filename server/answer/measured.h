@@ -1,0 +1,24 @@
+/* What a run's threads did between their events: its intervals, kept with the run.
+ *
+ * They are found in one pass over the log when they are first asked for, and go on from there where the run grows; all
+ * questions about waiting share them. */
+#ifndef SERVER_ANSWER_MEASURED_H
+#define SERVER_ANSWER_MEASURED_H
+
+#include "server/measure/intervals.h"
+#include "server/run/run.h"
+
+/* Looks at what is new, about `budget` events of it; true once all is known.  Where something was forgotten, or a
+ * description came, or the clocks of hosts were fitted anew, it begins anew: then measured_again grows. */
+bool measured_learn(const struct run *run, uint64_t *budget);
+/* So far; never NULL.  Until the next call of measured_learn. */
+const struct intervals *measured_known(const struct run *run);
+uint64_t measured_position(const struct run *run); /* so many positions are known */
+uint64_t measured_again(const struct run *run);
+/* The waits that have not ended by what is known, until its end (UNEXPLAINED_OPEN, without an end); they are no intervals
+ * yet.  Returns how many (caller frees *waits). */
+size_t measured_open(const struct run *run, struct wait **waits);
+/* The time up to which anything is known. */
+int64_t measured_end_ns(const struct run *run);
+
+#endif

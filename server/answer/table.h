@@ -1,0 +1,69 @@
+/* Tables about a run: a preset is a file with a `const struct preset preset_NAME` and a row of PRESETS.
+ *
+ * What all of them need is done by table.c, in steps: what each thread did is learnt (server/measure/intervals.h), the range
+ * and the past that a table is about are found, rows are sorted, cut and told.  A preset then looks at what is known and
+ * fills the table. */
+#ifndef SERVER_ANSWER_TABLE_H
+#define SERVER_ANSWER_TABLE_H
+
+#include "server/measure/states.h"
+#include "server/run/run.h"
+#include "wire/table.h"
+
+/* What a preset looks at; it stays as it is until the table is filled. */
+struct table_view {
+    const struct run *run;
+    const struct table_request *request;
+    const struct intervals *measured;
+    struct lives lives; /* the same, with what has not ended yet */
+    int64_t from_ns, to_ns; /* the range; INT64_MIN and INT64_MAX: open */
+    struct reach *past; /* of the event that it is the past of; NULL: all counts */
+};
+
+struct preset {
+    const char *what;
+    const char *const *by; /* what a row may stand for, the first if it is not said; NULL ends it */
+    /* Its work; NULL with *problem set (the caller's to free): the question cannot be answered. */
+    void *(*begin)(const struct table_view *view, char **problem);
+    /* Looks at about `budget` things more; true: it may be filled.  NULL: it may be at once. */
+    bool (*step)(void *work, uint64_t *budget);
+    void (*fill)(void *work, const struct table_view *view, struct shown_table *table);
+    void (*free)(void *work);
+};
+
+#define PRESETS(P) P(states)
+
+#define P(name) extern const struct preset preset_##name;
+PRESETS(P)
+#undef P
+
+/* ---- for presets ---- */
+
+bool table_wants(const struct table_view *view, uint32_t line); /* is the thread among the asked? */
+/* When what counts of a thread ends: its last event in the past that is asked for, or the range; before from_ns:
+ * nothing of it counts. */
+int64_t table_until(const struct table_view *view, const struct course_of *course);
+/* Of places and steps as intervals have them. */
+struct table_place table_place(const struct table_view *view, uint32_t place);
+struct table_cell table_step(const struct table_view *view, uint32_t step);
+struct ref table_event(const struct table_view *view,
+                       uint64_t position); /* line 0: there is none */
+
+/* ---- making a table ---- */
+
+/* Before there are rows.  source NULL: "order", and exact. */
+void table_add_column(struct shown_table *table, const char *name, const char *title,
+                      enum table_kind kind, const char *source);
+void table_detail(struct shown_table *table); /* the last column is not shown unless asked for */
+/* Adds a row.  Its cells, all null, may be set until the next is added; NULL: there are too many. */
+struct table_cell *table_add_row(struct shown_table *table, uint8_t depth, struct ref event);
+void table_row_line(struct shown_table *table, uint32_t line); /* the last row is about it, too */
+struct table_cell *table_make_total(struct shown_table *table); /* all null */
+void table_add_note(struct shown_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+struct table_cell cell_text(const char *text); /* a copy */
+/* By the column that the request names, else by `otherwise` (NULL: as they are); then the first `top`. */
+void table_arrange(struct shown_table *table, const struct table_request *request,
+                   const char *otherwise);
+
+#endif

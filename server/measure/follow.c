@@ -1,0 +1,325 @@
+#include "server/measure/follow.h"
+
+#include "memory/memory.h"
+#include "server/measure/holds.h"
+#include "server/measure/release.h"
+
+#include <stdlib.h>
+
+#define ABOUT_KEPT 4u /* of what may have let somebody go on, about one line */
+
+struct acting { /* a thread, and its last event */
+    uint64_t position;
+    int64_t ns;
+    uint32_t line, about, type, place;
+    const struct meaning *meaning;
+    bool begun, ended;
+};
+
+struct member { /* of a point */
+    struct event event;
+    uint64_t position;
+    int64_t ns;
+    const struct meaning *meaning;
+};
+
+struct follow {
+    struct teller teller;
+    struct intervals intervals;
+    uint64_t first, known;
+    struct acting *threads; /* by line - 1 */
+    size_t thread_room;
+    struct holds holds;
+    struct about {
+        struct cause kept[ABOUT_KEPT];
+        uint32_t count;
+    } **about; /* by line - 1; NULL: nothing */
+    size_t about_room;
+    struct member *members;
+    size_t member_count, member_room;
+    struct cause *arrivals;
+    size_t arrival_count, arrival_room;
+    struct segment *segments;
+};
+
+struct follow *follow_new(struct teller teller)
+{
+    struct follow *f = memory_zeroed(1, sizeof *f);
+    f->teller = teller;
+    f->first = f->known = order_first(teller.order);
+    f->segments = memory_zeroed(RELEASE_SEGMENTS, sizeof *f->segments);
+    return f;
+}
+
+static void empty(struct follow *f)
+{
+    intervals_free(&f->intervals);
+    holds_free(&f->holds);
+    for (size_t i = 0; i < f->about_room; i++)
+        free(f->about[i]);
+    free(f->about);
+    free(f->threads);
+    free(f->members);
+    free(f->arrivals);
+    free(f->segments);
+}
+
+void follow_free(struct follow *f)
+{
+    if (f)
+        empty(f);
+    free(f);
+}
+
+static struct acting *acting(struct follow *f, uint32_t line)
+{
+    f->threads = grow_zeroed(f->threads, &f->thread_room, line, sizeof *f->threads);
+    return &f->threads[line - 1];
+}
+
+/* ---- one event ---- */
+
+static uint32_t about_of(const struct acting *t) { return t->about ? t->about : t->line; }
+
+static const struct about *about(const struct follow *f, uint32_t line)
+{
+    static const struct about nothing;
+    return line && line <= f->about_room && f->about[line - 1] ? f->about[line - 1] : &nothing;
+}
+
+static void note_about(struct follow *f, const struct member *m)
+{
+    uint32_t line = m->event.about ? m->event.about : m->event.line;
+    f->about = grow_zeroed(f->about, &f->about_room, line, sizeof *f->about);
+    if (!f->about[line - 1])
+        f->about[line - 1] = memory_zeroed(1, sizeof **f->about);
+    struct about *a = f->about[line - 1];
+    a->kept[a->count++ % ABOUT_KEPT] =
+        (struct cause){m->position, m->ns, m->event.thread, m->event.line, m->meaning};
+}
+
+static uint32_t code(struct follow *f, uint32_t from, uint32_t to, enum step_is is,
+                     uint32_t category)
+{
+    return steps_code(&f->intervals.steps, (struct step){from, to, (uint8_t)is, (uint8_t)category});
+}
+
+static struct wait begun_wait(const struct acting *t, uint32_t line)
+{
+    return (struct wait){.begin = t->position,
+                         .end = NO_POSITION,
+                         .from_ns = t->ns,
+                         .thread = line,
+                         .about = about_of(t),
+                         .place = t->place,
+                         .type = t->type,
+                         .class = t->meaning->class};
+}
+
+static uint32_t find_release(struct follow *f, const struct acting *t, const struct member *m,
+                             bool *lost)
+{
+    const struct about *a = about(f, about_of(t));
+    struct release release = {.teller = &f->teller,
+                              .holds = &f->holds,
+                              .meaning = t->meaning,
+                              .begin = t->position,
+                              .end = m->position,
+                              .from_ns = t->ns,
+                              .to_ns = m->ns,
+                              .thread = m->event.thread,
+                              .arrivals = f->arrivals,
+                              .arrival_count = f->arrival_count,
+                              .about = a->kept,
+                              .about_count = a->count < ABOUT_KEPT ? a->count : ABOUT_KEPT};
+    return release_find(&release, f->segments, lost);
+}
+
+static void wait_ended(struct follow *f, const struct acting *t, const struct member *m)
+{
+    struct wait wait = begun_wait(t, m->event.thread);
+    uint32_t count = 0;
+    bool lost = false;
+    enum step_is rest = STEP_LATENCY;
+    wait.end = m->position;
+    wait.to_ns = m->ns;
+    if (m->meaning->by_clock)
+        wait.class = WAIT_TIMER;
+    if (wait.class != WAIT_TIMER)
+        count = find_release(f, t, m, &lost);
+    if (wait.class == WAIT_TIMER) {
+        rest = STEP_TIMER;
+    } else if (!count) {
+        wait.unexplained = lost ? UNEXPLAINED_LOST : UNEXPLAINED_UNSEEN;
+        rest = STEP_UNKNOWN;
+    }
+    intervals_waited(&f->intervals, wait, f->segments, count,
+                     code(f, t->place, 0, rest, t->meaning->category));
+}
+
+static void ran(struct follow *f, const struct acting *t, const struct member *m, uint32_t place)
+{
+    uint32_t from = m->event.after_gap ? 0 : t->place; /* what it did in between is not known */
+    intervals_ran(&f->intervals, m->event.thread, code(f, from, place, STEP_CODE, 0), m->ns,
+                  m->position);
+}
+
+static void remember(struct acting *t, const struct member *m, uint32_t place)
+{
+    t->position = m->position;
+    t->ns = m->ns;
+    t->line = m->event.line;
+    t->about = m->event.about;
+    t->type = m->event.type;
+    t->place = place;
+    t->meaning = m->meaning;
+    t->begun = true;
+}
+
+/* From its thread's event before to this one. */
+static void advance(struct follow *f, struct member *m)
+{
+    struct acting *t = acting(f, m->event.thread);
+    uint32_t place = f->teller.place(f->teller.context, m->event.site);
+    if (!t->begun)
+        intervals_start(&f->intervals, m->event.thread, m->ns, m->position);
+    else if (t->meaning->waits && m->ns > t->ns)
+        wait_ended(f, t, m);
+    else if (m->ns > t->ns && !(t->ended && m->meaning->closes))
+        ran(f, t, m, place);
+    remember(t, m, place);
+    t->ended = m->meaning->ends;
+}
+
+static void note_life(struct follow *f, const struct member *m)
+{
+    uint32_t line = m->event.line;
+    if (m->meaning->opens && m->event.thread != line)
+        intervals_made(&f->intervals, line, m->event.thread, m->ns, m->position);
+    if (m->meaning->ends)
+        intervals_ended(&f->intervals, line, m->ns, m->position);
+    if (m->meaning->closes)
+        intervals_closed(&f->intervals, line, m->ns, m->position);
+}
+
+static void note_visit(struct follow *f, const struct member *m)
+{
+    const struct meaning *is = m->meaning;
+    uint32_t line = m->event.line, thread = m->event.thread;
+    if (line == thread)
+        return;
+    if (is->enters || is->takes)
+        holds_enter(&f->holds, line, thread, m->position, m->ns);
+    else if (is->leaves || is->gives)
+        holds_leave(&f->holds, line, thread, m->position);
+}
+
+/* ---- one point ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct cause *x = a, *y = b;
+    return x->ns != y->ns ? (x->ns < y->ns ? -1 : 1)
+                          : (x->position > y->position) - (x->position < y->position);
+}
+
+/* What the members of a group did before they met. */
+static void note_arrivals(struct follow *f)
+{
+    f->arrival_count = 0;
+    for (size_t i = 0; i < f->member_count; i++) {
+        const struct member *m = &f->members[i];
+        const struct acting *t = m->event.thread ? acting(f, m->event.thread) : NULL;
+        if (m->event.relation != RELATION_GROUP || !t || !t->begun)
+            continue;
+        f->arrivals =
+            grow(f->arrivals, &f->arrival_room, f->arrival_count + 1, sizeof *f->arrivals);
+        f->arrivals[f->arrival_count++] =
+            (struct cause){t->position, t->ns, m->event.thread, t->line, t->meaning};
+    }
+    if (f->arrival_count)
+        qsort(f->arrivals, f->arrival_count, sizeof *f->arrivals, by_time);
+}
+
+static void note_gathering(struct follow *f)
+{
+    if (f->arrival_count < 2)
+        return;
+    int64_t last_ns = f->arrivals[f->arrival_count - 1].ns;
+    for (size_t i = 0; i < f->arrival_count; i++)
+        intervals_gathered(
+            &f->intervals, f->arrivals[i].thread,
+            (struct gathering){f->arrivals[i].ns, last_ns, f->members[0].event.point});
+}
+
+static void add_member(struct follow *f, uint64_t position)
+{
+    struct event e = order_event(f->teller.order, position);
+    if (!e.line || e.state != EVENT_ORDERED || e.line & HIDDEN_LINE)
+        return;
+    struct member m = {e, position, f->teller.time(f->teller.context, &e),
+                       f->teller.meaning(f->teller.context, &e)};
+    if (e.thread) {
+        const struct acting *t = acting(f, e.thread);
+        m.ns = t->begun && m.ns < t->ns ? t->ns : m.ns;
+    }
+    f->members = grow(f->members, &f->member_room, f->member_count + 1, sizeof *f->members);
+    f->members[f->member_count++] = m;
+}
+
+static void take_point(struct follow *f, uint64_t first, uint64_t end)
+{
+    f->member_count = 0;
+    for (uint64_t p = first; p <= end; p++)
+        add_member(f, p);
+    note_arrivals(f);
+    for (size_t i = 0; i < f->member_count; i++) {
+        struct member *m = &f->members[i];
+        if (m->event.thread)
+            advance(f, m);
+        note_life(f, m);
+    }
+    for (size_t i = 0; i < f->member_count; i++) {
+        const struct member *m = &f->members[i];
+        note_visit(f, m);
+        if (m->meaning->is)
+            note_about(f, m);
+    }
+    note_gathering(f);
+}
+
+/* ---- the pass ---- */
+
+bool follow_on(struct follow *f, uint64_t *budget)
+{
+    const struct order *order = f->teller.order;
+    uint64_t count = order_count(order);
+    while (f->known < count && *budget) {
+        uint64_t end = order_point_end(order, f->known), looked = end - f->known + 1;
+        take_point(f, f->known, end);
+        f->known = end + 1;
+        *budget -= looked < *budget ? looked : *budget;
+    }
+    return f->known >= count;
+}
+
+uint64_t follow_first(const struct follow *f) { return f->first; }
+uint64_t follow_known(const struct follow *f) { return f->known; }
+const struct intervals *follow_intervals(const struct follow *f) { return &f->intervals; }
+
+size_t follow_open(const struct follow *f, int64_t until_ns, struct wait **waits)
+{
+    size_t count = 0, room = 0;
+    *waits = NULL;
+    for (size_t i = 0; i < f->thread_room; i++) {
+        const struct acting *t = &f->threads[i];
+        if (!t->begun || t->ended || !t->meaning->waits)
+            continue;
+        struct wait wait = begun_wait(t, (uint32_t)i + 1);
+        wait.to_ns = until_ns > t->ns ? until_ns : t->ns;
+        wait.unexplained = UNEXPLAINED_OPEN;
+        *waits = grow(*waits, &room, count + 1, sizeof **waits);
+        (*waits)[count++] = wait;
+    }
+    return count;
+}

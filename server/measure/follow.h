@@ -1,0 +1,27 @@
+/* Fills the intervals of a run from its order: one pass over the log, in steps, which goes on where the run grows.
+ *
+ * What one thread does are the events that it acts, on whatever line.  Between two of them it ran, or, where the first
+ * is of a type that waits, it waited (release.h says for whom).  Times of one thread never fall: one that does counts as
+ * its thread's last. */
+#ifndef SERVER_MEASURE_FOLLOW_H
+#define SERVER_MEASURE_FOLLOW_H
+
+#include "server/measure/intervals.h"
+#include "server/measure/teller.h"
+
+struct follow;
+
+struct follow *follow_new(struct teller teller);
+void follow_free(struct follow *follow); /* of NULL nothing */
+/* Looks at what is new, about `budget` events of it; true once all is known.  Nothing may be forgotten meanwhile
+ * (then begin anew). */
+bool follow_on(struct follow *follow, uint64_t *budget);
+uint64_t follow_first(const struct follow *follow); /* the first position that it looked at */
+uint64_t follow_known(const struct follow *follow); /* so many positions */
+/* Until the next call of follow_on. */
+const struct intervals *follow_intervals(const struct follow *follow);
+/* The waits that have not ended by what is known, by thread: they are no intervals yet.  Until a time, or until their
+ * begin where that is later.  Returns how many (caller frees *waits). */
+size_t follow_open(const struct follow *follow, int64_t until_ns, struct wait **waits);
+
+#endif

@@ -1,0 +1,307 @@
+#include "server/measure/release.h"
+
+#define FOUND_MOST 128u /* causes that are compared */
+#define EDGES_MOST 64u /* of one event */
+#define HIDDEN_MOST 16u /* hidden events, one before the other */
+
+struct finding {
+    const struct release *of;
+    const struct order *order;
+    struct cause found[FOUND_MOST];
+    uint32_t count;
+    bool lost, gap; /* gap: right before the point itself */
+    struct segment *segments; /* the last one first */
+    uint32_t segment_count;
+};
+
+/* ---- causes ---- */
+
+static void add(struct finding *f, struct cause c)
+{
+    if (c.thread && c.thread != f->of->thread && c.ns > f->of->from_ns && c.ns <= f->of->to_ns &&
+        f->count < FOUND_MOST)
+        f->found[f->count++] = c;
+}
+
+static void look_at(struct finding *f, uint64_t position)
+{
+    const struct teller *t = f->of->teller;
+    if (position < order_first(f->order)) {
+        f->lost = true;
+        return;
+    }
+    struct event e = order_event(f->order, position);
+    if (e.line && !(e.line & HIDDEN_LINE))
+        add(f, (struct cause){position, t->time(t->context, &e), e.thread, e.line,
+                              t->meaning(t->context, &e)});
+    f->lost |= !e.line;
+}
+
+/* What hidden events collected, the newest first, until one of it is too early. */
+static void look_through(struct finding *f, uint64_t hidden)
+{
+    for (unsigned n = 0; n < HIDDEN_MOST && hidden != NO_POSITION; n++) {
+        struct event h = order_event(f->order, hidden);
+        uint32_t first = h.edge_count > EDGES_MOST ? h.edge_count - EDGES_MOST : 0,
+                 before = f->count;
+        for (uint32_t i = first; i < h.edge_count; i++)
+            look_at(f, order_edge(f->order, hidden, i));
+        if (f->count > before)
+            return;
+        hidden = order_previous(f->order, hidden);
+    }
+}
+
+static void look_behind(struct finding *f, uint64_t position)
+{
+    struct event e = order_event(f->order, position);
+    uint32_t first = e.edge_count > EDGES_MOST ? e.edge_count - EDGES_MOST : 0;
+    for (uint32_t i = first; i < e.edge_count; i++) {
+        uint64_t from = order_edge(f->order, position, i);
+        if (from < order_first(f->order))
+            f->lost = true;
+        else if (order_event(f->order, from).line & HIDDEN_LINE)
+            look_through(f, from);
+        else
+            look_at(f, from);
+    }
+    f->gap |= e.after_gap;
+    f->lost |= e.partner_lost || !e.line;
+    if (!e.line || order_line_shared(f->order, e.line))
+        return;
+    uint64_t previous = order_previous(f->order, position);
+    if (previous != NO_POSITION)
+        look_at(f, previous);
+}
+
+/* Of a group only the event itself: what its other members did before is in `arrivals`. */
+static void look_behind_point(struct finding *f, uint64_t position)
+{
+    struct event e = order_event(f->order, position);
+    if (e.relation != RELATION_SYNC) {
+        look_behind(f, position);
+        return;
+    }
+    uint64_t end = order_point_end(f->order, position);
+    for (uint64_t p = e.point; p <= end && p < e.point + 2; p++)
+        look_behind(f, p);
+}
+
+/* The latest that others did before they met; they stand by their times. */
+static void look_at_arrivals(struct finding *f)
+{
+    const struct release *r = f->of;
+    size_t low = 0, high = r->arrival_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->arrivals[middle].ns <= r->to_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t before = f->count;
+    while (low > 0 && f->count == before && r->arrivals[low - 1].ns > r->from_ns)
+        add(f, r->arrivals[--low]);
+}
+
+/* ---- which of them ---- */
+
+static bool is_cause(const struct finding *f, const struct cause *c)
+{
+    return (c->meaning->is & f->of->meaning->causes) != 0;
+}
+
+/* Did somebody leave with it, rather than call? */
+static bool is_leave(const struct finding *f, const struct cause *c, struct hold *hold)
+{
+    bool ended = holds_ended(f->of->holds, c->line, c->position, hold);
+    return ended && (c->meaning->gives || !is_cause(f, c));
+}
+
+static bool is_later(const struct cause *a, const struct cause *b)
+{
+    return !b || a->ns > b->ns || (a->ns == b->ns && a->position > b->position);
+}
+
+/* The latest that is after one time and not after another. */
+static const struct cause *latest(const struct finding *f, int64_t after_ns, int64_t until_ns,
+                                  bool leaves, bool calls)
+{
+    const struct cause *best = NULL;
+    struct hold hold;
+    for (uint32_t i = 0; i < f->count; i++) {
+        const struct cause *c = &f->found[i];
+        if (c->ns <= after_ns || c->ns > until_ns || !is_later(c, best))
+            continue;
+        if ((leaves && calls) || is_leave(f, c, &hold) == leaves)
+            best = c;
+    }
+    return best;
+}
+
+static void push(struct finding *f, const struct cause *c, enum wait_class class, enum guess guess)
+{
+    f->segments[f->segment_count++] = (struct segment){.to_ns = c->ns,
+                                                       .release = c->position,
+                                                       .thread = c->thread,
+                                                       .class = (uint8_t) class,
+                                                       .guess = (uint8_t)guess};
+}
+
+/* Of what is counted, it is not told which one was taken. */
+static enum guess certainty(const struct finding *f, const struct cause *c)
+{
+    unsigned gives = 0;
+    for (uint32_t i = 0; i < f->count && c->meaning->gives; i++)
+        gives += f->found[i].meaning->gives;
+    return gives > 1 ? GUESS_LATEST : GUESS_NONE;
+}
+
+/* It is looked at no more. */
+static void take(struct finding *f, const struct cause *c)
+{
+    f->found[c - f->found] = f->found[--f->count];
+}
+
+static void end_segment(struct finding *f, const struct cause *c, bool leaves)
+{
+    enum guess guess = certainty(f, c);
+    if (f->segment_count && f->segments[f->segment_count - 1].to_ns == c->ns)
+        f->segment_count--; /* that one took no time */
+    push(f, c, leaves ? WAIT_EXCLUSION : (enum wait_class)f->of->meaning->class, guess);
+}
+
+/* Back from visit to visit, as far as a time. */
+static void walk(struct finding *f, int64_t after_ns, bool calls)
+{
+    int64_t until_ns = f->of->to_ns;
+    const struct cause *best;
+    while ((best = latest(f, after_ns, until_ns, true, calls)) != NULL) {
+        struct hold hold;
+        bool leaves = is_leave(f, best, &hold);
+        struct cause c = *best;
+        end_segment(f, &c, leaves);
+        take(f, best);
+        if (!leaves || hold.entry_ns <= after_ns)
+            return;
+        if (f->segment_count == RELEASE_SEGMENTS - 1) {
+            f->segments[f->segment_count - 1].guess = GUESS_LATEST;
+            return;
+        }
+        until_ns = hold.entry_ns < c.ns ? hold.entry_ns : c.ns;
+        if (f->count > FOUND_MOST / 2)
+            f->count = 0;
+        look_behind_point(f, hold.entry);
+    }
+}
+
+/* ---- guesses ---- */
+
+/* No edge says who: the latest of those that may have been it. */
+static bool guess(struct finding *f, struct cause *best)
+{
+    const struct release *r = f->of;
+    const struct cause *at = NULL;
+    for (size_t i = 0; i < r->about_count; i++) {
+        const struct cause *c = &r->about[i];
+        if (c->thread && c->thread != r->thread && c->ns > r->from_ns && c->ns <= r->to_ns &&
+            is_cause(f, c) && is_later(c, at))
+            at = c;
+    }
+    if (at)
+        *best = *at;
+    return at != NULL;
+}
+
+struct receiving {
+    struct finding *f;
+    struct cause *best;
+    bool found;
+};
+
+/* Who receives what was sent had begun to before: the event before it of that thread. */
+static void consider_receive(void *context, uint64_t receive)
+{
+    struct receiving *r = context;
+    const struct teller *t = r->f->of->teller;
+    uint64_t before = order_previous_of_thread(r->f->order, receive, EDGES_MOST);
+    if (before == NO_POSITION || before < order_first(r->f->order))
+        return;
+    struct event e = order_event(r->f->order, before);
+    if (!e.line)
+        return;
+    struct cause c = {before, t->time(t->context, &e), e.thread, e.line,
+                      t->meaning(t->context, &e)};
+    if (c.thread && c.thread != r->f->of->thread && c.ns > r->f->of->from_ns &&
+        c.ns <= r->f->of->to_ns && is_later(&c, r->found ? r->best : NULL)) {
+        *r->best = c;
+        r->found = true;
+    }
+}
+
+static bool late_receiver(struct finding *f, struct cause *best)
+{
+    struct receiving r = {f, best, false};
+    if (f->of->meaning->sends)
+        order_receives(f->order, f->of->begin, consider_receive, &r);
+    return r.found;
+}
+
+/* ---- the whole ---- */
+
+/* Does it wait to be called back into a line that it let others enter meanwhile? */
+static bool is_call(const struct finding *f)
+{
+    const struct meaning *m = f->of->meaning;
+    return m->releases && m->causes &&
+           !order_line_shared(f->order, order_event(f->order, f->of->begin).line);
+}
+
+/* A condition: to the call, then whoever was in the line. */
+static void find_called(struct finding *f)
+{
+    const struct cause *call = latest(f, f->of->from_ns, f->of->to_ns, false, true);
+    struct cause guessed;
+    bool known = call != NULL, any = known || guess(f, &guessed);
+    if (!any)
+        return;
+    struct cause c = known ? *call : guessed;
+    walk(f, c.ns, false);
+    push(f, &c, WAIT_MEETING, known ? GUESS_NONE : GUESS_LATEST);
+}
+
+static void find_unsaid(struct finding *f)
+{
+    struct cause c;
+    if (late_receiver(f, &c))
+        push(f, &c, WAIT_MEETING, GUESS_LATE_RECEIVER);
+    else if (guess(f, &c))
+        push(f, &c, WAIT_MEETING, f->of->meaning->sends ? GUESS_LATE_RECEIVER : GUESS_LATEST);
+}
+
+static void turn_round(struct segment *segments, uint32_t count)
+{
+    for (uint32_t i = 0; i < count / 2; i++) {
+        struct segment s = segments[i];
+        segments[i] = segments[count - 1 - i];
+        segments[count - 1 - i] = s;
+    }
+}
+
+uint32_t release_find(const struct release *release, struct segment *segments, bool *lost)
+{
+    struct finding f = {.of = release, .order = release->teller->order, .segments = segments};
+    look_behind_point(&f, release->end);
+    look_at_arrivals(&f);
+    *lost = f.lost || f.gap;
+    if (f.gap)
+        return 0;
+    if (is_call(&f))
+        find_called(&f);
+    else
+        walk(&f, release->from_ns, true);
+    if (!f.segment_count)
+        find_unsaid(&f);
+    turn_round(segments, f.segment_count);
+    return f.segment_count;
+}

@@ -1,0 +1,41 @@
+/* By whom a wait was ended: its segments, each with the thread that it was spent waiting for.
+ *
+ * A wait begins with w and ends with v.  Its causes are events c of other threads among those that v's point comes
+ * directly after, with t(w) < t(c) <= t(v).  Back from v: the latest of them ends the last segment.  If it is the end of a
+ * visit that began after t(w), who made that visit had waited likewise: it goes on from where that began.
+ *
+ * Looked at are the newest so many edges of an event, and so many visits: the cost of a wait is bounded. */
+#ifndef SERVER_MEASURE_RELEASE_H
+#define SERVER_MEASURE_RELEASE_H
+
+#include "server/measure/holds.h"
+#include "server/measure/intervals.h"
+#include "server/measure/teller.h"
+
+#define RELEASE_SEGMENTS 256u /* of one wait; what is before is told as part of the first one */
+
+struct cause {
+    uint64_t position;
+    int64_t ns;
+    uint32_t thread, line;
+    const struct meaning *meaning;
+};
+
+struct release { /* one wait */
+    const struct teller *teller;
+    const struct holds *holds;
+    const struct meaning *meaning; /* of w */
+    uint64_t begin, end; /* w, and v, or any event of its point */
+    int64_t from_ns, to_ns;
+    uint32_t thread;
+    const struct cause *arrivals; /* of v's group: what its members did before, by time */
+    size_t arrival_count;
+    const struct cause *about; /* the newest events about what it waited for, or on that line */
+    size_t about_count;
+};
+
+/* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *lost: none was found, and events that it
+ * may have been were lost or are forgotten. */
+uint32_t release_find(const struct release *release, struct segment *segments, bool *lost);
+
+#endif

@@ -1,0 +1,32 @@
+/* What measuring must know of a run beside its order: times, places, and what its types mean.  All as codes. */
+#ifndef SERVER_MEASURE_TELLER_H
+#define SERVER_MEASURE_TELLER_H
+
+#include "server/order/order.h"
+
+struct meaning { /* of a type on a kind of line */
+    bool waits;
+    uint8_t class; /* an enum wait_class, of one that waits */
+    uint8_t category; /* of the steps in which its thread waits; 0: none in particular */
+    bool releases; /* others may enter the line while its thread waits */
+    bool by_clock; /* a wait that ends with it was ended by the clock */
+    bool sends; /* its thread waits for one that comes for what it gave */
+    bool opens, ends, closes; /* of the line's own thread */
+    bool enters,
+        leaves; /* its thread comes into the line, goes out of it; nothing of a thread's own line */
+    bool takes, gives; /* likewise, of what is counted: one is taken there, one given */
+    uint64_t is; /* its bit, of a type that is a cause of some that waits; else 0 */
+    uint64_t
+        causes; /* bits of the types that let go on who waits; 0: whatever comes before its end */
+};
+
+struct teller {
+    const void *context;
+    const struct order *order;
+    int64_t (*time)(const void *context, const struct event *event); /* ns of the run */
+    /* Never NULL; stays, and never changes. */
+    const struct meaning *(*meaning)(const void *context, const struct event *event);
+    uint32_t (*place)(const void *context, uint32_t site); /* 0: none */
+};
+
+#endif

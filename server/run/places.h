@@ -1,0 +1,19 @@
+/* Places: one number for one place of the code, in whatever process of a run it ran.
+ *
+ * Sites are addresses in processes (run.h).  Those of one file, by its build-id or else its path, at one distance from where
+ * it was loaded, are one place.  An address in no file that is known is a place of its process alone. */
+#ifndef SERVER_RUN_PLACES_H
+#define SERVER_RUN_PLACES_H
+
+#include "server/run/run.h"
+
+/* The place of a site, from 1; 0 of 0.  It never changes while the run is there. */
+uint32_t places_of(const struct run *run, uint32_t site);
+uint32_t places_count(const struct run *run); /* that were asked for so far: 1 .. result */
+/* The site by which a place was met first; 0: there is no such place. */
+uint32_t places_site(const struct run *run, uint32_t place);
+
+struct places;
+void places_free(struct places *places); /* of NULL nothing */
+
+#endif

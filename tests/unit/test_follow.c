@@ -1,0 +1,489 @@
+/* What each thread did between its events, and who let it go on, at given times: exactly. */
+#include "server/answer/measured.h"
+#include "tests/unit/played.h"
+
+static const struct intervals *learn(const struct played *p)
+{
+    uint64_t budget = UINT64_MAX;
+    assert_true(measured_learn(p->run, &budget));
+    return measured_known(p->run);
+}
+
+static double ms(int64_t ns) { return (double)ns / PLAYED_MS; }
+
+/* The waits of a thread as a text: "FROM TO CLASS (TO THREAD CLASS)...", more by commas. */
+static const char *waits_of(const struct intervals *all, uint32_t thread)
+{
+    static const char *const classes[] = {"meet", "excl", "timer"};
+    static const char *const whys[] = {"", " unseen", " lost", " open"};
+    static const char *const guesses[] = {"", " latest", " late"};
+    static char text[4096];
+    size_t n = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < all->wait_count; i++) {
+        const struct wait *w = &all->waits[i];
+        if (w->thread != thread)
+            continue;
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%g %g %s%s", n ? ", " : "",
+                              ms(w->from_ns), ms(w->to_ns), classes[w->class],
+                              whys[w->unexplained]);
+        for (uint32_t k = 0; k < w->count; k++) {
+            const struct segment *s = &all->segments[w->segment + k];
+            assert_int_equal(s->wait, i);
+            n += (size_t)snprintf(text + n, sizeof text - n, " (%g %u %s%s)", ms(s->to_ns),
+                                  s->thread, classes[s->class], guesses[s->guess]);
+        }
+    }
+    return text;
+}
+
+/* The course of a thread: "runs TO", "for THREAD TO", ... */
+static const char *course(const struct intervals *all, uint32_t thread)
+{
+    static const char *const names[] = {"runs", "for", "latency", "timer", "unexplained"};
+    static char text[4096];
+    size_t n = 0;
+    const struct course_of *c = intervals_of(all, thread);
+    assert_non_null(c);
+    n += (size_t)snprintf(text, sizeof text, "%g", ms(c->start_ns));
+    for (size_t i = 0; i < c->count; i++) {
+        const struct interval *at = &c->items[i];
+        n += (size_t)snprintf(text + n, sizeof text - n, " %s", names[at->is]);
+        if (at->is == INTERVAL_SEGMENT)
+            n += (size_t)snprintf(text + n, sizeof text - n, " %u", all->segments[at->of].thread);
+        n += (size_t)snprintf(text + n, sizeof text - n, " %g", ms(at->to_ns));
+    }
+    return text;
+}
+
+static void end(struct played *p) { run_free(p->run); }
+
+/* ---- messages in a ring, by four ways of telling ---- */
+
+static void check_ring(struct played *p, const uint32_t *t)
+{
+    const struct intervals *all = learn(p);
+    char text[64];
+    snprintf(text, sizeof text, "20 50 meet (50 %u meet)", t[0]);
+    assert_string_equal(waits_of(all, t[1]), text);
+    snprintf(text, sizeof text, "25 90 meet (90 %u meet)", t[1]);
+    assert_string_equal(waits_of(all, t[2]), text);
+    snprintf(text, sizeof text, "80 125 meet (125 %u meet)", t[2]);
+    assert_string_equal(waits_of(all, t[0]), text);
+    end(p);
+}
+
+static void ring_of_semaphores(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t t[3], s[3];
+    for (unsigned i = 0; i < 3; i++) {
+        t[i] = play_line(&p, "task", "t");
+        PLAY(&p, t[i], "start", 0, 0);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        s[i] = play_line(&p, "semaphore", "s");
+    PLAY_ON(&p, t[1], s[0], "wait", 20);
+    PLAY_ON(&p, t[2], s[1], "wait", 25);
+    PLAY_ON(&p, t[0], s[0], "post", 50);
+    PLAY_ON(&p, t[1], s[0], "taken", 50);
+    PLAY_ON(&p, t[0], s[2], "wait", 80);
+    PLAY_ON(&p, t[1], s[1], "post", 90);
+    PLAY_ON(&p, t[2], s[1], "taken", 90);
+    PLAY_ON(&p, t[2], s[2], "post", 125);
+    PLAY_ON(&p, t[0], s[2], "taken", 125);
+    check_ring(&p, t);
+}
+
+static void ring_of_messages(void **state)
+{
+    (void)state;
+    struct played p = play("mpi");
+    uint32_t t[3];
+    for (unsigned i = 0; i < 3; i++) {
+        t[i] = play_line(&p, "rank", "r");
+        PLAY(&p, t[i], "start", 0, 0);
+    }
+    PLAY(&p, t[1], "recv", 20, 0);
+    PLAY(&p, t[2], "recv", 25, 0);
+    play_message(&p, t[0], "isend", 50, RELATION_SEND, 1);
+    play_message(&p, t[1], "receive", 50, RELATION_RECEIVE, 1);
+    PLAY(&p, t[0], "recv", 80, 0);
+    play_message(&p, t[1], "isend", 90, RELATION_SEND, 2);
+    play_message(&p, t[2], "receive", 90, RELATION_RECEIVE, 2);
+    play_message(&p, t[2], "isend", 125, RELATION_SEND, 3);
+    play_message(&p, t[0], "receive", 125, RELATION_RECEIVE, 3);
+    check_ring(&p, t);
+}
+
+/* One condition, waited for with its mutex. */
+struct condition {
+    uint32_t mutex, condition;
+    struct ref signal;
+};
+
+static void await(struct played *p, uint32_t t, struct condition *c, double at)
+{
+    PLAY(p, t, "petition", at, c->mutex);
+    play_pair(p, t, c->mutex, "enter", "entered", at);
+    play_event(p, t, c->mutex, "wait", at, c->condition, (struct ref){0});
+}
+
+static void call(struct played *p, uint32_t t, struct condition *c, double at, double leaves)
+{
+    PLAY(p, t, "petition", at, c->mutex);
+    play_pair(p, t, c->mutex, "enter", "entered", at);
+    c->signal = play_event(p, t, c->mutex, "signal", at, c->condition, (struct ref){0});
+    play_pair(p, t, c->mutex, "left", "leave", leaves);
+}
+
+static void go_on(struct played *p, uint32_t t, struct condition *c, double at)
+{
+    play_event(p, t, c->mutex, "wake", at, c->condition, c->signal);
+    play_pair(p, t, c->mutex, "left", "leave", at);
+}
+
+static struct condition condition(struct played *p)
+{
+    return (struct condition){play_line(p, "monitor", "m"), play_line(p, "condition", "c"), {0}};
+}
+
+static void ring_of_conditions(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t t[3];
+    struct condition c[3];
+    for (unsigned i = 0; i < 3; i++) {
+        t[i] = play_line(&p, "task", "t");
+        PLAY(&p, t[i], "start", 0, 0);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        c[i] = condition(&p);
+    await(&p, t[1], &c[0], 20);
+    await(&p, t[2], &c[1], 25);
+    call(&p, t[0], &c[0], 50, 50);
+    go_on(&p, t[1], &c[0], 50);
+    await(&p, t[0], &c[2], 80);
+    call(&p, t[1], &c[1], 90, 90);
+    go_on(&p, t[2], &c[1], 90);
+    call(&p, t[2], &c[2], 125, 125);
+    go_on(&p, t[0], &c[2], 125);
+    check_ring(&p, t);
+}
+
+/* ---- a barrier ---- */
+
+static void barrier(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t t[4], b;
+    for (unsigned i = 0; i < 4; i++) {
+        t[i] = play_line(&p, "task", "t");
+        PLAY(&p, t[i], "start", 0, 0);
+    }
+    b = play_line(&p, "barrier", "b");
+    for (uint32_t round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 4; i++)
+            PLAY(&p, t[i], "arrive", 40 * round + 10 * (i + 1), b);
+        for (unsigned i = 0; i < 4; i++)
+            play_member(&p, t[i], "passed", 40 * (round + 1), round, 4, b);
+    }
+    const struct intervals *all = learn(&p);
+    assert_int_equal(all->wait_count, 9);
+    assert_string_equal(waits_of(all, t[0]),
+                        "10 40 meet (40 4 meet), 50 80 meet (80 4 meet), 90 120 meet (120 4 meet)");
+    assert_string_equal(waits_of(all, t[2]),
+                        "30 40 meet (40 4 meet), 70 80 meet (80 4 meet), 110 120 meet (120 4 meet)");
+    assert_string_equal(waits_of(all, t[3]), "");
+    const struct course_of *c = intervals_of(all, t[1]);
+    assert_int_equal(c->gathering_count, 3);
+    assert_true(c->gatherings[1].came_ns == 60 * PLAYED_MS &&
+                c->gatherings[1].at_ns == 80 * PLAYED_MS);
+    assert_true(intervals_of(all, t[3])->gatherings[1].group == c->gatherings[1].group);
+    assert_true(c->gatherings[2].group != c->gatherings[1].group);
+    end(&p);
+}
+
+/* ---- locks ---- */
+
+static void convoy(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t t[3], m;
+    for (unsigned i = 0; i < 3; i++) {
+        t[i] = play_line(&p, "task", "t");
+        PLAY(&p, t[i], "start", 0, 0);
+    }
+    m = play_line(&p, "monitor", "m");
+    play_hold(&p, t[0], m, 0, 0, 30);
+    play_hold(&p, t[1], m, 10, 30, 50);
+    play_hold(&p, t[2], m, 15, 50, 55);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, t[0]), "");
+    assert_string_equal(waits_of(all, t[1]), "10 30 excl (30 1 excl)");
+    assert_string_equal(waits_of(all, t[2]), "15 50 excl (30 1 excl) (50 2 excl)");
+    assert_string_equal(course(all, t[2]), "0 runs 15 for 1 30 for 2 50 runs 55");
+    end(&p);
+}
+
+static void cascade(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t main = play_line(&p, "task", "main"), q = play_line(&p, "task", "q"),
+             r = play_line(&p, "task", "r"), m = play_line(&p, "monitor", "m");
+    PLAY(&p, main, "start", 0, 0);
+    PLAY(&p, q, "start", 0, 0);
+    PLAY(&p, r, "start", 0, 0);
+    PLAY(&p, main, "join", 0, q);
+    play_hold(&p, r, m, 0, 0, 40);
+    PLAY(&p, q, "petition", 10, m);
+    play_pair(&p, q, m, "enter", "entered", 40);
+    play_pair(&p, q, m, "left", "leave", 50);
+    struct ref end_of_q = PLAY(&p, q, "end", 50, 0);
+    play_event(&p, main, main, "joined", 50, q, end_of_q);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, main), "0 50 meet (50 2 meet)");
+    assert_string_equal(waits_of(all, q), "10 40 excl (40 3 excl)");
+    assert_true(intervals_of(all, q)->end_ns == 50 * PLAYED_MS);
+    end(&p);
+}
+
+/* To the signal one waits to meet, then for who is in the mutex. */
+static void held_after_the_signal(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t fast = play_line(&p, "task", "fast"), slow = play_line(&p, "task", "slow");
+    struct condition c = condition(&p);
+    PLAY(&p, fast, "start", 0, 0);
+    PLAY(&p, slow, "start", 0, 0);
+    await(&p, fast, &c, 10);
+    call(&p, slow, &c, 35, 40);
+    go_on(&p, fast, &c, 41);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, fast), "10 41 meet (35 2 meet) (40 2 excl)");
+    assert_string_equal(course(all, fast), "0 runs 10 for 2 35 for 2 40 latency 41");
+    end(&p);
+}
+
+/* Between the signal and the wake others came in, too; before the signal does not matter. */
+static void others_after_the_signal(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+             d = play_line(&p, "task", "d");
+    struct condition c = condition(&p);
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    PLAY(&p, d, "start", 0, 0);
+    await(&p, a, &c, 10);
+    play_hold(&p, d, c.mutex, 12, 12, 20);
+    call(&p, b, &c, 35, 40);
+    play_hold(&p, d, c.mutex, 38, 40, 47);
+    go_on(&p, a, &c, 50);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, a), "10 50 meet (35 2 meet) (40 2 excl) (47 3 excl)");
+    assert_string_equal(waits_of(all, d), "38 40 excl (40 2 excl)");
+    end(&p);
+}
+
+/* No edge says which signal: the latest about the condition is a guess. */
+static void guessed_signal(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b");
+    struct condition c = condition(&p);
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    await(&p, a, &c, 10);
+    PLAY(&p, b, "signal", 20, c.condition);
+    PLAY(&p, b, "signal", 30, c.condition);
+    go_on(&p, a, &c, 33);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, a), "10 33 meet (30 2 meet latest)");
+    end(&p);
+}
+
+/* ---- semaphores ---- */
+
+static void semaphore_as_lock(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t t[3], s;
+    for (unsigned i = 0; i < 3; i++) {
+        t[i] = play_line(&p, "task", "t");
+        PLAY(&p, t[i], "start", 0, 0);
+    }
+    s = play_line(&p, "semaphore", "s");
+    PLAY_ON(&p, t[0], s, "wait", 0);
+    PLAY_ON(&p, t[0], s, "taken", 0);
+    PLAY_ON(&p, t[1], s, "wait", 10);
+    PLAY_ON(&p, t[2], s, "wait", 15);
+    PLAY_ON(&p, t[0], s, "post", 30);
+    PLAY_ON(&p, t[1], s, "taken", 30);
+    PLAY_ON(&p, t[1], s, "post", 50);
+    PLAY_ON(&p, t[2], s, "taken", 50);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, t[0]), "");
+    assert_string_equal(waits_of(all, t[1]), "10 30 meet (30 1 excl)");
+    assert_string_equal(waits_of(all, t[2]), "15 50 meet (30 1 excl) (50 2 excl)");
+    end(&p);
+}
+
+static void timed_out(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t t = play_line(&p, "task", "t"), s = play_line(&p, "semaphore", "s");
+    PLAY(&p, t, "start", 0, 0);
+    PLAY_ON(&p, t, s, "timed_wait", 5);
+    PLAY_ON(&p, t, s, "timeout", 25);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, t), "5 25 timer");
+    assert_string_equal(course(all, t), "0 runs 5 timer 25");
+    end(&p);
+}
+
+/* ---- others ---- */
+
+static void last_reader(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t t[4], l;
+    for (unsigned i = 0; i < 4; i++) {
+        t[i] = play_line(&p, "task", "t");
+        PLAY(&p, t[i], "start", -1, 0);
+    }
+    l = play_line(&p, "rwlock", "l");
+    for (unsigned i = 0; i < 3; i++)
+        play_pair(&p, t[i], l, "enter", "read", -1);
+    PLAY(&p, t[3], "petition", 0, l);
+    for (unsigned i = 0; i < 3; i++)
+        play_pair(&p, t[i], l, "left", "read_left", 10 * (i + 1));
+    play_pair(&p, t[3], l, "enter", "write", 30);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, t[3]), "0 30 excl (30 3 excl)");
+    end(&p);
+}
+
+static void once(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+             o = play_line(&p, "once", "o");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    PLAY(&p, a, "petition", 0, o);
+    PLAY(&p, a, "initialise", 0, o);
+    PLAY(&p, b, "petition", 5, o);
+    struct ref done = PLAY(&p, a, "initialised", 20, o);
+    play_event(&p, b, b, "ready", 20, o, done);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, b), "5 20 excl (20 1 excl)");
+    end(&p);
+}
+
+static void late_receiver(void **state)
+{
+    (void)state;
+    struct played p = play("mpi");
+    uint32_t a = play_line(&p, "rank", "a"), b = play_line(&p, "rank", "b");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    play_message(&p, a, "send", 10, RELATION_SEND, 1);
+    PLAY(&p, b, "recv", 35, 0);
+    play_message(&p, b, "receive", 35, RELATION_RECEIVE, 1);
+    PLAY(&p, a, "sent", 36, 0);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, a), "10 36 meet (35 2 meet late)");
+    assert_string_equal(waits_of(all, b), "");
+    end(&p);
+}
+
+static void life(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t main = play_line(&p, "task", "main"), t = play_line(&p, "task", "t"),
+             m = play_line(&p, "monitor", "m");
+    PLAY(&p, main, "start", 0, 0);
+    struct ref made = PLAY_ON(&p, main, t, "create", 0);
+    play_event(&p, t, t, "start", 1, 0, made);
+    play_hold(&p, main, m, 2, 2, 25);
+    PLAY(&p, t, "petition", 10, m);
+    play_pair(&p, t, m, "enter", "entered", 30);
+    play_pair(&p, t, m, "left", "leave", 31);
+    PLAY(&p, t, "end", 50, 0);
+    PLAY_ON(&p, main, t, "close", 60);
+    const struct intervals *all = learn(&p);
+    const struct course_of *c = intervals_of(all, t);
+    assert_int_equal(c->maker, main);
+    assert_true(c->made_ns == 0 && c->start_ns == 1 * PLAYED_MS && c->end_ns == 50 * PLAYED_MS &&
+                c->closed_ns == 60 * PLAYED_MS);
+    assert_string_equal(course(all, t), "1 runs 10 for 1 25 latency 30 runs 31 runs 50");
+    assert_string_equal(waits_of(all, t), "10 30 excl (25 1 excl)");
+    end(&p);
+}
+
+static void lost_and_open(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+             m = play_line(&p, "monitor", "m");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    play_hold(&p, a, m, 0, 0, 10);
+    order_lost(p.run->order, m, p.numbers[m] + 1, 2);
+    p.numbers[m] += 2;
+    play_hold(&p, b, m, 5, 20, 30);
+    PLAY(&p, a, "petition", 25, m);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, b), "5 20 excl lost");
+    assert_string_equal(waits_of(all, a), "");
+    struct wait *open;
+    assert_int_equal(measured_open(p.run, &open), 1);
+    assert_true(open[0].thread == a && open[0].from_ns == 25 * PLAYED_MS &&
+                open[0].to_ns == 30 * PLAYED_MS && open[0].unexplained == UNEXPLAINED_OPEN &&
+                open[0].end == NO_POSITION);
+    free(open);
+    play_pair(&p, a, m, "enter", "entered", 40); /* it goes on: then it is no open one any more */
+    all = learn(&p);
+    assert_string_equal(waits_of(all, a), "25 40 excl (30 2 excl)");
+    assert_int_equal(measured_open(p.run, &open), 0);
+    free(open);
+    end(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ring_of_semaphores),
+        cmocka_unit_test(ring_of_messages),
+        cmocka_unit_test(ring_of_conditions),
+        cmocka_unit_test(barrier),
+        cmocka_unit_test(convoy),
+        cmocka_unit_test(cascade),
+        cmocka_unit_test(held_after_the_signal),
+        cmocka_unit_test(others_after_the_signal),
+        cmocka_unit_test(guessed_signal),
+        cmocka_unit_test(semaphore_as_lock),
+        cmocka_unit_test(timed_out),
+        cmocka_unit_test(last_reader),
+        cmocka_unit_test(once),
+        cmocka_unit_test(late_receiver),
+        cmocka_unit_test(life),
+        cmocka_unit_test(lost_and_open),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
