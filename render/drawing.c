@@ -31,17 +31,29 @@ static cairo_surface_t *new_surface(const struct page_options *o, const char *pa
     return surface;
 }
 
+static void draw_page(const struct drawing *d, const struct page_options *o, cairo_t *cr,
+                      double scale, unsigned page)
+{
+    if (d->turn)
+        d->turn(d->context, page);
+    cairo_save(cr);
+    paint_background(cr, &o->theme);
+    cairo_scale(cr, scale, scale);
+    d->paint(d->context, cr);
+    cairo_restore(cr);
+    cairo_show_page(cr);
+}
+
 static cairo_status_t draw(const struct drawing *d, const struct page_options *o, const char *path)
 {
     double scale = o->width_pt > 0 ? o->width_pt / d->width_pt : 1;
     cairo_surface_t *surface = new_surface(o, path, d->width_pt * scale, d->height_pt * scale);
     cairo_t *cr = cairo_create(surface);
-    paint_background(cr, &o->theme);
+    unsigned pages = d->pages && o->format == PAGE_PDF ? d->pages : 1;
     if (o->format == PAGE_PNG)
         scale *= IMAGE_SCALE;
-    cairo_scale(cr, scale, scale);
-    d->paint(d->context, cr);
-    cairo_show_page(cr);
+    for (unsigned page = 0; page < pages; page++)
+        draw_page(d, o, cr, scale, page);
     cairo_status_t status = cairo_status(cr);
     cairo_destroy(cr);
     if (status == CAIRO_STATUS_SUCCESS && o->format == PAGE_PNG)

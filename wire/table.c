@@ -281,10 +281,14 @@ void get_table_end(struct in *in, struct shown_table *t)
 
 uint32_t table_find(const struct shown_table *t, const char *name)
 {
-    uint32_t i = 0;
-    while (i < t->column_count && strcmp(t->columns[i].name, name) != 0)
-        i++;
-    return i;
+    size_t n = strlen(name);
+    for (uint32_t i = 0; i < t->column_count; i++)
+        if (strcmp(t->columns[i].name, name) == 0)
+            return i;
+    for (uint32_t i = 0; i < t->column_count; i++)
+        if (strncmp(t->columns[i].name, name, n) == 0 && strcmp(t->columns[i].name + n, "_ns") == 0)
+            return i;
+    return t->column_count;
 }
 
 /* ---- freeing ---- */

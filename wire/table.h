@@ -98,7 +98,7 @@ struct shown_table {
     uint64_t known, count; /* so many of so many events were looked at; as many: it is whole */
 };
 
-/* The column of a name; column_count: there is none. */
+/* The column of a name, which may leave `_ns` out; column_count: there is none. */
 uint32_t table_find(const struct shown_table *table, const char *name);
 
 static inline struct table_cell *table_cells(const struct shown_table *table, uint32_t row)

@@ -4,7 +4,7 @@
 #include "clients/poet/blocked.h"
 #include "clients/poet/drawn.h"
 #include "clients/poet/paper.h"
-#include "clients/poet/states.h"
+#include "clients/poet/bands.h"
 #include "clients/poet/webpage.h"
 #include "memory/memory.h"
 #include "render/lettering.h"
@@ -183,7 +183,7 @@ int output_picture(const struct command *command, struct picture *p, struct subj
         fprintf(stderr,
                 "poet export: too much happens for a mark each: what lines did is drawn; for "
                 "marks choose a part, or a scale (--time=US)\n");
-        status = states_write(command, p, subject, page, file);
+        status = bands_write(command, p, subject, page, file);
     } else if (paper_choose(command, p, scene, page)) {
         if (letters_legend_pt(page) > 0) {
             scene_free(scene);

@@ -1,95 +1,46 @@
-#include "clients/poet/states.h"
+/* poet states: how each thread spent its life. */
+#include "clients/poet/colour.h"
+#include "clients/poet/labels.h"
+#include "clients/poet/tables.h"
 
-#include "memory/memory.h"
-#include "render/drawing.h"
-#include "render/lettering.h"
-#include "render/strip.h"
-#include "wire/asked.h"
-
-#include <math.h>
-#include <stdlib.h>
-
-#define WIDTH_PT 700.0 /* of the strips */
-#define ROW_PT 26.0
-#define MARGIN_PT 8.0
-#define PIXELS 700u /* one a point: they are painted on whole ones */
-
-struct sheet {
-    const struct picture *picture;
-    const struct book *book;
-    struct shown_strip strip;
-    struct strip_look look;
-    double title_pt, width_pt, height_pt;
+struct wanted {
+    struct tables tables;
+    const char *preset;
 };
 
-static void take_strip(void *user, const struct answer *answer)
+static error_t parse(int key, char *value, struct argp_state *state)
 {
-    struct shown_strip *strip = user;
-    if (answer->part != PART_STRIP)
-        return;
-    shown_strip_free(strip);
-    get_strip(answer->in, strip);
-    in_done(answer->in);
+    struct wanted *w = state->input;
+    (void)value;
+    if (key != ARGP_KEY_INIT)
+        return ARGP_ERR_UNKNOWN;
+    state->child_inputs[0] = &w->tables;
+    return 0;
 }
 
-static bool ask(const struct command *command, const struct picture *p, struct subject *subject,
-                struct shown_strip *strip)
+static int run(const struct command *command, int argc, char **argv)
 {
-    struct density_request request = {.by_time = p->column_ns > 0,
-                                      .pixels = PIXELS,
-                                      .rows = p->rows,
-                                      .joined = p->joined,
-                                      .row_count = p->row_count};
-    struct out body = {0};
-    put_density_request(&body, &request);
-    return subject_ask(command, subject, ASK_STRIP, &body, take_strip, strip);
+    struct wanted w = {.tables = {.command = command}, .preset = "states"};
+    int first, status = command_read(command, argc, argv, &w, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    struct tables_section section = {.what = w.preset};
+    return tables_command(&w.tables, argc, argv, first, &section, 1);
 }
 
-static void measure(struct sheet *d, const struct page_options *page)
-{
-    double names = 0;
-    for (uint32_t i = 0; i < d->strip.row_count; i++)
-        names =
-            fmax(names, lettering_width(NULL, book_label(d->book, d->strip.rows[i]), 10, false));
-    d->look = (struct strip_look){.names_pt = ceil(MARGIN_PT + names + 14),
-                                  .width_pt = WIDTH_PT,
-                                  .row_pt = ROW_PT,
-                                  .dark = page->theme.dark,
-                                  .grey = page->theme.grey};
-    d->title_pt = d->picture->no_title ? 0 : 24;
-    d->width_pt = d->look.names_pt + WIDTH_PT + MARGIN_PT;
-    d->height_pt = MARGIN_PT + d->title_pt + STRIP_RULER_PT + 4 + ROW_PT * d->strip.row_count +
-                   (d->picture->no_legend ? 0 : STRIP_KEY_PT) + MARGIN_PT;
-}
+static const struct argp_child children[] = {{&tables_options, 0, NULL, 0},
+                                             {&labels_options, 0, NULL, 0},
+                                             {&colour_options, 0, NULL, 0},
+                                             {&options_common, 0, NULL, 0},
+                                             {0}};
+static const struct argp argp = {
+    .parser = parse,
+    .args_doc = "[SOURCE]",
+    .doc = "Say how each thread spent its life, as far as the order tells: made and not begun "
+           "(start), let go and not going on yet (ready), running, blocked, ended and not gone yet "
+           "(terminate).  The states of a life add up to it.  Running is all that no wait accounts "
+           "for, an upper bound; of what the system did there is no source, so it is null.",
+    .children = children};
 
-static void paint(void *context, cairo_t *cr)
-{
-    const struct sheet *d = context;
-    double y = MARGIN_PT + d->title_pt, v = d->look.dark ? 0.9 : 0.1;
-    if (d->title_pt > 0) {
-        cairo_set_source_rgb(cr, v, v, v);
-        lettering_show(cr, MARGIN_PT, MARGIN_PT, d->picture->title, 11, true);
-    }
-    strip_paint_ruler(cr, &d->strip, y, &d->look);
-    y += STRIP_RULER_PT + 4;
-    for (uint32_t i = 0; i < d->strip.row_count; i++)
-        strip_paint_row(cr, &d->strip, d->book, i, y + ROW_PT * i, &d->look);
-    if (!d->picture->no_legend)
-        strip_paint_key(cr, y + ROW_PT * d->strip.row_count + 4, &d->look);
-}
-
-int states_write(const struct command *command, const struct picture *p, struct subject *subject,
-                 const struct page_options *page, const char *file)
-{
-    struct sheet d = {.picture = p, .book = &subject->source.book};
-    int status = EXIT_FAILED;
-    if (ask(command, p, subject, &d.strip)) {
-        measure(&d, page);
-        const char *why =
-            drawing_write(&(struct drawing){d.width_pt, d.height_pt, paint, &d}, page, file);
-        status = why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
-    }
-    shown_strip_free(&d.strip);
-    lettering_forget();
-    return status;
-}
+const struct command command_states = {
+    .name = "states", .summary = "say how each thread spent its life", .run = run, .argp = &argp};

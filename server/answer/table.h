@@ -6,7 +6,7 @@
 #ifndef SERVER_ANSWER_TABLE_H
 #define SERVER_ANSWER_TABLE_H
 
-#include "server/measure/intervals.h"
+#include "server/measure/states.h"
 #include "server/run/run.h"
 #include "wire/table.h"
 
@@ -15,6 +15,7 @@ struct table_view {
     const struct run *run;
     const struct table_request *request;
     const struct intervals *measured;
+    struct lives lives; /* the same, with what has not ended yet */
     int64_t from_ns, to_ns; /* the range; INT64_MIN and INT64_MAX: open */
     struct reach *past; /* of the event that it is the past of; NULL: all counts */
 };

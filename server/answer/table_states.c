@@ -1,5 +1,6 @@
 /* The table of states: how each thread spent its life. */
 #include "server/answer/table.h"
+#include "memory/memory.h"
 #include "server/measure/states.h"
 
 #include <stdio.h>
@@ -71,7 +72,7 @@ static bool add_thread(const struct table_view *view, const struct course_of *co
                        struct shown_table *t, struct states *all)
 {
     struct states sums;
-    states_sum(view->measured, course, view->from_ns, table_until(view, course), &sums);
+    states_sum(&view->lives, course, view->from_ns, table_until(view, course), &sums);
     if (!table_wants(view, course->thread) || !sums.life_ns)
         return false;
     struct table_cell *cells = table_add_row(t, 0, table_event(view, course->start));
@@ -88,6 +89,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
 {
     struct states all = {0};
     (void)work;
+    t->title = memory_copied("states");
     add_columns(t);
     for (uint32_t i = 0; i < view->measured->thread_count; i++)
         add_thread(view, &view->measured->threads[i], t, &all);

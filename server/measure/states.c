@@ -19,8 +19,23 @@ static int64_t active_until(const struct course_of *c)
     return c->end_ns == INTERVALS_NEVER ? to : most(c->end_ns, to);
 }
 
-bool states_life(const struct course_of *c, int64_t *from_ns, int64_t *to_ns)
+static const struct wait *open_wait(const struct lives *lives, uint32_t thread)
 {
+    size_t low = 0, high = lives->open_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lives->open[middle].thread < thread)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < lives->open_count && lives->open[low].thread == thread ? &lives->open[low] : NULL;
+}
+
+bool states_life(const struct lives *lives, const struct course_of *c, int64_t *from_ns,
+                 int64_t *to_ns)
+{
+    const struct wait *open = open_wait(lives, c->thread);
     int64_t from = c->made_ns != INTERVALS_NEVER    ? c->made_ns
                    : c->start_ns != INTERVALS_NEVER ? c->start_ns
                                                     : c->end_ns;
@@ -30,12 +45,15 @@ bool states_life(const struct course_of *c, int64_t *from_ns, int64_t *to_ns)
         from = least(from, c->start_ns);
     *from_ns = from;
     *to_ns = most(from, most(active_until(c), c->closed_ns));
+    if (open)
+        *to_ns = most(*to_ns, open->to_ns);
     return true;
 }
 
 /* ---- spells ---- */
 
 struct walk {
+    const struct lives *lives;
     const struct intervals *all;
     const struct course_of *course;
     int64_t from_ns, to_ns;
@@ -117,25 +135,37 @@ static void visit_intervals(struct walk *w)
         visit_interval(w, i);
 }
 
-/* From its last interval to its end it did nothing that is known. */
+/* From its last interval to its end it did nothing that is known, or waits still. */
 static void visit_rest(struct walk *w)
 {
     const struct course_of *c = w->course;
+    const struct wait *open = open_wait(w->lives, c->thread);
     go_on(w,
           (struct spell){.from_ns = reached(c),
-                         .to_ns = active_until(c),
+                         .to_ns = open ? open->from_ns : active_until(c),
                          .position = c->count ? c->items[c->count - 1].position : c->start,
                          .state = STATE_RUNNING},
           0);
+    if (open)
+        go_on(w,
+              (struct spell){.from_ns = most(open->from_ns, reached(c)),
+                             .to_ns = open->to_ns,
+                             .position = open->begin,
+                             .place = open->place,
+                             .about = open->about,
+                             .state = STATE_BLOCKED,
+                             .unexplained = UNEXPLAINED_OPEN},
+              UINT32_MAX);
 }
 
-void states_visit(const struct intervals *all, const struct course_of *c, int64_t from_ns,
+void states_visit(const struct lives *lives, const struct course_of *c, int64_t from_ns,
                   int64_t to_ns, void (*visit)(void *context, const struct spell *spell),
                   void *context)
 {
-    struct walk w = {.all = all, .course = c, .visit = visit, .context = context};
+    struct walk w = {
+        .lives = lives, .all = lives->all, .course = c, .visit = visit, .context = context};
     int64_t begin, end, began = c->start_ns != INTERVALS_NEVER ? c->start_ns : c->end_ns;
-    if (!states_life(c, &begin, &end))
+    if (!states_life(lives, c, &begin, &end))
         return;
     w.from_ns = most(from_ns, begin);
     w.to_ns = least(to_ns, end);
@@ -170,17 +200,17 @@ static void add(void *context, const struct spell *spell)
     sum->total_ns += took;
     sum->count++;
     s->life_ns += took;
-    if (spell->unexplained) {
+    if (spell->unexplained && spell->unexplained != UNEXPLAINED_OPEN) {
         s->unexplained++;
         s->unexplained_ns += took;
     }
 }
 
-void states_sum(const struct intervals *all, const struct course_of *course, int64_t from_ns,
+void states_sum(const struct lives *lives, const struct course_of *course, int64_t from_ns,
                 int64_t to_ns, struct states *states)
 {
     *states = (struct states){0};
-    states_visit(all, course, from_ns, to_ns, add, states);
+    states_visit(lives, course, from_ns, to_ns, add, states);
 }
 
 void states_add(struct states *to, const struct states *s)

@@ -32,11 +32,19 @@ struct spell {
     uint8_t unexplained; /* blocked: an enum unexplained */
 };
 
+/* What is looked at. */
+struct lives {
+    const struct intervals *all;
+    const struct wait *open; /* that have not ended, by thread; a thread has one at most */
+    size_t open_count;
+};
+
 /* The life of a thread, as far as it is known; false: nothing is known of it. */
-bool states_life(const struct course_of *course, int64_t *from_ns, int64_t *to_ns);
+bool states_life(const struct lives *lives, const struct course_of *course, int64_t *from_ns,
+                 int64_t *to_ns);
 
 /* Calls visit for each spell of a thread that lies between two times, one after the other; those at the ends are cut. */
-void states_visit(const struct intervals *all, const struct course_of *course, int64_t from_ns,
+void states_visit(const struct lives *lives, const struct course_of *course, int64_t from_ns,
                   int64_t to_ns, void (*visit)(void *context, const struct spell *spell),
                   void *context);
 
@@ -47,11 +55,11 @@ struct states {
         uint64_t count;
     } of[STATES];
     int64_t life_ns;
-    int64_t unexplained_ns; /* of what is blocked: why is not known */
+    int64_t unexplained_ns; /* of what is blocked and went on: who ended it is not known */
     uint64_t unexplained;
 };
 
-void states_sum(const struct intervals *all, const struct course_of *course, int64_t from_ns,
+void states_sum(const struct lives *lives, const struct course_of *course, int64_t from_ns,
                 int64_t to_ns, struct states *states);
 void states_add(struct states *to, const struct states *states);
 

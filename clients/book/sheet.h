@@ -1,0 +1,41 @@
+/* A table in words, as it is printed, painted and shown in a window: all of them are made of this one.
+ *
+ * Every row has as many cells as there are columns.  Zero-initialised it is empty; what is put into it is its own. */
+#ifndef CLIENTS_BOOK_SHEET_H
+#define CLIENTS_BOOK_SHEET_H
+
+#include "wire/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sheet {
+    char *title;
+    struct sheet_column {
+        char *title;
+        bool right; /* numbers stand at the right edge */
+    } *columns;
+    uint32_t column_count;
+    struct sheet_row {
+        uint8_t depth; /* its first cell is set in so far */
+        bool total;
+        struct ref event; /* that it is about; line 0: none */
+        uint32_t row; /* of the table that it is made of */
+        char **cells;
+    } *rows;
+    uint32_t row_count;
+    char **notes;
+    uint32_t note_count;
+};
+
+void sheet_column(struct sheet *sheet, char *title, bool right); /* takes the title over */
+/* A new row, its cells NULL until they are set. */
+struct sheet_row *sheet_row(struct sheet *sheet);
+void sheet_note(struct sheet *sheet, char *note);
+void sheet_free(struct sheet *sheet); /* empties it */
+
+/* How many characters a text has, in UTF-8. */
+size_t sheet_width(const char *text);
+
+#endif

@@ -1,0 +1,208 @@
+#include "clients/poet/tableforms.h"
+
+#include "clients/poet/colour.h"
+#include "clients/poet/json.h"
+#include "memory/memory.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- text ---- */
+
+static size_t indent_of(const struct sheet_row *row, uint32_t column)
+{
+    return column ? 0 : 2 * (size_t)row->depth;
+}
+
+static size_t *widths_of(const struct sheet *s)
+{
+    size_t *widths = memory_zeroed(s->column_count, sizeof *widths);
+    for (uint32_t k = 0; k < s->column_count; k++)
+        widths[k] = sheet_width(s->columns[k].title);
+    for (uint32_t i = 0; i < s->row_count; i++)
+        for (uint32_t k = 0; k < s->column_count; k++) {
+            size_t n = indent_of(&s->rows[i], k) + sheet_width(s->rows[i].cells[k]);
+            widths[k] = n > widths[k] ? n : widths[k];
+        }
+    return widths;
+}
+
+static void print_cell(FILE *f, const struct sheet *s, uint32_t k, size_t width, size_t indent,
+                       const char *text)
+{
+    size_t pad = width - indent - sheet_width(text);
+    bool last = k + 1 == s->column_count;
+    if (s->columns[k].right)
+        fprintf(f, "%*s%*s%s%s", (int)indent, "", (int)pad, "", text, last ? "" : "  ");
+    else
+        fprintf(f, "%*s%s%*s", (int)indent, "", text, last ? 0 : (int)pad + 2, "");
+}
+
+void tableforms_text(FILE *f, const struct sheet *s, bool first)
+{
+    size_t *widths = widths_of(s);
+    bool colour = f == stdout;
+    fprintf(f, "%s%s%s%s\n", first ? "" : "\n", colour ? colour_begin(COLOUR_HEAD) : "", s->title,
+            colour ? colour_end() : "");
+    for (uint32_t k = 0; k < s->column_count; k++)
+        print_cell(f, s, k, widths[k], 0, s->columns[k].title);
+    fputc('\n', f);
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        for (uint32_t k = 0; k < s->column_count; k++)
+            print_cell(f, s, k, widths[k], indent_of(&s->rows[i], k), s->rows[i].cells[k]);
+        fputc('\n', f);
+    }
+    for (uint32_t i = 0; i < s->note_count; i++)
+        fprintf(f, "note: %s\n", s->notes[i]);
+    free(widths);
+}
+
+/* ---- JSON ---- */
+
+static struct json_object *json_text(char *text)
+{
+    struct json_object *o = json_object_new_string(text);
+    free(text);
+    return o;
+}
+
+static struct json_object *json_cell(const struct table_names *names,
+                                     const struct table_column *column,
+                                     const struct table_cell *cell)
+{
+    if (cell->is == CELL_NULL || (cell->is == CELL_PLACE && !cell->place.address))
+        return NULL;
+    if (cell->is == CELL_NUMBER)
+        return json_object_new_int64(cell->number);
+    if (cell->is == CELL_REAL)
+        return json_object_new_double(cell->real);
+    return json_text(table_say(names, column, cell));
+}
+
+static void print_json(FILE *f, struct json_object *o)
+{
+    fprintf(
+        f, "%s\n",
+        json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(o);
+}
+
+static struct json_object *json_cells(const struct table_names *names, const struct shown_table *t,
+                                      const struct table_cell *cells, const uint32_t *columns,
+                                      uint32_t count)
+{
+    struct json_object *o = json_object_new_object();
+    for (uint32_t i = 0; i < count; i++)
+        json_object_object_add(o, t->columns[columns[i]].name,
+                               json_cell(names, &t->columns[columns[i]], &cells[columns[i]]));
+    return o;
+}
+
+static void json_head(FILE *f, const struct table_names *names, const struct shown_table *t,
+                      const uint32_t *columns, uint32_t count)
+{
+    struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+    for (uint32_t i = 0; i < count; i++) {
+        const struct table_column *c = &t->columns[columns[i]];
+        struct json_object *column = json_object_new_object();
+        json_object_object_add(column, "name", json_object_new_string(c->name));
+        json_object_object_add(column, "title", json_object_new_string(c->title));
+        json_object_object_add(column, "unit", json_object_new_string(c->unit));
+        json_object_object_add(column, "kind", json_object_new_string(table_kind_word(c->kind)));
+        json_object_object_add(column, "exact", json_object_new_boolean(c->exact));
+        json_object_object_add(column, "source", json_object_new_string(c->source));
+        json_object_array_add(list, column);
+    }
+    json_object_object_add(o, "table", json_object_new_string(t->title));
+    json_object_object_add(o, "run", json_object_new_string(names->book->run.name));
+    json_object_object_add(o, "columns", list);
+    print_json(f, o);
+}
+
+static void json_row(FILE *f, const struct table_names *names, const struct shown_table *t,
+                     uint32_t row, const uint32_t *columns, uint32_t count)
+{
+    const struct table_row *r = &t->rows[row];
+    struct json_object *o = json_object_new_object(), *lines = json_object_new_array(),
+                       *context = json_object_new_array();
+    for (uint32_t i = 0; i < r->line_count; i++)
+        json_object_array_add(lines, json_object_new_int64(r->lines[i]));
+    for (uint32_t i = 0; i < r->context_count; i++)
+        json_object_array_add(context, json_text(table_say_place(names, r->context[i], "?")));
+    json_object_object_add(o, "row", json_cells(names, t, table_cells(t, row), columns, count));
+    json_object_object_add(o, "depth", json_object_new_int64(r->depth));
+    json_object_object_add(o, "lines", lines);
+    json_object_object_add(o, "event", json_ref(r->event));
+    json_object_object_add(o, "context", context);
+    print_json(f, o);
+}
+
+void tableforms_json(FILE *f, const struct table_names *names, const struct shown_table *t,
+                     const uint32_t *columns, uint32_t count)
+{
+    struct json_object *end = json_object_new_object(), *total = json_object_new_object(),
+                       *notes = json_object_new_array();
+    json_head(f, names, t, columns, count);
+    for (uint32_t i = 0; i < t->row_count; i++)
+        json_row(f, names, t, i, columns, count);
+    for (uint32_t i = 0; t->total && i < t->column_count; i++)
+        if (t->total[i].is != CELL_NULL)
+            json_object_object_add(total, t->columns[i].name,
+                                   json_cell(names, &t->columns[i], &t->total[i]));
+    for (uint32_t i = 0; i < t->note_count; i++)
+        json_object_array_add(notes, json_object_new_string(t->notes[i]));
+    json_object_object_add(end, "total", total);
+    json_object_object_add(end, "notes", notes);
+    print_json(f, end);
+}
+
+/* ---- CSV ---- */
+
+static void csv_text(FILE *f, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, f);
+        return;
+    }
+    fputc('"', f);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', f);
+        fputc(*text, f);
+    }
+    fputc('"', f);
+}
+
+static void csv_cell(FILE *f, const struct table_names *names, const struct table_column *column,
+                     const struct table_cell *cell)
+{
+    if (cell->is == CELL_NULL || (cell->is == CELL_PLACE && !cell->place.address))
+        return;
+    if (cell->is == CELL_NUMBER) {
+        fprintf(f, "%lld", (long long)cell->number);
+    } else if (cell->is == CELL_REAL) {
+        fprintf(f, "%.17g", cell->real);
+    } else {
+        char *text = table_say(names, column, cell);
+        csv_text(f, text);
+        free(text);
+    }
+}
+
+void tableforms_csv(FILE *f, const struct table_names *names, const struct shown_table *t,
+                    const uint32_t *columns, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        fputs(i ? "," : "", f);
+        csv_text(f, t->columns[columns[i]].name);
+    }
+    fputs("\r\n", f);
+    for (uint32_t row = 0; row < t->row_count; row++) {
+        for (uint32_t i = 0; i < count; i++) {
+            fputs(i ? "," : "", f);
+            csv_cell(f, names, &t->columns[columns[i]], &table_cells(t, row)[columns[i]]);
+        }
+        fputs("\r\n", f);
+    }
+}

@@ -1,0 +1,17 @@
+/* A table written as text, JSON or CSV. */
+#ifndef CLIENTS_POET_TABLEFORMS_H
+#define CLIENTS_POET_TABLEFORMS_H
+
+#include "clients/source/table.h"
+
+#include <stdio.h>
+
+/* Aligned, with totals and notes; a blank line before it unless it is the first. */
+void tableforms_text(FILE *f, const struct sheet *sheet, bool first);
+void tableforms_json(FILE *f, const struct table_names *names, const struct shown_table *table,
+                     const uint32_t *columns, uint32_t count);
+/* RFC 4180: what is null is empty, times are whole ns. */
+void tableforms_csv(FILE *f, const struct table_names *names, const struct shown_table *table,
+                    const uint32_t *columns, uint32_t count);
+
+#endif

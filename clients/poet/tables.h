@@ -1,0 +1,43 @@
+/* The options that all commands share which print a table, and what is done with its answer: text, JSON, CSV, a picture. */
+#ifndef CLIENTS_POET_TABLES_H
+#define CLIENTS_POET_TABLES_H
+
+#include "clients/poet/subject.h"
+#include "clients/source/table.h"
+#include "render/page.h"
+
+#include <argp.h>
+
+struct tables {
+    const struct command *command;
+    const char *by, *lines, *columns, *sort, *against, *file, *chart;
+    struct table_end from, to;
+    struct ref past_of;
+    unsigned top;
+    bool json, csv, follow, backwards, tree;
+    struct page_options page;
+};
+
+/* A child of the tables of such commands; its input is a struct tables, with its command set. */
+extern const struct argp tables_options;
+
+/* One table of a command, or several one below the other. */
+struct tables_section {
+    const char *what; /* the preset */
+    const char *title; /* NULL: as the server calls it */
+    const char *columns; /* NULL: as asked for, or all that are no details */
+    unsigned top; /* 0: as asked for */
+    struct table_option
+        *options; /* as a preset takes them, constants; key NULL ends them; NULL: none */
+};
+
+/* Asks for them and writes them as wanted; an exit status, with complaints. */
+int tables_run(const struct tables *tables, struct subject *subject,
+               const struct tables_section *sections, size_t count);
+/* Which lines must be known for it. */
+enum source_lines tables_lines(const struct tables *tables);
+/* The rest of a command: the source is opened, and all done. */
+int tables_command(struct tables *tables, int argc, char **argv, int first,
+                   const struct tables_section *sections, size_t count);
+
+#endif

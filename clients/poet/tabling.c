@@ -1,0 +1,318 @@
+/* A table is asked for, and written as it is wanted (tables.h). */
+#define _GNU_SOURCE
+#include "clients/poet/labels.h"
+#include "clients/poet/tableforms.h"
+#include "clients/poet/tables.h"
+#include "clients/source/against.h"
+#include "config/values.h"
+#include "memory/memory.h"
+#include "render/table.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_PDF, FORM_SVG, FORM_PNG, FORMS };
+
+/* Where the tables of one command go. */
+struct writing {
+    const struct tables *tables;
+    struct subject *subject;
+    enum form form;
+    FILE *f; /* of text, JSON and CSV */
+    struct sheet *sheets; /* of a picture */
+    uint32_t sheet_count;
+    bool some; /* one was written */
+};
+
+/* ---- the question ---- */
+
+enum source_lines tables_lines(const struct tables *o)
+{
+    return o->lines ? SOURCE_ALL_LINES : SOURCE_NAMED_LINES;
+}
+
+static const char *shown_name(const struct book *book, uint32_t line)
+{
+    const char *label = book_label(book, line), *colon = strchr(label, ':');
+    return colon ? colon + 1 : label;
+}
+
+/* One word of a list of lines: a number, or a pattern on names. */
+static bool add_lines(struct table_request *r, struct subject *subject, const char *word)
+{
+    const struct book *book = &subject->source.book;
+    char *end;
+    unsigned long number = strtoul(word, &end, 10);
+    bool exact = *word && !*end, any = false;
+    for (uint32_t i = 1; i <= book->line_count; i++) {
+        bool is = exact ? i == number
+                        : book_drawn(book, i) &&
+                              (fnmatch(word, label_name(book, subject->sites, i), 0) == 0 ||
+                               fnmatch(word, shown_name(book, i), 0) == 0);
+        if (is)
+            PUSH(r->lines, r->line_count, i);
+        any |= is;
+    }
+    return any;
+}
+
+static bool take_lines(const struct tables *o, struct table_request *r, struct subject *subject)
+{
+    char *copy = memory_copied(o->lines), *rest = copy;
+    bool good = true;
+    for (char *word; good && (word = strsep(&rest, ",")) != NULL;) {
+        good = add_lines(r, subject, word);
+        if (!good)
+            command_usage(o->command, "--lines: there is no line \"%s\": see poet dump", word);
+    }
+    free(copy);
+    return good;
+}
+
+static void add_option(struct table_request *r, const char *key, const char *value)
+{
+    struct table_option option = {memory_copied(key), memory_copied(value)};
+    PUSH(r->options, r->option_count, option);
+}
+
+/* False: said why. */
+static bool make_request(const struct tables *o, const struct tables_section *section,
+                         struct subject *subject, struct table_request *r)
+{
+    *r = (struct table_request){.what = memory_copied(section->what),
+                                .by = memory_copied(o->by ? o->by : ""),
+                                .from = o->from,
+                                .to = o->to,
+                                .past_of = o->past_of,
+                                .sort = memory_copied(o->sort ? o->sort : ""),
+                                .top = section->top ? section->top : o->top,
+                                .flags = (o->backwards ? TABLE_BACKWARDS : 0u) |
+                                         (o->tree ? TABLE_TREE : 0u)};
+    for (const struct table_option *option = section->options; option && option->key; option++)
+        add_option(r, option->key, option->value);
+    return !o->lines || take_lines(o, r, subject);
+}
+
+/* ---- the answer ---- */
+
+static void take(void *user, const struct answer *answer) { table_take(user, answer); }
+
+static const char *nearest_column(const struct shown_table *t, const char *word)
+{
+    const char *names[LIMIT_TABLE_COLUMNS + 1] = {NULL};
+    for (uint32_t i = 0; i < t->column_count; i++)
+        names[i] = t->columns[i].name;
+    return nearest(word, names);
+}
+
+static int no_column(const struct tables *o, const struct shown_table *t, const char *option,
+                     const char *word)
+{
+    const char *near = nearest_column(t, word);
+    char *all = memory_copied("");
+    for (uint32_t i = 0; !near && i < t->column_count; i++) {
+        char *more = memory_printed("%s%s%s", all, i ? ", " : "", t->columns[i].name);
+        free(all);
+        all = more;
+    }
+    command_usage(o->command,
+                  near ? "%s: there is no column \"%s\": did you mean \"%s\"?"
+                       : "%s: there is no column \"%s\": there are %s",
+                  option, word, near ? near : all);
+    free(all);
+    return EXIT_USAGE;
+}
+
+static int judge(const struct tables *o, const struct shown_table *t)
+{
+    if (t->problem)
+        return command_usage(o->command, "%s", t->problem);
+    if (o->sort && table_find(t, o->sort) == t->column_count)
+        return no_column(o, t, "--sort", o->sort);
+    return EXIT_DONE;
+}
+
+static int ask(const struct tables *o, const struct tables_section *section,
+               struct subject *subject, struct shown_table *t)
+{
+    struct table_request request;
+    struct out body = {0};
+    bool good = make_request(o, section, subject, &request);
+    put_table_request(&body, &request);
+    table_request_free(&request);
+    if (!good) {
+        out_free(&body);
+        return EXIT_USAGE;
+    }
+    return subject_ask(o->command, subject, ASK_TABLE, &body, take, t) ? judge(o, t) : EXIT_FAILED;
+}
+
+/* Asks the other run the same, and sets what it says beside it. */
+static int ask_other(const struct tables *o, const struct tables_section *section,
+                     struct subject *subject, struct shown_table *t)
+{
+    struct subject other;
+    struct shown_table theirs = {0}, both;
+    if (!subject_open(o->command, &other, o->against, tables_lines(o), subject->labels))
+        return EXIT_FAILED;
+    int status = ask(o, section, &other, &theirs);
+    if (status == EXIT_DONE) {
+        struct table_names names = {&subject->source.book, subject->sites},
+                           theirs_names = {&other.source.book, other.sites};
+        against_make(&both, t, &names, &theirs, &theirs_names);
+        shown_table_free(t);
+        *t = both;
+    }
+    shown_table_free(&theirs);
+    subject_close(&other);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static void write_sheet(struct writing *w, const struct tables_section *section,
+                        const struct table_names *names, const struct shown_table *t,
+                        const uint32_t *columns, uint32_t count)
+{
+    struct sheet sheet;
+    table_sheet(&sheet, names, t, columns, count);
+    free(sheet.title);
+    sheet.title = memory_printed("%s of %s", section->title ? section->title : t->title,
+                                 names->book->run.name);
+    if (w->form != FORM_TEXT) {
+        PUSH(w->sheets, w->sheet_count, sheet);
+        return;
+    }
+    tableforms_text(w->f, &sheet, !w->some);
+    sheet_free(&sheet);
+}
+
+static int write_table(struct writing *w, const struct tables_section *section,
+                       const struct shown_table *t)
+{
+    struct table_names names = {&w->subject->source.book, w->subject->sites};
+    const char *list = section->columns ? section->columns : w->tables->columns;
+    bool all = !list && (w->form == FORM_JSON || w->form == FORM_CSV);
+    char *unknown = NULL;
+    uint32_t count, *columns = table_choose(t, all ? "all" : list, &count, &unknown);
+    if (!columns) {
+        int status = no_column(w->tables, t, "--columns", unknown);
+        free(unknown);
+        return status;
+    }
+    if (w->form == FORM_JSON)
+        tableforms_json(w->f, &names, t, columns, count);
+    else if (w->form == FORM_CSV)
+        tableforms_csv(w->f, &names, t, columns, count);
+    else
+        write_sheet(w, section, &names, t, columns, count);
+    w->some = true;
+    free(columns);
+    return EXIT_DONE;
+}
+
+static int write_section(struct writing *w, const struct tables_section *section)
+{
+    struct shown_table table = {0};
+    int status = ask(w->tables, section, w->subject, &table);
+    if (status == EXIT_DONE && w->tables->against)
+        status = ask_other(w->tables, section, w->subject, &table);
+    if (status == EXIT_DONE)
+        status = write_table(w, section, &table);
+    shown_table_free(&table);
+    return status;
+}
+
+/* ---- where it goes ---- */
+
+static enum form form_of(const struct tables *o)
+{
+    static const char *const endings[FORMS] = {".txt", ".json", ".csv", ".pdf", ".svg", ".png"};
+    size_t n = o->file ? strlen(o->file) : 0;
+    if (o->json || o->csv)
+        return o->json ? FORM_JSON : FORM_CSV;
+    for (int i = 0; n && i < FORMS; i++)
+        if (n > strlen(endings[i]) && strcasecmp(o->file + n - strlen(endings[i]), endings[i]) == 0)
+            return (enum form)i;
+    return o->file ? FORMS : FORM_TEXT;
+}
+
+static int write_picture(const struct writing *w)
+{
+    struct page_options page = w->tables->page;
+    const struct book *book = &w->subject->source.book;
+    page.format = w->form == FORM_PDF ? PAGE_PDF : w->form == FORM_SVG ? PAGE_SVG : PAGE_PNG;
+    page.date = (time_t)(book->run.wall_ns / 1000000000u);
+    page.title = w->sheet_count ? w->sheets[0].title : NULL;
+    const char *why = render_table_write(w->sheets, w->sheet_count, &page, w->tables->file);
+    return why ? command_fail(w->tables->command, "%s: %s", w->tables->file, why) : EXIT_DONE;
+}
+
+static int write_all(struct writing *w, const struct tables_section *sections, size_t count)
+{
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < count && status == EXIT_DONE; i++)
+        status = write_section(w, &sections[i]);
+    return status;
+}
+
+/* Text under another name first, so that an error leaves no half one. */
+static int write_file(struct writing *w, const struct tables_section *sections, size_t count)
+{
+    const char *file = w->tables->file;
+    char *part = memory_printed("%s.part", file);
+    w->f = fopen(part, "we");
+    int status = w->f ? write_all(w, sections, count)
+                      : command_fail(w->tables->command, "%s: %s", file, strerror(errno));
+    if (w->f) {
+        bool bad = ferror(w->f);
+        bad |= fclose(w->f) != 0;
+        if (status == EXIT_DONE && (bad || rename(part, file) < 0))
+            status = command_fail(w->tables->command, "%s: %s", file, strerror(errno));
+        if (status != EXIT_DONE)
+            unlink(part);
+    }
+    free(part);
+    return status;
+}
+
+int tables_run(const struct tables *o, struct subject *subject,
+               const struct tables_section *sections, size_t count)
+{
+    struct writing w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
+    int status;
+    if (w.form == FORMS)
+        return command_usage(o->command,
+                             "-o %s: the name ends in none of .pdf, .svg, .png, .txt, "
+                             ".csv, .json",
+                             o->file);
+    if (o->file && w.form < FORM_PDF)
+        return write_file(&w, sections, count);
+    status = write_all(&w, sections, count);
+    if (status == EXIT_DONE && w.form >= FORM_PDF)
+        status = write_picture(&w);
+    for (uint32_t i = 0; i < w.sheet_count; i++)
+        sheet_free(&w.sheets[i]);
+    free(w.sheets);
+    return status;
+}
+
+int tables_command(struct tables *o, int argc, char **argv, int first,
+                   const struct tables_section *sections, size_t count)
+{
+    struct subject subject;
+    const char *source = subject_named(argc, argv, &first);
+    if (argc != first)
+        return command_usage(o->command, "%s: one SOURCE is enough", argv[first]);
+    if (!subject_open(o->command, &subject, source, tables_lines(o), labels_wanted(LABELS_NAME)))
+        return EXIT_FAILED;
+    subject_renewed(o->command, &subject);
+    int status = tables_run(o, &subject, sections, count);
+    subject_close(&subject);
+    return status;
+}

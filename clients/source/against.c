@@ -1,0 +1,249 @@
+#include "clients/source/against.h"
+
+#include "memory/map.h"
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct making {
+    struct shown_table *both;
+    const struct shown_table *here, *there;
+    const struct table_names *here_names, *there_names;
+    char **here_keys, **there_keys; /* by row: what the row is, in words */
+    uint8_t *taken; /* of there */
+};
+
+static bool is_number(const struct table_column *c)
+{
+    return c->kind == TABLE_NS || c->kind == TABLE_COUNT || c->kind == TABLE_SHARE;
+}
+
+/* ---- which rows belong together ---- */
+
+/* What all cells that are no numbers say. */
+static char *say_row(const struct shown_table *t, const struct table_names *names, uint32_t row)
+{
+    char *all = memory_copied("");
+    for (uint32_t k = 0; k < t->column_count; k++) {
+        const struct table_column *c = &t->columns[k];
+        if (is_number(c) || c->kind == TABLE_EVENT)
+            continue;
+        char *word = table_say(names, c, &table_cells(t, row)[k]),
+             *more = memory_printed("%s\t%s", all, word);
+        free(word);
+        free(all);
+        all = more;
+    }
+    return all;
+}
+
+#define DEPTHS 256
+
+static char **say_rows(const struct shown_table *t, const struct table_names *names)
+{
+    char **keys = memory_zeroed(t->row_count, sizeof *keys);
+    const char *above[DEPTHS] = {""};
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        uint8_t depth = t->rows[i].depth;
+        char *own = say_row(t, names, i);
+        const char *parent = depth && above[depth - 1] ? above[depth - 1] : "";
+        keys[i] = memory_printed("%s\n%s", parent, own);
+        above[depth] = keys[i];
+        free(own);
+    }
+    return keys;
+}
+
+static void free_keys(char **keys, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        free(keys[i]);
+    free(keys);
+}
+
+static uint64_t hash_of(const char *s)
+{
+    uint64_t h = 14695981039346656037u;
+    for (; *s; s++)
+        h = (h ^ (uint8_t)*s) * 1099511628211u;
+    return h;
+}
+
+/* Its rows there by their keys: hash, how many of that hash were met before -> 1 + row. */
+static struct map index_rows(char **keys, uint32_t count)
+{
+    struct map index = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t h = hash_of(keys[i]), n = 0;
+        while (map_get(&index, h, n))
+            n++;
+        map_put(&index, h, n, (void *)(uintptr_t)(i + 1));
+    }
+    return index;
+}
+
+/* The first that is not taken yet; the count: there is none. */
+static uint32_t find_row(const struct making *m, const struct map *index, const char *key)
+{
+    uint64_t h = hash_of(key);
+    uintptr_t row;
+    for (uint64_t n = 0; (row = (uintptr_t)map_get(index, h, n)) != 0; n++)
+        if (!m->taken[row - 1] && strcmp(m->there_keys[row - 1], key) == 0)
+            return (uint32_t)row - 1;
+    return m->there->row_count;
+}
+
+/* ---- the table of both ---- */
+
+static struct table_column copy_column(const struct table_column *c, const char *name,
+                                       const char *title, uint8_t kind)
+{
+    return (struct table_column){.name = memory_printed("%s%s", c->name, name),
+                                 .title = memory_printed("%s%s", c->title, title),
+                                 .unit = memory_copied(kind == TABLE_SHARE ? "" : c->unit),
+                                 .kind = kind,
+                                 .exact = c->exact,
+                                 .detail = c->detail,
+                                 .source = memory_copied(c->source)};
+}
+
+static void add_columns(struct making *m)
+{
+    struct shown_table *t = m->both;
+    for (uint32_t k = 0; k < m->here->column_count; k++) {
+        const struct table_column *c = &m->here->columns[k];
+        PUSH(t->columns, t->column_count, copy_column(c, "", "", c->kind));
+        if (!is_number(c))
+            continue;
+        PUSH(t->columns, t->column_count, copy_column(c, "_diff", " +/-", c->kind));
+        PUSH(t->columns, t->column_count, copy_column(c, "_percent", " +/- %", TABLE_SHARE));
+    }
+}
+
+static struct table_cell copy_cell(const struct table_cell *cell)
+{
+    struct table_cell copy = *cell;
+    if (copy.is == CELL_TEXT)
+        copy.text = memory_copied(copy.text);
+    return copy;
+}
+
+static double value_of(const struct table_cell *cell)
+{
+    return cell->is == CELL_REAL ? cell->real : (double)cell->number;
+}
+
+static bool has_value(const struct table_cell *cell)
+{
+    return cell->is == CELL_NUMBER || cell->is == CELL_REAL;
+}
+
+/* here minus there, and how much that is of there. */
+static void set_difference(struct table_cell *cells, const struct table_cell *here,
+                           const struct table_cell *there)
+{
+    if (!has_value(here) || !has_value(there))
+        return;
+    double difference = value_of(here) - value_of(there);
+    cells[0] = here->is == CELL_NUMBER && there->is == CELL_NUMBER
+                   ? cell_number(here->number - there->number)
+                   : cell_real(difference);
+    if (value_of(there) != 0)
+        cells[1] = cell_real(difference / value_of(there));
+}
+
+static void set_cells(const struct making *m, struct table_cell *cells,
+                      const struct table_cell *here, const struct table_cell *there)
+{
+    static const struct table_cell null;
+    for (uint32_t k = 0; k < m->here->column_count; k++) {
+        *cells++ = copy_cell(&here[k]);
+        if (!is_number(&m->here->columns[k]))
+            continue;
+        set_difference(cells, &here[k], there ? &there[k] : &null);
+        cells += 2;
+    }
+}
+
+/* What only the other has: its names in words, its numbers as lost. */
+static void set_lost(const struct making *m, struct table_cell *cells,
+                     const struct table_cell *there)
+{
+    for (uint32_t k = 0; k < m->here->column_count; k++, cells++) {
+        const struct table_column *c = &m->here->columns[k];
+        if (!is_number(c)) {
+            if (there[k].is != CELL_NULL)
+                *cells = (struct table_cell){.is = CELL_TEXT,
+                                             .text = table_say(m->there_names, c, &there[k])};
+            continue;
+        }
+        if (there[k].is == CELL_NUMBER)
+            cells[1] = cell_number(-there[k].number);
+        if (has_value(&there[k]) && value_of(&there[k]) != 0)
+            cells[2] = cell_real(-1);
+        cells += 2;
+    }
+}
+
+static struct table_cell *add_row(struct making *m, const struct table_row *row, bool named)
+{
+    struct shown_table *t = m->both;
+    struct table_row copy = {.depth = row->depth};
+    if (named) {
+        copy.event = row->event;
+        for (uint32_t i = 0; i < row->line_count; i++)
+            PUSH(copy.lines, copy.line_count, row->lines[i]);
+    }
+    t->rows[t->row_count] = copy;
+    return table_cells(t, t->row_count++);
+}
+
+static void add_rows(struct making *m)
+{
+    struct map index = index_rows(m->there_keys, m->there->row_count);
+    for (uint32_t i = 0; i < m->here->row_count; i++) {
+        uint32_t other = find_row(m, &index, m->here_keys[i]);
+        bool both = other < m->there->row_count;
+        set_cells(m, add_row(m, &m->here->rows[i], true), table_cells(m->here, i),
+                  both ? table_cells(m->there, other) : NULL);
+        if (both)
+            m->taken[other] = 1;
+    }
+    for (uint32_t i = 0; i < m->there->row_count; i++)
+        if (!m->taken[i])
+            set_lost(m, add_row(m, &m->there->rows[i], false), table_cells(m->there, i));
+    map_free(&index);
+}
+
+void against_make(struct shown_table *both, const struct shown_table *here,
+                  const struct table_names *here_names, const struct shown_table *there,
+                  const struct table_names *there_names)
+{
+    struct making m = {.both = both,
+                       .here = here,
+                       .there = there,
+                       .here_names = here_names,
+                       .there_names = there_names,
+                       .here_keys = say_rows(here, here_names),
+                       .there_keys = say_rows(there, there_names),
+                       .taken = memory_zeroed(there->row_count, 1)};
+    size_t rows = (size_t)here->row_count + there->row_count;
+    *both = (struct shown_table){
+        .title = memory_printed("%s against %s", here->title, there_names->book->run.name)};
+    add_columns(&m);
+    both->rows = memory_zeroed(rows, sizeof *both->rows);
+    both->cells = memory_zeroed(rows * both->column_count, sizeof *both->cells);
+    add_rows(&m);
+    if (here->total) {
+        both->total = memory_zeroed(both->column_count, sizeof *both->total);
+        set_cells(&m, both->total, here->total, there->total);
+    }
+    for (uint32_t i = 0; i < here->note_count; i++)
+        PUSH(both->notes, both->note_count, memory_copied(here->notes[i]));
+    both->known = here->known;
+    both->count = here->count;
+    free_keys(m.here_keys, here->row_count);
+    free_keys(m.there_keys, there->row_count);
+    free(m.taken);
+}

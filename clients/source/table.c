@@ -1,0 +1,182 @@
+#define _GNU_SOURCE
+#include "clients/source/table.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool table_take(struct shown_table *t, const struct answer *answer)
+{
+    switch (answer->part) {
+    case PART_TABLE:
+        get_table_head(answer->in, t);
+        break;
+    case PART_ROWS:
+        get_table_rows(answer->in, t);
+        break;
+    case PART_TABLE_END:
+        get_table_end(answer->in, t);
+        break;
+    default:
+        return answer->last;
+    }
+    in_done(answer->in);
+    return answer->last;
+}
+
+/* ---- words ---- */
+
+char *table_say_place(const struct table_names *names, struct table_place place,
+                      const char *nowhere)
+{
+    if (!place.address)
+        return memory_copied(nowhere);
+    struct site_is site = sites_call(names->sites, place.process, place.address);
+    return *site.function ? memory_printed("%s (%s)", site.function, site.place)
+                          : memory_copied(site.place);
+}
+
+static char *say_step(const struct table_names *names, const struct table_cell *cell)
+{
+    static const char *const words[CELL_STEPS] = {[CELL_STEP_LATENCY] = "going on at",
+                                                  [CELL_STEP_TIMER] = "until its time at",
+                                                  [CELL_STEP_UNKNOWN] = "unexplained at"};
+    char *from = table_say_place(names, cell->between.from, "its begin"), *said;
+    if (cell->step == CELL_STEP_CODE) {
+        char *to = table_say_place(names, cell->between.to, "its end");
+        said = memory_printed("%s to %s", from, to);
+        free(to);
+    } else {
+        said = memory_printed("%s %s", words[cell->step], from);
+    }
+    free(from);
+    return said;
+}
+
+static char *say_number(const struct table_column *column, double value, bool whole)
+{
+    switch (column->kind) {
+    case TABLE_NS:
+        return memory_printed("%.3f", value / 1e6);
+    case TABLE_SHARE:
+        return memory_printed("%.1f %%", 100 * value);
+    default:
+        return memory_printed("%.*f", whole ? 0 : 3, value);
+    }
+}
+
+static char *say_event(struct ref at)
+{
+    char text[48];
+    ref_print(text, sizeof text, at);
+    return memory_copied(text);
+}
+
+char *table_say(const struct table_names *names, const struct table_column *column,
+                const struct table_cell *cell)
+{
+    switch (cell->is) {
+    case CELL_NUMBER:
+        return say_number(column, (double)cell->number, true);
+    case CELL_REAL:
+        return say_number(column, cell->real, false);
+    case CELL_TEXT:
+        return memory_copied(cell->text);
+    case CELL_LINE:
+        return memory_copied(book_label(names->book, cell->line));
+    case CELL_PLACE:
+        return table_say_place(names, cell->place, "-");
+    case CELL_STEP:
+        return say_step(names, cell);
+    case CELL_EVENT:
+        return say_event(cell->event);
+    default:
+        return memory_copied("-");
+    }
+}
+
+char *table_say_title(const struct table_column *column)
+{
+    return memory_printed("%s%s", column->title, column->kind == TABLE_NS ? " ms" : "");
+}
+
+/* ---- columns ---- */
+
+static uint32_t *choose_listed(const struct shown_table *t, const char *list, uint32_t *count,
+                               char **unknown)
+{
+    char *copy = memory_copied(list), *rest = copy;
+    uint32_t *chosen = NULL, n = 0;
+    for (char *word; (word = strsep(&rest, ",")) != NULL;) {
+        uint32_t i = table_find(t, word);
+        if (i == t->column_count) {
+            *unknown = memory_copied(word);
+            free(chosen);
+            free(copy);
+            return NULL;
+        }
+        PUSH(chosen, n, i);
+    }
+    free(copy);
+    *count = n;
+    return chosen;
+}
+
+uint32_t *table_choose(const struct shown_table *t, const char *list, uint32_t *count,
+                       char **unknown)
+{
+    bool all = list && strcmp(list, "all") == 0;
+    if (list && !all)
+        return choose_listed(t, list, count, unknown);
+    uint32_t *chosen = memory_zeroed(t->column_count, sizeof *chosen);
+    *count = 0;
+    for (uint32_t i = 0; i < t->column_count; i++)
+        if (all || !t->columns[i].detail)
+            chosen[(*count)++] = i;
+    return chosen;
+}
+
+/* ---- in words ---- */
+
+static bool is_number(const struct table_column *column)
+{
+    return column->kind == TABLE_NS || column->kind == TABLE_COUNT || column->kind == TABLE_SHARE;
+}
+
+static void add_total(struct sheet *s, const struct table_names *names, const struct shown_table *t,
+                      const uint32_t *columns)
+{
+    struct sheet_row *row = sheet_row(s);
+    row->total = true;
+    for (uint32_t i = 0; i < s->column_count; i++) {
+        const struct table_cell *cell = &t->total[columns[i]];
+        bool named = i == 0 && cell->is == CELL_NULL;
+        bool blank = cell->is == CELL_NULL && !is_number(&t->columns[columns[i]]);
+        row->cells[i] = named   ? memory_copied("total")
+                        : blank ? memory_copied("")
+                                : table_say(names, &t->columns[columns[i]], cell);
+    }
+}
+
+void table_sheet(struct sheet *s, const struct table_names *names, const struct shown_table *t,
+                 const uint32_t *columns, uint32_t count)
+{
+    *s = (struct sheet){.title = memory_copied(t->title)};
+    for (uint32_t i = 0; i < count; i++)
+        sheet_column(s, table_say_title(&t->columns[columns[i]]),
+                     is_number(&t->columns[columns[i]]));
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        struct sheet_row *row = sheet_row(s);
+        row->depth = t->rows[i].depth;
+        row->event = t->rows[i].event;
+        row->row = i;
+        for (uint32_t k = 0; k < count; k++)
+            row->cells[k] =
+                table_say(names, &t->columns[columns[k]], &table_cells(t, i)[columns[k]]);
+    }
+    if (t->total)
+        add_total(s, names, t, columns);
+    for (uint32_t i = 0; i < t->note_count; i++)
+        sheet_note(s, memory_copied(t->notes[i]));
+}

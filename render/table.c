@@ -1,0 +1,235 @@
+#include "render/table.h"
+
+#include "memory/memory.h"
+#include "render/drawing.h"
+#include "render/lettering.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MARGIN_PT 16.0
+#define GAP_PT 14.0 /* between columns */
+#define INDENT_PT 10.0 /* a level of depth */
+#define ROW_PT 13.0
+#define TITLE_PT 24.0
+#define SHEET_GAP_PT 16.0
+#define LETTERS_PT 8.5
+#define PAGE_PT 842.0 /* as high as A4 */
+
+enum item_is { ITEM_TITLE, ITEM_HEAD, ITEM_ROW, ITEM_NOTE, ITEM_GAP };
+
+struct item { /* what stands in one line */
+    uint8_t is;
+    uint32_t sheet, row;
+    double y, height; /* on its page */
+    unsigned page;
+};
+
+struct layout {
+    const struct sheet *sheets;
+    double **widths; /* of the columns, by sheet */
+    struct item *items;
+    uint32_t item_count;
+    double width_pt, height_pt;
+    unsigned page, pages; /* page: that is painted now */
+    bool dark;
+};
+
+/* ---- where it goes ---- */
+
+static double width_of(const char *text, bool bold)
+{
+    return lettering_width(NULL, text, LETTERS_PT, bold);
+}
+
+static double *measure(const struct sheet *s)
+{
+    double *widths = memory_zeroed(s->column_count + 1, sizeof *widths);
+    for (uint32_t k = 0; k < s->column_count; k++)
+        widths[k] = width_of(s->columns[k].title, true);
+    for (uint32_t i = 0; i < s->row_count; i++)
+        for (uint32_t k = 0; k < s->column_count; k++)
+            widths[k] = fmax(widths[k], width_of(s->rows[i].cells[k], s->rows[i].total) +
+                                            (k ? 0 : INDENT_PT * s->rows[i].depth));
+    return widths;
+}
+
+static double width_of_sheet(const struct sheet *s, const double *widths)
+{
+    double all = 0, least = lettering_width(NULL, s->title, 11, true);
+    for (uint32_t k = 0; k < s->column_count; k++)
+        all += widths[k] + (k ? GAP_PT : 0);
+    for (uint32_t i = 0; i < s->note_count; i++)
+        least = fmax(least, fmin(width_of(s->notes[i], false), 500));
+    return fmax(all, least);
+}
+
+static void put(struct layout *l, enum item_is is, uint32_t sheet, uint32_t row, double height)
+{
+    struct item item = {(uint8_t)is, sheet, row, 0, height, 0};
+    PUSH(l->items, l->item_count, item);
+}
+
+static void put_sheet(struct layout *l, uint32_t sheet)
+{
+    const struct sheet *s = &l->sheets[sheet];
+    if (sheet)
+        put(l, ITEM_GAP, sheet, 0, SHEET_GAP_PT);
+    put(l, ITEM_TITLE, sheet, 0, TITLE_PT);
+    put(l, ITEM_HEAD, sheet, 0, ROW_PT + 4);
+    for (uint32_t i = 0; i < s->row_count; i++)
+        put(l, ITEM_ROW, sheet, i, ROW_PT + (s->rows[i].total ? 4 : 0));
+    for (uint32_t i = 0; i < s->note_count; i++)
+        put(l, ITEM_NOTE, sheet, i, ROW_PT);
+}
+
+static double height_of(const struct layout *l)
+{
+    double height = 2 * MARGIN_PT;
+    for (uint32_t i = 0; i < l->item_count; i++)
+        height += l->items[i].height;
+    return height;
+}
+
+/* On pages of PAGE_PT each: a title goes on with its head and first row. */
+static void cut_pages(struct layout *l)
+{
+    double y = MARGIN_PT, bottom = l->height_pt - MARGIN_PT;
+    for (uint32_t i = 0; i < l->item_count; i++) {
+        struct item *item = &l->items[i];
+        double need = item->height + (item->is == ITEM_TITLE ? 3 * ROW_PT : 0);
+        if (y + need > bottom && y > MARGIN_PT) {
+            l->pages++;
+            y = MARGIN_PT + (item->is == ITEM_ROW ? ROW_PT + 4 : 0); /* its head comes again */
+        }
+        item->page = l->pages - 1;
+        item->y = y;
+        y += item->height;
+    }
+}
+
+static void lay_out(struct layout *l, uint32_t count, enum page_format format)
+{
+    l->widths = memory_zeroed(count, sizeof *l->widths);
+    for (uint32_t i = 0; i < count; i++) {
+        l->widths[i] = measure(&l->sheets[i]);
+        l->width_pt = fmax(l->width_pt, width_of_sheet(&l->sheets[i], l->widths[i]));
+        put_sheet(l, i);
+    }
+    l->width_pt = ceil(l->width_pt + 2 * MARGIN_PT);
+    l->height_pt = ceil(height_of(l));
+    if (format == PAGE_PDF && l->height_pt > PAGE_PT)
+        l->height_pt = PAGE_PT;
+    l->pages = 1;
+    cut_pages(l);
+}
+
+/* ---- painting ---- */
+
+static void set_ink(cairo_t *cr, const struct layout *l, double light)
+{
+    double v = l->dark ? 1 - light : light;
+    cairo_set_source_rgb(cr, v, v, v);
+}
+
+static void paint_rule(cairo_t *cr, const struct layout *l, const struct item *item, double y)
+{
+    const double *widths = l->widths[item->sheet];
+    double all = 0;
+    for (uint32_t k = 0; k < l->sheets[item->sheet].column_count; k++)
+        all += widths[k] + (k ? GAP_PT : 0);
+    set_ink(cr, l, 0.5);
+    cairo_rectangle(cr, MARGIN_PT, y, all, 0.6);
+    cairo_fill(cr);
+}
+
+static const char *text_of(const struct sheet *s, const struct item *item, uint32_t k)
+{
+    return item->is == ITEM_HEAD ? s->columns[k].title : s->rows[item->row].cells[k];
+}
+
+static void paint_cells(cairo_t *cr, const struct layout *l, const struct item *item, double y)
+{
+    const struct sheet *s = &l->sheets[item->sheet];
+    const double *widths = l->widths[item->sheet];
+    bool row = item->is == ITEM_ROW, bold = !row || s->rows[item->row].total;
+    double x = MARGIN_PT;
+    set_ink(cr, l, 0.1);
+    for (uint32_t k = 0; k < s->column_count; k++) {
+        const char *text = text_of(s, item, k);
+        double in = s->columns[k].right ? widths[k] - width_of(text, bold)
+                    : row && !k         ? INDENT_PT * s->rows[item->row].depth
+                                        : 0;
+        lettering_show(cr, x + in, y, text, LETTERS_PT, bold);
+        x += widths[k] + GAP_PT;
+    }
+}
+
+static void paint_head(cairo_t *cr, const struct layout *l, uint32_t sheet, double y)
+{
+    struct item head = {.is = ITEM_HEAD, .sheet = sheet};
+    paint_cells(cr, l, &head, y);
+    paint_rule(cr, l, &head, y + ROW_PT);
+}
+
+static void paint_item(cairo_t *cr, const struct layout *l, const struct item *item)
+{
+    const struct sheet *s = &l->sheets[item->sheet];
+    switch (item->is) {
+    case ITEM_TITLE:
+        set_ink(cr, l, 0.1);
+        lettering_show(cr, MARGIN_PT, item->y, s->title, 11, true);
+        break;
+    case ITEM_HEAD:
+        paint_head(cr, l, item->sheet, item->y);
+        break;
+    case ITEM_ROW:
+        if (s->rows[item->row].total)
+            paint_rule(cr, l, item, item->y + 1);
+        paint_cells(cr, l, item, item->y + (s->rows[item->row].total ? 4 : 0));
+        break;
+    case ITEM_NOTE:
+        set_ink(cr, l, 0.35);
+        lettering_show(cr, MARGIN_PT, item->y + 2, s->notes[item->row], 7.5, false);
+        break;
+    default:
+        break;
+    }
+}
+
+static void paint(void *context, cairo_t *cr)
+{
+    const struct layout *l = context;
+    bool first = true;
+    for (uint32_t i = 0; i < l->item_count; i++) {
+        const struct item *item = &l->items[i];
+        if (item->page != l->page)
+            continue;
+        if (first && item->is == ITEM_ROW)
+            paint_head(cr, l, item->sheet, MARGIN_PT);
+        first = false;
+        paint_item(cr, l, item);
+    }
+}
+
+static void turn(void *context, unsigned page) { ((struct layout *)context)->page = page; }
+
+const char *render_table_write(const struct sheet *sheets, uint32_t count,
+                               const struct page_options *options, const char *path)
+{
+    struct layout l = {.sheets = sheets, .dark = options->theme.dark};
+    lay_out(&l, count, options->format);
+    const char *why = drawing_write(&(struct drawing){.width_pt = l.width_pt,
+                                                      .height_pt = l.height_pt,
+                                                      .paint = paint,
+                                                      .context = &l,
+                                                      .pages = l.pages,
+                                                      .turn = turn},
+                                    options, path);
+    for (uint32_t i = 0; i < count; i++)
+        free(l.widths[i]);
+    free(l.widths);
+    free(l.items);
+    lettering_forget();
+    return why;
+}

@@ -1,0 +1,15 @@
+/* Tables on pages: columns of words and numbers, with totals and notes; long ones go on on the next page.
+ *
+ * The same sheets give the same bytes. */
+#ifndef RENDER_TABLE_H
+#define RENDER_TABLE_H
+
+#include "clients/book/sheet.h"
+#include "render/page.h"
+
+/* One below the other.  A PDF has pages, if they are as high as more than one; an image is as high as it takes.  Written
+ * under another name first; NULL, or what went wrong. */
+const char *render_table_write(const struct sheet *sheets, uint32_t count,
+                               const struct page_options *options, const char *path);
+
+#endif

@@ -1,0 +1,77 @@
+#include "server/causes/bag.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+
+#define PIECE ((size_t)1 << 20)
+#define MOST_BYTES 15 /* of a share: 33 bits and 64, seven to the byte */
+
+_Static_assert(BAG_LIST *MOST_BYTES + MOST_BYTES <= PIECE, "the longest list fits into a piece");
+
+static uint8_t *put(uint8_t *to, uint64_t n)
+{
+    for (; n >= 128; n >>= 7)
+        *to++ = (uint8_t)(n | 128);
+    *to++ = (uint8_t)n;
+    return to;
+}
+
+static uint64_t get(const uint8_t **from)
+{
+    uint64_t n = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        uint8_t byte = *(*from)++;
+        n |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            return n;
+    }
+}
+
+uint64_t bag_put(struct bag *bag, const struct share *shares, size_t count)
+{
+    if (!count)
+        return 0;
+    if (!bag->count || PIECE - bag->used < (count + 1) * MOST_BYTES) {
+        bag->pieces = grow(bag->pieces, &bag->room, bag->count + 1, sizeof *bag->pieces);
+        bag->pieces[bag->count++] = memory_bytes(PIECE);
+        bag->used = bag->count == 1 ? 1 : 0; /* the number 0 is the empty list */
+    }
+    uint8_t *piece = bag->pieces[bag->count - 1], *to = piece + bag->used;
+    uint64_t list = (bag->count - 1) * PIECE + bag->used;
+    to = put(to, count);
+    for (size_t i = 0; i < count; i++) {
+        to = put(to, (uint64_t)shares[i].pair << 1 | shares[i].too);
+        to = put(to, (uint64_t)shares[i].ns << 1 ^ (uint64_t)(shares[i].ns >> 63));
+    }
+    bag->used = (size_t)(to - piece);
+    return list;
+}
+
+struct bag_reader bag_open(const struct bag *bag, uint64_t list)
+{
+    if (!list)
+        return (struct bag_reader){0};
+    struct bag_reader reader = {.at = bag->pieces[list / PIECE] + list % PIECE};
+    reader.left = (uint32_t)get(&reader.at);
+    return reader;
+}
+
+bool bag_next(struct bag_reader *reader, struct share *share)
+{
+    if (!reader->left)
+        return false;
+    reader->left--;
+    uint64_t who = get(&reader->at), ns = get(&reader->at);
+    *share = (struct share){
+        .pair = (uint32_t)(who >> 1), .too = who & 1, .ns = (int64_t)(ns >> 1 ^ -(ns & 1))};
+    return true;
+}
+
+void bag_free(struct bag *bag)
+{
+    for (size_t i = 0; i < bag->count; i++)
+        free(bag->pieces[i]);
+    free(bag->pieces);
+    *bag = (struct bag){0};
+}

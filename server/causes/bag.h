@@ -1,0 +1,37 @@
+/* Many short lists of shares, each written once: who did what for how long.
+ *
+ * They take a few bytes a share.  A list is named by a number; the empty one by 0.  Not thread-safe. */
+#ifndef SERVER_CAUSES_BAG_H
+#define SERVER_CAUSES_BAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct share {
+    uint32_t pair; /* pairs.h */
+    bool too; /* the one who waited did it, too, meanwhile */
+    int64_t ns; /* may be negative */
+};
+
+#define BAG_LIST 32768 /* shares in one list at most */
+
+/* Zero-initialised: it is empty. */
+struct bag {
+    uint8_t **pieces;
+    size_t count, room, used; /* used: bytes of the newest */
+};
+
+/* At most BAG_LIST shares. */
+uint64_t bag_put(struct bag *bag, const struct share *shares, size_t count);
+void bag_free(struct bag *bag); /* empties it */
+
+struct bag_reader {
+    const uint8_t *at;
+    uint32_t left; /* shares */
+};
+
+struct bag_reader bag_open(const struct bag *bag, uint64_t list);
+bool bag_next(struct bag_reader *reader, struct share *share); /* false: there are no more */
+
+#endif

@@ -1,0 +1,46 @@
+/* Charges: a wait's time shared out among those who made it long, by what they did.
+ *
+ * Only reasons that make the wait longer are charged, each in its proportion, matched by step whatever thread took it;
+ * within a step then the threads that took it more.  Charges are whole nanoseconds and add up to the segment's length:
+ * what is left of the division goes to the largest remainders. */
+#ifndef SERVER_CAUSES_CHARGES_H
+#define SERVER_CAUSES_CHARGES_H
+
+#include "server/causes/why.h"
+
+/* Meira's three kinds of waiting. */
+enum cause_kind {
+    CAUSE_IMBALANCE, /* both did it, the other more */
+    CAUSE_SERIAL, /* only the other did it: too little can be done at once */
+    CAUSE_CONTENTION, /* communication, and exclusion: who held it, the way of the news */
+    CAUSE_KINDS
+};
+
+struct charge {
+    uint32_t pair; /* why_pair() */
+    int64_t ns; /* over 0 */
+    uint8_t kind; /* an enum cause_kind */
+    bool direct; /* by the thread that was waited for, not by one that made that one late */
+};
+
+/* Scratch, and what the last call found.  Zero-initialised. */
+struct charges {
+    struct charge *items; /* in the order of steps, then of threads */
+    size_t count, room;
+    struct share *shares;
+    size_t share_count, share_room;
+    int64_t *weights, *parts;
+    struct remainder *rest;
+    size_t weight_room, part_room, rest_room;
+    uint64_t communication; /* bit by bit: which categories of steps are of communication */
+};
+
+/* Charges so much of a segment of a wait that is known: to its reasons, or to all that ran meanwhile. */
+void charges_of(struct charges *charges, const struct why *why, uint32_t segment,
+                enum path_is which, int64_t ns);
+/* Shares a whole out by weights that are not negative, not all 0. */
+void charges_apportion(struct charges *charges, int64_t whole, const int64_t *weights,
+                       int64_t *parts, size_t count);
+void charges_free(struct charges *charges); /* empties it */
+
+#endif

@@ -1,0 +1,127 @@
+#include "server/causes/encounters.h"
+
+#include <stdlib.h>
+
+static void *last(const struct encounters *encounters, uint32_t a, uint32_t b)
+{
+    return map_get(&encounters->last, a < b ? a : b, a < b ? b : a);
+}
+
+void encounters_add(struct encounters *encounters, const struct intervals *all,
+                    const struct wait *wait)
+{
+    for (uint32_t i = wait->segment; i < wait->segment + wait->count; i++) {
+        encounters->before =
+            grow(encounters->before, &encounters->room, (size_t)i + 1, sizeof *encounters->before);
+        encounters->before[i] = 0;
+        uint32_t a = wait->thread, b = all->segments[i].thread;
+        if (all->segments[i].class != WAIT_MEETING)
+            continue;
+        encounters->before[i] = (uint32_t)(uintptr_t)last(encounters, a, b);
+        map_put(&encounters->last, a < b ? a : b, a < b ? b : a, (void *)((uintptr_t)i + 1));
+    }
+}
+
+/* How many of a thread's gatherings are not after a time. */
+static size_t gathered(const struct course_of *course, int64_t until_ns)
+{
+    size_t from = 0, to = course->gathering_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (course->gatherings[middle].at_ns <= until_ns)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* Walks both lists back to the last gathering of both, no further than `since`. */
+static int64_t together(const struct course_of *a, const struct course_of *b, int64_t since_ns,
+                        int64_t until_ns)
+{
+    size_t i = gathered(a, until_ns), j = gathered(b, until_ns);
+    while (i && j) {
+        const struct gathering *x = &a->gatherings[i - 1], *y = &b->gatherings[j - 1];
+        if (x->at_ns <= since_ns || y->at_ns <= since_ns)
+            break;
+        if (x->at_ns == y->at_ns && x->group == y->group)
+            return x->at_ns;
+        if (x->at_ns > y->at_ns || (x->at_ns == y->at_ns && x->group > y->group))
+            i--;
+        else
+            j--;
+    }
+    return INTERVALS_NEVER;
+}
+
+static uint32_t depth_of(const struct intervals *all, const struct course_of *course)
+{
+    uint32_t depth = 0;
+    for (;
+         course && course->maker && course->made_ns != INTERVALS_NEVER && depth < all->thread_count;
+         depth++)
+        course = intervals_of(all, course->maker);
+    return depth;
+}
+
+/* One of two lines of descent, followed back. */
+struct descent {
+    const struct course_of *at;
+    int64_t left_ns; /* when what was followed last was made */
+    uint32_t depth, steps;
+};
+
+static void go_back(const struct intervals *all, struct descent *descent)
+{
+    descent->left_ns = descent->at->made_ns;
+    descent->at = intervals_of(all, descent->at->maker);
+    descent->depth--;
+    descent->steps++;
+}
+
+static int64_t earliest(int64_t a, int64_t b)
+{
+    return a == INTERVALS_NEVER ? b : b == INTERVALS_NEVER || a < b ? a : b;
+}
+
+/* Where the makers' lines of two threads part. */
+static struct encounter parted(const struct intervals *all, const struct course_of *p,
+                               const struct course_of *q)
+{
+    struct descent a = {p, INTERVALS_NEVER, depth_of(all, p), 0},
+                   b = {q, INTERVALS_NEVER, depth_of(all, q), 0};
+    while (a.at && b.at && a.at != b.at && (a.depth || b.depth))
+        go_back(all, a.depth >= b.depth ? &a : &b);
+    if (!a.at || !b.at)
+        return (struct encounter){INTERVALS_NEVER, MET_NEVER};
+    if (a.at != b.at)
+        return (struct encounter){earliest(a.at->start_ns, b.at->start_ns), MET_NEVER};
+    return (struct encounter){earliest(a.left_ns, b.left_ns),
+                              a.steps && b.steps ? MET_PARTED : MET_MADE};
+}
+
+struct encounter encounters_last(const struct encounters *encounters, const struct intervals *all,
+                                 uint32_t a, uint32_t b, int64_t until_ns)
+{
+    uint32_t at = (uint32_t)(uintptr_t)last(encounters, a, b);
+    while (at && all->segments[at - 1].to_ns > until_ns)
+        at = encounters->before[at - 1];
+    struct encounter met = {at ? all->segments[at - 1].to_ns : INTERVALS_NEVER, MET_WAITING};
+    const struct course_of *p = intervals_of(all, a), *q = intervals_of(all, b);
+    int64_t group_ns = p && q ? together(p, q, met.at_ns, until_ns) : INTERVALS_NEVER;
+    if (group_ns != INTERVALS_NEVER)
+        met = (struct encounter){group_ns, MET_GATHERING};
+    if (met.at_ns == INTERVALS_NEVER)
+        met = parted(all, p, q);
+    if (met.at_ns == INTERVALS_NEVER || met.at_ns > until_ns)
+        met.at_ns = until_ns;
+    return met;
+}
+
+void encounters_free(struct encounters *encounters)
+{
+    map_free(&encounters->last);
+    free(encounters->before);
+    *encounters = (struct encounters){0};
+}

@@ -1,0 +1,78 @@
+/* Groups: waits that are alike, and what is charged with them.
+ *
+ * What stands in a group does not depend on the order in which its waits came: it is a sum, and there are no
+ * representatives.  Of a wait that lies in a range in part, that part counts, shared out as the whole.  What nobody can
+ * explain, what the clock ended, and the way from a release to going on are charged to steps of their own.
+ * Computed in steps.  Not thread-safe. */
+#ifndef SERVER_CAUSES_GROUPS_H
+#define SERVER_CAUSES_GROUPS_H
+
+#include "server/causes/charges.h"
+
+enum group_by {
+    GROUP_PLACE, /* of the wait's begin, its type, the kind of what it waited for */
+    GROUP_PATTERN, /* besides: from where it was let go, and the steps that make 95 % of it */
+    GROUP_OBJECT, /* the line that it waited for */
+    GROUP_SITE, /* the place alone */
+    GROUP_THREAD, /* who waited */
+    GROUP_WAIT, /* each for itself */
+    GROUP_BYS
+};
+
+struct grouping {
+    enum group_by by;
+    enum path_is which; /* reasons, or what ran meanwhile */
+    bool direct; /* only what the one who was waited for did itself is told */
+    int64_t from_ns; /* the range */
+    const int64_t
+        *until_ns; /* by thread's index, its end; not after from_ns: the thread does not count */
+    uint32_t until_count;
+    uint32_t object; /* only waits for this line; 0: all */
+    uint32_t (*kind)(const void *context, uint32_t line); /* a code; 0: not known; NULL: never */
+    const void *context;
+};
+
+struct group_cause {
+    uint32_t group, pair; /* why_pair() */
+    bool direct;
+    int64_t ns;
+};
+
+struct group {
+    uint32_t place, type, kind, about, thread; /* of its first wait: what the group has in common */
+    uint32_t released_by; /* the place from where most of it was let go, 0: not known */
+    uint8_t class; /* an enum wait_class, of its first wait */
+    bool mixed; /* it has others, too */
+    int64_t waited_ns, most_ns, unexplained_ns, released_ns;
+    int64_t kinds[CAUSE_KINDS]; /* shares of those that are explained */
+    uint64_t waits, guessed; /* guessed: of so many it is not certain who let them go on */
+    size_t first; /* a wait: the longest */
+    uint32_t *causes, cause_count, cause_room; /* indices, not in order */
+};
+
+/* Zero-initialised but for `grouping` and `why`: nothing yet. */
+struct groups {
+    struct grouping grouping;
+    struct why *why; /* not owned */
+    size_t done; /* waits looked at */
+    struct group *items;
+    uint32_t count;
+    size_t room;
+    struct group_cause *causes;
+    uint32_t cause_count;
+    size_t cause_room;
+    struct map of, cause_of, released;
+    struct charges charges;
+    struct group_charge *pending; /* scratch: of one wait */
+    size_t pending_count, pending_room;
+    struct tally steps; /* scratch */
+};
+
+/* Goes on for about so many waits.  True: all that are known are in. */
+bool groups_go_on(struct groups *groups, uint64_t budget);
+/* A group's causes by what is charged to them, the most first. */
+void groups_arrange(struct groups *groups, struct group *group);
+void groups_free(
+    struct groups *groups); /* empties it, but for grouping, why, and which steps communicate */
+
+#endif

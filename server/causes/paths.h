@@ -1,0 +1,53 @@
+/* Paths: what filled a stretch of time of a thread, added up by who did what.
+ *
+ * Two of them.  The *overlap* of a stretch is what ran at each of its moments: where the thread itself waited, the one
+ * it waited for then, and so on.  The *expanded* path takes, for a wait that lies in it whole, the reasons of that wait
+ * instead (why.h); they add up to the wait's length, too.  Before a thread was made its maker is looked at.
+ * Each sum over a path is the length of the stretch, to the nanosecond: what nobody knows is a step of its own.
+ *
+ * Long stretches are differences of sums kept every so many intervals.  Not thread-safe. */
+#ifndef SERVER_CAUSES_PATHS_H
+#define SERVER_CAUSES_PATHS_H
+
+#include "server/causes/bag.h"
+#include "server/causes/pairs.h"
+#include "server/causes/sums.h"
+#include "server/causes/tally.h"
+#include "server/measure/intervals.h"
+
+enum path_is { PATH_OVERLAP, PATH_EXPANDED, PATHS };
+
+/* Zero-initialised but for `all`: nothing was looked at. */
+struct paths {
+    const struct intervals *all; /* not owned */
+    struct pairs pairs;
+    struct bag bag;
+    uint64_t *lists[PATHS]; /* by segment: its overlap, its reasons */
+    size_t list_room[PATHS], known; /* of so many segments they are known */
+    struct sums sums;
+    struct ladder { /* of one thread, by its index: sums kept along its course */
+        struct rung {
+            size_t at; /* before this interval */
+            struct sums_state sums[PATHS];
+        } *rungs;
+        size_t count, room;
+        struct sums_state head[PATHS];
+        size_t near; /* where it was looked at last */
+    } *ladders;
+    size_t ladder_count, ladder_room;
+    uint32_t spacing; /* intervals between two rungs; 0: as is good */
+    uint64_t visited; /* intervals and shares, so far: what it cost */
+    uint32_t
+        fuel; /* stretches that may still be followed for this wait: broken records run in circles */
+};
+
+/* Adds what filled from..to of a thread. */
+void paths_add(struct paths *paths, struct tally *tally, enum path_is which, uint32_t line,
+               int64_t from_ns, int64_t to_ns);
+/* The next segment's lists are these (bag.h), in the order of the segments. */
+void paths_know(struct paths *paths, uint64_t overlap, uint64_t reasons);
+/* The code of a step of a thread. */
+uint32_t paths_pair(struct paths *paths, uint32_t line, uint32_t step);
+void paths_free(struct paths *paths); /* empties it; what `all` points to is not its own */
+
+#endif

@@ -1,0 +1,40 @@
+/* Sums by small numbers, of which an old state can be kept: persistent maps.
+ *
+ * A state is a tree of nodes of 16; adding copies the way down to what it changes, so that a kept state costs only what
+ * changed since the one before, and the difference of two states passes over what they share.  Between two keepings
+ * the nodes are changed in place.  Nothing is given back before all of it is.  Not thread-safe. */
+#ifndef SERVER_CAUSES_SUMS_H
+#define SERVER_CAUSES_SUMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sums_node;
+struct sums_piece;
+
+/* The memory of any number of states.  Zero-initialised: none. */
+struct sums {
+    struct sums_piece *pieces;
+    size_t used; /* nodes in the newest piece */
+    size_t bytes; /* of all pieces */
+    uint32_t epochs;
+};
+
+/* One state: all sums are 0 in a zero-initialised one.  A copy of it is the state as it is, once sums_keep() was
+ * called for it. */
+struct sums_state {
+    struct sums_node *root;
+    uint32_t height; /* levels of nodes */
+    uint32_t epoch; /* whose nodes it may change in place */
+};
+
+void sums_add(struct sums *sums, struct sums_state *state, uint32_t key, int64_t amount);
+/* What was in the state stays as it is for those who copied it; the state may be added to further. */
+void sums_keep(struct sums *sums, struct sums_state *state);
+int64_t sums_get(const struct sums_state *state, uint32_t key);
+/* Tells each key whose sums differ, in rising order, with `a`'s less `b`'s. */
+void sums_difference(const struct sums_state *a, const struct sums_state *b,
+                     void (*tell)(void *context, uint32_t key, int64_t amount), void *context);
+void sums_free(struct sums *sums); /* all states of it are gone; empties it */
+
+#endif

@@ -1,0 +1,187 @@
+/* Why somebody waited, by the definitions, literally: what ran is counted nanosecond by nanosecond, what a wait is
+ * replaced by is found by recursion, when two met by looking at everything. */
+#ifndef TESTS_UNIT_BYCOUNTING_H
+#define TESTS_UNIT_BYCOUNTING_H
+
+#include "server/causes/why.h"
+#include "tests/unit/programs.h"
+
+#define SLOTS 40 /* steps, those of what is not recorded first */
+#define LINES 18
+#define LONGEST 4096 /* ns of a run */
+
+struct amounts {
+    int64_t ns[SLOTS][LINES]; /* by step + PAIRS_RESERVED and line */
+};
+
+struct counting {
+    const struct intervals *all;
+    int at[THREADS][LONGEST]; /* which interval of a thread a nanosecond lies in; -1: none */
+    struct amounts *reasons; /* by segment */
+    bool *known;
+};
+
+static inline struct counting counting(const struct intervals *all)
+{
+    struct counting c = {.all = all};
+    memset(c.at, -1, sizeof c.at);
+    for (uint32_t t = 0; t < all->thread_count; t++) {
+        const struct course_of *course = &all->threads[t];
+        for (size_t i = 0; i < course->count; i++)
+            for (int64_t ns = interval_begin(course, i); ns < course->items[i].to_ns; ns++)
+                c.at[t][ns] = (int)i;
+    }
+    c.reasons = calloc(all->segment_count + 1, sizeof *c.reasons);
+    c.known = calloc(all->segment_count + 1, sizeof *c.known);
+    return c;
+}
+
+static inline void counting_free(struct counting *c)
+{
+    free(c->reasons);
+    free(c->known);
+}
+
+static inline void count_one(struct amounts *into, uint32_t step, uint32_t line, int64_t ns)
+{
+    assert(step + PAIRS_RESERVED < SLOTS && line < LINES);
+    into->ns[step + PAIRS_RESERVED][line] += ns;
+}
+
+/* What runs in a thread, or in whom it waits for, or in who had not made it yet, in one nanosecond. */
+static inline void runner(const struct counting *c, uint32_t line, int64_t ns, uint32_t *step,
+                          uint32_t *who)
+{
+    for (;;) {
+        const struct course_of *course = intervals_of(c->all, line);
+        int i = c->at[course - c->all->threads][ns];
+        *who = line;
+        if (i >= 0 && course->items[i].is == INTERVAL_SEGMENT)
+            line = c->all->segments[course->items[i].of].thread;
+        else if (i >= 0) {
+            *step = course->items[i].step;
+            return;
+        } else if (ns < course->start_ns && course->maker && ns < course->made_ns)
+            line = course->maker;
+        else {
+            *step = ns < course->start_ns && course->maker ? STEP_STARTING : STEP_NOT_THERE;
+            return;
+        }
+    }
+}
+
+static inline void count_overlap(const struct counting *c, struct amounts *into, uint32_t line,
+                                 int64_t from_ns, int64_t to_ns)
+{
+    for (int64_t ns = from_ns; ns < to_ns; ns++) {
+        uint32_t step, who;
+        runner(c, line, ns, &step, &who);
+        count_one(into, step, who, 1);
+    }
+}
+
+static inline int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* The line of whose life a moment of a thread's descent is. */
+static inline uint32_t lived_by(const struct counting *c, uint32_t line, int64_t ns)
+{
+    const struct course_of *course = intervals_of(c->all, line);
+    for (; course->maker && ns < course->made_ns; course = intervals_of(c->all, line))
+        line = course->maker;
+    return line;
+}
+
+/* The first moment at which two threads were two. */
+static inline int64_t descent(const struct counting *c, uint32_t a, uint32_t b, int64_t until_ns)
+{
+    int64_t begin = LONGEST, ns = until_ns;
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t line = i ? b : a; line; line = intervals_of(c->all, line)->maker)
+            if (!intervals_of(c->all, line)->maker && intervals_of(c->all, line)->start_ns < begin)
+                begin = intervals_of(c->all, line)->start_ns;
+    while (ns > 0 && lived_by(c, a, ns - 1) != lived_by(c, b, ns - 1))
+        ns--;
+    return ns ? ns : begin < until_ns ? begin : until_ns;
+}
+
+static inline int64_t last_meeting(const struct counting *c, uint32_t a, uint32_t b,
+                                   int64_t until_ns)
+{
+    const struct intervals *all = c->all;
+    int64_t best = INTERVALS_NEVER;
+    for (size_t i = 0; i < all->segment_count; i++) {
+        uint32_t self = all->waits[all->segments[i].wait].thread, other = all->segments[i].thread;
+        if (all->segments[i].class == WAIT_MEETING && all->segments[i].to_ns <= until_ns &&
+            ((self == a && other == b) || (self == b && other == a)))
+            best = max_of(best, all->segments[i].to_ns);
+    }
+    const struct course_of *p = intervals_of(all, a), *q = intervals_of(all, b);
+    for (size_t i = 0; i < p->gathering_count; i++)
+        for (size_t j = 0; j < q->gathering_count; j++)
+            if (p->gatherings[i].at_ns == q->gatherings[j].at_ns &&
+                p->gatherings[i].group == q->gatherings[j].group &&
+                p->gatherings[i].at_ns <= until_ns)
+                best = max_of(best, p->gatherings[i].at_ns);
+    return max_of(best, descent(c, a, b, until_ns));
+}
+
+static inline const struct amounts *count_reasons(struct counting *c, uint32_t segment);
+
+static inline void add_amounts(struct amounts *into, const struct amounts *what, int64_t sign)
+{
+    for (int s = 0; s < SLOTS; s++)
+        for (int l = 0; l < LINES; l++)
+            into->ns[s][l] += sign * what->ns[s][l];
+}
+
+/* The expanded path. */
+static inline void count_path(struct counting *c, struct amounts *into, uint32_t line,
+                              int64_t from_ns, int64_t to_ns)
+{
+    while (from_ns < to_ns) {
+        const struct course_of *course = intervals_of(c->all, line);
+        int i = c->at[course - c->all->threads][from_ns];
+        if (i < 0 && from_ns < course->start_ns && course->maker) {
+            uint32_t self = lived_by(c, line, from_ns);
+            int64_t end = to_ns < course->made_ns ? to_ns : course->made_ns;
+            if (self != line && from_ns < end)
+                count_path(c, into, course->maker, from_ns, end);
+            else
+                count_overlap(c, into, line, from_ns, end = from_ns + 1);
+            from_ns = end;
+            continue;
+        }
+        int64_t begin = i < 0 ? from_ns : interval_begin(course, (size_t)i),
+                end = i < 0 ? from_ns + 1 : course->items[i].to_ns;
+        if (i >= 0 && course->items[i].is == INTERVAL_SEGMENT && begin == from_ns && end <= to_ns)
+            add_amounts(into, count_reasons(c, course->items[i].of), 1);
+        else
+            count_overlap(c, into, line, from_ns, end < to_ns ? end : to_ns);
+        from_ns = end;
+    }
+}
+
+static inline const struct amounts *count_reasons(struct counting *c, uint32_t segment)
+{
+    const struct segment *s = &c->all->segments[segment];
+    const struct wait *wait = &c->all->waits[s->wait];
+    int64_t begin = segment_begin(c->all, segment);
+    struct amounts *found = &c->reasons[segment];
+    if (c->known[segment])
+        return found;
+    c->known[segment] = true;
+    if (begin >= s->to_ns)
+        return found;
+    if (s->class == WAIT_EXCLUSION) {
+        count_overlap(c, found, s->thread, begin, s->to_ns);
+        return found;
+    }
+    struct amounts mine = {0};
+    int64_t since = last_meeting(c, wait->thread, s->thread, wait->from_ns);
+    count_path(c, found, s->thread, since, s->to_ns);
+    count_path(c, &mine, wait->thread, since, begin);
+    add_amounts(found, &mine, -1);
+    return found;
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* Why somebody waited: computed fast against counted by the definitions, on random programs. */
+#include "server/causes/charges.h"
+#include "tests/unit/bycounting.h"
+#include "tests/unit/unit.h"
+
+static unsigned chance;
+
+static unsigned below(unsigned n)
+{
+    chance = chance * 1664525u + 1013904223u;
+    return (chance >> 8) % n;
+}
+
+/* ---- random programs ---- */
+
+static void some_work(struct world *w, int thread, unsigned most)
+{
+    for (unsigned i = below(3); i--;)
+        op(w, thread, OP_WORK, (int)below(6), (int)below(most));
+}
+
+static void locked(struct world *w, int thread)
+{
+    int m = (int)below(LOCKS - 1);
+    op(w, thread, OP_LOCK, m, 0);
+    op(w, thread, OP_WORK, (int)below(6), 1 + (int)below(15));
+    op(w, thread, OP_UNLOCK, m, 0);
+}
+
+/* One awaits what another signals, and what is there already is not lost. */
+static void condition(struct world *w, int from, int to, int c)
+{
+    int m = LOCKS - 1;
+    op(w, to, OP_LOCK, m, 0);
+    op(w, to, OP_SEND, c, 0);
+    op(w, to, OP_AWAIT, c + 1, m);
+    op(w, to, OP_WORK, (int)below(6), (int)below(5));
+    op(w, to, OP_UNLOCK, m, 0);
+    op(w, from, OP_RECEIVE, c, 0);
+    op(w, from, OP_LOCK, m, 0);
+    op(w, from, OP_WORK, (int)below(6), (int)below(5));
+    op(w, from, OP_SIGNAL, c + 1, 0);
+    op(w, from, OP_WORK, (int)below(6), (int)below(5));
+    op(w, from, OP_UNLOCK, m, 0);
+}
+
+static void one_round(struct world *w, int present, int round)
+{
+    int channel = 2 * round;
+    int from = (int)below((unsigned)present),
+        to = (from + 1 + (int)below((unsigned)present)) % present;
+    unsigned kind = below(10);
+    for (int i = 0; i < present; i++)
+        some_work(w, i, 20);
+    if (kind < 3)
+        for (int i = 0; i < present; i++)
+            op(w, i, OP_BARRIER, round, present);
+    else if (kind < 5)
+        for (int i = 0; i < present; i++)
+            locked(w, i);
+    else if (kind == 5)
+        op(w, from, below(2) ? OP_SLEEP : OP_UNSEEN, 0, (int)below(12));
+    else if (kind == 6 && from != to)
+        condition(w, from, to, channel);
+    else if (from != to) {
+        op(w, from, OP_SEND, channel, 0);
+        op(w, to, OP_RECEIVE, channel, 0);
+    }
+}
+
+static void make(struct world *w)
+{
+    int rounds = 2 + (int)below(9), present = 1;
+    w->threads = 2 + (int)below(THREADS - 1);
+    w->latency_ns = below(2) ? below(4) : 0;
+    start(w, 0, -1, below(3));
+    for (int round = 0; round < rounds || present < w->threads; round++) {
+        while (present < w->threads && below(2)) {
+            if (below(3))
+                op(w, (int)below((unsigned)present), OP_MAKE, present, 0);
+            else
+                start(w, present, -1, below(12));
+            present++;
+        }
+        one_round(w, present, round % 18);
+    }
+    for (int i = 1; i < w->threads; i++)
+        if (below(2))
+            op(w, (int)below((unsigned)i), OP_JOIN, i, 0);
+}
+
+/* ---- comparing ---- */
+
+static void read_list(const struct why *why, struct bag_reader reader, struct amounts *into)
+{
+    *into = (struct amounts){0};
+    for (struct share share; bag_next(&reader, &share);)
+        count_one(into, why_pair(why, share.pair).step, why_pair(why, share.pair).thread, share.ns);
+}
+
+static int64_t sum_of(const struct amounts *amounts)
+{
+    int64_t sum = 0;
+    for (int s = 0; s < SLOTS; s++)
+        for (int l = 0; l < LINES; l++)
+            sum += amounts->ns[s][l];
+    return sum;
+}
+
+static void same_amounts(const struct amounts *a, const struct amounts *b)
+{
+    for (int s = 0; s < SLOTS; s++)
+        for (int l = 0; l < LINES; l++)
+            if (a->ns[s][l] != b->ns[s][l])
+                fail_msg("step %d of line %d: %ld, counted %ld", s - (int)PAIRS_RESERVED, l,
+                         (long)a->ns[s][l], (long)b->ns[s][l]);
+}
+
+static void charges_add_up(const struct why *why, uint32_t segment, struct charges *charges)
+{
+    const struct intervals *all = why->paths.all;
+    int64_t length = all->segments[segment].to_ns - segment_begin(all, segment);
+    for (enum path_is which = 0; which < PATHS; which++) {
+        int64_t sum = 0;
+        charges_of(charges, why, segment, which, length);
+        for (size_t i = 0; i < charges->count; i++) {
+            assert_true(charges->items[i].ns > 0);
+            sum += charges->items[i].ns;
+        }
+        assert_int_equal(sum, length);
+    }
+}
+
+/* One sweep over time: whom each waiter's chain leads to. */
+static void sweep(const struct counting *c, struct amounts *into)
+{
+    for (uint32_t t = 0; t < c->all->thread_count; t++)
+        for (int64_t ns = 0; ns < LONGEST; ns++) {
+            int i = c->at[t][ns];
+            if (i >= 0 && c->all->threads[t].items[i].is == INTERVAL_SEGMENT)
+                count_overlap(c, into, c->all->threads[t].thread, ns, ns + 1);
+        }
+}
+
+static size_t compared;
+
+static void compare(const struct why *why)
+{
+    static struct counting c;
+    struct charges charges = {0};
+    struct amounts fast, counted, total = {0}, swept = {0};
+    c = counting(why->paths.all);
+    for (uint32_t i = 0; i < c.all->segment_count; i++) {
+        int64_t begin = segment_begin(c.all, i), length = c.all->segments[i].to_ns - begin;
+        counted = (struct amounts){0};
+        count_overlap(&c, &counted, c.all->segments[i].thread, begin, begin + length);
+        read_list(why, why_overlap(why, i), &fast);
+        same_amounts(&fast, &counted);
+        add_amounts(&total, &fast, 1);
+        read_list(why, why_reasons(why, i), &fast);
+        assert_int_equal(sum_of(&fast), length);
+        same_amounts(&fast, count_reasons(&c, i));
+        charges_add_up(why, i, &charges);
+        compared += length > 0;
+    }
+    sweep(&c, &swept);
+    same_amounts(&total, &swept);
+    charges_free(&charges);
+    counting_free(&c);
+}
+
+/* Told and computed bit by bit, the sums kept more or less often. */
+static void run(struct world *w, struct intervals *all, unsigned spacing, unsigned often)
+{
+    struct why why = {.paths = {.all = all, .spacing = spacing}};
+    w->into = all;
+    assert_true(simulate(w));
+    while (tell_one(w, below(1000)))
+        if (often && !below(often))
+            why_go_on(&why, below(50));
+    while (!why_go_on(&why, 1 + below(1000)))
+        ;
+    assert_int_equal(why.done, all->wait_count);
+    compare(&why);
+    why_free(&why);
+}
+
+static void what_is_computed_is_what_is_counted(void **state)
+{
+    (void)state;
+    static struct world w;
+    const unsigned spacings[] = {1, 2, 3, 7, 0};
+    for (unsigned seed = 0; seed < 10000; seed++) {
+        struct intervals all = {0};
+        w = (struct world){.into = &all};
+        chance = seed * 2654435761u;
+        make(&w);
+        run(&w, &all, spacings[seed % 5], seed % 4);
+        intervals_free(&all);
+    }
+    assert_true(compared > 20000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_computed_is_what_is_counted),
+    };
+    return cmocka_run_group_tests_name("causes", tests, NULL, NULL);
+}

@@ -1,0 +1,226 @@
+/* Tables: what is put is got, what is bad is refused; rows are sorted and cut with what belongs to them. */
+#include "memory/memory.h"
+#include "server/answer/table.h"
+#include "tests/unit/unit.h"
+#include "wire/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Two rows with one below each, every kind of cell. */
+static struct shown_table some_table(void)
+{
+    struct shown_table t = {.title = memory_copied("some"), .known = 5, .count = 9};
+    static const char *const names[] = {"thread", "where", "did",     "what",
+                                        "at",     "n",     "took_ns", "share"};
+    static const enum table_kind kinds[] = {TABLE_LINE,  TABLE_PLACE, TABLE_STEP, TABLE_TEXT,
+                                            TABLE_EVENT, TABLE_COUNT, TABLE_NS,   TABLE_SHARE};
+    for (unsigned i = 0; i < 8; i++)
+        table_add_column(&t, names[i], names[i], kinds[i], i == 6 ? "sampled" : NULL);
+    table_detail(&t);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct table_cell *cells = table_add_row(&t, i % 2, (struct ref){i + 1, 10 * i});
+        cells[0] = cell_line(i + 1);
+        cells[1] = cell_place((struct table_place){1, 0x1000 + i});
+        cells[2] = cell_step(CELL_STEP_TIMER, (struct table_place){1, 2}, (struct table_place){0});
+        cells[3] = cell_text(i % 2 ? "below" : "above");
+        cells[4] = cell_event((struct ref){i, 3});
+        cells[5] = cell_number((int64_t)i * (i == 2 ? -1 : 1));
+        if (i != 1)
+            cells[6] = cell_number(100 * (int64_t)i);
+        cells[7] = cell_real(0.25 * i);
+        table_row_line(&t, i + 1);
+        table_row_line(&t, 9);
+        table_row_line(&t, 9);
+    }
+    table_make_total(&t)[5] = cell_number(77);
+    table_add_note(&t, "a %s", "note");
+    return t;
+}
+
+static struct in body_of(const struct out *out) { return in_from(out->data, out->size); }
+
+static void same_cell(const struct table_cell *a, const struct table_cell *b)
+{
+    assert_int_equal(a->is, b->is);
+    if (a->is == CELL_TEXT)
+        assert_string_equal(a->text, b->text);
+    else if (a->is == CELL_STEP)
+        assert_true(a->step == b->step && a->between.from.address == b->between.from.address);
+    else if (a->is == CELL_REAL)
+        assert_true(a->real == b->real);
+    else if (a->is == CELL_PLACE)
+        assert_true(a->place.process == b->place.process && a->place.address == b->place.address);
+    else if (a->is == CELL_EVENT)
+        assert_true(ref_equal(a->event, b->event));
+    else if (a->is == CELL_LINE)
+        assert_int_equal(a->line, b->line);
+    else if (a->is == CELL_NUMBER)
+        assert_int_equal(a->number, b->number);
+}
+
+static void what_is_put_is_got(void **context)
+{
+    (void)context;
+    struct shown_table t = some_table(), got = {0};
+    struct out head = {0}, rows = {0}, more = {0}, end = {0};
+    put_table_head(&head, &t);
+    put_table_rows(&rows, &t, 0, 3);
+    put_table_rows(&more, &t, 3, 4);
+    put_table_end(&end, &t);
+    struct in in = body_of(&head);
+    get_table_head(&in, &got);
+    assert_true(in_done(&in));
+    in = body_of(&rows);
+    get_table_rows(&in, &got);
+    assert_true(in_done(&in));
+    in = body_of(&more);
+    get_table_rows(&in, &got);
+    assert_true(in_done(&in));
+    in = body_of(&end);
+    get_table_end(&in, &got);
+    assert_true(in_done(&in));
+    assert_string_equal(got.title, "some");
+    assert_int_equal(got.column_count, 8);
+    assert_int_equal(got.row_count, 4);
+    assert_true(got.columns[7].detail && !got.columns[0].detail);
+    assert_true(got.columns[0].exact && !got.columns[6].exact);
+    assert_string_equal(got.columns[6].source, "sampled");
+    assert_string_equal(got.columns[6].unit, "ns");
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(got.rows[i].depth == i % 2 && got.rows[i].line_count == 2);
+        assert_true(ref_equal(got.rows[i].event, t.rows[i].event));
+        for (uint32_t k = 0; k < 8; k++)
+            same_cell(&table_cells(&got, i)[k], &table_cells(&t, i)[k]);
+    }
+    assert_true(got.total[5].number == 77 && got.total[0].is == CELL_NULL);
+    assert_int_equal(got.note_count, 1);
+    assert_string_equal(got.notes[0], "a note");
+    assert_true(got.known == 5 && got.count == 9 && !got.problem);
+    out_free(&head);
+    out_free(&rows);
+    out_free(&more);
+    out_free(&end);
+    shown_table_free(&got);
+    shown_table_free(&t);
+}
+
+static void questions_are_put_and_got(void **context)
+{
+    (void)context;
+    uint32_t lines[] = {3, 1};
+    struct table_option options[] = {{(char *)(uintptr_t) "a", (char *)(uintptr_t) "b"}};
+    struct table_request r = {.what = (char *)(uintptr_t) "states",
+                              .by = (char *)(uintptr_t) "",
+                              .from = {TABLE_AT_NS, -5, {0}},
+                              .to = {TABLE_AT_EVENT, 0, {2, 17}},
+                              .past_of = {4, 4},
+                              .lines = lines,
+                              .line_count = 2,
+                              .sort = (char *)(uintptr_t) "life_ns",
+                              .top = 3,
+                              .flags = TABLE_BACKWARDS,
+                              .options = options,
+                              .option_count = 1},
+                         got;
+    struct out out = {0};
+    put_table_request(&out, &r);
+    struct in in = body_of(&out);
+    get_table_request(&in, &got);
+    assert_true(in_done(&in));
+    assert_string_equal(got.what, "states");
+    assert_true(got.from.is == TABLE_AT_NS && got.from.at == -5 && got.to.event.number == 17);
+    assert_true(got.line_count == 2 && got.lines[0] == 3 && got.past_of.line == 4);
+    assert_string_equal(table_option(&got, "a"), "b");
+    assert_null(table_option(&got, "c"));
+    assert_true(got.top == 3 && got.flags == TABLE_BACKWARDS);
+    table_request_free(&got);
+    for (size_t n = 0; n < out.size; n++) { /* cut off anywhere, it is none */
+        in = in_from(out.data, n);
+        get_table_request(&in, &got);
+        assert_false(in_done(&in));
+        table_request_free(&got);
+    }
+    out_free(&out);
+}
+
+static void tables_that_are_cut_off_are_refused(void **context)
+{
+    (void)context;
+    struct shown_table t = some_table(), got = {0};
+    struct out head = {0}, rows = {0}, end = {0};
+    put_table_head(&head, &t);
+    put_table_rows(&rows, &t, 0, 4);
+    put_table_end(&end, &t);
+    for (size_t n = 0; n < head.size; n++) {
+        struct in in = in_from(head.data, n);
+        get_table_head(&in, &got);
+        assert_false(in_done(&in));
+    }
+    for (size_t n = 0; n < rows.size; n++) {
+        struct in in = body_of(&head);
+        get_table_head(&in, &got);
+        in = in_from(rows.data, n);
+        get_table_rows(&in, &got);
+        assert_false(in_done(&in));
+    }
+    struct in in = body_of(&head);
+    get_table_head(&in, &got);
+    for (size_t n = 0; n < end.size; n++) {
+        in = in_from(end.data, n);
+        get_table_end(&in, &got);
+        assert_false(in_done(&in));
+        free(got.total);
+        got.total = NULL;
+        for (uint32_t i = 0; i < got.note_count; i++)
+            free(got.notes[i]);
+        free(got.notes);
+        got.notes = NULL;
+        got.note_count = 0;
+    }
+    shown_table_free(&got);
+    in = body_of(&rows); /* rows without a head */
+    get_table_rows(&in, &got);
+    assert_non_null(in.error);
+    shown_table_free(&got);
+    out_free(&head);
+    out_free(&rows);
+    out_free(&end);
+    shown_table_free(&t);
+}
+
+static void expect_order(const char *sort, uint32_t flags, uint32_t top, const char *threads)
+{
+    struct shown_table t = some_table();
+    struct table_request r = {.sort = (char *)(uintptr_t)sort, .flags = flags, .top = top};
+    char got[16] = "";
+    table_arrange(&t, &r, NULL);
+    for (uint32_t i = 0; i < t.row_count; i++)
+        got[i] = (char)('0' + table_cells(&t, i)[0].line);
+    assert_string_equal(got, threads);
+    shown_table_free(&t);
+}
+
+static void rows_are_sorted_with_what_belongs_to_them(void **context)
+{
+    (void)context;
+    expect_order("", 0, 0, "1234");
+    expect_order("took", 0, 0, "3412");
+    expect_order("took_ns", TABLE_BACKWARDS, 0, "1234");
+    expect_order("thread", 0, 0, "1234");
+    expect_order("thread", TABLE_BACKWARDS, 0, "3412");
+    expect_order("n", 0, 1, "12");
+    expect_order("took", 0, 1, "34");
+    expect_order("there_is_none", 0, 9, "1234");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_put_is_got),
+        cmocka_unit_test(questions_are_put_and_got),
+        cmocka_unit_test(tables_that_are_cut_off_are_refused),
+        cmocka_unit_test(rows_are_sorted_with_what_belongs_to_them),
+    };
+    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+}
