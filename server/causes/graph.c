@@ -145,7 +145,9 @@ static void add_gathering(struct graph *g, uint32_t thread, const struct gatheri
 {
     uint32_t chain = group_chain(g, gathering->group);
     add_edge(&g->chains[chain], (struct edge){.chain = thread, .node = (uint32_t)gathering->came});
-    add_edge(&g->chains[thread], (struct edge){.chain = chain, .into = (uint32_t)gathering->at});
+    bool last = gathering->came_ns == gathering->at_ns;
+    uint32_t into = last ? (uint32_t)gathering->came + 1 : node_at(g, thread, gathering->at_ns);
+    add_edge(&g->chains[thread], (struct edge){.chain = chain, .into = into});
 }
 
 static void add_segments(struct graph *g, uint32_t thread)

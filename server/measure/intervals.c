@@ -130,13 +130,8 @@ void intervals_gathered(struct intervals *all, uint32_t line, struct gathering g
 {
     struct course_of *c = course(all, line);
     gathering.came = c->count;
-    while (gathering.came && c->items[gathering.came - 1].to_ns > gathering.came_ns)
-        gathering.came--;
     if (gathering.came_ns == gathering.at_ns)
-        append(all, c, (struct interval){.to_ns = gathering.at_ns, .is = INTERVAL_RUNS});
-    gathering.at = c->count;
-    while (gathering.at && c->items[gathering.at - 1].to_ns > gathering.at_ns)
-        gathering.at--;
+        append(all, c, (struct interval){.to_ns = reached(c), .is = INTERVAL_RUNS});
     c->gatherings =
         grow(c->gatherings, &c->gathering_room, c->gathering_count + 1, sizeof *c->gatherings);
     c->gatherings[c->gathering_count++] = gathering;

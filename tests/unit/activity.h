@@ -114,9 +114,9 @@ static inline void arrives(struct world *w, unsigned t, struct thing *b, uint32_
     for (unsigned i = 0; i < b->came; i++) {
         unsigned q = (unsigned)b->arrived[i];
         struct gathering g = {.came_ns = b->arrivals[i], .at_ns = r->at, .group = w->group};
+        intervals_gathered(&w->all, line_of(q), g);
         if (q != t)
             goes_on(w, q, t, r->at, about, WAIT_MEETING);
-        intervals_gathered(&w->all, line_of(q), g);
     }
     b->came = 0;
     w->gathers = false;
