@@ -10,6 +10,8 @@ struct finding {
     struct cause found[FOUND_MOST];
     uint32_t count;
     bool lost, gap; /* gap: right before the point itself */
+    bool direct; /* what is looked at is told by an edge of its own, or has met it */
+    bool early; /* what let it go on was there before it waited */
     struct segment *segments; /* the last one first */
     uint32_t segment_count;
 };
@@ -18,6 +20,7 @@ struct finding {
 
 static void add(struct finding *f, struct cause c)
 {
+    f->early |= f->direct && c.thread && c.thread != f->of->thread && c.ns <= f->of->from_ns;
     if (c.thread && c.thread != f->of->thread && c.ns > f->of->from_ns && c.ns <= f->of->to_ns &&
         f->count < FOUND_MOST)
         f->found[f->count++] = c;
@@ -52,19 +55,26 @@ static void look_through(struct finding *f, uint64_t hidden)
     }
 }
 
+static void look_along(struct finding *f, uint64_t from)
+{
+    if (from < order_first(f->order)) {
+        f->lost = true;
+        return;
+    }
+    f->direct = !(order_event(f->order, from).line & HIDDEN_LINE);
+    if (f->direct)
+        look_at(f, from);
+    else
+        look_through(f, from);
+    f->direct = false;
+}
+
 static void look_behind(struct finding *f, uint64_t position)
 {
     struct event e = order_event(f->order, position);
     uint32_t first = e.edge_count > EDGES_MOST ? e.edge_count - EDGES_MOST : 0;
-    for (uint32_t i = first; i < e.edge_count; i++) {
-        uint64_t from = order_edge(f->order, position, i);
-        if (from < order_first(f->order))
-            f->lost = true;
-        else if (order_event(f->order, from).line & HIDDEN_LINE)
-            look_through(f, from);
-        else
-            look_at(f, from);
-    }
+    for (uint32_t i = first; i < e.edge_count; i++)
+        look_along(f, order_edge(f->order, position, i));
     f->gap |= e.after_gap;
     f->lost |= e.partner_lost || !e.line;
     if (!e.line || order_line_shared(f->order, e.line))
@@ -100,6 +110,8 @@ static void look_at_arrivals(struct finding *f)
             high = middle;
     }
     uint32_t before = f->count;
+    for (size_t i = 0; i < r->arrival_count && i < 2; i++)
+        f->early |= r->arrivals[i].thread != r->thread && r->arrivals[i].ns <= r->from_ns;
     while (low > 0 && f->count == before && r->arrivals[low - 1].ns > r->from_ns)
         add(f, r->arrivals[--low]);
 }
@@ -288,12 +300,13 @@ static void turn_round(struct segment *segments, uint32_t count)
     }
 }
 
-uint32_t release_find(const struct release *release, struct segment *segments, bool *lost)
+uint32_t release_find(const struct release *release, struct segment *segments,
+                      enum missing *missing)
 {
     struct finding f = {.of = release, .order = release->teller->order, .segments = segments};
     look_behind_point(&f, release->end);
     look_at_arrivals(&f);
-    *lost = f.lost || f.gap;
+    *missing = f.lost || f.gap ? MISSING_LOST : MISSING_UNSEEN;
     if (f.gap)
         return 0;
     if (is_call(&f))
@@ -302,6 +315,9 @@ uint32_t release_find(const struct release *release, struct segment *segments, b
         walk(&f, release->from_ns, true);
     if (!f.segment_count)
         find_unsaid(&f);
+    if (!f.segment_count && f.early && !release->meaning->releases &&
+        release->meaning->class == WAIT_MEETING)
+        *missing = MISSING_NOTHING;
     turn_round(segments, f.segment_count);
     return f.segment_count;
 }

@@ -34,8 +34,14 @@ struct release { /* one wait */
     size_t about_count;
 };
 
-/* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *lost: none was found, and events that it
- * may have been were lost or are forgotten. */
-uint32_t release_find(const struct release *release, struct segment *segments, bool *lost);
+enum missing { /* why there are no segments */
+               MISSING_UNSEEN, /* nothing that is known let it go on */
+               MISSING_LOST, /* events that it may have been were lost or are forgotten */
+               MISSING_NOTHING /* who it was to meet was there already: all of the wait is latency */
+};
+
+/* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *missing is told of none. */
+uint32_t release_find(const struct release *release, struct segment *segments,
+                      enum missing *missing);
 
 #endif
