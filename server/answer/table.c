@@ -3,6 +3,7 @@
 
 #include "memory/memory.h"
 #include "server/answer/desk.h"
+#include "server/answer/measured.h"
 #include "server/answer/named.h"
 #include "server/run/times.h"
 
@@ -35,14 +36,13 @@ struct table_job {
 
 /* ---- what is known so far ---- */
 
-static const struct intervals nothing_measured;
-
 static bool learn(struct table_job *job, uint64_t *budget)
 {
-    (void)budget;
-    job->view.measured = &nothing_measured;
-    job->table.known = job->table.count = order_count(job->view.run->order);
-    return true;
+    bool known = measured_learn(job->view.run, budget);
+    job->view.measured = measured_known(job->view.run);
+    job->table.known = measured_position(job->view.run);
+    job->table.count = order_count(job->view.run->order);
+    return known;
 }
 
 /* ---- what it is about ---- */

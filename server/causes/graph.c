@@ -229,7 +229,8 @@ static int64_t scaled(const struct graph *g, uint32_t step, int64_t ns)
 {
     if (!step || !g->change.factors || g->change.factors[step - 1] == GRAPH_WHOLE)
         return ns;
-    return (int64_t)((__int128)ns * g->change.factors[step - 1] / GRAPH_WHOLE);
+    int64_t factor = g->change.factors[step - 1];
+    return ns / GRAPH_WHOLE * factor + ns % GRAPH_WHOLE * factor / GRAPH_WHOLE;
 }
 
 /* What a part of so many ns of an interval weighs. */

@@ -17,7 +17,7 @@
 
 struct graph;
 
-#define GRAPH_WHOLE 1000000u /* millionths */
+#define GRAPH_WHOLE 1000000 /* millionths */
 
 struct graph_change {
     const uint32_t *factors; /* by step - 1: millionths of what it took; NULL: all as they were */

@@ -250,9 +250,10 @@ static void note_gathering(struct follow *f)
         return;
     int64_t last_ns = f->arrivals[f->arrival_count - 1].ns;
     for (size_t i = 0; i < f->arrival_count; i++)
-        intervals_gathered(
-            &f->intervals, f->arrivals[i].thread,
-            (struct gathering){f->arrivals[i].ns, last_ns, f->members[0].event.point});
+        intervals_gathered(&f->intervals, f->arrivals[i].thread,
+                           (struct gathering){.came_ns = f->arrivals[i].ns,
+                                              .at_ns = last_ns,
+                                              .group = f->members[0].event.point});
 }
 
 static void add_member(struct follow *f, uint64_t position)
@@ -276,6 +277,7 @@ static void take_point(struct follow *f, uint64_t first, uint64_t end)
     for (uint64_t p = first; p <= end; p++)
         add_member(f, p);
     note_arrivals(f);
+    note_gathering(f);
     for (size_t i = 0; i < f->member_count; i++) {
         struct member *m = &f->members[i];
         if (m->event.thread) {
@@ -290,7 +292,6 @@ static void take_point(struct follow *f, uint64_t first, uint64_t end)
         if (m->meaning->is)
             note_about(f, m);
     }
-    note_gathering(f);
 }
 
 /* ---- the pass ---- */
