@@ -31,7 +31,7 @@ struct preset {
     void (*free)(void *work);
 };
 
-#define PRESETS(P) P(states) P(path)
+#define PRESETS(P) P(states) P(spells) P(tasks) P(created) P(path)
 
 #define P(name) extern const struct preset preset_##name;
 PRESETS(P)
