@@ -23,6 +23,7 @@ struct work {
     struct step_sums sums;
     struct graph_change change; /* asked for */
     uint32_t *factors, *zeroed; /* by step - 1; those that are asked for, and one at a time */
+    uint32_t steps; /* so many there were when it began */
     bool changed;
     uint64_t zeros, zeros_done; /* of the greatest steps; UINT64_MAX: none is asked for */
     int64_t whole_ns, span_ns, changed_ns;
@@ -38,28 +39,26 @@ static uint64_t number_of(const struct table_request *request, const char *key, 
     return value ? strtoull(value, NULL, 10) : otherwise;
 }
 
-static void make_factors(const struct work *w, uint32_t **factors)
+static uint32_t *all_as_they_were(uint32_t count)
 {
-    uint32_t count = w->view->measured->steps.count;
-    if (*factors)
-        return;
-    *factors = memory_resized(NULL, count, sizeof **factors);
+    uint32_t *factors = memory_resized(NULL, count, sizeof *factors);
     for (uint32_t i = 0; i < count; i++)
-        (*factors)[i] = GRAPH_WHOLE;
+        factors[i] = GRAPH_WHOLE;
+    return factors;
 }
 
 /* "CODE=MILLIONTHS"; false: it is none. */
 static bool factor(struct work *w, const char *value)
 {
     char *end;
-    uint32_t count = w->view->measured->steps.count;
     unsigned long code = strtoul(value, &end, 10);
-    if (*end != '=' || code == 0 || code > count)
+    if (*end != '=' || code == 0 || code > w->steps)
         return false;
     unsigned long millionths = strtoul(end + 1, &end, 10);
     if (*end || millionths > UINT32_MAX)
         return false;
-    make_factors(w, &w->factors);
+    if (!w->factors)
+        w->factors = all_as_they_were(w->steps);
     w->factors[code - 1] = (uint32_t)millionths;
     return true;
 }
@@ -73,6 +72,7 @@ static bool options(struct work *w, char **problem)
             return false;
         }
     w->change = (struct graph_change){.factors = w->factors,
+                                      .factor_count = w->factors ? w->steps : 0,
                                       .no_latency = table_option(r, "no-latency") != NULL,
                                       .free_line = (uint32_t)number_of(r, "free", 0)};
     w->changed = w->factors || w->change.no_latency || w->change.free_line;
@@ -100,6 +100,7 @@ static void *begin(const struct table_view *view, char **problem)
 {
     struct work *w = memory_zeroed(1, sizeof *w);
     w->view = view;
+    w->steps = view->measured->steps.count;
     if (!options(w, problem)) {
         free(w->factors);
         free(w);
@@ -151,15 +152,17 @@ static bool zero(struct work *w, uint64_t budget)
     if (w->zeros == UINT64_MAX || w->zeros_done == w->zeros || w->zeros_done == w->sums.count)
         return true;
     struct step_sum *sum = &w->sums.items[w->zeros_done];
-    if (!sum->step) {
+    if (!sum->step || sum->step > w->steps) {
         w->zeros_done++;
         return false;
     }
-    make_factors(w, &w->zeroed);
+    if (!w->zeroed)
+        w->zeroed = all_as_they_were(w->steps);
     uint32_t *at = &w->zeroed[sum->step - 1];
     int64_t length;
     *at = 0;
-    bool done = pass(w, (struct graph_change){.factors = w->zeroed}, budget, &length);
+    bool done = pass(w, (struct graph_change){.factors = w->zeroed, .factor_count = w->steps},
+                     budget, &length);
     *at = GRAPH_WHOLE;
     if (done) {
         sum->zero_ns = w->whole_ns - length;
@@ -305,7 +308,7 @@ static void fill_pieces(const struct work *w, struct shown_table *t)
 static void fill_threads(const struct work *w, struct shown_table *t)
 {
     const struct intervals *all = w->view->measured;
-    for (uint32_t i = 0; i < all->thread_count; i++) {
+    for (uint32_t i = 0; i < w->sums.of; i++) {
         uint32_t line = all->threads[i].thread;
         int64_t on = 0;
         for (size_t k = 0; k < w->path.count; k++)

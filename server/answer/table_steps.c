@@ -90,24 +90,27 @@ static void add_course(struct step_sums *sums, const struct table_view *view, ui
 void step_sums_make(struct step_sums *sums, const struct table_view *view, const struct path *path)
 {
     const struct intervals *all = view->measured;
+    sums->steps = all->steps.count;
+    sums->of = all->thread_count;
     sums->index = memory_zeroed(all->steps.count + 1, sizeof *sums->index);
     sums->threads = memory_zeroed(all->thread_count + 1, sizeof *sums->threads);
     for (size_t i = 0; i < path->count; i++)
         add_piece(sums, view, &path->pieces[i]);
     sort(sums);
-    for (uint32_t i = 0; i < all->thread_count; i++)
+    for (uint32_t i = 0; i < sums->of; i++)
         add_course(sums, view, i);
 }
 
 void step_sums_slack(struct step_sums *sums, const struct table_view *view,
                      const struct graph *graph)
 {
-    for (uint32_t t = 0; t < view->measured->thread_count; t++) {
+    for (uint32_t t = 0; t < sums->of; t++) {
         const struct course_of *c = &view->measured->threads[t];
-        for (size_t i = 0; i < c->count; i++) {
+        for (size_t i = 0; i < graph_intervals(graph, t); i++) {
             uint32_t step = c->items[i].step;
-            struct step_sum *sum =
-                step && sums->index[step - 1] ? &sums->items[sums->index[step - 1] - 1] : NULL;
+            struct step_sum *sum = step && step <= sums->steps && sums->index[step - 1]
+                                       ? &sums->items[sums->index[step - 1] - 1]
+                                       : NULL;
             if (!sum)
                 continue;
             int64_t slack = graph_slack(graph, t, i);

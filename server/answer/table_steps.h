@@ -23,6 +23,7 @@ struct step_sums {
     uint32_t count;
     size_t room;
     uint32_t *index;   /* by step - 1: 1 + index */
+    uint32_t steps, of; /* so many steps and threads there were then */
     int64_t *threads;  /* by thread: what it ran */
     int64_t work_ns;   /* what all of them ran */
     uint32_t living;   /* threads that did anything */

@@ -14,7 +14,7 @@ struct edge {
 
 /* The nodes of a thread, or the one of a group. */
 struct chain {
-    const struct course_of *course; /* NULL: of a group */
+    bool group;
     struct edge *edges;             /* by `into` */
     size_t edge_count, edge_room;
     uint64_t first; /* index of its first node */
@@ -29,7 +29,7 @@ struct chain {
 struct graph {
     const struct intervals *all;
     struct chain *chains;
-    uint32_t chain_count;
+    uint32_t chain_count, thread_count; /* the chains of threads come first */
     size_t chain_room, hints_room;
     size_t *hints; /* by thread: where the last edge from it began */
     struct map group_of;
@@ -52,10 +52,16 @@ struct graph {
     int64_t begin_ns, end_ns;
 };
 
-static struct chain *new_chain(struct graph *g, const struct course_of *course, uint32_t count)
+/* The intervals may have grown, and lie elsewhere, since one looked last. */
+static const struct course_of *course(const struct graph *g, const struct chain *c)
+{
+    return &g->all->threads[c - g->chains];
+}
+
+static struct chain *new_chain(struct graph *g, bool group, uint32_t count)
 {
     g->chains = grow(g->chains, &g->chain_room, g->chain_count + 1, sizeof *g->chains);
-    g->chains[g->chain_count] = (struct chain){.course = course, .count = count};
+    g->chains[g->chain_count] = (struct chain){.group = group, .count = count};
     return &g->chains[g->chain_count++];
 }
 
@@ -64,9 +70,10 @@ struct graph *graph_new(const struct intervals *all)
     struct graph *g = memory_zeroed(1, sizeof *g);
     g->all = all;
     g->begin_ns = INT64_MAX;
+    g->thread_count = all->thread_count;
     for (uint32_t i = 0; i < all->thread_count; i++) {
         const struct course_of *c = &all->threads[i];
-        new_chain(g, c, c->start_ns == INTERVALS_NEVER ? 0 : (uint32_t)c->count + 1);
+        new_chain(g, false, c->start_ns == INTERVALS_NEVER ? 0 : (uint32_t)c->count + 1);
         if (c->start_ns != INTERVALS_NEVER && c->start_ns < g->begin_ns)
             g->begin_ns = c->start_ns;
     }
@@ -109,8 +116,11 @@ static uint32_t node_at(struct graph *g, uint32_t thread, int64_t at_ns)
     return (uint32_t)*hint;
 }
 
-static void add_edge(struct chain *to, struct edge edge)
+/* (What came since the graph was made is no part of it.) */
+static void add_edge(const struct graph *g, struct chain *to, struct edge edge)
 {
+    if (edge.into >= to->count || edge.node >= g->chains[edge.chain].count)
+        return;
     to->edges = grow(to->edges, &to->edge_room, to->edge_count + 1, sizeof *to->edges);
     to->edges[to->edge_count++] = edge;
 }
@@ -123,18 +133,20 @@ static void add_from(struct graph *g, struct chain *to, uint32_t into, uint32_t 
     if (!from || from->start_ns == INTERVALS_NEVER || from->start_ns > at_ns)
         return;
     edge.chain = (uint32_t)(from - g->all->threads);
+    if (edge.chain >= g->thread_count)
+        return;
     edge.node = node_at(g, edge.chain, at_ns);
     edge.into = into;
     edge.after += at_ns - (edge.node ? from->items[edge.node - 1].to_ns : from->start_ns);
     if (&g->chains[edge.chain] != to)
-        add_edge(to, edge);
+        add_edge(g, to, edge);
 }
 
 static uint32_t group_chain(struct graph *g, uint64_t group)
 {
     uintptr_t known = (uintptr_t)map_get(&g->group_of, group, 0);
     if (!known) {
-        new_chain(g, NULL, 1);
+        new_chain(g, true, 1);
         known = g->chain_count;
         map_put(&g->group_of, group, 0, (void *)known);
     }
@@ -144,16 +156,17 @@ static uint32_t group_chain(struct graph *g, uint64_t group)
 static void add_gathering(struct graph *g, uint32_t thread, const struct gathering *gathering)
 {
     uint32_t chain = group_chain(g, gathering->group);
-    add_edge(&g->chains[chain], (struct edge){.chain = thread, .node = (uint32_t)gathering->came});
+    add_edge(g, &g->chains[chain],
+             (struct edge){.chain = thread, .node = (uint32_t)gathering->came});
     bool last = gathering->came_ns == gathering->at_ns;
     uint32_t into = last ? (uint32_t)gathering->came + 1 : node_at(g, thread, gathering->at_ns);
-    add_edge(&g->chains[thread], (struct edge){.chain = chain, .into = into});
+    add_edge(g, &g->chains[thread], (struct edge){.chain = chain, .into = into});
 }
 
 static void add_segments(struct graph *g, uint32_t thread)
 {
     const struct course_of *c = &g->all->threads[thread];
-    for (size_t i = 0; i < c->count; i++)
+    for (size_t i = 0; i + 1 < g->chains[thread].count; i++)
         if (c->items[i].is == INTERVAL_SEGMENT) {
             const struct segment *s = &g->all->segments[c->items[i].of];
             add_from(g, &g->chains[thread], (uint32_t)i + 1, s->thread, s->to_ns,
@@ -201,7 +214,7 @@ static void number_nodes(struct graph *g)
 {
     for (uint32_t i = 0; i < g->chain_count; i++) {
         struct chain *c = &g->chains[i];
-        if (!c->course)
+        if (c->group)
             sort_edges(c);
         c->first = g->nodes;
         g->nodes += c->count;
@@ -211,7 +224,7 @@ static void number_nodes(struct graph *g)
 
 bool graph_prepare_step(struct graph *g, uint64_t budget)
 {
-    for (uint64_t looks = 0; g->thread < g->all->thread_count; g->thread++) {
+    for (uint64_t looks = 0; g->thread < g->thread_count; g->thread++) {
         if (looks >= budget)
             return false;
         const struct course_of *c = &g->all->threads[g->thread];
@@ -227,7 +240,7 @@ bool graph_prepare_step(struct graph *g, uint64_t budget)
 
 static int64_t scaled(const struct graph *g, uint32_t step, int64_t ns)
 {
-    if (!step || !g->change.factors || g->change.factors[step - 1] == GRAPH_WHOLE)
+    if (!step || step > g->change.factor_count)
         return ns;
     int64_t factor = g->change.factors[step - 1];
     return ns / GRAPH_WHOLE * factor + ns % GRAPH_WHOLE * factor / GRAPH_WHOLE;
@@ -254,8 +267,9 @@ static int64_t weight(const struct graph *g, const struct interval *i, int64_t n
 
 static int64_t weight_of(const struct graph *g, const struct chain *c, uint32_t interval)
 {
-    const struct interval *i = &c->course->items[interval];
-    return weight(g, i, i->to_ns - interval_begin(c->course, interval));
+    const struct course_of *of = course(g, c);
+    const struct interval *i = &of->items[interval];
+    return weight(g, i, i->to_ns - interval_begin(of, interval));
 }
 
 /* How long after its node an edge begins. */
@@ -265,8 +279,9 @@ static int64_t lag(const struct graph *g, const struct edge *e)
         return 0;
     if (e->latency)
         return g->change.no_latency ? 0 : e->after;
-    const struct course_of *from = g->chains[e->chain].course;
-    return from && e->node < from->count ? weight(g, &from->items[e->node], e->after) : e->after;
+    const struct chain *from = &g->chains[e->chain];
+    bool within = !from->group && e->node + 1 < from->count;
+    return within ? weight(g, &course(g, from)->items[e->node], e->after) : e->after;
 }
 
 static bool is_free(const struct graph *g, const struct edge *e)
@@ -300,11 +315,11 @@ static void push(struct graph *g, uint32_t chain)
 /* Where a node is without its edges. */
 static int64_t own(const struct graph *g, const struct chain *c, uint32_t node)
 {
-    if (!c->course)
+    if (c->group)
         return INT64_MIN;
     if (node)
         return g->early[c->first + node - 1] + weight_of(g, c, node - 1);
-    return c->made ? INT64_MIN : c->course->start_ns;
+    return c->made ? INT64_MIN : course(g, c)->start_ns;
 }
 
 /* The edges into its next node; the chain that one must wait for, or UINT32_MAX. */
@@ -329,7 +344,7 @@ static uint32_t meet(struct graph *g, struct chain *c)
             *at = came;
     }
     if (*at == INT64_MIN) /* of nobody that is known */
-        *at = c->course ? c->course->start_ns : g->begin_ns;
+        *at = c->group ? g->begin_ns : course(g, c)->start_ns;
     return UINT32_MAX;
 }
 
@@ -360,7 +375,7 @@ static void advance(struct graph *g)
         note(g, top);
     }
     if (c->done == c->count) {
-        if (c->count && c->course && g->early[c->first + c->count - 1] > g->end_ns)
+        if (c->count && !c->group && g->early[c->first + c->count - 1] > g->end_ns)
             g->end_ns = g->early[c->first + c->count - 1];
         c->open = false;
         g->stacked--;
@@ -450,4 +465,10 @@ int64_t graph_slack(const struct graph *g, uint32_t thread, size_t interval)
     uint64_t node = c->first + interval;
     int64_t slack = g->late[node + 1] - g->early[node] - weight_of(g, c, (uint32_t)interval);
     return slack > 0 ? slack : 0;
+}
+
+size_t graph_intervals(const struct graph *g, uint32_t thread)
+{
+    uint32_t count = thread < g->thread_count ? g->chains[thread].count : 0;
+    return count ? count - 1 : 0;
 }

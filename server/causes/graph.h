@@ -8,8 +8,8 @@
  * between the two is the slack (Hollingsworth and Miller 1994).  The order in which locks were taken is kept, so
  * with something changed it is what would be in that order, and not a promise.
  *
- * One graph at a time is begun and stepped; the intervals must not change meanwhile.  About 20 bytes an interval and
- * 24 a tie. */
+ * It is of the intervals as they were when it was made; they may grow meanwhile.  About 20 bytes an interval and 40 an
+ * edge. */
 #ifndef SERVER_CAUSES_GRAPH_H
 #define SERVER_CAUSES_GRAPH_H
 
@@ -21,6 +21,7 @@ struct graph;
 
 struct graph_change {
     const uint32_t *factors; /* by step - 1: millionths of what it took; NULL: all as they were */
+    uint32_t factor_count; /* steps beyond them are as they were */
     bool no_latency; /* who is let go goes on at once */
     uint32_t free_line; /* nobody waits for this one, and it orders nothing; 0 none */
 };
@@ -41,6 +42,9 @@ void graph_backward(struct graph *graph);
 bool graph_backward_step(struct graph *graph, uint64_t budget);
 /* How much longer the interval of a thread (index of both) could have taken, the others as they were. */
 int64_t graph_slack(const struct graph *graph, uint32_t thread, size_t interval);
+
+/* So many of a thread's intervals are in it. */
+size_t graph_intervals(const struct graph *graph, uint32_t thread);
 
 /* Edges that were left out, as they would have closed a circle: events of one moment that the clock cannot tell apart. */
 uint64_t graph_left_out(const struct graph *graph);

@@ -4,12 +4,17 @@
 
 #include <stdlib.h>
 
+static const struct course_of *course(const struct path *path)
+{
+    return &path->all->threads[path->at - 1];
+}
+
 static int64_t reached(const struct course_of *c)
 {
     return c->count ? c->items[c->count - 1].to_ns : c->start_ns;
 }
 
-static const struct course_of *last_of(const struct intervals *all)
+static uint32_t last_of(const struct intervals *all)
 {
     const struct course_of *last = NULL;
     for (uint32_t i = 0; i < all->thread_count; i++) {
@@ -19,7 +24,7 @@ static const struct course_of *last_of(const struct intervals *all)
              (reached(c) == reached(last) && c->thread < last->thread)))
             last = c;
     }
-    return last;
+    return last ? (uint32_t)(last - all->threads) + 1 : 0;
 }
 
 void path_begin(struct path *path, const struct intervals *all, uint32_t thread, int64_t to_ns)
@@ -27,17 +32,18 @@ void path_begin(struct path *path, const struct intervals *all, uint32_t thread,
     path->count = path->hops = path->idle = 0;
     path->hopped = false;
     path->all = all;
-    path->at = thread ? intervals_of(all, thread) : last_of(all);
+    const struct course_of *c = thread ? intervals_of(all, thread) : NULL;
+    path->at = c ? (uint32_t)(c - all->threads) + 1 : thread ? 0 : last_of(all);
     path->at_ns = to_ns;
-    if (!thread && path->at && reached(path->at) < to_ns)
-        path->at_ns = reached(path->at);
+    if (!thread && path->at && reached(course(path)) < to_ns)
+        path->at_ns = reached(course(path));
 }
 
 static void put(struct path *path, struct path_piece piece)
 {
     if (piece.from_ns >= path->at_ns)
         return;
-    piece.thread = path->at->thread;
+    piece.thread = course(path)->thread;
     piece.to_ns = path->at_ns;
     piece.hop = path->hopped;
     path->hopped = false;
@@ -53,16 +59,16 @@ static bool hop(struct path *path, uint32_t thread)
     const struct course_of *to = intervals_of(path->all, thread);
     if (!to || to->start_ns == INTERVALS_NEVER || path->idle++ > path->all->thread_count)
         return false;
-    path->hopped |= path->count && to != path->at;
-    path->hops += to != path->at;
-    path->at = to;
+    path->hopped |= path->count && to != course(path);
+    path->hops += to != course(path);
+    path->at = (uint32_t)(to - path->all->threads) + 1;
     return true;
 }
 
 /* Before it began: what it was made by. */
 static bool before_start(struct path *path)
 {
-    const struct course_of *c = path->at;
+    const struct course_of *c = course(path);
     if (c->made_ns == INTERVALS_NEVER || !c->maker || c->made_ns > path->at_ns)
         return false;
     put(path, (struct path_piece){.from_ns = c->made_ns, .position = c->start, .is = PATH_STARTS});
@@ -96,7 +102,7 @@ static void one_back(struct path *path, const struct interval *i, int64_t from_n
 /* False: there is nothing before. */
 static bool back(struct path *path)
 {
-    const struct course_of *c = path->at;
+    const struct course_of *c = course(path);
     if (path->at_ns <= c->start_ns)
         return before_start(path);
     size_t i = intervals_at(c, path->at_ns - 1);
@@ -112,7 +118,7 @@ bool path_step(struct path *path, uint64_t budget)
     while (path->at && back(path))
         if (budget-- == 0)
             return false;
-    path->at = NULL;
+    path->at = 0;
     for (size_t i = 0, j = path->count; i + 1 < j; i++) {
         struct path_piece piece = path->pieces[i];
         path->pieces[i] = path->pieces[--j];

@@ -31,7 +31,7 @@ struct path {
     struct path_piece *pieces;
     size_t count, room, hops;
     const struct intervals *all; /* private, with the rest */
-    const struct course_of *at;
+    uint32_t at; /* 1 + index of a thread; 0: it is whole */
     int64_t at_ns;
     size_t idle; /* hops one after the other that led no further back */
     bool hopped;
@@ -39,7 +39,7 @@ struct path {
 
 /* From the thread's event at a time; thread 0: from the latest end there is, or that time if it is before. */
 void path_begin(struct path *path, const struct intervals *all, uint32_t thread, int64_t to_ns);
-/* Goes on for about `budget` pieces; true when it is whole.  The intervals must not change meanwhile. */
+/* Goes on for about `budget` pieces; true when it is whole.  The intervals may grow meanwhile. */
 bool path_step(struct path *path, uint64_t budget);
 static inline int64_t path_length(const struct path *path)
 {

@@ -51,7 +51,8 @@ static int64_t length_if(const struct world *w, struct graph *graph, uint32_t na
     uint32_t *factors = memory_zeroed(w->all.steps.count + 1, sizeof *factors);
     for (uint32_t i = 0; i < w->all.steps.count; i++)
         factors[i] = w->all.steps.items[i].from == name ? factor : GRAPH_WHOLE;
-    int64_t length = length_with(graph, (struct graph_change){.factors = factors});
+    int64_t length =
+        length_with(graph, (struct graph_change){factors, w->all.steps.count, false, 0});
     free(factors);
     return length;
 }
@@ -192,7 +193,7 @@ static void a_thread_begins_where_it_was_made(void **state)
     assert_int_equal(length_with(graph, (struct graph_change){0}), 100);
     assert_int_equal(length_with(graph, (struct graph_change){.no_latency = true}), 90);
     uint32_t none[2] = {0, GRAPH_WHOLE};
-    assert_int_equal(length_with(graph, (struct graph_change){.factors = none}), 50);
+    assert_int_equal(length_with(graph, (struct graph_change){none, 2, false, 0}), 50);
     graph_free(graph);
     path_free(&path);
     intervals_free(&all);
@@ -265,9 +266,9 @@ static void the_path_is_as_long_as_the_run(void **state)
         assert_int_equal(length_with(graph, (struct graph_change){0}), end);
         if (!has_locks(w)) /* else one may be handed on in no time */
             assert_int_equal(graph_left_out(graph), 0);
-                    graph_free(graph);
-                    path_free(&path);
-                    drop(w);
+        graph_free(graph);
+        path_free(&path);
+        drop(w);
     }
 }
 
@@ -277,30 +278,28 @@ static void what_if_is_what_is(void **state)
     (void)state;
     unsigned compared = 0;
     for (unsigned seed = 0; seed < 4000; seed++) {
-                    struct world *w = random_world(seed);
-                    if (w && !has_locks(w) && w->latency == 0)
-                        for (uint32_t name = 1; name <= 3; name++, compared++) {
-                            struct world *changed = world(0);
-                            int64_t end = 0;
-                            changed->count = w->count;
-                            for (unsigned t = 0; t < w->count; t++)
-                                for (unsigned i = 0; i < w->threads[t].count; i++) {
-                                    struct op op = w->threads[t].ops[i];
-                                    bool is = op.act == WORK && op.what == name;
-                                    add(changed, t, op.act, op.what,
-                                        is ? op.ns * (int64_t)(name - 1) : op.ns);
-                                }
-                            assert_true(run(changed));
-                            for (unsigned t = 0; t < changed->count; t++)
-                                end = changed->threads[t].at > end ? changed->threads[t].at : end;
-                            struct graph *graph = prepared(&w->all);
-                            assert_int_equal(length_if(w, graph, name, GRAPH_WHOLE * (name - 1)),
-                                             end);
-                            graph_free(graph);
-                            drop(changed);
-                        }
-                    if (w)
-                        drop(w);
+        struct world *w = random_world(seed);
+        if (w && !has_locks(w) && w->latency == 0)
+            for (uint32_t name = 1; name <= 3; name++, compared++) {
+                struct world *changed = world(0);
+                int64_t end = 0;
+                changed->count = w->count;
+                for (unsigned t = 0; t < w->count; t++)
+                    for (unsigned i = 0; i < w->threads[t].count; i++) {
+                        struct op op = w->threads[t].ops[i];
+                        bool is = op.act == WORK && op.what == name;
+                        add(changed, t, op.act, op.what, is ? op.ns * (int64_t)(name - 1) : op.ns);
+                    }
+                assert_true(run(changed));
+                for (unsigned t = 0; t < changed->count; t++)
+                    end = changed->threads[t].at > end ? changed->threads[t].at : end;
+                struct graph *graph = prepared(&w->all);
+                assert_int_equal(length_if(w, graph, name, GRAPH_WHOLE * (name - 1)), end);
+                graph_free(graph);
+                drop(changed);
+            }
+        if (w)
+            drop(w);
     }
     assert_true(compared > 1000);
 }
@@ -311,38 +310,39 @@ static void slack_is_exact(void **state)
     (void)state;
     unsigned compared = 0;
     for (unsigned seed = 0; seed < 600; seed++) {
-                    struct world *w = random_world(seed);
-                    if (!w)
-                        continue;
-                    struct graph *graph = prepared(&w->all), *again = prepared(&w->all);
-                    find_slack(graph);
-                    for (uint32_t t = 0; t < w->all.thread_count; t++)
-                        for (size_t i = 0; i < w->all.threads[t].count; i++) {
-                            struct interval *in = &w->all.threads[t].items[i];
-                            if (in->is != INTERVAL_RUNS || !in->step)
-                                continue;
-                            int64_t took = in->to_ns - interval_begin(&w->all.threads[t], i);
-                            int64_t slack = graph_slack(graph, t, i), end = graph_length(graph);
-                            uint32_t step = in->step;
-                            in->step = steps_code(&w->all.steps, (struct step){.from = 77});
-                            uint32_t *factors = memory_zeroed(w->all.steps.count, sizeof *factors);
-                            for (uint32_t k = 0; k < w->all.steps.count; k++)
-                                factors[k] = GRAPH_WHOLE;
-                            for (int more = 0; more < 2; more++, compared++) {
-                                /* (rounded up, so that cutting gives the wanted length) */
-                                int64_t want = took + slack + more;
-                                factors[in->step - 1] =
-                                    (uint32_t)((want * (int64_t)GRAPH_WHOLE + took - 1) / took);
-                                assert_int_equal(
-                                    length_with(again, (struct graph_change){.factors = factors}),
-                                    end + more);
-                            }
-                            free(factors);
-                            in->step = step;
-                        }
-                    graph_free(graph);
-                    graph_free(again);
-                    drop(w);
+        struct world *w = random_world(seed);
+        if (!w)
+            continue;
+        struct graph *graph = prepared(&w->all), *again = prepared(&w->all);
+        find_slack(graph);
+        for (uint32_t t = 0; t < w->all.thread_count; t++)
+            for (size_t i = 0; i < w->all.threads[t].count; i++) {
+                struct interval *in = &w->all.threads[t].items[i];
+                if (in->is != INTERVAL_RUNS || !in->step)
+                    continue;
+                int64_t took = in->to_ns - interval_begin(&w->all.threads[t], i);
+                int64_t slack = graph_slack(graph, t, i), end = graph_length(graph);
+                uint32_t step = in->step;
+                in->step = steps_code(&w->all.steps, (struct step){.from = 77});
+                uint32_t *factors = memory_zeroed(w->all.steps.count, sizeof *factors);
+                for (uint32_t k = 0; k < w->all.steps.count; k++)
+                    factors[k] = GRAPH_WHOLE;
+                for (int more = 0; more < 2; more++, compared++) {
+                    /* (rounded up, so that cutting gives the wanted length) */
+                    int64_t want = took + slack + more;
+                    factors[in->step - 1] =
+                        (uint32_t)((want * (int64_t)GRAPH_WHOLE + took - 1) / took);
+                    assert_int_equal(
+                        length_with(again,
+                                    (struct graph_change){factors, w->all.steps.count, false, 0}),
+                        end + more);
+                }
+                free(factors);
+                in->step = step;
+            }
+        graph_free(graph);
+        graph_free(again);
+        drop(w);
     }
     assert_true(compared > 5000);
 }
