@@ -149,7 +149,7 @@ static int judge(const struct tables *o, const struct shown_table *t)
     return EXIT_DONE;
 }
 
-static int ask(const struct tables *o, const struct tables_section *section,
+int tables_ask(const struct tables *o, const struct tables_section *section,
                struct subject *subject, struct shown_table *t)
 {
     struct table_request request;
@@ -172,7 +172,7 @@ static int ask_other(const struct tables *o, const struct tables_section *sectio
     struct shown_table theirs = {0}, both;
     if (!subject_open(o->command, &other, o->against, tables_lines(o), subject->labels))
         return EXIT_FAILED;
-    int status = ask(o, section, &other, &theirs);
+    int status = tables_ask(o, section, &other, &theirs);
     if (status == EXIT_DONE) {
         struct table_names names = {&subject->source.book, subject->sites},
                            theirs_names = {&other.source.book, other.sites};
@@ -231,7 +231,7 @@ static int write_table(struct writing *w, const struct tables_section *section,
 static int write_section(struct writing *w, const struct tables_section *section)
 {
     struct shown_table table = {0};
-    int status = ask(w->tables, section, w->subject, &table);
+    int status = tables_ask(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && w->tables->against)
         status = ask_other(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE)

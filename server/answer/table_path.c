@@ -230,7 +230,8 @@ enum column {
     COLUMNS
 };
 
-static void add_columns(struct shown_table *t, const char *first, enum table_kind kind)
+static void add_columns(const struct work *w, struct shown_table *t, const char *first,
+                        enum table_kind kind)
 {
     table_add_column(t, first, first, kind, NULL);
     table_add_column(t, "path_ns", "on the path", TABLE_NS, NULL);
@@ -239,6 +240,8 @@ static void add_columns(struct shown_table *t, const char *first, enum table_kin
     table_add_column(t, "imbalance_ns", "imbalance", TABLE_NS, NULL);
     table_add_column(t, "slack_ns", "slack", TABLE_NS, NULL);
     table_add_column(t, "zero_ns", "won at zero", TABLE_NS, "order: the recorded one is kept");
+    if (w->zeros == UINT64_MAX)
+        table_detail(t);
     static const struct {
         const char *name, *title;
         enum table_kind kind;
@@ -364,13 +367,14 @@ static void add_notes(const struct work *w, struct shown_table *t)
 static void fill(void *p, const struct table_view *view, struct shown_table *t)
 {
     struct work *w = p;
+    t->title = memory_copied("critical path");
     if (strcmp(view->request->by, "piece") == 0) {
         fill_pieces(w, t);
         table_arrange(t, view->request, NULL);
         return;
     }
     bool threads = strcmp(view->request->by, "thread") == 0;
-    add_columns(t, threads ? "thread" : "step", threads ? TABLE_LINE : TABLE_STEP);
+    add_columns(w, t, threads ? "thread" : "step", threads ? TABLE_LINE : TABLE_STEP);
     if (threads)
         fill_threads(w, t);
     else
