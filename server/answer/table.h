@@ -31,7 +31,7 @@ struct preset {
     void (*free)(void *work);
 };
 
-#define PRESETS(P) P(states)
+#define PRESETS(P) P(states) P(waits)
 
 #define P(name) extern const struct preset preset_##name;
 PRESETS(P)
