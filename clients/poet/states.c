@@ -3,19 +3,46 @@
 #include "clients/poet/labels.h"
 #include "clients/poet/tables.h"
 
+enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST };
+
 struct wanted {
     struct tables tables;
     const char *preset;
 };
 
+static const struct argp_option options[] = {
+    {NULL, 0, NULL, 0, "Which table:", 1},
+    {"tasks", OPTION_TASKS, NULL, 0,
+     "tasks by their creation, and how many there were then: created, deleted, started, ended, "
+     "executing",
+     1},
+    {"created", OPTION_CREATED, NULL, 0, "tasks as a tree: who created whom, and when", 1},
+    {"list", OPTION_LIST, NULL, 0,
+     "each thread's states one after the other: from when, how long, where in the code it began; "
+     "of one thread with --lines",
+     1},
+    {0}};
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct wanted *w = state->input;
     (void)value;
-    if (key != ARGP_KEY_INIT)
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &w->tables;
+        return 0;
+    case OPTION_TASKS:
+        w->preset = "tasks";
+        return 0;
+    case OPTION_CREATED:
+        w->preset = "created";
+        return 0;
+    case OPTION_LIST:
+        w->preset = "spells";
+        return 0;
+    default:
         return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = &w->tables;
-    return 0;
+    }
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -34,6 +61,7 @@ static const struct argp_child children[] = {{&tables_options, 0, NULL, 0},
                                              {&options_common, 0, NULL, 0},
                                              {0}};
 static const struct argp argp = {
+    .options = options,
     .parser = parse,
     .args_doc = "[SOURCE]",
     .doc = "Say how each thread spent its life, as far as the order tells: made and not begun "

@@ -102,18 +102,29 @@ static bool make_request(const struct tables *o, const struct tables_section *se
 
 static void take(void *user, const struct answer *answer) { table_take(user, answer); }
 
-static const char *nearest_column(const struct shown_table *t, const char *word)
+/* With and without what a name may leave out. */
+static char *nearest_column(const struct shown_table *t, const char *word)
 {
-    const char *names[LIMIT_TABLE_COLUMNS + 1] = {NULL};
+    const char *names[2 * LIMIT_TABLE_COLUMNS + 1] = {NULL};
+    char *shorter[LIMIT_TABLE_COLUMNS];
+    for (uint32_t i = 0; i < t->column_count; i++) {
+        const char *name = t->columns[i].name;
+        size_t n = strlen(name);
+        bool ns = n > 3 && strcmp(name + n - 3, "_ns") == 0;
+        names[2 * i] = name;
+        names[2 * i + 1] = shorter[i] = memory_copied_part(name, ns ? n - 3 : n);
+    }
+    const char *near = nearest(word, names);
+    char *copy = near ? memory_copied(near) : NULL;
     for (uint32_t i = 0; i < t->column_count; i++)
-        names[i] = t->columns[i].name;
-    return nearest(word, names);
+        free(shorter[i]);
+    return copy;
 }
 
 static int no_column(const struct tables *o, const struct shown_table *t, const char *option,
                      const char *word)
 {
-    const char *near = nearest_column(t, word);
+    char *near = nearest_column(t, word);
     char *all = memory_copied("");
     for (uint32_t i = 0; !near && i < t->column_count; i++) {
         char *more = memory_printed("%s%s%s", all, i ? ", " : "", t->columns[i].name);
@@ -125,6 +136,7 @@ static int no_column(const struct tables *o, const struct shown_table *t, const 
                        : "%s: there is no column \"%s\": there are %s",
                   option, word, near ? near : all);
     free(all);
+    free(near);
     return EXIT_USAGE;
 }
 

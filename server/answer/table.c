@@ -3,6 +3,7 @@
 
 #include "memory/memory.h"
 #include "server/answer/desk.h"
+#include "server/answer/measured.h"
 #include "server/answer/named.h"
 #include "server/run/times.h"
 
@@ -26,6 +27,8 @@ struct table_job {
     struct table_request request;
     const struct preset *preset; /* NULL: there is a problem */
     void *work;
+    struct wait *open;
+    uint64_t again; /* measured_again when the work began */
     enum { LEARNING, PASSING, WORKING, TELLING } stage;
     uint64_t told; /* known when that was told last */
     struct shown_table table;
@@ -35,14 +38,33 @@ struct table_job {
 
 /* ---- what is known so far ---- */
 
-static const struct intervals nothing_measured;
-
+/* What is measured may begin anew, or grow, whenever anybody asks: so it is looked at again before each step. */
 static bool learn(struct table_job *job, uint64_t *budget)
 {
-    (void)budget;
-    job->view.measured = &nothing_measured;
-    job->table.known = job->table.count = order_count(job->view.run->order);
-    return true;
+    const struct run *run = job->view.run;
+    bool whole = measured_learn(run, budget);
+    job->view.measured = measured_known(run);
+    job->table.known = measured_position(run);
+    job->table.count = order_count(run->order);
+    return whole;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    uint32_t x = ((const struct wait *)a)->thread, y = ((const struct wait *)b)->thread;
+    return x < y ? -1 : x > y;
+}
+
+static void take_open(struct table_job *job)
+{
+    free(job->open);
+    job->open = NULL;
+    job->view.lives = (struct lives){.all = job->view.measured};
+    job->view.lives.open_count = measured_open(job->view.run, &job->open);
+    if (job->view.lives.open_count)
+        qsort(job->open, job->view.lives.open_count, sizeof *job->open, by_thread);
+    job->view.lives.open = job->open;
+    job->again = measured_again(job->view.run);
 }
 
 /* ---- what it is about ---- */
@@ -149,12 +171,9 @@ static void *table_begin(struct desk *desk, struct in *in)
 
 /* ---- working ---- */
 
-static void fill(struct table_job *job)
+static void free_work(struct table_job *job)
 {
-    struct shown_table *t = &job->table;
-    if (!t->problem)
-        job->preset->fill(job->work, &job->view, t);
-    if (job->preset && job->preset->free && job->work)
+    if (job->work && job->preset->free)
         job->preset->free(job->work);
     job->work = NULL;
 }
@@ -162,13 +181,33 @@ static void fill(struct table_job *job)
 static void begin_work(struct table_job *job)
 {
     char *why = NULL;
+    take_open(job);
     if (job->preset->begin)
         job->work = job->preset->begin(&job->view, &why);
     if (why)
         problem(job, why);
 }
 
-/* One stage further; false: its budget is over. */
+/* Steps of the preset's own; where what is measured began anew, so does it.  False: there is more to do. */
+static bool go_on(struct table_job *job, uint64_t *budget)
+{
+    job->view.measured = measured_known(job->view.run);
+    job->view.lives.all = job->view.measured;
+    if (measured_again(job->view.run) != job->again) {
+        free_work(job);
+        job->stage = LEARNING;
+        return false;
+    }
+    if (!job->table.problem && job->preset->step && !job->preset->step(job->work, budget))
+        return false;
+    take_open(job);
+    if (!job->table.problem)
+        job->preset->fill(job->work, &job->view, &job->table);
+    free_work(job);
+    return true;
+}
+
+/* One stage further; false: not in this step. */
 static bool work(struct table_job *job, uint64_t *budget)
 {
     switch (job->stage) {
@@ -182,9 +221,8 @@ static bool work(struct table_job *job, uint64_t *budget)
         begin_work(job);
         break;
     case WORKING:
-        if (!job->table.problem && job->preset->step && !job->preset->step(job->work, budget))
+        if (!go_on(job, budget))
             return false;
-        fill(job);
         break;
     case TELLING:
         return false;
@@ -274,8 +312,8 @@ static bool table_put(void *p, struct reply *reply)
 static void table_free(void *p)
 {
     struct table_job *job = p;
-    if (job->work && job->preset->free)
-        job->preset->free(job->work);
+    free_work(job);
+    free(job->open);
     if (job->view.past)
         reach_free(job->view.past);
     shown_table_free(&job->table);
@@ -288,69 +326,3 @@ const struct question question_table = {.begin = table_begin,
                                         .put = table_put,
                                         .free = table_free,
                                         .most = LIMIT_QUESTIONS};
-
-/* ---- for presets ---- */
-
-bool table_wants(const struct table_view *view, uint32_t line)
-{
-    const struct table_request *r = view->request;
-    return !r->line_count ||
-           bsearch(&line, r->lines, r->line_count, sizeof *r->lines, by_number) != NULL;
-}
-
-/* Does it end with an event of the thread's own? */
-static bool is_own(const struct interval *interval) { return interval->is != INTERVAL_SEGMENT; }
-
-/* How many of the first intervals lie in the past: those up to the last that ends with an event in it. */
-static size_t count_past(const struct table_view *view, const struct course_of *course)
-{
-    size_t low = 0, high = course->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2, i = middle;
-        while (i < high && !is_own(&course->items[i]))
-            i++;
-        if (i < high && reach_has(view->past, course->items[i].position))
-            low = i + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-int64_t table_until(const struct table_view *view, const struct course_of *course)
-{
-    int64_t until = INT64_MAX;
-    if (view->past) {
-        size_t n = count_past(view, course);
-        bool began = course->start != NO_POSITION && reach_has(view->past, course->start);
-        until = n ? course->items[n - 1].to_ns : began ? course->start_ns : INT64_MIN;
-    }
-    return until < view->to_ns ? until : view->to_ns;
-}
-
-struct table_place table_place(const struct table_view *view, uint32_t place)
-{
-    const struct run *run = view->run;
-    if (!place || place > run->site_count)
-        return (struct table_place){0};
-    const struct site *site = &run->site_list[place - 1];
-    return (struct table_place){site->process, site->address};
-}
-
-struct table_cell table_step(const struct table_view *view, uint32_t code)
-{
-    if (!code)
-        return (struct table_cell){0};
-    struct step step = steps_at(&view->measured->steps, code);
-    return cell_step((enum cell_step)step.is, table_place(view, step.from),
-                     table_place(view, step.to));
-}
-
-struct ref table_event(const struct table_view *view, uint64_t position)
-{
-    const struct order *order = view->run->order;
-    if (position == NO_POSITION || position < order_first(order) || position >= order_count(order))
-        return (struct ref){0};
-    struct event event = order_event(order, position);
-    return (struct ref){event.line, event.number};
-}

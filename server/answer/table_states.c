@@ -5,10 +5,6 @@
 
 #include <stdio.h>
 
-static const char *const words[STATES] = {
-    [STATE_START] = "start",     [STATE_READY] = "ready",   [STATE_RUNNING] = "running",
-    [STATE_BLOCKED] = "blocked", [STATE_SYSTEM] = "system", [STATE_TERMINATE] = "terminate"};
-
 #define BOUND "order: all that no wait accounts for"
 
 static const char *source_of(unsigned state)
@@ -24,8 +20,8 @@ static void add_details(struct shown_table *t, unsigned state)
                                                                                             "most"};
     for (unsigned i = 0; i < 3; i++) {
         char name[40], title[40];
-        snprintf(name, sizeof name, "%s_%s", words[state], names[i]);
-        snprintf(title, sizeof title, "%s %s", words[state], titles[i]);
+        snprintf(name, sizeof name, "%s_%s", states_word(state), names[i]);
+        snprintf(title, sizeof title, "%s %s", states_word(state), titles[i]);
         table_add_column(t, name, title, i ? TABLE_NS : TABLE_COUNT, source_of(state));
         table_detail(t);
     }
@@ -41,8 +37,8 @@ static void add_columns(struct shown_table *t)
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     for (unsigned state = 0; state < STATES; state++) {
         char name[40];
-        snprintf(name, sizeof name, "%s_ns", words[state]);
-        table_add_column(t, name, words[state], TABLE_NS, source_of(state));
+        snprintf(name, sizeof name, "%s_ns", states_word(state));
+        table_add_column(t, name, states_word(state), TABLE_NS, source_of(state));
     }
     table_add_column(t, "life_ns", "life", TABLE_NS, NULL);
     for (unsigned state = 0; state < STATES; state++)

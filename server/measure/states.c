@@ -1,6 +1,12 @@
 #include "server/measure/states.h"
 
-#define NOWHERE UINT64_MAX
+const char *states_word(unsigned state)
+{
+    static const char *const words[STATES] = {
+        [STATE_START] = "start",     [STATE_READY] = "ready",   [STATE_RUNNING] = "running",
+        [STATE_BLOCKED] = "blocked", [STATE_SYSTEM] = "system", [STATE_TERMINATE] = "terminate"};
+    return state < STATES ? words[state] : "";
+}
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 

@@ -22,6 +22,8 @@ enum life_state {
     STATES
 };
 
+const char *states_word(unsigned state); /* "start" */
+
 /* A time in one state, from one change to the next. */
 struct spell {
     int64_t from_ns, to_ns;

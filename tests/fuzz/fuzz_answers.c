@@ -1,6 +1,7 @@
 /* What a server may tell its viewers: tables, windows, tails, findings of any content.  A picture is made of
  * each window, in words and in pixels.  The first byte says how. */
 #include "clients/source/stands.h"
+#include "clients/source/table.h"
 #include "clients/source/waits.h"
 #include "render/lettering.h"
 #include "render/page.h"
@@ -32,6 +33,7 @@ enum {
 
 struct viewer {
     struct book book;
+    struct shown_table table;
     struct waits waits;
     unsigned how;
 };
@@ -110,6 +112,26 @@ static void take_waits(struct viewer *viewer, const struct answer *answer)
     waits_free(waits);
 }
 
+static void say_table(const struct viewer *viewer)
+{
+    struct sites *sites = sites_new();
+    struct table_names names = {&viewer->book, sites};
+    struct sheet sheet;
+    char *unknown = NULL;
+    uint32_t count, *columns = table_choose(&viewer->table, "all", &count, &unknown);
+    table_sheet(&sheet, &names, &viewer->table, columns, count);
+    sheet_free(&sheet);
+    free(columns);
+    sites_free(sites);
+}
+
+static void take_table(struct viewer *viewer, const struct answer *answer)
+{
+    table_take(&viewer->table, answer);
+    if (answer->part == PART_TABLE_END && !answer->in->error && viewer->table.row_count < 1000)
+        say_table(viewer);
+}
+
 static void take_event(struct viewer *viewer, struct in *in)
 {
     struct shown_event event;
@@ -185,6 +207,8 @@ static void take(struct viewer *viewer, unsigned type, struct in *in)
         take_waits(viewer, &answer);
     else if (answer.part == PART_EVENT)
         take_event(viewer, in);
+    else if (answer.part == PART_TABLE || answer.part == PART_ROWS || answer.part == PART_TABLE_END)
+        take_table(viewer, &answer);
     else if (answer.part == PART_STANDS)
         take_stands(&answer);
     else
@@ -212,6 +236,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size -= MESSAGE_FRAME_BYTES + length;
     }
     waits_free(&viewer.waits);
+    shown_table_free(&viewer.table);
     book_free(&viewer.book);
     lettering_forget();
     return 0;

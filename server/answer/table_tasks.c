@@ -1,0 +1,252 @@
+/* Tables of tasks by their creation: how many there were at each, and who made whom. */
+#include "memory/memory.h"
+#include "server/answer/table.h"
+
+#include <stdlib.h>
+
+static int64_t made_at(const struct course_of *c)
+{
+    return c->made_ns != INTERVALS_NEVER ? c->made_ns : c->start_ns;
+}
+
+static int compare(int64_t a, int64_t b) { return a < b ? -1 : a > b; }
+
+static int by_creation(const void *a, const void *b)
+{
+    const struct course_of *x = *(const struct course_of *const *)a,
+                           *y = *(const struct course_of *const *)b;
+    int order = compare(made_at(x), made_at(y));
+    return order ? order : compare(x->thread, y->thread);
+}
+
+/* All threads that were seen to be made, or to begin, until the range ends; the caller's. */
+static const struct course_of **sorted(const struct table_view *view, uint32_t *count)
+{
+    const struct intervals *all = view->measured;
+    const struct course_of **list = memory_zeroed(all->thread_count, sizeof *list);
+    *count = 0;
+    for (uint32_t i = 0; i < all->thread_count; i++) {
+        const struct course_of *c = &all->threads[i];
+        if (made_at(c) != INTERVALS_NEVER && made_at(c) < table_until(view, c))
+            list[(*count)++] = c;
+    }
+    if (*count)
+        qsort(list, *count, sizeof *list, by_creation);
+    return list;
+}
+
+/* ---- how many there were ---- */
+
+enum moment { STARTED, ENDED, DELETED, MOMENTS };
+
+static int by_time(const void *a, const void *b)
+{
+    return compare(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+static int64_t moment_of(const struct course_of *c, enum moment moment)
+{
+    return moment == STARTED ? c->start_ns : moment == ENDED ? c->end_ns : c->closed_ns;
+}
+
+/* The times of a moment of all threads, sorted; those that it was not seen of come first. */
+static int64_t *times_of(const struct course_of **list, uint32_t count, enum moment moment,
+                         uint32_t *never)
+{
+    int64_t *times = memory_zeroed(count, sizeof *times);
+    *never = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        times[i] = moment_of(list[i], moment);
+        *never += times[i] == INTERVALS_NEVER;
+    }
+    if (count)
+        qsort(times, count, sizeof *times, by_time);
+    return times;
+}
+
+static void add_counts(struct shown_table *t, const struct course_of **list, uint32_t count)
+{
+    int64_t *times[MOMENTS];
+    uint32_t first[MOMENTS], at[MOMENTS];
+    for (unsigned m = 0; m < MOMENTS; m++) {
+        times[m] = times_of(list, count, (enum moment)m, &first[m]);
+        at[m] = first[m];
+    }
+    for (uint32_t i = 0; i < count && i < t->row_count; i++) {
+        struct table_cell *cells = table_cells(t, i);
+        for (unsigned m = 0; m < MOMENTS; m++)
+            while (at[m] < count && times[m][at[m]] <= made_at(list[i]))
+                at[m]++;
+        cells[2] = cell_number(i + 1);
+        cells[3] = cell_number(at[DELETED] - first[DELETED]);
+        cells[4] = cell_number(at[STARTED] - first[STARTED]);
+        cells[5] = cell_number(at[ENDED] - first[ENDED]);
+        cells[6] = cell_number((int64_t)i + 1 - (at[ENDED] - first[ENDED]));
+    }
+    for (unsigned m = 0; m < MOMENTS; m++)
+        free(times[m]);
+}
+
+/* Only those of the asked threads; each with its counts of all. */
+static void keep_wanted(const struct table_view *view, struct shown_table *t)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        if (!table_wants(view, table_cells(t, i)[0].line)) {
+            free(t->rows[i].lines);
+            continue;
+        }
+        t->rows[kept] = t->rows[i];
+        for (uint32_t k = 0; k < t->column_count; k++)
+            table_cells(t, kept)[k] = table_cells(t, i)[k];
+        kept++;
+    }
+    t->row_count = kept;
+}
+
+static void fill_tasks(void *work, const struct table_view *view, struct shown_table *t)
+{
+    static const char *const names[] = {"created", "deleted", "started", "ended", "executing"};
+    uint32_t count;
+    const struct course_of **list = sorted(view, &count);
+    (void)work;
+    t->title = memory_copied("tasks by their creation");
+    table_add_column(t, "thread", "task", TABLE_LINE, NULL);
+    table_add_column(t, "created_at_ns", "created at", TABLE_NS, NULL);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        table_add_column(t, names[i], names[i], TABLE_COUNT, NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        bool made = list[i]->made_ns != INTERVALS_NEVER;
+        struct table_cell *cells =
+            table_add_row(t, 0, table_event(view, made ? list[i]->made : list[i]->start));
+        if (!cells)
+            break;
+        cells[0] = cell_line(list[i]->thread);
+        cells[1] = cell_number(made_at(list[i]));
+        table_row_line(t, list[i]->thread);
+    }
+    add_counts(t, list, count);
+    keep_wanted(view, t);
+    table_add_note(t, "created, deleted, started and ended count the tasks up to then; executing "
+                      "is created less ended");
+    free(list);
+    table_arrange(t, view->request, NULL);
+}
+
+static const char *const by[] = {"thread", NULL};
+
+const struct preset preset_tasks = {.what = "tasks", .by = by, .fill = fill_tasks};
+
+/* ---- who made whom ---- */
+
+struct family {
+    const struct course_of **list; /* by creation */
+    uint32_t count;
+    uint32_t *first, *next; /* by index: 1 + the first child, 1 + the next of the same maker */
+    struct map at; /* line -> 1 + index */
+};
+
+static uint32_t index_of(const struct family *f, uint32_t line)
+{
+    return (uint32_t)(uintptr_t)map_get(&f->at, line, 0);
+}
+
+/* From the last on, so that children come by their creation. */
+static struct family family_of(const struct table_view *view)
+{
+    struct family f = {.count = 0};
+    f.list = sorted(view, &f.count);
+    f.first = memory_zeroed(f.count, sizeof *f.first);
+    f.next = memory_zeroed(f.count, sizeof *f.next);
+    for (uint32_t i = 0; i < f.count; i++)
+        map_put(&f.at, f.list[i]->thread, 0, (void *)(uintptr_t)(i + 1));
+    for (uint32_t i = f.count; i-- > 0;) {
+        uint32_t maker = f.list[i]->maker ? index_of(&f, f.list[i]->maker) : 0;
+        if (!maker || maker - 1 >= i) /* its maker is not known, or was made later */
+            continue;
+        f.next[i] = f.first[maker - 1];
+        f.first[maker - 1] = i + 1;
+    }
+    return f;
+}
+
+static bool is_root(const struct family *f, uint32_t i)
+{
+    uint32_t maker = f->list[i]->maker ? index_of(f, f->list[i]->maker) : 0;
+    return !maker || maker - 1 >= i;
+}
+
+static struct table_cell when(int64_t ns)
+{
+    return ns == INTERVALS_NEVER ? (struct table_cell){0} : cell_number(ns);
+}
+
+static void add_task(const struct table_view *view, struct shown_table *t,
+                     const struct course_of *c, uint32_t depth)
+{
+    struct table_cell *cells =
+        table_add_row(t, depth < 255 ? (uint8_t)depth : 255, table_event(view, c->made));
+    int64_t from, to;
+    if (!cells)
+        return;
+    cells[0] = cell_line(c->thread);
+    cells[1] = when(c->made_ns);
+    cells[2] = when(c->start_ns);
+    cells[3] = when(c->end_ns);
+    cells[4] = when(c->closed_ns);
+    if (states_life(&view->lives, c, &from, &to))
+        cells[5] = cell_number(to - from);
+    table_row_line(t, c->thread);
+    table_row_line(t, c->maker);
+}
+
+struct visit {
+    uint32_t task, depth;
+};
+
+/* A thread, then all that it made, and what they did. */
+static void add_family(const struct table_view *view, struct shown_table *t, const struct family *f,
+                       uint32_t root)
+{
+    struct visit *stack = NULL;
+    size_t room = 0, count = 0;
+    stack = grow(stack, &room, 1, sizeof *stack);
+    stack[count++] = (struct visit){root, 0};
+    while (count) {
+        struct visit v = stack[--count];
+        bool wanted = table_wants(view, f->list[v.task]->thread);
+        if (wanted)
+            add_task(view, t, f->list[v.task], v.depth);
+        stack = grow(stack, &room, count + 2, sizeof *stack);
+        if (f->next[v.task] && v.task != root)
+            stack[count++] = (struct visit){f->next[v.task] - 1, v.depth};
+        if (f->first[v.task])
+            stack[count++] = (struct visit){f->first[v.task] - 1, v.depth + wanted};
+    }
+    free(stack);
+}
+
+static void fill_created(void *work, const struct table_view *view, struct shown_table *t)
+{
+    static const char *const names[][2] = {{"created_at_ns", "created at"},
+                                           {"started_at_ns", "started at"},
+                                           {"ended_at_ns", "ended at"},
+                                           {"deleted_at_ns", "deleted at"},
+                                           {"life_ns", "life"}};
+    struct family f = family_of(view);
+    (void)work;
+    t->title = memory_copied("tasks by who created them");
+    table_add_column(t, "thread", "task", TABLE_LINE, NULL);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        table_add_column(t, names[i][0], names[i][1], TABLE_NS, NULL);
+    for (uint32_t i = 0; i < f.count; i++)
+        if (is_root(&f, i))
+            add_family(view, t, &f, i);
+    free(f.list);
+    free(f.first);
+    free(f.next);
+    map_free(&f.at);
+    table_arrange(t, view->request, NULL);
+}
+
+const struct preset preset_created = {.what = "created", .by = by, .fill = fill_created};
