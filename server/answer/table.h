@@ -31,7 +31,10 @@ struct preset {
     void (*free)(void *work);
 };
 
-#define PRESETS(P) P(states) P(spells) P(tasks) P(created) P(path)
+/* clang-format off */
+#define PRESETS(P) P(states) P(spells) P(tasks) P(created)                                          \
+    P(waits) P(knots) P(why) P(path)
+/* clang-format on */
 
 #define P(name) extern const struct preset preset_##name;
 PRESETS(P)

@@ -260,6 +260,8 @@ void run_free(struct run *run)
         run->course_free(run->course);
     if (run->measured)
         run->measured_free(run->measured);
+    if (run->explained)
+        run->explained_free(run->explained);
     places_free(run->places);
     order_free(run->order);
     tracefile_close(run->trace);

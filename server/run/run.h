@@ -102,6 +102,8 @@ struct run {
     struct places *places; /* of places.c alone; likewise */
     struct measured *measured; /* of server/answer/measured.c alone; likewise */
     void (*measured_free)(struct measured *measured);
+    struct explained *explained; /* of server/answer/explained.c alone; likewise */
+    void (*explained_free)(struct explained *explained);
     const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
     struct saving *saving; /* the keeper's own */
     struct taking *

@@ -1,0 +1,103 @@
+#include "server/answer/causing.h"
+
+#include "memory/memory.h"
+#include "server/answer/explained.h"
+#include "server/answer/measured.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_since(struct causing *c, const struct table_view *view, char **problem)
+{
+    static const char *const words[] = {"class", "wait", "meeting"};
+    const char *since = table_option(view->request, "since");
+    for (unsigned i = 0; since && i < 3; i++)
+        if (strcmp(since, words[i]) == 0) {
+            c->since = (enum since)i;
+            return true;
+        }
+    if (since)
+        *problem = memory_printed("since %s: it is class, wait or meeting", since);
+    return !since;
+}
+
+static void add_life(struct causing *c, const struct table_view *view,
+                     const struct course_of *course, int64_t until_ns)
+{
+    int64_t from, to;
+    if (!states_life(&view->lives, course, &from, &to))
+        return;
+    from = from > c->from_ns ? from : c->from_ns;
+    to = to < until_ns ? to : until_ns;
+    c->life_ns += to > from ? to - from : 0;
+}
+
+bool causing_begin(struct causing *c, const struct table_view *view, char **problem)
+{
+    uint32_t count = view->measured->thread_count;
+    *c = (struct causing){.run = view->run, .from_ns = view->from_ns, .until_count = count};
+    if (!read_since(c, view, problem))
+        return false;
+    c->until_ns = memory_zeroed(count, sizeof *c->until_ns);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct course_of *course = &view->measured->threads[i];
+        bool wanted = table_wants(view, course->thread);
+        c->until_ns[i] = wanted ? table_until(view, course) : INT64_MIN;
+        if (wanted)
+            add_life(c, view, course, c->until_ns[i]);
+    }
+    return true;
+}
+
+bool causing_learn(struct causing *c, uint64_t *budget)
+{
+    return explained_learn(c->run, c->since, budget);
+}
+
+void causing_free(struct causing *c) { free(c->until_ns); }
+
+bool causing_wants(const struct table_view *view, const char *option)
+{
+    return table_option(view->request, option) != NULL;
+}
+
+uint32_t causing_line(const struct table_view *view, const char *option)
+{
+    const char *value = table_option(view->request, option);
+    return value ? (uint32_t)strtoul(value, NULL, 10) : 0;
+}
+
+struct ref causing_event(const struct table_view *view, const char *option)
+{
+    const char *value = table_option(view->request, option);
+    char *colon;
+    unsigned long line = value ? strtoul(value, &colon, 10) : 0;
+    if (!line || *colon != ':')
+        return (struct ref){0};
+    return (struct ref){(uint32_t)line, strtoull(colon + 1, NULL, 10)};
+}
+
+struct table_cell causing_step(const struct table_view *view, uint32_t step)
+{
+    switch (step) {
+    case STEP_NOT_THERE:
+        return cell_text("not known, or not there yet");
+    case STEP_STARTING:
+        return cell_text("made, and not begun yet");
+    case STEP_OTHERS:
+        return cell_text("others");
+    default:
+        return table_step(view, step);
+    }
+}
+
+struct table_cell causing_text(const char *text)
+{
+    return text && *text ? cell_text(text) : (struct table_cell){0};
+}
+
+const char *causing_class(unsigned class)
+{
+    static const char *const words[WAIT_CLASSES] = {"meeting", "exclusion", "timer"};
+    return class < WAIT_CLASSES ? words[class] : "";
+}

@@ -1,0 +1,18 @@
+/* Why the threads of a run waited (server/causes/why.h), kept with the run beside what was measured.
+ *
+ * It is found when it is first asked for, and goes on from there as the run grows; begins anew where what was measured
+ * did.  All questions about why share it. */
+#ifndef SERVER_ANSWER_EXPLAINED_H
+#define SERVER_ANSWER_EXPLAINED_H
+
+#include "server/causes/why.h"
+#include "server/run/run.h"
+
+/* Goes on, about `budget` intervals, over all that was measured by now; true once that is explained. */
+bool explained_learn(const struct run *run, enum since since, uint64_t *budget);
+/* So far; never NULL.  Until the run goes, or what was measured began anew. */
+struct why *explained_known(const struct run *run, enum since since);
+/* Bit by bit: which categories of steps (config/target.h) are communication. */
+uint64_t explained_communication(void);
+
+#endif

@@ -1,0 +1,112 @@
+/* The table of knots: threads that hold each other up and, by that, all the rest; or who held up whom. */
+#include "memory/memory.h"
+#include "server/answer/causing.h"
+#include "server/answer/explained.h"
+#include "server/causes/knots.h"
+
+#include <stdlib.h>
+
+enum column { KNOT, THREAD, HELD, WAITED, RUNNER, SHARE };
+
+struct work {
+    struct causing causing;
+    struct knots knots;
+};
+
+static void *begin(const struct table_view *view, char **problem)
+{
+    struct work *w = memory_zeroed(1, sizeof *w);
+    if (!causing_begin(&w->causing, view, problem)) {
+        causing_free(&w->causing);
+        free(w);
+        return NULL;
+    }
+    w->knots = (struct knots){.why = explained_known(view->run, w->causing.since),
+                              .from_ns = w->causing.from_ns,
+                              .until_ns = w->causing.until_ns,
+                              .until_count = w->causing.until_count};
+    return w;
+}
+
+static bool step(void *work, uint64_t *budget)
+{
+    struct work *w = work;
+    if (!causing_learn(&w->causing, budget))
+        return false;
+    size_t before = w->knots.done;
+    bool whole = knots_go_on(&w->knots, *budget / 8);
+    uint64_t spent = 8 * (w->knots.done - before);
+    *budget = spent < *budget ? *budget - spent : 0;
+    return whole;
+}
+
+static void add_columns(struct shown_table *t)
+{
+    table_add_column(t, "knot", "knot", TABLE_COUNT, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "held_ns", "others waited", TABLE_NS, NULL);
+    table_add_column(t, "waited_ns", "it waited", TABLE_NS, NULL);
+    table_add_column(t, "runner", "while there ran", TABLE_LINE, NULL);
+    table_add_column(t, "share", "of it", TABLE_SHARE, NULL);
+}
+
+/* For whom one waited, the longest first. */
+static void add_holds(const struct knots *k, const struct knot_member *member,
+                      struct shown_table *t)
+{
+    uintptr_t any = 0;
+    for (uint32_t i = 0; !any && i < k->hold_count; i++)
+        if (k->holds[i].waiter == member->thread)
+            any = i + 1;
+    for (uint32_t i = any ? (uint32_t)any - 1 : k->hold_count;
+         i < k->hold_count && k->holds[i].waiter == member->thread && !k->holds[i].cut; i++) {
+        struct table_cell *cells = table_add_row(t, 1, (struct ref){0});
+        if (!cells)
+            return;
+        cells[WAITED] = cell_number(k->holds[i].ns);
+        cells[RUNNER] = cell_line(k->holds[i].runner);
+        cells[SHARE] = cell_real((double)k->holds[i].ns / (double)member->waited_ns);
+        table_row_line(t, k->holds[i].runner);
+    }
+}
+
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    struct work *w = work;
+    struct knots *k = &w->knots;
+    knots_tie(k);
+    t->title = memory_copied("knots");
+    add_columns(t);
+    for (uint32_t i = 0; i < k->member_count; i++) {
+        const struct knot_member *m = &k->members[i];
+        struct table_cell *cells = table_add_row(t, 0, (struct ref){0});
+        if (!cells)
+            break;
+        if (m->knot)
+            cells[KNOT] = cell_number(m->knot);
+        cells[THREAD] = cell_line(m->thread);
+        cells[HELD] = cell_number(m->held_ns);
+        cells[WAITED] = cell_number(m->waited_ns);
+        table_row_line(t, m->thread);
+        add_holds(k, m, t);
+    }
+    table_make_total(t)[WAITED] = cell_number(k->waited_ns);
+    table_add_note(t,
+                   "%u knot%s: threads that wait for each other, or for nobody, and for whom "
+                   "others wait; less than 1 %% of what a thread waited is left out",
+                   k->count, k->count == 1 ? "" : "s");
+    table_arrange(t, view->request, "held_ns");
+}
+
+static void free_work(void *work)
+{
+    struct work *w = work;
+    knots_free(&w->knots);
+    causing_free(&w->causing);
+    free(w);
+}
+
+static const char *const by[] = {"thread", NULL};
+
+const struct preset preset_knots = {
+    .what = "knots", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};

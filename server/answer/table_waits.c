@@ -1,0 +1,299 @@
+/* The table of waits: where threads waited, for how long, and who made it so long by doing what. */
+#include "memory/memory.h"
+#include "server/answer/causing.h"
+#include "server/answer/explained.h"
+#include "server/causes/groups.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHIEF 95 /* per cent of a group's time: of so much the causes are told one by one */
+#define CAUSES 8 /* at most */
+
+enum column {
+    WAITED,
+    SHARE,
+    WAITS,
+    WHERE,
+    TYPE,
+    FOR,
+    KIND,
+    CLASS,
+    RELEASED_BY,
+    CHARGE,
+    STEP,
+    THREAD,
+    DIRECT,
+    MOST,
+    UNEXPLAINED,
+    LI,
+    IP,
+    CC,
+    GUESSED,
+    LIFE
+};
+
+struct work {
+    struct causing causing;
+    struct groups groups;
+};
+
+static uint32_t kind_of(const void *context, uint32_t line)
+{
+    const struct run *run = context;
+    return order_line_kind(run->order, line);
+}
+
+static enum group_by by_of(const char *by)
+{
+    static const char *const words[GROUP_BYS] = {"place", "pattern", "object",
+                                                 "site",  "thread",  "wait"};
+    for (unsigned i = 0; i < GROUP_BYS; i++)
+        if (strcmp(by, words[i]) == 0)
+            return (enum group_by)i;
+    return GROUP_PLACE;
+}
+
+static void *begin(const struct table_view *view, char **problem)
+{
+    struct work *w = memory_zeroed(1, sizeof *w);
+    if (!causing_begin(&w->causing, view, problem)) {
+        causing_free(&w->causing);
+        free(w);
+        return NULL;
+    }
+    w->groups.why = explained_known(view->run, w->causing.since);
+    w->groups.charges.communication = explained_communication();
+    w->groups.grouping =
+        (struct grouping){.by = by_of(view->request->by),
+                          .which = causing_wants(view, "while") ? PATH_OVERLAP : PATH_EXPANDED,
+                          .direct = causing_wants(view, "direct"),
+                          .from_ns = w->causing.from_ns,
+                          .until_ns = w->causing.until_ns,
+                          .until_count = w->causing.until_count,
+                          .object = causing_line(view, "object"),
+                          .kind = kind_of,
+                          .context = view->run};
+    return w;
+}
+
+static bool step(void *work, uint64_t *budget)
+{
+    struct work *w = work;
+    if (!causing_learn(&w->causing, budget))
+        return false;
+    size_t before = w->groups.done;
+    bool whole = groups_go_on(&w->groups, *budget / 8);
+    uint64_t spent = 8 * (w->groups.done - before);
+    *budget = spent < *budget ? *budget - spent : 0;
+    return whole;
+}
+
+static void add_columns(struct shown_table *t, enum group_by by)
+{
+    table_add_column(t, "waited_ns", "waited", TABLE_NS, NULL);
+    table_add_column(t, "share", "of all", TABLE_SHARE, NULL);
+    table_add_column(t, "waits", "waits", TABLE_COUNT, NULL);
+    table_add_column(t, "where", "where", TABLE_PLACE, NULL);
+    table_add_column(t, "type", "what", TABLE_TEXT, NULL);
+    table_add_column(t, "for", "for", by == GROUP_OBJECT ? TABLE_LINE : TABLE_TEXT, NULL);
+    table_add_column(t, "kind", "kind", TABLE_TEXT, NULL);
+    table_add_column(t, "class", "class", TABLE_TEXT, NULL);
+    table_detail(t);
+    table_add_column(t, "released_by", "let go at", TABLE_PLACE, NULL);
+    table_add_column(t, "charge_ns", "charged", TABLE_NS, NULL);
+    table_add_column(t, "step", "to", TABLE_STEP, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "direct", "how", TABLE_TEXT, NULL);
+    static const char *const details[][2] = {{"most_ns", "longest"},
+                                             {"unexplained_ns", "unexplained"},
+                                             {"li_ns", "imbalance"},
+                                             {"ip_ns", "serial"},
+                                             {"cc_ns", "contention"}};
+    for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
+        table_add_column(t, details[i][0], details[i][1], TABLE_NS, NULL);
+        table_detail(t);
+    }
+    table_add_column(t, "guessed", "guessed", TABLE_COUNT, NULL);
+    table_detail(t);
+    table_add_column(t, "life_ns", "lives", TABLE_NS, NULL);
+    table_detail(t);
+}
+
+/* "IP 60 % LI 40 %", what is most first. */
+static struct table_cell say_kinds(const struct group *group)
+{
+    static const char *const words[CAUSE_KINDS] = {"LI", "IP", "CC"};
+    char text[64] = "";
+    bool said[CAUSE_KINDS] = {false};
+    for (unsigned n = 0; n < CAUSE_KINDS; n++) {
+        unsigned most = CAUSE_KINDS;
+        for (unsigned i = 0; i < CAUSE_KINDS; i++)
+            if (!said[i] && (most == CAUSE_KINDS || group->kinds[i] > group->kinds[most]))
+                most = i;
+        int percent = (int)(100.0 * (double)group->kinds[most] / (double)group->waited_ns + .5);
+        said[most] = true;
+        if (percent)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s %d %%",
+                     *text ? " " : "", words[most], percent);
+    }
+    return causing_text(text);
+}
+
+static struct table_cell say_for(const struct table_view *view, const struct group *group,
+                                 enum group_by by)
+{
+    if (by == GROUP_OBJECT || by == GROUP_WAIT)
+        return cell_line(group->about);
+    if (!group->about)
+        return (struct table_cell){0};
+    return causing_text(run_kind_name(view->run, order_line_kind(view->run->order, group->about)));
+}
+
+static double part(int64_t ns, int64_t of) { return of ? (double)ns / (double)of : 0; }
+
+static void set_cells(const struct table_view *view, const struct work *w,
+                      const struct group *group, int64_t all_ns, struct table_cell *cells)
+{
+    enum group_by by = w->groups.grouping.by;
+    cells[WAITED] = cell_number(group->waited_ns);
+    cells[SHARE] = cell_real(part(group->waited_ns, all_ns));
+    cells[WAITS] = cell_number((int64_t)group->waits);
+    if (by != GROUP_OBJECT && by != GROUP_THREAD)
+        cells[WHERE] = cell_place(table_place(view, group->place));
+    if (by == GROUP_PLACE || by == GROUP_PATTERN || by == GROUP_WAIT)
+        cells[TYPE] = causing_text(run_type_name(view->run, group->type));
+    if (by != GROUP_SITE && by != GROUP_THREAD)
+        cells[FOR] = say_for(view, group, by);
+    cells[KIND] = say_kinds(group);
+    cells[CLASS] = causing_text(group->mixed ? "mixed" : causing_class(group->class));
+    cells[RELEASED_BY] = cell_place(table_place(view, group->released_by));
+    if (by == GROUP_THREAD || by == GROUP_WAIT)
+        cells[THREAD] = cell_line(group->thread);
+    cells[MOST] = cell_number(group->most_ns);
+    cells[UNEXPLAINED] = cell_number(group->unexplained_ns);
+    cells[LI] = cell_number(group->kinds[CAUSE_IMBALANCE]);
+    cells[IP] = cell_number(group->kinds[CAUSE_SERIAL]);
+    cells[CC] = cell_number(group->kinds[CAUSE_CONTENTION]);
+    cells[GUESSED] = cell_number((int64_t)group->guessed);
+}
+
+static void set_charge(struct table_cell *cells, int64_t ns, int64_t of)
+{
+    cells[CHARGE] = cell_number(ns);
+    cells[SHARE] = cell_real(part(ns, of));
+}
+
+static void add_causes(const struct table_view *view, struct work *w, struct group *group,
+                       struct shown_table *t)
+{
+    bool all = view->request->flags & TABLE_TREE;
+    int64_t told = 0;
+    struct table_cell *cells;
+    groups_arrange(&w->groups, group);
+    for (uint32_t i = 0; i < group->cause_count; i++) {
+        const struct group_cause *cause = &w->groups.causes[group->causes[i]];
+        struct pair pair = why_pair(w->groups.why, cause->pair);
+        if (!all && (i == CAUSES || part(told, group->waited_ns) * 100 >= CHIEF))
+            break;
+        cells = table_add_row(t, 1, (struct ref){0});
+        if (!cells)
+            return;
+        set_charge(cells, cause->ns, group->waited_ns);
+        cells[STEP] = causing_step(view, pair.step);
+        cells[THREAD] = cell_line(pair.thread);
+        cells[DIRECT] = cell_text(cause->direct ? "direct" : "propagated");
+        table_row_line(t, pair.thread);
+        told += cause->ns;
+    }
+    if (told == group->waited_ns || !(cells = table_add_row(t, 1, (struct ref){0})))
+        return;
+    set_charge(cells, group->waited_ns - told, group->waited_ns);
+    cells[STEP] =
+        cell_text(w->groups.grouping.direct ? "what is not direct, and others" : "others");
+}
+
+static void add_notes(struct shown_table *t, const struct work *w, const struct group *all)
+{
+    double ms = 1e6;
+    int64_t life = w->causing.life_ns;
+    table_add_note(t,
+                   "waited %.3f ms of %.3f ms of all threads (%.1f %%): %llu waits, %u rows; not "
+                   "explained %.3f ms",
+                   (double)all->waited_ns / ms, (double)life / ms, 100 * part(all->waited_ns, life),
+                   (unsigned long long)all->waits, w->groups.count,
+                   (double)all->unexplained_ns / ms);
+    if (all->guessed)
+        table_add_note(t, "of %llu waits it is a guess who ended them: the latest who may have",
+                       (unsigned long long)all->guessed);
+}
+
+static struct group sum(const struct groups *groups)
+{
+    struct group all = {0};
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct group *group = &groups->items[i];
+        all.waited_ns += group->waited_ns;
+        all.unexplained_ns += group->unexplained_ns;
+        all.waits += group->waits;
+        all.guessed += group->guessed;
+        all.most_ns = group->most_ns > all.most_ns ? group->most_ns : all.most_ns;
+        for (unsigned k = 0; k < CAUSE_KINDS; k++)
+            all.kinds[k] += group->kinds[k];
+    }
+    return all;
+}
+
+static void set_total(struct shown_table *t, const struct work *w, const struct group *all)
+{
+    struct table_cell *cells = table_make_total(t);
+    cells[WAITED] = cell_number(all->waited_ns);
+    cells[WAITS] = cell_number((int64_t)all->waits);
+    cells[MOST] = cell_number(all->most_ns);
+    cells[UNEXPLAINED] = cell_number(all->unexplained_ns);
+    cells[LI] = cell_number(all->kinds[CAUSE_IMBALANCE]);
+    cells[IP] = cell_number(all->kinds[CAUSE_SERIAL]);
+    cells[CC] = cell_number(all->kinds[CAUSE_CONTENTION]);
+    cells[GUESSED] = cell_number((int64_t)all->guessed);
+    cells[LIFE] = cell_number(w->causing.life_ns);
+}
+
+static void add_row(const struct table_view *view, struct work *w, struct group *group,
+                    int64_t all_ns, struct shown_table *t)
+{
+    const struct wait *wait = &view->measured->waits[group->first];
+    struct table_cell *cells = table_add_row(t, 0, table_event(view, wait->begin));
+    if (!cells)
+        return;
+    set_cells(view, w, group, all_ns, cells);
+    table_row_line(t, wait->thread);
+    table_row_line(t, group->about);
+    add_causes(view, w, group, t);
+}
+
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    struct work *w = work;
+    struct group all = sum(&w->groups);
+    t->title = memory_copied("waits");
+    add_columns(t, w->groups.grouping.by);
+    for (uint32_t i = 0; i < w->groups.count; i++)
+        add_row(view, w, &w->groups.items[i], all.waited_ns, t);
+    set_total(t, w, &all);
+    add_notes(t, w, &all);
+    table_arrange(t, view->request, "waited_ns");
+}
+
+static void free_work(void *work)
+{
+    struct work *w = work;
+    groups_free(&w->groups);
+    causing_free(&w->causing);
+    free(w);
+}
+
+static const char *const by[] = {"place", "pattern", "object", "site", "thread", "wait", NULL};
+
+const struct preset preset_waits = {
+    .what = "waits", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};
