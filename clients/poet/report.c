@@ -5,11 +5,19 @@
 
 /* What stands on the page, from top to bottom. */
 static const struct tables_section sections[] = {
-    {.what = "tasks",
-     .title = "tasks",
-     .columns = "thread,created_at,created,ended,executing",
-     .top = 20},
-    {.what = "states", .title = "where the time went", .top = 20},
+    {.what = "hints",
+     .title = "what to look at first",
+     .columns = "hint,thread,about,by,ns,share,where",
+     .top = 8},
+    {.what = "states",
+     .title = "where the time went",
+     .columns = "thread,ready_ns,running_ns,blocked_ns,life_ns",
+     .top = 12},
+    {.what = "waits", .title = "the longest waits, and why", .top = 5},
+    {.what = "path",
+     .title = "what decided how long it took",
+     .columns = "step,path_ns,share,slack_ns",
+     .top = 5},
 };
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -38,7 +46,8 @@ static const struct argp_child children[] = {{&tables_options, 0, NULL, 0},
 static const struct argp argp = {
     .parser = parse,
     .args_doc = "[SOURCE]",
-    .doc = "Print one page about a run: its tasks, and where the time went.",
+    .doc =
+        "Print one page about a run: what to look at first, where the time went, the longest waits and why, and what decided how long it took.",
     .children = children};
 
 const struct command command_report = {

@@ -1,0 +1,200 @@
+/* The table of hints: what of a run most wants to be looked at.  Each is a fact that stands above a stated bound, with the
+ * event to look at first. */
+#include "memory/map.h"
+#include "memory/memory.h"
+#include "server/answer/table.h"
+
+#include <stdlib.h>
+
+#define LOCK_SHARE 0.1 /* of a thread's life, that it waits for one lock */
+#define READY_SHARE 0.1 /* likewise, that it was let go and did not go on */
+#define LEFT_SHARE 0.3 /* of the run, that a thread has ended and nobody took note */
+#define UNEXPLAINED_SHARE 0.01 /* of all waiting */
+#define FEW_NS 1000000 /* what takes less than a millisecond is no matter */
+
+/* What one thread waited for one object, and for whom most. */
+struct fight {
+    uint32_t thread, about;
+    int64_t ns, longest_ns;
+    uint32_t longest; /* wait */
+    uint64_t waits;
+};
+
+struct fights {
+    struct fight *items;
+    uint32_t count;
+    size_t room;
+    struct map index;
+};
+
+enum column { HINT, THREAD, OBJECT, BY, NS, SHARE, WAITS, WHERE, COLUMNS };
+
+static void add_columns(struct shown_table *t)
+{
+    table_add_column(t, "hint", "what", TABLE_TEXT, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "about", "for", TABLE_LINE, NULL);
+    table_add_column(t, "by", "let go by", TABLE_LINE, NULL);
+    table_add_column(t, "ns", "took", TABLE_NS, NULL);
+    table_add_column(t, "share", "of it", TABLE_SHARE, NULL);
+    table_add_column(t, "waits", "times", TABLE_COUNT, NULL);
+    table_add_column(t, "where", "where", TABLE_PLACE, NULL);
+}
+
+static struct table_cell *add(struct shown_table *t, const char *hint, uint32_t thread, int64_t ns,
+                              int64_t of_ns, struct ref event)
+{
+    struct table_cell *cells = table_add_row(t, 0, event);
+    if (!cells)
+        return NULL;
+    cells[HINT] = cell_text(hint);
+    cells[THREAD] = cell_line(thread);
+    cells[NS] = cell_number(ns);
+    cells[SHARE] = cell_real(of_ns > 0 ? (double)ns / (double)of_ns : 0);
+    table_row_line(t, thread);
+    return cells;
+}
+
+/* ---- locks that are fought over ---- */
+
+static struct fight *fight_of(struct fights *f, uint32_t thread, uint32_t about)
+{
+    uintptr_t known = (uintptr_t)map_get(&f->index, thread, about);
+    if (!known) {
+        f->items = grow(f->items, &f->room, f->count + 1, sizeof *f->items);
+        f->items[f->count++] = (struct fight){.thread = thread, .about = about};
+        known = f->count;
+        map_put(&f->index, thread, about, (void *)known);
+    }
+    return &f->items[known - 1];
+}
+
+static void find_fights(const struct table_view *view, struct fights *fights)
+{
+    for (size_t i = 0; i < view->measured->wait_count; i++) {
+        const struct wait *w = &view->measured->waits[i];
+        int64_t from = w->from_ns > view->from_ns ? w->from_ns : view->from_ns,
+                to = w->to_ns < view->to_ns ? w->to_ns : view->to_ns;
+        if (w->class != WAIT_EXCLUSION || !w->about || to <= from || !table_wants(view, w->thread))
+            continue;
+        struct fight *f = fight_of(fights, w->thread, w->about);
+        f->ns += to - from;
+        f->waits++;
+        if (to - from > f->longest_ns) {
+            f->longest_ns = to - from;
+            f->longest = (uint32_t)i;
+        }
+    }
+}
+
+static void add_fight(const struct table_view *view, struct shown_table *t, const struct fight *f,
+                      int64_t life_ns)
+{
+    const struct wait *w = &view->measured->waits[f->longest];
+    struct table_cell *cells;
+    if (f->ns < FEW_NS || (double)f->ns < LOCK_SHARE * (double)life_ns)
+        return;
+    cells = add(t, "waits much for a lock", f->thread, f->ns, life_ns, table_event(view, w->begin));
+    if (!cells)
+        return;
+    cells[OBJECT] = cell_line(f->about);
+    if (w->count)
+        cells[BY] = cell_line(view->measured->segments[w->segment + w->count - 1].thread);
+    cells[WAITS] = cell_number((int64_t)f->waits);
+    cells[WHERE] = cell_place(table_place(view, w->place));
+    table_row_line(t, f->about);
+}
+
+/* ---- threads ---- */
+
+static void look_at_thread(const struct table_view *view, struct shown_table *t,
+                           const struct course_of *c, const struct fights *fights, int64_t run_ns)
+{
+    struct states s;
+    states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
+    if (!s.life_ns || !table_wants(view, c->thread))
+        return;
+    for (uint32_t i = 0; i < fights->count; i++)
+        if (fights->items[i].thread == c->thread)
+            add_fight(view, t, &fights->items[i], s.life_ns);
+    int64_t ready = s.of[STATE_READY].total_ns, left = s.of[STATE_TERMINATE].total_ns;
+    struct table_cell *cells = NULL;
+    if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns &&
+        ready > s.of[STATE_RUNNING].total_ns)
+        cells = add(t, "was let go, and went on late", c->thread, ready, s.life_ns,
+                    table_event(view, c->start));
+    if (cells)
+        cells[WAITS] = cell_number((int64_t)s.of[STATE_READY].count);
+    if (left >= FEW_NS && (double)left > LEFT_SHARE * (double)run_ns)
+        add(t, "had ended long before anybody took note", c->thread, left, run_ns,
+            table_event(view, c->end));
+}
+
+static void look_at_open(const struct table_view *view, struct shown_table *t, int64_t run_ns)
+{
+    for (size_t i = 0; i < view->lives.open_count; i++) {
+        const struct wait *w = &view->lives.open[i];
+        struct table_cell *cells = add(t, "waits at the end, and has not gone on", w->thread,
+                                       w->to_ns - w->from_ns, run_ns, table_event(view, w->begin));
+        if (!cells)
+            return;
+        cells[OBJECT] = cell_line(w->about);
+        cells[WHERE] = cell_place(table_place(view, w->place));
+        table_row_line(t, w->about);
+    }
+}
+
+static void look_at_unexplained(const struct table_view *view, struct shown_table *t)
+{
+    int64_t all = 0, unexplained = 0;
+    const struct wait *most = NULL;
+    for (size_t i = 0; i < view->measured->wait_count; i++) {
+        const struct wait *w = &view->measured->waits[i];
+        all += w->to_ns - w->from_ns;
+        if (!w->unexplained)
+            continue;
+        unexplained += w->to_ns - w->from_ns;
+        if (!most || w->to_ns - w->from_ns > most->to_ns - most->from_ns)
+            most = w;
+    }
+    if (most && unexplained >= FEW_NS && (double)unexplained > UNEXPLAINED_SHARE * (double)all)
+        add(t, "waited, and nothing recorded tells who ended it", most->thread, unexplained, all,
+            table_event(view, most->begin));
+}
+
+static int64_t length_of(const struct table_view *view)
+{
+    int64_t from = INT64_MAX, to = INT64_MIN;
+    for (uint32_t i = 0; i < view->measured->thread_count; i++) {
+        int64_t begin, end;
+        if (!states_life(&view->lives, &view->measured->threads[i], &begin, &end))
+            continue;
+        from = begin < from ? begin : from;
+        to = end > to ? end : to;
+    }
+    return to > from ? to - from : 0;
+}
+
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    struct fights fights = {0};
+    int64_t run_ns = length_of(view);
+    (void)work;
+    t->title = memory_copied("hints");
+    add_columns(t);
+    look_at_open(view, t, run_ns);
+    find_fights(view, &fights);
+    for (uint32_t i = 0; i < view->measured->thread_count; i++)
+        look_at_thread(view, t, &view->measured->threads[i], &fights, run_ns);
+    look_at_unexplained(view, t);
+    free(fights.items);
+    map_free(&fights.index);
+    table_arrange(t, view->request, "ns");
+    if (!t->row_count)
+        table_add_note(t,
+                       "nothing stands out: no thread waits %.0f %% of its life for one lock, "
+                       "none waits at the end",
+                       100 * LOCK_SHARE);
+}
+
+const struct preset preset_hints = {.what = "hints", .fill = fill};
