@@ -17,6 +17,7 @@ struct actor {
     const char *name;
     struct actor *next;
     poet_line_t line;
+    int busy; /* a thread runs it: its next message has to wait */
 };
 
 #define PLACES 16
@@ -51,6 +52,14 @@ static void tell(struct actor *to, int value)
     pthread_mutex_unlock(&lock);
 }
 
+static void rest(struct actor *a)
+{
+    pthread_mutex_lock(&lock);
+    a->busy = 0;
+    pthread_cond_signal(&filled);
+    pthread_mutex_unlock(&lock);
+}
+
 static void finish(void)
 {
     pthread_mutex_lock(&lock);
@@ -72,10 +81,12 @@ static void *worker(void *argument)
 {
     for (;;) {
         pthread_mutex_lock(&lock);
-        while (taken == put && !over)
+        while (taken == put ? !over : queue[taken % PLACES].to->busy)
             pthread_cond_wait(&filled, &lock);
         int more = taken != put;
         struct message m = more ? queue[taken++ % PLACES] : (struct message){0};
+        if (more)
+            m.to->busy = 1;
         pthread_mutex_unlock(&lock);
         if (!more)
             return argument;
@@ -83,13 +94,14 @@ static void *worker(void *argument)
         poet_receive(0, receives, &m.sent, 1);
         handle(m.to, m.value);
         poet_leave(m.to->line, rests, back);
+        rest(m.to);
     }
 }
 
 int main(void)
 {
     static struct actor ring[3] = {
-        {"ada", &ring[1], 0}, {"bob", &ring[2], 0}, {"cid", &ring[0], 0}};
+        {"ada", &ring[1], 0, 0}, {"bob", &ring[2], 0, 0}, {"cid", &ring[0], 0, 0}};
     pthread_t workers[2];
     begin();
     for (int i = 0; i < 3; i++)

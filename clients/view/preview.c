@@ -10,7 +10,7 @@
 #define SOON_MS 250 /* who types on, types on */
 #define COLUMNS_MOST 120u /* of a whole run */
 #define SIDE_MOST_PX 6000
-#define TEXT_MOST_BYTES 200000
+#define TEXT_MOST_BYTES 100000
 #define PNG_DPI 144.0
 #define SCREEN_DPI 96.0
 
@@ -152,6 +152,12 @@ static void on_picture(GObject *object, GAsyncResult *result, gpointer data)
     finish(job);
 }
 
+static void name_text(struct preview *p)
+{
+    gtk_accessible_update_property(GTK_ACCESSIBLE(p->text), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Preview of the text", -1);
+}
+
 static void show_text(struct preview *p, const struct job *job)
 {
     char *text = NULL;
@@ -163,7 +169,8 @@ static void show_text(struct preview *p, const struct job *job)
     if (f)
         fclose(f);
     char *valid = g_utf8_make_valid(text, -1);
-    gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(p->text)), valid, -1);
+    gtk_label_set_text(GTK_LABEL(p->text), valid);
+    name_text(p); /* it would be called like all that it says */
     gtk_stack_set_visible_child_name(GTK_STACK(p->stack), "text");
     g_free(valid);
     g_free(text);
@@ -314,15 +321,16 @@ static GtkWidget *stack_new(struct preview *p)
 {
     GtkWidget *stack = gtk_stack_new();
     p->picture = gtk_picture_new();
-    p->text = gtk_text_view_new();
+    p->text = gtk_label_new(
+        ""); /* a text view asks for room while the room is shared out: GTK complains */
     p->words = gtk_label_new("");
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->picture), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Preview of the diagram", -1);
     g_object_set(p->picture, "halign", GTK_ALIGN_CENTER, "valign", GTK_ALIGN_CENTER, NULL);
-    g_object_set(p->text, "editable", FALSE, "cursor-visible", FALSE, "monospace", TRUE,
-                 "left-margin", 8, "top-margin", 8, NULL);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(p->text), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Preview of the text", -1);
+    g_object_set(p->text, "selectable", TRUE, "halign", GTK_ALIGN_START, "valign", GTK_ALIGN_START,
+                 "margin-start", 8, "margin-top", 8, NULL);
+    gtk_widget_add_css_class(p->text, "monospace");
+    name_text(p);
     gtk_label_set_wrap(GTK_LABEL(p->words), TRUE);
     gtk_label_set_max_width_chars(GTK_LABEL(p->words), 40);
     gtk_stack_add_named(GTK_STACK(stack), p->words, "words");

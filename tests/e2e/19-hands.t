@@ -30,7 +30,7 @@ until_true finished work.poet
 stop_server
 
 # The viewer does what is written to the file `next`, one round after the other, and in between what it is done to.
-for i in $(seq 150); do printf 'await go%d\nstate told\nspots spots%d\nscene scene%d\nawait read%d\n' $i $i $i $i; done >script
+for i in $(seq 1500); do printf 'await go%d\nstate told\nspots spots%d\nscene scene%d\nawait read%d\n' $i $i $i $i; done >script
 { echo 'goto 40%'; cat script; echo quit; } >rounds
 poet view work.poet --script rounds >log 2>&1 &
 viewer=$!
@@ -47,27 +47,31 @@ look() {
 }
 spot() { sed -n "s/^$1 $2 //p" spots$round; }
 told() { tail -n 1 told | sed "s/.* $1 \([^ ]*\) .*/\1/"; }
+pick() { point "$(spot event "$1")"; xdotool click 1; }
+pick_second() { point "$(spot event "$1")"; xdotool keydown ctrl click 1 keyup ctrl; }
 point() { xdotool mousemove --window "$w" $1; }
-# eventually NAME FUNCTION: looks again until it holds
-eventually() {
-    for _ in 1 2 3 4; do
+eventually() { # NAME CONDITION [COMMAND...]: what is done again where it was lost
+    name=$1 holds=$2
+    shift 2
+    for pause in 0.1 0.1 0.2 0.2 0.5 0.5 1 1 1 2 2 2 5 5 5; do # a key may take its time
         look
-        "$2" && { ok "$1"; return; }
-        sleep 0.1
+        "$holds" && { ok "$name"; return; }
+        sleep $pause
+        [ "$pause" = 1 ] && "$@"
     done
-    not_ok "$1" "$(tail -n 1 told | cut -c1-200)" "$(head -n 3 scene$round)"
+    not_ok "$name" "$(tail -n 1 told | cut -c1-200)" "$(head -n 3 scene$round)"
 }
 look
 e1=$(sed -n 's/^event \([0-9:]*\) .*/\1/p' spots1 | sed -n 12p)
 e2=$(sed -n 's/^event \([0-9:]*\) .*/\1/p' spots1 | sed -n 4p)
 line=${e1%%:*}
 
-point "$(spot event "$e1")"; xdotool click 1
+pick "$e1"
 is_selected() { [ "$(told selected)" = "$e1" ]; }
-eventually "a click selects an event" is_selected
-point "$(spot event "$e2")"; xdotool keydown ctrl click 1 keyup ctrl
+eventually "a click selects an event" is_selected pick "$e1"
+pick_second "$e2"
 is_second() { [ "$(told second)" = "$e2" ]; }
-eventually "Ctrl+click a second one" is_second
+eventually "Ctrl+click a second one" is_second pick_second "$e2"
 is "and how they stand is known" "$(told related)" \
     "$(poet order work.poet "$e1" "$e2" | head -n 1 | sed 's/before/0/; s/after/1/; s/concurrent/2/; s/same/3/')"
 key() { xdotool key --window "$w" "$@"; }

@@ -75,7 +75,7 @@ until_true finished many.poet
 . "$root/tests/e2e/display.sh"
 # The viewer does what is written, one round after the other; in between it is done to.
 rounds() {
-    for i in $(seq 60); do
+    for i in $(seq 1500); do
         printf 'await go%d\nstate told\nspots spots%d\nrows rows%d\nawait read%d\n' $i $i $i $i
     done
     echo quit
@@ -90,10 +90,10 @@ look() {
 eventually() { # NAME COMMAND...: looks again until it holds
     name=$1
     shift
-    for _ in 1 2 3 4 5 6; do
+    for pause in 0.1 0.1 0.2 0.2 0.5 0.5 1 1 1 2 2 2 5 5 5; do # a key may take its time
         look
         "$@" && { ok "$name"; return; }
-        sleep 0.1
+        sleep $pause
     done
     not_ok "$name" "$(head -n 8 rows$round)"
 }

@@ -43,14 +43,12 @@ is "an event that there is not is told" "$(poet export work.poet --view a.view -
     "$(poet export work.poet --from 3:9999 -o c.svg 2>&1 | head -n 1)"
 
 # ---- the dialog ----
-managed=$(command -v openbox)
+manager
 if [ -z "$managed" ]; then
     skip "there is no window manager, openbox"
     done_testing
     exit
 fi
-openbox >/dev/null 2>&1 &
-pids="$pids $!"
 # With that window manager GTK 4.8 draws no window that belongs to another: here none does.
 echo 'void gtk_window_set_transient_for(void *a, void *b) { (void)a; (void)b; }' >alone.c
 gcc -shared -fPIC alone.c -o alone.so
@@ -60,41 +58,29 @@ view() { # SCRIPT LINES...
     LD_PRELOAD=$work/alone.so TMPDIR="$work/home" poet view work.poet --script script >log 2>&1 &
     viewer=$!
     pids="$pids $viewer"
-    until_true shown "^Save the diagram$"
-    w=$(window "^Save the diagram$")
-    xdotool windowfocus --sync "$w"
-    until_true drawn "$w"
-}
-# All of it that has something to show: two pictures are the same, and there are many colours.
-drawn() {
-    a=$(import -window "$1" rgb:- 2>/dev/null | cksum)
-    [ "$(import -window "$1" -format %k info:- 2>/dev/null)" -gt 20 ] && [ "$a" = "$(sleep 0.2; import -window "$1" rgb:- | cksum)" ]
+    focus "^Save the diagram$"
 }
 gone() { ! kill -0 $viewer 2>/dev/null; }
+empty() { [ -z "$(ls "$work/home")" ]; }
 leave() {
+    until_true empty # a preview under way cleans up behind it
     kill $viewer
     until_true gone
 }
-pixels() { import -window "$w" -crop 300x400+600+70 rgb:- 2>/dev/null | cksum; }
-differs() { now=$(pixels); [ "$now" != "$before" ] && [ "$now" = "$(sleep 0.2; pixels)" ]; }
+preview=300x400+600+70
+differs() { [ "$(picture "^Save the diagram$" $preview)" != "$before" ] && still "^Save the diagram$" $preview; }
+ask_path() { shown "^Save as$" || { focused "^Save the diagram$"; xdotool key alt+a; }; }
 save_as() { # FILE [ENDING THAT IT IS GIVEN]
-    xdotool key alt+a
-    until_true shown "^Save as$"
-    xdotool windowfocus --sync "$(window '^Save as$')"
-    until_true drawn "$(window '^Save as$')"
-    xdotool key ctrl+a
-    xdotool type "$work/$1"
-    xdotool key Return
-    until_true test -s "$1$2"
+    again ask_path -- shown "^Save as$"
+    save_path "$work/$1" "$2"
 }
 closed() { ! shown "^Save the diagram$"; }
 conf="$work/.config/poet/view.conf"
 kept() { sed -n "/^\[save\]/,\$s/^$1=//p" "$conf"; }
 
 view 'goto 3:20' 'second 4:25' 'view seen.view' 'action save'
-has_preview() { [ "$(import -window "$w" -crop 300x400+600+70 -format %k info:-)" -gt 20 ]; }
-check "a preview comes by itself" until_true has_preview
-before=$(pixels)
+check "a preview comes by itself" until_true still "^Save the diagram$" $preview
+before=$(picture "^Save the diagram$" $preview)
 xdotool key alt+l
 check "another range: another preview" until_true differs
 xdotool key alt+v
@@ -110,7 +96,7 @@ xdotool key alt+e
 xdotool key alt+p
 xdotool key alt+i ctrl+a
 xdotool type 9
-until_true drawn "$w"
+until_true still "^Save the diagram$"
 xdotool key alt+a Return
 check "a width that is none: nothing is saved" test -z "$(window '^Save as$')"
 xdotool key alt+i ctrl+a
@@ -135,9 +121,8 @@ check "text, of what is seen" cmp seen.txt wanted.txt
 leave
 
 view 'goto 3:20' 'action save'
-xdotool key Escape
-check "Escape closes it" until_true closed
-empty() { [ -z "$(ls "$work/home")" ]; }
+escape() { closed || xdotool key Escape; }
+check "Escape closes it" again escape -- closed
 check "nothing of a preview stays" until_true empty
 leave
 is "without a complaint" "$(grep -E 'CRITICAL|WARNING' log | head -n 3)" ""

@@ -1,6 +1,6 @@
 # A display of the test's own, for tests that need one: Xvfb, drawing in software.
-if ! command -v Xvfb >/dev/null || [ ! -x "$B/libexec/poet/poet-view" ]; then
-    skip "there is no Xvfb or no viewer"
+if ! command -v Xvfb >/dev/null || ! command -v xwd >/dev/null || [ ! -x "$B/libexec/poet/poet-view" ]; then
+    skip "there is no Xvfb, no xwd or no viewer"
     done_testing
     exit
 fi
@@ -11,5 +11,87 @@ pids="$pids $xvfb"
 trap 'kill $xvfb 2>/dev/null; wait $xvfb 2>/dev/null; finish' EXIT # it takes its socket away itself
 until_true test -s display-number
 export DISPLAY=":$(cat display-number)" GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none
+managed= # the window manager, if there is one
+manages() { xdotool get_desktop; }
+manager() { # starts one
+    managed=$(command -v openbox) || return
+    openbox >/dev/null 2>&1 &
+    pids="$pids $!"
+    until_true manages
+}
+
 window() { xdotool search --onlyvisible --name "$1" 2>/dev/null | tail -n 1; }
 shown() { [ -n "$(window "$1")" ]; }
+not_shown() { ! shown "$1"; }
+
+# pixels NAME [WIDTHxHEIGHT+X+Y]: what is seen of a window, or of a part of it, four bytes each
+cat >pixels.pl <<'E'
+binmode STDIN;
+local $/;
+my $d = <STDIN>;
+my @h = unpack "N25", $d;
+my ($x, $y, $w, $h) = @ARGV ? $ARGV[0] =~ /(\d+)x(\d+)\+(\d+)\+(\d+)/ ? ($3, $4, $1, $2) : die : (0, 0, $h[4], $h[5]);
+print substr $d, $h[0] + 12 * $h[19] + ($y + $_) * $h[12] + 4 * $x, 4 * $w for 0 .. $h - 1;
+E
+pixels() { xwd -silent -id "$(window "$1")" 2>/dev/null | perl pixels.pl ${2:+"$2"} 2>/dev/null; }
+picture() { pixels "$@" | cksum; }
+# Is there something to be seen?  A window that is not drawn yet has few colours.
+colourful() { [ "$(pixels "$@" | perl -0777 -ne '$c{$_}++ for unpack "L*"; print scalar keys %c')" -gt 20 ]; }
+# Is it drawn, and at rest?
+still() {
+    seen=$(picture "$@")
+    colourful "$@" || return
+    for _ in 1 2 3; do
+        sleep 0.15
+        [ "$seen" = "$(picture "$@")" ] || return
+    done
+}
+
+# focus NAME: waits until the window of that name is there, has the focus and is drawn.
+focus() {
+    until_true shown "$1"
+    until_true focused "$1"
+    until_true still "$1"
+}
+focused() {
+    [ "$(xdotool getwindowfocus 2>/dev/null)" = "$(window "$1")" ] && return
+    xdotool windowfocus "$(window "$1")" 2>/dev/null
+    false
+}
+# again COMMAND... -- CONDITION...: does it, and does it again where the condition has not come some seconds later: a
+# key that is sent before somebody listens is lost.  Only for what may be done twice.
+again() {
+    doing=()
+    while [ "$1" != -- ]; do
+        doing+=("$1")
+        shift
+    done
+    shift
+    for _ in $(seq 15); do
+        "${doing[@]}"
+        for _ in $(seq 20); do
+            "$@" >/dev/null 2>&1 && return 0
+            sleep 0.15
+        done
+    done
+    echo "# never came true: $*, by ${doing[*]}"
+    return 1
+}
+# Into the dialog "Save as": a path, and Return, until the file is there.
+write_path() {
+    shown "^Save as$" || return
+    focused "^Save as$" || return
+    xdotool key ctrl+a
+    xdotool type "$1"
+    xdotool key Return
+}
+save_path() { # PATH [ENDING THAT IT IS GIVEN]
+    focus "^Save as$"
+    again write_path "$1" -- test -s "$1$2"
+}
+# The viewers of this test, and no others that may run beside it.
+end_viewers() {
+    for pid in $(pgrep -f poet-view); do
+        tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qxF "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" && kill "$pid"
+    done
+}

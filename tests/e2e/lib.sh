@@ -41,9 +41,10 @@ like() {
 skip() { count=$((count + 1)); echo "ok $count # SKIP $1"; }
 done_testing() { echo "1..$count"; }
 
-# until_true COMMAND...: waits, at most 20 seconds, for a condition
+# until_true COMMAND...: waits, at most a minute, for a condition
 until_true() {
-    for _ in $(seq 400); do
+    deadline=$(($(date +%s) + 60))
+    while [ "$(date +%s)" -le $deadline ]; do
         "$@" >/dev/null 2>&1 && return 0
         sleep 0.05
     done
