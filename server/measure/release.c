@@ -2,6 +2,7 @@
 
 #define FOUND_MOST 128u /* causes that are compared */
 #define EDGES_MOST 64u /* of one event */
+#define SENDS_MOST 16u /* events back, where it waits for what it began to send */
 #define HIDDEN_MOST 16u /* hidden events, one before the other */
 
 struct finding {
@@ -251,11 +252,18 @@ static void consider_receive(void *context, uint64_t receive)
     }
 }
 
+/* What it sent by w, or, where it waits for what it began, by one of its events right before. */
 static bool late_receiver(struct finding *f, struct cause *best)
 {
     struct receiving r = {f, best, false};
-    if (f->of->meaning->sends)
-        order_receives(f->order, f->of->begin, consider_receive, &r);
+    uint64_t at = f->of->begin;
+    unsigned looks = f->of->meaning->sends ? 1 : SENDS_MOST;
+    for (; looks > 0 && at != NO_POSITION && at >= order_first(f->order); looks--) {
+        struct event e = order_event(f->order, at);
+        if (e.line && e.relation == RELATION_SEND && e.thread == f->of->thread)
+            order_receives(f->order, at, consider_receive, &r);
+        at = order_previous(f->order, at);
+    }
     return r.found;
 }
 
