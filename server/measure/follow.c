@@ -212,7 +212,7 @@ static void note_visit(struct follow *f, const struct member *m)
     if (line == thread)
         return;
     if (is->enters || is->takes)
-        holds_enter(&f->holds, line, thread, m->position, m->ns);
+        holds_enter(&f->holds, line, thread, m->position, m->ns, is->takes);
     else if (is->leaves || is->gives)
         holds_leave(&f->holds, line, thread, m->position);
 }

@@ -5,13 +5,16 @@
 #include <stdlib.h>
 
 void holds_enter(struct holds *holds, uint32_t line, uint32_t thread, uint64_t position,
-                 int64_t at_ns)
+                 int64_t at_ns, bool anew)
 {
-    if (map_get(&holds->inside, line, thread))
+    struct hold *hold = map_get(&holds->inside, line, thread);
+    if (hold && !anew)
         return;
-    struct hold *hold = memory_zeroed(1, sizeof *hold);
+    if (!hold) {
+        hold = memory_zeroed(1, sizeof *hold);
+        map_put(&holds->inside, line, thread, hold);
+    }
     *hold = (struct hold){.entry = position, .entry_ns = at_ns};
-    map_put(&holds->inside, line, thread, hold);
 }
 
 bool holds_leave(struct holds *holds, uint32_t line, uint32_t thread, uint64_t position)

@@ -30,9 +30,9 @@ struct holds {
     struct map inside; /* line and thread -> the visit under way */
 };
 
-/* A thread comes into a line; if it is there already, nothing changes. */
+/* A thread comes into a line.  If it is there already, the visit goes on, or, anew, it counts from here. */
 void holds_enter(struct holds *holds, uint32_t line, uint32_t thread, uint64_t position,
-                 int64_t at_ns);
+                 int64_t at_ns, bool anew);
 /* It leaves; false: it was not seen to come in. */
 bool holds_leave(struct holds *holds, uint32_t line, uint32_t thread, uint64_t position);
 /* The visit that ended with the event at this position; false: it ended none, or that is long ago. */
