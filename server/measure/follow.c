@@ -205,16 +205,15 @@ static void note_life(struct follow *f, const struct member *m)
         intervals_closed(&f->intervals, line, m->ns, m->position);
 }
 
-static void note_visit(struct follow *f, const struct member *m)
+static void note_visit(struct follow *f, const struct member *m, bool plain)
 {
     const struct meaning *is = m->meaning;
-    uint32_t line = m->event.line, thread = m->event.thread;
-    if (line == thread)
-        return;
-    if (is->enters || is->takes)
-        holds_enter(&f->holds, line, thread, m->position, m->ns, is->takes);
-    else if (is->leaves || is->gives)
-        holds_leave(&f->holds, line, thread, m->position);
+    struct visiting at = {m->event.line, m->event.thread, m->position, m->ns, plain};
+    if (at.line != at.thread && (is->enters || is->takes))
+        holds_enter(&f->holds, &at, is->takes);
+    else if (at.line != at.thread && (is->leaves || is->gives))
+        holds_leave(&f->holds, &at);
+    holds_seen(&f->holds, at.line, at.position);
 }
 
 /* ---- one point ---- */
@@ -272,9 +271,12 @@ static void add_member(struct follow *f, uint64_t position)
 
 static void take_point(struct follow *f, uint64_t first, uint64_t end)
 {
+    bool plain = true;
     f->member_count = 0;
     for (uint64_t p = first; p <= end; p++)
         add_member(f, p);
+    for (size_t i = 0; i < f->member_count && plain; i++)
+        plain = !f->members[i].event.edge_count && !f->members[i].event.after_gap;
     note_arrivals(f);
     for (size_t i = 0; i < f->member_count; i++) {
         struct member *m = &f->members[i];
@@ -286,7 +288,7 @@ static void take_point(struct follow *f, uint64_t first, uint64_t end)
     }
     for (size_t i = 0; i < f->member_count; i++) {
         const struct member *m = &f->members[i];
-        note_visit(f, m);
+        note_visit(f, m, plain);
         if (m->meaning->is)
             note_about(f, m);
     }

@@ -9,6 +9,7 @@ struct looked {
     const struct run *run;
     uint64_t causes[4096];
     size_t count;
+    uint32_t visitor, visited;
     struct segment segments[512]; /* the last one first */
     size_t segment_count;
 };
@@ -37,8 +38,14 @@ static uint64_t before(const struct looked *l, uint64_t position, bool of_thread
     return NO_POSITION;
 }
 
+static uint64_t entry(const struct looked *l, uint64_t position);
+
+/* Of who made a visit only the end of one before it counts. */
 static void add_cause(struct looked *l, uint64_t position)
 {
+    struct event e = at(l, position);
+    if (e.thread == l->visitor && (e.line != l->visited || entry(l, position) == NO_POSITION))
+        return;
     assert_true(l->count < 4096);
     l->causes[l->count++] = position;
 }
@@ -135,6 +142,11 @@ static void walk_back(struct looked *l, uint32_t thread, int64_t after, int64_t 
         if (in == NO_POSITION || at(l, in).time_ns <= after)
             return;
         until = at(l, in).time_ns;
+        for (size_t i = 0; i < l->count; i++) /* what called was not for the visitor */
+            if (entry(l, l->causes[i]) == NO_POSITION)
+                l->causes[i--] = l->causes[--l->count];
+        l->visitor = at(l, in).thread;
+        l->visited = at(l, in).line;
         add_point(l, in);
     }
 }
@@ -143,6 +155,7 @@ static void define(struct looked *l, uint64_t w, uint64_t v)
 {
     struct event from = at(l, w), to = at(l, v);
     l->count = l->segment_count = 0;
+    l->visitor = l->visited = 0;
     add_point(l, v);
     bool condition = is(l, w, " wait ") && !order_line_shared(l->run->order, from.line);
     uint64_t call =
