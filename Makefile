@@ -186,7 +186,7 @@ $(B)/share/fish/vendor_completions.d/poet.fish: $(PROGRAMS)
 COMPILED = s/\\/\\\\/g; s/"/\\"/g; \
   s|^.* -c \([^ ]*\.c\) -o \([^ ]*\)$$|{"directory": "$(CURDIR)", "file": "\1", "output": "\2",\n "command": "&"},|p
 compile_commands.json:
-	@{ echo '['; $(MAKE) --no-print-directory -Bnk V=1 all $(ALL_UNITS) $(B)/tests/scale | sed -n '$(COMPILED)' | sed '$$s/,$$//'; \
+	@{ echo '['; $(MAKE) --no-print-directory -Bnk V=1 all $(ALL_UNITS) $(B)/tests/scale $(B)/tests/waiting | sed -n '$(COMPILED)' | sed '$$s/,$$//'; \
 	  echo ']'; } >$@.new && mv $@.new $@
 	@echo "$@: $$(grep -c '"file"' $@) compilations"
 
@@ -263,7 +263,7 @@ check-unit:
 	@$(MAKE) --no-print-directory B=$(A) OPTIMISE="-O1 -g $(SMALL)" \
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined" run-units
 
-check-e2e: all $(B)/tests/scale
+check-e2e: all $(B)/tests/scale $(B)/tests/waiting
 	@$(if $(E2E),,echo "there is no tests/e2e/$(E)-*.t"; exit 1)
 	@B=$(abspath $(B)) CC="$(CC)" $(PROVE) $(E2E)
 
@@ -284,11 +284,15 @@ $(B)/tests/scale: $(call objects,tests/bench/scale.c tests/bench/workload.c $(OR
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) -lxxhash
 
+$(B)/tests/waiting: $(call objects,tests/bench/waiting.c $(wildcard server/causes/*.c) server/measure/intervals.c server/measure/steps.c $(MEMORY))
+	$(call step,LD,$@)
+	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS)
+
 # make bench PARTS="pair burst"; tests/bench/bench.sh names the parts.  PARTS=huge takes a quarter of
 # an hour and 3 GB of disk.
 PARTS =
 SIZE = 1
-bench: all $(B)/tests/scale
+bench: all $(B)/tests/scale $(B)/tests/waiting
 	@B="$(B)" PARTS="$(PARTS)" SIZE="$(SIZE)" tests/bench/bench.sh
 
 # ---- installing ----

@@ -159,6 +159,48 @@ static void add_total(struct sheet *s, const struct table_names *names, const st
     }
 }
 
+/* Whether a column says something in rows of this depth, or in none at all: then what is not known is marked. */
+static bool says(const struct shown_table *t, uint32_t column, uint8_t depth)
+{
+    bool anywhere = false;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        if (table_cells(t, i)[column].is == CELL_NULL)
+            continue;
+        if (t->rows[i].depth == depth)
+            return true;
+        anywhere = true;
+    }
+    return !anywhere;
+}
+
+/* By depth and column; the caller frees it. */
+static bool *what_says(const struct shown_table *t, const uint32_t *columns, uint32_t count)
+{
+    bool *all = memory_zeroed((size_t)(UINT8_MAX + 1) * count, sizeof *all);
+    bool seen[UINT8_MAX + 1] = {false};
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        uint8_t depth = t->rows[i].depth;
+        for (uint32_t k = 0; !seen[depth] && k < count; k++)
+            all[(size_t)depth * count + k] = says(t, columns[k], depth);
+        seen[depth] = true;
+    }
+    return all;
+}
+
+static void add_row(struct sheet *s, const struct table_names *names, const struct shown_table *t,
+                    uint32_t i, const uint32_t *columns, const bool *says)
+{
+    struct sheet_row *row = sheet_row(s);
+    row->depth = t->rows[i].depth;
+    row->event = t->rows[i].event;
+    row->row = i;
+    for (uint32_t k = 0; k < s->column_count; k++)
+        row->cells[k] =
+            says[(size_t)row->depth * s->column_count + k]
+                ? table_say(names, &t->columns[columns[k]], &table_cells(t, i)[columns[k]])
+                : memory_copied("");
+}
+
 void table_sheet(struct sheet *s, const struct table_names *names, const struct shown_table *t,
                  const uint32_t *columns, uint32_t count)
 {
@@ -166,15 +208,10 @@ void table_sheet(struct sheet *s, const struct table_names *names, const struct 
     for (uint32_t i = 0; i < count; i++)
         sheet_column(s, table_say_title(&t->columns[columns[i]]),
                      is_number(&t->columns[columns[i]]));
-    for (uint32_t i = 0; i < t->row_count; i++) {
-        struct sheet_row *row = sheet_row(s);
-        row->depth = t->rows[i].depth;
-        row->event = t->rows[i].event;
-        row->row = i;
-        for (uint32_t k = 0; k < count; k++)
-            row->cells[k] =
-                table_say(names, &t->columns[columns[k]], &table_cells(t, i)[columns[k]]);
-    }
+    bool *says = what_says(t, columns, count);
+    for (uint32_t i = 0; i < t->row_count; i++)
+        add_row(s, names, t, i, columns, says);
+    free(says);
     if (t->total)
         add_total(s, names, t, columns);
     for (uint32_t i = 0; i < t->note_count; i++)

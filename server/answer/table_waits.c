@@ -93,7 +93,7 @@ static bool step(void *work, uint64_t *budget)
 static void add_columns(struct shown_table *t, enum group_by by)
 {
     table_add_column(t, "waited_ns", "waited", TABLE_NS, NULL);
-    table_add_column(t, "share", "of all", TABLE_SHARE, NULL);
+    table_add_column(t, "share", "share", TABLE_SHARE, NULL);
     table_add_column(t, "waits", "waits", TABLE_COUNT, NULL);
     table_add_column(t, "where", "where", TABLE_PLACE, NULL);
     table_add_column(t, "type", "what", TABLE_TEXT, NULL);

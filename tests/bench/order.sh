@@ -23,3 +23,13 @@ part_kinds() {
 
 # 10^8 events: a quarter of an hour, 3 GB of disk.
 part_huge() { scale uniform 10000 100000000 0.01; }
+
+# Why threads waited: of that many events a tenth are waits; then of a hundredth more.
+part_waits() {
+    local events=$(scaled 10000000)
+    "$B/tests/waiting" "$events" >waiting.out
+    of() { sed -n "s/^$1 //p" waiting.out | sed -n "${2:-1}p"; }
+    row "waits: $(of waits) of $(calc %.0e "$events") events" "$(of first) s, $(calc '%.0f MB' "$(of bytes) / 1e6")" \
+        "explained in $(of first_explained) s; without $(calc '%.0f MB' "$(of before) / 1e6")"
+    row "  a hundredth more" "$(calc '%.0f ms' "$(of further) * 1000")"
+}
