@@ -1,5 +1,6 @@
 /* A table is asked for, and written as it is wanted (tables.h). */
 #define _GNU_SOURCE
+#include "clients/poet/charts.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/tableforms.h"
 #include "clients/poet/tables.h"
@@ -149,7 +150,7 @@ static int judge(const struct tables *o, const struct shown_table *t)
     return EXIT_DONE;
 }
 
-static int ask(const struct tables *o, const struct tables_section *section,
+int tables_ask(const struct tables *o, const struct tables_section *section,
                struct subject *subject, struct shown_table *t)
 {
     struct table_request request;
@@ -172,7 +173,7 @@ static int ask_other(const struct tables *o, const struct tables_section *sectio
     struct shown_table theirs = {0}, both;
     if (!subject_open(o->command, &other, o->against, tables_lines(o), subject->labels))
         return EXIT_FAILED;
-    int status = ask(o, section, &other, &theirs);
+    int status = tables_ask(o, section, &other, &theirs);
     if (status == EXIT_DONE) {
         struct table_names names = {&subject->source.book, subject->sites},
                            theirs_names = {&other.source.book, other.sites};
@@ -194,8 +195,8 @@ static void write_sheet(struct writing *w, const struct tables_section *section,
     struct sheet sheet;
     table_sheet(&sheet, names, t, columns, count);
     free(sheet.title);
-    sheet.title = memory_printed("%s of %s", section->title ? section->title : t->title,
-                                 names->book->run.name);
+    sheet.title =
+        memory_printed("%s: %s", names->book->run.name, section->title ? section->title : t->title);
     if (w->form != FORM_TEXT) {
         PUSH(w->sheets, w->sheet_count, sheet);
         return;
@@ -231,7 +232,7 @@ static int write_table(struct writing *w, const struct tables_section *section,
 static int write_section(struct writing *w, const struct tables_section *section)
 {
     struct shown_table table = {0};
-    int status = ask(w->tables, section, w->subject, &table);
+    int status = tables_ask(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && w->tables->against)
         status = ask_other(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE)
@@ -298,6 +299,8 @@ int tables_run(const struct tables *o, struct subject *subject,
 {
     struct writing w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
     int status;
+    if (o->chart)
+        return charts_run(o, subject);
     if (w.form == FORMS)
         return command_usage(o->command,
                              "-o %s: the name ends in none of .pdf, .svg, .png, .txt, "
