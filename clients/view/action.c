@@ -8,7 +8,7 @@
 #include "clients/view/goto.h"
 #include "clients/view/keys.h"
 #include "clients/view/open.h"
-#include "clients/view/panels/event.h"
+#include "clients/view/panels/code.h"
 #include "clients/view/panels/find.h"
 #include "clients/view/panels/panel.h"
 #include "clients/view/panels/waiting.h"
@@ -282,7 +282,7 @@ static const struct action actions[] = {
     {"Asking", "note", "Write a note…", "<Control>d", writing_ask, NULL},
     {"Asking", "find-site", "Find all called from there", "", find_site, NULL},
     {"Asking", "copy-id", "Copy the event's number", "", save_copy_id, NULL},
-    {"Asking", "editor", "Open the source", "<Control>e", event_edit, NULL},
+    {"Asking", "editor", "Open the source", "<Control>e", code_edit, NULL},
     {"Asking", "escape", "Back: from a page, from a search, from what is selected", "Escape",
      do_escape, NULL},
     {"Lines", "show-all", "Show all", "<Control><Shift>h", arrange_all, NULL},

@@ -27,6 +27,7 @@
 #include "clients/source/source.h"
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
+#include "clients/view/measure.h"
 #include "clients/view/panels/find.h"
 #include "clients/view/panels/notes.h"
 #include "clients/view/panels/waiting.h"
@@ -45,6 +46,7 @@
 #include "clients/view/picture/zoom.h"
 #include "clients/view/print.h"
 #include "clients/view/save.h"
+#include "clients/view/spots.h"
 #include "clients/view/views.h"
 #include "render/scene.h"
 #include "wire/event.h"
@@ -53,7 +55,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 struct script {
     struct view *view;
@@ -65,99 +66,6 @@ struct script {
     bool watching;
     char *action;
 };
-
-/* ---- measuring ---- */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void tell_times(const char *what, GArray *times)
-{
-    if (!times->len)
-        return;
-    g_array_sort(times, by_value);
-    const double *t = (const double *)(gpointer)times->data;
-    printf("%s: median %.2f ms, p99 %.2f ms, most %.2f ms (%u)\n", what, t[times->len / 2],
-           t[times->len * 99 / 100], t[times->len - 1], times->len);
-    fflush(stdout);
-}
-
-static void draw_once(struct view *view)
-{
-    int width = gtk_widget_get_width(view->canvas), height = gtk_widget_get_height(view->canvas);
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
-    cairo_t *cr = cairo_create(surface);
-    canvas_draw(view, cr, width, height);
-    cairo_destroy(cr);
-    cairo_surface_destroy(surface);
-}
-
-static void frames(struct view *view, const char *how, int count)
-{
-    GArray *times = g_array_new(FALSE, FALSE, sizeof(double));
-    bool full = g_ascii_strcasecmp(how, "full") == 0;
-    double step = SCENE_COLUMN_PT * view->camera.place.zoom;
-    for (int i = 0; i < count; i++) {
-        gint64 begin = g_get_monotonic_time();
-        if (full)
-            view->stage.serial++;
-        else
-            scroll_pan(view, i / 8 % 2 ? -step : step, 0);
-        draw_once(view);
-        double ms = (double)(g_get_monotonic_time() - begin) / 1000;
-        g_array_append_val(times, ms);
-    }
-    char *what = g_strdup_printf("frame, %s, %u marks", how,
-                                 view->stage.scene ? view->stage.scene->mark_count : 0);
-    tell_times(what, times);
-    g_free(what);
-    g_array_free(times, TRUE);
-}
-
-static void tell_memory(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    printf("memory: %ld MB\n", usage.ru_maxrss / 1000);
-    fflush(stdout);
-}
-
-/* Beats every 5 ms: what comes late was held up. */
-struct watch {
-    struct script *script;
-    gint64 until, last;
-    GArray *times;
-};
-
-static gboolean on_beat(gpointer data)
-{
-    struct watch *w = data;
-    gint64 now = g_get_monotonic_time();
-    double ms = (double)(now - w->last) / 1000;
-    w->last = now;
-    g_array_append_val(w->times, ms);
-    if (now < w->until)
-        return G_SOURCE_CONTINUE;
-    tell_times("between two beats of 5 ms", w->times);
-    w->script->watching = false;
-    g_array_free(w->times, TRUE);
-    g_free(w);
-    return G_SOURCE_REMOVE;
-}
-
-static void watch(struct script *s, double seconds)
-{
-    struct watch *w = g_new0(struct watch, 1);
-    w->script = s;
-    w->last = g_get_monotonic_time();
-    w->until = w->last + (gint64)(seconds * 1e6);
-    w->times = g_array_new(FALSE, FALSE, sizeof(double));
-    s->watching = true;
-    g_timeout_add_full(G_PRIORITY_HIGH, 5, on_beat, w, NULL);
-}
 
 /* ---- writing ---- */
 
@@ -207,86 +115,6 @@ static void write_state(struct view *view, const char *file)
         fprintf(f, " %s=%u", s, e->stands);
     }
     fprintf(f, "\n");
-    fclose(f);
-}
-
-static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char *what,
-                       const char *name, double x, double y)
-{
-    graphene_point_t at;
-    bool turned = widget == view->canvas && camera_vertical(&view->camera);
-    if (!gtk_widget_compute_point(
-            widget, view->window,
-            &GRAPHENE_POINT_INIT((float)(turned ? y : x), (float)(turned ? x : y)), &at))
-        return;
-    fprintf(f, "%s %s %.0f %.0f\n", what, name, (double)at.x, (double)at.y);
-}
-
-/* Buttons by what they do, and the slider. */
-static void write_buttons(struct view *view, FILE *f, GtkWidget *in)
-{
-    const char *action =
-        GTK_IS_ACTIONABLE(in) ? gtk_actionable_get_action_name(GTK_ACTIONABLE(in)) : NULL;
-    double x = gtk_widget_get_width(in) / 2.0, y = gtk_widget_get_height(in) / 2.0;
-    if (!gtk_widget_get_mapped(in))
-        return;
-    if (action && gtk_widget_is_sensitive(in))
-        write_spot(view, f, in, "button", action, x, y);
-    if (GTK_IS_SCALE(in))
-        write_spot(view, f, in, "slider", "time", x, y);
-    for (GtkWidget *child = gtk_widget_get_first_child(in); child;
-         child = gtk_widget_get_next_sibling(child))
-        write_buttons(view, f, child);
-}
-
-static void write_spots(struct view *view, const char *file)
-{
-    const struct scene *s = view->stage.scene;
-    double names = camera_names_px(&view->camera);
-    FILE *f = s ? fopen(file, "we") : NULL;
-    if (!f)
-        return;
-    for (uint32_t i = 0; i < s->mark_count; i++) {
-        char at[48];
-        ref_print(at, sizeof at, s->marks[i].event->at);
-        if (camera_sees(&view->camera, &s->marks[i]))
-            write_spot(view, f, view->canvas, "event", at, camera_x_px(&view->camera, &s->marks[i]),
-                       camera_y_px(&view->camera, s->marks[i].row));
-    }
-    for (uint32_t i = 0; i < s->row_count; i++) {
-        char line[16];
-        snprintf(line, sizeof line, "%u", s->rows[i].line);
-        write_spot(view, f, view->canvas, "name", line, 30, camera_y_px(&view->camera, i));
-        write_spot(view, f, view->canvas, "back", line, names - 13, camera_y_px(&view->camera, i));
-        write_spot(view, f, view->canvas, "on", line, names - 4, camera_y_px(&view->camera, i));
-    }
-    write_spot(view, f, view->map.widget, "map", "begin", 30, 20);
-    write_spot(view, f, view->map.widget, "map", "middle",
-               gtk_widget_get_width(view->map.widget) / 2.0, 20);
-    write_buttons(view, f, view->window);
-    write_spot(view, f, view->canvas, "picture", "free", names + 60,
-               camera_across_px(&view->camera) - 30);
-    fclose(f);
-}
-
-/* Where rows are: their lines, how high they are and the middle of each, of the canvas. */
-static void write_rows(struct view *view, const char *file)
-{
-    const struct camera *c = &view->camera;
-    const struct scene *s = view->stage.scene;
-    uint32_t count = c->place.far ? view->far.strip.row_count : s ? s->row_count : 0;
-    double zoom = c->place.far ? 1 : c->place.zoom;
-    FILE *f = fopen(file, "we");
-    if (!f)
-        return;
-    fprintf(f, "rows %u high %.1f canvas %.0f pinned %u rise %.1f\n", count,
-            camera_row_pt(c) * zoom, camera_across_px(c), view->stage.pinned, c->place.rise_pt);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t line = c->place.far ? view->far.strip.rows[i] : s->rows[i].line;
-        double y = c->place.far ? strips_y_px(view, i) : camera_y_px(c, i);
-        fprintf(f, "%u %s %.0f%s%s\n", line, book_label(the_book(view), line), y,
-                i < view->stage.pinned ? " pinned" : "", seek_hit(view, line) ? " found" : "");
-    }
     fclose(f);
 }
 
@@ -369,9 +197,9 @@ static bool perform(struct script *s, char **w)
     else if (strcmp(w[0], "state") == 0)
         write_state(view, a);
     else if (strcmp(w[0], "spots") == 0)
-        write_spots(view, a);
+        spots_write(view, a);
     else if (strcmp(w[0], "rows") == 0)
-        write_rows(view, a);
+        spots_rows(view, a);
     else if (strcmp(w[0], "seek") == 0)
         seek_text(view, a);
     else if (strcmp(w[0], "image") == 0)
@@ -388,13 +216,13 @@ static bool perform(struct script *s, char **w)
     else if (strcmp(w[0], "save") == 0)
         save_export(view, a, strcmp(b, "whole") == 0);
     else if (strcmp(w[0], "frames") == 0)
-        frames(view, a, whole(b));
+        measure_frames(view, a, whole(b));
     else if (strcmp(w[0], "memory") == 0)
-        tell_memory();
+        measure_memory();
     else if (strcmp(w[0], "said") == 0)
         g_print("said: %s\n", status_text(&view->status));
     else if (strcmp(w[0], "watch") == 0)
-        watch(s, g_ascii_strtod(a, NULL));
+        measure_watch(g_ascii_strtod(a, NULL), &s->watching);
     else if (strcmp(w[0], "await") == 0)
         return g_file_test(a, G_FILE_TEST_EXISTS);
     else if (strcmp(w[0], "finished") == 0)
@@ -424,10 +252,10 @@ static bool settled(const struct view *view)
 }
 
 /* An action again and again, each from the key to the picture. */
-static void measure(struct script *s)
+static void next_of_key(struct script *s)
 {
     if (s->times->len || s->begun_us) {
-        draw_once(s->view);
+        measure_draw(s->view);
         double ms = (double)(g_get_monotonic_time() - s->begun_us) / 1000;
         g_array_append_val(s->times, ms);
     }
@@ -437,7 +265,7 @@ static void measure(struct script *s)
         return;
     }
     char *what = g_strdup_printf("key to picture, %s", s->action);
-    tell_times(what, s->times);
+    measure_tell(what, s->times);
     g_free(what);
     g_array_set_size(s->times, 0);
     g_clear_pointer(&s->action, g_free);
@@ -463,7 +291,7 @@ static gboolean on_turn(gpointer data)
         !(s->action ? painted(s->view) : settled(s->view)))
         return G_SOURCE_CONTINUE;
     if (s->action) {
-        measure(s);
+        next_of_key(s);
         return G_SOURCE_CONTINUE;
     }
     const char *line = s->lines[s->at];

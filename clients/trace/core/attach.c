@@ -16,6 +16,7 @@
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/lock.h"
+#include "clients/trace/core/losses.h"
 #include "clients/trace/core/module.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
