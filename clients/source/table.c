@@ -187,6 +187,18 @@ static bool *what_says(const struct shown_table *t, const uint32_t *columns, uin
     return all;
 }
 
+/* What stands in a column of a row: its own cell, or of those under it the one that is not null. */
+static uint32_t stands(const struct shown_table *t, uint32_t row, uint32_t column)
+{
+    const struct table_cell *cells = table_cells(t, row);
+    if (cells[column].is != CELL_NULL)
+        return column;
+    for (uint32_t i = column + 1; i < t->column_count; i++)
+        if (t->columns[i].under == column + 1 && cells[i].is != CELL_NULL)
+            return i;
+    return column;
+}
+
 static void add_row(struct sheet *s, const struct table_names *names, const struct shown_table *t,
                     uint32_t i, const uint32_t *columns, const bool *says)
 {
@@ -194,16 +206,34 @@ static void add_row(struct sheet *s, const struct table_names *names, const stru
     row->depth = t->rows[i].depth;
     row->event = t->rows[i].event;
     row->row = i;
-    for (uint32_t k = 0; k < s->column_count; k++)
+    for (uint32_t k = 0; k < s->column_count; k++) {
+        uint32_t at = stands(t, i, columns[k]);
+        bool said = at != columns[k] || says[(size_t)row->depth * s->column_count + k];
         row->cells[k] =
-            says[(size_t)row->depth * s->column_count + k]
-                ? table_say(names, &t->columns[columns[k]], &table_cells(t, i)[columns[k]])
-                : memory_copied("");
+            said ? table_say(names, &t->columns[at], &table_cells(t, i)[at]) : memory_copied("");
+    }
+}
+
+/* Those that do not stand under another one of them. */
+static uint32_t *apart(const struct shown_table *t, const uint32_t *columns, uint32_t *count)
+{
+    uint32_t *kept = memory_zeroed(*count + 1, sizeof *kept), n = 0;
+    for (uint32_t i = 0; i < *count; i++) {
+        uint32_t under = t->columns[columns[i]].under;
+        bool has = false;
+        for (uint32_t k = 0; k < *count; k++)
+            has |= under && columns[k] == under - 1;
+        if (!has)
+            kept[n++] = columns[i];
+    }
+    *count = n;
+    return kept;
 }
 
 void table_sheet(struct sheet *s, const struct table_names *names, const struct shown_table *t,
-                 const uint32_t *columns, uint32_t count)
+                 const uint32_t *chosen, uint32_t count)
 {
+    uint32_t *columns = apart(t, chosen, &count);
     *s = (struct sheet){.title = memory_copied(t->title)};
     for (uint32_t i = 0; i < count; i++)
         sheet_column(s, table_say_title(&t->columns[columns[i]]),
@@ -216,4 +246,5 @@ void table_sheet(struct sheet *s, const struct table_names *names, const struct 
         add_total(s, names, t, columns);
     for (uint32_t i = 0; i < t->note_count; i++)
         sheet_note(s, memory_copied(t->notes[i]));
+    free(columns);
 }

@@ -57,6 +57,8 @@ struct ref table_event(const struct table_view *view,
 /* Before there are rows.  source NULL: "order", and exact. */
 void table_add_column(struct shown_table *table, const char *name, const char *title,
                       enum table_kind kind, const char *source);
+/* In words, the last column stands under another. */
+void table_under(struct shown_table *table, const char *name);
 void table_detail(struct shown_table *table); /* the last column is not shown unless asked for */
 /* Adds a row.  Its cells, all null, may be set until the next is added; NULL: there are too many. */
 struct table_cell *table_add_row(struct shown_table *table, uint8_t depth, struct ref event);

@@ -23,6 +23,11 @@ void table_add_column(struct shown_table *t, const char *name, const char *title
     PUSH(t->columns, t->column_count, column);
 }
 
+void table_under(struct shown_table *t, const char *name)
+{
+    t->columns[t->column_count - 1].under = table_find(t, name) + 1;
+}
+
 void table_detail(struct shown_table *t) { t->columns[t->column_count - 1].detail = true; }
 
 /* (As many more as there are, where there is no room.) */

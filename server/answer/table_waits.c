@@ -103,9 +103,14 @@ static void add_columns(struct shown_table *t, enum group_by by)
     table_detail(t);
     table_add_column(t, "released_by", "let go at", TABLE_PLACE, NULL);
     table_add_column(t, "charge_ns", "charged", TABLE_NS, NULL);
+    table_under(t, "waited_ns");
     table_add_column(t, "step", "to", TABLE_STEP, NULL);
+    table_under(t, "where");
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    if (by != GROUP_THREAD && by != GROUP_WAIT)
+        table_under(t, "for");
     table_add_column(t, "direct", "how", TABLE_TEXT, NULL);
+    table_under(t, "kind");
     static const char *const details[][2] = {{"most_ns", "longest"},
                                              {"unexplained_ns", "unexplained"},
                                              {"li_ns", "imbalance"},
@@ -144,7 +149,7 @@ static struct table_cell say_kinds(const struct group *group)
 static struct table_cell say_for(const struct table_view *view, const struct group *group,
                                  enum group_by by)
 {
-    if (by == GROUP_OBJECT || by == GROUP_WAIT)
+    if (by == GROUP_OBJECT || by == GROUP_WAIT || !group->several)
         return cell_line(group->about);
     if (!group->about)
         return (struct table_cell){0};

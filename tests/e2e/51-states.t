@@ -156,7 +156,7 @@ like "in letters" "$(poet states "$run" --chart gantt | grep -c '^T:.*#')" "^[3-
 is "no such chart" "$(status poet states "$run" --chart pie)" 2
 
 # ---- one page ----
-like "a report has the tasks" "$(poet report "$run")" "^five: tasks"
+like "a report has what to look at first" "$(poet report "$run")" "^five: what to look at first"
 like "and where the time went" "$(poet report "$run")" "^five: where the time went"
-is "a table each in JSON" "$(poet report "$run" --json | grep -c '^{"table"')" 2
+is "a table each in JSON" "$(poet report "$run" --json | grep -c '^{"table"')" 4
 done_testing
