@@ -5,6 +5,7 @@
 #include "render/lettering.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,10 +231,22 @@ static void paint_item(cairo_t *cr, const struct layout *l, const struct item *i
     }
 }
 
+static void paint_number(cairo_t *cr, const struct layout *l)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%u / %u", l->page + 1, l->pages);
+    set_ink(cr, l, 0.35);
+    lettering_show(cr,
+                   l->width_pt - MARGIN_PT - lettering_width(NULL, text, NOTE_LETTERS_PT, false),
+                   l->height_pt - MARGIN_PT + 3, text, NOTE_LETTERS_PT, false);
+}
+
 static void paint(void *context, cairo_t *cr)
 {
     const struct layout *l = context;
     bool first = true;
+    if (l->pages > 1)
+        paint_number(cr, l);
     for (uint32_t i = 0; i < l->item_count; i++) {
         const struct item *item = &l->items[i];
         if (item->page != l->page)
