@@ -31,10 +31,10 @@ is "of 340 ms" "$(json 'print "$total->{waited_ns} $total->{unexplained_ns} $tot
 is "the names that scripts rely on" "$(json 'my %is = map { $_->{name} => 1 } @{$head->{columns}};
     print join " ", grep { !$is{$_} } qw(waited_ns waits where for kind class released_by charge_ns step thread direct unexplained_ns life_ns)')" ""
 is "where, for what, how" "$(json 'print join " ", map { $cells[0]{$_} } qw(waits where type for class released_by)')" \
-    "1 0x60 recv rank meeting 0xa0"
+    "1 0x60 recv R:2 meeting 0xa0"
 is "the event where it began" "$(json 'print $rows[0]{event}')" 3:2
 like "in a sentence" "$(poet waits "$run")" "waited 140.000 ms of 340.000 ms of all threads .41.2 %.: 3 waits, 3 rows; not explained 0.000 ms"
-like "as text" "$(poet waits "$run" | tr -s ' ')" "36.111 0x20 to 0x70 R:0 propagated"
+like "as text" "$(poet waits "$run" | tr -s ' ')" "36.111 55.6 % 0x20 to 0x70 R:0 propagated"
 
 poet waits --while --json "$run" >while.json
 is "what ran meanwhile" "$(json 'my %sum; $sum{$_->{step}} += $_->{charge_ns} for grep { defined $_->{charge_ns} } @cells;
@@ -78,7 +78,7 @@ like "a knot of all three" "$(poet waits --knots "$run")" "note: 1 knot:"
 check "a picture" poet waits "$run" -o waits.pdf
 poet waits "$run" -o again.pdf
 check "the same bytes again" cmp waits.pdf again.pdf
-like "with what is charged" "$(pdftotext -layout waits.pdf - | tr -s ' ')" "36.111 0x20 to 0x70 R:0 propagated"
+like "with what is charged" "$(pdftotext -layout waits.pdf - | tr -s ' ')" "36.111 55.6 % 0x20 to 0x70 R:0 propagated"
 
 # ---- a lock, of a real program: a holder's section is charged, whatever it did before ----
 cat >lock.c <<'END'
@@ -114,7 +114,7 @@ poet waits --json "$run" >lock.json
 is "the holder's section, in the other thread" "$(json 'for my $i (0 .. $#rows) {
     next if $rows[$i]{depth} || $cells[$i]{class} ne "exclusion"; my $c = $cells[$i + 1];
     print "$cells[$i]{for} $c->{thread} ", $c->{step} =~ /^other \(lock.c:9\) to other \(lock.c:11\)$/ ? "as told" : $c->{step},
-        $c->{charge_ns} > 0.9 * $cells[$i]{waited_ns} ? "" : ", not all of it" }' lock.json)" "monitor T:other as told"
+        $c->{charge_ns} > 0.9 * $cells[$i]{waited_ns} ? "" : ", not all of it" }' lock.json)" "M:m T:other as told"
 
 # ---- wrong usages ----
 is "an event is needed" "$(status poet waits --why x "$run")" 2
