@@ -288,8 +288,8 @@ $(B)/tests/look: $(call objects,tests/bench/look.c $(SOURCE) $(SITE) $(WIRE) $(C
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_POET)
 
-# make bench PARTS="pair burst"; tests/bench/bench.sh names the parts.  PARTS=huge takes a quarter of
-# an hour and 3 GB of disk.
+# make bench PARTS="pair burst"; tests/bench/bench.sh names the parts.  PARTS=huge takes 20 minutes
+# and 9 GB of disk.
 PARTS =
 SIZE = 1
 bench: all $(B)/tests/scale $(B)/tests/look
