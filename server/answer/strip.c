@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef TOLD_EVERY /* tests make it small */
 #define TOLD_EVERY (4u << 20) /* events, or a quarter of those that are known */
+#endif
 #define CHUNK                                                                                      \
     64u /* pixels of all rows that are found at once: they lie near each other in the pyramid */
 #define PIXEL_COST 4u /* of one, in events */

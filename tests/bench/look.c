@@ -96,16 +96,29 @@ static void take_strip(void *user, const struct answer *answer)
         *first = now_ms();
 }
 
-static double ask_strip(bool by_time, int64_t from, int64_t to, double *first)
+static void put_far(struct out *body, bool by_time, int64_t from, int64_t to)
 {
     uint32_t rows[ROWS];
     uint8_t joined[ROWS] = {0};
     uint32_t count = source.book.line_count < ROWS ? source.book.line_count : ROWS;
-    struct out body = {0};
     for (uint32_t i = 0; i < count; i++)
         rows[i] = i + 1;
     struct density_request r = {by_time, false, from, to, PIXELS, rows, joined, count};
-    put_density_request(&body, &r);
+    put_density_request(body, &r);
+}
+
+/* How many events there are in each pixel, which the viewer asks for when it opens. */
+static double ask_map(bool by_time)
+{
+    struct out body = {0};
+    put_far(&body, by_time, 0, 0);
+    return ask(ASK_DENSITY, &body, NULL, NULL);
+}
+
+static double ask_strip(bool by_time, int64_t from, int64_t to, double *first)
+{
+    struct out body = {0};
+    put_far(&body, by_time, from, to);
     double begin = now_ms(), spent = ask(ASK_STRIP, &body, take_strip, first);
     *first -= begin;
     return spent;
@@ -214,6 +227,11 @@ int main(int argc, char **argv)
     printf("opening: %.0f ms\n", now_ms() - begin);
     ask_window(0);
     printf("opening, until a picture is here: %.0f ms\n", now_ms() - begin);
+    double cpu = cpu_ms(), map = ask_map(false);
+    printf("opening, the map of all, by order: %.0f ms, cpu %.0f\n", map, cpu_ms() - cpu);
+    cpu = cpu_ms();
+    map = ask_map(true);
+    printf("opening, the map of all, by time: %.0f ms, cpu %.0f\n", map, cpu_ms() - cpu);
     fflush(stdout);
     far_away();
     uint64_t events = strip.count;

@@ -87,6 +87,21 @@ static void tell(struct told *t, uint16_t type, uint32_t line, uint32_t about, u
     assert_true(session_slots(t->session, 1, &slot, 1, &error));
 }
 
+/* The last part of an answer, which alone is told of all events. */
+static void get_last(const struct out *out, struct shown_strip *s)
+{
+    struct answer answer;
+    struct in in;
+    *s = (struct shown_strip){0};
+    for (size_t at = 0; next_part(out, &at, &answer, &in);) {
+        assert_int_equal(answer.part, PART_STRIP);
+        shown_strip_free(s);
+        get_strip(&in, s);
+        assert_true(in_done(&in));
+        assert_int_equal(s->known == s->count, answer.last);
+    }
+}
+
 /* One pixel for all of a stretch: shares in percent. */
 static void expect(struct told *t, bool by_time, int64_t from, int64_t to, uint32_t line,
                    const unsigned *percent)
@@ -99,10 +114,7 @@ static void expect(struct told *t, bool by_time, int64_t from, int64_t to, uint3
     r.joined = &joined;
     put_density_request(&body, &r);
     struct out out = answer_to(t->run, &question_strip, body, 3);
-    struct in in = part_of(&out, PART_STRIP);
-    get_strip(&in, &s);
-    assert_true(in_done(&in));
-    assert_int_equal(s.known, s.count);
+    get_last(&out, &s);
     assert_int_equal(s.row_count, 1);
     for (unsigned k = 0; k < STRIP_CLASSES; k++)
         if (abs((int)(s.cells[0].share[k] * 100 / 255) - (int)percent[k]) > 1)
@@ -154,6 +166,42 @@ static void many_changes_are_kept_as_shares(void **state)
         expect(&t, true, from, from + 40000, 1, (unsigned[]){70, 0, 30, 0});
     expect(&t, true, 0, 400000, 1, (unsigned[]){70, 0, 30, 0});
     expect(&t, false, 0, 80000, 1, (unsigned[]){50, 0, 50, 0});
+    end(&t);
+}
+
+/* What is known so far is told, and right as far as it goes; who does not wait for the rest takes nothing away. */
+static void the_first_look_tells_how_far_it_is(void **state)
+{
+    (void)state;
+    struct told t = begin();
+    struct desk desk = {.run = t.run};
+    struct density_request r = {.from = 0, .to = 4000, .pixels = 4000};
+    struct out body = {0}, out = {0};
+    struct reply reply = {&out, 1, 0};
+    for (uint64_t i = 0; i < 2000; i++) {
+        tell(&t, START, 1, 0, 10 * i);
+        tell(&t, PETITION, 1, 2, 10 * i + 7);
+    }
+    put_density_request(&body, &r);
+    struct in in = in_from(body.data, body.size);
+    void *job = question_strip.begin(&desk, &in);
+    while (!question_strip.step(job, 50))
+        ;
+    assert_false(question_strip.put(job, &reply));
+    question_strip.free(job); /* cancelled */
+    reply_done(&reply);
+    struct in part = part_of(&out, PART_STRIP);
+    struct shown_strip s;
+    get_strip(&part, &s);
+    assert_true(in_done(&part) && s.known >= 300 && s.known < s.count && s.count == 4000);
+    for (uint32_t i = 0; i < s.pixels; i++) {
+        assert_int_equal(s.cells[i].share[STRIP_RUNS], i < s.known && i % 2 == 0 ? 255 : 0);
+        assert_int_equal(s.cells[i].share[STRIP_WAITS], i < s.known && i % 2 ? 255 : 0);
+    }
+    shown_strip_free(&s);
+    out_free(&out);
+    out_free(&body);
+    expect(&t, false, 0, 4000, 1, (unsigned[]){50, 0, 50, 0});
     end(&t);
 }
 
@@ -312,9 +360,7 @@ static void model_look(struct model *m)
     struct shown_strip s;
     put_density_request(&body, &r);
     struct out out = answer_to(m->told.run, &question_strip, body, 1 + below(m, 900));
-    struct in in = part_of(&out, PART_STRIP);
-    get_strip(&in, &s);
-    assert_true(in_done(&in));
+    get_last(&out, &s);
     model_expect(m, &r, &s);
     shown_strip_free(&s);
     out_free(&out);
@@ -343,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_life_is_told_by_time_and_by_order),
         cmocka_unit_test(many_changes_are_kept_as_shares),
+        cmocka_unit_test(the_first_look_tells_how_far_it_is),
         cmocka_unit_test(shares_are_what_the_definition_says),
     };
     return cmocka_run_group_tests_name("strip", tests, NULL, NULL);
