@@ -219,6 +219,11 @@ static bool fill_step(struct strip_job *job, uint64_t *budget)
 static bool strip_step(void *p, uint64_t budget)
 {
     struct strip_job *job = p;
+    if (job->filling.begun && course_known(job->run, COURSE_ORDER) < job->filling.strip.known) {
+        shown_strip_free(&job->filling.strip); /* somebody else's step made it begin again */
+        job->filling.begun = false;
+        job->told = 0;
+    }
     if (!job->filling.begun) {
         uint64_t news = job->told / 4 > TOLD_EVERY ? job->told / 4 : TOLD_EVERY;
         job->known = course_learn(job->run, COURSE_ORDER, &budget);

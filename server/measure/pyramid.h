@@ -3,9 +3,9 @@
  *
  * Each row changes from state to state, at a time and at a position of the log, both of which grow.  What is told of a
  * stretch is exact.  Some changes in a row make a leaf (leaf.h), PYRAMID_FAN leaves a node, both of which are
- * written once (memory/spill.h); of nodes the row has a list.  So of n changes there are in the process's own memory
- * some 50 bytes for each 4096, SPILL_OWN bytes, and 5 KB at most for each row; the rest, some 9 bytes a change, the
- * system can put on disk.
+ * written once (memory/spill.h); of nodes the row has a list.  So in the process's own memory there are SPILL_OWN bytes,
+ * 100 bytes at most for each 4096 changes, and 7 KB at most for each row; the rest, some 9 bytes a change, the system can
+ * put on disk.
  *
  * Whatever knows states can fill one: server/run/course.h says from what. */
 #ifndef SERVER_MEASURE_PYRAMID_H
