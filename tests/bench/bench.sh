@@ -49,7 +49,7 @@ serve() { # a server of our own, traces in runs/
     return 1
 }
 figure() { poet stat --json "$1" | perl -ne "print \$1 if /\"$2\":\"?([^,\"}]*)/"; }
-until_ordered() { until [ "$(figure "$1" finished)" = true ]; do sleep 0.05; done; }
+until_ordered() { until [ "$(figure "$1" finished 2>/dev/null)" = true ]; do sleep 0.05; done; }
 on_disk() { du -B1 --apparent-size "$@" | cut -f1; }
 
 . "$here/programs.sh"
