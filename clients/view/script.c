@@ -64,8 +64,11 @@ struct script {
     GArray *firsts; /* until its first frame */
     gint64 begun_us;
     double first_ms; /* of this press; 0: nothing of it is seen yet */
+    bool resting; /* until GTK has drawn the last picture, as for one who looks at it */
     struct ref from; /* what was selected before it */
+    bool selects; /* the action selects another event, as long as there is one */
     int left, frames;
+    gulong painted; /* who hears of GTK's frames */
     bool watching;
     char *action;
 };
@@ -455,7 +458,6 @@ static void tell_key(struct script *s)
     g_array_set_size(s->firsts, 0);
     g_array_set_size(s->times, 0);
     g_clear_pointer(&s->action, g_free);
-    s->begun_us = 0;
 }
 
 /* Another press, unless they were so many already. */
@@ -471,6 +473,17 @@ static void press(struct script *s)
     activate(s->view, s->action, NULL);
 }
 
+/* The whole picture of a press is there.  Once there is no other event to go to, the rest is not worth a figure. */
+static void note(struct script *s, double ms)
+{
+    bool another = !ref_equal(s->view->camera.place.selected, s->from);
+    if (another || !s->selects)
+        g_array_append_val(s->times, ms);
+    else
+        s->left = 0;
+    s->selects |= another;
+}
+
 /* An action again and again, each from the key to its first frame, and to the whole picture. */
 static void measure(struct script *s)
 {
@@ -482,9 +495,21 @@ static void measure(struct script *s)
     }
     if (!whole)
         return;
-    if (s->begun_us)
-        g_array_append_val(s->times, ms);
-    press(s);
+    if (s->begun_us) {
+        note(s, ms);
+        s->begun_us = 0;
+        s->resting = true;
+        gtk_widget_queue_draw(s->view->canvas);
+    } else {
+        press(s);
+    }
+}
+
+static void on_painted(GdkFrameClock *clock, gpointer data)
+{
+    struct script *s = data;
+    (void)clock;
+    s->resting = false;
 }
 
 #define FRAMES_FIRST 10 /* until a window has its size */
@@ -493,7 +518,8 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 {
     struct script *s = data;
     (void)widget;
-    (void)clock;
+    if (!s->frames && settled(s->view))
+        s->painted = g_signal_connect(clock, "after-paint", G_CALLBACK(on_painted), s);
     s->frames += s->frames > 0 || settled(s->view);
     gtk_widget_queue_draw(s->view->canvas);
     return s->frames < FRAMES_FIRST ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
@@ -502,7 +528,7 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 static gboolean on_turn(gpointer data)
 {
     struct script *s = data;
-    if (s->watching || s->frames < FRAMES_FIRST || !(s->action || settled(s->view)))
+    if (s->watching || s->resting || s->frames < FRAMES_FIRST || !(s->action || settled(s->view)))
         return G_SOURCE_CONTINUE;
     if (s->action) {
         measure(s);
@@ -510,6 +536,7 @@ static gboolean on_turn(gpointer data)
     }
     const char *line = s->lines[s->at];
     if (!line) {
+        g_signal_handler_disconnect(gtk_widget_get_frame_clock(s->view->canvas), s->painted);
         g_strfreev(s->lines);
         g_array_free(s->times, TRUE);
         g_array_free(s->firsts, TRUE);
@@ -520,6 +547,7 @@ static gboolean on_turn(gpointer data)
     bool done = true;
     if (words[0] && strcmp(words[0], "key") == 0 && words[1] && words[2]) {
         s->action = g_strdup(words[1]);
+        s->selects = false;
         s->left = whole(words[2]);
     } else if (words[0] && *words[0] && *words[0] != '#') {
         done = perform(s, words);
