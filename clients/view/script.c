@@ -15,7 +15,7 @@
  *   trace FILE             saves the trace
  *   frames FULL|SCROLL N   draws N times; prints how long a frame took
  *   key NAME N             does an action N times; prints how long it took until the first frame in which the event
- *                          that is selected then is seen, and until all of its picture was drawn
+ *                          that is selected then is seen, and until all of its picture was drawn (measure.h)
  *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
  *   memory                 prints the most memory that the viewer has had
  *   said                   prints the status line
@@ -28,6 +28,7 @@
 #include "clients/source/source.h"
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
+#include "clients/view/measure.h"
 #include "clients/view/panels/find.h"
 #include "clients/view/panels/notes.h"
 #include "clients/view/panels/waiting.h"
@@ -60,47 +61,12 @@ struct script {
     struct view *view;
     char **lines;
     guint at;
-    GArray *times; /* of a `key` under way: until the whole picture */
-    GArray *firsts; /* until its first frame */
-    gint64 begun_us;
-    double first_ms; /* of this press; 0: nothing of it is seen yet */
-    bool resting; /* until GTK has drawn the last picture, as for one who looks at it */
-    struct ref from; /* what was selected before it */
-    bool selects; /* the action selects another event, as long as there is one */
-    int left, frames;
-    gulong painted; /* who hears of GTK's frames */
+    struct presses presses; /* of a `key` under way */
+    int frames;
     bool watching;
-    char *action;
 };
 
 /* ---- measuring ---- */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void tell_times(const char *what, GArray *times)
-{
-    if (!times->len)
-        return;
-    g_array_sort(times, by_value);
-    const double *t = (const double *)(gpointer)times->data;
-    printf("%s: median %.2f ms, p99 %.2f ms, most %.2f ms (%u)\n", what, t[times->len / 2],
-           t[times->len * 99 / 100], t[times->len - 1], times->len);
-    fflush(stdout);
-}
-
-static void draw_once(struct view *view)
-{
-    int width = gtk_widget_get_width(view->canvas), height = gtk_widget_get_height(view->canvas);
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
-    cairo_t *cr = cairo_create(surface);
-    canvas_draw(view, cr, width, height);
-    cairo_destroy(cr);
-    cairo_surface_destroy(surface);
-}
 
 static void frames(struct view *view, const char *how, int count)
 {
@@ -113,13 +79,13 @@ static void frames(struct view *view, const char *how, int count)
             view->stage.serial++;
         else
             scroll_pan(view, i / 8 % 2 ? -step : step, 0);
-        draw_once(view);
+        measure_draw(view);
         double ms = (double)(g_get_monotonic_time() - begin) / 1000;
         g_array_append_val(times, ms);
     }
     char *what = g_strdup_printf("frame, %s, %u marks", how,
                                  view->stage.scene ? view->stage.scene->mark_count : 0);
-    tell_times(what, times);
+    measure_tell(what, times);
     g_free(what);
     g_array_free(times, TRUE);
 }
@@ -148,7 +114,7 @@ static gboolean on_beat(gpointer data)
     g_array_append_val(w->times, ms);
     if (now < w->until)
         return G_SOURCE_CONTINUE;
-    tell_times("between two beats of 5 ms", w->times);
+    measure_tell("between two beats of 5 ms", w->times);
     w->script->watching = false;
     g_array_free(w->times, TRUE);
     g_free(w);
@@ -413,14 +379,6 @@ static bool perform(struct script *s, char **w)
     return true;
 }
 
-/* Is the picture of the place there, whatever else is still being counted? */
-static bool painted(const struct view *view)
-{
-    return !view->link.more && !inquiry_runs(&view->link, &view->picture.placing) &&
-           !inquiry_runs(&view->link, &view->far.counting) &&
-           !inquiry_runs(&view->link, &view->step.asked);
-}
-
 /* Is all that was asked answered? */
 static bool settled(const struct view *view)
 {
@@ -430,96 +388,13 @@ static bool settled(const struct view *view)
            (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
 }
 
-/* Draws, and says how long after the key that was done. */
-static double drawn_ms(struct script *s)
-{
-    draw_once(s->view);
-    return (double)(g_get_monotonic_time() - s->begun_us) / 1000;
-}
-
-/* Is another event selected than before the key, and seen, though more of the picture may come? */
-static bool shows_it(const struct script *s)
-{
-    const struct view *view = s->view;
-    struct ref at = view->camera.place.selected;
-    const struct scene_mark *m =
-        ref_equal(at, s->from) || view->camera.place.far ? NULL : stage_mark(&view->stage, at);
-    return m && camera_sees(&view->camera, m);
-}
-
-static void tell_key(struct script *s)
-{
-    char *first = g_strdup_printf("first frame, %s", s->action),
-         *what = g_strdup_printf("key to picture, %s", s->action);
-    tell_times(first, s->firsts);
-    tell_times(what, s->times);
-    g_free(first);
-    g_free(what);
-    g_array_set_size(s->firsts, 0);
-    g_array_set_size(s->times, 0);
-    g_clear_pointer(&s->action, g_free);
-}
-
-/* Another press, unless they were so many already. */
-static void press(struct script *s)
-{
-    if (s->left-- <= 0) {
-        tell_key(s);
-        return;
-    }
-    s->first_ms = 0;
-    s->from = s->view->camera.place.selected;
-    s->begun_us = g_get_monotonic_time();
-    activate(s->view, s->action, NULL);
-}
-
-/* The whole picture of a press is there.  Once there is no other event to go to, the rest is not worth a figure. */
-static void note(struct script *s, double ms)
-{
-    bool another = !ref_equal(s->view->camera.place.selected, s->from);
-    if (another || !s->selects)
-        g_array_append_val(s->times, ms);
-    else
-        s->left = 0;
-    s->selects |= another;
-}
-
-/* An action again and again, each from the key to its first frame, and to the whole picture. */
-static void measure(struct script *s)
-{
-    bool whole = painted(s->view), seen = s->begun_us && !s->first_ms && shows_it(s);
-    double ms = seen || (whole && s->begun_us) ? drawn_ms(s) : 0;
-    if (seen) {
-        s->first_ms = ms;
-        g_array_append_val(s->firsts, ms);
-    }
-    if (!whole)
-        return;
-    if (s->begun_us) {
-        note(s, ms);
-        s->begun_us = 0;
-        s->resting = true;
-        gtk_widget_queue_draw(s->view->canvas);
-    } else {
-        press(s);
-    }
-}
-
-static void on_painted(GdkFrameClock *clock, gpointer data)
-{
-    struct script *s = data;
-    (void)clock;
-    s->resting = false;
-}
-
 #define FRAMES_FIRST 10 /* until a window has its size */
 
 static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 {
     struct script *s = data;
     (void)widget;
-    if (!s->frames && settled(s->view))
-        s->painted = g_signal_connect(clock, "after-paint", G_CALLBACK(on_painted), s);
+    (void)clock;
     s->frames += s->frames > 0 || settled(s->view);
     gtk_widget_queue_draw(s->view->canvas);
     return s->frames < FRAMES_FIRST ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
@@ -528,27 +403,22 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 static gboolean on_turn(gpointer data)
 {
     struct script *s = data;
-    if (s->watching || s->resting || s->frames < FRAMES_FIRST || !(s->action || settled(s->view)))
+    if (s->watching || s->frames < FRAMES_FIRST || !(s->presses.action || settled(s->view)))
         return G_SOURCE_CONTINUE;
-    if (s->action) {
-        measure(s);
+    if (s->presses.action) {
+        presses_step(&s->presses);
         return G_SOURCE_CONTINUE;
     }
     const char *line = s->lines[s->at];
     if (!line) {
-        g_signal_handler_disconnect(gtk_widget_get_frame_clock(s->view->canvas), s->painted);
         g_strfreev(s->lines);
-        g_array_free(s->times, TRUE);
-        g_array_free(s->firsts, TRUE);
         g_free(s);
         return G_SOURCE_REMOVE;
     }
     char **words = g_strsplit(line, " ", 4);
     bool done = true;
     if (words[0] && strcmp(words[0], "key") == 0 && words[1] && words[2]) {
-        s->action = g_strdup(words[1]);
-        s->selects = false;
-        s->left = whole(words[2]);
+        presses_begin(&s->presses, s->view, words[1], whole(words[2]));
     } else if (words[0] && *words[0] && *words[0] != '#') {
         done = perform(s, words);
     }
@@ -569,8 +439,6 @@ void script_run(struct view *view, const char *file)
     }
     s->view = view;
     s->lines = g_strsplit(g_strchomp(text), "\n", -1);
-    s->times = g_array_new(FALSE, FALSE, sizeof(double));
-    s->firsts = g_array_new(FALSE, FALSE, sizeof(double));
     g_timeout_add(1, on_turn, s);
     gtk_widget_add_tick_callback(view->canvas, on_frame, s, NULL);
     g_free(text);
