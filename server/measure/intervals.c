@@ -1,0 +1,184 @@
+#include "server/measure/intervals.h"
+
+#include "memory/memory.h"
+
+#include <stdlib.h>
+
+#define NOWHERE UINT64_MAX
+
+uint32_t intervals_thread(struct intervals *all, uint32_t line)
+{
+    uintptr_t known = (uintptr_t)map_get(&all->thread_of, line, 0);
+    if (known)
+        return (uint32_t)known - 1;
+    all->threads =
+        grow(all->threads, &all->thread_room, all->thread_count + 1, sizeof *all->threads);
+    all->threads[all->thread_count++] = (struct course_of){.thread = line,
+                                                           .made_ns = INTERVALS_NEVER,
+                                                           .start_ns = INTERVALS_NEVER,
+                                                           .end_ns = INTERVALS_NEVER,
+                                                           .closed_ns = INTERVALS_NEVER,
+                                                           .made = NOWHERE,
+                                                           .start = NOWHERE,
+                                                           .end = NOWHERE,
+                                                           .closed = NOWHERE};
+    map_put(&all->thread_of, line, 0, (void *)(uintptr_t)all->thread_count);
+    return all->thread_count - 1;
+}
+
+static struct course_of *course(struct intervals *all, uint32_t line)
+{
+    uint32_t i = intervals_thread(all, line);
+    return &all->threads[i];
+}
+
+void intervals_made(struct intervals *all, uint32_t line, uint32_t maker, int64_t at_ns,
+                    uint64_t position)
+{
+    struct course_of *c = course(all, line);
+    c->maker = maker;
+    c->made_ns = at_ns;
+    c->made = position;
+}
+
+void intervals_start(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t position)
+{
+    struct course_of *c = course(all, line);
+    c->start_ns = at_ns;
+    c->start = position;
+}
+
+void intervals_ended(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t position)
+{
+    struct course_of *c = course(all, line);
+    c->end_ns = at_ns;
+    c->end = position;
+}
+
+void intervals_closed(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t position)
+{
+    struct course_of *c = course(all, line);
+    c->closed_ns = at_ns;
+    c->closed = position;
+}
+
+static int64_t reached(const struct course_of *c)
+{
+    return c->count ? c->items[c->count - 1].to_ns : c->start_ns;
+}
+
+static void append(struct intervals *all, struct course_of *c, struct interval interval)
+{
+    c->items = grow(c->items, &c->room, c->count + 1, sizeof *c->items);
+    c->items[c->count++] = interval;
+    all->interval_count++;
+}
+
+/* What takes no time is nothing. */
+static void add(struct intervals *all, struct course_of *c, struct interval interval)
+{
+    if (interval.to_ns > reached(c))
+        append(all, c, interval);
+}
+
+void intervals_ran(struct intervals *all, uint32_t line, uint32_t step, int64_t to_ns,
+                   uint64_t position)
+{
+    add(all, course(all, line),
+        (struct interval){.to_ns = to_ns, .position = position, .step = step, .is = INTERVAL_RUNS});
+}
+
+static enum interval_is rest_of(const struct wait *wait, uint32_t count)
+{
+    return count                       ? INTERVAL_LATENCY
+           : wait->unexplained         ? INTERVAL_UNEXPLAINED
+           : wait->class == WAIT_TIMER ? INTERVAL_TIMER
+                                       : INTERVAL_LATENCY;
+}
+
+uint32_t intervals_waited(struct intervals *all, struct wait wait, const struct segment *segments,
+                          uint32_t count, uint32_t step)
+{
+    struct course_of *c = course(all, wait.thread);
+    uint32_t index = (uint32_t)all->wait_count;
+    wait.segment = (uint32_t)all->segment_count;
+    wait.count = count;
+    all->waits = grow(all->waits, &all->wait_room, all->wait_count + 1, sizeof *all->waits);
+    all->waits[all->wait_count++] = wait;
+    all->segments =
+        grow(all->segments, &all->segment_room, all->segment_count + count, sizeof *all->segments);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = (uint32_t)all->segment_count++;
+        all->segments[at] = segments[i];
+        all->segments[at].wait = index;
+        add(all, c,
+            (struct interval){.to_ns = segments[i].to_ns,
+                              .position = segments[i].release,
+                              .of = at,
+                              .is = INTERVAL_SEGMENT});
+    }
+    add(all, c,
+        (struct interval){.to_ns = wait.to_ns,
+                          .position = wait.end,
+                          .step = step,
+                          .of = index,
+                          .is = rest_of(&wait, count)});
+    return index;
+}
+
+void intervals_gathered(struct intervals *all, uint32_t line, struct gathering gathering)
+{
+    struct course_of *c = course(all, line);
+    gathering.came = c->count;
+    while (gathering.came && c->items[gathering.came - 1].to_ns > gathering.came_ns)
+        gathering.came--;
+    if (gathering.came_ns == gathering.at_ns)
+        append(all, c, (struct interval){.to_ns = gathering.at_ns, .is = INTERVAL_RUNS});
+    gathering.at = c->count;
+    while (gathering.at && c->items[gathering.at - 1].to_ns > gathering.at_ns)
+        gathering.at--;
+    c->gatherings =
+        grow(c->gatherings, &c->gathering_room, c->gathering_count + 1, sizeof *c->gatherings);
+    c->gatherings[c->gathering_count++] = gathering;
+}
+
+void intervals_tied(struct intervals *all, uint32_t line, struct tie tie)
+{
+    struct course_of *c = course(all, line);
+    c->ties = grow(c->ties, &c->tie_room, c->tie_count + 1, sizeof *c->ties);
+    c->ties[c->tie_count++] = tie;
+}
+
+void intervals_free(struct intervals *all)
+{
+    for (uint32_t i = 0; i < all->thread_count; i++) {
+        free(all->threads[i].items);
+        free(all->threads[i].gatherings);
+        free(all->threads[i].ties);
+    }
+    free(all->threads);
+    free(all->waits);
+    free(all->segments);
+    map_free(&all->thread_of);
+    steps_free(&all->steps);
+    *all = (struct intervals){0};
+}
+
+const struct course_of *intervals_of(const struct intervals *all, uint32_t line)
+{
+    uintptr_t known = (uintptr_t)map_get(&all->thread_of, line, 0);
+    return known ? &all->threads[known - 1] : NULL;
+}
+
+size_t intervals_at(const struct course_of *course, int64_t at_ns)
+{
+    size_t from = 0, to = course->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (course->items[middle].to_ns <= at_ns)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}

@@ -1,0 +1,153 @@
+/* What each thread did between its events: ran, or waited, for whom, and who let it go on.
+ *
+ * A thread's time is cut into intervals, one after the other without a gap from where it started to its last event: of
+ * running, and of waits in parts.  A wait w..v is cut at its releases x_1 < x_2 < ... : the segment that ends with x_j was
+ * spent waiting for the thread that released it then; what is left between the last release and v is the latency.  All
+ * that explains waiting (blame, difference, path, graph) is computed from this alone.
+ *
+ * Filled in the order of the log, so that whom somebody waited for is there before the end of that wait; it only grows.
+ * Threads are named by their own lines.  Times are ns of the run.  Not thread-safe. */
+#ifndef SERVER_MEASURE_INTERVALS_H
+#define SERVER_MEASURE_INTERVALS_H
+
+#include "server/measure/steps.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum wait_class { /* how far back one looks for why it took so long */
+                  WAIT_MEETING, /* to where the two met last: the other could have come earlier */
+                  WAIT_EXCLUSION, /* to the wait's begin: nobody could have come earlier */
+                  WAIT_TIMER, /* nowhere: the clock ended it */
+                  WAIT_CLASSES
+};
+
+enum guess { /* why somebody is not certainly who let it go on */
+             GUESS_NONE,
+             GUESS_LATEST, /* the latest of several that may have been it */
+             GUESS_LATE_RECEIVER, /* no edge says so: the other side was not there yet */
+             GUESSES
+};
+
+struct segment {
+    int64_t to_ns; /* begins where the one before ended, the first with the wait */
+    uint64_t release; /* position of the event by which the thread let it go on */
+    uint32_t thread; /* whom it waited for */
+    uint32_t wait; /* index */
+    uint8_t class; /* WAIT_MEETING or WAIT_EXCLUSION */
+    uint8_t guess; /* an enum guess */
+};
+
+enum unexplained {
+    EXPLAINED,
+    UNEXPLAINED_UNSEEN, /* no event of another thread let it go on: atomics, the system */
+    UNEXPLAINED_LOST, /* events of the line, or before it, were lost or are forgotten */
+    UNEXPLAINED_OPEN, /* it had not ended at the end of what is known */
+    UNEXPLAINED_REASONS
+};
+
+struct wait {
+    uint64_t begin, end; /* positions of the events; an open one has no end (NO_POSITION) */
+    int64_t from_ns, to_ns;
+    uint32_t thread, about; /* who waited; the line that it waited for, 0 unknown */
+    uint32_t place, type; /* of its begin */
+    uint32_t segment,
+        count; /* the first of its segments, and how many; 0: not explained, or a timer */
+    uint8_t class; /* of the whole, as the description says */
+    uint8_t unexplained; /* an enum unexplained */
+};
+
+enum interval_is {
+    INTERVAL_RUNS,
+    INTERVAL_SEGMENT, /* it waited for somebody */
+    INTERVAL_LATENCY, /* it was let go and did not go on yet */
+    INTERVAL_TIMER,
+    INTERVAL_UNEXPLAINED
+};
+
+struct interval {
+    int64_t to_ns; /* begins where the one before ended, the first where the thread started */
+    uint64_t position; /* of the event at its end; within a wait the release */
+    uint32_t step; /* what it did (steps.h); 0 in a segment */
+    uint32_t of : 29,
+        is : 3; /* an enum interval_is; of: a segment's index, else the wait's, or 0 */
+};
+
+/* One thread's life and course. */
+struct course_of {
+    uint32_t thread, maker; /* lines; maker 0: whoever made it is not known */
+    int64_t made_ns, start_ns, end_ns, closed_ns; /* INTERVALS_NEVER: not, or not seen */
+    uint64_t made, start, end, closed; /* positions likewise, or NO_POSITION */
+    struct interval *items;
+    size_t count, room;
+    struct
+        gathering { /* groups that it was a member of, as it waited or not: barriers, collectives */
+        int64_t came_ns, at_ns; /* when it came, and the last member */
+        uint64_t group;
+        size_t came, at; /* how many of its intervals were over then; set by intervals_gathered */
+    } *gatherings;
+    size_t gathering_count, gathering_room;
+    struct tie { /* order from other threads, as it waited for it or not, by at_ns */
+        int64_t at_ns, from_ns; /* when it came here; the other thread's event */
+        uint32_t thread,
+            about; /* the other one; the line by which it is known, 0: a message, a life */
+    } *ties;
+    size_t tie_count, tie_room;
+};
+
+#define INTERVALS_NEVER INT64_MIN
+
+struct intervals {
+    struct steps steps;
+    struct course_of *threads; /* in the order of their first being told of */
+    uint32_t thread_count;
+    size_t thread_room;
+    struct map thread_of; /* line -> 1 + index */
+    struct wait *waits; /* in the order of the log: by their ends */
+    size_t wait_count, wait_room;
+    struct segment *segments;
+    size_t segment_count, segment_room;
+    size_t interval_count; /* of all threads */
+};
+
+/* ---- filling: threads by their lines ---- */
+
+/* The thread's index, made on first use. */
+uint32_t intervals_thread(struct intervals *all, uint32_t line);
+void intervals_made(struct intervals *all, uint32_t line, uint32_t maker, int64_t at_ns,
+                    uint64_t position);
+/* Its first event of its own: intervals begin here. */
+void intervals_start(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t position);
+void intervals_ended(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t position);
+void intervals_closed(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t position);
+/* It ran the step until its event at a time, no earlier than its last one (else: at that). */
+void intervals_ran(struct intervals *all, uint32_t line, uint32_t step, int64_t to_ns,
+                   uint64_t position);
+/* It waited: the segments' ends lie within the wait and do not fall; their `wait` is set here.  latency, or what a
+ * timer or an unexplained wait is called, is a step of its own.  Returns the wait's index. */
+uint32_t intervals_waited(struct intervals *all, struct wait wait, const struct segment *segments,
+                          uint32_t count, uint32_t step);
+/* A member of a group.  To be told before what the thread did next.  Where it was the last to come, an interval of no
+ * length parts what was before the group from what was after it. */
+void intervals_gathered(struct intervals *all, uint32_t line, struct gathering gathering);
+/* Its event at tie.at_ns is after one of another thread.  (Releases of waits need not be told again.) */
+void intervals_tied(struct intervals *all, uint32_t line, struct tie tie);
+void intervals_free(struct intervals *all); /* empties it */
+
+/* ---- looking ---- */
+
+/* NULL: nothing is known of such a thread. */
+const struct course_of *intervals_of(const struct intervals *all, uint32_t line);
+/* Index of the first interval that ends after a time; the count, if none does. */
+size_t intervals_at(const struct course_of *course, int64_t at_ns);
+static inline int64_t interval_begin(const struct course_of *course, size_t i)
+{
+    return i ? course->items[i - 1].to_ns : course->start_ns;
+}
+static inline int64_t segment_begin(const struct intervals *all, uint32_t segment)
+{
+    const struct wait *wait = &all->waits[all->segments[segment].wait];
+    return segment == wait->segment ? wait->from_ns : all->segments[segment - 1].to_ns;
+}
+
+#endif

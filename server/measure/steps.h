@@ -1,0 +1,39 @@
+/* Steps: what a thread may have been doing between two of its events, as small numbers.
+ *
+ * Without calls a step is the code between two places, "from SITE to SITE" (Meira's basic block, with the events of the
+ * order as its ends).  Places are codes of the run: one place of the code is one number, in whatever process it ran. */
+#ifndef SERVER_MEASURE_STEPS_H
+#define SERVER_MEASURE_STEPS_H
+
+#include "memory/map.h"
+
+#include <stdint.h>
+
+enum step_is {
+    STEP_CODE,    /* from one place to another */
+    STEP_LATENCY, /* from the release of a wait at `from` until its thread went on */
+    STEP_TIMER,   /* a wait at `from` that only the clock could end */
+    STEP_UNKNOWN, /* a wait at `from` that nothing recorded explains */
+    STEP_KINDS
+};
+
+struct step {
+    uint32_t from, to; /* places; 0: none is known, or the thread's begin or end */
+    uint8_t is;        /* an enum step_is */
+    uint8_t category;  /* 0: of no particular one; else as the descriptions number them */
+};
+
+/* Zero-initialised: there are none. */
+struct steps {
+    struct step *items; /* by code - 1 */
+    uint32_t count;
+    size_t room;
+    struct map codes;
+};
+
+/* The code of a step, made on first use, from 1. */
+uint32_t steps_code(struct steps *steps, struct step step);
+struct step steps_at(const struct steps *steps, uint32_t code);
+void steps_free(struct steps *steps); /* empties it */
+
+#endif
