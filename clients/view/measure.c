@@ -21,7 +21,7 @@ void measure_tell(const char *what, GArray *times)
     g_array_sort(times, by_value);
     const double *t = (const double *)(gpointer)times->data;
     printf("%s: median %.2f ms, p99 %.2f ms, most %.2f ms (%u)\n", what, t[times->len / 2],
-           t[times->len * 99 / 100], t[times->len - 1], times->len);
+           t[times->len - 1 - times->len / 100], t[times->len - 1], times->len);
     fflush(stdout);
 }
 

@@ -14,7 +14,8 @@
  *   save FILE seen|whole   saves the diagram
  *   trace FILE             saves the trace
  *   frames FULL|SCROLL N   draws N times; prints how long a frame took
- *   key NAME N             does an action N times; prints how long it took until its picture was drawn
+ *   key NAME N             does an action N times; prints how long it took until the first frame in which the event
+ *                          that is selected then is seen, and until all of its picture was drawn (presses.h)
  *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
  *   memory                 prints the most memory that the viewer has had
  *   said                   prints the status line
@@ -28,6 +29,7 @@
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
 #include "clients/view/measure.h"
+#include "clients/view/presses.h"
 #include "clients/view/panels/find.h"
 #include "clients/view/panels/notes.h"
 #include "clients/view/panels/waiting.h"
@@ -60,11 +62,9 @@ struct script {
     struct view *view;
     char **lines;
     guint at;
-    GArray *times; /* of a `key` under way */
-    gint64 begun_us;
-    int left, frames;
+    struct presses presses; /* of a `key` under way */
+    int frames;
     bool watching;
-    char *action;
 };
 
 /* ---- writing ---- */
@@ -234,14 +234,6 @@ static bool perform(struct script *s, char **w)
     return true;
 }
 
-/* Is the picture of the place there, whatever else is still being counted? */
-static bool painted(const struct view *view)
-{
-    return !view->link.more && !inquiry_runs(&view->link, &view->picture.placing) &&
-           !inquiry_runs(&view->link, &view->far.counting) &&
-           !inquiry_runs(&view->link, &view->step.asked);
-}
-
 /* Is all that was asked answered? */
 static bool settled(const struct view *view)
 {
@@ -249,27 +241,6 @@ static bool settled(const struct view *view)
     return l->has_run && !l->opening && !l->more && !save_runs(view) && !fetch_runs(view) &&
            (!l->connected || !source_busy(&l->source)) &&
            (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
-}
-
-/* An action again and again, each from the key to the picture. */
-static void next_of_key(struct script *s)
-{
-    if (s->times->len || s->begun_us) {
-        measure_draw(s->view);
-        double ms = (double)(g_get_monotonic_time() - s->begun_us) / 1000;
-        g_array_append_val(s->times, ms);
-    }
-    if (s->left-- > 0) {
-        s->begun_us = g_get_monotonic_time();
-        activate(s->view, s->action, NULL);
-        return;
-    }
-    char *what = g_strdup_printf("key to picture, %s", s->action);
-    measure_tell(what, s->times);
-    g_free(what);
-    g_array_set_size(s->times, 0);
-    g_clear_pointer(&s->action, g_free);
-    s->begun_us = 0;
 }
 
 #define FRAMES_FIRST 10 /* until a window has its size */
@@ -287,25 +258,22 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 static gboolean on_turn(gpointer data)
 {
     struct script *s = data;
-    if (s->watching || s->frames < FRAMES_FIRST ||
-        !(s->action ? painted(s->view) : settled(s->view)))
+    if (s->watching || s->frames < FRAMES_FIRST || !(s->presses.action || settled(s->view)))
         return G_SOURCE_CONTINUE;
-    if (s->action) {
-        next_of_key(s);
+    if (s->presses.action) {
+        presses_step(&s->presses);
         return G_SOURCE_CONTINUE;
     }
     const char *line = s->lines[s->at];
     if (!line) {
         g_strfreev(s->lines);
-        g_array_free(s->times, TRUE);
         g_free(s);
         return G_SOURCE_REMOVE;
     }
     char **words = g_strsplit(line, " ", 4);
     bool done = true;
     if (words[0] && strcmp(words[0], "key") == 0 && words[1] && words[2]) {
-        s->action = g_strdup(words[1]);
-        s->left = whole(words[2]);
+        presses_begin(&s->presses, s->view, words[1], whole(words[2]));
     } else if (words[0] && *words[0] && *words[0] != '#') {
         done = perform(s, words);
     }
@@ -326,7 +294,6 @@ void script_run(struct view *view, const char *file)
     }
     s->view = view;
     s->lines = g_strsplit(g_strchomp(text), "\n", -1);
-    s->times = g_array_new(FALSE, FALSE, sizeof(double));
     g_timeout_add(1, on_turn, s);
     gtk_widget_add_tick_callback(view->canvas, on_frame, s, NULL);
     g_free(text);

@@ -322,6 +322,17 @@ static void note_others(const struct shown_window *w)
     }
 }
 
+/* What passes the window by, or through lines that are not drawn: of a whole window alone, since to look for it takes
+ * longer than to find what is told early. */
+static void look_beyond(struct window_job *job, struct shown_window *w)
+{
+    const struct order *order = job->run->order;
+    const struct drawn *d = &job->drawn;
+    w->crossing_count =
+        (uint32_t)crossings(order, &job->placement, d->row_of, d->lines, &w->crossings);
+    w->via_count = (uint32_t)hidden_order(order, &job->placement, d->row_of, d->lines, &w->vias);
+}
+
 void window_put(struct window_job *job, struct reply *reply)
 {
     const struct placement *p = &job->placement;
@@ -340,10 +351,8 @@ void window_put(struct window_job *job, struct reply *reply)
                              .idle_lines = job->drawn.idle_lines,
                              .left_lines = job->drawn.left_lines};
     look_at_rows(job, &w);
-    w.crossing_count =
-        (uint32_t)crossings(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.crossings);
-    w.via_count =
-        (uint32_t)hidden_order(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.vias);
+    if (job->done)
+        look_beyond(job, &w);
     w.edge_count =
         (uint32_t)window_edges(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.edges);
     w.stay_count = (uint32_t)window_stays(job->run, p, w.rows, w.row_count, job->drawn.row_of,

@@ -11,6 +11,8 @@ for part in $(sed -n 's/^DEFAULT="\([^"]*\)".*/\1/p; s/^ALL="$DEFAULT \(.*\)"/\1
         not_ok "$part" "$(cat out err)"
     fi
 done
+bench next
+is "of the next event, the first frame and the exact one" "$(grep -c 'from the key to the \(first frame\|exact\)' out)" 2
 bench "pair nix"
 is "a part that is not there is a wrong usage" "$?" 2
 like "and the ones that are there are named" "$(cat out)" "there are: pair burst"
