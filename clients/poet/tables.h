@@ -34,6 +34,9 @@ struct tables_section {
 /* Asks for them and writes them as wanted; an exit status, with complaints. */
 int tables_run(const struct tables *tables, struct subject *subject,
                const struct tables_section *sections, size_t count);
+/* Asks for one; an exit status, with a complaint. */
+int tables_ask(const struct tables *tables, const struct tables_section *section,
+               struct subject *subject, struct shown_table *table);
 /* Which lines must be known for it. */
 enum source_lines tables_lines(const struct tables *tables);
 /* The rest of a command: the source is opened, and all done. */

@@ -1,5 +1,6 @@
 /* A table is asked for, and written as it is wanted (tables.h). */
 #define _GNU_SOURCE
+#include "clients/poet/charts.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/tableforms.h"
 #include "clients/poet/tables.h"
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 enum form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_PDF, FORM_SVG, FORM_PNG, FORMS };
@@ -149,7 +151,7 @@ static int judge(const struct tables *o, const struct shown_table *t)
     return EXIT_DONE;
 }
 
-static int ask(const struct tables *o, const struct tables_section *section,
+int tables_ask(const struct tables *o, const struct tables_section *section,
                struct subject *subject, struct shown_table *t)
 {
     struct table_request request;
@@ -172,7 +174,7 @@ static int ask_other(const struct tables *o, const struct tables_section *sectio
     struct shown_table theirs = {0}, both;
     if (!subject_open(o->command, &other, o->against, tables_lines(o), subject->labels))
         return EXIT_FAILED;
-    int status = ask(o, section, &other, &theirs);
+    int status = tables_ask(o, section, &other, &theirs);
     if (status == EXIT_DONE) {
         struct table_names names = {&subject->source.book, subject->sites},
                            theirs_names = {&other.source.book, other.sites};
@@ -194,8 +196,8 @@ static void write_sheet(struct writing *w, const struct tables_section *section,
     struct sheet sheet;
     table_sheet(&sheet, names, t, columns, count);
     free(sheet.title);
-    sheet.title = memory_printed("%s of %s", section->title ? section->title : t->title,
-                                 names->book->run.name);
+    sheet.title =
+        memory_printed("%s: %s", names->book->run.name, section->title ? section->title : t->title);
     if (w->form != FORM_TEXT) {
         PUSH(w->sheets, w->sheet_count, sheet);
         return;
@@ -231,7 +233,7 @@ static int write_table(struct writing *w, const struct tables_section *section,
 static int write_section(struct writing *w, const struct tables_section *section)
 {
     struct shown_table table = {0};
-    int status = ask(w->tables, section, w->subject, &table);
+    int status = tables_ask(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && w->tables->against)
         status = ask_other(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE)
@@ -293,11 +295,48 @@ static int write_file(struct writing *w, const struct tables_section *sections, 
     return status;
 }
 
+/* ---- again and again ---- */
+
+#define AGAIN_NS 400000000
+
+static void take_connected(void *user, const struct answer *answer)
+{
+    uint32_t *connected = user;
+    struct shown_stat stat;
+    if (answer->part != PART_STAT)
+        return;
+    get_stat(answer->in, &stat);
+    *connected = answer->in->error ? 0 : stat.connected;
+    shown_stat_free(&stat);
+}
+
+/* As long as a program is connected: what is there by now, then again once it may be more. */
+static int follow(struct writing *w, const struct tables_section *sections, size_t count)
+{
+    uint32_t connected;
+    int status;
+    do {
+        connected = 0;
+        if (!subject_ask(w->tables->command, w->subject, ASK_STAT, NULL, take_connected,
+                         &connected))
+            return EXIT_FAILED;
+        if (w->some && isatty(STDOUT_FILENO))
+            fputs("\033[H\033[2J", stdout);
+        status = write_all(w, sections, count);
+        fflush(stdout);
+        if (connected && status == EXIT_DONE)
+            nanosleep(&(struct timespec){0, AGAIN_NS}, NULL);
+    } while (connected && status == EXIT_DONE && !ferror(stdout));
+    return status;
+}
+
 int tables_run(const struct tables *o, struct subject *subject,
                const struct tables_section *sections, size_t count)
 {
     struct writing w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
     int status;
+    if (o->chart)
+        return charts_run(o, subject);
     if (w.form == FORMS)
         return command_usage(o->command,
                              "-o %s: the name ends in none of .pdf, .svg, .png, .txt, "
@@ -305,7 +344,7 @@ int tables_run(const struct tables *o, struct subject *subject,
                              o->file);
     if (o->file && w.form < FORM_PDF)
         return write_file(&w, sections, count);
-    status = write_all(&w, sections, count);
+    status = o->follow && !o->file ? follow(&w, sections, count) : write_all(&w, sections, count);
     if (status == EXIT_DONE && w.form >= FORM_PDF)
         status = write_picture(&w);
     for (uint32_t i = 0; i < w.sheet_count; i++)

@@ -19,7 +19,12 @@ static void add_columns(struct shown_table *t)
     table_add_column(t, "so_far_ns", "so far", TABLE_NS, NULL);
     table_add_column(t, "where", "where it began", TABLE_PLACE, NULL);
     table_add_column(t, "for", "waits for", TABLE_LINE, NULL);
+    table_add_column(t, "unexplained", "why is not known", TABLE_TEXT, NULL);
+    table_detail(t);
 }
+
+static const char *const reasons[UNEXPLAINED_REASONS] = {
+    [UNEXPLAINED_UNSEEN] = "unseen", [UNEXPLAINED_LOST] = "lost", [UNEXPLAINED_OPEN] = "open"};
 
 static void add_spell(void *context, const struct spell *spell)
 {
@@ -39,6 +44,8 @@ static void add_spell(void *context, const struct spell *spell)
     if (spell->place)
         cells[5] = cell_place(table_place(l->view, spell->place));
     cells[6] = cell_line(spell->about);
+    if (spell->unexplained < UNEXPLAINED_REASONS && reasons[spell->unexplained])
+        cells[7] = cell_text(reasons[spell->unexplained]);
     table_row_line(l->table, l->thread);
     table_row_line(l->table, spell->about);
 }
@@ -48,7 +55,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     struct listing l = {.view = view, .table = t};
     int64_t all = 0;
     (void)work;
-    t->title = memory_copied("states, one after the other,");
+    t->title = memory_copied("states one after the other");
     add_columns(t);
     for (uint32_t i = 0; i < view->measured->thread_count; i++) {
         const struct course_of *course = &view->measured->threads[i];

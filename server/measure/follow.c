@@ -3,6 +3,7 @@
 #include "memory/memory.h"
 #include "server/measure/holds.h"
 #include "server/measure/release.h"
+#include "server/measure/ties.h"
 
 #include <stdlib.h>
 
@@ -30,6 +31,7 @@ struct follow {
     struct acting *threads; /* by line - 1 */
     size_t thread_room;
     struct holds holds;
+    struct ties ties;
     struct about {
         struct cause kept[ABOUT_KEPT];
         uint32_t count;
@@ -55,6 +57,7 @@ static void empty(struct follow *f)
 {
     intervals_free(&f->intervals);
     holds_free(&f->holds);
+    ties_free(&f->ties);
     for (size_t i = 0; i < f->about_room; i++)
         free(f->about[i]);
     free(f->about);
@@ -117,7 +120,7 @@ static struct wait begun_wait(const struct acting *t, uint32_t line)
 }
 
 static uint32_t find_release(struct follow *f, const struct acting *t, const struct member *m,
-                             bool *lost)
+                             enum missing *missing)
 {
     const struct about *a = about(f, about_of(t));
     struct release release = {.teller = &f->teller,
@@ -132,25 +135,25 @@ static uint32_t find_release(struct follow *f, const struct acting *t, const str
                               .arrival_count = f->arrival_count,
                               .about = a->kept,
                               .about_count = a->count < ABOUT_KEPT ? a->count : ABOUT_KEPT};
-    return release_find(&release, f->segments, lost);
+    return release_find(&release, f->segments, missing);
 }
 
 static void wait_ended(struct follow *f, const struct acting *t, const struct member *m)
 {
     struct wait wait = begun_wait(t, m->event.thread);
     uint32_t count = 0;
-    bool lost = false;
+    enum missing missing = MISSING_UNSEEN;
     enum step_is rest = STEP_LATENCY;
     wait.end = m->position;
     wait.to_ns = m->ns;
     if (m->meaning->by_clock)
         wait.class = WAIT_TIMER;
     if (wait.class != WAIT_TIMER)
-        count = find_release(f, t, m, &lost);
+        count = find_release(f, t, m, &missing);
     if (wait.class == WAIT_TIMER) {
         rest = STEP_TIMER;
-    } else if (!count) {
-        wait.unexplained = lost ? UNEXPLAINED_LOST : UNEXPLAINED_UNSEEN;
+    } else if (!count && missing != MISSING_NOTHING) {
+        wait.unexplained = missing == MISSING_LOST ? UNEXPLAINED_LOST : UNEXPLAINED_UNSEEN;
         rest = STEP_UNKNOWN;
     }
     intervals_waited(&f->intervals, wait, f->segments, count,
@@ -202,16 +205,15 @@ static void note_life(struct follow *f, const struct member *m)
         intervals_closed(&f->intervals, line, m->ns, m->position);
 }
 
-static void note_visit(struct follow *f, const struct member *m)
+static void note_visit(struct follow *f, const struct member *m, bool plain)
 {
     const struct meaning *is = m->meaning;
-    uint32_t line = m->event.line, thread = m->event.thread;
-    if (line == thread)
-        return;
-    if (is->enters || is->takes)
-        holds_enter(&f->holds, line, thread, m->position, m->ns);
-    else if (is->leaves || is->gives)
-        holds_leave(&f->holds, line, thread, m->position);
+    struct visiting at = {m->event.line, m->event.thread, m->position, m->ns, plain};
+    if (at.line != at.thread && (is->enters || is->takes))
+        holds_enter(&f->holds, &at, is->takes);
+    else if (at.line != at.thread && (is->leaves || is->gives))
+        holds_leave(&f->holds, &at);
+    holds_seen(&f->holds, at.line, at.position);
 }
 
 /* ---- one point ---- */
@@ -269,19 +271,24 @@ static void add_member(struct follow *f, uint64_t position)
 
 static void take_point(struct follow *f, uint64_t first, uint64_t end)
 {
+    bool plain = true;
     f->member_count = 0;
     for (uint64_t p = first; p <= end; p++)
         add_member(f, p);
+    for (size_t i = 0; i < f->member_count && plain; i++)
+        plain = !f->members[i].event.edge_count && !f->members[i].event.after_gap;
     note_arrivals(f);
     for (size_t i = 0; i < f->member_count; i++) {
         struct member *m = &f->members[i];
-        if (m->event.thread)
+        if (m->event.thread) {
             advance(f, m);
+            ties_note(&f->ties, &f->teller, &f->intervals, &m->event, m->position, m->ns);
+        }
         note_life(f, m);
     }
     for (size_t i = 0; i < f->member_count; i++) {
         const struct member *m = &f->members[i];
-        note_visit(f, m);
+        note_visit(f, m, plain);
         if (m->meaning->is)
             note_about(f, m);
     }

@@ -1,8 +1,12 @@
 /* By whom a wait was ended: its segments, each with the thread that it was spent waiting for.
  *
  * A wait begins with w and ends with v.  Its causes are events c of other threads among those that v's point comes
- * directly after, with t(w) < t(c) <= t(v).  Back from v: the latest of them ends the last segment.  If it is the end of a
- * visit that began after t(w), who made that visit had waited likewise: it goes on from where that began.
+ * directly after, with t(w) < t(c) <= t(v).  Back from v: the latest of them ends the last segment.  If it ends a visit
+ * that began after t(w), nobody waited for that visitor before: the segment before it ends with the latest of what that
+ * visit's begin comes directly after, of other threads or by a visit of the same one, and of who else left.
+ *
+ * Who waits to be called into a line that others may enter meanwhile (a condition) waits to meet who called, and from
+ * the call on for who is in the line.
  *
  * Looked at are the newest so many edges of an event, and so many visits: the cost of a wait is bounded. */
 #ifndef SERVER_MEASURE_RELEASE_H
@@ -34,8 +38,14 @@ struct release { /* one wait */
     size_t about_count;
 };
 
-/* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *lost: none was found, and events that it
- * may have been were lost or are forgotten. */
-uint32_t release_find(const struct release *release, struct segment *segments, bool *lost);
+enum missing { /* why there are no segments */
+               MISSING_UNSEEN, /* nothing that is known let it go on */
+               MISSING_LOST, /* events that it may have been were lost or are forgotten */
+               MISSING_NOTHING /* who it was to meet was there already: all of the wait is latency */
+};
+
+/* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *missing is told of none. */
+uint32_t release_find(const struct release *release, struct segment *segments,
+                      enum missing *missing);
 
 #endif

@@ -1,0 +1,23 @@
+/* Order from other threads, told of each event, as its thread waited or not. */
+#ifndef SERVER_MEASURE_TIES_H
+#define SERVER_MEASURE_TIES_H
+
+#include "server/measure/intervals.h"
+#include "server/measure/teller.h"
+
+/* Zero-initialised: nothing was seen. */
+struct ties {
+    struct ties_line { /* who acted there last, and when */
+        int64_t ns;
+        uint32_t thread;
+    } *lines; /* by line - 1 */
+    size_t room;
+};
+
+/* The next event of the log, which its thread acts at a time: what of other threads it comes directly after, by its line,
+ * if that is no shared one, and by its newest edges. */
+void ties_note(struct ties *ties, const struct teller *teller, struct intervals *intervals,
+               const struct event *event, uint64_t position, int64_t ns);
+void ties_free(struct ties *ties); /* empties it */
+
+#endif
