@@ -243,15 +243,28 @@ static void note_arrivals(struct follow *f)
         qsort(f->arrivals, f->arrival_count, sizeof *f->arrivals, by_time);
 }
 
-static void note_gathering(struct follow *f)
+/* A member of a group that is told of: it came, and the last of them. */
+static void note_gathering(struct follow *f, const struct member *m, int64_t came_ns)
 {
-    if (f->arrival_count < 2)
-        return;
-    int64_t last_ns = f->arrivals[f->arrival_count - 1].ns;
-    for (size_t i = 0; i < f->arrival_count; i++)
-        intervals_gathered(
-            &f->intervals, f->arrivals[i].thread,
-            (struct gathering){f->arrivals[i].ns, last_ns, f->members[0].event.point});
+    intervals_gathered(&f->intervals, m->event.thread,
+                       (struct gathering){.came_ns = came_ns,
+                                          .at_ns = f->arrivals[f->arrival_count - 1].ns,
+                                          .group = m->event.point});
+}
+
+/* What its thread did up to it.  Who was the last to come is told of the group before what it did next. */
+static void take_member(struct follow *f, struct member *m)
+{
+    const struct acting *t = acting(f, m->event.thread);
+    bool gathers = t->begun && m->event.relation == RELATION_GROUP && f->arrival_count > 1;
+    int64_t came_ns = t->ns;
+    bool last = gathers && came_ns == f->arrivals[f->arrival_count - 1].ns;
+    if (last)
+        note_gathering(f, m, came_ns);
+    advance(f, m);
+    if (gathers && !last)
+        note_gathering(f, m, came_ns);
+    ties_note(&f->ties, &f->teller, &f->intervals, &m->event, m->position, m->ns);
 }
 
 static void add_member(struct follow *f, uint64_t position)
@@ -280,10 +293,8 @@ static void take_point(struct follow *f, uint64_t first, uint64_t end)
     note_arrivals(f);
     for (size_t i = 0; i < f->member_count; i++) {
         struct member *m = &f->members[i];
-        if (m->event.thread) {
-            advance(f, m);
-            ties_note(&f->ties, &f->teller, &f->intervals, &m->event, m->position, m->ns);
-        }
+        if (m->event.thread)
+            take_member(f, m);
         note_life(f, m);
     }
     for (size_t i = 0; i < f->member_count; i++) {
@@ -292,7 +303,6 @@ static void take_point(struct follow *f, uint64_t first, uint64_t end)
         if (m->meaning->is)
             note_about(f, m);
     }
-    note_gathering(f);
 }
 
 /* ---- the pass ---- */
