@@ -132,7 +132,7 @@ void intervals_gathered(struct intervals *all, uint32_t line, struct gathering g
     gathering.came = c->count;
     while (gathering.came && c->items[gathering.came - 1].to_ns > gathering.came_ns)
         gathering.came--;
-    if (gathering.came_ns == gathering.at_ns)
+    if (gathering.came_ns == gathering.at_ns && gathering.at_ns >= reached(c))
         append(all, c, (struct interval){.to_ns = gathering.at_ns, .is = INTERVAL_RUNS});
     gathering.at = c->count;
     while (gathering.at && c->items[gathering.at - 1].to_ns > gathering.at_ns)
