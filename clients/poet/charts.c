@@ -94,7 +94,7 @@ static void begin_with_two(struct charting *c)
 
 static const char *const kinds[] = {"gantt", "transitions", "overview", NULL};
 
-static bool is_kind(const char *word)
+bool charts_known(const char *word)
 {
     for (size_t i = 0; kinds[i]; i++)
         if (strcmp(kinds[i], word) == 0)
@@ -177,7 +177,7 @@ static int write_chart(const struct charting *c)
     return why ? command_fail(c->tables->command, "%s: %s", file, why) : EXIT_DONE;
 }
 
-static int chart(const struct tables *o, const struct subject *subject,
+int charts_write(const struct tables *o, const struct subject *subject,
                  const struct shown_table *table)
 {
     struct charting c = {.tables = o, .book = &subject->source.book, .table = table};
@@ -192,21 +192,5 @@ static int chart(const struct tables *o, const struct subject *subject,
     for (uint32_t i = 0; i < c.chart.row_count; i++)
         free(c.chart.rows[i].spans);
     free(c.chart.rows);
-    return status;
-}
-
-int charts_run(const struct tables *o, struct subject *subject)
-{
-    struct tables plain = *o;
-    struct tables_section section = {.what = "spells"};
-    struct shown_table table = {0};
-    if (!is_kind(o->chart))
-        return command_usage(o->command, "--chart %s: gantt, transitions or overview", o->chart);
-    plain.sort = NULL;
-    plain.top = 0;
-    int status = tables_ask(&plain, &section, subject, &table);
-    if (status == EXIT_DONE)
-        status = chart(o, subject, &table);
-    shown_table_free(&table);
     return status;
 }

@@ -4,7 +4,9 @@
 
 #include "clients/poet/tables.h"
 
-/* tables->chart says which: an exit status, with a complaint. */
-int charts_run(const struct tables *tables, struct subject *subject);
+bool charts_known(const char *kind); /* "gantt" */
+/* Of the table of spells; tables->chart says which: an exit status, with a complaint. */
+int charts_write(const struct tables *tables, const struct subject *subject,
+                 const struct shown_table *spells);
 
 #endif

@@ -330,13 +330,30 @@ static int follow(struct writing *w, const struct tables_section *sections, size
     return status;
 }
 
+/* Of all states, whatever table was asked for. */
+static int run_chart(const struct tables *o, struct subject *subject)
+{
+    struct tables plain = *o;
+    struct tables_section section = {.what = "spells"};
+    struct shown_table table = {0};
+    if (!charts_known(o->chart))
+        return command_usage(o->command, "--chart %s: gantt, transitions or overview", o->chart);
+    plain.sort = NULL;
+    plain.top = 0;
+    int status = tables_ask(&plain, &section, subject, &table);
+    if (status == EXIT_DONE)
+        status = charts_write(o, subject, &table);
+    shown_table_free(&table);
+    return status;
+}
+
 int tables_run(const struct tables *o, struct subject *subject,
                const struct tables_section *sections, size_t count)
 {
     struct writing w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
     int status;
     if (o->chart)
-        return charts_run(o, subject);
+        return run_chart(o, subject);
     if (w.form == FORMS)
         return command_usage(o->command,
                              "-o %s: the name ends in none of .pdf, .svg, .png, .txt, "

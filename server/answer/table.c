@@ -209,9 +209,9 @@ static bool go_on(struct table_job *job, uint64_t *budget)
         job->stage = LEARNING;
         return false;
     }
+    take_open(job);
     if (!job->table.problem && job->preset->step && !job->preset->step(job->work, budget))
         return false;
-    take_open(job);
     if (!job->table.problem)
         job->preset->fill(job->work, &job->view, &job->table);
     free_work(job);

@@ -87,6 +87,15 @@ struct table_cell cell_text(const char *text)
     return (struct table_cell){.is = CELL_TEXT, .text = limited(memory_copied(text))};
 }
 
+void table_becomes(struct shown_table *t, struct shown_table *made)
+{
+    made->known = t->known;
+    made->count = t->count;
+    shown_table_free(t);
+    *t = *made;
+    *made = (struct shown_table){0};
+}
+
 /* ---- their order ---- */
 
 struct sorting {
