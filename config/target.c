@@ -46,8 +46,8 @@ void target_free(struct target *target)
 }
 
 const char *const target_categories[CATEGORIES + 1] = {
-    "none",      "send",      "receive", "collective", "barrier", "lock",
-    "condition", "semaphore", "join",    "system",     "clock",   NULL};
+    "none",      "send", "receive", "collective", "barrier", "lock", "condition",
+    "semaphore", "join", "system",  "clock",      "signal",  NULL};
 
 const struct target_names *target_causes(const struct target_event *event)
 {

@@ -34,6 +34,7 @@ enum target_category {
     CATEGORY_JOIN,
     CATEGORY_SYSTEM,
     CATEGORY_CLOCK, /* an end of a wait that the clock brought */
+    CATEGORY_SIGNAL, /* a signal handler, after which its thread waits on */
     CATEGORIES
 };
 
