@@ -251,4 +251,42 @@ exec 7<&-
 wait $writer
 like "what was written meanwhile stays" "$(poet note moments.poet)" '^1:2 +meanwhile$'
 like "beside what waited" "$(poet note moments.poet)" '^1:1 +the last$'
+
+# ---- the viewer: of very many rows those with something in view ----
+cat >crowd.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    char n[16];
+    snprintf(n, 16, "t%ld", (long)a);
+    pthread_setname_np(pthread_self(), n);
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+    }
+    return 0;
+}
+int main(void)
+{
+    for (long r = 0; r < 15; r++) {
+        pthread_t t[20];
+        for (long i = 0; i < 20; i++) pthread_create(&t[i], 0, work, (void *)(r * 20 + i));
+        for (int i = 0; i < 20; i++) pthread_join(t[i], 0);
+    }
+}
+C
+poetcc -trace -g crowd.c -o crowd
+POET_OUTPUT=crowd.poet ./crowd
+until_true finished crowd.poet
+. "$root/tests/e2e/display.sh"
+printf '%s\n' 'action busy-rows' 'rows busy' 'action fit' 'rows whole' 'action fit' quit >script
+check "a run of 300 threads" timeout 60 poet view crowd.poet --script script
+rows_of() { sed -n 's/^rows \([0-9]*\) .*/\1/p' "$1"; }
+check "the last few of them are shown at its end" test "$(rows_of busy)" -gt 1 -a "$(rows_of busy)" -lt 80
+like "among them the last" "$(cat busy)" 'T:t299 '
+is "but not the first" "$(grep -c 'T:t0 ' busy)" 0
+check "from far away all of them" test "$(rows_of whole)" -ge 300
 done_testing
