@@ -67,14 +67,18 @@ static int64_t reached(const struct course_of *c)
     return c->count ? c->items[c->count - 1].to_ns : c->start_ns;
 }
 
-/* What takes no time is nothing. */
-static void add(struct intervals *all, struct course_of *c, struct interval interval)
+static void append(struct intervals *all, struct course_of *c, struct interval interval)
 {
-    if (interval.to_ns <= reached(c))
-        return;
     c->items = grow(c->items, &c->room, c->count + 1, sizeof *c->items);
     c->items[c->count++] = interval;
     all->interval_count++;
+}
+
+/* What takes no time is nothing. */
+static void add(struct intervals *all, struct course_of *c, struct interval interval)
+{
+    if (interval.to_ns > reached(c))
+        append(all, c, interval);
 }
 
 void intervals_ran(struct intervals *all, uint32_t line, uint32_t step, int64_t to_ns,
@@ -125,6 +129,14 @@ uint32_t intervals_waited(struct intervals *all, struct wait wait, const struct 
 void intervals_gathered(struct intervals *all, uint32_t line, struct gathering gathering)
 {
     struct course_of *c = course(all, line);
+    gathering.came = c->count;
+    while (gathering.came && c->items[gathering.came - 1].to_ns > gathering.came_ns)
+        gathering.came--;
+    if (gathering.came_ns == gathering.at_ns)
+        append(all, c, (struct interval){.to_ns = gathering.at_ns, .is = INTERVAL_RUNS});
+    gathering.at = c->count;
+    while (gathering.at && c->items[gathering.at - 1].to_ns > gathering.at_ns)
+        gathering.at--;
     c->gatherings =
         grow(c->gatherings, &c->gathering_room, c->gathering_count + 1, sizeof *c->gatherings);
     c->gatherings[c->gathering_count++] = gathering;

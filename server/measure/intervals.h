@@ -84,6 +84,7 @@ struct course_of {
         gathering { /* groups that it was a member of, as it waited or not: barriers, collectives */
         int64_t came_ns, at_ns; /* when it came, and the last member */
         uint64_t group;
+        size_t came, at; /* how many of its intervals were over then; set by intervals_gathered */
     } *gatherings;
     size_t gathering_count, gathering_room;
     struct tie { /* order from other threads, as it waited for it or not, by at_ns */
@@ -126,6 +127,8 @@ void intervals_ran(struct intervals *all, uint32_t line, uint32_t step, int64_t 
  * timer or an unexplained wait is called, is a step of its own.  Returns the wait's index. */
 uint32_t intervals_waited(struct intervals *all, struct wait wait, const struct segment *segments,
                           uint32_t count, uint32_t step);
+/* A member of a group.  To be told before what the thread did next.  Where it was the last to come, an interval of no
+ * length parts what was before the group from what was after it. */
 void intervals_gathered(struct intervals *all, uint32_t line, struct gathering gathering);
 /* Its event at tie.at_ns is after one of another thread.  (Releases of waits need not be told again.) */
 void intervals_tied(struct intervals *all, uint32_t line, struct tie tie);

@@ -1,0 +1,48 @@
+/* The program activity graph: what would be if some steps took longer or shorter, and how much later each could have been.
+ *
+ * Its nodes are the moments between intervals; an interval that ran weighs what it took, one that waited
+ * nothing, the time until a thread that was let go went on what it took.  Edges lead from one moment of a thread to its
+ * next, from every event to what of other threads came after it, waited for or not, from all members of a group
+ * to where the last has come, and from makers to their threads.  The earliest moment of a node is the longest way to it
+ * (with nothing changed: as it was recorded, to the nanosecond); the latest is the one at which the whole takes no longer;
+ * between the two is the slack (Hollingsworth and Miller 1994).  The order in which locks were taken is kept, so
+ * with something changed it is what would be in that order, and not a promise.
+ *
+ * One graph at a time is begun and stepped; the intervals must not change meanwhile.  About 20 bytes an interval and
+ * 24 a tie. */
+#ifndef SERVER_CAUSES_GRAPH_H
+#define SERVER_CAUSES_GRAPH_H
+
+#include "server/measure/intervals.h"
+
+struct graph;
+
+#define GRAPH_WHOLE 1000000u /* millionths */
+
+struct graph_change {
+    const uint32_t *factors; /* by step - 1: millionths of what it took; NULL: all as they were */
+    bool no_latency; /* who is let go goes on at once */
+    uint32_t free_line; /* nobody waits for this one, and it orders nothing; 0 none */
+};
+
+struct graph *graph_new(const struct intervals *all);
+void graph_free(struct graph *graph);
+/* Looks up where all edges begin; true when that is done, about `budget` of them a step. */
+bool graph_prepare_step(struct graph *graph, uint64_t budget);
+
+/* Then, as often as one likes: */
+void graph_forward(struct graph *graph, struct graph_change change);
+bool graph_forward_step(struct graph *graph, uint64_t budget);
+/* How long all of it takes then: from the first thread's start to the latest end. */
+int64_t graph_length(const struct graph *graph);
+
+/* After a forward pass with nothing changed: */
+void graph_backward(struct graph *graph);
+bool graph_backward_step(struct graph *graph, uint64_t budget);
+/* How much longer the interval of a thread (index of both) could have taken, the others as they were. */
+int64_t graph_slack(const struct graph *graph, uint32_t thread, size_t interval);
+
+/* Edges that were left out, as they would have closed a circle: events of one moment that the clock cannot tell apart. */
+uint64_t graph_left_out(const struct graph *graph);
+
+#endif

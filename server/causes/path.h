@@ -1,0 +1,50 @@
+/* The critical path: what decided how long it took until an event.
+ *
+ * Back from that event: as long as its thread ran, what it ran is on the path; where it had waited, the time until it
+ * went on after it was let go is, and then what the thread did that let it go; where it began, what its maker
+ * did before (Yang and Miller 1988; Böhme and others 2012).  The pieces follow each other without a gap, so that their
+ * sum is the time from the path's first piece to its end, to the nanosecond. */
+#ifndef SERVER_CAUSES_PATH_H
+#define SERVER_CAUSES_PATH_H
+
+#include "server/measure/intervals.h"
+
+enum path_is {
+    PATH_RUNS,
+    PATH_LATENCY,    /* it was let go, and did not go on yet */
+    PATH_TIMER,      /* only the clock let it go on */
+    PATH_STARTS,     /* it was made, and had not begun */
+    PATH_UNEXPLAINED /* it waited, and what let it go on is not known; or nothing is known of that time */
+};
+
+struct path_piece {
+    int64_t from_ns, to_ns;
+    uint64_t position; /* of the event at its end */
+    uint32_t thread; /* line */
+    uint32_t step; /* 0: none has a name */
+    uint8_t is; /* an enum path_is */
+    bool hop; /* what comes after it is another thread's */
+};
+
+/* Zero-initialised; the pieces are in the order of time once path_step was true. */
+struct path {
+    struct path_piece *pieces;
+    size_t count, room, hops;
+    const struct intervals *all; /* private, with the rest */
+    const struct course_of *at;
+    int64_t at_ns;
+    size_t idle; /* hops one after the other that led no further back */
+    bool hopped;
+};
+
+/* From the thread's event at a time; thread 0: from the latest end there is. */
+void path_begin(struct path *path, const struct intervals *all, uint32_t thread, int64_t to_ns);
+/* Goes on for about `budget` pieces; true when it is whole.  The intervals must not change meanwhile. */
+bool path_step(struct path *path, uint64_t budget);
+static inline int64_t path_length(const struct path *path)
+{
+    return path->count ? path->pieces[path->count - 1].to_ns - path->pieces[0].from_ns : 0;
+}
+void path_free(struct path *path);
+
+#endif

@@ -1,0 +1,363 @@
+/* The critical path and the graph, on programs of which every nanosecond is known: some by hand, and random ones
+ * against the definitions. */
+#include "memory/memory.h"
+#include "server/causes/graph.h"
+#include "server/causes/path.h"
+#include "tests/unit/activity.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is asked ---- */
+
+static int64_t on_path(const struct intervals *all, const struct path *path, uint32_t name)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < path->count; i++)
+        if (path->pieces[i].step && steps_at(&all->steps, path->pieces[i].step).from == name)
+            sum += path->pieces[i].to_ns - path->pieces[i].from_ns;
+    return sum;
+}
+
+static struct path whole_path(const struct intervals *all)
+{
+    struct path path = {0};
+    path_begin(&path, all, 0, 0);
+    while (!path_step(&path, 3)) {
+    }
+    return path;
+}
+
+static struct graph *prepared(const struct intervals *all)
+{
+    struct graph *graph = graph_new(all);
+    while (!graph_prepare_step(graph, 5)) {
+    }
+    return graph;
+}
+
+static int64_t length_with(struct graph *graph, struct graph_change change)
+{
+    graph_forward(graph, change);
+    while (!graph_forward_step(graph, 7)) {
+    }
+    return graph_length(graph);
+}
+
+/* All intervals of the steps with a name, so many millionths of them. */
+static int64_t length_if(const struct world *w, struct graph *graph, uint32_t name, uint32_t factor)
+{
+    uint32_t *factors = memory_zeroed(w->all.steps.count + 1, sizeof *factors);
+    for (uint32_t i = 0; i < w->all.steps.count; i++)
+        factors[i] = w->all.steps.items[i].from == name ? factor : GRAPH_WHOLE;
+    int64_t length = length_with(graph, (struct graph_change){.factors = factors});
+    free(factors);
+    return length;
+}
+
+static int64_t slack_of(const struct world *w, const struct graph *graph, uint32_t name)
+{
+    int64_t least = INT64_MAX;
+    for (uint32_t t = 0; t < w->all.thread_count; t++)
+        for (size_t i = 0; i < w->all.threads[t].count; i++) {
+            const struct interval *in = &w->all.threads[t].items[i];
+            if (in->step && steps_at(&w->all.steps, in->step).from == name &&
+                graph_slack(graph, t, i) < least)
+                least = graph_slack(graph, t, i);
+        }
+    return least;
+}
+
+static void find_slack(struct graph *graph)
+{
+    length_with(graph, (struct graph_change){0});
+    graph_backward(graph);
+    while (!graph_backward_step(graph, 3)) {
+    }
+}
+
+enum { A1 = 1, A2, B1, B3, C1, C3, F, G, H, K, SLOW, LATE, COMMON, EXTRA, HELD };
+
+/* Three in a row, each of whom waits for a message of the one before. */
+static struct world *chain_of_three(void)
+{
+    struct world *w = world(0);
+    add(w, 0, WORK, A1, 50), add(w, 0, SEND, 0, 0), add(w, 0, WORK, A2, 30),
+        add(w, 0, RECEIVE, 2, 0);
+    add(w, 1, WORK, B1, 20), add(w, 1, RECEIVE, 0, 0), add(w, 1, WORK, B3, 40),
+        add(w, 1, SEND, 1, 0);
+    add(w, 2, WORK, C1, 25), add(w, 2, RECEIVE, 1, 0), add(w, 2, WORK, C3, 35),
+        add(w, 2, SEND, 2, 0);
+    assert_true(run(w));
+    return w;
+}
+
+static void the_path_goes_back_over_messages(void **state)
+{
+    (void)state;
+    struct world *w = chain_of_three();
+    struct path path = whole_path(&w->all);
+    assert_int_equal(path_length(&path), 125);
+    assert_int_equal(on_path(&w->all, &path, A1), 50);
+    assert_int_equal(on_path(&w->all, &path, B3), 40);
+    assert_int_equal(on_path(&w->all, &path, C3), 35);
+    assert_int_equal(path.hops, 3);
+    path_free(&path);
+    drop(w);
+}
+
+static void what_if_and_slack_of_three(void **state)
+{
+    (void)state;
+    struct world *w = chain_of_three();
+    struct graph *graph = prepared(&w->all);
+    assert_int_equal(length_if(w, graph, A1, 0), 95);
+    assert_int_equal(length_if(w, graph, B3, GRAPH_WHOLE / 2), 105);
+    assert_int_equal(length_if(w, graph, B3, 0), 85);
+    assert_int_equal(length_if(w, graph, C3, 0), 90);
+    assert_int_equal(length_if(w, graph, A2, 0), 125);
+    assert_int_equal(length_if(w, graph, A2, GRAPH_WHOLE * 4), 170);
+    find_slack(graph);
+    assert_int_equal(graph_length(graph), 125);
+    assert_int_equal(slack_of(w, graph, A2), 45);
+    assert_int_equal(slack_of(w, graph, B1), 30);
+    assert_int_equal(slack_of(w, graph, C1), 65);
+    assert_int_equal(slack_of(w, graph, A1), 0);
+    assert_int_equal(slack_of(w, graph, B3), 0);
+    assert_int_equal(slack_of(w, graph, C3), 0);
+    graph_free(graph);
+    drop(w);
+}
+
+static void a_lock_handed_on(void **state)
+{
+    (void)state;
+    struct world *w = world(0);
+    add(w, 0, LOCK, 0, 0), add(w, 0, WORK, G, 30), add(w, 0, UNLOCK, 0, 0);
+    add(w, 1, WORK, A1, 10), add(w, 1, LOCK, 0, 0), add(w, 1, WORK, H, 20), add(w, 1, UNLOCK, 0, 0);
+    add(w, 2, WORK, A1, 15), add(w, 2, LOCK, 0, 0), add(w, 2, WORK, K, 5), add(w, 2, UNLOCK, 0, 0);
+    assert_true(run(w));
+    struct path path = whole_path(&w->all);
+    assert_int_equal(path_length(&path), 55);
+    assert_int_equal(on_path(&w->all, &path, G), 30);
+    assert_int_equal(on_path(&w->all, &path, H), 20);
+    assert_int_equal(on_path(&w->all, &path, K), 5);
+    struct graph *graph = prepared(&w->all);
+    assert_int_equal(length_with(graph, (struct graph_change){.free_line = 1}), 30);
+    graph_free(graph);
+    path_free(&path);
+    drop(w);
+}
+
+static void rounds_of_a_barrier(void **state)
+{
+    (void)state;
+    struct world *w = world(0);
+    for (unsigned round = 0; round < 3; round++)
+        for (unsigned t = 0; t < 4; t++)
+            add(w, t, WORK, t == 3 ? LATE : F, 10 * (t + 1)), add(w, t, BARRIER, round, 0);
+    assert_true(run(w));
+    struct path path = whole_path(&w->all);
+    assert_int_equal(path_length(&path), 120);
+    assert_int_equal(on_path(&w->all, &path, LATE), 120);
+    struct graph *graph = prepared(&w->all);
+    assert_int_equal(length_if(w, graph, LATE, 0), 90); /* then the third decides */
+    assert_int_equal(length_if(w, graph, F, 0), 120);
+    assert_int_equal(length_if(w, graph, F, GRAPH_WHOLE * 2), 180);
+    graph_free(graph);
+    path_free(&path);
+    drop(w);
+}
+
+static void a_thread_begins_where_it_was_made(void **state)
+{
+    (void)state;
+    struct intervals all = {0};
+    uint32_t a = steps_code(&all.steps, (struct step){.from = 1}),
+             b = steps_code(&all.steps, (struct step){.from = 2});
+    intervals_start(&all, 1, 100, 0);
+    intervals_ran(&all, 1, a, 150, 1);
+    intervals_made(&all, 2, 1, 150, 1);
+    intervals_ran(&all, 1, a, 155, 1);
+    intervals_start(&all, 2, 160, 2);
+    intervals_ran(&all, 2, b, 200, 3);
+    struct path path = whole_path(&all);
+    assert_int_equal(path_length(&path), 100);
+    assert_int_equal(path.count, 3);
+    assert_int_equal(path.pieces[1].is, PATH_STARTS);
+    assert_int_equal(path.pieces[1].to_ns - path.pieces[1].from_ns, 10);
+    assert_true(path.pieces[0].hop);
+    struct graph *graph = prepared(&all);
+    assert_int_equal(length_with(graph, (struct graph_change){0}), 100);
+    assert_int_equal(length_with(graph, (struct graph_change){.no_latency = true}), 90);
+    uint32_t none[2] = {0, GRAPH_WHOLE};
+    assert_int_equal(length_with(graph, (struct graph_change){.factors = none}), 50);
+    graph_free(graph);
+    path_free(&path);
+    intervals_free(&all);
+}
+
+/* ---- random ones ---- */
+
+static unsigned below(unsigned n) { return (unsigned)rand() % n; }
+
+static void random_section(struct world *w, unsigned round)
+{
+    unsigned kinds[] = {0, 2, 1}, kind = kinds[below(w->locks ? 3 : 2)], sender = below(w->count),
+             receiver = below(w->count);
+    for (unsigned t = 0; t < w->count; t++)
+        for (unsigned i = 1 + below(2); i > 0; i--)
+            add(w, t, WORK, 1 + below(6), 1 + below(20));
+    for (unsigned t = 0; kind == 0 && t < w->count; t++)
+        add(w, t, BARRIER, 100 + round, 0);
+    for (unsigned t = 0; kind == 1 && t < w->count; t++)
+        if (below(5)) {
+            unsigned m = below(2);
+            add(w, t, LOCK, m, 0), add(w, t, WORK, 1 + below(6), 1 + below(15)),
+                add(w, t, UNLOCK, m, 0);
+        }
+    if (kind == 2 && sender != receiver)
+        add(w, sender, SEND, 10 + round, 0), add(w, receiver, RECEIVE, 10 + round, 0);
+    for (unsigned t = 0; t < w->count; t++)
+        add(w, t, WORK, 1 + below(6), 1);
+}
+
+static struct world *random_world(unsigned seed)
+{
+    srand(seed);
+    struct world *w = world((int64_t)below(3));
+    w->count = 2 + below(4);
+    w->locks = seed % 2;
+    for (unsigned round = 2 + below(7); round > 0; round--)
+        random_section(w, round);
+    if (run(w))
+        return w;
+    drop(w);
+    return NULL;
+}
+
+static bool has_locks(const struct world *w)
+{
+    for (unsigned t = 0; t < w->count; t++)
+        for (unsigned i = 0; i < w->threads[t].count; i++)
+            if (w->threads[t].ops[i].act == LOCK)
+                return true;
+    return false;
+}
+
+static void the_path_is_as_long_as_the_run(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 4000; seed++) {
+        struct world *w = random_world(seed);
+        if (!w)
+            continue;
+        int64_t end = 0;
+        for (unsigned t = 0; t < w->count; t++)
+            if (w->threads[t].at > end)
+                end = w->threads[t].at;
+        struct path path = whole_path(&w->all);
+        assert_int_equal(path_length(&path), end);
+        for (size_t i = 1; i < path.count; i++)
+            assert_int_equal(path.pieces[i].from_ns, path.pieces[i - 1].to_ns);
+        struct graph *graph = prepared(&w->all);
+        assert_int_equal(length_with(graph, (struct graph_change){0}), end);
+        if (!has_locks(w)) /* else one may be handed on in no time */
+            assert_int_equal(graph_left_out(graph), 0);
+                    graph_free(graph);
+                    path_free(&path);
+                    drop(w);
+    }
+}
+
+/* Without locks the order cannot change, so the graph must say what the changed program does. */
+static void what_if_is_what_is(void **state)
+{
+    (void)state;
+    unsigned compared = 0;
+    for (unsigned seed = 0; seed < 4000; seed++) {
+                    struct world *w = random_world(seed);
+                    if (w && !has_locks(w) && w->latency == 0)
+                        for (uint32_t name = 1; name <= 3; name++, compared++) {
+                            struct world *changed = world(0);
+                            int64_t end = 0;
+                            changed->count = w->count;
+                            for (unsigned t = 0; t < w->count; t++)
+                                for (unsigned i = 0; i < w->threads[t].count; i++) {
+                                    struct op op = w->threads[t].ops[i];
+                                    bool is = op.act == WORK && op.what == name;
+                                    add(changed, t, op.act, op.what,
+                                        is ? op.ns * (int64_t)(name - 1) : op.ns);
+                                }
+                            assert_true(run(changed));
+                            for (unsigned t = 0; t < changed->count; t++)
+                                end = changed->threads[t].at > end ? changed->threads[t].at : end;
+                            struct graph *graph = prepared(&w->all);
+                            assert_int_equal(length_if(w, graph, name, GRAPH_WHOLE * (name - 1)),
+                                             end);
+                            graph_free(graph);
+                            drop(changed);
+                        }
+                    if (w)
+                        drop(w);
+    }
+    assert_true(compared > 1000);
+}
+
+/* An interval may take as much longer as its slack says, and not a nanosecond more. */
+static void slack_is_exact(void **state)
+{
+    (void)state;
+    unsigned compared = 0;
+    for (unsigned seed = 0; seed < 600; seed++) {
+                    struct world *w = random_world(seed);
+                    if (!w)
+                        continue;
+                    struct graph *graph = prepared(&w->all), *again = prepared(&w->all);
+                    find_slack(graph);
+                    for (uint32_t t = 0; t < w->all.thread_count; t++)
+                        for (size_t i = 0; i < w->all.threads[t].count; i++) {
+                            struct interval *in = &w->all.threads[t].items[i];
+                            if (in->is != INTERVAL_RUNS || !in->step)
+                                continue;
+                            int64_t took = in->to_ns - interval_begin(&w->all.threads[t], i);
+                            int64_t slack = graph_slack(graph, t, i), end = graph_length(graph);
+                            uint32_t step = in->step;
+                            in->step = steps_code(&w->all.steps, (struct step){.from = 77});
+                            uint32_t *factors = memory_zeroed(w->all.steps.count, sizeof *factors);
+                            for (uint32_t k = 0; k < w->all.steps.count; k++)
+                                factors[k] = GRAPH_WHOLE;
+                            for (int more = 0; more < 2; more++, compared++) {
+                                /* (rounded up, so that cutting gives the wanted length) */
+                                int64_t want = took + slack + more;
+                                factors[in->step - 1] =
+                                    (uint32_t)((want * (int64_t)GRAPH_WHOLE + took - 1) / took);
+                                assert_int_equal(
+                                    length_with(again, (struct graph_change){.factors = factors}),
+                                    end + more);
+                            }
+                            free(factors);
+                            in->step = step;
+                        }
+                    graph_free(graph);
+                    graph_free(again);
+                    drop(w);
+    }
+    assert_true(compared > 5000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_path_goes_back_over_messages),
+        cmocka_unit_test(what_if_and_slack_of_three),
+        cmocka_unit_test(a_lock_handed_on),
+        cmocka_unit_test(rounds_of_a_barrier),
+        cmocka_unit_test(a_thread_begins_where_it_was_made),
+        cmocka_unit_test(the_path_is_as_long_as_the_run),
+        cmocka_unit_test(what_if_is_what_is),
+        cmocka_unit_test(slack_is_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
