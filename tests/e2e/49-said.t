@@ -205,6 +205,9 @@ is "who waits there has come" "$(poet blocked come.poet | sed -n 's/^ *has not c
 like "a run that was killed" "$(poet ls come.poet)" 'stopped \(killed, or by _exit\), deadlock$'
 is "as ever to programs" "$(poet ls --json come.poet | grep -c '"ended": *"stopped"')" 1
 
+# ---- a slip of two letters ----
+like "the option that was meant" "$(poet export --tiem 2>&1)" 'did you mean --time\?'
+
 # ---- a deadlock and a lost signal in a web page ----
 poet export come.poet -o come.html
 poet export moments.poet -o moments.html

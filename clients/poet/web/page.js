@@ -715,7 +715,7 @@ svg.addEventListener("wheel", e => {
 }, { passive: false });
 
 /* ---- on paper: all of it, in bands; of what is very long, a part from what is seen on ---- */
-const BANDS = 12; // browsers take very long over more
+const BANDS = 40; // over so many a browser takes about ten seconds
 function toPaper() {
   const paper = $("paper"), band = Math.max(names + 200, 1000), high = D.top + shown.length * D.row_pt + 8;
   paper.replaceChildren();
