@@ -121,7 +121,7 @@ is "exit status" "$(poet check conf/bad.conf >/dev/null 2>&1; echo $?)" 1
 python3 - "$root" <<'P'
 import re, sys
 text = open(sys.argv[1] + "/config/ucpp.conf").read()
-text = re.sub(r'\{ name = "signal";.*?\},\n', "", text, flags=re.S).replace('"signal", ', "")
+text = re.sub(r'\{ name = "signal";.*?\},\n', "", text, flags=re.S).replace('"signal", ', "").replace(' woken_by = ["signal"];', "")
 open("conf/ucpp.conf", "w").write(text)
 P
 check "a description without signal" poet check conf/ucpp.conf
