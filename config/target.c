@@ -23,6 +23,7 @@ void target_free(struct target *target)
         free(event->label);
         free(event->text);
         free(event->group);
+        free(event->unheard);
         names_free(&event->partners);
         names_free(&event->on);
         names_free(&event->after);
