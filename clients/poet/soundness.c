@@ -61,7 +61,8 @@ bool soundness_ask(const struct command *command, struct subject *subject,
                    void *user)
 {
     struct asking a = {.command = command};
-    struct table_request request = {.what = (char[]){"sound"}, .by = (char[]){""}, .sort = (char[]){""}};
+    struct table_request request = {
+        .what = (char[]){"sound"}, .by = (char[]){""}, .sort = (char[]){""}};
     struct out body = {0};
     clock_gettime(CLOCK_MONOTONIC, &a.begun);
     put_table_request(&body, &request);

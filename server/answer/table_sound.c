@@ -34,7 +34,8 @@ static bool sweep(struct work *w, uint64_t *budget)
 {
     struct sweep_piece piece;
     enum sweep_is is;
-    w->filled = grow_zeroed(w->filled, &w->room, w->view->measured->thread_count, sizeof *w->filled);
+    w->filled =
+        grow_zeroed(w->filled, &w->room, w->view->measured->thread_count, sizeof *w->filled);
     while ((is = sweep_next(&w->sweep, w->view, budget, &piece)) == SWEEP_PIECE) {
         struct states sums;
         states_sum(&w->view->lives, piece.course, piece.from_ns, piece.to_ns, &sums);
@@ -65,8 +66,7 @@ static bool step(void *work, uint64_t *budget)
     if (!causing_learn(&w->causing, budget))
         return false;
     if (!w->begun)
-        sound_begin(&w->sound, w->view->measured,
-                    explained_known(w->view->run, w->causing.since));
+        sound_begin(&w->sound, w->view->measured, explained_known(w->view->run, w->causing.since));
     w->begun = true;
     bool whole = sound_step(&w->sound, *budget);
     *budget = 0;

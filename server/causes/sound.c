@@ -101,7 +101,8 @@ static void look_at_wait(struct sound *s, size_t index)
         int64_t ns = at->to_ns - from;
         if (ns < 0 || at->to_ns > w->to_ns)
             broken_wait(s, w, SOUND_RELEASE, at->to_ns, ns < 0 ? from : w->to_ns);
-        else if (!at->guess && w->end != UINT64_MAX && at->release != UINT64_MAX && at->release >= w->end)
+        else if (!at->guess && w->end != UINT64_MAX && at->release != UINT64_MAX &&
+                 at->release >= w->end)
             broken_wait(s, w, SOUND_ORDER, at->to_ns, w->to_ns);
         if (ns >= 0 && index < s->why->done)
             look_at_sums(s, w, i, ns);
@@ -140,8 +141,8 @@ static void look_at_path(struct sound *s)
         const struct path_piece *p = &path->pieces[i];
         int64_t before = i ? path->pieces[i - 1].to_ns : p->from_ns;
         if (p->from_ns != before || p->to_ns < p->from_ns)
-            sound_breach(
-                s, (struct breach){SOUND_PATH, p->thread, p->position, p->from_ns, before});
+            sound_breach(s,
+                         (struct breach){SOUND_PATH, p->thread, p->position, p->from_ns, before});
         sum += p->to_ns - p->from_ns;
     }
     if (path->count && sum != path_length(path))

@@ -9,14 +9,14 @@
 #include "server/causes/path.h"
 
 enum sound_rule {
-    SOUND_COURSE,  /* a thread's intervals come one after the other */
-    SOUND_LIFE,    /* its states fill its life (told by who knows lives: sound_breach) */
+    SOUND_COURSE, /* a thread's intervals come one after the other */
+    SOUND_LIFE, /* its states fill its life (told by who knows lives: sound_breach) */
     SOUND_RELEASE, /* who waits is let go after it began to wait, and not after it went on */
-    SOUND_ORDER,   /* and in the order, too: the release is before the wait's end */
+    SOUND_ORDER, /* and in the order, too: the release is before the wait's end */
     SOUND_OVERLAP, /* what ran while it waited adds up to the wait */
     SOUND_REASONS, /* so do the reasons why it came so late */
     SOUND_CHARGES, /* and what is charged with it */
-    SOUND_PATH,    /* pieces of the critical path come one after the other, up to the last end */
+    SOUND_PATH, /* pieces of the critical path come one after the other, up to the last end */
     SOUND_RULES
 };
 

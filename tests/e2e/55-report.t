@@ -143,6 +143,21 @@ traced late
 like "who comes late to a barrier" "$(poet report late.poet)" \
     "the others wait most for it to come +T:solver#2 +B:step +T:solver#2 .*solver \(late.c:8\)"
 
+# ---- what it tells of time adds up ----
+for run in convoy dead lost late many; do
+    like "$run: good" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: good$"
+done
+is "no breach is told" "$(poet check convoy.poet --json | grep -c mistake)" 0
+cat >endless.conf <<'CONF'
+name = "endless";
+kinds = ( { name = "one"; letter = "P"; title = "one"; colour = "#1b4f8f"; } );
+events = (
+    { name = "begin"; on = ["one"]; shape = "square"; line_after = [""]; thread_after = [""]; },
+    { name = "ask"; on = ["one"]; shape = "circle"; waits = "meeting"; thread_after = ["begin"]; },
+    { name = "get"; on = ["one"]; shape = "circle"; thread_after = ["begin"]; } );
+CONF
+like "a wait that nothing can end" "$(poet check endless.conf 2>&1)" 'endless.conf:5: "waits": no type can be the next one of its thread'
+
 # ---- poet record --report ----
 gcc -g -pthread convoy.c -o plain
 poet record --report -o plain.poet ./plain >out.txt 2>report.txt
