@@ -268,7 +268,7 @@ static void fill_steps(const struct work *w, struct shown_table *t)
         if (!cells)
             return;
         cells[WHAT] =
-            s->step ? table_step(w->view, s->step) : cell_text(path_word((enum path_is)s->is));
+            s->step ? table_step(w->view, s->step) : cell_text(path_word((enum piece_is)s->is));
         cells[PATH_NS] = cell_number(s->path_ns);
         cells[SHARE] = cell_real(share_of(s->path_ns, path_length(&w->path)));
         cells[TOTAL_NS] = cell_number(s->total_ns);
@@ -302,7 +302,7 @@ static void fill_pieces(const struct work *w, struct shown_table *t)
         cells[1] = cell_number(p->to_ns - from);
         cells[2] = table_step(w->view, p->step);
         cells[3] = cell_number(from);
-        cells[4] = cell_text(path_word((enum path_is)p->is));
+        cells[4] = cell_text(path_word((enum piece_is)p->is));
         cells[5] = cell_event(until);
         table_row_line(t, p->thread);
     }
@@ -347,6 +347,8 @@ static void fill_total(const struct work *w, struct shown_table *t)
 
 static void add_notes(const struct work *w, struct shown_table *t)
 {
+    if (w->span_ns <= 0)
+        return;
     table_add_note(t,
                    "work %.3f ms, the longest chain of it %.3f ms: no number of processors "
                    "makes it more than %.2f times as fast as one",

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-const char *path_word(enum path_is is)
+const char *path_word(enum piece_is is)
 {
     static const char *const words[] = {[PATH_RUNS] = "runs",
                                         [PATH_LATENCY] = "goes on late",

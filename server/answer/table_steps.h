@@ -14,7 +14,7 @@ struct step_sum {
     int64_t path_ns, total_ns; /* of all threads */
     int64_t slack_ns;          /* the least of its intervals; INT64_MAX: not known */
     int64_t zero_ns;           /* what would be won if it took nothing, with has_zero */
-    uint8_t is;                /* an enum path_is */
+    uint8_t is;                /* an enum piece_is */
     bool has_zero;
 };
 
@@ -38,6 +38,6 @@ int64_t step_sums_imbalance(const struct step_sums *sums, const struct step_sum 
 void step_sums_free(struct step_sums *sums);
 
 /* "runs", "goes on late", ... */
-const char *path_word(enum path_is is);
+const char *path_word(enum piece_is is);
 
 #endif
