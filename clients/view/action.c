@@ -3,6 +3,7 @@
 #include "clients/source/place.h"
 #include "clients/view/about.h"
 #include "clients/view/picture/card.h"
+#include "clients/view/drawer/drawer.h"
 #include "clients/view/fetch.h"
 #include "clients/view/focus.h"
 #include "clients/view/goto.h"
@@ -106,9 +107,19 @@ static void do_by_kind(struct view *v) { cluster_by(v, CLUSTER_BY_KIND); }
 static void do_by_name(struct view *v) { cluster_by(v, CLUSTER_BY_NAME); }
 static void do_by_description(struct view *v) { cluster_by(v, CLUSTER_BY_DESCRIPTION); }
 
+static void do_drawer(struct view *v) { v->settings.drawer ? drawer_close(v) : drawer_open(v, NULL); }
+static bool is_drawer(const struct view *v) { return v->settings.drawer; }
+static void do_states(struct view *v) { drawer_open(v, "states"); }
+static void do_waits(struct view *v) { drawer_open(v, "waits"); }
+static void do_path(struct view *v) { drawer_open(v, "path"); }
+
 /* From a list to the picture; there, all that stands out goes; then the page that was opened. */
 static void do_escape(struct view *v)
 {
+    if (drawer_has_focus(v)) {
+        drawer_close(v);
+        return;
+    }
     bool away = focus_within(v, v->panels);
     if (away || (!v->camera.place.selected.line && !v->finder.hit_count))
         panel_back(v);
@@ -300,6 +311,7 @@ static const struct action actions[] = {
     {"Window", "undo", "Undo a change of view", "<Control>z", do_undo, NULL},
     {"Window", "redo", "Redo", "<Control><Shift>z <Control>y", do_redo, NULL},
     {"Window", "panel", "Side panel", "F9", do_panel, is_panel},
+    {"Window", "drawer", "Drawer: where the time went", "F6", do_drawer, is_drawer},
     {"Window", "map", "Map of the run", "F4", do_map, is_map},
     {"Window", "vertical", "Vertical", "v", do_vertical, is_vertical},
     {"Window", "legend", "Legend", "F2", do_legend, is_legend},
@@ -311,6 +323,9 @@ static const struct action actions[] = {
     {"Window", "show-waiting", "Page: Waiting", "<Alt>w", do_waiting, NULL},
     {"Window", "show-trouble", "Page: Trouble", "<Alt>t", do_trouble, NULL},
     {"Window", "show-text", "Page: Text", "<Alt>x", do_text, NULL},
+    {"Window", "show-states", "Drawer: States", "<Alt>s", do_states, NULL},
+    {"Window", "show-waits", "Drawer: Waits", "<Alt>a", do_waits, NULL},
+    {"Window", "show-path", "Drawer: Path", "<Alt>p", do_path, NULL},
     {"File", "open", "Open a trace…", "<Control>o", traces_show, NULL},
     {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},

@@ -119,6 +119,7 @@ GtkWidget *header_new(struct view *view)
     GtkWidget *end[] = {menu,
                         button_new("edit-find-symbolic", "win.find", "Find (Ctrl+F)"),
                         toggle("Panel", "win.panel", "Side panel (F9)"),
+                        toggle("Drawer", "win.drawer", "Where the time went (F6)"),
                         toggle("Time", "win.time", "By order or by time (T)"),
                         button_new("zoom-fit-best-symbolic", "win.fit", "The whole run (*)"),
                         button_new("zoom-in-symbolic", "win.zoom-in", "Zoom in (+)"),

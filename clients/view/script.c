@@ -16,6 +16,11 @@
  *   frames FULL|SCROLL N   draws N times; prints how long a frame took
  *   key NAME N             does an action N times; prints how long it took until its picture was drawn
  *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
+ *   drawer PAGE|none       opens the drawer at a page, or closes it
+ *   row N                  selects the row of its table, counted from 0 as the server tells them; none: -1
+ *   enter-row              what Enter does with it
+ *   table FILE             writes the page's table, by tabs: depth and cells of each row, * before the selected
+ *   marks FILE             appends which events and lines are marked
  *   memory                 prints the most memory that the viewer has had
  *   said                   prints the status line
  *   await FILE             waits until there is such a file
@@ -25,6 +30,7 @@
 
 #include "clients/book/book.h"
 #include "clients/source/source.h"
+#include "clients/view/drawer/drawer.h"
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
 #include "clients/view/panels/find.h"
@@ -310,7 +316,49 @@ static void write_strips(struct view *view, const char *file)
     fclose(f);
 }
 
+static void write_table(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "we");
+    if (!f)
+        return;
+    page_print(drawer_page(view), f);
+    fclose(f);
+}
+
+static void write_marks(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "ae");
+    if (!f)
+        return;
+    fprintf(f, "events");
+    for (uint32_t i = 0; i < view->marked.event_count; i++)
+        write_ref(f, "", view->marked.events[i]);
+    fprintf(f, " lines");
+    for (uint32_t i = 0; i < view->marked.line_count; i++)
+        fprintf(f, " %u", view->marked.lines[i]);
+    fprintf(f, "\n");
+    fclose(f);
+}
+
 /* ---- doing ---- */
+
+/* What is done to the drawer.  False: it is something else. */
+static bool perform_drawer(struct view *view, const char *what, const char *a)
+{
+    if (strcmp(what, "drawer") == 0)
+        strcmp(a, "none") == 0 ? drawer_close(view) : drawer_open(view, a);
+    else if (strcmp(what, "row") == 0)
+        page_select(drawer_page(view), atoi(a));
+    else if (strcmp(what, "enter-row") == 0)
+        page_enter(drawer_page(view));
+    else if (strcmp(what, "table") == 0)
+        write_table(view, a);
+    else if (strcmp(what, "marks") == 0)
+        write_marks(view, a);
+    else
+        return false;
+    return true;
+}
 
 /* A whole number; 0 if it is none, or too large. */
 static int whole(const char *s)
@@ -401,7 +449,7 @@ static bool perform(struct script *s, char **w)
         return the_book(view)->run.connected == 0;
     else if (strcmp(w[0], "quit") == 0)
         gtk_window_close(GTK_WINDOW(view->window));
-    else
+    else if (!perform_drawer(view, w[0], a))
         fprintf(stderr, "poet view: --script: %s: no such command\n", w[0]);
     return true;
 }
@@ -418,7 +466,7 @@ static bool painted(const struct view *view)
 static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
-    return l->has_run && !l->opening && !l->more && !save_runs(view) && !fetch_runs(view) &&
+    return l->has_run && !l->opening && !l->more && !drawer_busy((struct view *)view) && !save_runs(view) && !fetch_runs(view) &&
            (!l->connected || !source_busy(&l->source)) &&
            (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
 }

@@ -2,6 +2,7 @@
 
 #include "clients/source/place.h"
 #include "clients/view/action.h"
+#include "clients/view/drawer/drawer.h"
 #include "clients/view/fetch.h"
 #include "clients/view/header.h"
 #include "clients/view/menu.h"
@@ -80,6 +81,7 @@ static void on_run(void *user)
     history_clear(&view->history);
     finder_clear(&view->finder);
     panels_clear(view);
+    drawer_clear(view);
     open_notes(view);
     fetch_cancel(view);
     welcome_leave(view);

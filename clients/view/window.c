@@ -2,6 +2,7 @@
 
 #include "clients/view/action.h"
 #include "clients/view/picture/card.h"
+#include "clients/view/drawer/drawer.h"
 #include "clients/view/fetch.h"
 #include "clients/view/focus.h"
 #include "clients/view/header.h"
@@ -75,6 +76,7 @@ static void take_news(void *user, enum news news)
 {
     struct view *view = user;
     panels_tell(view, news);
+    drawer_tell(view, news);
     card_take(view, news);
     if (news == NEWS_PLACE || news == NEWS_SELECTED || news == NEWS_SWITCHES)
         newer_watch(view);
@@ -159,7 +161,7 @@ static GtkWidget *picture_new(struct view *view)
     gtk_box_append(GTK_BOX(box), legend_new(view));
     gtk_box_append(GTK_BOX(box), map_new(view));
     view->panel = panels_new(view);
-    gtk_paned_set_start_child(GTK_PANED(paned), box);
+    gtk_paned_set_start_child(GTK_PANED(paned), drawer_new(view, box));
     gtk_paned_set_end_child(GTK_PANED(paned), view->panel);
     int width = view->settings.width_px;
     gtk_paned_set_position(GTK_PANED(paned), MAX(width - 345, width * 2 / 3));

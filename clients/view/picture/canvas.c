@@ -26,6 +26,8 @@ struct paint_selection canvas_selection(const struct view *view)
         .concurrent = !(p->hide & HIDE_CONCURRENT),
         .found = view->finder.hits,
         .found_count = view->finder.hit_count,
+        .marked = view->marked.events,
+        .marked_count = view->marked.event_count,
         .chain = view->ties.chain,
         .chain_count = view->ties.chain_count,
         .stuck = view->ties.stuck,
@@ -201,7 +203,7 @@ static void draw_some_names(struct view *view, cairo_t *cr, uint32_t first, uint
             cairo_rectangle(cr, 0, y - high / 2, names, high);
             cairo_fill(cr);
         }
-        if (seek_hit(view, s->rows[i].line)) {
+        if (seek_hit(view, s->rows[i].line) || marked_line(&view->marked, s->rows[i].line)) {
             cairo_set_source_rgba(cr, 0.6, 0.2, 0.6, 0.25);
             cairo_rectangle(cr, 0, y - high / 2, names, high);
             cairo_fill(cr);
