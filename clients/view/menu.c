@@ -51,7 +51,7 @@ GMenuModel *menu_new(struct view *view)
                                  "hide-pattern",
                                  NULL},
                *const look[] = {"follow",          "time",  "stands", "hide-past", "hide-future",
-                                "hide-concurrent", "panel", "drawer", "map",    "legend",    "order-arrows",
+                                "hide-concurrent", "panel", "drawer", "map",    "legend",    "order-arrows", "critical-path", "tint-waits",
                                 "vertical",        "dark",  NULL},
                *const end[] = {"settings", "shortcuts", "help", "about", "close", "quit", NULL};
     GMenu *menu = g_menu_new(),

@@ -21,6 +21,9 @@
  *   enter-row              what Enter does with it
  *   table FILE             writes the page's table, by tabs: depth and cells of each row, * before the selected
  *   marks FILE             appends which events and lines are marked
+ *   overlay FILE           writes what is drawn over the picture of the critical path and of waits
+ *   bands FILE             writes the states that stand below the picture, by rows and pixels
+ *   reason                 prints why the wait took so long that was asked about
  *   memory                 prints the most memory that the viewer has had
  *   said                   prints the status line
  *   await FILE             waits until there is such a file
@@ -30,6 +33,7 @@
 
 #include "clients/book/book.h"
 #include "clients/source/source.h"
+#include "clients/view/drawer/bands.h"
 #include "clients/view/drawer/drawer.h"
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
@@ -43,10 +47,13 @@
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/far.h"
 #include "clients/view/picture/scroll.h"
+#include "clients/view/picture/reason.h"
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
 #include "clients/view/picture/slide.h"
+#include "clients/view/picture/thick.h"
 #include "clients/view/picture/timescale.h"
+#include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/picture/zoom.h"
 #include "clients/view/print.h"
@@ -342,6 +349,31 @@ static void write_marks(struct view *view, const char *file)
 
 /* ---- doing ---- */
 
+static void write_overlay(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "we");
+    if (!f)
+        return;
+    thick_print(view, f);
+    tint_print(view, f);
+    fclose(f);
+}
+
+static void write_bands(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "we");
+    if (!f)
+        return;
+    bands_print(view, f);
+    fclose(f);
+}
+
+static void tell_reason(struct view *view)
+{
+    const char *said = reason_said(view, NULL);
+    g_print("reason: %s\n", said ? said : "none");
+}
+
 /* What is done to the drawer.  False: it is something else. */
 static bool perform_drawer(struct view *view, const char *what, const char *a)
 {
@@ -355,6 +387,12 @@ static bool perform_drawer(struct view *view, const char *what, const char *a)
         write_table(view, a);
     else if (strcmp(what, "marks") == 0)
         write_marks(view, a);
+    else if (strcmp(what, "overlay") == 0)
+        write_overlay(view, a);
+    else if (strcmp(what, "bands") == 0)
+        write_bands(view, a);
+    else if (strcmp(what, "reason") == 0)
+        tell_reason(view);
     else
         return false;
     return true;

@@ -14,15 +14,19 @@
 #include "clients/view/parts/stage.h"
 #include "clients/view/parts/status.h"
 #include "clients/view/patience.h"
+#include "clients/view/picture/axis.h"
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/legend.h"
 #include "clients/view/picture/map.h"
 #include "clients/view/picture/picture.h"
+#include "clients/view/picture/reason.h"
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
+#include "clients/view/picture/thick.h"
 #include "clients/view/picture/timescale.h"
+#include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/save.h"
 #include "clients/view/script.h"
@@ -75,8 +79,13 @@ static void take_picture(struct view *view)
 static void take_news(void *user, enum news news)
 {
     struct view *view = user;
+    if (news == NEWS_PICTURE)
+        axis_stale(view);
     panels_tell(view, news);
     drawer_tell(view, news);
+    reason_take(view, news);
+    thick_take(view, news);
+    tint_take(view, news);
     card_take(view, news);
     if (news == NEWS_PLACE || news == NEWS_SELECTED || news == NEWS_SWITCHES)
         newer_watch(view);
@@ -195,6 +204,8 @@ static gboolean on_close(GtkWindow *window, gpointer data)
     status_busy(&view->status, NULL, 0);
     toast_hide(&view->toast);
     link_close(&view->link);
+    thick_clear(view);
+    tint_clear(view);
     scroll_stop(view);
     bar_stop(view);
     status_end(&view->status);

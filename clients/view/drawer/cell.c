@@ -17,7 +17,7 @@ static GtkWidget *label_of(const struct table_column *column)
     } else {
         bool wide = column->kind == TABLE_STEP || column->kind == TABLE_PLACE;
         gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_MIDDLE);
-        gtk_label_set_width_chars(GTK_LABEL(label), wide ? 12 : 7);
+        gtk_label_set_width_chars(GTK_LABEL(label), wide ? 18 : 9);
         gtk_label_set_max_width_chars(GTK_LABEL(label), wide ? 48 : 24);
     }
     gtk_widget_set_hexpand(label, TRUE);

@@ -3,6 +3,7 @@
 #include "clients/view/drawer/cell.h"
 #include "clients/view/drawer/row.h"
 #include "clients/view/picture/view.h"
+#include "wire/limits.h"
 
 #include <stdlib.h>
 
@@ -16,7 +17,11 @@ struct grid {
     GtkTreeListModel *tree;
     GtkSortListModel *sorted;
     GtkSingleSelection *selection;
-    uint32_t column_count;
+    const struct grid_column *wanted; /* NULL: all */
+    struct shown { /* a column: of the table, and what stands in for it; column_count: nothing */
+        uint32_t column, other;
+    } shown[LIMIT_TABLE_COLUMNS];
+    uint32_t shown_count, column_count; /* column_count: of the table that they were made for */
     bool quiet; /* it is being filled: nobody selects */
     bool wants_focus;
     double scroll; /* to be restored */
@@ -192,12 +197,22 @@ static void on_setup(GtkListItemFactory *factory, GtkListItem *item, gpointer da
     struct grid *g = data;
     uint32_t column = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(factory), "column"));
     bool first = g_object_get_data(G_OBJECT(factory), "first") != NULL;
-    cell_setup(item, &g->table->columns[column], first);
+    cell_setup(item, &g->table->columns[g->shown[column].column], first);
 }
 
-static char *words(struct grid *g, uint32_t row, uint32_t column)
+/* Which of the table's columns stands in the cell of a row. */
+static uint32_t column_in(const struct grid *g, uint32_t row, uint32_t shown)
+{
+    const struct shown *s = &g->shown[shown];
+    const struct table_cell *cells = table_cells(g->table, row);
+    bool other = cells[s->column].is == CELL_NULL && s->other < g->table->column_count;
+    return other ? s->other : s->column;
+}
+
+static char *words(struct grid *g, uint32_t row, uint32_t shown)
 {
     struct table_names names = {the_book(g->view), g->view->link.sites};
+    uint32_t column = column_in(g, row, shown);
     const struct table_cell *cell = &table_cells(g->table, row)[column];
     if (cell->is == CELL_NULL && g->table->rows[row].depth)
         return g_strdup("");
@@ -249,8 +264,8 @@ static int compare(gconstpointer a, gconstpointer b, gpointer data)
     uint32_t x = ((const DrawerRow *)a)->row, y = ((const DrawerRow *)b)->row;
     if (!g->table || x >= g->table->row_count || y >= g->table->row_count)
         return 0;
-    const struct table_cell *p = &table_cells(g->table, x)[s->column],
-                            *q = &table_cells(g->table, y)[s->column];
+    const struct table_cell *p = &table_cells(g->table, x)[column_in(g, x, s->column)],
+                            *q = &table_cells(g->table, y)[column_in(g, y, s->column)];
     if (cell_is_number(p) || cell_is_number(q) || p->is == CELL_NULL || q->is == CELL_NULL)
         return cell_compare(p, q);
     char *one = words(g, x, s->column), *other = words(g, y, s->column);
@@ -260,30 +275,54 @@ static int compare(gconstpointer a, gconstpointer b, gpointer data)
     return order;
 }
 
-static void add_column(struct grid *g, uint32_t column, bool first)
+/* title: ours. */
+static void add_column(struct grid *g, uint32_t shown, char *title)
 {
-    const struct table_column *c = &g->table->columns[column];
+    const struct table_column *c = &g->table->columns[g->shown[shown].column];
     GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
     struct sorting *sorting = g_new(struct sorting, 1);
-    *sorting = (struct sorting){g, column};
-    g_object_set_data(G_OBJECT(factory), "column", GUINT_TO_POINTER(column));
-    g_object_set_data(G_OBJECT(factory), "first", first ? g : NULL);
+    *sorting = (struct sorting){g, shown};
+    g_object_set_data(G_OBJECT(factory), "column", GUINT_TO_POINTER(shown));
+    g_object_set_data(G_OBJECT(factory), "first", shown ? NULL : g);
     g_signal_connect(factory, "setup", G_CALLBACK(on_setup), g);
     g_signal_connect(factory, "bind", G_CALLBACK(on_bind), g);
     g_signal_connect(factory, "unbind", G_CALLBACK(on_unbind), g);
-    char *title = table_say_title(c);
     GtkColumnViewColumn *made = gtk_column_view_column_new(title, factory);
     GtkSorter *sorter = GTK_SORTER(gtk_custom_sorter_new(compare, sorting, g_free));
     gtk_column_view_column_set_sorter(made, sorter);
     gtk_column_view_column_set_resizable(made, TRUE);
-    gtk_column_view_column_set_expand(made, c->kind == TABLE_STEP || c->kind == TABLE_PLACE);
+    gtk_column_view_column_set_expand(made, c->kind == TABLE_STEP || c->kind == TABLE_PLACE ||
+                                                c->kind == TABLE_LINE);
     gtk_column_view_append_column(GTK_COLUMN_VIEW(g->widget), made);
     g_object_unref(sorter);
     g_object_unref(made);
     free(title);
 }
 
-/* Of the first table; those of the next are the same, but for those that were never asked. */
+static void add_wanted(struct grid *g, const struct grid_column *wanted)
+{
+    uint32_t column = table_find(g->table, wanted->name), none = g->table->column_count;
+    uint32_t other = wanted->other ? table_find(g->table, wanted->other) : none;
+    if (column == none)
+        return;
+    g->shown[g->shown_count++] = (struct shown){column, other};
+    add_column(g, g->shown_count - 1,
+               wanted->title ? g_strdup(wanted->title)
+                             : table_say_title(&g->table->columns[column]));
+}
+
+static void add_all(struct grid *g)
+{
+    char *unknown = NULL;
+    uint32_t count, *chosen = table_choose(g->table, NULL, &count, &unknown);
+    for (uint32_t i = 0; i < count; i++) {
+        g->shown[g->shown_count++] = (struct shown){chosen[i], g->table->column_count};
+        add_column(g, i, table_say_title(&g->table->columns[chosen[i]]));
+    }
+    free(chosen);
+}
+
+/* Of the first table; those of the next are the same. */
 static void make_columns(struct grid *g)
 {
     if (g->column_count == g->table->column_count || !g->table->column_count)
@@ -294,12 +333,12 @@ static void make_columns(struct grid *g)
         gtk_column_view_remove_column(GTK_COLUMN_VIEW(g->widget), column);
         g_object_unref(column);
     }
-    char *unknown = NULL;
-    uint32_t count, *chosen = table_choose(g->table, NULL, &count, &unknown);
-    for (uint32_t i = 0; i < count; i++)
-        add_column(g, chosen[i], i == 0);
+    g->shown_count = 0;
+    if (!g->wanted)
+        add_all(g);
+    for (const struct grid_column *c = g->wanted; c && c->name; c++)
+        add_wanted(g, c);
     g->column_count = g->table->column_count;
-    free(chosen);
 }
 
 /* ---- showing ---- */
@@ -415,10 +454,11 @@ static void build_models(struct grid *g)
     g_signal_connect(g->selection, "notify::selected", G_CALLBACK(on_selected), g);
 }
 
-struct grid *grid_new(struct view *view, const char *name, const struct grid_ears *ears, void *user)
+struct grid *grid_new(struct view *view, const char *name, const struct grid_column *columns,
+                      const struct grid_ears *ears, void *user)
 {
     struct grid *g = g_new0(struct grid, 1);
-    *g = (struct grid){.view = view, .ears = ears, .user = user};
+    *g = (struct grid){.view = view, .wanted = columns, .ears = ears, .user = user};
     g->scrolled = gtk_scrolled_window_new();
     g->widget = gtk_column_view_new(NULL);
     gtk_column_view_set_show_column_separators(GTK_COLUMN_VIEW(g->widget), TRUE);
@@ -442,22 +482,18 @@ GtkWidget *grid_widget(struct grid *g) { return g->scrolled; }
 
 void grid_print(struct grid *g, FILE *f)
 {
-    char *unknown = NULL;
-    uint32_t count = 0,
-             *chosen = g->table ? table_choose(g->table, NULL, &count, &unknown) : NULL;
-    for (uint32_t i = 0; i < count; i++)
-        fprintf(f, "\t%s", g->table->columns[chosen[i]].name);
+    for (uint32_t i = 0; i < g->shown_count; i++)
+        fprintf(f, "\t%s", g->table->columns[g->shown[i].column].name);
     fprintf(f, "\n");
     for (guint at = 0; at < row_count(g); at++) {
         DrawerRow *row = row_at(g, at);
         bool is = gtk_single_selection_get_selected(g->selection) == at;
         fprintf(f, "%s%u", is ? "*" : "", g->table->rows[row->row].depth);
-        for (uint32_t i = 0; i < count; i++) {
-            char *text = words(g, row->row, chosen[i]);
+        for (uint32_t i = 0; i < g->shown_count; i++) {
+            char *text = words(g, row->row, i);
             fprintf(f, "\t%s", text);
             free(text);
         }
         fprintf(f, "\n");
     }
-    free(chosen);
 }

@@ -13,14 +13,22 @@
 struct view;
 struct grid;
 
+/* A column: what stands in it, and what stands there in rows that have nothing of that. */
+struct grid_column {
+    const char *name, *other; /* of the table's columns; other: or NULL */
+    const char *title; /* NULL: as the table calls it */
+};
+
 struct grid_ears {
     void (*selected)(void *user, int row); /* of the table; -1: none any more */
     void (*activated)(void *user, int row); /* Enter, or a double click */
     void (*pointed)(void *user, int row); /* Ctrl and a click */
 };
 
-/* name: as assistive technologies say it.  Freed with its widget. */
-struct grid *grid_new(struct view *view, const char *name, const struct grid_ears *ears, void *user);
+/* name: as assistive technologies say it.  columns: constants, a name of NULL ends them; NULL: all of the table that are
+ * no details.  Freed with its widget. */
+struct grid *grid_new(struct view *view, const char *name, const struct grid_column *columns,
+                      const struct grid_ears *ears, void *user);
 GtkWidget *grid_widget(struct grid *grid);
 void grid_show(struct grid *grid, const struct shown_table *table); /* borrowed until the next */
 void grid_again(struct grid *grid); /* lines have other names */

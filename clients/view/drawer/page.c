@@ -111,6 +111,8 @@ static void show_said(struct paged *p)
     const struct shown_table *t = &p->tabled.table;
     const char *said = t->problem ? t->problem : !t->row_count ? p->page->nothing : NULL;
     GtkWidget *instead = p->page->instead ? p->page->instead(p->view) : NULL;
+    if (instead && !gtk_widget_get_parent(instead))
+        gtk_stack_add_child(GTK_STACK(p->stack), instead);
     gtk_label_set_text(GTK_LABEL(p->said), said ? said : "");
     gtk_stack_set_visible_child(GTK_STACK(p->stack), instead            ? instead
                                                      : said || !p->tabled.here ? p->said
@@ -296,7 +298,7 @@ struct paged *page_new(struct view *view, const struct page *page)
     gtk_label_set_wrap(GTK_LABEL(p->said), TRUE);
     gtk_label_set_ellipsize(GTK_LABEL(p->foot), PANGO_ELLIPSIZE_END);
     gtk_label_set_lines(GTK_LABEL(p->foot), 2);
-    p->grid = grid_new(view, page->title, &ears, p);
+    p->grid = grid_new(view, page->title, page->columns, &ears, p);
     gtk_stack_add_child(GTK_STACK(p->stack), p->said);
     gtk_stack_add_child(GTK_STACK(p->stack), grid_widget(p->grid));
     gtk_widget_set_vexpand(p->stack, TRUE);

@@ -17,6 +17,7 @@ struct page {
     const char *what, *by; /* the question: a preset, and what a row stands for ("": as the preset has it) */
     const char *nothing; /* what is said where there is no row */
     const char *about; /* what it shows, for who points at its name */
+    const struct grid_column *columns; /* NULL: all that are no details */
     GtkWidget *(*above)(struct view *view); /* stands above the table; or NULL */
     /* A row is selected, its lines and its event are marked: more to do; or NULL.  -1: none is any more. */
     void (*selected)(struct view *view, const struct shown_table *table, int row);

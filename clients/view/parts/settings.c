@@ -39,6 +39,8 @@ void settings_load(struct settings *s)
                            .panel = flag(file, "panel", true),
                            .map = flag(file, "map", true),
                            .drawer = flag(file, "drawer", false),
+                           .path = flag(file, "critical_path", false),
+                           .tints = flag(file, "tint_waits", false),
                            .drawer_px = number(file, "drawer_height", 60, 4000, 220),
                            .drawer_page = g_key_file_get_string(file, GROUP, "drawer_page", NULL),
                            .dark_follows = !g_key_file_has_key(file, GROUP, "dark", NULL),
@@ -71,6 +73,8 @@ void settings_save(const struct settings *s)
     g_key_file_set_boolean(file, GROUP, "panel", s->panel);
     g_key_file_set_boolean(file, GROUP, "map", s->map);
     g_key_file_set_boolean(file, GROUP, "drawer", s->drawer);
+    g_key_file_set_boolean(file, GROUP, "critical_path", s->path);
+    g_key_file_set_boolean(file, GROUP, "tint_waits", s->tints);
     g_key_file_set_integer(file, GROUP, "drawer_height", s->drawer_px);
     if (s->drawer_page)
         g_key_file_set_string(file, GROUP, "drawer_page", s->drawer_page);

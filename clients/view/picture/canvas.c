@@ -8,6 +8,8 @@
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/pointer.h"
 #include "clients/view/picture/seek.h"
+#include "clients/view/picture/thick.h"
+#include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
 
 #include <math.h>
@@ -272,6 +274,8 @@ void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
     if (!view->stage.scene)
         return;
     draw_columns(view, cr, width, height);
+    tint_draw(view, cr, width, height);
+    thick_draw(view, cr, width, height);
     draw_names(view, cr, width, height);
 }
 

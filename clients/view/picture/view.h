@@ -70,6 +70,11 @@ struct view {
     struct seek *seek;
     struct focus *focus;
     struct drawer *drawer;
+    struct axis *axis;
+    struct reason *reason;
+    struct thick *thick;
+    struct tint *tint;
+    struct bands *bands;
     GMenu *recent; /* menu.c */
     GSubprocess *exporting; /* save.c */
     GtkWidget *stack; /* window.c, welcome.c: the picture or the page that is there instead */
