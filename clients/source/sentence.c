@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS 3 /* that are told of each who was waited for */
+#define STEPS 3 /* that are told of who was waited for, */
+#define STEPS_EACH 1 /* of each where there are several, */
+#define SEGMENTS 3 /* the longest of which are told */
 
 /* Grows by words. */
 struct said {
@@ -93,16 +95,19 @@ static void add_step(struct said *said, const struct table_names *names,
 }
 
 static void add_steps(struct said *said, const struct table_names *names,
-                      const struct shown_table *t, const struct columns *c, uint32_t segment)
+                      const struct shown_table *t, const struct columns *c, uint32_t segment,
+                      bool several)
 {
-    uint32_t told = 0, row = t->row_count;
+    uint32_t told = 0, row = t->row_count, most = several ? STEPS_EACH : STEPS;
     while ((row = next_charge(t, c, segment, row)) < t->row_count) {
-        if (told < STEPS)
-            add_step(said, names, t, c, segment, row, told ? ", " : ": ");
+        if (told < most)
+            add_step(said, names, t, c, segment, row, several ? " (" : told ? ", " : ": ");
         told++;
     }
-    if (told > STEPS)
-        add(said, memory_printed(", and %u more", told - STEPS));
+    if (told > most)
+        add(said, several ? memory_copied(", ...") : memory_printed(", and %u more", told - most));
+    if (told && several)
+        add(said, memory_copied(")"));
 }
 
 static void add_since(struct said *said, const struct table_names *names,
@@ -129,12 +134,26 @@ static void add_segment(struct said *said, const struct table_names *names,
                         const struct shown_table *t, const struct columns *c, uint32_t segment,
                         bool several)
 {
-    char *whom = in_words(names, t, segment, c->thread), *took = duration((double)number(t, segment, c->waited));
-    add(said, several ? memory_printed("%s %s for %s", segment ? ", then" : ":", took, whom)
+    char *whom = in_words(names, t, segment, c->thread),
+         *took = duration((double)number(t, segment, c->waited));
+    bool first = !strchr(said->text, ':');
+    add(said, several ? memory_printed("%s %s for %s", first ? ":" : ", then", took, whom)
                       : memory_printed(" for %s", whom));
     free(whom);
     free(took);
-    add_steps(said, names, t, c, segment);
+    add_steps(said, names, t, c, segment, several);
+}
+
+/* Is it among the longest? */
+static bool is_told(const struct shown_table *t, const struct columns *c, uint32_t segment)
+{
+    uint32_t longer = 0;
+    int64_t ns = number(t, segment, c->waited);
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        int64_t other = number(t, i, c->waited);
+        longer += t->rows[i].depth == 0 && (other > ns || (other == ns && i < segment));
+    }
+    return longer < SEGMENTS;
 }
 
 char *sentence_of_wait(const struct table_names *names, const struct shown_table *t,
@@ -153,9 +172,12 @@ char *sentence_of_wait(const struct table_names *names, const struct shown_table
     add_whole(&said, t, &c);
     for (uint32_t i = 0; i < t->row_count; i++)
         if (t->rows[i].depth == 0) {
-            add_segment(&said, names, t, &c, i, segments > 1);
+            if (is_told(t, &c, i))
+                add_segment(&said, names, t, &c, i, segments > 1);
             last = i;
         }
+    if (segments > SEGMENTS)
+        add(&said, memory_printed(", and for %u more", segments - SEGMENTS));
     if (segments) {
         *cause = t->rows[last].event;
         add_since(&said, names, t, &c, last);

@@ -35,6 +35,7 @@
 #include "clients/source/source.h"
 #include "clients/view/drawer/bands.h"
 #include "clients/view/drawer/drawer.h"
+#include "clients/view/drawer/pages.h"
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
 #include "clients/view/panels/find.h"
@@ -104,6 +105,8 @@ static void draw_once(struct view *view)
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     cairo_t *cr = cairo_create(surface);
     canvas_draw(view, cr, width, height);
+    if (view->settings.drawer && page_of(drawer_page(view)) == &page_states && bands_wanted(view))
+        bands_draw(view, cr, width);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
 }

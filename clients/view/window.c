@@ -185,6 +185,7 @@ static void add_style(void)
     gtk_css_provider_load_from_data(
         provider,
         ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }"
+        "headerbar button.text-button { padding-left: 9px; padding-right: 9px; }"
         ".said-over { padding: 6px 8px 6px 14px; border-radius: 8px; }"
         "entry.error { color: #c01c28; border-color: #c01c28; }",
         -1);

@@ -20,8 +20,16 @@
 struct bands {
     GtkWidget *area, *scrolled;
     struct tabled spells; /* of what is in the scene */
+    GArray *rows; /* of struct band, from top to bottom */
     bool stale;
+    bool made; /* the rows are those of this picture */
     guint soon;
+};
+
+/* A row of the picture that is a thread, and its spells: rows of their table, one after the other. */
+struct band {
+    int row;
+    uint32_t first, end;
 };
 
 bool bands_wanted(const struct view *view)
@@ -67,20 +75,47 @@ static gboolean on_soon(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-/* Rows of the picture that are threads: those that have spells.  The n-th of them; -1: there are not so many. */
-static int nth_row(struct view *view, int n)
+static void add_band(struct view *view, struct bands *b, uint32_t first, uint32_t end, uint32_t line)
 {
-    const struct scene *s = view->stage.scene;
-    for (uint32_t i = 0; s && i < s->row_count; i++)
-        if (spells_has(&view->bands->spells.table, s->rows[i].line) && n-- == 0)
-            return (int)i;
-    return -1;
+    struct band band = {axis_row(view, line), first, end};
+    if (band.row >= 0)
+        g_array_append_val(b->rows, band);
+}
+
+static int by_row(const void *a, const void *b)
+{
+    return ((const struct band *)a)->row - ((const struct band *)b)->row;
+}
+
+/* The spells of a thread stand together in their table. */
+static void make(struct view *view, struct bands *b)
+{
+    const struct shown_table *t = &b->spells.table;
+    struct spell_row spell, next;
+    g_array_set_size(b->rows, 0);
+    b->made = true;
+    for (uint32_t first = 0, end; first < t->row_count && spells_row(t, first, &spell); first = end) {
+        end = first + 1;
+        while (end < t->row_count && spells_row(t, end, &next) && next.line == spell.line)
+            end++;
+        add_band(view, b, first, end, spell.line);
+    }
+    g_array_sort(b->rows, by_row);
+}
+
+/* The n-th from the top; NULL: there are not so many. */
+static const struct band *band_at(struct view *view, int n)
+{
+    struct bands *b = view->bands;
+    if (!b->made && view->stage.scene)
+        make(view, b);
+    return n >= 0 && (guint)n < b->rows->len ? &g_array_index(b->rows, struct band, n) : NULL;
 }
 
 static int count_rows(struct view *view)
 {
     int n = 0;
-    while (nth_row(view, n) >= 0)
+    while (band_at(view, n))
         n++;
     return n;
 }
@@ -91,7 +126,7 @@ static void on_told(void *user)
     struct bands *b = view->bands;
     if (!b->spells.fresh)
         return;
-    b->spells.fresh = false;
+    b->spells.fresh = b->made = false;
     gtk_widget_set_size_request(b->area, -1, count_rows(view) * ROW_PX + KEY_PX);
     gtk_widget_queue_draw(b->area);
 }
@@ -100,6 +135,8 @@ void bands_take(struct view *view, enum news news)
 {
     bands_widget(view);
     struct bands *b = view->bands;
+    if (news == NEWS_PICTURE)
+        b->made = false;
     b->stale |= news == NEWS_PICTURE || news == NEWS_GROWN || news == NEWS_QUIET ||
                 news == NEWS_SHOWN;
     ask_soon(view, b);
@@ -112,20 +149,21 @@ void bands_clear(struct view *view)
 {
     bands_widget(view);
     tabled_clear(&view->bands->spells);
+    view->bands->made = false;
     view->bands->stale = true;
 }
 
 /* ---- shares of pixels ---- */
 
 /* What a row of pixels shows of a thread: by state, of each pixel; the caller's. */
-static float *shares_of(struct view *view, uint32_t line, int width)
+static float *shares_of(struct view *view, const struct band *band, int width)
 {
     const struct shown_table *t = &view->bands->spells.table;
     const struct axis *axis = axis_of(view);
     float *shares = g_new0(float, (size_t)MAX(width, 1) * SPELL_STATES);
     struct spell_row spell;
-    for (uint32_t i = 0; axis && i < t->row_count; i++)
-        if (spells_row(t, i, &spell) && spell.line == line)
+    for (uint32_t i = band->first; axis && i < band->end; i++)
+        if (spells_row(t, i, &spell))
             spells_add(shares, width, spell.state,
                        axis_screen_x(view, axis_x_pt(axis, spell.from_ns)),
                        axis_screen_x(view, axis_x_pt(axis, spell.from_ns + spell.took_ns)));
@@ -134,17 +172,18 @@ static float *shares_of(struct view *view, uint32_t line, int width)
 
 /* ---- drawing ---- */
 
-static void draw_band(struct view *view, cairo_t *cr, int row, double y, int width, double names)
+static void draw_band(struct view *view, cairo_t *cr, const struct band *band, double y, int width,
+                      double names)
 {
     struct paint_theme theme = settings_theme(&view->settings);
     const struct scene *s = view->stage.scene;
-    float *shares = shares_of(view, s->rows[row].line, width);
+    float *shares = shares_of(view, band, width);
     cairo_save(cr);
     cairo_rectangle(cr, 0, y, names - 4, ROW_PX);
     cairo_clip(cr);
     double v = theme.dark ? 0.85 : 0.2;
     cairo_set_source_rgb(cr, v, v, v);
-    lettering_show(cr, 8, y + 3, s->rows[row].label, 9, false);
+    lettering_show(cr, 8, y + 3, s->rows[band->row].label, 10.5, false);
     cairo_restore(cr);
     for (int x = (int)names; x < width;) {
         int end = x + 1;
@@ -157,23 +196,31 @@ static void draw_band(struct view *view, cairo_t *cr, int row, double y, int wid
     g_free(shares);
 }
 
-static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+void bands_draw(struct view *view, cairo_t *cr, int width)
 {
-    struct view *view = data;
     struct paint_theme theme = settings_theme(&view->settings);
     double names = camera_names_px(&view->camera);
-    int row, n = 0;
-    (void)area;
-    (void)height;
+    int n = 0;
+    double above, below, x0, x1;
     paint_background(cr, &theme);
     if (!bands_wanted(view))
         return;
-    for (; (row = nth_row(view, n)) >= 0; n++)
-        draw_band(view, cr, row, n * ROW_PX, MIN(width, (int)camera_along_px(&view->camera)), names);
+    cairo_clip_extents(cr, &x0, &above, &x1, &below);
+    for (const struct band *band; (band = band_at(view, n)) != NULL; n++)
+        if (n * ROW_PX < below && (n + 1) * ROW_PX > above)
+            draw_band(view, cr, band, n * ROW_PX, MIN(width, (int)camera_along_px(&view->camera)),
+                      names);
     spells_key(cr, names, n * ROW_PX + 2, theme.dark, theme.grey);
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
     cairo_rectangle(cr, names - 0.5, 0, 1, n * ROW_PX);
     cairo_fill(cr);
+}
+
+static void draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+{
+    (void)area;
+    (void)height;
+    bands_draw(data, cr, width);
 }
 
 /* ---- what is said of a place, and what a click does ---- */
@@ -182,12 +229,12 @@ static bool spell_at(struct view *view, double x, double y, struct spell_row *sp
 {
     const struct shown_table *t = &view->bands->spells.table;
     const struct axis *axis = bands_wanted(view) ? axis_of(view) : NULL;
-    int row = axis ? nth_row(view, (int)(y / ROW_PX)) : -1;
+    const struct band *band = axis ? band_at(view, (int)(y / ROW_PX)) : NULL;
     bool found = false;
     double best = 3;
-    for (uint32_t i = 0; row >= 0 && i < t->row_count; i++) {
+    for (uint32_t i = band ? band->first : 0; band && i < band->end; i++) {
         struct spell_row s;
-        if (!spells_row(t, i, &s) || s.line != view->stage.scene->rows[row].line)
+        if (!spells_row(t, i, &s))
             continue;
         double from = axis_screen_x(view, axis_x_pt(axis, s.from_ns)),
                to = axis_screen_x(view, axis_x_pt(axis, s.from_ns + s.took_ns));
@@ -240,6 +287,7 @@ static void build(struct view *view)
     struct bands *b = view->bands = g_new0(struct bands, 1);
     b->spells = (struct tabled){.link = &view->link, .told = on_told, .user = view};
     b->stale = true;
+    b->rows = g_array_new(FALSE, FALSE, sizeof(struct band));
     b->area = gtk_drawing_area_new();
     b->scrolled = gtk_scrolled_window_new();
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(b->area), draw, view, NULL);
@@ -266,12 +314,13 @@ GtkWidget *bands_widget(struct view *view)
 
 void bands_print(struct view *view, FILE *f)
 {
-    int width = (int)camera_along_px(&view->camera), row;
+    int width = (int)camera_along_px(&view->camera);
+    const struct band *band;
     int names = (int)camera_names_px(&view->camera);
     bands_widget(view);
-    for (int n = 0; bands_wanted(view) && (row = nth_row(view, n)) >= 0; n++) {
-        const struct scene_row *r = &view->stage.scene->rows[row];
-        float *shares = shares_of(view, r->line, width);
+    for (int n = 0; bands_wanted(view) && (band = band_at(view, n)) != NULL; n++) {
+        const struct scene_row *r = &view->stage.scene->rows[band->row];
+        float *shares = shares_of(view, band, width);
         fprintf(f, "row %u %s", r->line, r->label);
         for (unsigned state = 0; state < SPELL_STATES; state++) {
             double sum = 0;

@@ -12,6 +12,7 @@
 
 struct view;
 
+void bands_draw(struct view *view, cairo_t *cr, int width);
 bool bands_wanted(const struct view *view); /* is the picture placed by time, and made of marks? */
 GtkWidget *bands_widget(struct view *view);
 void bands_take(struct view *view, enum news news);

@@ -102,20 +102,12 @@ static void on_page(GObject *object, GParamSpec *spec, gpointer data)
     page_tell(drawer_page(view), NEWS_SHOWN, true);
 }
 
-/* Of picture and drawer together. */
-static int high(const struct drawer *d)
-{
-    int most = 0;
-    g_object_get(d->paned, "max-position", &most, NULL);
-    return most + HEIGHT_LEAST;
-}
-
 /* Its height is kept, not that of the picture above it. */
 static void on_room(GObject *object, GParamSpec *spec, gpointer data)
 {
     struct view *view = data;
     struct drawer *d = view->drawer;
-    int all = high(d);
+    int all = gtk_widget_get_height(d->paned); /* of picture and drawer together */
     (void)spec;
     if (d->placed || !gtk_widget_get_visible(d->box) || all < 2 * HEIGHT_LEAST || all > 20000)
         return;
@@ -129,7 +121,7 @@ static void on_dragged(GObject *object, GParamSpec *spec, gpointer data)
     (void)spec;
     if (view->drawer->placed && gtk_widget_get_visible(view->drawer->box))
         view->settings.drawer_px =
-            MAX(high(view->drawer) - gtk_paned_get_position(GTK_PANED(object)), HEIGHT_LEAST);
+            MAX(gtk_widget_get_height(view->drawer->paned) - gtk_paned_get_position(GTK_PANED(object)), HEIGHT_LEAST);
 }
 
 static void on_close(GtkButton *button, gpointer data)

@@ -219,13 +219,6 @@ static char *words(struct grid *g, uint32_t row, uint32_t shown)
     return table_say(&names, &g->table->columns[column], cell);
 }
 
-static DrawerRow *row_of(GtkListItem *item)
-{
-    DrawerRow *row = gtk_tree_list_row_get_item(gtk_list_item_get_item(item));
-    g_object_unref(row);
-    return row;
-}
-
 static void fill_cell(DrawerRow *row, GtkListItem *item)
 {
     struct grid *g = g_object_get_data(G_OBJECT(item), "grid");
@@ -237,7 +230,8 @@ static void fill_cell(DrawerRow *row, GtkListItem *item)
 
 static void on_bind(GtkListItemFactory *factory, GtkListItem *item, gpointer data)
 {
-    DrawerRow *row = row_of(item);
+    DrawerRow *row = gtk_tree_list_row_get_item(gtk_list_item_get_item(item));
+    g_object_set_data_full(G_OBJECT(item), "row", row, g_object_unref);
     g_object_set_data(G_OBJECT(item), "grid", data);
     g_object_set_data(G_OBJECT(item), "column", g_object_get_data(G_OBJECT(factory), "column"));
     cell_bind(item);
@@ -245,11 +239,13 @@ static void on_bind(GtkListItemFactory *factory, GtkListItem *item, gpointer dat
     g_signal_connect(row, "changed", G_CALLBACK(fill_cell), item);
 }
 
+/* The list may have lost the row by now. */
 static void on_unbind(GtkListItemFactory *factory, GtkListItem *item, gpointer data)
 {
     (void)factory;
     (void)data;
-    g_signal_handlers_disconnect_by_data(row_of(item), item);
+    g_signal_handlers_disconnect_by_data(g_object_get_data(G_OBJECT(item), "row"), item);
+    g_object_set_data(G_OBJECT(item), "row", NULL);
 }
 
 struct sorting {

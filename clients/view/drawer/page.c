@@ -102,7 +102,7 @@ static char *foot_of(struct paged *p)
         free(cell);
     }
     for (uint32_t i = 0; i < t->note_count; i++)
-        g_string_append_printf(s, "%s%s", s->len ? "\n" : "", t->notes[i]);
+        g_string_append_printf(s, "%s%s", s->len ? " — " : "", t->notes[i]);
     return g_string_free(s, FALSE);
 }
 
@@ -297,7 +297,6 @@ struct paged *page_new(struct view *view, const struct page *page)
     p->foot = label_new(true);
     gtk_label_set_wrap(GTK_LABEL(p->said), TRUE);
     gtk_label_set_ellipsize(GTK_LABEL(p->foot), PANGO_ELLIPSIZE_END);
-    gtk_label_set_lines(GTK_LABEL(p->foot), 2);
     p->grid = grid_new(view, page->title, page->columns, &ears, p);
     gtk_stack_add_child(GTK_STACK(p->stack), p->said);
     gtk_stack_add_child(GTK_STACK(p->stack), grid_widget(p->grid));

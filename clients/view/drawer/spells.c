@@ -47,15 +47,6 @@ bool spells_row(const struct shown_table *t, uint32_t row, struct spell_row *spe
     return true;
 }
 
-bool spells_has(const struct shown_table *t, uint32_t line)
-{
-    struct spell_row spell;
-    for (uint32_t i = 0; i < t->row_count; i++)
-        if (spells_row(t, i, &spell) && spell.line == line)
-            return true;
-    return false;
-}
-
 char *spells_say(const struct table_names *names, const struct spell_row *s)
 {
     GString *text = g_string_new(book_label(names->book, s->line));

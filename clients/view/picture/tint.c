@@ -171,12 +171,13 @@ static void make(struct view *view, struct tint *t)
 /* ---- drawing ---- */
 
 static void fill(cairo_t *cr, const struct class *class, double x, double y, double wide,
-                 double high, bool grey)
+                 double high, const struct paint_theme *theme)
 {
-    if (grey)
+    if (theme->grey)
         cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.15 + 0.15 * (double)(class - classes));
     else
-        cairo_set_source_rgba(cr, class->red, class->green, class->blue, 0.3);
+        cairo_set_source_rgba(cr, class->red, class->green, class->blue,
+                              theme->dark ? 0.55 : 0.3);
     cairo_rectangle(cr, x, y, wide, high);
     if (!class->hatched) {
         cairo_fill(cr);
@@ -195,6 +196,7 @@ static void fill(cairo_t *cr, const struct class *class, double x, double y, dou
 
 static void draw_wait(struct view *view, cairo_t *cr, const struct wait *w, int width)
 {
+    struct paint_theme theme = settings_theme(&view->settings);
     double names = camera_names_px(&view->camera), y = camera_y_px(&view->camera, (uint32_t)w->row),
            x0 = axis_screen_x(view, w->from_pt), x1 = axis_screen_x(view, w->to_pt);
     double high = CLAMP(camera_row_pt(&view->camera) * view->camera.place.zoom * 0.5, 6, 18);
@@ -202,7 +204,7 @@ static void draw_wait(struct view *view, cairo_t *cr, const struct wait *w, int 
     x0 = MAX(x0, names);
     x1 = MIN(x1, width);
     if (x1 > x0 && (pinned || y >= camera_band_px(&view->camera)))
-        fill(cr, &classes[w->class], x0, y - high / 2, x1 - x0, high, view->settings.look.grey);
+        fill(cr, &classes[w->class], x0, y - high / 2, x1 - x0, high, &theme);
 }
 
 /* What the tints stand for, in the corner. */
@@ -216,7 +218,7 @@ static void draw_key(struct view *view, cairo_t *cr, int width, int height)
         cairo_set_source_rgba(cr, ground, ground, ground, 0.85);
         cairo_rectangle(cr, x - 4, height - 18, wide + 4, 16);
         cairo_fill(cr);
-        fill(cr, &classes[i], x, height - 15, 12, 10, theme.grey);
+        fill(cr, &classes[i], x, height - 15, 12, 10, &theme);
         cairo_set_source_rgb(cr, 0.5, 0.5, 0.55);
         lettering_show(cr, x + 16, height - 17, classes[i].name, 8, false);
     }
