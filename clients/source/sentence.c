@@ -46,8 +46,8 @@ static struct columns columns_of(const struct shown_table *t)
                         .since = table_find(t, "since"),
                         .since_ns = table_find(t, "since_ns")};
     uint32_t n = t->column_count;
-    c.good = c.waited < n && c.thread < n && c.step < n && c.charge < n && c.since < n &&
-             c.since_ns < n;
+    c.good =
+        c.waited < n && c.thread < n && c.step < n && c.charge < n && c.since < n && c.since_ns < n;
     return c;
 }
 
@@ -86,7 +86,8 @@ static void add_step(struct said *said, const struct table_names *names,
 {
     const struct table_cell *who = &table_cells(t, row)[c->thread],
                             *whom = &table_cells(t, segment)[c->thread];
-    char *step = in_words(names, t, row, c->step), *took = duration((double)number(t, row, c->charge));
+    char *step = in_words(names, t, row, c->step),
+         *took = duration((double)number(t, row, c->charge));
     bool other = who->is == CELL_LINE && whom->is == CELL_LINE && who->line != whom->line;
     const char *by = other ? book_label(names->book, who->line) : "";
     add(said, memory_printed("%s%s%s%s %s", before, by, other ? " " : "", step, took));

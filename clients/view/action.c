@@ -108,7 +108,10 @@ static void do_by_kind(struct view *v) { cluster_by(v, CLUSTER_BY_KIND); }
 static void do_by_name(struct view *v) { cluster_by(v, CLUSTER_BY_NAME); }
 static void do_by_description(struct view *v) { cluster_by(v, CLUSTER_BY_DESCRIPTION); }
 
-static void do_drawer(struct view *v) { v->settings.drawer ? drawer_close(v) : drawer_open(v, NULL); }
+static void do_drawer(struct view *v)
+{
+    v->settings.drawer ? drawer_close(v) : drawer_open(v, NULL);
+}
 static bool is_drawer(const struct view *v) { return v->settings.drawer; }
 static void do_wait_cause(struct view *v) { reason_go(v); }
 

@@ -195,6 +195,9 @@ static void write_more(struct view *view, FILE *f)
             (unsigned long long)view->ties.span.events, (long long)view->ties.span.ns);
     const struct shown_event *e = stage_event(&view->stage, view->camera.place.selected);
     fprintf(f, " waited %lld", e ? (long long)e->waited_ns : -1LL);
+    GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(view->window));
+    fprintf(f, " focus %s", at ? G_OBJECT_TYPE_NAME(at) : "none");
+    fprintf(f, " drawer %s", view->settings.drawer ? page_of(drawer_page(view))->name : "none");
 }
 
 static void write_state(struct view *view, const char *file)
@@ -507,8 +510,8 @@ static bool painted(const struct view *view)
 static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
-    return l->has_run && !l->opening && !l->more && !drawer_busy((struct view *)view) && !save_runs(view) && !fetch_runs(view) &&
-           (!l->connected || !source_busy(&l->source)) &&
+    return l->has_run && !l->opening && !l->more && !drawer_busy((struct view *)view) &&
+           !save_runs(view) && !fetch_runs(view) && (!l->connected || !source_busy(&l->source)) &&
            (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
 }
 

@@ -75,7 +75,8 @@ static gboolean on_soon(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-static void add_band(struct view *view, struct bands *b, uint32_t first, uint32_t end, uint32_t line)
+static void add_band(struct view *view, struct bands *b, uint32_t first, uint32_t end,
+                     uint32_t line)
 {
     struct band band = {axis_row(view, line), first, end};
     if (band.row >= 0)
@@ -94,7 +95,8 @@ static void make(struct view *view, struct bands *b)
     struct spell_row spell, next;
     g_array_set_size(b->rows, 0);
     b->made = true;
-    for (uint32_t first = 0, end; first < t->row_count && spells_row(t, first, &spell); first = end) {
+    for (uint32_t first = 0, end; first < t->row_count && spells_row(t, first, &spell);
+         first = end) {
         end = first + 1;
         while (end < t->row_count && spells_row(t, end, &next) && next.line == spell.line)
             end++;
@@ -137,8 +139,8 @@ void bands_take(struct view *view, enum news news)
     struct bands *b = view->bands;
     if (news == NEWS_PICTURE)
         b->made = false;
-    b->stale |= news == NEWS_PICTURE || news == NEWS_GROWN || news == NEWS_QUIET ||
-                news == NEWS_SHOWN;
+    b->stale |=
+        news == NEWS_PICTURE || news == NEWS_GROWN || news == NEWS_QUIET || news == NEWS_SHOWN;
     ask_soon(view, b);
     if (news == NEWS_PICTURE || news == NEWS_SEEN || news == NEWS_LOOK || news == NEWS_SETTINGS ||
         news == NEWS_PLACE)
@@ -189,8 +191,8 @@ static void draw_band(struct view *view, cairo_t *cr, const struct band *band, d
         int end = x + 1;
         while (end < width && spells_alike(shares, x, end))
             end++;
-        spells_paint(cr, shares + (size_t)x * SPELL_STATES, x, y + (ROW_PX - BAND_PX) / 2.0, end - x,
-                     BAND_PX, theme.grey);
+        spells_paint(cr, shares + (size_t)x * SPELL_STATES, x, y + (ROW_PX - BAND_PX) / 2.0,
+                     end - x, BAND_PX, theme.grey);
         x = end;
     }
     g_free(shares);
@@ -292,9 +294,9 @@ static void build(struct view *view)
     b->scrolled = gtk_scrolled_window_new();
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(b->area), draw, view, NULL);
     gtk_widget_set_has_tooltip(b->area, TRUE);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "What threads did, below the picture; the table says it by order",
-                                   -1);
+    gtk_accessible_update_property(
+        GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
+        "What threads did, below the picture; the table says it by order", -1);
     g_signal_connect(b->area, "query-tooltip", G_CALLBACK(on_tooltip), view);
     GtkGesture *click = gtk_gesture_click_new();
     g_signal_connect(click, "pressed", G_CALLBACK(on_click), view);

@@ -12,7 +12,8 @@ void cell_bind(GtkListItem *item); /* its row is there */
 void cell_fill(GtkListItem *item, const char *text);
 
 bool cell_is_number(const struct table_cell *cell);
-int cell_compare(const struct table_cell *a, const struct table_cell *b); /* numbers; none is least */
+int cell_compare(const struct table_cell *a,
+                 const struct table_cell *b); /* numbers; none is least */
 /* What it says of its row, 0 for figures; the same for cells that say the same. */
 guint64 cell_key(const struct table_cell *cell, unsigned kind);
 

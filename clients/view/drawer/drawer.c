@@ -36,8 +36,7 @@ void drawer_tell(struct view *view, enum news news)
             page_tell(drawer_page(view), NEWS_SHOWN, true);
     }
     for (size_t i = 0; i < PAGE_COUNT; i++)
-        page_tell(d->paged[i], news,
-                  view->settings.drawer && d->paged[i] == drawer_page(view));
+        page_tell(d->paged[i], news, view->settings.drawer && d->paged[i] == drawer_page(view));
 }
 
 void drawer_clear(struct view *view)
@@ -120,8 +119,9 @@ static void on_dragged(GObject *object, GParamSpec *spec, gpointer data)
     struct view *view = data;
     (void)spec;
     if (view->drawer->placed && gtk_widget_get_visible(view->drawer->box))
-        view->settings.drawer_px =
-            MAX(gtk_widget_get_height(view->drawer->paned) - gtk_paned_get_position(GTK_PANED(object)), HEIGHT_LEAST);
+        view->settings.drawer_px = MAX(gtk_widget_get_height(view->drawer->paned) -
+                                           gtk_paned_get_position(GTK_PANED(object)),
+                                       HEIGHT_LEAST);
 }
 
 static void on_close(GtkButton *button, gpointer data)
@@ -161,6 +161,17 @@ static void add_pages(struct view *view, struct drawer *d)
         gtk_stack_set_visible_child_name(GTK_STACK(d->stack), last);
 }
 
+/* Before those of GTK's that divide a window, for which F6 is another one's turn. */
+static void take_key(struct view *view)
+{
+    GtkEventController *keys = gtk_shortcut_controller_new();
+    gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
+    gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(keys),
+                                         gtk_shortcut_new(gtk_shortcut_trigger_parse_string("F6"),
+                                                          gtk_named_action_new("win.drawer")));
+    gtk_widget_add_controller(view->window, keys);
+}
+
 GtkWidget *drawer_new(struct view *view, GtkWidget *picture)
 {
     struct drawer *d = view->drawer = g_new0(struct drawer, 1);
@@ -177,6 +188,7 @@ GtkWidget *drawer_new(struct view *view, GtkWidget *picture)
     gtk_paned_set_resize_end_child(GTK_PANED(d->paned), FALSE);
     gtk_paned_set_shrink_end_child(GTK_PANED(d->paned), FALSE);
     gtk_paned_set_shrink_start_child(GTK_PANED(d->paned), FALSE);
+    take_key(view);
     g_signal_connect(d->stack, "notify::visible-child-name", G_CALLBACK(on_page), view);
     g_signal_connect(d->paned, "notify::max-position", G_CALLBACK(on_room), view);
     g_signal_connect(d->paned, "notify::position", G_CALLBACK(on_dragged), view);

@@ -114,9 +114,10 @@ static void show_said(struct paged *p)
     if (instead && !gtk_widget_get_parent(instead))
         gtk_stack_add_child(GTK_STACK(p->stack), instead);
     gtk_label_set_text(GTK_LABEL(p->said), said ? said : "");
-    gtk_stack_set_visible_child(GTK_STACK(p->stack), instead            ? instead
-                                                     : said || !p->tabled.here ? p->said
-                                                            : grid_widget(p->grid));
+    gtk_stack_set_visible_child(GTK_STACK(p->stack), instead ? instead
+                                                     : said || !p->tabled.here
+                                                         ? p->said
+                                                         : grid_widget(p->grid));
     char *foot = instead ? g_strdup("") : foot_of(p);
     gtk_label_set_text(GTK_LABEL(p->foot), foot);
     gtk_widget_set_tooltip_text(p->foot, foot);

@@ -14,7 +14,8 @@ struct paged;
 
 struct page {
     const char *name, *title; /* for actions; for people */
-    const char *what, *by; /* the question: a preset, and what a row stands for ("": as the preset has it) */
+    const char *what,
+        *by; /* the question: a preset, and what a row stands for ("": as the preset has it) */
     const char *nothing; /* what is said where there is no row */
     const char *about; /* what it shows, for who points at its name */
     const struct grid_column *columns; /* NULL: all that are no details */

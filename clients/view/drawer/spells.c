@@ -10,10 +10,11 @@ static const struct state {
     const char *word;
     double red, green, blue;
     bool hatched;
-} states[SPELL_STATES] = {{"start", 0.62, 0.62, 0.62, false},   {"ready", 0.95, 0.77, 0.06, false},
-                          {"running", 0.16, 0.65, 0.27, false}, {"blocked", 0.8, 0.16, 0.16, false},
-                          {"system", 0.95, 0.5, 0.1, false},    {"terminate", 0.75, 0.75, 0.75, false},
-                          {"unknown", 0.5, 0.5, 0.5, true}};
+} states[SPELL_STATES] = {
+    {"start", 0.62, 0.62, 0.62, false},   {"ready", 0.95, 0.77, 0.06, false},
+    {"running", 0.16, 0.65, 0.27, false}, {"blocked", 0.8, 0.16, 0.16, false},
+    {"system", 0.95, 0.5, 0.1, false},    {"terminate", 0.75, 0.75, 0.75, false},
+    {"unknown", 0.5, 0.5, 0.5, true}};
 
 const char *spells_word(unsigned state) { return states[state].word; }
 

@@ -17,7 +17,8 @@ struct spell_row {
 };
 
 const char *spells_word(unsigned state); /* "running" */
-bool spells_row(const struct shown_table *table, uint32_t row, struct spell_row *spell); /* false: it is none */
+bool spells_row(const struct shown_table *table, uint32_t row,
+                struct spell_row *spell); /* false: it is none */
 /* "running since 1.250 ms, for 3.100 ms, from main (x.c:5) on"; new memory. */
 char *spells_say(const struct table_names *names, const struct spell_row *spell);
 

@@ -53,10 +53,7 @@ void tabled_ask(struct tabled *t, struct table_request *request)
     inquiry_ask(t->link, &t->asked, ASK_TABLE, &body, take, t);
 }
 
-bool tabled_runs(const struct tabled *t)
-{
-    return t->link && inquiry_runs(t->link, &t->asked);
-}
+bool tabled_runs(const struct tabled *t) { return t->link && inquiry_runs(t->link, &t->asked); }
 
 void tabled_cancel(struct tabled *t)
 {

@@ -14,7 +14,8 @@ struct tabled {
     struct shown_table table; /* the last that was answered; of a refusal nothing but its problem */
     bool here; /* there was an answer, and nothing of another run */
     bool fresh; /* `told`: `table` is another one */
-    uint64_t known, count; /* so many of so many events were looked at for the one that is under way */
+    uint64_t known,
+        count; /* so many of so many events were looked at for the one that is under way */
     gint64 asked_us; /* when it was asked for last */
     struct shown_table coming; /* private, as the next */
     struct inquiry asked;

@@ -96,7 +96,9 @@ double axis_x_pt(const struct axis *a, int64_t ns)
             high = middle;
     }
     if (low == 0 || low == a->count)
-        return low && a->at[low - 1].ns == ns ? a->at[low - 1].x_pt : low ? a->right_pt : a->left_pt;
+        return low && a->at[low - 1].ns == ns ? a->at[low - 1].x_pt
+               : low                          ? a->right_pt
+                                              : a->left_pt;
     const struct at *p = &a->at[low - 1], *q = &a->at[low];
     return p->x_pt + (q->x_pt - p->x_pt) * (double)(ns - p->ns) / (double)(q->ns - p->ns);
 }

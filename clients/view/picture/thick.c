@@ -36,7 +36,10 @@ static const struct table_cell *cell_of(const struct thick *k, uint32_t row, enu
     return &table_cells(&k->path.table, row)[column];
 }
 
-static int64_t from_of(const struct thick *k, uint32_t row) { return cell_of(k, row, FROM)->number; }
+static int64_t from_of(const struct thick *k, uint32_t row)
+{
+    return cell_of(k, row, FROM)->number;
+}
 
 static int by_time(const void *a, const void *b, void *user)
 {
@@ -183,8 +186,7 @@ static void make(struct view *view, struct thick *k)
     if (!axis)
         return;
     axis_span(axis, &first, &last);
-    while (at < count &&
-           from_of(k, k->order[at]) + cell_of(k, k->order[at], TOOK)->number < first)
+    while (at < count && from_of(k, k->order[at]) + cell_of(k, k->order[at], TOOK)->number < first)
         at++;
     for (; at < count && from_of(k, k->order[at]) <= last; at++)
         add(view, k, axis, k->order[at]);

@@ -12,7 +12,8 @@
 #define EVERY_US 250000
 #define WAITS_MOST 5000u /* in one picture, the longest */
 
-static const struct class {
+static const struct class
+{
     const char *name;
     double red, green, blue;
     bool hatched;
@@ -122,7 +123,7 @@ struct columns {
 static unsigned class_of(const struct table_cell *cells, const struct columns *c)
 {
     const struct table_cell *not = &cells[c->unexplained], *class = &cells[c->class];
-    if (not->is == CELL_NUMBER && not->number > 0)
+    if (not ->is == CELL_NUMBER && not ->number > 0)
         return UNEXPLAINED;
     for (unsigned i = 0; class->is == CELL_TEXT && i < UNEXPLAINED; i++)
         if (strcmp(class->text, classes[i].name) == 0)
@@ -155,9 +156,9 @@ static void make(struct view *view, struct tint *t)
 {
     const struct axis *axis = axis_of(view);
     const struct shown_table *table = &t->waits.table;
-    struct columns c = {table_find(table, "waited_ns"),      table_find(table, "thread"),
-                        table_find(table, "class"),          table_find(table, "unexplained_ns"),
-                        table_find(table, "from_ns"),        table_find(table, "until")};
+    struct columns c = {table_find(table, "waited_ns"), table_find(table, "thread"),
+                        table_find(table, "class"),     table_find(table, "unexplained_ns"),
+                        table_find(table, "from_ns"),   table_find(table, "until")};
     uint32_t n = table->column_count;
     t->made = true;
     g_array_set_size(t->drawn, 0);
@@ -176,8 +177,7 @@ static void fill(cairo_t *cr, const struct class *class, double x, double y, dou
     if (theme->grey)
         cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.15 + 0.15 * (double)(class - classes));
     else
-        cairo_set_source_rgba(cr, class->red, class->green, class->blue,
-                              theme->dark ? 0.55 : 0.3);
+        cairo_set_source_rgba(cr, class->red, class->green, class->blue, theme->dark ? 0.55 : 0.3);
     cairo_rectangle(cr, x, y, wide, high);
     if (!class->hatched) {
         cairo_fill(cr);

@@ -12,6 +12,7 @@ struct view;
 void tint_draw(struct view *view, cairo_t *cr, int width, int height);
 void tint_take(struct view *view, enum news news);
 void tint_clear(struct view *view); /* another run */
-void tint_print(struct view *view, FILE *f); /* "wait meeting 3 120 180", class, row, from, to; for tests */
+void tint_print(struct view *view,
+                FILE *f); /* "wait meeting 3 120 180", class, row, from, to; for tests */
 
 #endif
