@@ -22,6 +22,8 @@ struct paint_selection {
     bool past, future, concurrent; /* with stands: paint those at all */
     const struct ref *found; /* hits of a search, by line and number */
     size_t found_count;
+    const struct ref *marked; /* what a table speaks of, likewise */
+    size_t marked_count;
     const struct ref *chain; /* a way through the picture, from event to event */
     size_t chain_count;
     const struct ref *stuck; /* pairs, tied in red: who waits in a deadlock, and what for */

@@ -28,18 +28,18 @@ void standing_side(const struct painter *p, const struct scene_mark *m)
     }
 }
 
-static bool is_found(const struct paint_selection *s, struct ref at)
+static bool is_among(const struct ref *refs, size_t count, struct ref at)
 {
-    size_t low = 0, high = s->found_count;
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        struct ref m = s->found[middle];
+        struct ref m = refs[middle];
         if (m.line < at.line || (m.line == at.line && m.number < at.number))
             low = middle + 1;
         else
             high = middle;
     }
-    return low < s->found_count && ref_equal(s->found[low], at);
+    return low < count && ref_equal(refs[low], at);
 }
 
 /* Is it to be painted at all? */
@@ -73,7 +73,8 @@ void standing_mark(struct painter *p, const struct scene_mark *m, const struct p
         return;
     if (stands)
         standing_side(p, m);
-    if (s->found_count && is_found(s, m->event->at))
+    if (is_among(s->found, s->found_count, m->event->at) ||
+        is_among(s->marked, s->marked_count, m->event->at))
         symbol_ring(p, m, HALF + 3, PAINTER_VIOLET);
     if (ref_equal(m->event->at, s->selected) || ref_equal(m->event->at, s->second))
         symbol_ring(p, m, HALF + 4, PAINTER_AMBER);

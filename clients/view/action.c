@@ -3,6 +3,7 @@
 #include "clients/source/place.h"
 #include "clients/view/about.h"
 #include "clients/view/picture/card.h"
+#include "clients/view/drawer/drawer.h"
 #include "clients/view/fetch.h"
 #include "clients/view/focus.h"
 #include "clients/view/goto.h"
@@ -25,7 +26,11 @@
 #include "clients/view/picture/crossing.h"
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/picture.h"
+<<<<<<< HEAD
+#include "clients/view/picture/reason.h"
+=======
 #include "clients/view/picture/rows.h"
+>>>>>>> int
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
@@ -107,9 +112,38 @@ static void do_by_kind(struct view *v) { cluster_by(v, CLUSTER_BY_KIND); }
 static void do_by_name(struct view *v) { cluster_by(v, CLUSTER_BY_NAME); }
 static void do_by_description(struct view *v) { cluster_by(v, CLUSTER_BY_DESCRIPTION); }
 
+static void do_drawer(struct view *v)
+{
+    v->settings.drawer ? drawer_close(v) : drawer_open(v, NULL);
+}
+static bool is_drawer(const struct view *v) { return v->settings.drawer; }
+static void do_wait_cause(struct view *v) { reason_go(v); }
+
+static void do_critical(struct view *v)
+{
+    v->settings.path = !v->settings.path;
+    news_tell(&v->news, NEWS_SETTINGS);
+}
+
+static void do_tints(struct view *v)
+{
+    v->settings.tints = !v->settings.tints;
+    news_tell(&v->news, NEWS_SETTINGS);
+}
+
+static bool is_critical(const struct view *v) { return v->settings.path; }
+static bool is_tints(const struct view *v) { return v->settings.tints; }
+static void do_states(struct view *v) { drawer_open(v, "states"); }
+static void do_waits(struct view *v) { drawer_open(v, "waits"); }
+static void do_path(struct view *v) { drawer_open(v, "path"); }
+
 /* From a list to the picture; there, all that stands out goes; then the page that was opened. */
 static void do_escape(struct view *v)
 {
+    if (drawer_has_focus(v)) {
+        drawer_close(v);
+        return;
+    }
     bool away = focus_within(v, v->panels);
     if (away || (!v->camera.place.selected.line && !v->finder.hit_count))
         panel_back(v);
@@ -277,6 +311,7 @@ static const struct action actions[] = {
     {"Asking", "find-next", "The next hit", "F3 <Control><Shift>g", do_find_next, NULL},
     {"Asking", "find-previous", "The hit before", "<Shift>F3", do_find_previous, NULL},
     {"Asking", "first-waiting", "Who waits: the oldest", "w", do_first_waiting, NULL},
+    {"Asking", "wait-cause", "To what ended the wait", "<Control>bracketleft", do_wait_cause, NULL},
     {"Asking", "stands", "Colour past and future", "c", do_stands, is_stands},
     {"Asking", "hide-past", "Hide the past", "<Alt>1", do_hide_past, is_hide_past},
     {"Asking", "hide-future", "Hide the future", "<Alt>2", do_hide_future, is_hide_future},
@@ -303,6 +338,9 @@ static const struct action actions[] = {
     {"Window", "undo", "Undo a change of view", "<Control>z", do_undo, NULL},
     {"Window", "redo", "Redo", "<Control><Shift>z <Control>y", do_redo, NULL},
     {"Window", "panel", "Side panel", "F9", do_panel, is_panel},
+    {"Window", "drawer", "Drawer: where the time went", "F6", do_drawer, is_drawer},
+    {"Window", "critical-path", "The critical path", "x", do_critical, is_critical},
+    {"Window", "tint-waits", "Tint waits by class", "i", do_tints, is_tints},
     {"Window", "map", "Map of the run", "F4", do_map, is_map},
     {"Window", "vertical", "Vertical", "v", do_vertical, is_vertical},
     {"Window", "legend", "Legend", "F2", do_legend, is_legend},
@@ -314,6 +352,9 @@ static const struct action actions[] = {
     {"Window", "show-waiting", "Page: Waiting", "<Alt>w", do_waiting, NULL},
     {"Window", "show-trouble", "Page: Trouble", "<Alt>t", do_trouble, NULL},
     {"Window", "show-text", "Page: Text", "<Alt>x", do_text, NULL},
+    {"Window", "show-states", "Drawer: States", "<Alt>s", do_states, NULL},
+    {"Window", "show-waits", "Drawer: Waits", "<Alt>a", do_waits, NULL},
+    {"Window", "show-path", "Drawer: Path", "<Alt>p", do_path, NULL},
     {"File", "open", "Open a trace…", "<Control>o", traces_show, NULL},
     {"File", "connect", "Connect to a server…", "<Control>l", open_connect_dialog, NULL},
     {"File", "latest", "Open the latest run", "", do_latest, NULL},

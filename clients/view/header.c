@@ -85,6 +85,16 @@ static GtkWidget *toggle(const char *text, const char *action, const char *toolt
     return b;
 }
 
+static GtkWidget *toggle_icon(const char *icon, const char *action, const char *tooltip)
+{
+    GtkWidget *b = gtk_toggle_button_new();
+    gtk_button_set_icon_name(GTK_BUTTON(b), icon);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(b), action);
+    gtk_widget_set_tooltip_text(b, tooltip);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_LABEL, tooltip, -1);
+    return b;
+}
+
 GtkWidget *header_new(struct view *view)
 {
     GtkWidget *header = gtk_header_bar_new(), *titles = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
@@ -119,6 +129,7 @@ GtkWidget *header_new(struct view *view)
     GtkWidget *end[] = {menu,
                         button_new("edit-find-symbolic", "win.find", "Find (Ctrl+F)"),
                         toggle("Panel", "win.panel", "Side panel (F9)"),
+                        toggle_icon("view-list-symbolic", "win.drawer", "Where the time went (F6)"),
                         toggle("Time", "win.time", "By order or by time (T)"),
                         button_new("zoom-fit-best-symbolic", "win.fit", "The whole run (*)"),
                         button_new("zoom-in-symbolic", "win.zoom-in", "Zoom in (+)"),

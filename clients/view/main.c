@@ -49,8 +49,8 @@ static const struct argp argp = {
         "  Up, Down        to the neighbouring line              F3     next hit\n"
         "  Enter           to its partner                        Ctrl+Z undo any change\n"
         "  [ ]             the nearest cause, the nearest effect Ctrl+S save it\n"
-        "  Page keys, Home scroll; End follows the run           Ctrl+? all shortcuts\n"
-        "  + - 0 *         zoom; from marks to the whole run\n",
+        "  Page keys, Home scroll; End follows the run           F6     times, and why\n"
+        "  + - 0 *         zoom; from marks to the whole run     Ctrl+? all shortcuts\n",
     .children = options_children};
 
 static void on_activate(GtkApplication *application, gpointer data)

@@ -2,6 +2,7 @@
 
 #include "clients/source/place.h"
 #include "clients/view/action.h"
+#include "clients/view/drawer/drawer.h"
 #include "clients/view/fetch.h"
 #include "clients/view/header.h"
 #include "clients/view/menu.h"
@@ -18,8 +19,11 @@
 #include "clients/view/parts/ties.h"
 #include "clients/view/patience.h"
 #include "clients/view/picture/map.h"
+#include "clients/view/picture/reason.h"
 #include "clients/view/picture/scroll.h"
+#include "clients/view/picture/thick.h"
 #include "clients/view/picture/timescale.h"
+#include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/runs.h"
 #include "clients/view/views.h"
@@ -80,6 +84,10 @@ static void on_run(void *user)
     history_clear(&view->history);
     finder_clear(&view->finder);
     panels_clear(view);
+    drawer_clear(view);
+    reason_clear(view);
+    thick_clear(view);
+    tint_clear(view);
     open_notes(view);
     fetch_cancel(view);
     welcome_leave(view);

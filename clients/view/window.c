@@ -2,6 +2,7 @@
 
 #include "clients/view/action.h"
 #include "clients/view/picture/card.h"
+#include "clients/view/drawer/drawer.h"
 #include "clients/view/fetch.h"
 #include "clients/view/focus.h"
 #include "clients/view/header.h"
@@ -13,15 +14,19 @@
 #include "clients/view/parts/stage.h"
 #include "clients/view/parts/status.h"
 #include "clients/view/patience.h"
+#include "clients/view/picture/axis.h"
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/legend.h"
 #include "clients/view/picture/map.h"
 #include "clients/view/picture/picture.h"
+#include "clients/view/picture/reason.h"
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
+#include "clients/view/picture/thick.h"
 #include "clients/view/picture/timescale.h"
+#include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/save.h"
 #include "clients/view/script.h"
@@ -74,7 +79,13 @@ static void take_picture(struct view *view)
 static void take_news(void *user, enum news news)
 {
     struct view *view = user;
+    if (news == NEWS_PICTURE)
+        axis_stale(view);
     panels_tell(view, news);
+    drawer_tell(view, news);
+    reason_take(view, news);
+    thick_take(view, news);
+    tint_take(view, news);
     card_take(view, news);
     if (news == NEWS_PLACE || news == NEWS_SELECTED || news == NEWS_SWITCHES)
         newer_watch(view);
@@ -162,7 +173,7 @@ static GtkWidget *picture_new(struct view *view)
     gtk_box_append(GTK_BOX(box), legend_new(view));
     gtk_box_append(GTK_BOX(box), map_new(view));
     view->panel = panels_new(view);
-    gtk_paned_set_start_child(GTK_PANED(paned), box);
+    gtk_paned_set_start_child(GTK_PANED(paned), drawer_new(view, box));
     gtk_paned_set_end_child(GTK_PANED(paned), view->panel);
     int width = view->settings.width_px;
     gtk_paned_set_position(GTK_PANED(paned), MAX(width - 345, width * 2 / 3));
@@ -177,6 +188,7 @@ static void add_style(void)
     gtk_css_provider_load_from_data(
         provider,
         ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }"
+        "headerbar button.text-button { padding-left: 9px; padding-right: 9px; }"
         ".said-over { padding: 6px 8px 6px 14px; border-radius: 8px; }"
         "entry.error { color: #c01c28; border-color: #c01c28; }",
         -1);
@@ -196,6 +208,8 @@ static gboolean on_close(GtkWindow *window, gpointer data)
     status_busy(&view->status, NULL, 0);
     toast_hide(&view->toast);
     link_close(&view->link);
+    thick_clear(view);
+    tint_clear(view);
     scroll_stop(view);
     bar_stop(view);
     status_end(&view->status);

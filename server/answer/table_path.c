@@ -371,7 +371,7 @@ static void fill_total(const struct work *w, struct shown_table *t)
 
 static void add_notes(const struct work *w, struct shown_table *t)
 {
-    if (w->span_ns <= 0)
+    if (w->basis->span_ns <= 0)
         return;
     table_add_note(t,
                    "work %.3f ms, the longest chain of it %.3f ms: no number of processors "

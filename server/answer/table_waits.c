@@ -31,7 +31,9 @@ enum column {
     IP,
     CC,
     GUESSED,
-    LIFE
+    LIFE,
+    FROM, /* of single waits, as the next */
+    UNTIL
 };
 
 struct work {
@@ -126,6 +128,12 @@ static void add_columns(struct shown_table *t, enum group_by by)
     table_add_column(t, "guessed", "guessed", TABLE_COUNT, NULL);
     table_detail(t);
     table_add_column(t, "life_ns", "lives", TABLE_NS, NULL);
+    table_detail(t);
+    if (by != GROUP_WAIT)
+        return;
+    table_add_column(t, "from_ns", "from", TABLE_NS, NULL);
+    table_detail(t);
+    table_add_column(t, "until", "until", TABLE_EVENT, NULL);
     table_detail(t);
 }
 
@@ -280,6 +288,10 @@ static void add_row(const struct table_view *view, struct work *w, struct group 
     if (!cells)
         return;
     set_cells(view, w, group, all_ns, cells);
+    if (w->groups.grouping.by == GROUP_WAIT) {
+        cells[FROM] = cell_number(wait->from_ns);
+        cells[UNTIL] = cell_event(table_event(view, wait->end));
+    }
     table_row_line(t, wait->thread);
     table_row_line(t, group->about);
     add_causes(view, w, group, t);

@@ -14,6 +14,7 @@
 #include "clients/view/parts/status.h"
 #include "clients/view/parts/ties.h"
 #include "clients/view/picture/jump.h"
+#include "clients/view/picture/reason.h"
 #include "clients/view/picture/view.h"
 #include "render/scene.h"
 #include "wire/asked.h"
@@ -129,7 +130,10 @@ static void describe_times(struct view *view, const struct shown_event *e)
     if (e->waited_ns > 0) {
         char *waited = duration(e->waited_ns);
         char *who = g_strdup_printf("%s, by %s", waited, book_label(the_book(view), e->thread));
+        const char *why = reason_said(view, &e->at);
         add_field(view, "Waited", who);
+        if (why)
+            add_field(view, "Why", why);
         g_free(waited);
         g_free(who);
     }
@@ -313,7 +317,7 @@ static void refresh_later(struct view *view)
 
 static void take(struct view *view, enum news news)
 {
-    if (news == NEWS_SELECTED || news == NEWS_PICTURE)
+    if (news == NEWS_SELECTED || news == NEWS_PICTURE || news == NEWS_REASON)
         refresh_later(view);
     else if (news == NEWS_RELATED)
         tell_relation(view, panel_state(view, &panel_event));

@@ -14,6 +14,7 @@ enum news {
     NEWS_RELATED, /* how the selected events stand to each other and to all others is known better */
     NEWS_HITS, /* the finder has other hits, or has got further */
     NEWS_NOTES, /* others are written at events, or it is known better where they are */
+    NEWS_REASON, /* why a wait took so long is known, or another one is asked about */
     NEWS_GROWN, /* the log is longer */
     NEWS_WAITS, /* who waits is known anew */
     NEWS_QUIET, /* a run has begun to be shown, or has stopped growing */

@@ -38,6 +38,11 @@ void settings_load(struct settings *s)
                            .busy_rows = flag(file, "busy_rows", false),
                            .panel = flag(file, "panel", true),
                            .map = flag(file, "map", true),
+                           .drawer = flag(file, "drawer", false),
+                           .path = flag(file, "critical_path", false),
+                           .tints = flag(file, "tint_waits", false),
+                           .drawer_px = number(file, "drawer_height", 60, 4000, 220),
+                           .drawer_page = g_key_file_get_string(file, GROUP, "drawer_page", NULL),
                            .dark_follows = !g_key_file_has_key(file, GROUP, "dark", NULL),
                            .names_px = number(file, "names", 40, 900, 0),
                            .width_px = number(file, "width", 300, 20000, 1200),
@@ -67,6 +72,12 @@ void settings_save(const struct settings *s)
     g_key_file_set_boolean(file, GROUP, "busy_rows", s->busy_rows);
     g_key_file_set_boolean(file, GROUP, "panel", s->panel);
     g_key_file_set_boolean(file, GROUP, "map", s->map);
+    g_key_file_set_boolean(file, GROUP, "drawer", s->drawer);
+    g_key_file_set_boolean(file, GROUP, "critical_path", s->path);
+    g_key_file_set_boolean(file, GROUP, "tint_waits", s->tints);
+    g_key_file_set_integer(file, GROUP, "drawer_height", s->drawer_px);
+    if (s->drawer_page)
+        g_key_file_set_string(file, GROUP, "drawer_page", s->drawer_page);
     if (!s->dark_follows)
         g_key_file_set_boolean(file, GROUP, "dark", s->look.dark);
     g_key_file_set_boolean(file, GROUP, "grey", s->look.grey);

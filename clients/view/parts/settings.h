@@ -13,7 +13,10 @@ struct settings {
     bool tint; /* every fourth row */
     bool reselect; /* an event that is scrolled away hands over to the next one of its line */
     bool busy_rows;  /* rows with nothing in view are left out */
-    bool panel, map; /* are they shown? */
+    bool panel, map, drawer; /* are they shown? */
+    bool path, tints; /* the critical path; waits by class: drawn over the picture? */
+    int drawer_px; /* how high the drawer is */
+    char *drawer_page; /* the one that was looked at; NULL: the first */
     bool dark_follows; /* the desktop says whether the window is dark */
     int names_px; /* how wide names are; 0: as wide as the longest */
     int width_px, height_px; /* of the window, when it was closed */

@@ -8,6 +8,8 @@
 #include "clients/view/picture/bar.h"
 #include "clients/view/picture/pointer.h"
 #include "clients/view/picture/seek.h"
+#include "clients/view/picture/thick.h"
+#include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
 
 #include <math.h>
@@ -26,6 +28,8 @@ struct paint_selection canvas_selection(const struct view *view)
         .concurrent = !(p->hide & HIDE_CONCURRENT),
         .found = view->finder.hits,
         .found_count = view->finder.hit_count,
+        .marked = view->marked.events,
+        .marked_count = view->marked.event_count,
         .chain = view->ties.chain,
         .chain_count = view->ties.chain_count,
         .stuck = view->ties.stuck,
@@ -201,7 +205,7 @@ static void draw_some_names(struct view *view, cairo_t *cr, uint32_t first, uint
             cairo_rectangle(cr, 0, y - high / 2, names, high);
             cairo_fill(cr);
         }
-        if (seek_hit(view, s->rows[i].line)) {
+        if (seek_hit(view, s->rows[i].line) || marked_line(&view->marked, s->rows[i].line)) {
             cairo_set_source_rgba(cr, 0.6, 0.2, 0.6, 0.25);
             cairo_rectangle(cr, 0, y - high / 2, names, high);
             cairo_fill(cr);
@@ -270,6 +274,8 @@ void canvas_draw(struct view *view, cairo_t *cr, int width, int height)
     if (!view->stage.scene)
         return;
     draw_columns(view, cr, width, height);
+    tint_draw(view, cr, width, height);
+    thick_draw(view, cr, width, height);
     draw_names(view, cr, width, height);
 }
 

@@ -5,6 +5,7 @@
 #include "clients/view/parts/stage.h"
 #include "clients/view/parts/status.h"
 #include "clients/view/parts/ties.h"
+#include "clients/view/picture/reason.h"
 #include "clients/view/picture/view.h"
 #include "wire/shown.h"
 
@@ -70,7 +71,9 @@ static char *say_one(struct view *view, struct ref at)
         return NULL;
     char *said = say_event(the_book(view), e), *time = duration(e->time_ns);
     const char *place = e->site ? sites_call(view->link.sites, e->process, e->site).place : "";
-    char *text = g_strdup_printf("%s — %s%s%s", said, time, *place ? ", " : "", place);
+    const char *why = reason_said(view, &at);
+    char *text = g_strdup_printf("%s — %s%s%s%s%s", said, time, *place ? ", " : "", place,
+                                 why ? "; " : "", why ? why : "");
     g_free(time);
     free(said);
     return text;
@@ -126,7 +129,8 @@ static void say(struct view *view)
 void card_take(struct view *view, enum news news)
 {
     const struct place *p = &view->camera.place;
-    if (news != NEWS_SELECTED && news != NEWS_PICTURE && news != NEWS_RELATED)
+    if (news != NEWS_SELECTED && news != NEWS_PICTURE && news != NEWS_RELATED &&
+        news != NEWS_REASON)
         return;
     if (p->selected.line) {
         learn(view, &card_of(view)->first, p->selected);

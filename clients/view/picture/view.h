@@ -16,6 +16,7 @@
 #include "clients/view/parts/finder.h"
 #include "clients/view/parts/history.h"
 #include "clients/view/parts/link.h"
+#include "clients/view/parts/marked.h"
 #include "clients/view/parts/news.h"
 #include "clients/view/parts/noted.h"
 #include "clients/view/parts/settings.h"
@@ -43,6 +44,7 @@ struct view {
     struct ties ties;
     struct finder finder;
     struct noted noted;
+    struct marked marked;
     struct picture picture;
     struct colour colour;
     struct far far;
@@ -67,6 +69,12 @@ struct view {
     struct card *card;
     struct seek *seek;
     struct focus *focus;
+    struct drawer *drawer;
+    struct axis *axis;
+    struct reason *reason;
+    struct thick *thick;
+    struct tint *tint;
+    struct bands *bands;
     GMenu *recent; /* menu.c */
     GSubprocess *exporting; /* save.c */
     GtkWidget *stack; /* window.c, welcome.c: the picture or the page that is there instead */

@@ -1,0 +1,23 @@
+/* What threads did, below the picture: a band for each of its rows that is a thread, on the same axis.
+ *
+ * A pixel is filled by what its thread did in that time, as high as the share: a short state is thin, never lost, and two
+ * threads never seem to run at once. */
+#ifndef CLIENTS_VIEW_DRAWER_BANDS_H
+#define CLIENTS_VIEW_DRAWER_BANDS_H
+
+#include "clients/view/parts/news.h"
+
+#include <gtk/gtk.h>
+#include <stdio.h>
+
+struct view;
+
+void bands_draw(struct view *view, cairo_t *cr, int width);
+bool bands_wanted(const struct view *view); /* is the picture placed by time, and made of marks? */
+GtkWidget *bands_widget(struct view *view);
+void bands_take(struct view *view, enum news news);
+void bands_clear(struct view *view); /* another run */
+/* "row 3 T:main ready 0.010 running 0.200 ..." shares of the width by states; for tests. */
+void bands_print(struct view *view, FILE *f);
+
+#endif

@@ -1,0 +1,90 @@
+#include "clients/view/drawer/cell.h"
+
+static bool is_figure(unsigned kind)
+{
+    return kind == TABLE_NS || kind == TABLE_COUNT || kind == TABLE_SHARE;
+}
+
+/* Figures stand below each other and are never cut; words are, in their middle. */
+static GtkWidget *label_of(const struct table_column *column)
+{
+    GtkWidget *label = gtk_label_new("");
+    bool figure = is_figure(column->kind);
+    gtk_label_set_xalign(GTK_LABEL(label), figure ? 1 : 0);
+    gtk_label_set_single_line_mode(GTK_LABEL(label), TRUE);
+    if (figure) {
+        gtk_widget_add_css_class(label, "numeric");
+    } else {
+        bool wide = column->kind == TABLE_STEP || column->kind == TABLE_PLACE;
+        gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_MIDDLE);
+        gtk_label_set_width_chars(GTK_LABEL(label), wide ? 18 : 9);
+        gtk_label_set_max_width_chars(GTK_LABEL(label), wide ? 48 : 24);
+    }
+    gtk_widget_set_hexpand(label, TRUE);
+    return label;
+}
+
+void cell_setup(GtkListItem *item, const struct table_column *column, bool first)
+{
+    GtkWidget *label = label_of(column), *child = label;
+    if (first) {
+        child = gtk_tree_expander_new();
+        gtk_tree_expander_set_child(GTK_TREE_EXPANDER(child), label);
+    }
+    gtk_list_item_set_child(item, child);
+    g_object_set_data(G_OBJECT(item), "label", label);
+}
+
+void cell_bind(GtkListItem *item)
+{
+    GtkWidget *child = gtk_list_item_get_child(item);
+    if (GTK_IS_TREE_EXPANDER(child))
+        gtk_tree_expander_set_list_row(GTK_TREE_EXPANDER(child), gtk_list_item_get_item(item));
+}
+
+void cell_fill(GtkListItem *item, const char *text)
+{
+    GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
+    if (g_strcmp0(gtk_label_get_text(GTK_LABEL(label)), text) == 0)
+        return;
+    gtk_label_set_text(GTK_LABEL(label), text);
+    gtk_widget_set_tooltip_text(label, gtk_label_get_ellipsize(GTK_LABEL(label)) ? text : NULL);
+}
+
+bool cell_is_number(const struct table_cell *cell)
+{
+    return cell->is == CELL_NUMBER || cell->is == CELL_REAL;
+}
+
+static double value(const struct table_cell *cell)
+{
+    return cell->is == CELL_NUMBER ? (double)cell->number
+           : cell->is == CELL_REAL ? cell->real
+                                   : -G_MAXDOUBLE;
+}
+
+int cell_compare(const struct table_cell *a, const struct table_cell *b)
+{
+    double x = value(a), y = value(b);
+    return x < y ? -1 : x > y;
+}
+
+static guint64 place_key(struct table_place place) { return place.address * 31 + place.process; }
+
+guint64 cell_key(const struct table_cell *cell, unsigned kind)
+{
+    if (is_figure(kind))
+        return 0;
+    switch (cell->is) {
+    case CELL_TEXT: /* "IP 60 %" is a figure, too */
+        return strchr(cell->text, '%') ? 1 : g_str_hash(cell->text);
+    case CELL_LINE:
+        return cell->line * 7919u + 2;
+    case CELL_PLACE:
+        return place_key(cell->place) + 3;
+    case CELL_STEP:
+        return place_key(cell->between.from) * 17 + place_key(cell->between.to) + cell->step;
+    default:
+        return 4;
+    }
+}

@@ -1,0 +1,20 @@
+/* The cells of a grid (grid.h): how one looks, and how two stand to each other. */
+#ifndef CLIENTS_VIEW_DRAWER_CELL_H
+#define CLIENTS_VIEW_DRAWER_CELL_H
+
+#include "wire/table.h"
+
+#include <gtk/gtk.h>
+
+/* Makes the widget of a cell of this column; first: it can be opened and shut, where its row has others below it. */
+void cell_setup(GtkListItem *item, const struct table_column *column, bool first);
+void cell_bind(GtkListItem *item); /* its row is there */
+void cell_fill(GtkListItem *item, const char *text);
+
+bool cell_is_number(const struct table_cell *cell);
+int cell_compare(const struct table_cell *a,
+                 const struct table_cell *b); /* numbers; none is least */
+/* What it says of its row, 0 for figures; the same for cells that say the same. */
+guint64 cell_key(const struct table_cell *cell, unsigned kind);
+
+#endif

@@ -1,0 +1,45 @@
+/* A page of the drawer: a table that is asked for while it is looked at, and what choosing a row of it does.
+ *
+ * A page is a file here with a `const struct page`, and a row of the table in pages.h. */
+#ifndef CLIENTS_VIEW_DRAWER_PAGE_H
+#define CLIENTS_VIEW_DRAWER_PAGE_H
+
+#include "clients/view/drawer/grid.h"
+#include "clients/view/parts/news.h"
+
+#include <gtk/gtk.h>
+
+struct view;
+struct paged;
+
+struct page {
+    const char *name, *title; /* for actions; for people */
+    const char *what,
+        *by; /* the question: a preset, and what a row stands for ("": as the preset has it) */
+    const char *nothing; /* what is said where there is no row */
+    const char *about; /* what it shows, for who points at its name */
+    const struct grid_column *columns; /* NULL: all that are no details */
+    GtkWidget *(*above)(struct view *view); /* stands above the table; or NULL */
+    /* A row is selected, its lines and its event are marked: more to do; or NULL.  -1: none is any more. */
+    void (*selected)(struct view *view, const struct shown_table *table, int row);
+    void (*pointed)(struct view *view); /* Ctrl and a click on the selected row; or NULL */
+    /* What is shown instead of the table, now; NULL, or returns NULL: the table. */
+    GtkWidget *(*instead)(struct view *view);
+    void (*take)(struct view *view, enum news news); /* while it is looked at; or NULL */
+    void (*clear)(struct view *view); /* another run; or NULL */
+};
+
+struct paged *page_new(struct view *view, const struct page *page);
+GtkWidget *page_widget(struct paged *paged);
+const struct page *page_of(const struct paged *paged);
+/* seen: it is looked at. */
+void page_tell(struct paged *paged, enum news news, bool seen);
+void page_clear(struct paged *paged); /* another run */
+void page_focus(struct paged *paged);
+bool page_busy(const struct paged *paged); /* is its table asked for, or about to be? */
+/* For scripts: selects the n-th row of the table as the server tells it; does what Enter does; writes it. */
+void page_select(struct paged *paged, int row);
+void page_enter(struct paged *paged);
+void page_print(struct paged *paged, FILE *f);
+
+#endif

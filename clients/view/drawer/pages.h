@@ -1,0 +1,11 @@
+/* All pages of the drawer, in their order; each is in the file of its name. */
+#ifndef CLIENTS_VIEW_DRAWER_PAGES_H
+#define CLIENTS_VIEW_DRAWER_PAGES_H
+
+#include "clients/view/drawer/page.h"
+
+#define PAGES(X) X(states) X(waits) X(path)
+#define PAGE_DECLARE(name) extern const struct page page_##name;
+PAGES(PAGE_DECLARE)
+
+#endif

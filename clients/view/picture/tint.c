@@ -1,0 +1,251 @@
+#include "clients/view/picture/tint.h"
+
+#include "clients/view/parts/camera.h"
+#include "clients/view/parts/tabled.h"
+#include "clients/view/picture/axis.h"
+#include "clients/view/picture/view.h"
+#include "render/lettering.h"
+#include "render/paint.h"
+
+#include <string.h>
+
+#define EVERY_US 250000
+#define WAITS_MOST 5000u /* in one picture, the longest */
+
+static const struct class
+{
+    const char *name;
+    double red, green, blue;
+    bool hatched;
+} classes[] = {{"meeting", 0, 0.45, 0.7, false},
+               {"exclusion", 0.84, 0.37, 0, false},
+               {"timer", 0, 0.62, 0.45, false},
+               {"unexplained", 0.4, 0.4, 0.4, true}};
+enum { UNEXPLAINED = 3, CLASSES = G_N_ELEMENTS(classes) };
+
+struct wait {
+    unsigned class;
+    int row;
+    double from_pt, to_pt;
+};
+
+struct tint {
+    struct tabled waits; /* of what is in the scene */
+    GArray *drawn;
+    bool made, stale;
+    guint soon;
+};
+
+static void on_told(void *user)
+{
+    struct view *view = user;
+    if (!view->tint->waits.fresh)
+        return;
+    view->tint->waits.fresh = view->tint->made = false;
+    gtk_widget_queue_draw(view->canvas);
+}
+
+static struct tint *tint_of(struct view *view)
+{
+    if (!view->tint) {
+        view->tint = g_new0(struct tint, 1);
+        view->tint->drawn = g_array_new(FALSE, FALSE, sizeof(struct wait));
+        view->tint->waits = (struct tabled){.link = &view->link, .told = on_told, .user = view};
+    }
+    return view->tint;
+}
+
+/* ---- asking ---- */
+
+static void ask(struct view *view, struct tint *t)
+{
+    const struct axis *axis = axis_of(view);
+    int64_t from, to;
+    if (!axis)
+        return;
+    axis_span(axis, &from, &to);
+    struct table_request request = tabled_request("waits", "wait");
+    request.top = WAITS_MOST;
+    request.from = (struct table_end){.is = TABLE_AT_NS, .at = from};
+    request.to = (struct table_end){.is = TABLE_AT_NS, .at = to};
+    t->stale = false;
+    tabled_ask(&t->waits, &request);
+}
+
+static gboolean on_soon(gpointer data);
+
+static void ask_soon(struct view *view, struct tint *t)
+{
+    gint64 since = g_get_monotonic_time() - t->waits.asked_us;
+    if (!t->stale || t->soon || !view->link.connected || !view->link.has_run)
+        return;
+    if (since >= EVERY_US && !tabled_runs(&t->waits))
+        ask(view, t);
+    else
+        t->soon = g_timeout_add(EVERY_US / 1000, on_soon, view);
+}
+
+static gboolean on_soon(gpointer data)
+{
+    struct view *view = data;
+    view->tint->soon = 0;
+    ask_soon(view, view->tint);
+    return G_SOURCE_REMOVE;
+}
+
+void tint_take(struct view *view, enum news news)
+{
+    struct tint *t = tint_of(view);
+    if (news == NEWS_PICTURE)
+        t->made = false;
+    t->stale |= news == NEWS_PICTURE || news == NEWS_GROWN || news == NEWS_QUIET;
+    if (view->settings.tints)
+        ask_soon(view, t);
+}
+
+void tint_clear(struct view *view)
+{
+    struct tint *t = tint_of(view);
+    tabled_clear(&t->waits);
+    if (t->soon)
+        g_source_remove(t->soon);
+    t->soon = 0;
+    t->made = false;
+    t->stale = true;
+}
+
+/* ---- what of it is in the scene ---- */
+
+struct columns {
+    uint32_t waited, thread, class, unexplained, from, until;
+};
+
+static unsigned class_of(const struct table_cell *cells, const struct columns *c)
+{
+    const struct table_cell *not = &cells[c->unexplained], *class = &cells[c->class];
+    if (not ->is == CELL_NUMBER && not ->number > 0)
+        return UNEXPLAINED;
+    for (unsigned i = 0; class->is == CELL_TEXT && i < UNEXPLAINED; i++)
+        if (strcmp(class->text, classes[i].name) == 0)
+            return i;
+    return UNEXPLAINED;
+}
+
+static double x_of(const struct axis *axis, struct ref at, int64_t ns)
+{
+    const struct scene_mark *m = at.line ? axis_mark(axis, at) : NULL;
+    return m ? m->x_pt : axis_x_pt(axis, ns);
+}
+
+static void add(struct view *view, struct tint *t, const struct axis *axis, uint32_t row,
+                const struct columns *c)
+{
+    const struct table_cell *cells = table_cells(&t->waits.table, row), *end = &cells[c->until];
+    if (t->waits.table.rows[row].depth || cells[c->from].is != CELL_NUMBER ||
+        cells[c->thread].is != CELL_LINE)
+        return;
+    int64_t from = cells[c->from].number, to = from + cells[c->waited].number;
+    struct ref until = end->is == CELL_EVENT ? end->event : (struct ref){0};
+    struct wait w = {class_of(cells, c), axis_row(view, cells[c->thread].line),
+                     x_of(axis, t->waits.table.rows[row].event, from), x_of(axis, until, to)};
+    if (w.row >= 0)
+        g_array_append_val(t->drawn, w);
+}
+
+static void make(struct view *view, struct tint *t)
+{
+    const struct axis *axis = axis_of(view);
+    const struct shown_table *table = &t->waits.table;
+    struct columns c = {table_find(table, "waited_ns"), table_find(table, "thread"),
+                        table_find(table, "class"),     table_find(table, "unexplained_ns"),
+                        table_find(table, "from_ns"),   table_find(table, "until")};
+    uint32_t n = table->column_count;
+    t->made = true;
+    g_array_set_size(t->drawn, 0);
+    if (!axis || c.waited == n || c.thread == n || c.class == n || c.unexplained == n ||
+        c.from == n || c.until == n)
+        return;
+    for (uint32_t i = 0; i < table->row_count; i++)
+        add(view, t, axis, i, &c);
+}
+
+/* ---- drawing ---- */
+
+static void fill(cairo_t *cr, const struct class *class, double x, double y, double wide,
+                 double high, const struct paint_theme *theme)
+{
+    if (theme->grey)
+        cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.15 + 0.15 * (double)(class - classes));
+    else
+        cairo_set_source_rgba(cr, class->red, class->green, class->blue, theme->dark ? 0.55 : 0.3);
+    cairo_rectangle(cr, x, y, wide, high);
+    if (!class->hatched) {
+        cairo_fill(cr);
+        return;
+    }
+    cairo_save(cr);
+    cairo_clip(cr);
+    cairo_set_line_width(cr, 1.5);
+    for (double at = -high; at < wide; at += 5) {
+        cairo_move_to(cr, x + at, y + high);
+        cairo_line_to(cr, x + at + high, y);
+    }
+    cairo_stroke(cr);
+    cairo_restore(cr);
+}
+
+static void draw_wait(struct view *view, cairo_t *cr, const struct wait *w, int width)
+{
+    struct paint_theme theme = settings_theme(&view->settings);
+    double names = camera_names_px(&view->camera), y = camera_y_px(&view->camera, (uint32_t)w->row),
+           x0 = axis_screen_x(view, w->from_pt), x1 = axis_screen_x(view, w->to_pt);
+    double high = CLAMP(camera_row_pt(&view->camera) * view->camera.place.zoom * 0.5, 6, 18);
+    bool pinned = (uint32_t)w->row < view->stage.pinned;
+    x0 = MAX(x0, names);
+    x1 = MIN(x1, width);
+    if (x1 > x0 && (pinned || y >= camera_band_px(&view->camera)))
+        fill(cr, &classes[w->class], x0, y - high / 2, x1 - x0, high, &theme);
+}
+
+/* What the tints stand for, in the corner. */
+static void draw_key(struct view *view, cairo_t *cr, int width, int height)
+{
+    struct paint_theme theme = settings_theme(&view->settings);
+    double x = width - 8, ground = paint_brightness(theme.dark);
+    for (unsigned i = CLASSES; i-- > 0;) {
+        double wide = lettering_width(NULL, classes[i].name, 8, false) + 28;
+        x -= wide;
+        cairo_set_source_rgba(cr, ground, ground, ground, 0.85);
+        cairo_rectangle(cr, x - 4, height - 18, wide + 4, 16);
+        cairo_fill(cr);
+        fill(cr, &classes[i], x, height - 15, 12, 10, &theme);
+        cairo_set_source_rgb(cr, 0.5, 0.5, 0.55);
+        lettering_show(cr, x + 16, height - 17, classes[i].name, 8, false);
+    }
+}
+
+void tint_draw(struct view *view, cairo_t *cr, int width, int height)
+{
+    struct tint *t = tint_of(view);
+    if (!view->settings.tints || !t->waits.here)
+        return;
+    if (!t->made)
+        make(view, t);
+    for (guint i = 0; i < t->drawn->len; i++)
+        draw_wait(view, cr, &g_array_index(t->drawn, struct wait, i), width);
+    if (!camera_vertical(&view->camera))
+        draw_key(view, cr, width, height);
+}
+
+void tint_print(struct view *view, FILE *f)
+{
+    struct tint *t = tint_of(view);
+    if (!view->settings.tints || !t->waits.here)
+        return;
+    if (!t->made)
+        make(view, t);
+    for (guint i = 0; i < t->drawn->len; i++) {
+        const struct wait *w = &g_array_index(t->drawn, struct wait, i);
+        fprintf(f, "wait %s %d %.0f %.0f\n", classes[w->class].name, w->row, w->from_pt, w->to_pt);
+    }
+}

@@ -1,0 +1,256 @@
+#!/bin/bash
+# The viewer's drawer: where the time went and why, in tables under the picture; one selection with it; the critical path
+# and waits drawn over it; states below it.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+. "$root/tests/e2e/display.sh"
+
+# Three threads in a ring: each waits for the one before it, at one place.
+cat >ring.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+static sem_t s[3];
+static void nap(int ms)
+{
+    struct timespec t = {0, ms * 1000000L};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &t, 0);
+}
+static void receive(int i)
+{
+    sem_wait(&s[i]);
+}
+static void *one(void *a)
+{
+    pthread_setname_np(pthread_self(), "one");
+    nap(60);
+    receive(1);
+    nap(120);
+    sem_post(&s[2]);
+    return a;
+}
+static void *two(void *a)
+{
+    pthread_setname_np(pthread_self(), "two");
+    nap(75);
+    receive(2);
+    nap(105);
+    sem_post(&s[0]);
+    return a;
+}
+int main(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 3; i++) sem_init(&s[i], 0, 0);
+    pthread_create(&t[0], 0, one, 0);
+    pthread_create(&t[1], 0, two, 0);
+    nap(150);
+    sem_post(&s[1]);
+    nap(90);
+    receive(0);
+    pthread_join(t[0], 0);
+    pthread_join(t[1], 0);
+}
+C
+poetcc -trace -g ring.c -o ring
+POET_OUTPUT=ring.poet ./ring
+until_true finished ring.poet
+
+# As the drawer shows it, from CSV.  A column may be "this|that": that, where there is nothing of this.
+cat >shown.pl <<'P'
+my @wanted = split /,/, shift;
+my ($first) = $wanted[0] =~ /^([^|]*)/;
+chomp(my $head = <STDIN>);
+$head =~ s/\r//;
+my @names = split /,/, $head;
+sub said {
+    my ($name, $value, $depth) = @_;
+    return $depth ? "" : "-" if $value eq "";
+    return sprintf "%.3f", $value / 1e6 if $name =~ /_ns$/;
+    return sprintf "%.1f %%", 100 * $value if $name eq "share";
+    return $value;
+}
+while (<STDIN>) {
+    s/\r?\n//;
+    my %cell;
+    @cell{@names} = split /,/, $_, -1;
+    my $depth = $cell{$first} eq "" ? 1 : 0;
+    print join("\t", $depth, map {
+        my ($one, $other) = split /\|/;
+        $cell{$one} eq "" && $other && $cell{$other} ne "" ? said($other, $cell{$other}, $depth)
+                                                           : said($one, $cell{$one}, $depth) } @wanted), "\n";
+}
+P
+expected() { # PRESET COLUMNS
+    poet $1 ring.poet --csv | perl shown.pl "$2"
+}
+got() { tail -n +2 "$1" | sed 's/^\*//'; }
+wait_of() { # the waits of a thread there, as JSON
+    poet waits ring.poet --by wait --json | grep '"depth":0' | grep "\"where\":\"receive" | grep "\"thread\":\"T:$1\""
+}
+until=$(wait_of main | sed 's/.*"until":"\([0-9:]*\)".*/\1/')
+all=$(poet waits ring.poet --by wait --json | grep '"where":"receive' |
+    perl -ne 'print "$1\n" if /"until":"([0-9:]*)"/; print "$1\n" if /"event":"([0-9:]*)"/' | sort -u | tr '\n' ' ')
+cause=$(poet waits ring.poet --why "$until" --json | sed -n 's/.*"depth":0.*"event":"\([0-9:]*\)".*/\1/p' | tail -n 1)
+
+# ---- what is in it, and what follows from it ----
+cat >script <<E
+action start
+drawer states
+table states
+row 1
+marks marks
+drawer waits
+table waits
+row 0
+marks marks
+enter-row
+state told
+action undo
+state told
+drawer path
+table path
+row 0
+select $until
+reason
+said
+action wait-cause
+state told
+overlay before
+action critical-path
+action tint-waits
+overlay order
+image thick.png
+time 7
+overlay time
+drawer states
+bands bands
+memory
+quit
+E
+timeout 100 poet view ring.poet --script script >log 2>&1
+is "the page of states is poet states" "$(got states)" \
+    "$(expected states thread,start_ns,ready_ns,running_ns,blocked_ns,system_ns,terminate_ns,life_ns)"
+is "the page of waits is poet waits" "$(got waits)" \
+    "$(expected waits 'waited_ns|charge_ns,share,waits,where|step,type|direct,for|thread,kind,released_by')"
+is "the page of the path is poet path" "$(got path)" \
+    "$(expected path step,path_ns,share,total_ns,imbalance_ns,slack_ns)"
+like "a thread's row marks its line, and where it began" "$(sed -n 1p marks)" "^events  ([0-9]*):[0-9]* lines \\1$"
+is "a row of three waits marks where they begin and end" \
+    "$(sed -n 2p marks | sed 's/ lines.*//; s/events//' | tr -s ' ' '\n' | sed '/^$/d' | sort -u | tr '\n' ' ')" "$all"
+like "Enter selects its longest wait" "$(sed -n 1p told)" " selected [1-9][0-9]*:[0-9]* "
+like "which can be undone" "$(sed -n 2p told)" " selected none "
+waited=$(wait_of main | sed 's/.*"waited_ns":\([0-9]*\).*/\1/' | perl -ne 'printf "%.1f", $_ / 1e6')
+said=$(sed -n 's/^reason: //p' log)
+like "a wait is told in one sentence" "$said" "^waited $waited ms for T:two: .*ms, .*ms.*; since "
+like "with what the one before did, too" "$said" "T:one "
+like "the status line has it" "$(grep '^said:' log)" "waited [0-9.]* ms for T:two"
+like "its cause can be gone to" "$(sed -n 3p told)" " selected $cause "
+is "nothing lies over the picture" "$(cat before)" ""
+is "the critical path goes from thread to thread" "$(grep -c ^hop order)" 3
+is "and is the same by time" "$(grep -c ^hop time)" 3
+is "waits are tinted by class" "$(grep -c '^wait meeting' order)" \
+    "$(poet waits ring.poet --by wait --json | grep -c '"class":"meeting"')"
+is "threads have bands below the picture" "$(cut -d' ' -f3 bands | tr '\n' ' ')" "T:main T:one T:two "
+like "with their states" "$(grep T:two bands)" "running [1-9][0-9.]* blocked [1-9]"
+quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
+check "nothing was complained of" quiet
+
+# ---- by keys alone ----
+rounds() {
+    for i in $(seq 600); do
+        printf 'await go%d\ntable table%d\noverlay over%d\nstate told\nawait read%d\n' $i $i $i $i
+    done
+    echo quit
+}
+round=0
+looks() { # what is told has come anew, and this is in it
+    [ $round -gt 0 ] && touch read$round
+    round=$((round + 1))
+    before=$(wc -l <told)
+    touch go$round
+    until_true told_more
+    "$@"
+}
+told_more() { [ "$(wc -l <told)" -gt "$before" ]; }
+tells() { tail -n 1 told | grep -q -- "$1"; }
+key() { xdotool key --window "$w" "$@"; }
+by_key() { # NAME KEY CONDITION...: pressed, and again where it was lost
+    name=$1 pressed=$2
+    shift 2
+    again key $pressed -- looks "$@" && ok "$name" || not_ok "$name" "$(tail -n 1 told)"
+}
+{ echo 'action start'; rounds; } >script
+: >told
+poet view ring.poet --script script >log 2>&1 &
+viewer=$!
+pids="$pids $viewer"
+check "a window" until_true shown '^ring$'
+w=$(window '^ring$')
+focus '^ring$'
+by_key "a key opens the drawer, at the page of before" F6 tells ' drawer states '
+selects() { grep -q '^\*' table$round; }
+by_key "its rows are gone through by arrows" Down selects
+by_key "Enter goes to the event of one" Return tells ' selected [1-9]'
+by_key "undo takes it back" ctrl+z tells ' selected none '
+by_key "pages have keys, too" alt+a tells ' drawer waits '
+drawn() { grep -q '^hop' over$round; }
+by_key "the critical path has one" x drawn
+by_key "Escape closes it" Escape tells ' drawer none '
+kill $viewer
+wait $viewer 2>/dev/null
+
+# ---- for those who do not look at it ----
+launcher=/usr/libexec/at-spi-bus-launcher
+if [ ! -x $launcher ] || ! /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; then
+    skip "there is no AT-SPI"
+    done_testing
+    exit
+fi
+cat >reader.py <<'P'
+import time
+import gi
+gi.require_version("Atspi", "2.0")
+from gi.repository import Atspi
+
+def walk(a):
+    if a is None:
+        return
+    yield a
+    for i in range(a.get_child_count()):
+        yield from walk(a.get_child_at_index(i))
+
+def until(what): # the viewer may take its time to come
+    end = time.monotonic() + 15
+    while time.monotonic() < end:
+        for i in range(Atspi.get_desktop(0).get_child_count()):
+            for a in walk(Atspi.get_desktop(0).get_child_at_index(i)):
+                try:
+                    found = what(a)
+                except Exception:
+                    found = None
+                if found:
+                    return found
+        time.sleep(0.05)
+
+def names(a):
+    return [x.get_name() for x in walk(a)]
+
+def cells(a):
+    said = names(a)
+    return a.get_name() == "Waits" and "semaphore" in said and any(n.startswith("receive (ring.c:") for n in said)
+
+print("table", bool(until(cells)))
+print("sentence", bool(until(lambda a: a.get_name().startswith("waited "))))
+print("button", bool(until(lambda a: a.get_name() == "To its cause" and a.get_role_name().endswith("button"))))
+P
+export launcher
+printf 'drawer waits\nrow 0\n' >script
+timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
+    $launcher --launch-immediately & poet view ring.poet --script script & viewer=$!
+    /usr/bin/python3 -uW ignore reader.py; kill $viewer %1' >said 2>log
+is "a table is named, and its cells can be read" "$(grep table said)" "table True"
+is "the sentence, too" "$(grep sentence said)" "sentence True"
+is "and what leads to its cause" "$(grep button said)" "button True"
+done_testing
