@@ -186,7 +186,7 @@ $(B)/share/fish/vendor_completions.d/poet.fish: $(PROGRAMS)
 COMPILED = s/\\/\\\\/g; s/"/\\"/g; \
   s|^.* -c \([^ ]*\.c\) -o \([^ ]*\)$$|{"directory": "$(CURDIR)", "file": "\1", "output": "\2",\n "command": "&"},|p
 compile_commands.json:
-	@{ echo '['; $(MAKE) --no-print-directory -Bnk V=1 all $(ALL_UNITS) $(B)/tests/scale | sed -n '$(COMPILED)' | sed '$$s/,$$//'; \
+	@{ echo '['; $(MAKE) --no-print-directory -Bnk V=1 all $(ALL_UNITS) $(B)/tests/scale $(B)/tests/waiting | sed -n '$(COMPILED)' | sed '$$s/,$$//'; \
 	  echo ']'; } >$@.new && mv $@.new $@
 	@echo "$@: $$(grep -c '"file"' $@) compilations"
 
@@ -256,14 +256,14 @@ run-units: $(UNIT_PROGRAMS)
 
 # Unit tests and the fuzz corpora run with AddressSanitizer and UndefinedBehaviorSanitizer, and with
 # blocks, nodes and regions so small that small traces have many.
-SMALL = -DBLOCK_EVENTS=32u -DOPEN_BLOCKS=2u -DSERIES_BITS=2u -DPIECES_MOST=1000u -DREGION_BYTES=4096u -DPENDING_LIMIT=1000u -DTURN_EVENTS=4u \
+SMALL = -DBLOCK_EVENTS=32u -DOPEN_BLOCKS=2u -DSERIES_BITS=2u -DLEAF_CHANGES=4u -DPYRAMID_FAN=3u -DSPILL_PIECE=8192u -DSPILL_OWN=32768u -DTOLD_EVERY=300u -DREGION_BYTES=4096u -DPENDING_LIMIT=1000u -DTURN_EVENTS=4u \
         -DLEAP_AFTER=2u -DSHUT_AFTER=2u -DEARLY_EVENTS=100u -DGRADUAL_ROOM=64u -DPAGE_LINES=3u -DWAITING_MOST=5000u -DREST_BYTES=64u -DMEETINGS_DONE=16u \
         -DFORGET_LOOKS=2u -DSENT_BLOCKS=4u
 check-unit:
 	@$(MAKE) --no-print-directory B=$(A) OPTIMISE="-O1 -g $(SMALL)" \
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined" run-units
 
-check-e2e: all $(B)/tests/scale
+check-e2e: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look
 	@$(if $(E2E),,echo "there is no tests/e2e/$(E)-*.t"; exit 1)
 	@B=$(abspath $(B)) CC="$(CC)" $(PROVE) $(E2E)
 
@@ -284,11 +284,19 @@ $(B)/tests/scale: $(call objects,tests/bench/scale.c tests/bench/workload.c $(OR
 	$(call step,LD,$@)
 	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) -lxxhash
 
-# make bench PARTS="pair burst"; tests/bench/bench.sh names the parts.  PARTS=huge takes a quarter of
-# an hour and 3 GB of disk.
+$(B)/tests/waiting: $(call objects,tests/bench/waiting.c $(wildcard server/causes/*.c) server/measure/intervals.c server/measure/steps.c $(MEMORY))
+	$(call step,LD,$@)
+	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS)
+
+$(B)/tests/look: $(call objects,tests/bench/look.c $(SOURCE) $(SITE) $(WIRE) $(CONFIG) $(MEMORY))
+	$(call step,LD,$@)
+	$(Q)$(CC) $(SANITIZE) $^ -o $@ $(LDFLAGS) $(LIBS_POET)
+
+# make bench PARTS="pair burst"; tests/bench/bench.sh names the parts.  PARTS=huge takes 20 minutes
+# and 9 GB of disk.
 PARTS =
 SIZE = 1
-bench: all $(B)/tests/scale
+bench: all $(B)/tests/scale $(B)/tests/waiting $(B)/tests/look
 	@B="$(B)" PARTS="$(PARTS)" SIZE="$(SIZE)" tests/bench/bench.sh
 
 # ---- installing ----

@@ -5,7 +5,9 @@
 #include "render/lettering.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MARGIN_PT 16.0
 #define GAP_PT 14.0 /* between columns */
@@ -15,6 +17,9 @@
 #define SHEET_GAP_PT 16.0
 #define LETTERS_PT 8.5
 #define PAGE_PT 842.0 /* as high as A4 */
+#define NOTE_LETTERS_PT 7.5
+#define NOTE_LEAST_PT                                                                              \
+    260.0 /* notes are broken where they are wider than that, and than the table */
 
 enum item_is { ITEM_TITLE, ITEM_HEAD, ITEM_ROW, ITEM_NOTE, ITEM_GAP };
 
@@ -23,6 +28,7 @@ struct item { /* what stands in one line */
     uint32_t sheet, row;
     double y, height; /* on its page */
     unsigned page;
+    char *text; /* of a note: a line of it */
 };
 
 struct layout {
@@ -60,14 +66,41 @@ static double width_of_sheet(const struct sheet *s, const double *widths)
     for (uint32_t k = 0; k < s->column_count; k++)
         all += widths[k] + (k ? GAP_PT : 0);
     for (uint32_t i = 0; i < s->note_count; i++)
-        least = fmax(least, fmin(width_of(s->notes[i], false), 500));
+        least = fmax(least, fmin(width_of(s->notes[i], false), NOTE_LEAST_PT));
     return fmax(all, least);
 }
 
 static void put(struct layout *l, enum item_is is, uint32_t sheet, uint32_t row, double height)
 {
-    struct item item = {(uint8_t)is, sheet, row, 0, height, 0};
+    struct item item = {(uint8_t)is, sheet, row, 0, height, 0, NULL};
     PUSH(l->items, l->item_count, item);
+}
+
+/* How much of a text goes into one line: up to a blank, or all of it. */
+static size_t line_of(const char *text, double width)
+{
+    size_t n = strlen(text), fits = 0;
+    for (size_t i = 0; i <= n; i++) {
+        if (text[i] && text[i] != ' ')
+            continue;
+        char *part = memory_copied_part(text, i);
+        bool wide = lettering_width(NULL, part, NOTE_LETTERS_PT, false) > width;
+        free(part);
+        if (wide && fits)
+            return fits;
+        fits = i;
+    }
+    return n;
+}
+
+static void put_note(struct layout *l, uint32_t sheet, uint32_t note)
+{
+    const char *text = l->sheets[sheet].notes[note];
+    for (size_t n; *text; text += n + (text[n] == ' ')) {
+        n = line_of(text, l->width_pt);
+        put(l, ITEM_NOTE, sheet, note, ROW_PT - 2);
+        l->items[l->item_count - 1].text = memory_copied_part(text, n);
+    }
 }
 
 static void put_sheet(struct layout *l, uint32_t sheet)
@@ -80,7 +113,7 @@ static void put_sheet(struct layout *l, uint32_t sheet)
     for (uint32_t i = 0; i < s->row_count; i++)
         put(l, ITEM_ROW, sheet, i, ROW_PT + (s->rows[i].total ? 4 : 0));
     for (uint32_t i = 0; i < s->note_count; i++)
-        put(l, ITEM_NOTE, sheet, i, ROW_PT);
+        put_note(l, sheet, i);
 }
 
 static double height_of(const struct layout *l)
@@ -114,8 +147,9 @@ static void lay_out(struct layout *l, uint32_t count, enum page_format format)
     for (uint32_t i = 0; i < count; i++) {
         l->widths[i] = measure(&l->sheets[i]);
         l->width_pt = fmax(l->width_pt, width_of_sheet(&l->sheets[i], l->widths[i]));
-        put_sheet(l, i);
     }
+    for (uint32_t i = 0; i < count; i++)
+        put_sheet(l, i);
     l->width_pt = ceil(l->width_pt + 2 * MARGIN_PT);
     l->height_pt = ceil(height_of(l));
     if (format == PAGE_PDF && l->height_pt > PAGE_PT)
@@ -190,17 +224,29 @@ static void paint_item(cairo_t *cr, const struct layout *l, const struct item *i
         break;
     case ITEM_NOTE:
         set_ink(cr, l, 0.35);
-        lettering_show(cr, MARGIN_PT, item->y + 2, s->notes[item->row], 7.5, false);
+        lettering_show(cr, MARGIN_PT, item->y + 2, item->text, NOTE_LETTERS_PT, false);
         break;
     default:
         break;
     }
 }
 
+static void paint_number(cairo_t *cr, const struct layout *l)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%u / %u", l->page + 1, l->pages);
+    set_ink(cr, l, 0.35);
+    lettering_show(cr,
+                   l->width_pt - MARGIN_PT - lettering_width(NULL, text, NOTE_LETTERS_PT, false),
+                   l->height_pt - MARGIN_PT + 3, text, NOTE_LETTERS_PT, false);
+}
+
 static void paint(void *context, cairo_t *cr)
 {
     const struct layout *l = context;
     bool first = true;
+    if (l->pages > 1)
+        paint_number(cr, l);
     for (uint32_t i = 0; i < l->item_count; i++) {
         const struct item *item = &l->items[i];
         if (item->page != l->page)
@@ -229,6 +275,8 @@ const char *render_table_write(const struct sheet *sheets, uint32_t count,
     for (uint32_t i = 0; i < count; i++)
         free(l.widths[i]);
     free(l.widths);
+    for (uint32_t i = 0; i < l.item_count; i++)
+        free(l.items[i].text);
     free(l.items);
     lettering_forget();
     return why;

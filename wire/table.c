@@ -124,11 +124,12 @@ void put_table_head(struct out *out, const struct shown_table *t)
         put_string(out, c->unit);
         put_u8(out, c->kind);
         put_u8(out, c->exact | (unsigned)c->detail << 1);
+        put_u32(out, c->under);
         put_string(out, c->source);
     }
 }
 
-#define COLUMN_BYTES 18u /* of one, at least */
+#define COLUMN_BYTES 22u /* of one, at least */
 
 void get_table_head(struct in *in, struct shown_table *t)
 {
@@ -145,9 +146,12 @@ void get_table_head(struct in *in, struct shown_table *t)
         uint8_t how = get_u8(in);
         c->exact = how & 1;
         c->detail = how & 2;
+        c->under = get_u32(in);
         c->source = get_string(in, LIMIT_TEXT_BYTES);
         if (c->kind >= TABLE_KIND_COUNT)
             in_fail(in, "a column of an unknown kind");
+        if (c->under > t->column_count)
+            in_fail(in, "a column under one that comes later");
     }
 }
 

@@ -72,6 +72,8 @@ struct table_column {
     uint8_t kind; /* an enum table_kind */
     bool exact; /* else it is sampled, or a bound: the source says so */
     bool detail; /* not shown to people unless they ask for it */
+    uint32_t
+        under; /* 0, or 1 + index of a column before it: in words its cells stand there, where that one is null */
     char *source; /* where it comes from: "order" */
 };
 

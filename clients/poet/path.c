@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SHOWN 25 /* rows, for people who said nothing else */
+
 enum { OPTION_WITHOUT = 3000, OPTION_NO_LATENCY, OPTION_ZEROS, OPTION_CPUS };
 
 struct wanted {
@@ -191,7 +193,10 @@ static int look(struct wanted *w, struct subject *subject)
     if (status != EXIT_DONE)
         return status;
     PUSH(w->options, w->option_count, (struct table_option){0});
+    const struct tables *t = &w->tables;
     struct tables_section section = {.what = "path", .options = w->options};
+    if (!t->top && !t->json && !t->csv && !t->file && !t->by)
+        section.top = SHOWN;
     return tables_run(&w->tables, subject, &section, 1);
 }
 
@@ -240,7 +245,7 @@ static const struct argp argp = {
         "where its thread had waited, what ran in the thread that let it go on.  The times on "
         "it add up to how long it took, so only what is on it can make the run shorter.  Its "
         "steps are the stretches of code between two events; --by thread and --by piece show "
-        "it otherwise.  Slack is how much longer a step not on it could take for nothing.",
+        "it otherwise; by steps the 25 greatest are shown, or --top.  Slack is how much longer a step not on it could take for nothing.",
     .children = children};
 
 const struct command command_path = {

@@ -47,6 +47,10 @@ static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "as JSON: a line for the columns, one for each row, one for totals", 4},
     {"csv", OPTION_CSV, NULL, 0, "as CSV (RFC 4180), with the names of the columns", 4},
     {"output", 'o', "FILE", 0, "into a file: .pdf, .svg, .png, .txt, .csv or .json", 4},
+    {"chart", OPTION_CHART, "KIND", 0,
+     "instead: states along time, a row each thread: gantt (or transitions), or overview, whether it "
+     "was at work; with -o as a picture, else in letters",
+     4},
     {"grey", 'g', NULL, 0, "a picture without colour", 4},
     {"width", 'w', "WIDTH", 0, "a picture as wide as that: 84mm, 17cm, 5in", 4},
     {"follow", OPTION_FOLLOW, NULL, 0, "again as the run grows, until it ends", 4},
@@ -114,6 +118,9 @@ static error_t take_what(struct tables *o, int key, char *value)
         return take_end(o, &o->to, value);
     case OPTION_PAST_OF:
         return take_event(o, &o->past_of, value);
+    case OPTION_CHART:
+        o->chart = value;
+        return 0;
     case OPTION_AGAINST:
         o->against = value;
         return 0;

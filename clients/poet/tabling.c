@@ -1,5 +1,6 @@
 /* A table is asked for, and written as it is wanted (tables.h). */
 #define _GNU_SOURCE
+#include "clients/poet/charts.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/tableforms.h"
 #include "clients/poet/tables.h"
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 enum form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_PDF, FORM_SVG, FORM_PNG, FORMS };
@@ -194,8 +196,8 @@ static void write_sheet(struct writing *w, const struct tables_section *section,
     struct sheet sheet;
     table_sheet(&sheet, names, t, columns, count);
     free(sheet.title);
-    sheet.title = memory_printed("%s of %s", section->title ? section->title : t->title,
-                                 names->book->run.name);
+    sheet.title =
+        memory_printed("%s: %s", names->book->run.name, section->title ? section->title : t->title);
     if (w->form != FORM_TEXT) {
         PUSH(w->sheets, w->sheet_count, sheet);
         return;
@@ -293,11 +295,65 @@ static int write_file(struct writing *w, const struct tables_section *sections, 
     return status;
 }
 
+/* ---- again and again ---- */
+
+#define AGAIN_NS 400000000
+
+static void take_connected(void *user, const struct answer *answer)
+{
+    uint32_t *connected = user;
+    struct shown_stat stat;
+    if (answer->part != PART_STAT)
+        return;
+    get_stat(answer->in, &stat);
+    *connected = answer->in->error ? 0 : stat.connected;
+    shown_stat_free(&stat);
+}
+
+/* As long as a program is connected: what is there by now, then again once it may be more. */
+static int follow(struct writing *w, const struct tables_section *sections, size_t count)
+{
+    uint32_t connected;
+    int status;
+    do {
+        connected = 0;
+        if (!subject_ask(w->tables->command, w->subject, ASK_STAT, NULL, take_connected,
+                         &connected))
+            return EXIT_FAILED;
+        if (w->some && isatty(STDOUT_FILENO))
+            fputs("\033[H\033[2J", stdout);
+        status = write_all(w, sections, count);
+        fflush(stdout);
+        if (connected && status == EXIT_DONE)
+            nanosleep(&(struct timespec){0, AGAIN_NS}, NULL);
+    } while (connected && status == EXIT_DONE && !ferror(stdout));
+    return status;
+}
+
+/* Of all states, whatever table was asked for. */
+static int run_chart(const struct tables *o, struct subject *subject)
+{
+    struct tables plain = *o;
+    struct tables_section section = {.what = "spells"};
+    struct shown_table table = {0};
+    if (!charts_known(o->chart))
+        return command_usage(o->command, "--chart %s: gantt, transitions or overview", o->chart);
+    plain.sort = NULL;
+    plain.top = 0;
+    int status = tables_ask(&plain, &section, subject, &table);
+    if (status == EXIT_DONE)
+        status = charts_write(o, subject, &table);
+    shown_table_free(&table);
+    return status;
+}
+
 int tables_run(const struct tables *o, struct subject *subject,
                const struct tables_section *sections, size_t count)
 {
     struct writing w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
     int status;
+    if (o->chart)
+        return run_chart(o, subject);
     if (w.form == FORMS)
         return command_usage(o->command,
                              "-o %s: the name ends in none of .pdf, .svg, .png, .txt, "
@@ -305,7 +361,7 @@ int tables_run(const struct tables *o, struct subject *subject,
                              o->file);
     if (o->file && w.form < FORM_PDF)
         return write_file(&w, sections, count);
-    status = write_all(&w, sections, count);
+    status = o->follow && !o->file ? follow(&w, sections, count) : write_all(&w, sections, count);
     if (status == EXIT_DONE && w.form >= FORM_PDF)
         status = write_picture(&w);
     for (uint32_t i = 0; i < w.sheet_count; i++)

@@ -96,10 +96,19 @@ static uint32_t find_row(const struct making *m, const struct map *index, const 
 
 /* ---- the table of both ---- */
 
+/* "running_ns" and "_diff" are "running_diff_ns"; shares have no unit. */
+static char *name_of(const struct table_column *c, const char *more, uint8_t kind)
+{
+    size_t n = strlen(c->name);
+    bool ns = n > 3 && strcmp(c->name + n - 3, "_ns") == 0;
+    return memory_printed("%.*s%s%s", (int)(ns ? n - 3 : n), c->name, more,
+                          ns && kind == c->kind ? "_ns" : "");
+}
+
 static struct table_column copy_column(const struct table_column *c, const char *name,
                                        const char *title, uint8_t kind)
 {
-    return (struct table_column){.name = memory_printed("%s%s", c->name, name),
+    return (struct table_column){.name = name_of(c, name, kind),
                                  .title = memory_printed("%s%s", c->title, title),
                                  .unit = memory_copied(kind == TABLE_SHARE ? "" : c->unit),
                                  .kind = kind,

@@ -5,7 +5,8 @@
 #include "clients/source/table.h"
 
 /* Rows belong together that say the same in words, as do those that they belong to; of several alike the first with the
- * first.  What only the other has comes last.  Columns NAME_diff (here minus there) and NAME_percent (of what it is there) come behind each number. */
+ * first.  What only the other has comes last.  Columns NAME_diff (here minus there; of a
+ * NAME_ns NAME_diff_ns) and NAME_percent (of what it is there) come behind each number. */
 void against_make(struct shown_table *both, const struct shown_table *here,
                   const struct table_names *here_names, const struct shown_table *there,
                   const struct table_names *there_names);

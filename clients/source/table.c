@@ -159,24 +159,92 @@ static void add_total(struct sheet *s, const struct table_names *names, const st
     }
 }
 
-void table_sheet(struct sheet *s, const struct table_names *names, const struct shown_table *t,
-                 const uint32_t *columns, uint32_t count)
+/* Whether a column says something in rows of this depth, or in none at all: then what is not known is marked. */
+static bool says(const struct shown_table *t, uint32_t column, uint8_t depth)
 {
+    bool anywhere = false;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        if (table_cells(t, i)[column].is == CELL_NULL)
+            continue;
+        if (t->rows[i].depth == depth)
+            return true;
+        anywhere = true;
+    }
+    return !anywhere;
+}
+
+/* By depth and column; the caller frees it. */
+static bool *what_says(const struct shown_table *t, const uint32_t *columns, uint32_t count)
+{
+    bool *all = memory_zeroed((size_t)(UINT8_MAX + 1) * count, sizeof *all);
+    bool seen[UINT8_MAX + 1] = {false};
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        uint8_t depth = t->rows[i].depth;
+        for (uint32_t k = 0; !seen[depth] && k < count; k++)
+            all[(size_t)depth * count + k] = says(t, columns[k], depth);
+        seen[depth] = true;
+    }
+    return all;
+}
+
+/* What stands in a column of a row: its own cell, or of those under it the one that is not null. */
+static uint32_t stands(const struct shown_table *t, uint32_t row, uint32_t column)
+{
+    const struct table_cell *cells = table_cells(t, row);
+    if (cells[column].is != CELL_NULL)
+        return column;
+    for (uint32_t i = column + 1; i < t->column_count; i++)
+        if (t->columns[i].under == column + 1 && cells[i].is != CELL_NULL)
+            return i;
+    return column;
+}
+
+static void add_row(struct sheet *s, const struct table_names *names, const struct shown_table *t,
+                    uint32_t i, const uint32_t *columns, const bool *says)
+{
+    struct sheet_row *row = sheet_row(s);
+    row->depth = t->rows[i].depth;
+    row->event = t->rows[i].event;
+    row->row = i;
+    for (uint32_t k = 0; k < s->column_count; k++) {
+        uint32_t at = stands(t, i, columns[k]);
+        bool said = at != columns[k] || says[(size_t)row->depth * s->column_count + k];
+        row->cells[k] =
+            said ? table_say(names, &t->columns[at], &table_cells(t, i)[at]) : memory_copied("");
+    }
+}
+
+/* Those that do not stand under another one of them. */
+static uint32_t *apart(const struct shown_table *t, const uint32_t *columns, uint32_t *count)
+{
+    uint32_t *kept = memory_zeroed(*count + 1, sizeof *kept), n = 0;
+    for (uint32_t i = 0; i < *count; i++) {
+        uint32_t under = t->columns[columns[i]].under;
+        bool has = false;
+        for (uint32_t k = 0; k < *count; k++)
+            has |= under && columns[k] == under - 1;
+        if (!has)
+            kept[n++] = columns[i];
+    }
+    *count = n;
+    return kept;
+}
+
+void table_sheet(struct sheet *s, const struct table_names *names, const struct shown_table *t,
+                 const uint32_t *chosen, uint32_t count)
+{
+    uint32_t *columns = apart(t, chosen, &count);
     *s = (struct sheet){.title = memory_copied(t->title)};
     for (uint32_t i = 0; i < count; i++)
         sheet_column(s, table_say_title(&t->columns[columns[i]]),
                      is_number(&t->columns[columns[i]]));
-    for (uint32_t i = 0; i < t->row_count; i++) {
-        struct sheet_row *row = sheet_row(s);
-        row->depth = t->rows[i].depth;
-        row->event = t->rows[i].event;
-        row->row = i;
-        for (uint32_t k = 0; k < count; k++)
-            row->cells[k] =
-                table_say(names, &t->columns[columns[k]], &table_cells(t, i)[columns[k]]);
-    }
+    bool *says = what_says(t, columns, count);
+    for (uint32_t i = 0; i < t->row_count; i++)
+        add_row(s, names, t, i, columns, says);
+    free(says);
     if (t->total)
         add_total(s, names, t, columns);
     for (uint32_t i = 0; i < t->note_count; i++)
         sheet_note(s, memory_copied(t->notes[i]));
+    free(columns);
 }

@@ -6,8 +6,10 @@
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/lock.h"
+#include "clients/trace/core/losses.h"
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
+#include "clients/trace/core/tell.h"
 #include "clients/trace/core/text.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/own.h"
@@ -120,7 +122,7 @@ void poet_annotate(poet_event_t event, const char *format, ...)
         memcpy(t->scratch + body.size - 4, &(uint32_t){htole32((uint32_t)size)}, 4);
         body.size += size;
     }
-    record_control(t, MESSAGE_TEXT, &body);
+    tell_control(t, MESSAGE_TEXT, &body);
     busy_end(t);
     va_end(ap);
     errno = saved;
@@ -378,7 +380,7 @@ void poet_environment(const char *name)
     uint8_t bytes[512];
     struct out body = {.data = bytes, .room = sizeof bytes};
     put_told_describe(&body, &(struct told_describe){text_within(name, NAME_BYTES)});
-    record_control(t, MESSAGE_DESCRIBE, &body);
+    tell_control(t, MESSAGE_DESCRIBE, &body);
 }
 
 uint64_t poet_lost(void) { return atomic_load(&dropped); }

@@ -9,7 +9,7 @@
 #include "clients/view/goto.h"
 #include "clients/view/keys.h"
 #include "clients/view/open.h"
-#include "clients/view/panels/event.h"
+#include "clients/view/panels/code.h"
 #include "clients/view/panels/find.h"
 #include "clients/view/panels/panel.h"
 #include "clients/view/panels/waiting.h"
@@ -27,6 +27,7 @@
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/picture.h"
 #include "clients/view/picture/reason.h"
+#include "clients/view/picture/rows.h"
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
@@ -230,6 +231,8 @@ static bool is_order_arrows(const struct view *v) { return !v->settings.look.no_
 static void do_busy_rows(struct view *v)
 {
     v->settings.busy_rows = !v->settings.busy_rows;
+    if (v->settings.busy_rows && v->camera.place.row_count > ROWS_AT_ONCE)
+        status_say(&v->status, "Of so many rows that were arranged none is left out");
     if (!v->camera.place.far)
         hold_keep_selected(&v->camera);
     news_tell(&v->news, NEWS_PLACE);
@@ -314,7 +317,7 @@ static const struct action actions[] = {
     {"Asking", "note", "Write a note…", "<Control>d", writing_ask, NULL},
     {"Asking", "find-site", "Find all called from there", "", find_site, NULL},
     {"Asking", "copy-id", "Copy the event's number", "", save_copy_id, NULL},
-    {"Asking", "editor", "Open the source", "<Control>e", event_edit, NULL},
+    {"Asking", "editor", "Open the source", "<Control>e", code_edit, NULL},
     {"Asking", "escape", "Back: from a page, from a search, from what is selected", "Escape",
      do_escape, NULL},
     {"Lines", "show-all", "Show all", "<Control><Shift>h", arrange_all, NULL},

@@ -14,7 +14,8 @@
  *   save FILE seen|whole   saves the diagram
  *   trace FILE             saves the trace
  *   frames FULL|SCROLL N   draws N times; prints how long a frame took
- *   key NAME N             does an action N times; prints how long it took until its picture was drawn
+ *   key NAME N             does an action N times; prints how long it took until the first frame in which the event
+ *                          that is selected then is seen, and until all of its picture was drawn (presses.h)
  *   watch SECONDS          prints how long GTK's loop was held up at most, and how often it drew
  *   drawer PAGE|none       opens the drawer at a page, or closes it
  *   row N                  selects the row of its table, counted from 0 as the server tells them; none: -1
@@ -33,11 +34,11 @@
 
 #include "clients/book/book.h"
 #include "clients/source/source.h"
-#include "clients/view/drawer/bands.h"
 #include "clients/view/drawer/drawer.h"
-#include "clients/view/drawer/pages.h"
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
+#include "clients/view/measure.h"
+#include "clients/view/presses.h"
 #include "clients/view/panels/find.h"
 #include "clients/view/panels/notes.h"
 #include "clients/view/panels/waiting.h"
@@ -48,17 +49,16 @@
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/far.h"
 #include "clients/view/picture/scroll.h"
-#include "clients/view/picture/reason.h"
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
 #include "clients/view/picture/slide.h"
-#include "clients/view/picture/thick.h"
 #include "clients/view/picture/timescale.h"
-#include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/picture/zoom.h"
 #include "clients/view/print.h"
+#include "clients/view/pulls.h"
 #include "clients/view/save.h"
+#include "clients/view/spots.h"
 #include "clients/view/views.h"
 #include "render/scene.h"
 #include "wire/event.h"
@@ -67,113 +67,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 struct script {
     struct view *view;
     char **lines;
     guint at;
-    GArray *times; /* of a `key` under way */
-    gint64 begun_us;
-    int left, frames;
+    struct presses presses; /* of a `key` under way */
+    int frames;
     bool watching;
-    char *action;
 };
-
-/* ---- measuring ---- */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void tell_times(const char *what, GArray *times)
-{
-    if (!times->len)
-        return;
-    g_array_sort(times, by_value);
-    const double *t = (const double *)(gpointer)times->data;
-    printf("%s: median %.2f ms, p99 %.2f ms, most %.2f ms (%u)\n", what, t[times->len / 2],
-           t[times->len * 99 / 100], t[times->len - 1], times->len);
-    fflush(stdout);
-}
-
-static void draw_once(struct view *view)
-{
-    int width = gtk_widget_get_width(view->canvas), height = gtk_widget_get_height(view->canvas);
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
-    cairo_t *cr = cairo_create(surface);
-    canvas_draw(view, cr, width, height);
-    if (view->settings.drawer && page_of(drawer_page(view)) == &page_states && bands_wanted(view))
-        bands_draw(view, cr, width);
-    cairo_destroy(cr);
-    cairo_surface_destroy(surface);
-}
-
-static void frames(struct view *view, const char *how, int count)
-{
-    GArray *times = g_array_new(FALSE, FALSE, sizeof(double));
-    bool full = g_ascii_strcasecmp(how, "full") == 0;
-    double step = SCENE_COLUMN_PT * view->camera.place.zoom;
-    for (int i = 0; i < count; i++) {
-        gint64 begin = g_get_monotonic_time();
-        if (full)
-            view->stage.serial++;
-        else
-            scroll_pan(view, i / 8 % 2 ? -step : step, 0);
-        draw_once(view);
-        double ms = (double)(g_get_monotonic_time() - begin) / 1000;
-        g_array_append_val(times, ms);
-    }
-    char *what = g_strdup_printf("frame, %s, %u marks", how,
-                                 view->stage.scene ? view->stage.scene->mark_count : 0);
-    tell_times(what, times);
-    g_free(what);
-    g_array_free(times, TRUE);
-}
-
-static void tell_memory(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    printf("memory: %ld MB\n", usage.ru_maxrss / 1000);
-    fflush(stdout);
-}
-
-/* Beats every 5 ms: what comes late was held up. */
-struct watch {
-    struct script *script;
-    gint64 until, last;
-    GArray *times;
-};
-
-static gboolean on_beat(gpointer data)
-{
-    struct watch *w = data;
-    gint64 now = g_get_monotonic_time();
-    double ms = (double)(now - w->last) / 1000;
-    w->last = now;
-    g_array_append_val(w->times, ms);
-    if (now < w->until)
-        return G_SOURCE_CONTINUE;
-    tell_times("between two beats of 5 ms", w->times);
-    w->script->watching = false;
-    g_array_free(w->times, TRUE);
-    g_free(w);
-    return G_SOURCE_REMOVE;
-}
-
-static void watch(struct script *s, double seconds)
-{
-    struct watch *w = g_new0(struct watch, 1);
-    w->script = s;
-    w->last = g_get_monotonic_time();
-    w->until = w->last + (gint64)(seconds * 1e6);
-    w->times = g_array_new(FALSE, FALSE, sizeof(double));
-    s->watching = true;
-    g_timeout_add_full(G_PRIORITY_HIGH, 5, on_beat, w, NULL);
-}
 
 /* ---- writing ---- */
 
@@ -229,86 +131,6 @@ static void write_state(struct view *view, const char *file)
     fclose(f);
 }
 
-static void write_spot(struct view *view, FILE *f, GtkWidget *widget, const char *what,
-                       const char *name, double x, double y)
-{
-    graphene_point_t at;
-    bool turned = widget == view->canvas && camera_vertical(&view->camera);
-    if (!gtk_widget_compute_point(
-            widget, view->window,
-            &GRAPHENE_POINT_INIT((float)(turned ? y : x), (float)(turned ? x : y)), &at))
-        return;
-    fprintf(f, "%s %s %.0f %.0f\n", what, name, (double)at.x, (double)at.y);
-}
-
-/* Buttons by what they do, and the slider. */
-static void write_buttons(struct view *view, FILE *f, GtkWidget *in)
-{
-    const char *action =
-        GTK_IS_ACTIONABLE(in) ? gtk_actionable_get_action_name(GTK_ACTIONABLE(in)) : NULL;
-    double x = gtk_widget_get_width(in) / 2.0, y = gtk_widget_get_height(in) / 2.0;
-    if (!gtk_widget_get_mapped(in))
-        return;
-    if (action && gtk_widget_is_sensitive(in))
-        write_spot(view, f, in, "button", action, x, y);
-    if (GTK_IS_SCALE(in))
-        write_spot(view, f, in, "slider", "time", x, y);
-    for (GtkWidget *child = gtk_widget_get_first_child(in); child;
-         child = gtk_widget_get_next_sibling(child))
-        write_buttons(view, f, child);
-}
-
-static void write_spots(struct view *view, const char *file)
-{
-    const struct scene *s = view->stage.scene;
-    double names = camera_names_px(&view->camera);
-    FILE *f = s ? fopen(file, "we") : NULL;
-    if (!f)
-        return;
-    for (uint32_t i = 0; i < s->mark_count; i++) {
-        char at[48];
-        ref_print(at, sizeof at, s->marks[i].event->at);
-        if (camera_sees(&view->camera, &s->marks[i]))
-            write_spot(view, f, view->canvas, "event", at, camera_x_px(&view->camera, &s->marks[i]),
-                       camera_y_px(&view->camera, s->marks[i].row));
-    }
-    for (uint32_t i = 0; i < s->row_count; i++) {
-        char line[16];
-        snprintf(line, sizeof line, "%u", s->rows[i].line);
-        write_spot(view, f, view->canvas, "name", line, 30, camera_y_px(&view->camera, i));
-        write_spot(view, f, view->canvas, "back", line, names - 13, camera_y_px(&view->camera, i));
-        write_spot(view, f, view->canvas, "on", line, names - 4, camera_y_px(&view->camera, i));
-    }
-    write_spot(view, f, view->map.widget, "map", "begin", 30, 20);
-    write_spot(view, f, view->map.widget, "map", "middle",
-               gtk_widget_get_width(view->map.widget) / 2.0, 20);
-    write_buttons(view, f, view->window);
-    write_spot(view, f, view->canvas, "picture", "free", names + 60,
-               camera_across_px(&view->camera) - 30);
-    fclose(f);
-}
-
-/* Where rows are: their lines, how high they are and the middle of each, of the canvas. */
-static void write_rows(struct view *view, const char *file)
-{
-    const struct camera *c = &view->camera;
-    const struct scene *s = view->stage.scene;
-    uint32_t count = c->place.far ? view->far.strip.row_count : s ? s->row_count : 0;
-    double zoom = c->place.far ? 1 : c->place.zoom;
-    FILE *f = fopen(file, "we");
-    if (!f)
-        return;
-    fprintf(f, "rows %u high %.1f canvas %.0f pinned %u rise %.1f\n", count,
-            camera_row_pt(c) * zoom, camera_across_px(c), view->stage.pinned, c->place.rise_pt);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t line = c->place.far ? view->far.strip.rows[i] : s->rows[i].line;
-        double y = c->place.far ? strips_y_px(view, i) : camera_y_px(c, i);
-        fprintf(f, "%u %s %.0f%s%s\n", line, book_label(the_book(view), line), y,
-                i < view->stage.pinned ? " pinned" : "", seek_hit(view, line) ? " found" : "");
-    }
-    fclose(f);
-}
-
 static void write_image(struct view *view, const char *file)
 {
     int width = gtk_widget_get_width(view->canvas), height = gtk_widget_get_height(view->canvas);
@@ -329,80 +151,7 @@ static void write_strips(struct view *view, const char *file)
     fclose(f);
 }
 
-static void write_table(struct view *view, const char *file)
-{
-    FILE *f = fopen(file, "we");
-    if (!f)
-        return;
-    page_print(drawer_page(view), f);
-    fclose(f);
-}
-
-static void write_marks(struct view *view, const char *file)
-{
-    FILE *f = fopen(file, "ae");
-    if (!f)
-        return;
-    fprintf(f, "events");
-    for (uint32_t i = 0; i < view->marked.event_count; i++)
-        write_ref(f, "", view->marked.events[i]);
-    fprintf(f, " lines");
-    for (uint32_t i = 0; i < view->marked.line_count; i++)
-        fprintf(f, " %u", view->marked.lines[i]);
-    fprintf(f, "\n");
-    fclose(f);
-}
-
 /* ---- doing ---- */
-
-static void write_overlay(struct view *view, const char *file)
-{
-    FILE *f = fopen(file, "we");
-    if (!f)
-        return;
-    thick_print(view, f);
-    tint_print(view, f);
-    fclose(f);
-}
-
-static void write_bands(struct view *view, const char *file)
-{
-    FILE *f = fopen(file, "we");
-    if (!f)
-        return;
-    bands_print(view, f);
-    fclose(f);
-}
-
-static void tell_reason(struct view *view)
-{
-    const char *said = reason_said(view, NULL);
-    g_print("reason: %s\n", said ? said : "none");
-}
-
-/* What is done to the drawer.  False: it is something else. */
-static bool perform_drawer(struct view *view, const char *what, const char *a)
-{
-    if (strcmp(what, "drawer") == 0)
-        strcmp(a, "none") == 0 ? drawer_close(view) : drawer_open(view, a);
-    else if (strcmp(what, "row") == 0)
-        page_select(drawer_page(view), atoi(a));
-    else if (strcmp(what, "enter-row") == 0)
-        page_enter(drawer_page(view));
-    else if (strcmp(what, "table") == 0)
-        write_table(view, a);
-    else if (strcmp(what, "marks") == 0)
-        write_marks(view, a);
-    else if (strcmp(what, "overlay") == 0)
-        write_overlay(view, a);
-    else if (strcmp(what, "bands") == 0)
-        write_bands(view, a);
-    else if (strcmp(what, "reason") == 0)
-        tell_reason(view);
-    else
-        return false;
-    return true;
-}
 
 /* A whole number; 0 if it is none, or too large. */
 static int whole(const char *s)
@@ -461,9 +210,9 @@ static bool perform(struct script *s, char **w)
     else if (strcmp(w[0], "state") == 0)
         write_state(view, a);
     else if (strcmp(w[0], "spots") == 0)
-        write_spots(view, a);
+        spots_write(view, a);
     else if (strcmp(w[0], "rows") == 0)
-        write_rows(view, a);
+        spots_rows(view, a);
     else if (strcmp(w[0], "seek") == 0)
         seek_text(view, a);
     else if (strcmp(w[0], "image") == 0)
@@ -480,30 +229,22 @@ static bool perform(struct script *s, char **w)
     else if (strcmp(w[0], "save") == 0)
         save_export(view, a, strcmp(b, "whole") == 0);
     else if (strcmp(w[0], "frames") == 0)
-        frames(view, a, whole(b));
+        measure_frames(view, a, whole(b));
     else if (strcmp(w[0], "memory") == 0)
-        tell_memory();
+        measure_memory();
     else if (strcmp(w[0], "said") == 0)
         g_print("said: %s\n", status_text(&view->status));
     else if (strcmp(w[0], "watch") == 0)
-        watch(s, g_ascii_strtod(a, NULL));
+        measure_watch(g_ascii_strtod(a, NULL), &s->watching);
     else if (strcmp(w[0], "await") == 0)
         return g_file_test(a, G_FILE_TEST_EXISTS);
     else if (strcmp(w[0], "finished") == 0)
         return the_book(view)->run.connected == 0;
     else if (strcmp(w[0], "quit") == 0)
         gtk_window_close(GTK_WINDOW(view->window));
-    else if (!perform_drawer(view, w[0], a))
+    else if (!pulls_perform(view, w[0], a))
         fprintf(stderr, "poet view: --script: %s: no such command\n", w[0]);
     return true;
-}
-
-/* Is the picture of the place there, whatever else is still being counted? */
-static bool painted(const struct view *view)
-{
-    return !view->link.more && !inquiry_runs(&view->link, &view->picture.placing) &&
-           !inquiry_runs(&view->link, &view->far.counting) &&
-           !inquiry_runs(&view->link, &view->step.asked);
 }
 
 /* Is all that was asked answered? */
@@ -513,27 +254,6 @@ static bool settled(const struct view *view)
     return l->has_run && !l->opening && !l->more && !drawer_busy((struct view *)view) &&
            !save_runs(view) && !fetch_runs(view) && (!l->connected || !source_busy(&l->source)) &&
            (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
-}
-
-/* An action again and again, each from the key to the picture. */
-static void measure(struct script *s)
-{
-    if (s->times->len || s->begun_us) {
-        draw_once(s->view);
-        double ms = (double)(g_get_monotonic_time() - s->begun_us) / 1000;
-        g_array_append_val(s->times, ms);
-    }
-    if (s->left-- > 0) {
-        s->begun_us = g_get_monotonic_time();
-        activate(s->view, s->action, NULL);
-        return;
-    }
-    char *what = g_strdup_printf("key to picture, %s", s->action);
-    tell_times(what, s->times);
-    g_free(what);
-    g_array_set_size(s->times, 0);
-    g_clear_pointer(&s->action, g_free);
-    s->begun_us = 0;
 }
 
 #define FRAMES_FIRST 10 /* until a window has its size */
@@ -551,25 +271,22 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 static gboolean on_turn(gpointer data)
 {
     struct script *s = data;
-    if (s->watching || s->frames < FRAMES_FIRST ||
-        !(s->action ? painted(s->view) : settled(s->view)))
+    if (s->watching || s->frames < FRAMES_FIRST || !(s->presses.action || settled(s->view)))
         return G_SOURCE_CONTINUE;
-    if (s->action) {
-        measure(s);
+    if (s->presses.action) {
+        presses_step(&s->presses);
         return G_SOURCE_CONTINUE;
     }
     const char *line = s->lines[s->at];
     if (!line) {
         g_strfreev(s->lines);
-        g_array_free(s->times, TRUE);
         g_free(s);
         return G_SOURCE_REMOVE;
     }
     char **words = g_strsplit(line, " ", 4);
     bool done = true;
     if (words[0] && strcmp(words[0], "key") == 0 && words[1] && words[2]) {
-        s->action = g_strdup(words[1]);
-        s->left = whole(words[2]);
+        presses_begin(&s->presses, s->view, words[1], whole(words[2]));
     } else if (words[0] && *words[0] && *words[0] != '#') {
         done = perform(s, words);
     }
@@ -590,7 +307,6 @@ void script_run(struct view *view, const char *file)
     }
     s->view = view;
     s->lines = g_strsplit(g_strchomp(text), "\n", -1);
-    s->times = g_array_new(FALSE, FALSE, sizeof(double));
     g_timeout_add(1, on_turn, s);
     gtk_widget_add_tick_callback(view->canvas, on_frame, s, NULL);
     g_free(text);

@@ -236,6 +236,7 @@ static void on_lost(void *user, const char *why)
 {
     struct view *view = user;
     header_titles(view);
+    picture_stays(view);
     status_behind(&view->status, 0);
     status_busy(&view->status, NULL, 0);
     status_trouble(&view->status, "_Reconnect", "%s — what is shown stays", why);

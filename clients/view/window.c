@@ -89,8 +89,10 @@ static void take_news(void *user, enum news news)
     card_take(view, news);
     if (news == NEWS_PLACE || news == NEWS_SELECTED || news == NEWS_SWITCHES)
         newer_watch(view);
-    if (news == NEWS_PLACE || news == NEWS_ROWS)
+    if (news == NEWS_PLACE || news == NEWS_ROWS) {
         picture_ask(view);
+        picture_stays(view);
+    }
     if (news == NEWS_ROWS)
         map_ask(view);
     if (news == NEWS_RESTORED) {
@@ -106,7 +108,8 @@ static void take_news(void *user, enum news news)
         gtk_widget_queue_draw(view->legend);
     if (news == NEWS_LOOK || news == NEWS_HITS || news == NEWS_NOTES)
         stage_stale(&view->stage);
-    if (news == NEWS_LOOK || news == NEWS_HITS || news == NEWS_SEEN || news == NEWS_NOTES)
+    if ((news == NEWS_LOOK && !view->picture.leaving) || news == NEWS_HITS || news == NEWS_SEEN ||
+        news == NEWS_NOTES)
         draw(view);
     if (news == NEWS_SWITCHES) {
         actions_update(view);

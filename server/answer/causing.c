@@ -21,12 +21,14 @@ static bool read_since(struct causing *c, const struct table_view *view, char **
     return !since;
 }
 
-static void add_life(struct causing *c, const struct table_view *view,
-                     const struct course_of *course, int64_t until_ns)
+/* From its first event until it ended: what is left until it is gone is nobody's time. */
+static void add_life(struct causing *c, const struct course_of *course, int64_t until_ns)
 {
-    int64_t from, to;
-    if (!states_life(&view->lives, course, &from, &to))
+    int64_t from = course->start_ns, to = course->end_ns;
+    if (from == INTERVALS_NEVER)
         return;
+    if (to == INTERVALS_NEVER)
+        to = course->count ? course->items[course->count - 1].to_ns : from;
     from = from > c->from_ns ? from : c->from_ns;
     to = to < until_ns ? to : until_ns;
     c->life_ns += to > from ? to - from : 0;
@@ -44,7 +46,7 @@ bool causing_begin(struct causing *c, const struct table_view *view, char **prob
         bool wanted = table_wants(view, course->thread);
         c->until_ns[i] = wanted ? table_until(view, course) : INT64_MIN;
         if (wanted)
-            add_life(c, view, course, c->until_ns[i]);
+            add_life(c, course, c->until_ns[i]);
     }
     return true;
 }

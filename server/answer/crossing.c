@@ -49,9 +49,8 @@ static void look_back(struct sides *s, uint32_t line, uint64_t from, uint64_t to
         uint64_t position = order_line_at(s->order, line, i);
         if (position == NO_POSITION) /* damaged */
             continue;
-        struct event e = order_event(s->order, position);
         s->send = position;
-        if (e.relation == RELATION_SEND || e.sends)
+        if (order_sends(s->order, position))
             order_receives(s->order, position, look_at_receive, s);
     }
 }
@@ -61,10 +60,8 @@ static void look_ahead(struct sides *s, uint32_t line, uint64_t from, uint64_t t
 {
     for (uint64_t i = from; i < to; i++) {
         uint64_t position = order_line_at(s->order, line, i);
-        struct event e = {0};
-        if (position != NO_POSITION)
-            e = order_event(s->order, position);
-        for (uint32_t k = 0; k < e.send_count; k++) {
+        uint32_t sends = position != NO_POSITION ? order_received(s->order, position) : 0;
+        for (uint32_t k = 0; k < sends; k++) {
             uint64_t send = order_edge(s->order, position, k);
             if (send < order_first(s->order))
                 continue;

@@ -118,6 +118,7 @@ static void tell(const struct measured *m, struct meaning *meaning, const struct
     meaning->category = category_of(run, look, kind, about);
     meaning->releases = look->releases;
     meaning->by_clock = look->category == CATEGORY_CLOCK;
+    meaning->interrupts = look->category == CATEGORY_SIGNAL;
     meaning->sends = look->category == CATEGORY_SEND;
     meaning->is = bit_of(m, look->name);
     meaning->causes = look->waits ? bits(m, target_causes(look)) : 0;
@@ -205,7 +206,7 @@ static void free_measured(struct measured *m)
 static void begin(struct measured *m, const struct run *run, uint64_t again)
 {
     *m = (struct measured){
-        .run = run, .targets = run->target_count, .fit = clocks_fit(run), .again = again};
+        .run = run, .targets = run->target_count, .fit = clocks_made(run), .again = again};
     find_causes(m);
     m->follow = follow_new((struct teller){.context = m,
                                            .order = run->order,
@@ -228,7 +229,7 @@ static struct measured *measured(const struct run *run)
 bool measured_learn(const struct run *run, uint64_t *budget)
 {
     struct measured *m = measured(run);
-    bool stale = m->targets != run->target_count || m->fit != clocks_fit(run);
+    bool stale = m->targets != run->target_count || m->fit != clocks_made(run);
     if (stale || follow_first(m->follow) != order_first(run->order)) {
         forget(m);
         begin(m, run, m->again + 1);

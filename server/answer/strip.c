@@ -1,6 +1,6 @@
 /* A run from far away: which share of each pixel of a row was spent in which state, by the order of the events
  * or by time.  The first time all events are looked at (server/run/course.h), and what is known so far is told now
- * and then; after that only what is new. */
+ * and then; after that only what is new.  The shares are exact: server/measure/pyramid.h has the sums. */
 #include "memory/memory.h"
 #include "server/answer/desk.h"
 #include "server/answer/drawn.h"
@@ -8,28 +8,42 @@
 #include "server/run/course.h"
 #include "server/run/times.h"
 #include "wire/asked.h"
+#include "wire/strip.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define TOLD_EVERY (4u << 20) /* events */
+#ifndef TOLD_EVERY /* tests make it small */
+#define TOLD_EVERY (4u << 20) /* events, or a quarter of those that are known */
+#endif
+#define CHUNK                                                                                      \
+    64u /* pixels of all rows that are found at once: they lie near each other in the pyramid */
+#define PIXEL_COST 4u /* of one, in events */
 
-struct weight {
-    double classes[STRIP_CLASSES], about;
-    uint32_t line;
-};
+_Static_assert((int)STRIP_CLASSES <= (int)PYRAMID_STATES, "a pyramid has a sum for each state");
 
 struct strip_job {
     const struct run *run;
     struct density_request request;
+    uint32_t *lines, line_count; /* of the rows, in turn */
+    const uint8_t *joined; /* by line: 1: in one row with that before; NULL: none is */
     uint64_t told; /* known when it was told last */
     bool known;
-};
-
-/* What is told: the cells of one row as they are filled. */
-struct filling {
-    const struct shown_strip *strip;
-    struct weight *weights;
+    struct filling { /* of what is told next: row by row some pixels, then the next ones */
+        bool begun;
+        uint32_t lines; /* of the run */
+        struct shown_strip strip;
+        struct whole { /* what a share is of; less than 2^54 */
+            uint64_t all;
+            unsigned shift;
+            double inverse;
+        } whole; /* of the row */
+        struct pyramid_range range;
+        uint32_t pixel, count; /* those that are worked on */
+        uint32_t row, first, end; /* its lines: first .. end - 1 */
+        uint32_t line; /* all before it are added */
+        struct pyramid_pixel pixels[CHUNK];
+    } filling;
 };
 
 static void *strip_begin(struct desk *desk, struct in *in)
@@ -41,18 +55,49 @@ static void *strip_begin(struct desk *desk, struct in *in)
         return NULL;
     }
     struct strip_job *job = memory_zeroed(1, sizeof *job);
-    *job = (struct strip_job){desk->run, request, course_known(desk->run), false};
+    job->run = desk->run;
+    job->request = request;
+    job->told = course_known(desk->run, COURSE_ORDER);
     return job;
 }
 
-static bool strip_step(void *p, uint64_t budget)
+/* ---- rows ---- */
+
+static bool is_line(const struct strip_job *job, uint32_t i)
 {
-    struct strip_job *job = p;
-    job->known = course_learn(job->run, &budget);
-    return job->known || course_known(job->run) - job->told >= TOLD_EVERY;
+    return job->lines[i] && job->lines[i] <= job->filling.lines;
 }
 
-/* ---- the answer ---- */
+/* The next row that has a line: its first and its last one.  False: there is none. */
+static bool next_row(struct strip_job *job)
+{
+    struct filling *f = &job->filling;
+    for (f->first = f->end; f->first < job->line_count; f->first = f->end) {
+        bool any = false;
+        for (f->end = f->first;
+             f->end == f->first || (f->end < job->line_count && job->joined && job->joined[f->end]);
+             f->end++)
+            any |= is_line(job, f->end);
+        if (any)
+            return true;
+    }
+    return false;
+}
+
+static void choose_rows(struct strip_job *job)
+{
+    const struct density_request *r = &job->request;
+    if (r->row_count) {
+        job->lines = r->rows;
+        job->joined = r->joined;
+        job->line_count = r->row_count;
+        return;
+    }
+    free(job->lines);
+    job->lines = drawn_lines(job->run, &job->line_count);
+}
+
+/* ---- filling ---- */
 
 static void choose_range(const struct run *run, const struct density_request *r,
                          struct shown_strip *s)
@@ -67,66 +112,129 @@ static void choose_range(const struct run *run, const struct density_request *r,
     s->to = s->to > s->from ? s->to : s->from + 1;
 }
 
-/* Adds a piece to the pixels that it touches, by how much of them it covers. */
-static void fill(void *context, const struct course_piece *p)
+static void fill_begin(struct strip_job *job)
 {
-    struct filling *f = context;
-    const struct shown_strip *s = f->strip;
-    double scale = s->pixels / ((double)s->to - (double)s->from);
-    double from = ((s->by_time ? (double)p->from_ns : (double)p->from) - (double)s->from) * scale,
-           to = ((s->by_time ? (double)p->to_ns : (double)p->to) - (double)s->from) * scale;
-    const double *shares = s->by_time ? p->by_time : p->by_position;
-    from = from < 0 ? 0 : from;
-    to = to > s->pixels ? s->pixels : to;
-    for (uint32_t i = (uint32_t)fmin(from, s->pixels); i < s->pixels && i < to; i++) {
-        struct weight *w = &f->weights[i];
-        double part = fmin(to, i + 1.0) - fmax(from, i), most = 0;
-        for (unsigned k = 0; k < STRIP_CLASSES; k++) {
-            w->classes[k] += part * shares[k];
-            most += part * shares[k];
-        }
-        if (p->about && (!w->line || most > w->about)) {
-            w->line = p->about;
-            w->about = most;
-        }
-    }
+    struct filling *f = &job->filling;
+    struct shown_strip *s = &f->strip;
+    choose_rows(job);
+    *f = (struct filling){.begun = true,
+                          .lines = order_lines(job->run->order),
+                          .strip = {.pixels = job->request.pixels,
+                                    .known = course_known(job->run, COURSE_ORDER),
+                                    .count = order_count(job->run->order)}};
+    choose_range(job->run, &job->request, s);
+    f->range =
+        (struct pyramid_range){.by_time = s->by_time,
+                               .from = s->from,
+                               .to = s->to,
+                               .pixels = s->pixels,
+                               .end = s->by_time ? job->run->last_ns + 1 : (int64_t)s->known};
+    size_t most = (size_t)LIMIT_ANSWER_BYTES / 2 / 16 / s->pixels, rows = job->line_count;
+    rows = rows < most ? rows : most;
+    s->rows = memory_zeroed(rows + 1, sizeof *s->rows);
+    s->cells = memory_zeroed(rows * s->pixels + 1, sizeof *s->cells);
+    while (s->row_count < rows && next_row(job))
+        s->rows[s->row_count++] = job->lines[f->first];
+    f->first = f->end = 0;
+    f->row = s->row_count; /* as if the pixels before the first were done */
 }
 
-static void settle(const struct filling *f, struct strip_cell *cells, uint32_t lines)
+static struct whole whole_of(uint64_t all)
 {
-    for (uint32_t i = 0; i < f->strip->pixels; i++) {
-        struct weight *w = &f->weights[i];
+    struct whole w = {all, 0, 0};
+    for (; w.all >> 54; w.all >>= 1)
+        w.shift++;
+    w.inverse = 1 / (double)w.all;
+    return w;
+}
+
+/* What part of the whole it is, of 255, rounded; a division takes longer. */
+static uint8_t share(uint64_t part, const struct whole *w)
+{
+    uint64_t twice = 510 * (part >> w->shift) + w->all, all = 2 * w->all;
+    uint64_t share = (uint64_t)((double)twice * w->inverse / 2);
+    share -= share * all > twice;
+    share += (share + 1) * all <= twice;
+    return (uint8_t)share;
+}
+
+static void settle(struct filling *f)
+{
+    struct shown_strip *s = &f->strip;
+    struct strip_cell *cells = s->cells + (size_t)f->row * s->pixels + f->pixel;
+    for (uint32_t i = 0; i < f->count; i++) {
+        const struct pyramid_pixel *p = &f->pixels[i];
         for (unsigned k = 0; k < STRIP_CLASSES; k++)
-            cells[i].share[k] = (uint8_t)fmin(255, round(255 * w->classes[k] / lines));
-        cells[i].about = w->line;
-        *w = (struct weight){0};
+            cells[i].share[k] = p->part[k] ? share(p->part[k], &f->whole) : 0;
+        cells[i].about = p->about;
     }
 }
 
-/* rows, and their lines: the first one, and those that join it. */
-static void fill_rows(const struct run *run, struct shown_strip *s, const uint32_t *lines,
-                      const uint8_t *joined, uint32_t count)
+static void begin_row(struct strip_job *job)
 {
-    struct filling f = {s, memory_zeroed(s->pixels, sizeof *f.weights)};
-    uint32_t all = order_lines(run->order);
-    size_t most = (size_t)LIMIT_ANSWER_BYTES / 2 / 16 / s->pixels;
-    s->rows = memory_zeroed(count + 1, sizeof *s->rows);
-    s->cells =
-        memory_zeroed((size_t)(count < most ? count : most) * s->pixels + 1, sizeof *s->cells);
-    for (uint32_t i = 0, end; i < count && s->row_count < most; i = end) {
-        uint32_t members = 0;
-        for (end = i; end == i || (end < count && joined && joined[end]); end++)
-            if (lines[end] && lines[end] <= all) {
-                course_visit(run, lines[end], s->by_time, s->from, s->to, fill, &f);
-                members++;
-            }
-        settle(&f, s->cells + (size_t)s->row_count * s->pixels, members ? members : 1);
-        s->row_count += members > 0;
-        if (members)
-            s->rows[s->row_count - 1] = lines[i];
-    }
-    free(f.weights);
+    struct filling *f = &job->filling;
+    uint32_t members = 0;
+    for (uint32_t i = f->first; i < f->end; i++)
+        members += is_line(job, i);
+    f->whole = whole_of((uint64_t)(f->strip.to - f->strip.from) * members);
+    f->line = f->first;
+    memset(f->pixels, 0, sizeof f->pixels);
 }
+
+/* The next row, or the next pixels of the first one, are to be worked on; false: all are done. */
+static bool go_on(struct strip_job *job)
+{
+    struct filling *f = &job->filling;
+    if (++f->row >= f->strip.row_count) {
+        f->row = f->first = f->end = 0;
+        f->pixel += f->count;
+        uint32_t left = f->strip.pixels - f->pixel;
+        f->count = left < CHUNK ? left : CHUNK;
+    }
+    if (!f->count || !next_row(job))
+        return false;
+    begin_row(job);
+    return true;
+}
+
+/* True once all is filled. */
+static bool fill_step(struct strip_job *job, uint64_t *budget)
+{
+    struct filling *f = &job->filling;
+    const struct pyramid *pyramid = course_pyramid(job->run, COURSE_ORDER);
+    while (f->line < f->end || go_on(job)) {
+        for (; f->line < f->end; f->line++) {
+            if (!*budget)
+                return false;
+            if (is_line(job, f->line))
+                pyramid_add(pyramid, job->lines[f->line], &f->range, f->pixel, f->count, f->pixels);
+            uint64_t cost = (uint64_t)f->count * PIXEL_COST;
+            *budget -= cost < *budget ? cost : *budget;
+        }
+        settle(f);
+    }
+    return true;
+}
+
+static bool strip_step(void *p, uint64_t budget)
+{
+    struct strip_job *job = p;
+    if (job->filling.begun && course_known(job->run, COURSE_ORDER) < job->filling.strip.known) {
+        shown_strip_free(&job->filling.strip); /* somebody else's step made it begin again */
+        job->filling.begun = false;
+        job->told = 0;
+    }
+    if (!job->filling.begun) {
+        uint64_t news = job->told / 4 > TOLD_EVERY ? job->told / 4 : TOLD_EVERY;
+        job->known = course_learn(job->run, COURSE_ORDER, &budget);
+        if (!job->known && course_known(job->run, COURSE_ORDER) < job->told + news)
+            return false;
+        fill_begin(job);
+    }
+    return fill_step(job, &budget);
+}
+
+/* ---- the answer ---- */
 
 static void name_lines(const struct shown_strip *s)
 {
@@ -141,26 +249,31 @@ static void name_lines(const struct shown_strip *s)
 static bool strip_put(void *p, struct reply *reply)
 {
     struct strip_job *job = p;
-    const struct density_request *r = &job->request;
-    struct shown_strip s = {.pixels = r->pixels,
-                            .known = course_known(job->run),
-                            .count = order_count(job->run->order)};
-    uint32_t count = r->row_count, *all = count ? NULL : drawn_lines(job->run, &count);
-    choose_range(job->run, r, &s);
-    fill_rows(job->run, &s, all ? all : r->rows, all ? NULL : r->joined, count);
-    name_lines(&s);
+    struct shown_strip *s = &job->filling.strip;
+    if (pyramid_full(course_pyramid(job->run, COURSE_ORDER))) {
+        part_begin(reply, PART_REFUSAL);
+        put_string(reply->out,
+                   "there is no room for the states of so long a run, neither in memory "
+                   "nor in TMPDIR");
+        part_end(reply);
+        return true;
+    }
+    name_lines(s);
     part_begin(reply, PART_STRIP);
-    put_strip(reply->out, &s);
+    put_strip(reply->out, s);
     part_end(reply);
-    shown_strip_free(&s);
-    free(all);
-    job->told = course_known(job->run);
+    job->told = s->known;
+    shown_strip_free(s);
+    job->filling.begun = false;
     return job->known;
 }
 
 static void strip_free(void *p)
 {
     struct strip_job *job = p;
+    shown_strip_free(&job->filling.strip);
+    if (job->lines != job->request.rows)
+        free(job->lines);
     density_request_free(&job->request);
     free(job);
 }

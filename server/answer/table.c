@@ -55,12 +55,23 @@ static int by_thread(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Up to when who waits still has waited: now, or the end of the run. */
+static int64_t end_ns(const struct run *run)
+{
+    if (run->connected && run->wall_ns)
+        return run_clock_ns(run);
+    return run->ended_ns > run->last_ns ? run->ended_ns : run->last_ns;
+}
+
 static void take_open(struct table_job *job)
 {
+    int64_t end = end_ns(job->view.run);
     free(job->open);
     job->open = NULL;
     job->view.lives = (struct lives){.all = job->view.measured};
     job->view.lives.open_count = measured_open(job->view.run, &job->open);
+    for (size_t i = 0; i < job->view.lives.open_count; i++)
+        job->open[i].to_ns = job->open[i].to_ns > end ? job->open[i].to_ns : end;
     if (job->view.lives.open_count)
         qsort(job->open, job->view.lives.open_count, sizeof *job->open, by_thread);
     job->view.lives.open = job->open;
@@ -198,9 +209,9 @@ static bool go_on(struct table_job *job, uint64_t *budget)
         job->stage = LEARNING;
         return false;
     }
+    take_open(job);
     if (!job->table.problem && job->preset->step && !job->preset->step(job->work, budget))
         return false;
-    take_open(job);
     if (!job->table.problem)
         job->preset->fill(job->work, &job->view, &job->table);
     free_work(job);

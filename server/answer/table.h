@@ -25,7 +25,8 @@ struct preset {
     const char *const *by; /* what a row may stand for, the first if it is not said; NULL ends it */
     /* Its work; NULL with *problem set (the caller's to free): the question cannot be answered. */
     void *(*begin)(const struct table_view *view, char **problem);
-    /* Looks at about `budget` things more; true: it may be filled.  NULL: it may be at once. */
+    /* Looks at about `budget` things more; true: it may be filled.  NULL: it may be at once.  The view of its begin is
+     * there until the end, but what is measured may have grown meanwhile. */
     bool (*step)(void *work, uint64_t *budget);
     void (*fill)(void *work, const struct table_view *view, struct shown_table *table);
     void (*free)(void *work);
@@ -57,6 +58,8 @@ struct ref table_event(const struct table_view *view,
 /* Before there are rows.  source NULL: "order", and exact. */
 void table_add_column(struct shown_table *table, const char *name, const char *title,
                       enum table_kind kind, const char *source);
+/* In words, the last column stands under another. */
+void table_under(struct shown_table *table, const char *name);
 void table_detail(struct shown_table *table); /* the last column is not shown unless asked for */
 /* Adds a row.  Its cells, all null, may be set until the next is added; NULL: there are too many. */
 struct table_cell *table_add_row(struct shown_table *table, uint8_t depth, struct ref event);
@@ -65,6 +68,8 @@ struct table_cell *table_make_total(struct shown_table *table); /* all null */
 void table_add_note(struct shown_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct table_cell cell_text(const char *text); /* a copy */
+/* What was made apart becomes the table; it is empty then. */
+void table_becomes(struct shown_table *table, struct shown_table *made);
 /* By the column that the request names, else by `otherwise` (NULL: as they are); then the first `top`. */
 void table_arrange(struct shown_table *table, const struct table_request *request,
                    const char *otherwise);

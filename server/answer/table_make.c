@@ -23,6 +23,11 @@ void table_add_column(struct shown_table *t, const char *name, const char *title
     PUSH(t->columns, t->column_count, column);
 }
 
+void table_under(struct shown_table *t, const char *name)
+{
+    t->columns[t->column_count - 1].under = table_find(t, name) + 1;
+}
+
 void table_detail(struct shown_table *t) { t->columns[t->column_count - 1].detail = true; }
 
 /* (As many more as there are, where there is no room.) */
@@ -85,6 +90,15 @@ void table_add_note(struct shown_table *t, const char *format, ...)
 struct table_cell cell_text(const char *text)
 {
     return (struct table_cell){.is = CELL_TEXT, .text = limited(memory_copied(text))};
+}
+
+void table_becomes(struct shown_table *t, struct shown_table *made)
+{
+    made->known = t->known;
+    made->count = t->count;
+    shown_table_free(t);
+    *t = *made;
+    *made = (struct shown_table){0};
 }
 
 /* ---- their order ---- */

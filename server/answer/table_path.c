@@ -381,7 +381,7 @@ static void fill(void *p, const struct table_view *view, struct shown_table *t)
         fill_steps(w, t);
     fill_total(w, t);
     add_notes(w, t);
-    table_arrange(t, view->request, "path_ns");
+    table_arrange(t, view->request, threads ? "path_ns" : NULL);
 }
 
 static const char *const by[] = {"step", "thread", "piece", NULL};

@@ -1,9 +1,10 @@
 /* The table of states: how each thread spent its life. */
-#include "server/answer/table.h"
 #include "memory/memory.h"
+#include "server/answer/sweep.h"
 #include "server/measure/states.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define BOUND "order: all that no wait accounts for"
 
@@ -63,43 +64,81 @@ static void set_sums(struct table_cell *cells, const struct states *s)
     }
 }
 
-/* False: nothing of it counts. */
-static bool add_thread(const struct table_view *view, const struct course_of *course,
-                       struct shown_table *t, struct states *all)
+struct summing {
+    const struct table_view *view;
+    struct sweep sweep;
+    struct states *threads; /* by index of those that are measured */
+    size_t room;
+};
+
+static void *begin(const struct table_view *view, char **problem)
 {
-    struct states sums;
-    states_sum(&view->lives, course, view->from_ns, table_until(view, course), &sums);
-    if (!table_wants(view, course->thread) || !sums.life_ns)
-        return false;
-    struct table_cell *cells = table_add_row(t, 0, table_event(view, course->start));
+    struct summing *m = memory_zeroed(1, sizeof *m);
+    (void)problem;
+    m->view = view;
+    return m;
+}
+
+static bool step(void *work, uint64_t *budget)
+{
+    struct summing *m = work;
+    const struct table_view *view = m->view;
+    struct sweep_piece piece;
+    enum sweep_is is;
+    m->threads =
+        grow_zeroed(m->threads, &m->room, view->measured->thread_count, sizeof *m->threads);
+    while ((is = sweep_next(&m->sweep, view, budget, &piece)) == SWEEP_PIECE) {
+        struct states sums;
+        states_sum(&view->lives, piece.course, piece.from_ns, piece.to_ns, &sums);
+        states_add(&m->threads[piece.course - view->measured->threads], &sums);
+    }
+    return is == SWEEP_DONE;
+}
+
+static void add_thread(const struct table_view *view, const struct course_of *course,
+                       const struct states *sums, struct shown_table *t, struct states *all)
+{
+    struct table_cell *cells =
+        sums->life_ns ? table_add_row(t, 0, table_event(view, course->start)) : NULL;
     if (!cells)
-        return false;
+        return;
     cells[0] = cell_line(course->thread);
-    set_sums(cells, &sums);
+    set_sums(cells, sums);
     table_row_line(t, course->thread);
-    states_add(all, &sums);
-    return true;
+    states_add(all, sums);
+}
+
+static void add_notes(struct shown_table *t, const struct states *all)
+{
+    if (all->unexplained)
+        table_add_note(t,
+                       "blocked has %.3f ms in %llu waits of which nothing recorded tells who "
+                       "ended them",
+                       (double)all->unexplained_ns / 1e6, (unsigned long long)all->unexplained);
+    table_add_note(t, "running is what no wait accounts for: an upper bound, as the order alone "
+                      "does not tell when the system ran others");
 }
 
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
+    struct summing *m = work;
     struct states all = {0};
-    (void)work;
     t->title = memory_copied("states");
     add_columns(t);
-    for (uint32_t i = 0; i < view->measured->thread_count; i++)
-        add_thread(view, &view->measured->threads[i], t, &all);
+    for (uint32_t i = 0; i < m->sweep.thread && i < view->measured->thread_count; i++)
+        add_thread(view, &view->measured->threads[i], &m->threads[i], t, &all);
     set_sums(table_make_total(t), &all);
-    if (all.unexplained)
-        table_add_note(t,
-                       "blocked has %.3f ms in %llu waits of which nothing recorded tells who "
-                       "ended them",
-                       (double)all.unexplained_ns / 1e6, (unsigned long long)all.unexplained);
-    table_add_note(t, "running is what no wait accounts for: an upper bound, as the order alone "
-                      "does not tell when the system ran others");
+    add_notes(t, &all);
     table_arrange(t, view->request, NULL);
+}
+
+static void free_work(void *work)
+{
+    free(((struct summing *)work)->threads);
+    free(work);
 }
 
 static const char *const by[] = {"thread", NULL};
 
-const struct preset preset_states = {.what = "states", .by = by, .fill = fill};
+const struct preset preset_states = {
+    .what = "states", .by = by, .begin = begin, .step = step, .fill = fill, .free = free_work};

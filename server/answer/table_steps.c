@@ -58,8 +58,11 @@ static void add_piece(struct step_sums *sums, const struct table_view *view,
 static int by_path(const void *a, const void *b)
 {
     const struct step_sum *x = a, *y = b;
-    return x->path_ns != y->path_ns ? (x->path_ns < y->path_ns) - (x->path_ns > y->path_ns)
-                                    : (x->step > y->step) - (x->step < y->step);
+    if (x->path_ns != y->path_ns)
+        return (x->path_ns < y->path_ns) - (x->path_ns > y->path_ns);
+    if (x->total_ns != y->total_ns)
+        return (x->total_ns < y->total_ns) - (x->total_ns > y->total_ns);
+    return (x->step > y->step) - (x->step < y->step);
 }
 
 static void sort(struct step_sums *sums)
@@ -81,8 +84,8 @@ static void add_course(struct step_sums *sums, const struct table_view *view, ui
         int64_t ns = within(interval_begin(c, i), in->to_ns, view->from_ns, until);
         if (in->is == INTERVAL_RUNS)
             sums->threads[thread] += ns;
-        if (in->step && sums->index[in->step - 1])
-            sums->items[sums->index[in->step - 1] - 1].total_ns += ns;
+        if (in->step && in->step <= sums->steps && ns)
+            sum_of(sums, in->step, PATH_RUNS)->total_ns += ns;
     }
     sums->work_ns += sums->threads[thread];
 }
@@ -96,9 +99,9 @@ void step_sums_make(struct step_sums *sums, const struct table_view *view, const
     sums->threads = memory_zeroed(all->thread_count + 1, sizeof *sums->threads);
     for (size_t i = 0; i < path->count; i++)
         add_piece(sums, view, &path->pieces[i]);
-    sort(sums);
     for (uint32_t i = 0; i < sums->of; i++)
         add_course(sums, view, i);
+    sort(sums);
 }
 
 void step_sums_slack(struct step_sums *sums, const struct table_view *view,

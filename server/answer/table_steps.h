@@ -19,7 +19,7 @@ struct step_sum {
 };
 
 struct step_sums {
-    struct step_sum *items; /* those on the path, the greatest first */
+    struct step_sum *items; /* what is most on the path first, then what took longest */
     uint32_t count;
     size_t room;
     uint32_t *index;   /* by step - 1: 1 + index */

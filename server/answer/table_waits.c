@@ -95,7 +95,7 @@ static bool step(void *work, uint64_t *budget)
 static void add_columns(struct shown_table *t, enum group_by by)
 {
     table_add_column(t, "waited_ns", "waited", TABLE_NS, NULL);
-    table_add_column(t, "share", "of all", TABLE_SHARE, NULL);
+    table_add_column(t, "share", "share", TABLE_SHARE, NULL);
     table_add_column(t, "waits", "waits", TABLE_COUNT, NULL);
     table_add_column(t, "where", "where", TABLE_PLACE, NULL);
     table_add_column(t, "type", "what", TABLE_TEXT, NULL);
@@ -105,9 +105,14 @@ static void add_columns(struct shown_table *t, enum group_by by)
     table_detail(t);
     table_add_column(t, "released_by", "let go at", TABLE_PLACE, NULL);
     table_add_column(t, "charge_ns", "charged", TABLE_NS, NULL);
+    table_under(t, "waited_ns");
     table_add_column(t, "step", "to", TABLE_STEP, NULL);
+    table_under(t, "where");
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    if (by != GROUP_THREAD && by != GROUP_WAIT)
+        table_under(t, "for");
     table_add_column(t, "direct", "how", TABLE_TEXT, NULL);
+    table_under(t, "kind");
     static const char *const details[][2] = {{"most_ns", "longest"},
                                              {"unexplained_ns", "unexplained"},
                                              {"li_ns", "imbalance"},
@@ -152,7 +157,7 @@ static struct table_cell say_kinds(const struct group *group)
 static struct table_cell say_for(const struct table_view *view, const struct group *group,
                                  enum group_by by)
 {
-    if (by == GROUP_OBJECT || by == GROUP_WAIT)
+    if (by == GROUP_OBJECT || by == GROUP_WAIT || !group->several)
         return cell_line(group->about);
     if (!group->about)
         return (struct table_cell){0};
@@ -233,7 +238,7 @@ static void add_notes(struct shown_table *t, const struct work *w, const struct 
                    (unsigned long long)all->waits, w->groups.count,
                    (double)all->unexplained_ns / ms);
     if (all->guessed)
-        table_add_note(t, "of %llu waits it is a guess who ended them: the latest who may have",
+        table_add_note(t, "who ended %llu of them is a guess: the latest who may have",
                        (unsigned long long)all->guessed);
 }
 

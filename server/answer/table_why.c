@@ -158,8 +158,10 @@ static void add_paths(const struct table_view *view, struct work *w, uint32_t se
     struct both *rows;
     size_t count = both_paths(w, segment, &rows);
     for (size_t i = 0; i < count; i++) {
-        struct table_cell *cells = table_add_row(t, 1, (struct ref){0});
-        if (!cells)
+        struct table_cell *cells;
+        if (!rows[i].theirs && !rows[i].mine)
+            continue; /* it came and went */
+        if (!(cells = table_add_row(t, 1, (struct ref){0})))
             break;
         int64_t charge = charged(w, rows[i].step);
         cells[THREAD] = cell_line(rows[i].thread);

@@ -235,6 +235,7 @@ static void add(struct look *look, int64_t ns)
     group->waited_ns += ns;
     group->unexplained_ns += look->unexplained_ns;
     group->mixed |= group->class != look->wait->class;
+    group->several |= group->about != look->wait->about;
     if (ns > group->most_ns) {
         group->most_ns = ns;
         group->first = look->index;

@@ -43,6 +43,7 @@ struct group {
     uint32_t released_by; /* the place from where most of it was let go, 0: not known */
     uint8_t class; /* an enum wait_class, of its first wait */
     bool mixed; /* it has others, too */
+    bool several; /* they were for several objects */
     int64_t waited_ns, most_ns, unexplained_ns, released_ns;
     int64_t kinds[CAUSE_KINDS]; /* shares of those that are explained */
     uint64_t waits, guessed; /* guessed: of so many it is not certain who let them go on */

@@ -4,6 +4,7 @@
 #include "server/file/saving.h"
 #include "server/intake/session.h"
 #include "server/loop/turn.h"
+#include "server/store/packed.h"
 #include "wire/limits.h"
 #include "memory/memory.h"
 
@@ -87,9 +88,11 @@ static void play_state(struct player *player, struct chunk chunk)
 static void play_slots(struct player *player, struct session *session, struct chunk chunk)
 {
     const char *error = NULL;
-    struct slot *slots = memory_bytes(chunk.size ? chunk.size : 1); /* for its alignment */
-    memcpy(slots, chunk.data, chunk.size);
-    if (!session_slots(session, chunk.thread, slots, chunk.size / SLOT_BYTES, &error))
+    size_t count;
+    struct slot *slots = packed_slots(&chunk, &count);
+    if (!slots)
+        player->trouble = "events that cannot be unpacked";
+    else if (!session_slots(session, chunk.thread, slots, count, &error))
         player->trouble = error;
     free(slots);
 }
@@ -105,7 +108,7 @@ static void play_message(struct player *player, struct chunk chunk)
         return;
     }
     session_batch(session, chunk.epoch, stale);
-    if (chunk.kind == MESSAGE_SLOTS)
+    if (chunk.kind == MESSAGE_SLOTS || chunk.kind == CHUNK_SLOTS)
         play_slots(player, session, chunk);
     else if (!session_message(session, chunk.kind, chunk.thread, chunk.data, chunk.size, &error))
         player->trouble = error;

@@ -61,6 +61,11 @@ struct session {
     bool stale; /* a part of the journal that is read again: all but its events is known */
 };
 
+static inline struct run_process *session_process(const struct session *session)
+{
+    return &session->run->processes[session->process];
+}
+
 struct thread_state *thread_state_of(struct session *session, uint32_t thread);
 /* Of threads whose lines are closed nothing more is expected; a program may have had millions of them. */
 void session_forget_ended(struct session *session);

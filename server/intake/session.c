@@ -11,11 +11,6 @@
 struct run *session_run(const struct session *session) { return session->run; }
 uint32_t session_number(const struct session *session) { return session->number; }
 
-struct run_process *session_process(const struct session *session)
-{
-    return &session->run->processes[session->process];
-}
-
 struct session *session_new(struct run *run, uint32_t number, struct hello *hello)
 {
     struct session *session = memory_zeroed(1, sizeof *session);

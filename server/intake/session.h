@@ -47,6 +47,5 @@ void session_free(struct session *session);
 
 struct run *session_run(const struct session *session);
 uint32_t session_number(const struct session *session);
-struct run_process *session_process(const struct session *session);
 
 #endif

@@ -179,10 +179,12 @@ static void remember(struct acting *t, const struct member *m, uint32_t place)
     t->begun = true;
 }
 
-/* From its thread's event before to this one. */
+/* From its thread's event before to this one.  What a signal interrupts goes on. */
 static void advance(struct follow *f, struct member *m)
 {
     struct acting *t = acting(f, m->event.thread);
+    if (t->begun && t->meaning->waits && m->meaning->interrupts)
+        return;
     uint32_t place = f->teller.place(f->teller.context, m->event.site);
     if (!t->begun)
         intervals_start(&f->intervals, m->event.thread, m->ns, m->position);
@@ -205,16 +207,15 @@ static void note_life(struct follow *f, const struct member *m)
         intervals_closed(&f->intervals, line, m->ns, m->position);
 }
 
-static void note_visit(struct follow *f, const struct member *m)
+static void note_visit(struct follow *f, const struct member *m, bool plain)
 {
     const struct meaning *is = m->meaning;
-    uint32_t line = m->event.line, thread = m->event.thread;
-    if (line == thread)
-        return;
-    if (is->enters || is->takes)
-        holds_enter(&f->holds, line, thread, m->position, m->ns);
-    else if (is->leaves || is->gives)
-        holds_leave(&f->holds, line, thread, m->position);
+    struct visiting at = {m->event.line, m->event.thread, m->position, m->ns, plain};
+    if (at.line != at.thread && (is->enters || is->takes))
+        holds_enter(&f->holds, &at, is->takes);
+    else if (at.line != at.thread && (is->leaves || is->gives))
+        holds_leave(&f->holds, &at);
+    holds_seen(&f->holds, at.line, at.position);
 }
 
 /* ---- one point ---- */
@@ -244,16 +245,23 @@ static void note_arrivals(struct follow *f)
         qsort(f->arrivals, f->arrival_count, sizeof *f->arrivals, by_time);
 }
 
-static void note_gathering(struct follow *f)
+/* A member of a group that is told of: it came, and the last of them. */
+static void note_gathering(struct follow *f, const struct member *m, int64_t came_ns)
 {
-    if (f->arrival_count < 2)
-        return;
-    int64_t last_ns = f->arrivals[f->arrival_count - 1].ns;
-    for (size_t i = 0; i < f->arrival_count; i++)
-        intervals_gathered(&f->intervals, f->arrivals[i].thread,
-                           (struct gathering){.came_ns = f->arrivals[i].ns,
-                                              .at_ns = last_ns,
-                                              .group = f->members[0].event.point});
+    intervals_gathered(&f->intervals, m->event.thread,
+                       (struct gathering){.came_ns = came_ns,
+                                          .at_ns = f->arrivals[f->arrival_count - 1].ns,
+                                          .group = m->event.point});
+}
+
+/* What its thread did up to it; what it was a member of is told before. */
+static void take_member(struct follow *f, struct member *m)
+{
+    const struct acting *t = acting(f, m->event.thread);
+    if (t->begun && m->event.relation == RELATION_GROUP && f->arrival_count > 1)
+        note_gathering(f, m, t->ns);
+    advance(f, m);
+    ties_note(&f->ties, &f->teller, &f->intervals, &m->event, m->position, m->ns);
 }
 
 static void add_member(struct follow *f, uint64_t position)
@@ -273,22 +281,22 @@ static void add_member(struct follow *f, uint64_t position)
 
 static void take_point(struct follow *f, uint64_t first, uint64_t end)
 {
+    bool plain = true;
     f->member_count = 0;
     for (uint64_t p = first; p <= end; p++)
         add_member(f, p);
+    for (size_t i = 0; i < f->member_count && plain; i++)
+        plain = !f->members[i].event.edge_count && !f->members[i].event.after_gap;
     note_arrivals(f);
-    note_gathering(f);
     for (size_t i = 0; i < f->member_count; i++) {
         struct member *m = &f->members[i];
-        if (m->event.thread) {
-            advance(f, m);
-            ties_note(&f->ties, &f->teller, &f->intervals, &m->event, m->position, m->ns);
-        }
+        if (m->event.thread)
+            take_member(f, m);
         note_life(f, m);
     }
     for (size_t i = 0; i < f->member_count; i++) {
         const struct member *m = &f->members[i];
-        note_visit(f, m);
+        note_visit(f, m, plain);
         if (m->meaning->is)
             note_about(f, m);
     }

@@ -4,28 +4,60 @@
 
 #include <stdlib.h>
 
-void holds_enter(struct holds *holds, uint32_t line, uint32_t thread, uint64_t position,
-                 int64_t at_ns)
+static uint64_t last_of(const struct holds *holds, uint32_t line)
 {
-    if (map_get(&holds->inside, line, thread))
-        return;
-    struct hold *hold = memory_zeroed(1, sizeof *hold);
-    *hold = (struct hold){.entry = position, .entry_ns = at_ns};
-    map_put(&holds->inside, line, thread, hold);
+    return line <= holds->line_room ? holds->lines[line - 1].last - 1 : UINT64_MAX;
 }
 
-bool holds_leave(struct holds *holds, uint32_t line, uint32_t thread, uint64_t position)
+void holds_enter(struct holds *holds, const struct visiting *at, bool anew)
 {
-    struct hold *hold = map_take(&holds->inside, line, thread);
+    struct hold *hold = map_get(&holds->inside, at->line, at->thread);
+    if (hold && !anew)
+        return;
+    if (!hold) {
+        hold = memory_zeroed(1, sizeof *hold);
+        map_put(&holds->inside, at->line, at->thread, hold);
+    }
+    *hold = (struct hold){.entry = at->position,
+                          .entry_ns = at->ns,
+                          .before = last_of(holds, at->line),
+                          .thread = at->thread,
+                          .plain = at->plain};
+}
+
+bool holds_leave(struct holds *holds, const struct visiting *at)
+{
+    struct hold *hold = map_take(&holds->inside, at->line, at->thread);
     if (!hold)
         return false;
-    holds->lines = grow_zeroed(holds->lines, &holds->line_room, line, sizeof *holds->lines);
-    struct holds_line *l = &holds->lines[line - 1];
+    holds->lines = grow_zeroed(holds->lines, &holds->line_room, at->line, sizeof *holds->lines);
+    struct holds_line *l = &holds->lines[at->line - 1];
     if (l->count < HOLDS_KEPT)
         l->kept = grow(l->kept, &l->room, l->count + 1, sizeof *l->kept);
-    hold->exit = position;
+    hold->number = l->count;
+    hold->exit = at->position;
+    hold->exit_ns = at->ns;
     l->kept[l->count++ % HOLDS_KEPT] = *hold;
     free(hold);
+    return true;
+}
+
+void holds_seen(struct holds *holds, uint32_t line, uint64_t position)
+{
+    if (line <= holds->line_room)
+        holds->lines[line - 1].last = position + 1;
+}
+
+bool holds_before(const struct holds *holds, uint32_t line, const struct hold *hold,
+                  struct hold *before)
+{
+    const struct holds_line *l = &holds->lines[line - 1];
+    if (!hold->number || l->count - hold->number >= HOLDS_KEPT)
+        return false;
+    const struct hold *at = &l->kept[(hold->number - 1) % HOLDS_KEPT];
+    if (at->exit != hold->before)
+        return false;
+    *before = *at;
     return true;
 }
 

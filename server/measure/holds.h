@@ -15,8 +15,12 @@
 #endif
 
 struct hold {
+    uint64_t number; /* of those on its line that ended */
     uint64_t entry, exit; /* positions */
-    int64_t entry_ns;
+    uint64_t before; /* the event before its entry on the line */
+    int64_t entry_ns, exit_ns;
+    uint32_t thread;
+    bool plain; /* its entry's point comes after nothing but what is before on its lines */
 };
 
 /* Zero-initialised: nobody was anywhere. */
@@ -25,18 +29,31 @@ struct holds {
         struct hold *kept; /* a ring, as soon as it has HOLDS_KEPT of them */
         size_t room;
         uint64_t count; /* that there were */
+        uint64_t last; /* 1 + the position of its last event */
     } *lines; /* by line - 1 */
     size_t line_room;
     struct map inside; /* line and thread -> the visit under way */
 };
 
-/* A thread comes into a line; if it is there already, nothing changes. */
-void holds_enter(struct holds *holds, uint32_t line, uint32_t thread, uint64_t position,
-                 int64_t at_ns);
+/* An event of a thread at a place of the log, on a line. */
+struct visiting {
+    uint32_t line, thread;
+    uint64_t position;
+    int64_t ns;
+    bool plain; /* as in struct hold */
+};
+
+/* It comes into the line.  If it is there already, the visit goes on, or, anew, it counts from here. */
+void holds_enter(struct holds *holds, const struct visiting *at, bool anew);
 /* It leaves; false: it was not seen to come in. */
-bool holds_leave(struct holds *holds, uint32_t line, uint32_t thread, uint64_t position);
+bool holds_leave(struct holds *holds, const struct visiting *at);
+/* To be told of each event, after what it does. */
+void holds_seen(struct holds *holds, uint32_t line, uint64_t position);
 /* The visit that ended with the event at this position; false: it ended none, or that is long ago. */
 bool holds_ended(const struct holds *holds, uint32_t line, uint64_t position, struct hold *hold);
+/* The visit that ended right before another one began: with the event before its entry. */
+bool holds_before(const struct holds *holds, uint32_t line, const struct hold *hold,
+                  struct hold *before);
 void holds_free(struct holds *holds); /* empties it */
 
 #endif

@@ -2,6 +2,7 @@
 
 #define FOUND_MOST 128u /* causes that are compared */
 #define EDGES_MOST 64u /* of one event */
+#define SENDS_MOST 16u /* events back, where it waits for what it began to send */
 #define HIDDEN_MOST 16u /* hidden events, one before the other */
 
 struct finding {
@@ -9,6 +10,7 @@ struct finding {
     const struct order *order;
     struct cause found[FOUND_MOST];
     uint32_t count;
+    uint32_t visitor, visited; /* whose entry is looked behind, into which line; 0: v itself is */
     bool lost, gap; /* gap: right before the point itself */
     bool direct; /* what is looked at is told by an edge of its own, or has met it */
     bool early; /* what let it go on was there before it waited */
@@ -26,6 +28,14 @@ static void add(struct finding *f, struct cause c)
         f->found[f->count++] = c;
 }
 
+/* Of who made a visit only the end of one before it counts. */
+static bool is_others(const struct finding *f, const struct event *e, uint64_t position)
+{
+    struct hold hold;
+    return e->thread != f->visitor ||
+           (e->line == f->visited && holds_ended(f->of->holds, e->line, position, &hold));
+}
+
 static void look_at(struct finding *f, uint64_t position)
 {
     const struct teller *t = f->of->teller;
@@ -34,7 +44,7 @@ static void look_at(struct finding *f, uint64_t position)
         return;
     }
     struct event e = order_event(f->order, position);
-    if (e.line && !(e.line & HIDDEN_LINE))
+    if (e.line && !(e.line & HIDDEN_LINE) && is_others(f, &e, position))
         add(f, (struct cause){position, t->time(t->context, &e), e.thread, e.line,
                               t->meaning(t->context, &e)});
     f->lost |= !e.line;
@@ -183,6 +193,36 @@ static void end_segment(struct finding *f, const struct cause *c, bool leaves)
     push(f, c, leaves ? WAIT_EXCLUSION : (enum wait_class)f->of->meaning->class, guess);
 }
 
+/* Behind a visit, who else left counts as well: readers overlap.  What called does not, it was not for the visitor. */
+static void keep_leaves(struct finding *f)
+{
+    struct hold hold;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < f->count && kept < FOUND_MOST / 2; i++)
+        if (is_leave(f, &f->found[i], &hold))
+            f->found[kept++] = f->found[i];
+    f->count = kept;
+}
+
+/* Back from visit to visit of an exclusive line, as long as each began with nothing but the end of the one before it:
+ * what walk() finds, without looking at events.  *hold: the visit that it came to. */
+static void walk_quickly(struct finding *f, uint32_t line, struct hold *hold, int64_t after_ns)
+{
+    struct hold before;
+    keep_leaves(f);
+    if (f->count || f->of->meaning->causes || order_line_shared(f->order, line))
+        return;
+    while (hold->plain && hold->entry_ns > after_ns && f->segment_count < RELEASE_SEGMENTS - 1 &&
+           holds_before(f->of->holds, line, hold, &before)) {
+        if (before.thread == f->of->thread || before.exit_ns <= after_ns ||
+            before.exit_ns > hold->entry_ns)
+            return;
+        struct cause c = {before.exit, before.exit_ns, before.thread, line, f->of->meaning};
+        end_segment(f, &c, true);
+        *hold = before;
+    }
+}
+
 /* Back from visit to visit, as far as a time. */
 static void walk(struct finding *f, int64_t after_ns, bool calls)
 {
@@ -194,15 +234,18 @@ static void walk(struct finding *f, int64_t after_ns, bool calls)
         struct cause c = *best;
         end_segment(f, &c, leaves);
         take(f, best);
+        if (leaves)
+            walk_quickly(f, c.line, &hold, after_ns);
         if (!leaves || hold.entry_ns <= after_ns)
             return;
         if (f->segment_count == RELEASE_SEGMENTS - 1) {
             f->segments[f->segment_count - 1].guess = GUESS_LATEST;
             return;
         }
-        until_ns = hold.entry_ns < c.ns ? hold.entry_ns : c.ns;
-        if (f->count > FOUND_MOST / 2)
-            f->count = 0;
+        until_ns = hold.entry_ns < until_ns ? hold.entry_ns : until_ns;
+        keep_leaves(f);
+        f->visitor = hold.thread;
+        f->visited = c.line;
         look_behind_point(f, hold.entry);
     }
 }
@@ -251,11 +294,18 @@ static void consider_receive(void *context, uint64_t receive)
     }
 }
 
+/* What it sent by w, or, where it waits for what it began, by one of its events right before. */
 static bool late_receiver(struct finding *f, struct cause *best)
 {
     struct receiving r = {f, best, false};
-    if (f->of->meaning->sends)
-        order_receives(f->order, f->of->begin, consider_receive, &r);
+    uint64_t at = f->of->begin;
+    unsigned looks = f->of->meaning->sends ? 1 : SENDS_MOST;
+    for (; looks > 0 && at != NO_POSITION && at >= order_first(f->order); looks--) {
+        struct event e = order_event(f->order, at);
+        if (e.line && e.relation == RELATION_SEND && e.thread == f->of->thread)
+            order_receives(f->order, at, consider_receive, &r);
+        at = order_previous(f->order, at);
+    }
     return r.found;
 }
 

@@ -1,8 +1,12 @@
 /* By whom a wait was ended: its segments, each with the thread that it was spent waiting for.
  *
  * A wait begins with w and ends with v.  Its causes are events c of other threads among those that v's point comes
- * directly after, with t(w) < t(c) <= t(v).  Back from v: the latest of them ends the last segment.  If it is the end of a
- * visit that began after t(w), who made that visit had waited likewise: it goes on from where that began.
+ * directly after, with t(w) < t(c) <= t(v).  Back from v: the latest of them ends the last segment.  If it ends a visit
+ * that began after t(w), nobody waited for that visitor before: the segment before it ends with the latest of what that
+ * visit's begin comes directly after, of other threads or by a visit of the same one, and of who else left.
+ *
+ * Who waits to be called into a line that others may enter meanwhile (a condition) waits to meet who called, and from
+ * the call on for who is in the line.
  *
  * Looked at are the newest so many edges of an event, and so many visits: the cost of a wait is bounded. */
 #ifndef SERVER_MEASURE_RELEASE_H

@@ -194,6 +194,20 @@ void states_visit(const struct lives *lives, const struct course_of *c, int64_t 
     let_go(&w);
 }
 
+/* Running and waiting are different states, whatever comes before and after. */
+int64_t states_cut(const struct course_of *c, int64_t from_ns, uint64_t most_items, size_t *looked)
+{
+    size_t first = c->start_ns == INTERVALS_NEVER ? c->count : intervals_at(c, from_ns), i = first;
+    uint64_t left = c->count - first;
+    *looked = (size_t)(most_items < left ? most_items : left);
+    if (most_items >= left)
+        return INT64_MAX;
+    for (i += most_items > 1 ? most_items : 1; i < c->count; i++)
+        if ((c->items[i].is == INTERVAL_RUNS) != (c->items[i - 1].is == INTERVAL_RUNS))
+            return interval_begin(c, i);
+    return INT64_MAX;
+}
+
 /* ---- sums ---- */
 
 static void add(void *context, const struct spell *spell)

@@ -50,6 +50,10 @@ void states_visit(const struct lives *lives, const struct course_of *course, int
                   int64_t to_ns, void (*visit)(void *context, const struct spell *spell),
                   void *context);
 
+/* A time at which a spell begins, some `most` of its intervals after from_ns; INT64_MAX: there is none.  looked: at so
+ * many intervals. */
+int64_t states_cut(const struct course_of *course, int64_t from_ns, uint64_t most, size_t *looked);
+
 /* What they add up to. */
 struct states {
     struct state_sum {

@@ -208,6 +208,9 @@ void order_count_types(const struct order *order, uint64_t from, uint64_t end, u
 /* Calls visit for each receive of a send. */
 void order_receives(const struct order *order, uint64_t send,
                     void (*visit)(void *context, uint64_t receive), void *context);
+bool order_sends(const struct order *order, uint64_t position); /* may it have receives? */
+uint32_t order_received(const struct order *order,
+                        uint64_t position); /* how many sends, its first edges */
 uint32_t order_lines(const struct order *order); /* 1 .. result */
 /* It ended, all its events are forgotten, and next to nothing is kept of it. */
 bool order_line_away(const struct order *order, uint32_t line);

@@ -135,7 +135,7 @@ struct line {
 
 _Static_assert(sizeof(struct line) == 128, "a line is two cache lines");
 
-extern struct line_more line_nothing; /* order.c; only read */
+extern struct line_more line_nothing; /* line.c; only read */
 
 struct line_more *line_more(struct line *line); /* to be written */
 

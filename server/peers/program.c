@@ -226,20 +226,6 @@ void program_settle(struct server *server)
 
 /* ---- messages ---- */
 
-static bool describe_slots(struct taking *taking, const struct slot *slots, size_t count)
-{
-    bool fits = true;
-    for (size_t i = 0, size; fits && (size = slots_next(slots + i, count - i)) != 0; i += size) {
-        if (slots[i].shape != SHAPE_CONTROL || slots[i].flags != MESSAGE_DESCRIBE)
-            continue;
-        struct in in = in_from(&slots[i + 1], slots[i].payload_bytes);
-        char *name = get_name(&in, 256);
-        fits = !in_done(&in) || journal_describe(taking, name);
-        free(name);
-    }
-    return fits;
-}
-
 static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, const char **error)
 {
     struct in in = in_from(body, size);
@@ -252,8 +238,8 @@ static bool socket_slots(struct peer *peer, const uint8_t *body, size_t size, co
     struct slot *slots = memory_bytes(bytes + 1); /* aligned, unlike the message */
     memcpy(slots, body + 4, bytes);
     struct taker *taker = enter(peer);
-    peer->stalled = !describe_slots(peer->run->taking, slots, bytes / SLOT_BYTES) ||
-                    !journal(peer, MESSAGE_SLOTS, thread, slots, bytes, false);
+    peer->stalled = !journal_slots(peer->run->taking, peer->program->session, thread, slots,
+                                   bytes / SLOT_BYTES);
     taker_leave(taker);
     free(slots);
     return true;

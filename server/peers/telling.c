@@ -7,6 +7,7 @@
 #include "server/intake/session.h"
 #include "server/peers/peer.h"
 #include "server/peers/server.h"
+#include "server/store/packed.h"
 #include "server/taking/taking.h"
 #include "memory/memory.h"
 
@@ -77,6 +78,14 @@ static bool next_chunk(struct run *run, struct chunk *chunk)
     return true;
 }
 
+/* What it takes to read it again, which does not become less by packing it. */
+static uint64_t weight_of(const struct chunk *chunk)
+{
+    bool packed = chunk->kind == CHUNK_SLOTS;
+    return CHUNK_HEAD_BYTES +
+           (packed ? (uint64_t)packed_count(chunk) * SLOT_BYTES : (uint64_t)chunk->size);
+}
+
 /* The chunk was told. */
 static void pass(struct run *run, const struct chunk *chunk)
 {
@@ -84,7 +93,8 @@ static void pass(struct run *run, const struct chunk *chunk)
     uint64_t bytes = CHUNK_HEAD_BYTES + (uint64_t)chunk->size;
     taking->offset += bytes;
     if (!taking->now->unwritten)
-        tracefile_told(run->trace, taking->now->epoch, taking->now->at + taking->offset, bytes);
+        tracefile_told(run->trace, taking->now->epoch, taking->now->at + taking->offset,
+                       weight_of(chunk));
     hand_told(&taking->hand, bytes);
     if (taking->offset == taking->now->size)
         end_stretch(taking);
@@ -102,7 +112,7 @@ static void refuse(struct server *server, const struct run *run, const struct ch
     if (!peer || peer->wrong)
         return;
     peer->wrong = error;
-    peer->wrong_kind = chunk->kind;
+    peer->wrong_kind = chunk->kind == CHUNK_SLOTS ? MESSAGE_SLOTS : chunk->kind;
 }
 
 static void begin_session(struct run *run, struct chunk chunk)
@@ -134,14 +144,11 @@ static const char too_much_waits[] =
 static bool tell_slots(struct run *run, struct session *session, struct chunk chunk,
                        const char **error)
 {
-    struct slot *copy = NULL;
-    if ((uintptr_t)chunk.data % _Alignof(struct slot)) {
-        copy = memory_bytes(chunk.size);
-        memcpy(copy, chunk.data, chunk.size);
-    }
-    const struct slot *slots = copy ? copy : (const struct slot *)(const void *)chunk.data;
-    bool good = session_slots(session, chunk.thread, slots, chunk.size / SLOT_BYTES, error);
-    free(copy);
+    size_t count;
+    struct slot *slots = packed_slots(&chunk, &count);
+    *error = "events that cannot be unpacked";
+    bool good = slots && session_slots(session, chunk.thread, slots, count, error);
+    free(slots);
     if (good && run_waits_too_much(run)) {
         *error = too_much_waits;
         return false;
@@ -156,7 +163,7 @@ static bool tell_message(struct run *run, struct chunk chunk, const char **error
     if (!session)
         return true; /* it was refused before */
     session_batch(session, tracefile_epoch(run->trace), false);
-    if (chunk.kind == MESSAGE_SLOTS)
+    if (chunk.kind == MESSAGE_SLOTS || chunk.kind == CHUNK_SLOTS)
         return tell_slots(run, session, chunk, error);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);

@@ -26,6 +26,7 @@ struct clocks {
     double begin, length, middle;
     struct line_fit *fits; /* by host, to the first */
     uint64_t events;       /* when it was made */
+    uint64_t fits_made;    /* with this one */
 };
 
 void clocks_free(struct clocks *clocks)
@@ -172,21 +173,18 @@ static struct clocks *fit(const struct run *run)
     return c;
 }
 
+/* The fit, made anew where that is due. */
 static const struct clocks *fitted(const struct run *constant)
 {
     struct run *run = (struct run *)(uintptr_t)constant; /* the fit is a cache */
     if (!run->clocks || run->clocks->processes != run->process_count ||
         (run->clocks->hosts > 1 && order_count(run->order) > 2 * run->clocks->events)) {
+        uint64_t made = run->clocks ? run->clocks->fits_made : 0;
         clocks_free(run->clocks);
         run->clocks = fit(run);
+        run->clocks->fits_made = made + 1;
     }
     return run->clocks;
-}
-
-uint64_t clocks_fit(const struct run *run)
-{
-    const struct clocks *c = run->process_count > 1 ? fitted(run) : NULL;
-    return c && c->hosts > 1 ? 1 + c->events : 0;
 }
 
 int64_t clocks_correct(const struct run *run, uint32_t process, int64_t time_ns)
@@ -198,4 +196,10 @@ int64_t clocks_correct(const struct run *run, uint32_t process, int64_t time_ns)
     /* the clock shows t + at + drift * (t - middle) at the time t */
     double shown = (double)time_ns - c->middle - f.at;
     return time_ns - (int64_t)llround(f.at + f.drift * shown / (1 + f.drift));
+}
+
+uint64_t clocks_made(const struct run *run)
+{
+    const struct clocks *c = run->process_count < 2 ? NULL : fitted(run);
+    return c && c->hosts > 1 ? c->fits_made : 0;
 }

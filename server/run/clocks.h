@@ -8,9 +8,9 @@
 
 struct clocks;
 void clocks_free(struct clocks *clocks);
+/* Grows with every fit of the clocks of several hosts; 0 where there is one. */
+uint64_t clocks_made(const struct run *run);
 int64_t clocks_correct(const struct run *run, uint32_t process, int64_t time_ns);
 
-/* Of which fit these times are: another number when they are fitted anew.  Fits them where that is due. */
-uint64_t clocks_fit(const struct run *run);
 
 #endif

@@ -1,30 +1,32 @@
 /* The course of a run: in which state each line was from when to when.
  *
- * It is found in one pass over the log, when it is first asked for, and goes on from there; the descriptions say
- * what an event does to the thread that acts.  Of each line its stretches of one state are kept; where there are too
- * many, some in a row are kept as one, with the share of each state. */
+ * There may be several, each told by a source.  A course is found in one pass, when it is first asked for, goes on from there
+ * as the run grows, and is kept as a pyramid (server/measure/pyramid.h), whose rows are the run's lines.  Where the
+ * clocks of several hosts are fitted anew, it begins again. */
 #ifndef SERVER_RUN_COURSE_H
 #define SERVER_RUN_COURSE_H
 
+#include "server/measure/pyramid.h"
 #include "server/run/run.h"
-#include "wire/strip.h"
 
-struct course;
-
-/* Looks at what is new, about `budget` events of it; true once all is known. */
-bool course_learn(const struct run *run, uint64_t *budget);
-uint64_t course_known(const struct run *run); /* so many positions */
-
-/* A piece of a line's course: what part of it was spent how, by time or by positions. */
-struct course_piece {
-    int64_t from_ns, to_ns;
-    uint64_t from, to; /* positions */
-    double by_time[STRIP_CLASSES], by_position[STRIP_CLASSES]; /* of 1 */
-    uint32_t about; /* the line that it was in, or waited for, longest; 0 none */
+enum course_source {
+    COURSE_ORDER, /* what threads do as the order tells it: doing.h, codes are an enum strip_state */
+    COURSE_SOURCES
 };
 
-/* Calls visit for each piece of a line that touches a stretch, by time (ns) or by positions. */
-void course_visit(const struct run *run, uint32_t line, bool by_time, int64_t from, int64_t to,
-                  void (*visit)(void *context, const struct course_piece *piece), void *context);
+/* What a source has to know. */
+struct course_teller {
+    void *(*begin)(const struct run *run);
+    void (*free)(void *state);
+    /* Tells the pyramid of what happened at the positions from `known` on, for about *budget events, and takes them off
+     * it; returns how far it is known then. */
+    uint64_t (*learn)(void *state, struct pyramid *pyramid, uint64_t known, uint64_t *budget);
+};
+
+/* Looks at what is new, about `budget` events of it; true once all is known. */
+bool course_learn(const struct run *run, enum course_source source, uint64_t *budget);
+uint64_t course_known(const struct run *run, enum course_source source); /* so many positions */
+/* NULL: nothing is known.  Until the next course_learn. */
+const struct pyramid *course_pyramid(const struct run *run, enum course_source source);
 
 #endif

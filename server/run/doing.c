@@ -3,6 +3,8 @@
 #include "config/target.h"
 #include "memory/map.h"
 #include "memory/memory.h"
+#include "server/run/times.h"
+#include "wire/strip.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,15 +34,15 @@ struct doings {
     size_t targets;   /* descriptions there were when they were made */
     struct thread *threads; /* by line - 1 */
     size_t room;
-    struct change {
+    struct noted {
         uint32_t line;
         bool thread;
         struct presences in; /* of one that is no thread's */
     } *changes;
-    size_t change_count, change_room, asked; /* so many were asked for */
+    size_t change_count, change_room;
 };
 
-struct doings *doings_new(const struct run *run)
+static void *doings_new(const struct run *run)
 {
     struct doings *s = memory_zeroed(1, sizeof *s);
     s->run = run;
@@ -55,10 +57,9 @@ static void forget_rules(struct doings *s)
     s->rules = (struct map){0};
 }
 
-void doings_free(struct doings *s)
+static void doings_free(void *state)
 {
-    if (!s)
-        return;
+    struct doings *s = state;
     forget_rules(s);
     for (size_t i = 0; i < s->room; i++)
         free(s->threads[i].seats);
@@ -135,30 +136,30 @@ static void seat_thread(struct doings *s, uint32_t who, struct seat seat)
         sit(t, seat);
 }
 
-static struct doing thread_state(const struct thread *t, uint32_t own)
+static struct pyramid_state thread_state(const struct thread *t, uint32_t own)
 {
-    struct doing state = {STRIP_CLASSES, 0};
+    struct pyramid_state state = {0, PYRAMID_NONE};
     for (size_t i = 0; i < t->count; i++) {
         const struct seat *seat = &t->seats[i];
         bool elsewhere = seat->line != own;
         if (seat->presence == PRESENCE_BLOCKED && seat->ends) {
             if (t->ran)
-                state = (struct doing){STRIP_ENDED, 0};
+                state = (struct pyramid_state){0, STRIP_ENDED};
         } else if (seat->presence == PRESENCE_BLOCKED) {
-            return (struct doing){STRIP_WAITS, seat->about};
+            return (struct pyramid_state){seat->about, STRIP_WAITS};
         } else if (elsewhere) {
-            state = (struct doing){STRIP_INSIDE, seat->line};
-        } else if (seat->presence == PRESENCE_ACTIVE && state.class != STRIP_INSIDE) {
-            state = (struct doing){STRIP_RUNS, 0};
+            state = (struct pyramid_state){seat->line, STRIP_INSIDE};
+        } else if (seat->presence == PRESENCE_ACTIVE && state.code != STRIP_INSIDE) {
+            state = (struct pyramid_state){0, STRIP_RUNS};
         }
     }
     return state;
 }
 
-static struct doing line_state(struct presences in)
+static struct pyramid_state line_state(struct presences in)
 {
-    uint8_t class = in.active || in.away ? STRIP_INSIDE : in.blocked ? STRIP_WAITS : STRIP_CLASSES;
-    return (struct doing){class, 0};
+    uint8_t code = in.active || in.away ? STRIP_INSIDE : in.blocked ? STRIP_WAITS : PYRAMID_NONE;
+    return (struct pyramid_state){0, code};
 }
 
 /* ---- events ---- */
@@ -166,7 +167,7 @@ static struct doing line_state(struct presences in)
 static void note(struct doings *s, uint32_t line, bool thread, struct presences in)
 {
     s->changes = grow(s->changes, &s->change_room, s->change_count + 1, sizeof *s->changes);
-    s->changes[s->change_count++] = (struct change){line, thread, in};
+    s->changes[s->change_count++] = (struct noted){line, thread, in};
 }
 
 static void note_thread(struct doings *s, uint32_t line)
@@ -175,7 +176,8 @@ static void note_thread(struct doings *s, uint32_t line)
         note(s, line, true, (struct presences){0});
 }
 
-void doings_take(struct doings *s, const struct event *e)
+/* Takes the next event of the log. */
+static void take(struct doings *s, const struct event *e)
 {
     const struct rule *rule = rule_of(s, e);
     uint32_t who = rule->own ? e->line : e->thread;
@@ -193,14 +195,37 @@ void doings_take(struct doings *s, const struct event *e)
         note(s, e->line, false, e->in);
 }
 
-bool doings_changed(struct doings *s, uint32_t *line, struct doing *state)
+/* After the last event of a point: tells of the lines of which the state may have changed. */
+static void tell(struct doings *s, struct pyramid *pyramid, int64_t ns, uint64_t position)
 {
-    if (s->asked == s->change_count) {
-        s->asked = s->change_count = 0;
-        return false;
+    for (size_t i = 0; i < s->change_count; i++) {
+        const struct noted *c = &s->changes[i];
+        struct pyramid_state state =
+            c->thread ? thread_state(&s->threads[c->line - 1], c->line) : line_state(c->in);
+        pyramid_change(pyramid, c->line, state, ns, position);
     }
-    const struct change *c = &s->changes[s->asked++];
-    *line = c->line;
-    *state = c->thread ? thread_state(&s->threads[c->line - 1], c->line) : line_state(c->in);
-    return true;
+    s->change_count = 0;
 }
+
+/* All members of a point change what is done at once. */
+static uint64_t learn(void *state, struct pyramid *pyramid, uint64_t known, uint64_t *budget)
+{
+    struct doings *s = state;
+    const struct order *order = s->run->order;
+    uint64_t count = order_count(order);
+    while (known < count && *budget) {
+        uint64_t first = known, end = order_point_end(order, first);
+        for (; known <= end; known++) {
+            struct event e = order_event(order, known);
+            if (e.line && e.state == EVENT_ORDERED)
+                take(s, &e);
+        }
+        if (s->change_count)
+            tell(s, pyramid, times_fitted(s->run, first), first);
+        *budget -= known - first < *budget ? known - first : *budget;
+    }
+    return known;
+}
+
+const struct course_teller doing_teller = {
+    .begin = doings_new, .free = doings_free, .learn = learn};

@@ -5,21 +5,9 @@
 #ifndef SERVER_RUN_DOING_H
 #define SERVER_RUN_DOING_H
 
-#include "server/run/run.h"
-#include "wire/strip.h"
+#include "server/run/course.h"
 
-struct doings;
-
-struct doing {
-    uint8_t class; /* an enum strip_state; STRIP_CLASSES: it is not there */
-    uint32_t about; /* the line that it is in, or waits for; 0 none */
-};
-
-struct doings *doings_new(const struct run *run);
-void doings_free(struct doings *doings);
-/* Takes the next event of the log.  After the last one of a point the lines are asked for, one by one, of which the
- * state may have changed; of one that is named several times, what is told last holds. */
-void doings_take(struct doings *doings, const struct event *event);
-bool doings_changed(struct doings *doings, uint32_t *line, struct doing *state);
+/* Its codes are an enum strip_state; what a state is about is the line that it is in, or waits for. */
+extern const struct course_teller doing_teller;
 
 #endif

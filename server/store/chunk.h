@@ -24,7 +24,8 @@ enum chunk_kind {
     CHUNK_NEXT = 69, /* where the journal goes on */
     CHUNK_NEWS = 70, /* names that were learnt between two states */
     CHUNK_STATE = 71,
-    CHUNK_PART = 72 /* a finished part of the order */
+    CHUNK_PART = 72, /* a finished part of the order */
+    CHUNK_SLOTS = 73 /* SLOTS, packed (packed.h) */
 };
 
 struct chunk {

@@ -301,7 +301,7 @@ struct state_head {
 static bool read_state_head(const struct tracefile *file, const struct chunk *state,
                             struct state_head *head)
 {
-    bool old = file->version < TRACEFILE_VERSION;
+    bool old = file->version <= TRACEFILE_WITHOUT_PLACES;
     size_t left = state->size;
     const uint8_t *at = state->data;
     *head = (struct state_head){.size = old ? STATE_HEAD_3_BYTES : STATE_HEAD_BYTES};
@@ -333,7 +333,7 @@ static void note_place(struct replaying *r, const uint8_t *data, struct region *
         (struct region){at_u64(data + 8), at_u64(data + 16), (uint32_t)at_u64(data + 24), false};
     state->epoch = (uint32_t)at_u64(data + 32);
     state->thread = region->epoch;
-    if (r->file->version < TRACEFILE_VERSION)
+    if (r->file->version <= TRACEFILE_WITHOUT_PLACES)
         return;
     r->state = state->epoch;
     r->told = (struct told_until){(uint32_t)at_u64(data + 48), at_u64(data + 56)};

@@ -15,8 +15,9 @@
 #include "server/store/chunk.h"
 
 #define TRACEFILE_MAGIC "POETRACE"
-#define TRACEFILE_VERSION 4u
+#define TRACEFILE_VERSION 5u
 #define TRACEFILE_OLDEST 2u /* that can be read */
+#define TRACEFILE_WITHOUT_PLACES 3u /* of that and before, regions begin with states */
 #define TRACEFILE_WITHOUT_PARTS 2u /* of that, states hold all themselves */
 #define TRACEFILE_HEAD_BYTES 128u
 #define TRACEFILE_NAME_BYTES 36u
@@ -56,13 +57,13 @@ bool tracefile_write(struct tracefile *file, const void *bytes, size_t size, boo
 bool tracefile_read_back(const struct tracefile *file, uint64_t at, void *bytes, size_t size);
 
 /* The order may be behind the journal: a state says up to which place it has got.  From lagging on that is
- * what told says, `bytes` further than before. */
+ * what told says, `bytes` further than before, as programs told them. */
 void tracefile_lagging(struct tracefile *file);
 void tracefile_told(struct tracefile *file, uint32_t epoch, uint64_t at, uint64_t bytes);
 /* Tries again to write parts that found no room; false: there is none, and the journal waits, too. */
 bool tracefile_settle(struct tracefile *file);
-/* What is told now comes under this number, from 1, which grows with every state; bytes of the journal that
- * were told since the last one. */
+/* What is told now comes under this number, from 1, which grows with every state; bytes that were told since
+ * the last one. */
 uint32_t tracefile_epoch(const struct tracefile *file);
 uint64_t tracefile_unsaved(const struct tracefile *file);
 void tracefile_small_regions(struct tracefile *file,

@@ -6,8 +6,10 @@
 #include "memory/memory.h"
 #include "server/loop/log.h"
 #include "server/loop/turn.h"
+#include "server/store/packed.h"
 #include "server/taking/journal.h"
 #include "wire/message.h"
+#include "wire/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -177,5 +179,40 @@ bool journal_describe(struct taking *taking, const char *name)
         note_described(taking, name);
     free(text);
     free(path);
+    return fits;
+}
+
+bool journal_describe_all(struct taking *taking, const struct slot *slots, size_t count, bool *any)
+{
+    bool fits = true;
+    for (size_t i = 0, size; (size = slots_next(slots + i, count - i)) != 0 && fits; i += size) {
+        if (slots[i].shape != SHAPE_CONTROL || slots[i].flags != MESSAGE_DESCRIBE)
+            continue;
+        struct in in = in_from(&slots[i + 1], slots[i].payload_bytes);
+        char *name = get_name(&in, 256);
+        if (in_done(&in) && *name && !strchr(name, '/') && !is_described(taking, name)) {
+            fits = any || journal_describe(taking, name);
+            if (any)
+                *any = true;
+        }
+        free(name);
+    }
+    return fits;
+}
+
+bool journal_slots(struct taking *taking, uint32_t session, uint32_t thread,
+                   const struct slot *slots, size_t count)
+{
+    if (!journal_describe_all(taking, slots, count, NULL))
+        return false;
+    uint8_t *packed = memory_bytes(count * SLOT_BYTES + PACKED_SPARE_BYTES);
+    size_t size = count ? packed_put(packed, slots, count) : 0;
+    struct chunk chunk = {.kind = size ? CHUNK_SLOTS : MESSAGE_SLOTS,
+                          .session = session,
+                          .thread = thread,
+                          .data = size ? packed : (const uint8_t *)slots,
+                          .size = (uint32_t)(size ? size : count * SLOT_BYTES)};
+    bool fits = journal_put(taking, &chunk, 1, false);
+    free(packed);
     return fits;
 }

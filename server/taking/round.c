@@ -3,10 +3,10 @@
 #define _GNU_SOURCE
 #include "server/loop/turn.h"
 #include "memory/memory.h"
+#include "server/store/packed.h"
 #include "server/taking/journal.h"
 #include "server/taking/round.h"
 #include "wire/message.h"
-#include "wire/text.h"
 #include "wire/told.h"
 
 #include <stdlib.h>
@@ -18,8 +18,7 @@
 
 struct batch {
     struct program *program;
-    struct ticks *ticks;
-    uint8_t **buffer;
+    struct desk *desk;
     struct journal_room room; /* bytes 0: none was taken */
     size_t used;
     struct queue *first; /* whose slots are in it */
@@ -128,47 +127,25 @@ static void give_room(struct batch *batch, const struct queue *end, bool taken)
 static bool write_batch(struct batch *batch, const struct queue *end)
 {
     struct taking *taking = batch->program->taking;
-    bool fits = !batch->used || tracefile_write(taking->trace, *batch->buffer, batch->used, false);
+    bool fits =
+        !batch->used || tracefile_write(taking->trace, batch->desk->buffer, batch->used, false);
     if (batch->used && written(taking, fits, batch->used))
-        *batch->buffer = hand_put(&taking->hand,
-                                  (struct stretch){.at = batch->room.at,
-                                                   .size = batch->used,
-                                                   .epoch = batch->room.epoch,
-                                                   .buffer = true,
-                                                   .taken_ns = turn_clock_ns()},
-                                  *batch->buffer);
+        batch->desk->buffer = hand_put(&taking->hand,
+                                       (struct stretch){.at = batch->room.at,
+                                                        .size = batch->used,
+                                                        .epoch = batch->room.epoch,
+                                                        .buffer = true,
+                                                        .taken_ns = turn_clock_ns()},
+                                       batch->desk->buffer);
     give_room(batch, end, fits);
     return fits;
 }
 
-/* Does for each environment that is named and that the journal does not have; false: there is no room for it. */
-static bool describe(struct taking *taking, const struct slot *slots, size_t count, bool *any)
+/* What is in the batch is written before. */
+static bool describe_first(struct batch *batch, const struct queue *q, size_t count)
 {
-    bool fits = true;
-    for (size_t i = 0, size; (size = slots_next(slots + i, count - i)) != 0 && fits; i += size) {
-        if (slots[i].shape != SHAPE_CONTROL || slots[i].flags != MESSAGE_DESCRIBE)
-            continue;
-        struct in in = in_from(&slots[i + 1], slots[i].payload_bytes);
-        char *name = get_name(&in, 256);
-        if (in_done(&in) && *name && !strchr(name, '/') && !is_described(taking, name)) {
-            fits = any || journal_describe(taking, name);
-            if (any)
-                *any = true;
-        }
-        free(name);
-    }
-    return fits;
-}
-
-/* They are copied first: the batch that they lie in is written before. */
-static bool describe_first(struct batch *batch, const struct queue *q, const struct slot *slots,
-                           size_t count)
-{
-    struct slot *copy = memory_bytes(count * SLOT_BYTES);
-    memcpy(copy, slots, count * SLOT_BYTES);
-    bool fits = write_batch(batch, q) && describe(batch->program->taking, copy, count, NULL);
-    free(copy);
-    return fits;
+    return write_batch(batch, q) &&
+           journal_describe_all(batch->program->taking, batch->desk->slots, count, NULL);
 }
 
 static bool open_batch(struct batch *batch)
@@ -186,39 +163,42 @@ static bool open_batch(struct batch *batch)
     return fits;
 }
 
-static struct slot *slots_in(const struct batch *batch)
-{
-    return (struct slot *)(void *)(*batch->buffer + batch->used + CHUNK_HEAD_BYTES);
-}
+#define SPARE_BYTES (CHUNK_HEAD_BYTES + PACKED_SPARE_BYTES)
 
-/* Some slots of a queue behind what is in the batch; what they are. */
+/* Some slots of a queue, as many as fit behind what is in the batch; what they are. */
 static unsigned copy_one(struct batch *batch, const struct queue *q, size_t most, size_t *count)
 {
     uint64_t left = batch->room.bytes - batch->used;
     unsigned what = 0;
     *count = 0;
-    if (left >= CHUNK_HEAD_BYTES + SLOT_BYTES)
+    if (left >= SPARE_BYTES + SLOT_BYTES)
         *count =
-            queue_copy(q, slots_in(batch),
+            queue_copy(q, batch->desk->slots,
                        &(struct queue_want){
                            .most = most,
-                           .room = (left - CHUNK_HEAD_BYTES) / SLOT_BYTES,
+                           .room = (left - SPARE_BYTES) / SLOT_BYTES,
                            .horizon = q->head->clock == batch->clock ? batch->horizon : UINT64_MAX,
-                           .ticks = batch->ticks},
+                           .ticks = &batch->desk->ticks},
                        &what);
     return what;
 }
 
 static void add_chunk(struct batch *batch, struct queue *q, size_t count)
 {
-    uint8_t *head = *batch->buffer + batch->used;
-    chunk_head(head, &(struct chunk){.kind = MESSAGE_SLOTS,
+    uint8_t *head = batch->desk->buffer + batch->used, *data = head + CHUNK_HEAD_BYTES;
+    size_t size = packed_put(data, batch->desk->slots, count);
+    unsigned kind = size ? CHUNK_SLOTS : MESSAGE_SLOTS;
+    if (!size) {
+        size = count * SLOT_BYTES;
+        memcpy(data, batch->desk->slots, size);
+    }
+    chunk_head(head, &(struct chunk){.kind = (uint16_t)kind,
                                      .session = batch->program->session,
                                      .thread = q->thread,
                                      .epoch = batch->room.epoch,
-                                     .data = head + CHUNK_HEAD_BYTES,
-                                     .size = (uint32_t)(count * SLOT_BYTES)});
-    batch->used += CHUNK_HEAD_BYTES + count * SLOT_BYTES;
+                                     .data = data,
+                                     .size = (uint32_t)size});
+    batch->used += CHUNK_HEAD_BYTES + size;
     q->copied = count;
 }
 
@@ -232,8 +212,8 @@ static bool take_some(struct batch *batch, struct queue *q, size_t most)
             return false;
         unsigned what = copy_one(batch, q, most, &count);
         if (what & SLOTS_DESCRIBE)
-            describe(batch->program->taking, slots_in(batch), count, &any);
-        if (any && !describe_first(batch, q, slots_in(batch), count))
+            journal_describe_all(batch->program->taking, batch->desk->slots, count, &any);
+        if (any && !describe_first(batch, q, count))
             return false;
         if (any)
             continue; /* the journal has moved on */
@@ -286,14 +266,10 @@ static bool several(const struct program *program)
     return count > 1;
 }
 
-static enum taken take(struct program *program, uint64_t slots, struct ticks *ticks,
-                       uint8_t **buffer)
+static enum taken take(struct program *program, uint64_t slots, struct desk *desk)
 {
-    struct batch batch = {.program = program,
-                          .ticks = ticks,
-                          .buffer = buffer,
-                          .first = program->queues,
-                          .horizon = UINT64_MAX};
+    struct batch batch = {
+        .program = program, .desk = desk, .first = program->queues, .horizon = UINT64_MAX};
     size_t most = slots <= ROUND_SLOTS ? ROUND_SLOTS : ROUND_SLOTS / count_busy(program);
     most = most > ROUND_LEAST ? most : ROUND_LEAST;
     bool fits = true;
@@ -311,14 +287,26 @@ static enum taken take(struct program *program, uint64_t slots, struct ticks *ti
     return TAKEN_ALL;
 }
 
-enum taken round_over(struct program *program, struct ticks *ticks, uint8_t **buffer)
+void desk_begin(struct desk *desk)
+{
+    desk->buffer = buffer_take();
+    desk->slots = memory_aligned(64, DESK_SLOTS * SLOT_BYTES);
+}
+
+void desk_end(struct desk *desk)
+{
+    buffer_give(desk->buffer);
+    free(desk->slots);
+}
+
+enum taken round_over(struct program *program, struct desk *desk)
 {
     enum taken taken = TAKEN_ALL;
     if (atomic_load(&program->error))
         return TAKEN_ALL;
     uint64_t slots = look_at_all(program);
     if (slots)
-        taken = taking_ahead(program->taking) ? TAKEN_AHEAD : take(program, slots, ticks, buffer);
+        taken = taking_ahead(program->taking) ? TAKEN_AHEAD : take(program, slots, desk);
     note_figures(program);
     note_unfollowed(program);
     bool others = drop_done(program);

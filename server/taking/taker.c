@@ -15,7 +15,7 @@
 #define REST_MOST_NS 10000000u /* so often a queue is looked at */
 #define IDLE_ROUNDS 1000u /* then what is kept for the next burst is let go */
 #define FULL_WANTED 64u /* of 256: how full the fullest queue is to be at the next round */
-#define TELL_BYTES (256u << 10) /* that wait: the loop is told at once */
+#define TELL_BYTES (32u << 10) /* that wait: the loop is told at once */
 
 struct taker {
     /* the door */
@@ -26,8 +26,7 @@ struct taker {
     struct program *programs, *last; /* in the order of their coming, as their lines are to be */
     struct program *turn;            /* the next one; NULL the first */
     size_t count;
-    struct ticks ticks;
-    uint8_t *buffer;
+    struct desk desk;
     /* the thread */
     void (*tell)(void *context);
     void *context;
@@ -99,7 +98,7 @@ void program_free(struct taker *taker, struct program *program, struct queue **r
 
 enum taken taker_round(struct taker *taker, struct program *program)
 {
-    return round_over(program, &taker->ticks, &taker->buffer);
+    return round_over(program, &taker->desk);
 }
 
 void taker_aim(struct taker *taker, const struct taking *taking)
@@ -217,7 +216,7 @@ struct taker *taker_new(void (*tell)(void *context), void *context)
     sigset_t all, before;
     pthread_mutex_init(&taker->lock, NULL);
     pthread_cond_init(&taker->served, NULL);
-    taker->buffer = buffer_take();
+    desk_begin(&taker->desk);
     taker->tell = tell;
     taker->context = context;
     taker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -252,7 +251,7 @@ void taker_free(struct taker *taker)
     taker_stop(taker);
     if (taker->wake >= 0)
         close(taker->wake);
-    buffer_give(taker->buffer);
+    desk_end(&taker->desk);
     pthread_cond_destroy(&taker->served);
     pthread_mutex_destroy(&taker->lock);
     free(taker);

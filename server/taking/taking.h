@@ -80,6 +80,10 @@ bool journal_put(struct taking *taking, const struct chunk *chunks, size_t count
 bool journal_put_quiet(struct taking *taking, struct chunk chunk);
 /* What describes an environment, unless the journal has it; false: there is no room for it. */
 bool journal_describe(struct taking *taking, const char *name);
+/* Slots that came by a connection, and before them what describes the environments that they name; false: there is
+ * no room for them. */
+bool journal_slots(struct taking *taking, uint32_t session, uint32_t thread,
+                   const struct slot *slots, size_t count);
 
 enum taken {
     TAKEN_ALL, /* nothing is left */

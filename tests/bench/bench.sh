@@ -6,7 +6,7 @@ set -eu -o pipefail
 B=$(cd "$B" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 DEFAULT="pair burst sustained order next pdf" # less than ten minutes in all
-ALL="$DEFAULT start programs open kinds viewer follow log huge"
+ALL="$DEFAULT waits start programs open kinds viewer follow log huge"
 PARTS=${PARTS:-$DEFAULT}
 [ "$PARTS" = all ] && PARTS=$ALL
 SIZE=${SIZE:-1}
@@ -49,7 +49,7 @@ serve() { # a server of our own, traces in runs/
     return 1
 }
 figure() { poet stat --json "$1" | perl -ne "print \$1 if /\"$2\":\"?([^,\"}]*)/"; }
-until_ordered() { until [ "$(figure "$1" finished)" = true ]; do sleep 0.05; done; }
+until_ordered() { until [ "$(figure "$1" finished 2>/dev/null)" = true ]; do sleep 0.05; done; }
 on_disk() { du -B1 --apparent-size "$@" | cut -f1; }
 
 . "$here/programs.sh"

@@ -21,5 +21,32 @@ part_kinds() {
     scale semaphores 10000 10000000 0
 }
 
-# 10^8 events: a quarter of an hour, 3 GB of disk.
-part_huge() { scale uniform 10000 100000000 0.01; }
+# Why threads waited: of that many events a tenth are waits; then of a hundredth more.
+part_waits() {
+    local events=$(scaled 10000000)
+    "$B/tests/waiting" "$events" >waiting.out
+    of() { sed -n "s/^$1 //p" waiting.out | sed -n "${2:-1}p"; }
+    row "waits: $(of waits) of $(calc %.0e "$events") events" "$(of first) s, $(calc '%.0f MB' "$(of bytes) / 1e6")" \
+        "explained in $(of first_explained) s; without $(calc '%.0f MB' "$(of before) / 1e6")"
+    row "  a hundredth more" "$(calc '%.0f ms' "$(of further) * 1000")"
+}
+
+# 10^8 events: the order of 10^4 lines from memory, then a program of 30 threads and 30 mutexes, recorded and looked at.  20
+# minutes, 9 GB of disk: its trace, and what the view from afar keeps beside memory.
+part_huge() {
+    local events
+    scale uniform 10000 100000000 0.01
+    trace 30 30 100000000
+    events=$(figure view.poet events)
+    row "a program, 60 lines, $(calc %.0e "$events") events" "$(calc '%.1f bytes an event' "$(on_disk view.poet) / $events")"
+    TMPDIR=$work "$B/tests/look" view.poet "$(calc %.0f "$SIZE < 1 ? 5 : 100")" "$(calc %.0f "$SIZE < 1 ? 10 : 300")" >look.out
+    while IFS=: read -r what value; do row "  $what" "${value# }" "$(wanted "$what")"; done <look.out
+}
+
+wanted() { # wanted FIGURE: what we want of it at 10^8 events
+    case $1 in
+    opening) echo "wanted: 2 s" ;;
+    "strip of all"* | "strip after"*) echo "wanted: 50 ms, 60 rows x 1920 pixels" ;;
+    "order of a random pair") echo "wanted: p50 3 ms, p99 20 ms" ;;
+    esac
+}

@@ -31,8 +31,9 @@ view() {
 part_next() {
     display || return 0
     trace 100 9900 5000000
-    printf '%s\n' 'goto 50%' 'zoom 0.6 900 300' "key event-on $(calc %.0f "$SIZE < 1 ? 3 : 200")" quit | view view.poet next >next.out
-    row "next event in the viewer, 10^4 lines" "$(sed 's/.*event-on *//' next.out)" "from the key to the picture"
+    printf '%s\n' 'goto 10%' 'zoom 0.6 900 300' "key event-on $(calc %.0f "$SIZE < 1 ? 3 : 100")" quit | view view.poet next >next.out
+    row "next event in the viewer, 10^4 lines" "$(sed -n 's/.*first frame, event-on *//p' next.out)" "from the key to the first frame that shows it"
+    row "" "$(sed -n 's/.*picture, event-on *//p' next.out)" "from the key to the exact picture"
 }
 
 part_viewer() {

@@ -35,7 +35,7 @@ if mount -t tmpfs -o size=200k none full 2>/dev/null; then
     cat >busy.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-int main(void) { for (int i = 0; i < 30000; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); } return 0; }
+int main(void) { for (int i = 0; i < 60000; i++) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); } return 0; }
 C
     poetcc -trace busy.c -o busy
     check "a full disk does not stop the program" timeout 20 env POET_WAIT_MS=100 ./busy

@@ -81,20 +81,22 @@ stop_server
 
 # ---- a full disk ----
 
+MANY=$((5 * N)) # more than there is room for
+ALL_MANY=$((ALL + 5 * (MANY - N)))
 # The last two drop more at once than they keep numbers of.
 for how in "$ENDPOINT 50 256" "tcp:127.0.0.1:7835 50 256" "$ENDPOINT 0 16" "tcp:127.0.0.1:7835 0 16"; do
     read -r way wait queue <<<"$how"
     limited 600 -o full/ -l "$ENDPOINT" -l tcp:127.0.0.1:7835
-    POET_SERVER=$way POET_WAIT_MS=$wait POET_QUEUE_KIB=$queue ./work counts $N
+    POET_SERVER=$way POET_WAIT_MS=$wait POET_QUEUE_KIB=$queue ./work counts $MANY
     until_true finished "$ENDPOINT"
-    is "a full disk (${way%%:*}, $wait ms): what is there and what is lost are all" "$(told "$ENDPOINT")" "$ALL"
+    is "a full disk (${way%%:*}, $wait ms): what is there and what is lost are all" "$(told "$ENDPOINT")" "$ALL_MANY"
     like "something is lost" "$(figure "$ENDPOINT" lost)" '^[1-9]'
     like "poet runs says so" "$(poet runs)" 'events, [0-9]+ lost  finished'
     like "poet check says so" "$(poet check "$ENDPOINT" 2>&1; echo "exit $?")" 'events were lost'
     [ "$wait" = 0 ] || like "the log says so" "$(cat server.log)" 'events of work.* are lost: there was no room or no time for them'
     is "and nothing contradicts" "$(figure "$ENDPOINT" contradictions)$(figure "$ENDPOINT" pending)" 00
     stop_server
-    is "in the file, too" "$(told full/*.poet)" "$ALL"
+    is "in the file, too" "$(told full/*.poet)" "$ALL_MANY"
     is "which is not called damaged" "$(figure "$(ls full/*.poet)" damage)" null
     rm -r full
 done
@@ -105,7 +107,7 @@ cat >crowd.c <<'C'
 static pthread_mutex_t m[12];
 static void *work(void *own)
 {
-    for (int i = 0; i < 4000; i++)
+    for (int i = 0; i < 12000; i++)
         pthread_mutex_lock(own), pthread_mutex_unlock(own);
     return NULL;
 }
@@ -123,7 +125,7 @@ poetcc -trace -g crowd.c -o crowd
 limited 600 -q -o full/ -l "$ENDPOINT"
 POET_WAIT_MS=5 ./crowd
 check "a full disk and many threads: the program's end is seen" until_true finished "$ENDPOINT"
-is "with all that is lost" "$(told "$ENDPOINT")" $((3 + 12 * (1 + 1 + 4000 * 5 + 1 + 2 + 1)))
+is "with all that is lost" "$(told "$ENDPOINT")" $((3 + 12 * (1 + 1 + 12000 * 5 + 1 + 2 + 1)))
 stop_server
 rm -r full
 
@@ -425,7 +427,7 @@ names=(stop pause kill signals disk narrow)
 bad=
 for i in $(seq "$faults"); do
     one=${names[RANDOM % 6]} two=${names[RANDOM % 6]} kib=unlimited queue=256 killed=
-    case $one$two in *disk*) kib=$((300 + RANDOM % 3000)) ;; esac
+    case $one$two in *disk*) kib=$((100 + RANDOM % 500)) ;; esac
     case $one$two in *narrow*) queue=16 ;; esac
     limited $kib -q -o pair/
     rm -f counts

@@ -1,7 +1,7 @@
 #!/bin/sh
 # make bench: each part runs, at a thousandth of its size, and prints figures.
 . "$(dirname "$0")/lib.sh"
-make -s -C "$root" B="$B" "$B/tests/scale" || exit 1
+make -s -C "$root" B="$B" "$B/tests/scale" "$B/tests/waiting" "$B/tests/look" || exit 1
 bench() { B=$B PARTS=$1 SIZE=0.001 TMPDIR=$work "$root/tests/bench/bench.sh" >out 2>err; }
 
 for part in $(sed -n 's/^DEFAULT="\([^"]*\)".*/\1/p; s/^ALL="$DEFAULT \(.*\)"/\1/p' "$root/tests/bench/bench.sh"); do
@@ -11,6 +11,8 @@ for part in $(sed -n 's/^DEFAULT="\([^"]*\)".*/\1/p; s/^ALL="$DEFAULT \(.*\)"/\1
         not_ok "$part" "$(cat out err)"
     fi
 done
+bench next
+is "of the next event, the first frame and the exact one" "$(grep -c 'from the key to the \(first frame\|exact\)' out)" 2
 bench "pair nix"
 is "a part that is not there is a wrong usage" "$?" 2
 like "and the ones that are there are named" "$(cat out)" "there are: pair burst"

@@ -47,9 +47,8 @@ __attribute__((unused)) static struct played play(const char *description)
 }
 
 /* The next event of a line; its thread's is after that thread's last one. */
-__attribute__((unused)) static struct arrival played_next(struct played *p, uint32_t thread,
-                                                          uint32_t line, const char *type,
-                                                          double ms)
+__attribute__((unused)) static struct arrival
+played_next(struct played *p, uint32_t thread, uint32_t line, const char *type, double ms)
 {
     struct arrival a = {.at = {line, ++p->numbers[line]},
                         .type = run_type(p->run, type),
@@ -74,10 +73,10 @@ __attribute__((unused)) static struct ref play_event(struct played *p, uint32_t 
 }
 
 /* On its own line, about another one. */
-#define PLAY(p, thread, type, ms, about) play_event(p, thread, thread, type, ms, about, (struct ref){0})
+#define PLAY(p, thread, type, ms, about)                                                           \
+    play_event(p, thread, thread, type, ms, about, (struct ref){0})
 /* On another line. */
-#define PLAY_ON(p, thread, line, type, ms)                                                         \
-    play_event(p, thread, line, type, ms, 0, (struct ref){0})
+#define PLAY_ON(p, thread, line, type, ms) play_event(p, thread, line, type, ms, 0, (struct ref){0})
 
 /* One on a thread's own line and one on another, of the same thread at the same time. */
 __attribute__((unused)) static void play_pair(struct played *p, uint32_t thread, uint32_t line,

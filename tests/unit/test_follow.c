@@ -1,62 +1,5 @@
-/* What each thread did between its events, and who let it go on, at given times: exactly. */
-#include "server/answer/measured.h"
-#include "tests/unit/played.h"
-
-static const struct intervals *learn(const struct played *p)
-{
-    uint64_t budget = UINT64_MAX;
-    assert_true(measured_learn(p->run, &budget));
-    return measured_known(p->run);
-}
-
-static double ms(int64_t ns) { return (double)ns / PLAYED_MS; }
-
-/* The waits of a thread as a text: "FROM TO CLASS (TO THREAD CLASS)...", more by commas. */
-static const char *waits_of(const struct intervals *all, uint32_t thread)
-{
-    static const char *const classes[] = {"meet", "excl", "timer"};
-    static const char *const whys[] = {"", " unseen", " lost", " open"};
-    static const char *const guesses[] = {"", " latest", " late"};
-    static char text[4096];
-    size_t n = 0;
-    text[0] = 0;
-    for (size_t i = 0; i < all->wait_count; i++) {
-        const struct wait *w = &all->waits[i];
-        if (w->thread != thread)
-            continue;
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%g %g %s%s", n ? ", " : "",
-                              ms(w->from_ns), ms(w->to_ns), classes[w->class],
-                              whys[w->unexplained]);
-        for (uint32_t k = 0; k < w->count; k++) {
-            const struct segment *s = &all->segments[w->segment + k];
-            assert_int_equal(s->wait, i);
-            n += (size_t)snprintf(text + n, sizeof text - n, " (%g %u %s%s)", ms(s->to_ns),
-                                  s->thread, classes[s->class], guesses[s->guess]);
-        }
-    }
-    return text;
-}
-
-/* The course of a thread: "runs TO", "for THREAD TO", ... */
-static const char *course(const struct intervals *all, uint32_t thread)
-{
-    static const char *const names[] = {"runs", "for", "latency", "timer", "unexplained"};
-    static char text[4096];
-    size_t n = 0;
-    const struct course_of *c = intervals_of(all, thread);
-    assert_non_null(c);
-    n += (size_t)snprintf(text, sizeof text, "%g", ms(c->start_ns));
-    for (size_t i = 0; i < c->count; i++) {
-        const struct interval *at = &c->items[i];
-        n += (size_t)snprintf(text + n, sizeof text - n, " %s", names[at->is]);
-        if (at->is == INTERVAL_SEGMENT)
-            n += (size_t)snprintf(text + n, sizeof text - n, " %u", all->segments[at->of].thread);
-        n += (size_t)snprintf(text + n, sizeof text - n, " %g", ms(at->to_ns));
-    }
-    return text;
-}
-
-static void end(struct played *p) { run_free(p->run); }
+/* Who let a thread go on, at given times: by messages, at barriers, mutexes and conditions. */
+#include "tests/unit/waited.h"
 
 /* ---- messages in a ring, by four ways of telling ---- */
 
@@ -195,8 +138,9 @@ static void barrier(void **state)
     assert_int_equal(all->wait_count, 9);
     assert_string_equal(waits_of(all, t[0]),
                         "10 40 meet (40 4 meet), 50 80 meet (80 4 meet), 90 120 meet (120 4 meet)");
-    assert_string_equal(waits_of(all, t[2]),
-                        "30 40 meet (40 4 meet), 70 80 meet (80 4 meet), 110 120 meet (120 4 meet)");
+    assert_string_equal(
+        waits_of(all, t[2]),
+        "30 40 meet (40 4 meet), 70 80 meet (80 4 meet), 110 120 meet (120 4 meet)");
     assert_string_equal(waits_of(all, t[3]), "");
     const struct course_of *c = intervals_of(all, t[1]);
     assert_int_equal(c->gathering_count, 3);
@@ -311,160 +255,6 @@ static void guessed_signal(void **state)
     end(&p);
 }
 
-/* ---- semaphores ---- */
-
-static void semaphore_as_lock(void **state)
-{
-    (void)state;
-    struct played p = play("pthread");
-    uint32_t t[3], s;
-    for (unsigned i = 0; i < 3; i++) {
-        t[i] = play_line(&p, "task", "t");
-        PLAY(&p, t[i], "start", 0, 0);
-    }
-    s = play_line(&p, "semaphore", "s");
-    PLAY_ON(&p, t[0], s, "wait", 0);
-    PLAY_ON(&p, t[0], s, "taken", 0);
-    PLAY_ON(&p, t[1], s, "wait", 10);
-    PLAY_ON(&p, t[2], s, "wait", 15);
-    PLAY_ON(&p, t[0], s, "post", 30);
-    PLAY_ON(&p, t[1], s, "taken", 30);
-    PLAY_ON(&p, t[1], s, "post", 50);
-    PLAY_ON(&p, t[2], s, "taken", 50);
-    const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, t[0]), "");
-    assert_string_equal(waits_of(all, t[1]), "10 30 meet (30 1 excl)");
-    assert_string_equal(waits_of(all, t[2]), "15 50 meet (30 1 excl) (50 2 excl)");
-    end(&p);
-}
-
-static void timed_out(void **state)
-{
-    (void)state;
-    struct played p = play("pthread");
-    uint32_t t = play_line(&p, "task", "t"), s = play_line(&p, "semaphore", "s");
-    PLAY(&p, t, "start", 0, 0);
-    PLAY_ON(&p, t, s, "timed_wait", 5);
-    PLAY_ON(&p, t, s, "timeout", 25);
-    const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, t), "5 25 timer");
-    assert_string_equal(course(all, t), "0 runs 5 timer 25");
-    end(&p);
-}
-
-/* ---- others ---- */
-
-static void last_reader(void **state)
-{
-    (void)state;
-    struct played p = play("pthread");
-    uint32_t t[4], l;
-    for (unsigned i = 0; i < 4; i++) {
-        t[i] = play_line(&p, "task", "t");
-        PLAY(&p, t[i], "start", -1, 0);
-    }
-    l = play_line(&p, "rwlock", "l");
-    for (unsigned i = 0; i < 3; i++)
-        play_pair(&p, t[i], l, "enter", "read", -1);
-    PLAY(&p, t[3], "petition", 0, l);
-    for (unsigned i = 0; i < 3; i++)
-        play_pair(&p, t[i], l, "left", "read_left", 10 * (i + 1));
-    play_pair(&p, t[3], l, "enter", "write", 30);
-    const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, t[3]), "0 30 excl (30 3 excl)");
-    end(&p);
-}
-
-static void once(void **state)
-{
-    (void)state;
-    struct played p = play("pthread");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
-             o = play_line(&p, "once", "o");
-    PLAY(&p, a, "start", 0, 0);
-    PLAY(&p, b, "start", 0, 0);
-    PLAY(&p, a, "petition", 0, o);
-    PLAY(&p, a, "initialise", 0, o);
-    PLAY(&p, b, "petition", 5, o);
-    struct ref done = PLAY(&p, a, "initialised", 20, o);
-    play_event(&p, b, b, "ready", 20, o, done);
-    const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, b), "5 20 excl (20 1 excl)");
-    end(&p);
-}
-
-static void late_receiver(void **state)
-{
-    (void)state;
-    struct played p = play("mpi");
-    uint32_t a = play_line(&p, "rank", "a"), b = play_line(&p, "rank", "b");
-    PLAY(&p, a, "start", 0, 0);
-    PLAY(&p, b, "start", 0, 0);
-    play_message(&p, a, "send", 10, RELATION_SEND, 1);
-    PLAY(&p, b, "recv", 35, 0);
-    play_message(&p, b, "receive", 35, RELATION_RECEIVE, 1);
-    PLAY(&p, a, "sent", 36, 0);
-    const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, a), "10 36 meet (35 2 meet late)");
-    assert_string_equal(waits_of(all, b), "");
-    end(&p);
-}
-
-static void life(void **state)
-{
-    (void)state;
-    struct played p = play("pthread");
-    uint32_t main = play_line(&p, "task", "main"), t = play_line(&p, "task", "t"),
-             m = play_line(&p, "monitor", "m");
-    PLAY(&p, main, "start", 0, 0);
-    struct ref made = PLAY_ON(&p, main, t, "create", 0);
-    play_event(&p, t, t, "start", 1, 0, made);
-    play_hold(&p, main, m, 2, 2, 25);
-    PLAY(&p, t, "petition", 10, m);
-    play_pair(&p, t, m, "enter", "entered", 30);
-    play_pair(&p, t, m, "left", "leave", 31);
-    PLAY(&p, t, "end", 50, 0);
-    PLAY_ON(&p, main, t, "close", 60);
-    const struct intervals *all = learn(&p);
-    const struct course_of *c = intervals_of(all, t);
-    assert_int_equal(c->maker, main);
-    assert_true(c->made_ns == 0 && c->start_ns == 1 * PLAYED_MS && c->end_ns == 50 * PLAYED_MS &&
-                c->closed_ns == 60 * PLAYED_MS);
-    assert_string_equal(course(all, t), "1 runs 10 for 1 25 latency 30 runs 31 runs 50");
-    assert_string_equal(waits_of(all, t), "10 30 excl (25 1 excl)");
-    end(&p);
-}
-
-static void lost_and_open(void **state)
-{
-    (void)state;
-    struct played p = play("pthread");
-    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
-             m = play_line(&p, "monitor", "m");
-    PLAY(&p, a, "start", 0, 0);
-    PLAY(&p, b, "start", 0, 0);
-    play_hold(&p, a, m, 0, 0, 10);
-    order_lost(p.run->order, m, p.numbers[m] + 1, 2);
-    p.numbers[m] += 2;
-    play_hold(&p, b, m, 5, 20, 30);
-    PLAY(&p, a, "petition", 25, m);
-    const struct intervals *all = learn(&p);
-    assert_string_equal(waits_of(all, b), "5 20 excl lost");
-    assert_string_equal(waits_of(all, a), "");
-    struct wait *open;
-    assert_int_equal(measured_open(p.run, &open), 1);
-    assert_true(open[0].thread == a && open[0].from_ns == 25 * PLAYED_MS &&
-                open[0].to_ns == 30 * PLAYED_MS && open[0].unexplained == UNEXPLAINED_OPEN &&
-                open[0].end == NO_POSITION);
-    free(open);
-    play_pair(&p, a, m, "enter", "entered", 40); /* it goes on: then it is no open one any more */
-    all = learn(&p);
-    assert_string_equal(waits_of(all, a), "25 40 excl (30 2 excl)");
-    assert_int_equal(measured_open(p.run, &open), 0);
-    free(open);
-    end(&p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -477,13 +267,6 @@ int main(void)
         cmocka_unit_test(held_after_the_signal),
         cmocka_unit_test(others_after_the_signal),
         cmocka_unit_test(guessed_signal),
-        cmocka_unit_test(semaphore_as_lock),
-        cmocka_unit_test(timed_out),
-        cmocka_unit_test(last_reader),
-        cmocka_unit_test(once),
-        cmocka_unit_test(late_receiver),
-        cmocka_unit_test(life),
-        cmocka_unit_test(lost_and_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

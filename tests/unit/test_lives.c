@@ -166,6 +166,26 @@ static void who_was_made_and_never_began_is_in_start(void **context)
     intervals_free(&all);
 }
 
+/* Pieces that are cut where a spell begins have the same spells as the whole. */
+static void expect_pieces(const struct lives *lives, const struct course_of *course)
+{
+    for (uint64_t most = 1; most < 5; most++) {
+        struct listing whole = {.count = 0}, pieces = {.count = 0};
+        int64_t from = INT64_MIN, to;
+        size_t looked;
+        states_visit(lives, course, INT64_MIN, INT64_MAX, keep, &whole);
+        do {
+            to = states_cut(course, from, most, &looked);
+            states_visit(lives, course, from, to, keep, &pieces);
+            from = to;
+        } while (to != INT64_MAX);
+        assert_int_equal(pieces.count, whole.count);
+        for (unsigned i = 0; i < whole.count; i++)
+            expect(&pieces, i, whole.spells[i].state, whole.spells[i].from_ns,
+                   whole.spells[i].to_ns);
+    }
+}
+
 /* A life of anything: the states fill it. */
 static void random_lives_are_filled(void **context)
 {
@@ -192,6 +212,7 @@ static void random_lives_are_filled(void **context)
         intervals_closed(&all, T, at += rand() % 3, 4);
         states_sum(&lives, intervals_of(&all, T), INT64_MIN, INT64_MAX, &s);
         assert_int_equal(s.life_ns, at - made);
+        expect_pieces(&lives, intervals_of(&all, T));
         if (states_life(&lives, intervals_of(&all, T), &begin, &end))
             assert_true(begin == made && end == at);
         intervals_free(&all);

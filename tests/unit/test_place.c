@@ -1,47 +1,8 @@
 /* Placing: columns, scrolling, line moves, clusters, folds. */
-#include "server/order/placing/place.h"
-#include "tests/bruteforce.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/placing.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static struct execution x;
-
-static uint8_t shown[EXECUTION_LINES + 1], no_cluster[EXECUTION_LINES + 1];
-static uint32_t row_of[EXECUTION_LINES + 1];
-
-static void rows_from_shown(void)
-{
-    for (uint32_t i = 0; i < EXECUTION_LINES; i++)
-        row_of[i] = shown[i] ? i + 1 : 0;
-}
-
-static struct placement window_at(struct order *order, uint64_t anchor, int32_t from,
-                                  uint32_t columns)
-{
-    struct placing placing = {.anchor = anchor,
-                              .from = from,
-                              .columns = columns,
-                              .row_of = row_of,
-                              .cluster = no_cluster,
-                              .rows = EXECUTION_LINES};
-    struct placement placement;
-    rows_from_shown();
-    place(order, &placing, &placement);
-    return placement;
-}
-
-static int32_t column_of(const struct placement *p, uint64_t position, bool *found)
-{
-    for (size_t i = 0; i < p->count; i++)
-        if (p->events[i].position == position) {
-            *found = true;
-            return p->events[i].column;
-        }
-    *found = false;
-    return 0;
-}
 
 static void causes_stand_left_and_pairs_share_a_column(void **state)
 {
@@ -438,108 +399,6 @@ static void what_is_found_early_stays_where_it_is(void **state)
     assert_true(early > 100);
 }
 
-/* Line 1 sends, and long after receives; what lies between is on line 2, and on 3, which is not drawn. */
-static struct order *with_a_line_that_rests(uint64_t rounds)
-{
-    struct order *order = order_new();
-    struct ref sent = {1, 1}, returned = {2, rounds};
-    for (uint32_t line = 1; line <= 3; line++)
-        order_line(order, false, 1);
-    order_accept(order, &(struct arrival){.at = sent, .relation = RELATION_SEND});
-    order_accept(order, &(struct arrival){.at = {2, 1},
-                                          .relation = RELATION_RECEIVE,
-                                          .partners = &sent,
-                                          .partner_count = 1});
-    for (uint64_t i = 2; i <= rounds; i++) {
-        order_accept(order, &(struct arrival){.at = {3, i - 1}, .relation = RELATION_NONE});
-        order_accept(order,
-                     &(struct arrival){.at = {2, i},
-                                       .relation = i == rounds ? RELATION_SEND : RELATION_NONE});
-    }
-    order_accept(order, &(struct arrival){.at = {1, 2},
-                                          .relation = RELATION_RECEIVE,
-                                          .partners = &returned,
-                                          .partner_count = 1});
-    return order;
-}
-
-/* A window costs what is in it, not how long its laziest line rests, and shows what a sweep over all shows. */
-static void a_line_that_rests_is_not_waited_for(void **state)
-{
-    (void)state;
-    const uint64_t rounds = 5000;
-    struct order *order = with_a_line_that_rests(rounds);
-    assert_int_equal(order_count(order), 2 * rounds + 1);
-    memset(shown, 0, sizeof shown);
-    shown[0] = shown[1] = 1;
-    rows_from_shown();
-    struct placing placing = {.anchor = rounds,
-                              .from = -10,
-                              .columns = 20,
-                              .row_of = row_of,
-                              .cluster = no_cluster,
-                              .rows = EXECUTION_LINES};
-    struct place_job *job = place_begin(order, &placing);
-    for (uint64_t looked = 0; !place_step(job, 1); looked++)
-        assert_true(looked < 500);
-    struct placement p,
-        all = window_at(order, rounds, -(int32_t)rounds - 2, 2 * (uint32_t)rounds + 4);
-    place_take(job, &p);
-    assert_int_equal(p.count, 20);
-    assert_true(p.more_left && p.more_right && !p.unresolved);
-    assert_int_equal(p.before[0], 1); /* what line 1 sent is left of it */
-    for (size_t i = 0; i < p.count; i++) {
-        bool found;
-        assert_int_equal(p.events[i].column, column_of(&all, p.events[i].position, &found));
-        assert_true(found);
-    }
-    place_end(job);
-    placement_free(&p);
-    placement_free(&all);
-    order_free(order);
-}
-
-/* Where there are too many lines to ask each of them, the window holds the same. */
-static void very_many_lines_are_placed_as_few(void **state)
-{
-    (void)state;
-    uint32_t all_drawn[EXECUTION_LINES + 1];
-    for (uint32_t i = 0; i <= EXECUTION_LINES; i++)
-        all_drawn[i] = 1;
-    memset(shown, 1, sizeof shown);
-    for (unsigned seed = 1; seed <= 300; seed++) {
-        unsigned random = seed;
-        execution_make(&x, seed);
-        struct order *order = execution_order(&x);
-        execution_feed(&x, order, seed);
-        for (int n = 0; n < 10; n++) {
-            uint64_t anchor =
-                order_event(order, execution_random(&random, (uint32_t)order_count(order))).point;
-            int32_t from = (int32_t)execution_random(&random, 24) - 16;
-            struct placement few = window_at(order, anchor, from, 6), many;
-            struct placing placing = {.anchor = anchor,
-                                      .from = from,
-                                      .columns = 6,
-                                      .row_of = all_drawn,
-                                      .cluster = no_cluster,
-                                      .rows = 1,
-                                      .many = true};
-            place(order, &placing, &many);
-            assert_int_equal(many.count, few.count);
-            assert_false(many.unresolved);
-            for (size_t i = 0; i < few.count; i++) {
-                uint32_t line = order_event(order, few.events[i].position).line;
-                assert_int_equal(many.events[i].position, few.events[i].position);
-                assert_int_equal(many.events[i].column, few.events[i].column);
-                assert_int_equal(many.before[line - 1], few.before[line - 1]);
-            }
-            placement_free(&few);
-            placement_free(&many);
-        }
-        order_free(order);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -552,8 +411,6 @@ int main(void)
         cmocka_unit_test(a_cluster_shows_what_ties_it_to_others),
         cmocka_unit_test(folding_hides_no_order),
         cmocka_unit_test(what_is_found_early_stays_where_it_is),
-        cmocka_unit_test(a_line_that_rests_is_not_waited_for),
-        cmocka_unit_test(very_many_lines_are_placed_as_few),
     };
     return cmocka_run_group_tests_name("place", tests, NULL, NULL);
 }

@@ -63,15 +63,15 @@ static void ended_threads_do_not_slow_a_busy_one(void **state)
     (void)state;
     char path[64], *used;
     struct program program = begin(path, &used);
-    struct ticks *ticks = calloc(1, sizeof *ticks);
-    uint8_t *buffer = buffer_take();
+    struct desk *desk = calloc(1, sizeof *desk);
+    desk_begin(desk);
     for (uint32_t i = 0; i < 600; i++)
         add(&program, 2 + i, 16, 3, 1000000 + i);
     struct queue *busy = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 1);
-    assert_int_equal(round_over(&program, ticks, &buffer), TAKEN_MORE);
+    assert_int_equal(round_over(&program, desk), TAKEN_MORE);
     assert_true(busy->tail >= SLOTS_MOST / 8);
-    buffer_give(buffer);
-    free(ticks);
+    desk_end(desk);
+    free(desk);
     end(&program, path, used);
 }
 
@@ -81,19 +81,19 @@ static void busy_threads_are_taken_as_far_as_one_moment(void **state)
     (void)state;
     char path[64], *used;
     struct program program = begin(path, &used);
-    struct ticks *ticks = calloc(1, sizeof *ticks);
-    uint8_t *buffer = buffer_take();
+    struct desk *desk = calloc(1, sizeof *desk);
+    desk_begin(desk);
     struct queue *late = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 500000);
     struct queue *early = add(&program, 2, SLOTS_MOST, SLOTS_MOST, 1);
-    assert_int_equal(round_over(&program, ticks, &buffer), TAKEN_MORE);
+    assert_int_equal(round_over(&program, desk), TAKEN_MORE);
     assert_true(early->tail > 0);
     assert_int_equal(late->tail, 0);
-    while (round_over(&program, ticks, &buffer) == TAKEN_MORE)
+    while (round_over(&program, desk) == TAKEN_MORE)
         ;
     assert_int_equal(early->tail, SLOTS_MOST);
     assert_int_equal(late->tail, SLOTS_MOST);
-    buffer_give(buffer);
-    free(ticks);
+    desk_end(desk);
+    free(desk);
     end(&program, path, used);
 }
 

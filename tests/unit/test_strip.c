@@ -1,5 +1,5 @@
 /* The states of threads and lines, told by shares: compared with what was told. */
-#include "server/run/course.h"
+#include "memory/memory.h"
 #include "tests/unit/asking.h"
 #include "tests/unit/program.h"
 #include "wire/asked.h"
@@ -37,7 +37,8 @@ struct told {
     uint64_t numbers[3];
 };
 
-static struct told begin(void)
+/* Lines in turn: a thread, a monitor. */
+static struct told begin_with(uint32_t lines)
 {
     struct told t = {.run = run_new("test@1", 1, NULL)};
     struct hello hello = {.version = 1,
@@ -56,14 +57,16 @@ static struct told begin(void)
         put_test_type(&out, code, types[code - 1]);
         assert_true(session_message(t.session, MESSAGE_TYPE, 0, out.data, out.size, &error));
     }
-    for (uint32_t line = 1; line <= 2; line++) {
+    for (uint32_t line = 1; line <= lines; line++) {
         out.size = 0;
-        put_test_line(&out, line, line == 1 ? "task" : "monitor", line == 1 ? "t" : "m");
+        put_test_line(&out, line, line % 2 ? "task" : "monitor", line % 2 ? "t" : "m");
         assert_true(session_message(t.session, MESSAGE_LINE, line, out.data, out.size, &error));
     }
     out_free(&out);
     return t;
 }
+
+static struct told begin(void) { return begin_with(2); }
 
 static void end(struct told *t)
 {
@@ -79,9 +82,24 @@ static void tell(struct told *t, uint16_t type, uint32_t line, uint32_t about, u
                         .time_ns = ns,
                         .line_a = line,
                         .number_a = ++t->numbers[line],
-                        .line_b = about,
+                        .about = about,
                         .flags = RELATION_NONE};
     assert_true(session_slots(t->session, 1, &slot, 1, &error));
+}
+
+/* The last part of an answer, which alone is told of all events. */
+static void get_last(const struct out *out, struct shown_strip *s)
+{
+    struct answer answer;
+    struct in in;
+    *s = (struct shown_strip){0};
+    for (size_t at = 0; next_part(out, &at, &answer, &in);) {
+        assert_int_equal(answer.part, PART_STRIP);
+        shown_strip_free(s);
+        get_strip(&in, s);
+        assert_true(in_done(&in));
+        assert_int_equal(s->known == s->count, answer.last);
+    }
 }
 
 /* One pixel for all of a stretch: shares in percent. */
@@ -96,10 +114,7 @@ static void expect(struct told *t, bool by_time, int64_t from, int64_t to, uint3
     r.joined = &joined;
     put_density_request(&body, &r);
     struct out out = answer_to(t->run, &question_strip, body, 3);
-    struct in in = part_of(&out, PART_STRIP);
-    get_strip(&in, &s);
-    assert_true(in_done(&in));
-    assert_int_equal(s.known, s.count);
+    get_last(&out, &s);
     assert_int_equal(s.row_count, 1);
     for (unsigned k = 0; k < STRIP_CLASSES; k++)
         if (abs((int)(s.cells[0].share[k] * 100 / 255) - (int)percent[k]) > 1)
@@ -154,11 +169,228 @@ static void many_changes_are_kept_as_shares(void **state)
     end(&t);
 }
 
+/* What is known so far is told, and right as far as it goes; who does not wait for the rest takes nothing away. */
+static void the_first_look_tells_how_far_it_is(void **state)
+{
+    (void)state;
+    struct told t = begin();
+    struct desk desk = {.run = t.run};
+    struct density_request r = {.from = 0, .to = 4000, .pixels = 4000};
+    struct out body = {0}, out = {0};
+    struct reply reply = {&out, 1, 0};
+    for (uint64_t i = 0; i < 2000; i++) {
+        tell(&t, START, 1, 0, 10 * i);
+        tell(&t, PETITION, 1, 2, 10 * i + 7);
+    }
+    put_density_request(&body, &r);
+    struct in in = in_from(body.data, body.size);
+    void *job = question_strip.begin(&desk, &in);
+    while (!question_strip.step(job, 50))
+        ;
+    assert_false(question_strip.put(job, &reply));
+    question_strip.free(job); /* cancelled */
+    reply_done(&reply);
+    struct in part = part_of(&out, PART_STRIP);
+    struct shown_strip s;
+    get_strip(&part, &s);
+    assert_true(in_done(&part) && s.known >= 300 && s.known < s.count && s.count == 4000);
+    for (uint32_t i = 0; i < s.pixels; i++) {
+        assert_int_equal(s.cells[i].share[STRIP_RUNS], i < s.known && i % 2 == 0 ? 255 : 0);
+        assert_int_equal(s.cells[i].share[STRIP_WAITS], i < s.known && i % 2 ? 255 : 0);
+    }
+    shown_strip_free(&s);
+    out_free(&out);
+    out_free(&body);
+    expect(&t, false, 0, 4000, 1, (unsigned[]){50, 0, 50, 0});
+    end(&t);
+}
+
+/* ---- random runs, compared with the definition taken literally ---- */
+
+#define THREADS 4u
+#define LINES (2 * THREADS) /* the even ones are monitors */
+#define MODEL_EVENTS 1000u
+
+/* What this test told: a line is in this state from here on. */
+struct stretch {
+    uint32_t line;
+    uint8_t class; /* STRIP_CLASSES: it is not there */
+    uint32_t about;
+    int64_t ns, at;
+};
+
+struct model {
+    struct told told;
+    struct stretch stretches[2 * MODEL_EVENTS];
+    unsigned count;
+    uint64_t numbers[LINES + 1], ns;
+    int64_t position;
+    unsigned state, random, holder[LINES + 1],
+        at[THREADS]; /* at: where the thread is, 0 on its line */
+    bool asks[THREADS];
+};
+
+static unsigned below(struct model *m, unsigned n)
+{
+    m->random = m->random * 1103515245 + 12345;
+    return (m->random >> 8) % n;
+}
+
+/* The thread's own line is 1, 3, 5, ... */
+static void model_tell(struct model *m, unsigned thread, uint16_t type, uint32_t line,
+                       uint32_t about)
+{
+    const char *error;
+    struct slot slot = {.shape = type,
+                        .time_ns = m->ns,
+                        .line_a = line,
+                        .number_a = ++m->numbers[line],
+                        .about = about,
+                        .flags = RELATION_NONE};
+    assert_true(session_slots(m->told.session, 2 * thread + 1, &slot, 1, &error));
+    m->position++;
+}
+
+static void model_is(struct model *m, uint32_t line, uint8_t class, uint32_t about)
+{
+    m->stretches[m->count++] = (struct stretch){line, class, about, (int64_t)m->ns, m->position};
+}
+
+/* One step of a thread: it asks for a monitor, comes in once nobody holds it, or leaves. */
+static void model_step(struct model *m, unsigned thread)
+{
+    uint32_t own = 2 * thread + 1, monitor = m->at[thread];
+    m->ns += below(m, 300);
+    if (!m->numbers[own]) {
+        model_is(m, own, STRIP_RUNS, 0);
+        model_tell(m, thread, START, own, 0);
+    } else if (!monitor) {
+        m->at[thread] = monitor = 2 + 2 * below(m, THREADS);
+        m->asks[thread] = true;
+        model_is(m, own, STRIP_WAITS, monitor);
+        model_tell(m, thread, PETITION, own, monitor);
+    } else if (m->asks[thread] && !m->holder[monitor]) {
+        m->asks[thread] = false;
+        m->holder[monitor] = own;
+        model_is(m, own, STRIP_CLASSES, 0);
+        model_tell(m, thread, ENTER, own, 0);
+        m->ns += below(m, 50);
+        model_is(m, own, STRIP_INSIDE, monitor);
+        model_is(m, monitor, STRIP_INSIDE, 0);
+        model_tell(m, thread, ENTERED, monitor, 0);
+    } else if (!m->asks[thread]) {
+        m->holder[monitor] = m->at[thread] = 0;
+        model_is(m, own, STRIP_CLASSES, 0);
+        model_is(m, monitor, STRIP_CLASSES, 0);
+        model_tell(m, thread, LEAVE, monitor, 0);
+        m->ns += below(m, 50);
+        model_is(m, own, STRIP_RUNS, 0);
+        model_tell(m, thread, LEFT, own, 0);
+    }
+}
+
+/* Of a line, from..to in 1/pixels: what it has of each state; *about: in the longest stretch. */
+static void model_sum(const struct model *m, const struct density_request *r, uint32_t line,
+                      int64_t from, int64_t to, uint64_t *parts, int64_t *longest, uint32_t *about)
+{
+    int64_t end = r->by_time ? (int64_t)m->told.run->last_ns + 1 : m->position;
+    for (unsigned i = 0; i < m->count; i++) {
+        const struct stretch *s = &m->stretches[i];
+        if (s->line != line)
+            continue;
+        unsigned k = i + 1;
+        while (k < m->count && m->stretches[k].line != line)
+            k++;
+        int64_t a = r->by_time ? s->ns : s->at;
+        int64_t b = k == m->count ? end : r->by_time ? m->stretches[k].ns : m->stretches[k].at;
+        a = (a - r->from) * r->pixels;
+        b = (b - r->from) * r->pixels;
+        a = a < from ? from : a;
+        b = b > to ? to : b;
+        if (b <= a || s->class == STRIP_CLASSES)
+            continue;
+        parts[s->class] += (uint64_t)(b - a);
+        if (s->about && b - a > *longest) {
+            *longest = b - a;
+            *about = s->about;
+        }
+    }
+}
+
+static void model_expect(struct model *m, const struct density_request *r,
+                         const struct shown_strip *s)
+{
+    int64_t span = r->to - r->from;
+    uint32_t row = 0;
+    for (uint32_t i = 0, end; i < r->row_count; i = end, row++) {
+        for (end = i + 1; end < r->row_count && r->joined[end];)
+            end++;
+        assert_int_equal(s->rows[row], r->rows[i]);
+        for (uint32_t pixel = 0; pixel < r->pixels; pixel++) {
+            uint64_t parts[STRIP_CLASSES] = {0}, all = (uint64_t)span * (end - i);
+            int64_t longest = 0;
+            uint32_t about = 0;
+            for (uint32_t k = i; k < end; k++)
+                model_sum(m, r, r->rows[k], span * pixel, span * (pixel + 1), parts, &longest,
+                          &about);
+            const struct strip_cell *cell = &s->cells[(size_t)row * r->pixels + pixel];
+            for (unsigned k = 0; k < STRIP_CLASSES; k++) /* rounded, halves up */
+                assert_int_equal(cell->share[k], (510 * parts[k] + all) / (2 * all));
+            assert_int_equal(cell->about, about);
+        }
+    }
+    assert_int_equal(s->row_count, row);
+}
+
+static void model_look(struct model *m)
+{
+    uint32_t rows[LINES];
+    uint8_t joined[LINES];
+    struct density_request r = {
+        .by_time = below(m, 2), .rows = rows, .joined = joined, .row_count = LINES};
+    int64_t all = r.by_time ? (int64_t)m->told.run->last_ns + 1 : m->position;
+    for (uint32_t i = 0; i < LINES; i++) {
+        rows[i] = 1 + (i * 3 + below(m, 2) * 4) % LINES;
+        joined[i] = i && below(m, 3) == 0;
+    }
+    r.from = (int64_t)below(m, (unsigned)all + 40) - 20;
+    r.to = r.from + 1 + (int64_t)below(m, below(m, 2) ? (unsigned)all + 50 : 60);
+    r.pixels = 1 + below(m, 150);
+    struct out body = {0};
+    struct shown_strip s;
+    put_density_request(&body, &r);
+    struct out out = answer_to(m->told.run, &question_strip, body, 1 + below(m, 900));
+    get_last(&out, &s);
+    model_expect(m, &r, &s);
+    shown_strip_free(&s);
+    out_free(&out);
+}
+
+static void shares_are_what_the_definition_says(void **state)
+{
+    (void)state;
+    for (unsigned run = 0; run < 4; run++) {
+        struct model *m = memory_zeroed(1, sizeof *m);
+        m->told = begin_with(LINES);
+        m->random = run + 1;
+        m->ns = 1000;
+        while (m->position < (run < 2 ? 60 : 900)) {
+            model_step(m, below(m, THREADS));
+            if (below(m, run < 2 ? 10 : 60) == 0)
+                model_look(m);
+        }
+        end(&m->told);
+        free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_life_is_told_by_time_and_by_order),
         cmocka_unit_test(many_changes_are_kept_as_shares),
+        cmocka_unit_test(the_first_look_tells_how_far_it_is),
+        cmocka_unit_test(shares_are_what_the_definition_says),
     };
     return cmocka_run_group_tests_name("strip", tests, NULL, NULL);
 }

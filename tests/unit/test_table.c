@@ -1,7 +1,9 @@
 /* Tables: what is put is got, what is bad is refused; rows are sorted and cut with what belongs to them. */
 #include "memory/memory.h"
 #include "server/answer/table.h"
-#include "tests/unit/unit.h"
+#include "clients/source/table.h"
+#include "tests/bruteforce.h"
+#include "tests/unit/asking.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>
@@ -214,6 +216,83 @@ static void rows_are_sorted_with_what_belongs_to_them(void **context)
     expect_order("there_is_none", 0, 9, "1234");
 }
 
+/* ---- as a server answers ---- */
+
+static struct run *some_run(struct execution *x, unsigned seed)
+{
+    struct run *run = run_new("test", 1, NULL);
+    execution_make(x, seed);
+    for (uint32_t line = 1; line <= x->lines; line++)
+        run_line(run, 1, line, "task", x->shared[line], (struct run_line){0});
+    order_free(run->order);
+    run->order = execution_order(x);
+    execution_feed(x, run->order, 5);
+    return run;
+}
+
+/* The answer of a run that nobody asked before, told so much at a time. */
+static struct shown_table answered(unsigned seed, const char *what, uint64_t budget)
+{
+    static struct execution x;
+    struct run *run = some_run(&x, seed);
+    struct table_request r = {.what = (char *)(uintptr_t)what};
+    struct out body = {0};
+    put_table_request(&body, &r);
+    struct out out = answer_to(run, &question_table, body, budget);
+    struct shown_table t = {0};
+    struct answer answer;
+    struct in in;
+    for (size_t at = 0; next_part(&out, &at, &answer, &in);)
+        table_take(&t, &answer);
+    out_free(&out);
+    run_free(run);
+    return t;
+}
+
+static struct out bytes_of(const struct shown_table *t)
+{
+    struct out out = {0};
+    put_table_head(&out, t);
+    put_table_rows(&out, t, 0, t->row_count);
+    put_table_end(&out, t);
+    return out;
+}
+
+static void a_table_is_the_same_in_whatever_steps(void **context)
+{
+    static const char *const presets[] = {"states", "spells", "tasks", "created"};
+    uint32_t rows = 0;
+    (void)context;
+    for (unsigned seed = 1; seed <= 10; seed++)
+        for (unsigned i = 0; i < sizeof presets / sizeof *presets; i++) {
+            struct shown_table whole = answered(seed, presets[i], 1u << 30);
+            struct out wanted = bytes_of(&whole);
+            for (uint64_t budget = 1; budget < 20; budget += 6) {
+                struct shown_table t = answered(seed, presets[i], budget);
+                struct out got = bytes_of(&t);
+                assert_null(t.problem);
+                assert_int_equal(t.known, t.count);
+                assert_int_equal(got.size, wanted.size);
+                assert_memory_equal(got.data, wanted.data, got.size);
+                out_free(&got);
+                shown_table_free(&t);
+            }
+            rows += whole.row_count;
+            out_free(&wanted);
+            shown_table_free(&whole);
+        }
+    assert_true(rows > 0);
+}
+
+static void what_is_no_table_is_said_to_be_none(void **context)
+{
+    (void)context;
+    struct shown_table t = answered(1, "nonsense", 100);
+    assert_string_equal(t.problem, "this server knows no table \"nonsense\"");
+    assert_int_equal(t.row_count, 0);
+    shown_table_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +300,8 @@ int main(void)
         cmocka_unit_test(questions_are_put_and_got),
         cmocka_unit_test(tables_that_are_cut_off_are_refused),
         cmocka_unit_test(rows_are_sorted_with_what_belongs_to_them),
+        cmocka_unit_test(a_table_is_the_same_in_whatever_steps),
+        cmocka_unit_test(what_is_no_table_is_said_to_be_none),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

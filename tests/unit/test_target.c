@@ -80,6 +80,18 @@ static void mistakes_are_named(void **state)
          "x.conf:4: \"on\" names the kind \"q\", which does not exist\n"
          "x.conf:5: \"on\" names the kind \"q\", which does not exist\n"
          "x.conf:5: the type \"f\" stands already in line 4\n"},
+        {HEAD
+         "events=({name=\"e\";waits=\"meeting\";causes=[\"f\"];category=\"lock\";},{name=\"f\";});",
+         NULL},
+        {HEAD "events=({name=\"e\";waits=\"exclusio\";category=\"locks\";});",
+         "x.conf:3: \"exclusio\" is no value of \"waits\": did you mean \"exclusion\"?\n"
+         "x.conf:3: \"locks\" is no value of \"category\": did you mean \"lock\"?\n"},
+        {HEAD "events=({name=\"e\";waits=1;});", "x.conf:3: \"waits\" must be true or false\n"},
+        {HEAD "events=({name=\"e\";causes=[\"f\"];});",
+         "x.conf:3: \"causes\" names the type \"f\", which does not exist\n"
+         "x.conf:3: \"causes\" without \"waits\"\n"},
+        {HEAD "events=({name=\"e\";waits=true;thread_after=[\"f\"];},\n{name=\"f\";opens=true;});",
+         "x.conf:3: \"waits\": no type can be the next one of its thread\n"},
         {HEAD "events=();clusters=({name=\"c\";kind=\"k\";},\n{name=\"c\";match=\"*\";});",
          "x.conf:4: the cluster \"c\" stands twice\n"},
         {"versio=1;" HEAD "events=();",
@@ -129,6 +141,49 @@ static void the_entry_that_fits_best_is_found(void **state)
     target_free(target);
     free(text);
     free(path);
+}
+
+static const struct target_event *waiting(const struct target *target, const char *kind,
+                                          const char *type)
+{
+    return target_event(target, kind, type, RELATION_NONE);
+}
+
+static void what_waiting_is(void **state)
+{
+    (void)state;
+    char *path, *text = target_load("config/pthread.conf", &path);
+    struct target *target = target_read(text, path, stderr);
+    assert_int_equal(waiting(target, "task", "petition")->waits_as, WAITS_EXCLUSION);
+    assert_int_equal(waiting(target, "monitor", "wait")->waits_as, WAITS_MEETING);
+    assert_int_equal(waiting(target, "task", "start")->waits_as, WAITS_NOT);
+    assert_true(target_has(target_causes(waiting(target, "monitor", "wait")), "signal"));
+    assert_int_equal(waiting(target, "monitor", "timeout")->category, CATEGORY_CLOCK);
+    assert_int_equal(target_kind(target, "rwlock")->category, CATEGORY_LOCK);
+    target_free(target);
+    free(text);
+    free(path);
+}
+
+/* What was recorded with an older description is told as the newer one says. */
+static void waiting_is_renewed(void **state)
+{
+    (void)state;
+    static const char old[] = HEAD "version=1;events=({name=\"e\";waits=true;},{name=\"f\";});",
+                      newer[] = "name=\"x\";version=2;\n"
+                                "kinds=({name=\"k\";letter=\"K\";category=\"lock\";});\n"
+                                "events=({name=\"e\";waits=\"exclusion\";causes=[\"f\"];},"
+                                "{name=\"f\";category=\"clock\";});";
+    struct target *target = target_read(old, "x.conf", stderr);
+    assert_int_equal(waiting(target, "k", "e")->waits_as, WAITS_MEETING);
+    assert_true(target_dress(target, newer, "x.conf", DRESS_AS_LAYER, stderr));
+    assert_int_equal(waiting(target, "k", "e")->waits_as, WAITS_MEETING);
+    assert_true(target_dress(target, newer, "x.conf", DRESS_AS_NEWER, stderr));
+    assert_int_equal(waiting(target, "k", "e")->waits_as, WAITS_EXCLUSION);
+    assert_true(target_has(&waiting(target, "k", "e")->causes, "f"));
+    assert_int_equal(waiting(target, "k", "f")->category, CATEGORY_CLOCK);
+    assert_int_equal(target_kind(target, "k")->category, CATEGORY_LOCK);
+    target_free(target);
 }
 
 /* ---- layers ---- */
@@ -296,6 +351,8 @@ int main(void)
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(all_shipped_descriptions_are_good),
         cmocka_unit_test(the_entry_that_fits_best_is_found),
+        cmocka_unit_test(what_waiting_is),
+        cmocka_unit_test(waiting_is_renewed),
         cmocka_unit_test(a_layer_changes_what_it_names),
         cmocka_unit_test(mistakes_name_the_file_that_has_them),
         cmocka_unit_test(lines_of_sorted_kinds_stand_by_name),

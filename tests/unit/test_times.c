@@ -1,8 +1,10 @@
 /* Clocks of two hosts, a second apart and drifting, brought together. */
 #include "server/answer/timed.h"
+#include "server/run/course.h"
 #include "server/run/times.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
+#include "wire/strip.h"
 
 #define ROUNDS 400
 #define APART_NS 1000000000
@@ -93,6 +95,57 @@ static void two_clocks_become_one(void **state)
     run_free(run);
 }
 
+static const char description[] =
+    "name = \"pthread\"; title = \"test\"; version = 1;\n"
+    "kinds = ( { name = \"task\"; letter = \"T\"; title = \"thread\"; colour = \"#000000\"; } );\n"
+    "events = (\n"
+    " { name = \"send\"; label = \"s\"; text = \"s\"; shape = \"circle\"; filled = true;\n"
+    "   colour = \"#000000\"; thread = \"active\"; whose = \"own\"; },\n"
+    " { name = \"receive\"; label = \"r\"; text = \"r\"; shape = \"circle\"; filled = true;\n"
+    "   colour = \"#000000\"; thread = \"blocked\"; waits = true; } );\n";
+
+static void learn(const struct run *run)
+{
+    for (unsigned steps = 0;; steps++) {
+        uint64_t budget = 20;
+        if (course_learn(run, COURSE_ORDER, &budget))
+            return;
+        assert_true(steps < 10 * ROUNDS);
+    }
+}
+
+/* When the clocks are fitted anew, states are told by the new fit, those of before, too. */
+static void states_go_by_the_newest_fit(void **state)
+{
+    (void)state;
+    struct run *run = run_new("test@1", 1, NULL);
+    assert_true(run_describe(run, "pthread", description));
+    struct session *sessions[2] = {begin(run, 0, "here"), begin(run, 1, "there")};
+    know(sessions[0], 2);
+    know(sessions[1], 1);
+    for (unsigned i = 1; i <= ROUNDS; i++) {
+        unsigned from = i % 2;
+        uint64_t at = 10000000ull * i;
+        tell(sessions[from], from, i, true, at);
+        tell(sessions[1 - from], 1 - from, i, false, at + LATENCY_NS + i * 7919 % 100000);
+        if (i == 20 || i == 90 || i == ROUNDS)
+            learn(run);
+    }
+    for (unsigned i = 1; i < ROUNDS; i++) {
+        uint64_t a = order_position(run->order, (struct ref){2, i}),
+                 b = order_position(run->order, (struct ref){2, i + 1});
+        struct pyramid_range r = {true, times_fitted(run, a), times_fitted(run, b), 1,
+                                  run->last_ns + 1};
+        struct pyramid_pixel pixel = {0};
+        bool sends = order_event(run->order, a).relation == RELATION_SEND;
+        pyramid_add(course_pyramid(run, COURSE_ORDER), 2, &r, 0, 1, &pixel);
+        assert_int_equal(pixel.part[sends ? STRIP_RUNS : STRIP_WAITS], r.to - r.from);
+    }
+    session_hangup(sessions[0]);
+    session_hangup(sessions[1]);
+    run_free(run);
+}
+
 /* Within a window an event is never placed before what it follows, whatever the clocks say. */
 static void times_are_repaired_to_agree_with_the_order(void **state)
 {
@@ -134,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_clocks_become_one),
+        cmocka_unit_test(states_go_by_the_newest_fit),
         cmocka_unit_test(times_are_repaired_to_agree_with_the_order),
     };
     return cmocka_run_group_tests_name("times", tests, NULL, NULL);

@@ -8,9 +8,11 @@
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
+#include "clients/trace/core/losses.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/stranger.h"
 #include "clients/trace/core/task.h"
+#include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "wire/message.h"
 #include "wire/told.h"
@@ -26,7 +28,7 @@ static void announce_object(struct thread *t, uint64_t object)
     uint8_t bytes[12];
     struct out body = {.data = bytes, .room = sizeof bytes};
     put_told_object(&body, &(struct told_object){line_index(&t->task->line), object});
-    record_control(t, MESSAGE_OBJECT, &body);
+    tell_control(t, MESSAGE_OBJECT, &body);
 }
 
 static struct start begin_run(void *p)
@@ -91,7 +93,7 @@ static int create(uintptr_t site, pthread_t *id, const pthread_attr_t *attribute
     uint32_t index = line_announce(t, "task", "", NULL, task->entry, LINE_FOLLOWS, NULL);
     if (!index) { /* it did not fit: it has a line once it does something that is recorded */
         if (t->life == atomic_load(&live))
-            record_dropped(t, 1);
+            lost_dropped(t, 1);
         task_release(task);
         task_release(task);
         start_put(start);

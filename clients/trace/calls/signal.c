@@ -2,12 +2,11 @@
  *
  * Which of several signals it was cannot be seen from outside: those of one number become one.  So a
  * signal that is sent to this process, or to another one whose signals all come to us, takes with it
- * which event sent it, in bytes of its siginfo that say nothing to anybody.  The kernel carries them only if it
- * comes as by sigqueue(); what it really was is set right before the program sees it.  Of
- * several that became one it keeps the first. */
+ * which event sent it (token.h).  Of several that became one the kernel keeps the first. */
 #define _GNU_SOURCE
 #include "clients/trace/calls/child.h"
 #include "clients/trace/calls/roster.h"
+#include "clients/trace/calls/token.h"
 #include "clients/trace/core/codes.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"
@@ -34,7 +33,6 @@
 #define UNTRACED_SITE site_of_program
 
 #define SIGNALS 65
-#define SIGNAL_KEYS 0x706f65742e736967u /* first half of the keys of messages to other processes */
 #define MASK(sig) (UINT64_C(1) << ((sig)-1))
 
 /* What the program's handler is; the highest bit: it wants a siginfo. */
@@ -44,50 +42,14 @@ static _Atomic uintptr_t handlers[SIGNALS];
 static _Atomic uint64_t foreign;
 static _Atomic uint64_t interrupting; /* siginterrupt() */
 
-/* ---- what a signal takes with it ---- */
-
-#define TOKEN_AT 32 /* after si_value; the kernel keeps 48 bytes (struct kernel_siginfo) */
-
-struct token {
-    uint64_t which; /* line << 40 | number, or the second half of a key */
-    uint64_t check; /* of which, the process or all of them, and what the code was */
-};
-
-static uint64_t check_of(uint64_t which, uint64_t scope, int code)
-{
-    uint64_t z = (which ^ scope) * 0x9e3779b97f4a7c15u + (uint64_t)(unsigned)code;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static bool open_token(const siginfo_t *info, struct origin *from, int *code)
-{
-    static const int codes[] = {SI_USER, SI_TKILL, SI_QUEUE};
-    struct token token;
-    memcpy(&token, (const char *)info + TOKEN_AT, sizeof token);
-    if (info->si_code != SI_QUEUE || !token.check)
-        return false;
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        bool here = token.check == check_of(token.which, instance, codes[i]);
-        if (!here && token.check != check_of(token.which, SIGNAL_KEYS, codes[i]))
-            continue;
-        *code = codes[i];
-        *from = here ? (struct origin){.at = {(uint32_t)(token.which >> 40),
-                                              token.which & ((UINT64_C(1) << 40) - 1)}}
-                     : (struct origin){.at = {0, token.which}, .key = SIGNAL_KEYS};
-        return true;
-    }
-    return false;
-}
+/* ---- receiving ---- */
 
 /* Where a signal comes from; the program sees it as if we had not been there. */
 static struct origin receive(siginfo_t *info)
 {
     struct origin from = {0};
     int code;
-    if (open_token(info, &from, &code)) {
-        memset((char *)info + TOKEN_AT, 0, sizeof(struct token));
+    if (token_take(info, &from, &code)) {
         if (code != SI_QUEUE)
             memset(&info->si_value, 0, sizeof info->si_value);
         info->si_code = code;
@@ -101,8 +63,6 @@ static struct origin receive(siginfo_t *info)
     }
     return from;
 }
-
-/* ---- recording ---- */
 
 static void record_received(struct thread *t, uint16_t type, struct origin from, const char *text,
                             uintptr_t site)
@@ -343,14 +303,11 @@ static struct token record_sent(struct thread *t, const struct sending *s, pid_t
         NULL);
     note_recorded();
     uint64_t line = line_index(place);
-    struct token token = {0};
     if (!carries || !number || t->lost_count || (!here && !serial) || (number >> 40) ||
         (line >> 24))
-        return token;
-    token.which = here ? line << 40 | number : serial;
-    token.check = check_of(token.which, here ? instance : SIGNAL_KEYS, s->code);
-    token.check += token.check == 0;
-    return token;
+        return (struct token){0};
+    return here ? token_of(line << 40 | number, instance, s->code)
+                : token_of(serial, SIGNAL_KEYS, s->code);
 }
 
 static bool send_with(const struct sending *s, struct token token, pid_t self)
@@ -363,7 +320,7 @@ static bool send_with(const struct sending *s, struct token token, pid_t self)
     info.si_uid = getuid();
     if (s->value)
         info.si_value = *s->value;
-    memcpy((char *)&info + TOKEN_AT, &token, sizeof token);
+    token_put(&info, token);
     return (s->tid ? syscall(SYS_rt_tgsigqueueinfo, s->pid, s->tid, s->sig, &info)
                    : syscall(SYS_rt_sigqueueinfo, s->pid, s->sig, &info)) == 0;
 }

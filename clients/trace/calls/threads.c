@@ -10,6 +10,7 @@
 #include "clients/trace/core/forked.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
+#include "clients/trace/core/losses.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/stranger.h"
 #include "clients/trace/core/task.h"
@@ -231,9 +232,9 @@ bool life_renew(struct thread *t)
 {
     if (!t->task)
         return false; /* the program's own tasks were another server's, too */
-    t->untaken += t->queue ? record_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
+    t->untaken += t->queue ? lost_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
     t->untaken +=
-        t->older ? record_untaken(t->older, atomic_load(&t->older->tail), t->older_head) : 0;
+        t->older ? lost_untaken(t->older, atomic_load(&t->older->tail), t->older_head) : 0;
     server_queue_done(t);
     if (!server_queue(t, QUEUE_WHOLE))
         return false; /* the next call tries again, once there is a server */

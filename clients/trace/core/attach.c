@@ -16,6 +16,7 @@
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/lock.h"
+#include "clients/trace/core/losses.h"
 #include "clients/trace/core/module.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
@@ -190,7 +191,9 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
     modules_announce(&out);
     codes_announce(&out);
     unseen_announce(&out);
-    report_announce(&out, *file);
+    const char *complaint = report_announce(&out, *file);
+    if (complaint)
+        say("%s", complaint);
     bool told = server_use(fd, &out);
     out_free(&out);
     int counters = -1;

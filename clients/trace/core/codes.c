@@ -6,7 +6,7 @@
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/forked.h"
 #include "clients/trace/core/lock.h"
-#include "clients/trace/core/record.h"
+#include "clients/trace/core/tell.h"
 #include "clients/trace/core/text.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/poet.h"
@@ -209,7 +209,7 @@ static poet_type_t make_type(struct thread *t, const char *name, const char *con
     struct out body =
         message_room(t, small, sizeof small, strlen(name) + 16 + count * sizeof *codes);
     put_type(&body, type->code, name, type->after, count);
-    bool told = record_control(t, MESSAGE_TYPE, &body);
+    bool told = tell_control(t, MESSAGE_TYPE, &body);
     if (!told)
         own_types = type->next; /* nobody knows it: asked for again, it is told again */
     return told ? type->code : 0;
@@ -240,7 +240,7 @@ uint16_t codes_pair(poet_type_t a, poet_type_t b)
         uint8_t small[32];
         struct out body = {.data = small, .room = sizeof small};
         put_shape(&body, pair->code, &(struct step){a, b, 0}, 1);
-        if (!record_control(t, MESSAGE_SHAPE, &body)) {
+        if (!tell_control(t, MESSAGE_SHAPE, &body)) {
             own_pairs = pair->next;
             pair = NULL;
         }

@@ -10,7 +10,6 @@
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/module.h"
 #include "clients/trace/core/object.h"
-#include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
 #include "wire/message.h"
 #include "wire/told.h"

@@ -9,8 +9,8 @@
 #include "clients/trace/core/clock.h"
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/link.h"
-#include "clients/trace/core/record.h"
 #include "clients/trace/core/stranger.h"
+#include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"
 #include "wire/message.h"
@@ -44,7 +44,7 @@ static void tell(void)
         return;
     }
     put_told_unseen(&body, &(struct told_unseen){UNSEEN_THREAD, text_of(what)});
-    record_control(t, MESSAGE_UNSEEN, &body);
+    tell_control(t, MESSAGE_UNSEEN, &body);
 }
 
 static void be_quiet(bool quiet)

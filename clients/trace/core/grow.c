@@ -4,7 +4,7 @@
 #include "clients/trace/core/grow.h"
 
 #include "clients/trace/core/link.h"
-#include "clients/trace/core/record.h"
+#include "clients/trace/core/slots.h"
 #include "wire/told.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ static bool hand_over(int fd, const struct thread *t, uint32_t slots)
 static void go_on_in(struct thread *t, struct queue_head *queue)
 {
     struct queue_head *before = t->queue;
-    record_last(t);
+    slots_last(t);
     t->older_head = t->head;
     t->older = before;
     queue_prepare(t, queue, queue->slots);

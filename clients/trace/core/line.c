@@ -5,7 +5,7 @@
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/lock.h"
 #include "clients/trace/core/object.h"
-#include "clients/trace/core/record.h"
+#include "clients/trace/core/tell.h"
 #include "clients/trace/core/text.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/poet.h"
@@ -46,7 +46,7 @@ uint32_t line_announce(struct thread *t, const char *kind, const char *name, con
                                              .entry = entry,
                                              .kind = text_within(kind, NAME_BYTES),
                                              .name = text_within(name, LIMIT_TEXT_BYTES - 1)});
-    bool told = record_control(t, MESSAGE_LINE, &body);
+    bool told = tell_control(t, MESSAGE_LINE, &body);
     busy_end(t);
     return told ? index : 0;
 }
@@ -60,7 +60,7 @@ void line_close(struct thread *t, const struct line *line)
     put_told_close(&body,
                    &(struct told_close){line_index(line),
                                         atomic_load_explicit(&line->number, memory_order_relaxed)});
-    record_control(t, MESSAGE_CLOSE, &body);
+    tell_control(t, MESSAGE_CLOSE, &body);
 }
 
 void line_rename(struct thread *t, const struct line *line, const char *name)
@@ -72,7 +72,7 @@ void line_rename(struct thread *t, const struct line *line, const char *name)
     put_told_rename(
         &body, &(struct told_rename){line_index(line), text_within(name, LIMIT_TEXT_BYTES - 1),
                                      atomic_load_explicit(&line->number, memory_order_relaxed)});
-    record_control(t, MESSAGE_NAME, &body);
+    tell_control(t, MESSAGE_NAME, &body);
     busy_end(t);
 }
 
@@ -93,7 +93,7 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name)
         return;
     put_told_kind(&body, &(struct told_kind){line, text_within(kind, NAME_BYTES),
                                              text_within(name, NAME_BYTES)});
-    record_control(t, MESSAGE_KIND, &body);
+    tell_control(t, MESSAGE_KIND, &body);
 }
 
 void poet_set_name(const char *name)

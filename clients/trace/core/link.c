@@ -9,7 +9,6 @@
 #include "clients/trace/core/grow.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/lock.h"
-#include "clients/trace/core/record.h"
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/sender.h"
 #include "clients/trace/core/thread.h"

@@ -16,6 +16,7 @@
 #include "clients/trace/core/object.h"
 #include "clients/trace/core/record.h"
 #include "clients/trace/core/runtime.h"
+#include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 #include "wire/message.h"
 #include "wire/told.h"
@@ -245,7 +246,7 @@ static int list(struct dl_phdr_info *info, size_t size, void *context)
     if (new &&context) {
         struct out body = {.data = (uint8_t *)(uintptr_t) new->announcement,
                            .size = new->announcement_bytes};
-        record_control(context, MESSAGE_MODULE, &body);
+        tell_control(context, MESSAGE_MODULE, &body);
     }
     return 0;
 }

@@ -3,7 +3,6 @@
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/libc.h"
 #include "clients/trace/core/line.h"
-#include "clients/trace/core/record.h"
 #include "wire/event.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* Writing slots into the calling thread's queue. */
+/* Records of events, written into the calling thread's queue. */
 #ifndef CLIENTS_TRACE_CORE_RECORD_H
 #define CLIENTS_TRACE_CORE_RECORD_H
 
@@ -11,7 +11,6 @@
 #pragma GCC visibility push(hidden)
 
 extern _Atomic bool recorded;       /* anything beyond the life of main */
-extern _Atomic uint64_t dropped;    /* events that found no room in time */
 static inline void note_recorded(void)
 {
     if (!atomic_load_explicit(&recorded, memory_order_relaxed))
@@ -44,21 +43,6 @@ void record_refused(struct thread *thread, const struct line *line, bool petitio
 /* A single event without partners; its number. */
 uint64_t record_event(struct thread *thread, uint16_t type, struct line *line, uint32_t about,
                       uintptr_t site);
-/* The thread's last event; line 0: none. */
-struct ref record_last(struct thread *thread);
-/* Writes a control: a message body of that type. */
-bool record_control(struct thread *thread, enum message type, const struct out *body);
-bool record_is_told(enum unseen reason,
-                    const struct thread *thread); /* thread->untold was told in its life */
-/* Tells what was dropped, also by threads that have ended, as far as there is room. */
-void lost_pass_on(struct thread *thread);
-void lost_leave(struct thread *thread); /* it ends: others tell the rest */
-void lost_send(void); /* the process ends */
-void lost_forked(void);
-/* So many events found no room, and no numbers were taken for them. */
-void record_dropped(struct thread *thread, unsigned events);
-/* How many events lie in the queue from tail to head: the server has not taken them. */
-uint64_t record_untaken(const struct queue_head *queue, uint64_t tail, uint64_t head);
 
 #pragma GCC visibility pop
 #endif

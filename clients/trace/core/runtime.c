@@ -6,7 +6,6 @@
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/lock.h"
-#include "clients/trace/core/record.h"
 #include "clients/trace/core/say.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/core/unseen.h"

@@ -8,6 +8,7 @@
  * A program ends with its last thread, which must not be this one: where the main thread has left by
  * pthread_exit and no other is there any more, this one ends, too, and the C library calls exit(). */
 #define _GNU_SOURCE
+#include "clients/trace/core/losses.h"
 #include "clients/trace/core/sender.h"
 
 #include "clients/trace/calls/threads.h"
@@ -17,7 +18,6 @@
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/lock.h"
-#include "clients/trace/core/record.h"
 #include "clients/trace/core/thread.h"
 #include "wire/message.h"
 #include "wire/slot.h"
@@ -150,7 +150,7 @@ static uint64_t unsent(void)
     uint64_t events = 0;
     for (const struct sent *q = atomic_load(&queues); q; q = q->next)
         if (q->head && q->life == atomic_load(&live))
-            events += record_untaken(q->head, q->tail, atomic_load(&q->head->head));
+            events += lost_untaken(q->head, q->tail, atomic_load(&q->head->head));
     return events;
 }
 

@@ -2,6 +2,7 @@
  * thread gets its line with its first call that is recorded, after what its creator did before; where its
  * creation did not pass through pthread_create or thrd_create, its start says that more may be before it. */
 #define _GNU_SOURCE
+#include "clients/trace/core/slots.h"
 #include "clients/trace/core/stranger.h"
 
 #include "clients/trace/calls/threads.h"
@@ -52,7 +53,7 @@ static void remember_creator(struct task *task)
 {
     struct thread *t = thread_self();
     if (t) {
-        task->after = record_last(t);
+        task->after = slots_last(t);
         task->after_life = t->life;
     } else if (mine.task) {
         task->after = mine.task->after;

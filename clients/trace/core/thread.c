@@ -1,5 +1,7 @@
 /* The calling thread: what it holds, where it stands, whether it records. */
 #define _GNU_SOURCE
+#include "clients/trace/core/losses.h"
+#include "clients/trace/core/tell.h"
 #include "clients/trace/core/thread.h"
 
 #include "clients/trace/calls/threads.h"
@@ -22,8 +24,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-__thread struct thread *thread_mine;
-__thread struct thread *thread_base;
 /* ---- the pool of thread structures ---- */
 
 static latch pool_lock;
@@ -112,7 +112,7 @@ void thread_forget(bool may_begin)
 
 void thread_unfollowed(struct thread *t, enum unseen why)
 {
-    if (!record_is_told(why, t))
+    if (!tell_is_told(why, t))
         __atomic_fetch_or(&t->untold, (uint16_t)UNSEEN_BIT(why), __ATOMIC_RELAXED);
     if (t->queue)
         atomic_fetch_add_explicit(&t->queue->unfollowed, 1, memory_order_relaxed);

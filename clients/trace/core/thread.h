@@ -2,6 +2,7 @@
 #ifndef CLIENTS_TRACE_CORE_THREAD_H
 #define CLIENTS_TRACE_CORE_THREAD_H
 
+#include "clients/trace/core/current.h"
 #include "clients/trace/core/likely.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/stranger.h"
@@ -88,9 +89,6 @@ static inline void busy_end(struct thread *thread)
     thread->busy--;
 }
 
-/* The calling thread, or NULL if it is none of ours. */
-extern __thread struct thread *thread_mine __attribute__((tls_model("initial-exec")));
-
 /* The same as far as it may record, now or once it is on again. */
 static inline struct thread *thread_self(void)
 {
@@ -125,8 +123,6 @@ static inline struct thread *thread_at(uintptr_t site)
     return site ? thread_recording() : thread_present();
 }
 
-/* Of the system's thread itself, whichever task it acts as. */
-extern __thread struct thread *thread_base __attribute__((tls_model("initial-exec")));
 /* The environment of a runtime that has threads of its own, so that the system's have no lines; else NULL. */
 const char *thread_runtime(void);
 

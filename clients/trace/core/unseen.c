@@ -1,11 +1,11 @@
 /* What the program does that is not followed, told once for each reason and what it is about. */
+#include "clients/trace/core/tell.h"
 #include "clients/trace/core/unseen.h"
 
 #include "clients/trace/core/entry.h"
 #include "clients/trace/core/line.h"
 #include "clients/trace/core/link.h"
 #include "clients/trace/core/lock.h"
-#include "clients/trace/core/record.h"
 #include "clients/trace/core/text.h"
 #include "clients/trace/core/thread.h"
 #include "clients/trace/poet.h"
@@ -84,7 +84,7 @@ void poet_unseen(const char *what)
     unsigned at = add(UNSEEN_RUNTIME, what);
     if (at < UNSEEN_MOST) {
         put_told_unseen(&body, &(struct told_unseen){unseen[at].reason, text_of(unseen[at].about)});
-        record_control(t, MESSAGE_UNSEEN, &body);
+        tell_control(t, MESSAGE_UNSEEN, &body);
     }
     busy_end(t);
     errno = saved;

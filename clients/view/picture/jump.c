@@ -34,8 +34,10 @@ static void reveal(struct view *view, const struct scene_mark *m)
 static void go(struct view *view, struct ref at, uint64_t position, bool centre)
 {
     const struct scene_mark *m = view->camera.place.far ? NULL : stage_mark(&view->stage, at);
+    bool stays = m && (!centre || camera_sees(&view->camera, m));
+    view->picture.leaving = !stays;
     select_event(view, at, false);
-    if (m && (!centre || camera_sees(&view->camera, m))) {
+    if (stays) {
         reveal(view, m);
         return;
     }

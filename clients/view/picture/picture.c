@@ -141,6 +141,7 @@ static void take_window(void *user, const struct answer *answer)
     bool here = inquiry_window_read(answer, &window);
     if (here) {
         struct hold hold = view->camera.hold;
+        view->picture.leaving = false;
         rows_taken(view, &window);
         show(view, &window);
         if (window.unresolved && hold.event.line && !stage_mark(&view->stage, hold.event))
@@ -150,8 +151,17 @@ static void take_window(void *user, const struct answer *answer)
         picture_ask(view);
     else if (answer->last)
         colour_ask(view);
+    picture_stays(view);
     if (here && rows_by_events(view) && !view->map.density.row_count)
         map_ask(view); /* of the lines that are known by now */
+}
+
+void picture_stays(struct view *view)
+{
+    if (!view->picture.leaving || inquiry_runs(&view->link, &view->picture.placing))
+        return;
+    view->picture.leaving = false;
+    gtk_widget_queue_draw(view->canvas);
 }
 
 void picture_ask(struct view *view)

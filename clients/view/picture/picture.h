@@ -10,9 +10,11 @@ struct view;
 struct picture {
     struct inquiry placing;
     bool fresh; /* nothing of the run was shown yet */
+    bool leaving; /* one to jump to is coming: how this one looks is not worth a frame */
 };
 
 void picture_ask(struct view *view); /* densities, if the place is far */
+void picture_stays(struct view *view); /* if none is coming, it looks as it is to after all */
 void picture_rebuild(struct view *view); /* with other names, symbols or times */
 
 #endif

@@ -1,5 +1,4 @@
 /* What lies on the shelf and cannot be read: which events are lost with it. */
-#include "memory/memory.h"
 #include "server/order/log/block.h"
 #include "server/order/log/lines.h"
 #include "server/order/log/log.h"
@@ -8,15 +7,6 @@
 #include "server/order/state.h"
 
 #include <stdlib.h>
-
-void damage_note(struct order *order, uint64_t block)
-{
-    order->unreadable =
-        grow(order->unreadable, &order->unreadable_room, order->damaged_blocks + 1, sizeof block);
-    order->unreadable[order->damaged_blocks++] = block;
-    if (!order->first_damage)
-        order->first_damage = order->blocks[block].place;
-}
 
 /* Number of an event of a line, of which nothing but the gaps before it is looked at. */
 static uint64_t number_of(const struct line *line, uint64_t ordinal, uint64_t *until)

@@ -2,6 +2,7 @@
 #ifndef SERVER_ORDER_LOG_LINES_H
 #define SERVER_ORDER_LOG_LINES_H
 
+#include "server/order/log/line.h"
 #include "server/order/state.h"
 
 void order_bring_back(const struct order *order, size_t index);
@@ -58,12 +59,6 @@ static inline bool line_has_kept(const struct order *order, const struct line *l
     return line->positions.count > line->base && line->last >= order->first;
 }
 
-/* Gives back what an idle line has no use for: most are of objects that are long gone. */
-void line_trim(struct line *line);
-void line_add_neighbour(struct line *line,
-                        uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */
-void line_forget_neighbours(struct line *line);
-void line_free(struct line *line); /* what it holds */
 void line_array_free(struct line *lines, size_t room); /* the array */
 struct line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
 

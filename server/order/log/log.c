@@ -40,6 +40,16 @@ static void evict(struct order *order)
     }
 }
 
+/* damage.c says what is lost with it. */
+static void note_damage(struct order *order, uint64_t block)
+{
+    order->unreadable =
+        grow(order->unreadable, &order->unreadable_room, order->damaged_blocks + 1, sizeof block);
+    order->unreadable[order->damaged_blocks++] = block;
+    if (!order->first_damage)
+        order->first_damage = order->blocks[block].place;
+}
+
 static struct block *damaged_rows(struct order *order, uint64_t block)
 {
     if (!order->damaged) { /* every field is 0: on line 0 */
@@ -47,7 +57,7 @@ static struct block *damaged_rows(struct order *order, uint64_t block)
         order->damaged->count = BLOCK_EVENTS;
         memset(order->damaged->bytes, 0, order->damaged->size);
     }
-    damage_note(order, block);
+    note_damage(order, block);
     return order->damaged;
 }
 

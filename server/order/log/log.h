@@ -63,6 +63,4 @@ void log_gap_found(struct order *order, uint32_t line, uint64_t count);
 uint64_t log_standing(const struct order *order, struct ref at, bool *lost);
 void log_pack_one(struct order *order); /* the oldest that is open; it is full */
 
-void damage_note(struct order *order, uint64_t block); /* damage.c: it cannot be read */
-
 #endif

@@ -67,6 +67,16 @@ void order_receives(const struct order *order, uint64_t send,
     }
 }
 
+bool order_sends(const struct order *order, uint64_t position)
+{
+    return log_sends(order, position);
+}
+
+uint32_t order_received(const struct order *order, uint64_t position)
+{
+    return block_edges(log_block(order, position), position % BLOCK_EVENTS).sends;
+}
+
 void receives_free(struct order *order)
 {
     free(order->late);

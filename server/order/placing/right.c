@@ -162,6 +162,39 @@ static __attribute__((noinline)) bool pass_pair(struct place_job *job, const str
     return true;
 }
 
+/* What passing over asks again and again.  It stands by itself, so that storing a column does not make the compiler
+ * read all of it anew. */
+struct passing {
+    const uint32_t *row_of;
+    int32_t *line, *hidden, *column; /* of the sweep; column: of a position, less `before` */
+    size_t lines, hidden_lines;
+    uint64_t base, before;
+};
+
+static inline struct passing passing_of(const struct place_job *job, uint64_t before)
+{
+    const struct sweep *s = &job->right;
+    return (struct passing){job->placing.row_of, s->line,           s->hidden, s->column,
+                            job->lines,          job->hidden_lines, s->base,   before};
+}
+
+/* As sweep_undrawn. */
+static inline int32_t *newest_undrawn(const struct passing *s, uint32_t code)
+{
+    uint64_t i = (uint64_t)(code >> 1) - 1;
+    if (code & 1)
+        return i < s->hidden_lines ? &s->hidden[i] : NULL;
+    return i < s->lines && !s->row_of[i] ? &s->line[i] : NULL;
+}
+
+/* As column_behind where nothing was passed over by a leap.  No branch: whether there is an edge nobody can predict. */
+static inline int32_t column_of_cause(const struct passing *s, uint64_t p, uint32_t edge)
+{
+    uint64_t from = p - (edge >> 2);
+    int32_t has = -(int32_t)((edge != 0) & (from >= s->base));
+    return (s->column[(has ? from : s->base) - s->before] & has) | ~has;
+}
+
 /* Most events lie on lines in no row: they pass on the greatest column that they follow, take no room, and
  * nobody asks for them.  Takes those that come next, alone or in pairs, up to the first that is not so, of one block. */
 static void pass_right(struct place_job *job, uint64_t most)
@@ -176,9 +209,11 @@ static void pass_right(struct place_job *job, uint64_t most)
         p - sweep_index(sweep, p); /* positions that have no place among the columns */
     end = end < block + glance->known ? end : block + glance->known;
     sweep_reserve(sweep, end - before);
+    const struct passing s = passing_of(job, before);
+    bool leapt = sweep->leap_count > 0;
     for (; p < end; p++) {
         uint32_t edge = glance->edge[p - block];
-        int32_t *newest = sweep_undrawn(job, sweep, glance->line[p - block]),
+        int32_t *newest = newest_undrawn(&s, glance->line[p - block]),
                 column = newest ? *newest : 0;
         if (__builtin_expect(edge == GLANCE_LOOK || !newest, 0)) {
             if (edge != GLANCE_LOOK || p + 1 >= end || !pass_pair(job, glance, p, before))
@@ -186,8 +221,9 @@ static void pass_right(struct place_job *job, uint64_t most)
             p++;
             continue;
         }
-        int32_t there = column_behind(sweep, p, edge, before);
-        sweep->column[p - before] = *newest = there > column ? there : column;
+        int32_t there =
+            leapt ? column_behind(sweep, p, edge, before) : column_of_cause(&s, p, edge);
+        s.column[p - before] = *newest = there > column ? there : column;
     }
     sweep->at = p;
 }

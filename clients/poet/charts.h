@@ -1,0 +1,12 @@
+/* Charts of the states of threads along time, in a file or in the terminal. */
+#ifndef CLIENTS_POET_CHARTS_H
+#define CLIENTS_POET_CHARTS_H
+
+#include "clients/poet/tables.h"
+
+bool charts_known(const char *kind); /* "gantt" */
+/* Of the table of spells; tables->chart says which: an exit status, with a complaint. */
+int charts_write(const struct tables *tables, const struct subject *subject,
+                 const struct shown_table *spells);
+
+#endif

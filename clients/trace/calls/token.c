@@ -1,0 +1,49 @@
+#define _GNU_SOURCE
+#include "clients/trace/calls/token.h"
+
+#include "clients/trace/core/link.h"
+
+#include <string.h>
+
+#define TOKEN_AT 32 /* after si_value; the kernel keeps 48 bytes (struct kernel_siginfo) */
+
+static uint64_t check_of(uint64_t which, uint64_t scope, int code)
+{
+    uint64_t z = (which ^ scope) * 0x9e3779b97f4a7c15u + (uint64_t)(unsigned)code;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+bool token_take(siginfo_t *info, struct origin *from, int *code)
+{
+    static const int codes[] = {SI_USER, SI_TKILL, SI_QUEUE};
+    struct token token;
+    memcpy(&token, (const char *)info + TOKEN_AT, sizeof token);
+    if (info->si_code != SI_QUEUE || !token.check)
+        return false;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        bool here = token.check == check_of(token.which, instance, codes[i]);
+        if (!here && token.check != check_of(token.which, SIGNAL_KEYS, codes[i]))
+            continue;
+        *code = codes[i];
+        *from = here ? (struct origin){.at = {(uint32_t)(token.which >> 40),
+                                              token.which & ((UINT64_C(1) << 40) - 1)}}
+                     : (struct origin){.at = {0, token.which}, .key = SIGNAL_KEYS};
+        memset((char *)info + TOKEN_AT, 0, sizeof token);
+        return true;
+    }
+    return false;
+}
+
+struct token token_of(uint64_t which, uint64_t scope, int code)
+{
+    struct token token = {which, check_of(which, scope, code)};
+    token.check += token.check == 0;
+    return token;
+}
+
+void token_put(siginfo_t *info, struct token token)
+{
+    memcpy((char *)info + TOKEN_AT, &token, sizeof token);
+}

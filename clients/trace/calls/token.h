@@ -1,0 +1,30 @@
+/* What a signal takes with it: which event sent it, in bytes of its siginfo that say nothing to anybody.
+ *
+ * The kernel carries them only if the signal comes as by sigqueue(); what it really was the token says as well. */
+#ifndef CLIENTS_TRACE_CALLS_TOKEN_H
+#define CLIENTS_TRACE_CALLS_TOKEN_H
+
+#include "clients/trace/calls/child.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+#define SIGNAL_KEYS 0x706f65742e736967u /* first half of the keys of messages to other processes */
+
+struct token {
+    uint64_t which; /* line << 40 | number, or the second half of a key */
+    uint64_t
+        check; /* of which, the process or all of them, and what the code was; 0: there is none */
+};
+
+/* scope: `instance`, of an event of this process, or SIGNAL_KEYS; code: what the signal really is (SI_USER...). */
+struct token token_of(uint64_t which, uint64_t scope, int code);
+void token_put(siginfo_t *info, struct token token);
+/* Takes it out again; false: there is none. */
+bool token_take(siginfo_t *info, struct origin *from, int *code);
+
+#pragma GCC visibility pop
+#endif

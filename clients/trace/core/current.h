@@ -1,0 +1,15 @@
+/* Which thread is the calling one: known to locks, too, which come before all that a thread is. */
+#ifndef CLIENTS_TRACE_CORE_CURRENT_H
+#define CLIENTS_TRACE_CORE_CURRENT_H
+
+struct thread;
+
+#pragma GCC visibility push(hidden)
+
+/* The calling thread, or NULL if it is none of ours. */
+extern __thread struct thread *thread_mine __attribute__((tls_model("initial-exec")));
+/* Of the system's thread itself, whichever task it acts as. */
+extern __thread struct thread *thread_base __attribute__((tls_model("initial-exec")));
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,30 @@
+/* What found no room: it is counted, and the numbers that it took are told once there is room again, by the thread
+ * itself or, where that has ended, by others. */
+#ifndef CLIENTS_TRACE_CORE_LOSSES_H
+#define CLIENTS_TRACE_CORE_LOSSES_H
+
+#include "clients/trace/core/thread.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+extern _Atomic uint64_t dropped; /* events that found no room in time */
+
+/* So many events found no room, and no numbers were taken for them. */
+void lost_dropped(struct thread *thread, unsigned events);
+/* Likewise, with their numbers on a line. */
+void lost_note(struct thread *thread, uint32_t line, uint64_t first, uint64_t count);
+/* How many events lie in the queue from tail to head: the server has not taken them. */
+uint64_t lost_untaken(const struct queue_head *queue, uint64_t tail, uint64_t head);
+/* Tells what the calling thread dropped, if there is room.  Call while busy. */
+void lost_announce(struct thread *thread);
+/* Tells what was dropped, also by threads that have ended, as far as there is room. */
+void lost_pass_on(struct thread *thread);
+void lost_leave(struct thread *thread); /* it ends: others tell the rest */
+void lost_send(void); /* the process ends */
+void lost_forked(void);
+
+#pragma GCC visibility pop
+#endif

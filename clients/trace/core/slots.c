@@ -1,0 +1,106 @@
+#define _GNU_SOURCE
+#include "clients/trace/core/slots.h"
+
+#include "clients/trace/core/clock.h"
+#include "clients/trace/core/environ.h"
+#include "clients/trace/core/grow.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Memory that is new takes longer than to wait for a server that has time: a queue that is large already grows
+ * once that has shown that it has none. */
+#define LARGE_SLOTS ((4u << 20) / SLOT_BYTES)
+#define PATIENCE_NS 5000000u
+
+static bool is_patient(const struct thread *t, uint64_t limit)
+{
+    return t->mask + 1 >= LARGE_SLOTS && !t->stalled && limit > PATIENCE_NS;
+}
+
+static void wait_for_move(struct thread *t, uint32_t moved, uint64_t most)
+{
+    most = most < 10000000 ? most : 10000000;
+    server_wake(); /* finds out, too, whether the server is there */
+    syscall(SYS_futex, &t->queue->moved, FUTEX_WAIT, moved, &(struct timespec){0, (long)most}, NULL,
+            0);
+}
+
+bool slots_wait(struct thread *t, uint64_t slots)
+{
+    uint64_t limit = (uint64_t)server_wait_ms() * 1000000u;
+    bool patient = is_patient(t, limit);
+    if (!patient && queue_grow(t)) {
+        t->stalled = false;
+        return slots_fit(t, slots);
+    }
+    if (t->stalled || slots > t->mask + 1)
+        return false;
+    int saved = errno;
+    int cancelling; /* a lock is no cancellation point, so our sleep must not be one */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    uint64_t begin = clock_now(), now = begin;
+    atomic_store(&t->queue->waiting, 1);
+    while (now - begin < limit && server_alive()) {
+        uint32_t moved = atomic_load(&t->queue->moved);
+        if (slots_fit(t, slots))
+            break;
+        if (patient && now - begin >= PATIENCE_NS) {
+            atomic_store(&t->queue->waiting, 0);
+            patient = false;
+            queue_grow(t);
+            atomic_store(&t->queue->waiting, 1);
+            continue;
+        }
+        wait_for_move(t, moved, (patient ? PATIENCE_NS : limit) - (now - begin));
+        now = clock_now();
+    }
+    atomic_store(&t->queue->waiting, 0);
+    atomic_store_explicit(&t->queue->waited_ns,
+                          atomic_load_explicit(&t->queue->waited_ns, memory_order_relaxed) + now -
+                              begin,
+                          memory_order_relaxed);
+    t->stalled = !slots_fit(t, slots);
+    pthread_setcancelstate(cancelling, NULL);
+    errno = saved;
+    return !t->stalled;
+}
+
+void slots_put_payload(struct thread *t, const void *payload, uint32_t bytes)
+{
+    const char *from = payload;
+    for (uint32_t i = 0; i * SLOT_BYTES < bytes; i++) {
+        uint32_t rest = bytes - i * SLOT_BYTES;
+        memcpy(slots_at(t, t->head + 1 + i), from + (size_t)i * SLOT_BYTES,
+               rest < SLOT_BYTES ? rest : SLOT_BYTES);
+    }
+}
+
+/* The hot path leaves it in its slot, which is the newest one then: a pair, the last on line b. */
+struct ref slots_last(struct thread *t)
+{
+    if (t->last_head != t->head) {
+        const struct slot *slot = slots_at(t, t->head - 1);
+        t->last = (struct ref){slot->line_b, slot->number_b};
+        t->last_head = t->head;
+    }
+    return t->last;
+}
+
+bool slots_control(struct thread *t, enum message type, const struct out *body)
+{
+    uint64_t slots = 1 + slot_follow((uint32_t)body->size);
+    if (body->failed || (!slots_fit(t, slots) && !slots_wait(t, slots)))
+        return false;
+    slots_last(t);
+    *slots_at(t, t->head) = (struct slot){
+        .shape = SHAPE_CONTROL, .flags = (uint16_t)type, .payload_bytes = (uint32_t)body->size};
+    slots_put_payload(t, body->data, (uint32_t)body->size);
+    slots_publish(t, slots);
+    t->last_head = t->head;
+    return true;
+}

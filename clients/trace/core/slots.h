@@ -1,0 +1,56 @@
+/* Slots of the calling thread's queue: is there room, writing them, and handing them over.
+ *
+ * The thread alone writes it; a server on another core reads it.  What is here is called while the thread is busy. */
+#ifndef CLIENTS_TRACE_CORE_SLOTS_H
+#define CLIENTS_TRACE_CORE_SLOTS_H
+
+#include "clients/trace/core/likely.h"
+#include "clients/trace/core/link.h"
+#include "clients/trace/core/thread.h"
+#include "wire/event.h"
+#include "wire/message.h"
+#include "wire/slot.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+static inline bool slots_fit(struct thread *t, uint64_t slots)
+{
+    if (LIKELY(t->head + slots - t->tail <= t->mask + 1))
+        return true;
+    t->tail = atomic_load_explicit(&t->queue->tail, memory_order_acquire);
+    return t->head + slots - t->tail <= t->mask + 1;
+}
+
+/* The queue is full: wait for the server, but only up to the bound, and once a stall.  False: there is no room. */
+bool slots_wait(struct thread *thread, uint64_t slots);
+
+static inline struct slot *slots_at(struct thread *t, uint64_t i) { return &t->slots[i & t->mask]; }
+
+static inline void slots_publish(struct thread *t, uint64_t slots)
+{
+    uint64_t before = t->head;
+    t->head += slots;
+    atomic_store_explicit(&t->queue->head, t->head, memory_order_release);
+    uint64_t half = (t->mask + 1) / 2; /* a power of two */
+    if (!LIKELY(!((before ^ t->head) & half)) &&
+        atomic_load_explicit(&t->queue->asleep, memory_order_relaxed)) {
+        int saved = errno;
+        server_wake();
+        errno = saved;
+    }
+}
+
+/* Behind the slot that the thread writes now. */
+void slots_put_payload(struct thread *thread, const void *payload, uint32_t bytes);
+/* A whole control, a message body of that type; false: there is no room. */
+bool slots_control(struct thread *thread, enum message type, const struct out *body);
+/* The thread's last event; line 0: none. */
+struct ref slots_last(struct thread *thread);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,17 @@
+/* The source of an event: the lines around the call that made it, and an editor on them.  Its file is where the
+ * program was built, or of that name in the directory that the viewer was started in. */
+#ifndef CLIENTS_VIEW_PANELS_CODE_H
+#define CLIENTS_VIEW_PANELS_CODE_H
+
+#include "clients/site/site.h"
+
+#include <glib.h>
+
+struct view;
+
+/* Appends the lines around it, as markup; nothing where its source is not here. */
+void code_around(GString *s, const struct site_is *site);
+/* The selected event's, in the editor; else the status line says why not. */
+void code_edit(struct view *view);
+
+#endif

@@ -1,0 +1,35 @@
+/* Measuring a key for a script, from its press to what it shows.
+ *
+ * A press has two figures.  Its first frame is the first one in which the event is seen that is selected then,
+ * though the server may still look for more of the picture; the whole picture is there when all of it has come.
+ * Both end with the drawing. */
+#ifndef CLIENTS_VIEW_PRESSES_H
+#define CLIENTS_VIEW_PRESSES_H
+
+#include "wire/ref.h"
+
+#include <gtk/gtk.h>
+#include <stdbool.h>
+
+struct view;
+
+/* An action again and again.  Zeroed: none is under way. */
+struct presses {
+    struct view *view;
+    char *action; /* ours; NULL: none is under way */
+    int left;
+    GArray *times, *firsts; /* ms until the whole picture; until the first frame */
+    /* of this press */
+    gint64 begun_us; /* 0: there is none */
+    bool seen; /* its first frame was drawn */
+    struct ref from; /* what was selected before it */
+    bool selects; /* the action selects another event, as long as there is one */
+    bool resting; /* until GTK has drawn the last picture, as for one who looks at it */
+    gulong painted;
+};
+
+void presses_begin(struct presses *presses, struct view *view, const char *action, int count);
+/* To be called in every turn while presses->action is set; at the end prints both figures. */
+void presses_step(struct presses *presses);
+
+#endif

@@ -1,0 +1,261 @@
+#include "render/chart.h"
+
+#include "memory/memory.h"
+#include "render/drawing.h"
+#include "render/lettering.h"
+#include "render/shares.h"
+#include "render/timed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH_PT 700.0 /* of the rows */
+#define MARGIN_PT 12.0
+#define TITLE_PT 24.0
+#define RULER_PT 20.0
+#define KEY_PT 22.0
+#define NAMES_MOST_PT 180.0
+#define TICK_PT 100.0
+#define PIXELS_PER_PT 2u
+
+struct sheet {
+    const struct chart *chart;
+    double names_pt, row_pt, width_pt, height_pt;
+    bool grey, dark;
+};
+
+const char *chart_word(unsigned state)
+{
+    static const char *const words[CHART_STATES] = {[CHART_START] = "start",
+                                                    [CHART_READY] = "ready",
+                                                    [CHART_RUNNING] = "running",
+                                                    [CHART_BLOCKED] = "blocked",
+                                                    [CHART_SYSTEM] = "system",
+                                                    [CHART_TERMINATE] = "terminate",
+                                                    [CHART_UNKNOWN] =
+                                                        "blocked, nothing recorded tells by whom"};
+    return state < CHART_STATES ? words[state] : "";
+}
+
+/* ---- what they look like ---- */
+
+static const struct look {
+    double red, green, blue, grey;
+    bool hatched, hatched_in_grey;
+} looks[CHART_STATES] = {[CHART_START] = {0.72, 0.72, 0.72, 0.85, false, false},
+                         [CHART_READY] = {0.96, 0.83, 0.2, 0.97, false, true},
+                         [CHART_RUNNING] = {0.2, 0.63, 0.29, 0.25, false, false},
+                         [CHART_BLOCKED] = {0.82, 0.16, 0.16, 0.6, false, false},
+                         [CHART_SYSTEM] = {0.95, 0.55, 0.1, 0.6, false, true},
+                         [CHART_TERMINATE] = {0.72, 0.72, 0.72, 0.85, false, false},
+                         [CHART_UNKNOWN] = {0.95, 0.85, 0.85, 0.9, true, true}};
+
+static void set_look(cairo_t *cr, const struct sheet *d, unsigned state)
+{
+    const struct look *l = &looks[state];
+    if (d->grey)
+        cairo_set_source_rgb(cr, l->grey, l->grey, l->grey);
+    else if (d->chart->overview && state == CHART_RUNNING)
+        cairo_set_source_rgb(cr, 0.5, 0.25, 0.6);
+    else
+        cairo_set_source_rgb(cr, l->red, l->green, l->blue);
+}
+
+static bool is_hatched(const struct sheet *d, unsigned state)
+{
+    return looks[state].hatched || (d->grey && looks[state].hatched_in_grey);
+}
+
+/* Fills the path; hatched, its box is crossed by lines. */
+static void fill(cairo_t *cr, const struct sheet *d, unsigned state, cairo_rectangle_t box)
+{
+    set_look(cr, d, state);
+    if (!is_hatched(d, state)) {
+        cairo_fill(cr);
+        return;
+    }
+    cairo_save(cr);
+    cairo_fill_preserve(cr);
+    cairo_clip(cr);
+    double v = d->grey ? 0.3 : 0.55, slope = state == CHART_READY ? 1 : -1;
+    cairo_set_source_rgb(cr, d->grey ? v : 0.7, d->grey ? v : 0.2, d->grey ? v : 0.2);
+    cairo_set_line_width(cr, 0.7);
+    for (double x = box.x - box.height; x < box.x + box.width + box.height; x += 3.5) {
+        cairo_move_to(cr, x, box.y + box.height);
+        cairo_line_to(cr, x + slope * box.height, box.y);
+    }
+    cairo_stroke(cr);
+    cairo_restore(cr);
+    cairo_new_path(cr);
+}
+
+static void set_ink(cairo_t *cr, const struct sheet *d, double light)
+{
+    double v = d->dark ? 1 - light : light;
+    cairo_set_source_rgb(cr, v, v, v);
+}
+
+/* ---- rows ---- */
+
+/* One state's path: on top of those before it, pixels that are alike in one. */
+static bool trace(cairo_t *cr, float (*shares)[CHART_STATES], uint32_t pixels, unsigned state,
+                  cairo_rectangle_t box)
+{
+    double wide = box.width / pixels;
+    bool any = false;
+    for (uint32_t i = 0, end; i < pixels; i = end) {
+        double below = 0, share = (double)shares[i][state];
+        for (unsigned k = 0; k < state; k++)
+            below += (double)shares[i][k];
+        for (end = i + 1; end < pixels; end++)
+            if (memcmp(shares[end], shares[i], sizeof shares[i]) != 0)
+                break;
+        if (share <= 0)
+            continue;
+        cairo_rectangle(cr, box.x + i * wide, box.y + box.height * (1 - below - share),
+                        (end - i) * wide, box.height * share);
+        any = true;
+    }
+    return any;
+}
+
+static void name_row(cairo_t *cr, const struct sheet *d, uint32_t row, double y)
+{
+    unsigned every = (unsigned)ceil(7 / d->row_pt);
+    double size = fmin(9, fmax(5.5, d->row_pt - 2));
+    if (row % every)
+        return;
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, y - 2, d->names_pt - 6, every * d->row_pt + 4);
+    cairo_clip(cr);
+    set_ink(cr, d, 0.1);
+    lettering_show(cr, MARGIN_PT, y + d->row_pt / 2 - size * 0.65, d->chart->rows[row].name, size,
+                   false);
+    cairo_restore(cr);
+}
+
+static void paint_row(cairo_t *cr, const struct sheet *d, uint32_t row, double y)
+{
+    uint32_t pixels = (uint32_t)WIDTH_PT * PIXELS_PER_PT;
+    float(*shares)[CHART_STATES] = shares_of(d->chart, row, pixels);
+    double margin = d->row_pt > 12 ? 2.5 : d->row_pt > 7 ? 1 : 0.5;
+    cairo_rectangle_t box = {d->names_pt, y + margin, WIDTH_PT, d->row_pt - 2 * margin};
+    for (uint32_t i = 0; i < pixels; i++)
+        shares_seen(shares[i]);
+    set_ink(cr, d, 0.85);
+    cairo_rectangle(cr, box.x, y + d->row_pt - 0.4, box.width, 0.4);
+    cairo_fill(cr);
+    cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
+    for (unsigned state = 0; state < CHART_STATES; state++)
+        if (trace(cr, shares, pixels, state, box))
+            fill(cr, d, state, box);
+    cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
+    name_row(cr, d, row, y);
+    free(shares);
+}
+
+/* ---- ruler and key ---- */
+
+static void paint_ruler(cairo_t *cr, const struct sheet *d, double y, double bottom)
+{
+    const struct chart *c = d->chart;
+    double all = (double)(c->to_ns - c->from_ns);
+    int64_t step = timed_round((int64_t)(all * TICK_PT / WIDTH_PT) + 1);
+    for (int64_t at = (c->from_ns / step) * step; at < c->to_ns; at += step) {
+        char text[40];
+        double x = d->names_pt + (double)(at - c->from_ns) / all * WIDTH_PT;
+        if (at < c->from_ns)
+            continue;
+        timed_print(at, step, text, sizeof text);
+        set_ink(cr, d, 0.8);
+        cairo_rectangle(cr, x, y + 2, 0.5, bottom - y - 2);
+        cairo_fill(cr);
+        set_ink(cr, d, 0.3);
+        if (x + 3 + lettering_width(NULL, text, 8, false) <= d->names_pt + WIDTH_PT)
+            lettering_show(cr, x + 3, y + 3, text, 8, false);
+    }
+}
+
+static bool occurs(const struct chart *c, unsigned state)
+{
+    for (uint32_t i = 0; i < c->row_count; i++)
+        for (uint32_t k = 0; k < c->rows[i].span_count; k++)
+            if (c->rows[i].spans[k].state == state)
+                return true;
+    return false;
+}
+
+static double paint_word(cairo_t *cr, const struct sheet *d, unsigned state, const char *text,
+                         double x, double y)
+{
+    cairo_rectangle_t box = {x, y + 1, 14, 9};
+    cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+    fill(cr, d, state, box);
+    set_ink(cr, d, 0.2);
+    lettering_show(cr, x + 18, y, text, 8.5, false);
+    return x + 18 + lettering_width(NULL, text, 8.5, false) + 16;
+}
+
+static void paint_key(cairo_t *cr, const struct sheet *d, double y)
+{
+    static const uint8_t shown[] = {CHART_START,  CHART_READY,   CHART_RUNNING,
+                                    CHART_SYSTEM, CHART_BLOCKED, CHART_UNKNOWN};
+    double x = d->names_pt;
+    if (d->chart->overview) {
+        x = paint_word(cr, d, CHART_START, "before it began, after it ended", x, y);
+        paint_word(cr, d, CHART_RUNNING, "between", x, y);
+        return;
+    }
+    for (unsigned i = 0; i < sizeof shown; i++)
+        if (shown[i] == CHART_START)
+            x = paint_word(cr, d, CHART_START, "start, terminate", x, y);
+        else if (occurs(d->chart, shown[i]))
+            x = paint_word(cr, d, shown[i], chart_word(shown[i]), x, y);
+}
+
+/* ---- all ---- */
+
+static double measure_names(const struct chart *c)
+{
+    double names = 40;
+    for (uint32_t i = 0; i < c->row_count; i++)
+        names = fmax(names, lettering_width(NULL, c->rows[i].name, 9, false));
+    return ceil(fmin(names, NAMES_MOST_PT) + MARGIN_PT + 10);
+}
+
+static void paint(void *context, cairo_t *cr)
+{
+    const struct sheet *d = context;
+    const struct chart *c = d->chart;
+    double y = MARGIN_PT + TITLE_PT, bottom = y + RULER_PT + d->row_pt * c->row_count;
+    set_ink(cr, d, 0.1);
+    lettering_show(cr, MARGIN_PT, MARGIN_PT, c->title, 11, true);
+    paint_ruler(cr, d, y, bottom);
+    y += RULER_PT;
+    for (uint32_t i = 0; i < c->row_count; i++)
+        paint_row(cr, d, i, y + d->row_pt * i);
+    paint_key(cr, d, bottom + 8);
+    set_ink(cr, d, 0.35);
+    if (c->below)
+        lettering_show(cr, d->names_pt, bottom + 8 + KEY_PT - 6, c->below, 7.5, false);
+}
+
+const char *chart_write(const struct chart *c, const struct page_options *o, const char *path)
+{
+    double row = c->row_count <= 50 ? 18 : c->row_count <= 120 ? 10 : 6;
+    struct sheet d = {.chart = c,
+                      .names_pt = measure_names(c),
+                      .row_pt = row,
+                      .grey = o->theme.grey,
+                      .dark = o->theme.dark};
+    d.width_pt = d.names_pt + WIDTH_PT + MARGIN_PT;
+    d.height_pt =
+        2 * MARGIN_PT + TITLE_PT + RULER_PT + row * c->row_count + 8 + KEY_PT + (c->below ? 10 : 0);
+    const char *why = drawing_write(
+        &(struct drawing){
+            .width_pt = d.width_pt, .height_pt = d.height_pt, .paint = paint, .context = &d},
+        o, path);
+    lettering_forget();
+    return why;
+}

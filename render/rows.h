@@ -1,0 +1,11 @@
+/* The rows of a scene, and how each is called. */
+#ifndef RENDER_ROWS_H
+#define RENDER_ROWS_H
+
+#include "render/builder.h"
+
+void build_rows(struct builder *b); /* and where the columns begin */
+/* Bytes of a label without the address behind the name. */
+int rows_name_bytes(const char *label);
+
+#endif

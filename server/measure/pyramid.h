@@ -1,0 +1,64 @@
+/* In which state many rows were from when to when, summed, so that a picture of any stretch and any width is found
+ * without looking at all of it.
+ *
+ * Each row changes from state to state, at a time and at a position of the log, both of which grow.  What is told of a
+ * stretch is exact.  Some changes in a row make a leaf (leaf.h), PYRAMID_FAN leaves a node, both of which are
+ * written once (memory/spill.h); of nodes the row has a list.  So in the process's own memory there are SPILL_OWN bytes,
+ * 100 bytes at most for each 4096 changes, and 7 KB at most for each row; the rest, some 9 bytes a change, the system can
+ * put on disk.
+ *
+ * Whatever knows states can fill one: server/run/course.h says from what. */
+#ifndef SERVER_MEASURE_PYRAMID_H
+#define SERVER_MEASURE_PYRAMID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PYRAMID_STATES 5u /* codes 0 .. PYRAMID_STATES - 1 */
+#define PYRAMID_NONE 255u /* the code of a row that is not there */
+
+struct pyramid_state {
+    uint32_t about; /* a line, 0 none */
+    uint8_t code;
+};
+
+static inline bool pyramid_same(struct pyramid_state a, struct pyramid_state b)
+{
+    return a.code == b.code && a.about == b.about;
+}
+
+struct pyramid;
+
+struct pyramid *pyramid_new(void);
+void pyramid_free(struct pyramid *pyramid); /* NULL: nothing */
+/* From here on the row (from 1) is in this state.  Positions never shrink; of several changes at one position the last
+ * holds.  A time before that of the row's last change is taken to be that. */
+void pyramid_change(struct pyramid *pyramid, uint32_t row, struct pyramid_state state, int64_t ns,
+                    uint64_t position);
+/* What was before a position will not be asked for any more; it is forgotten as far as that gives memory back. */
+void pyramid_forget(struct pyramid *pyramid, uint64_t position);
+/* There was no room for all: what it tells is not to be used. */
+bool pyramid_full(const struct pyramid *pyramid);
+
+/* A stretch as pixels, all equally wide.  Borders lie between whole ns, or positions, too. */
+struct pyramid_range {
+    bool by_time;
+    int64_t from, to; /* ns or positions, from < to */
+    uint32_t pixels;
+    int64_t end; /* the state that a row is in lasts until then */
+};
+
+/* What a pixel has of each state, in 1/pixels of a ns or of a position: all together are at most to - from. */
+struct pyramid_pixel {
+    uint64_t part[PYRAMID_STATES];
+    uint64_t
+        longest; /* the longest stretch of one state that is about a line, as far as it is in the pixel */
+    uint32_t about; /* that line, of several the first one's; 0 none */
+};
+
+/* Adds to the pixels first .. first + count - 1 what a row has there. */
+void pyramid_add(const struct pyramid *pyramid, uint32_t row, const struct pyramid_range *range,
+                 uint32_t first, uint32_t count, struct pyramid_pixel *pixels);
+
+#endif

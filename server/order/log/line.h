@@ -1,0 +1,14 @@
+/* What a line holds beside its events: most hold nothing, and what is not needed any more is given back. */
+#ifndef SERVER_ORDER_LOG_LINE_H
+#define SERVER_ORDER_LOG_LINE_H
+
+#include "server/order/state.h"
+
+/* Gives back what an idle line has no use for: most are of objects that are long gone. */
+void line_trim(struct line *line);
+void line_add_neighbour(struct line *line,
+                        uint32_t other); /* if there is room: not NEIGHBOURS_MAX yet */
+void line_forget_neighbours(struct line *line);
+void line_free(struct line *line); /* what it holds */
+
+#endif

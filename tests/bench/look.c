@@ -1,0 +1,243 @@
+/* Figures of looking at a run: opening it, from far away, from near, and pairs of events.
+ * look SOURCE [WINDOWS [PAIRS]]: prints a line "what: value" for each; cpu: ms of a processor that it took here
+ * and in the private server, each time. */
+#define _GNU_SOURCE
+#include "clients/source/source.h"
+#include "memory/memory.h"
+#include "wire/asked.h"
+#include "wire/placed.h"
+#include "wire/ref.h"
+#include "wire/shown.h"
+#include "wire/strip.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define ROWS 60u
+#define PIXELS 1920u
+
+static struct source source;
+static struct shown_strip strip; /* the newest */
+static unsigned parts;           /* that the newest answer had */
+static uint64_t random_state = 88172645463325252u;
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static uint64_t random_below(uint64_t n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state % n;
+}
+
+/* Of this process and of its private server: what is left where others use the machine, too. */
+static double cpu_ms(void)
+{
+    struct timespec t;
+    char path[64];
+    unsigned long long ns = 0;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    snprintf(path, sizeof path, "/proc/%d/schedstat", source.child);
+    FILE *f = source.child ? fopen(path, "r") : NULL;
+    if (f && fscanf(f, "%llu", &ns) != 1)
+        ns = 0;
+    if (f)
+        fclose(f);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec + 1e-6 * (double)ns;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* cpu: when the first of them began */
+static void print_times(const char *what, double *times, unsigned n, double cpu)
+{
+    qsort(times, n, sizeof *times, by_value);
+    printf("%s: p50 %.2f p99 %.2f max %.2f ms, cpu %.2f\n", what, times[n / 2],
+           times[n - 1 - n / 100], times[n - 1], (cpu_ms() - cpu) / n);
+    fflush(stdout);
+}
+
+/* Asks and waits: ms until all of the answer is here. */
+static double ask(enum ask what, struct out *body, source_take *take, void *user)
+{
+    struct error error;
+    double begin = now_ms();
+    parts = 0;
+    uint32_t id = source_ask(&source, what, body, take, user);
+    if (!source_wait(&source, id, &error)) {
+        fprintf(stderr, "look: %s\n", error.text);
+        exit(1);
+    }
+    return now_ms() - begin;
+}
+
+/* ---- from far away ---- */
+
+static void take_strip(void *user, const struct answer *answer)
+{
+    double *first = user;
+    if (answer->part != PART_STRIP)
+        return;
+    shown_strip_free(&strip);
+    get_strip(answer->in, &strip);
+    in_done(answer->in);
+    if (!parts++)
+        *first = now_ms();
+}
+
+static void put_far(struct out *body, bool by_time, int64_t from, int64_t to)
+{
+    uint32_t rows[ROWS];
+    uint8_t joined[ROWS] = {0};
+    uint32_t count = source.book.line_count < ROWS ? source.book.line_count : ROWS;
+    for (uint32_t i = 0; i < count; i++)
+        rows[i] = i + 1;
+    struct density_request r = {by_time, false, from, to, PIXELS, rows, joined, count};
+    put_density_request(body, &r);
+}
+
+/* How many events there are in each pixel, which the viewer asks for when it opens. */
+static double ask_map(bool by_time)
+{
+    struct out body = {0};
+    put_far(&body, by_time, 0, 0);
+    return ask(ASK_DENSITY, &body, NULL, NULL);
+}
+
+static double ask_strip(bool by_time, int64_t from, int64_t to, double *first)
+{
+    struct out body = {0};
+    put_far(&body, by_time, from, to);
+    double begin = now_ms(), spent = ask(ASK_STRIP, &body, take_strip, first);
+    *first -= begin;
+    return spent;
+}
+
+/* Zooms in by halves about random places, down to 2000 positions or as many ns. */
+static void zoom(bool by_time, const char *what)
+{
+    double times[200], first, cpu;
+    unsigned n = 0;
+    ask_strip(by_time, 0, 0, &first);
+    cpu = cpu_ms();
+    int64_t from = strip.from, to = strip.to;
+    while (n < 200 && to - from > 4002)
+        for (int64_t span = (to - from) / 2; span > 2000 && n < 200; span /= 2) {
+            int64_t at = from + (int64_t)random_below((uint64_t)(to - from - span));
+            times[n++] = ask_strip(by_time, at, at + span, &first);
+        }
+    if (n)
+        print_times(what, times, n, cpu);
+}
+
+static void far_away(void)
+{
+    double cpu = cpu_ms(), first, all = ask_strip(false, 0, 0, &first), times[20];
+    printf("strip, first look: %.0f ms, its first picture after %.0f ms, %u pictures, cpu %.0f\n",
+           all, first, parts, cpu_ms() - cpu);
+    cpu = cpu_ms();
+    for (unsigned i = 0; i < 20; i++)
+        times[i] = ask_strip(false, 0, 0, &first);
+    print_times("strip of all, by order", times, 20, cpu);
+    cpu = cpu_ms();
+    for (unsigned i = 0; i < 20; i++)
+        times[i] = ask_strip(true, 0, 0, &first);
+    print_times("strip of all, by time", times, 20, cpu);
+    zoom(false, "strip after a zoom, by order");
+    zoom(true, "strip after a zoom, by time");
+}
+
+/* ---- from near ---- */
+
+static double ask_window(uint64_t position)
+{
+    struct window_request r = {
+        .anchor = ANCHOR_POSITION, .position = position, .from = -100, .columns = 200};
+    struct out body = {0};
+    put_window_request(&body, &r);
+    return ask(ASK_WINDOW, &body, NULL, NULL);
+}
+
+static void windows(uint64_t events, unsigned n)
+{
+    double *times = memory_zeroed(n, sizeof *times), cpu = cpu_ms();
+    for (unsigned i = 0; i < n; i++)
+        times[i] = ask_window(random_below(events));
+    print_times("window of 200 columns, at a random place", times, n, cpu);
+    free(times);
+}
+
+static void take_event(void *user, const struct answer *answer)
+{
+    struct ref *ref = user;
+    struct shown_event e;
+    if (answer->part != PART_EVENT)
+        return;
+    get_event(answer->in, &e);
+    *ref = e.at;
+    shown_event_free(&e);
+}
+
+static struct ref random_ref(uint64_t events)
+{
+    struct ref ref = {0};
+    while (!ref.line || ref.line & HIDDEN_LINE) {
+        struct out body = {0};
+        put_u64(&body, random_below(events));
+        put_u32(&body, 1);
+        ask(ASK_LIST, &body, take_event, &ref);
+    }
+    return ref;
+}
+
+static void pairs(uint64_t events, unsigned n)
+{
+    double *times = memory_zeroed(n, sizeof *times), cpu = cpu_ms();
+    for (unsigned i = 0; i < n; i++) {
+        struct out body = {0};
+        put_ref(&body, random_ref(events));
+        put_ref(&body, random_ref(events));
+        times[i] = ask(ASK_ORDER, &body, NULL, NULL);
+    }
+    print_times("order of a random pair", times, n, cpu);
+    free(times);
+}
+
+int main(int argc, char **argv)
+{
+    struct error error;
+    if (argc < 2)
+        return 2;
+    double begin = now_ms();
+    if (!source_open(&source, argv[1], SOURCE_ALL_LINES, &error)) {
+        fprintf(stderr, "look: %s\n", error.text);
+        return 1;
+    }
+    printf("opening: %.0f ms\n", now_ms() - begin);
+    ask_window(0);
+    printf("opening, until a picture is here: %.0f ms\n", now_ms() - begin);
+    double cpu = cpu_ms(), map = ask_map(false);
+    printf("opening, the map of all, by order: %.0f ms, cpu %.0f\n", map, cpu_ms() - cpu);
+    cpu = cpu_ms();
+    map = ask_map(true);
+    printf("opening, the map of all, by time: %.0f ms, cpu %.0f\n", map, cpu_ms() - cpu);
+    fflush(stdout);
+    far_away();
+    uint64_t events = strip.count;
+    windows(events, argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 100);
+    pairs(events, argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 300);
+    shown_strip_free(&strip);
+    source_close(&source);
+    return 0;
+}

@@ -1,0 +1,127 @@
+#!/bin/bash
+# Where the time went and why, where every nanosecond is known; and a report when the run has ended.
+. "$(dirname "$0")/lib.sh"
+mkdir conf
+cat >conf/three.conf <<'CONF'
+name = "three";
+version = 1;
+kinds = ( { name = "one"; letter = "P"; title = "one"; colour = "#1b4f8f"; } );
+events = (
+    { name = "begin"; on = ["one"]; label = "begins"; shape = "square"; line_after = [""]; },
+    { name = "tell"; on = ["one"]; label = "tells"; shape = "circle"; relation = "send"; },
+    { name = "ask"; on = ["one"]; label = "asks"; shape = "circle"; thread = "blocked"; waits = "meeting"; },
+    { name = "get"; on = ["one"]; label = "gets"; shape = "circle"; relation = "receive"; thread = "active"; }
+);
+CONF
+export POET_CONFIG="$work/conf"
+check "the description is good" poet check conf/three.conf
+start_server -o three.poet -q
+check "three talk" python3 "$root/tests/e2e/fixed.py"
+until_true finished latest
+stop_server
+
+# rows row|total FIELD...: of each line of JSON that is one
+rows() { perl -MJSON::PP -e '
+    my ($want, @fields) = @ARGV;
+    while (<STDIN>) {
+        my $o = decode_json($_);
+        my $r = $o->{$want} or next;
+        print join(" ", map { defined $r->{$_} ? $r->{$_} : "-" } @fields), "\n";
+    }' "$@"; }
+
+poet path three.poet --json >path.json
+is "the path: what is on it, in all, and how much later it could have been" \
+    "$(rows row step path_ns total_ns slack_ns <path.json)" \
+    "0xa0 to 0xa1 50000000 50000000 0
+0xb2 to 0xb3 40000000 40000000 0
+0xc2 to 0xc3 35000000 35000000 0
+0xa1 to 0xa2 0 30000000 45000000
+0xc0 to 0xc1 0 25000000 65000000
+0xb0 to 0xb1 0 20000000 30000000"
+is "its length, all that was done, the longest chain, and hops" \
+    "$(rows total length_ns work_ns span_ns bound_n hops <path.json)" "125000000 200000000 125000000 1.6 3"
+is "the path itself, thread after thread" \
+    "$(poet path three.poet --by piece --json | rows row thread path_ns until)" \
+    "P:p0 50000000 1:2
+P:p1 40000000 2:4
+P:p2 35000000 3:4"
+would() { poet path three.poet --json "$@" | rows total if_ns; }
+is "without the first" "$(would --without '0xa0 to 0xa1')" 95000000
+is "without all that begins or ends at a place" "$(would --without 0xb3)" 85000000
+is "half of one" "$(would --without '0xb2 to 0xb3=0.5')" 105000000
+is "without the last" "$(would --without 0xc3)" 90000000
+is "without what is not on it" "$(would --without '0xa1 to 0xa2')" 125000000
+is "what each would win at zero" \
+    "$(poet path three.poet --zeros=3 --json | rows row zero_ns | head -n 3 | tr '\n' ' ')" "30000000 40000000 35000000 "
+is "until an event" "$(poet path three.poet --to 2:4 --json | rows total length_ns hops)" "90000000 1"
+
+poet waits three.poet --json >waits.json
+is "who waited how long" "$(rows row waited_ns class released_by <waits.json | grep -v '^-')" \
+    "65000000 meeting 0xb3
+45000000 meeting 0xc3
+30000000 meeting 0xa1"
+is "all of it explained, of so much life" "$(rows total waited_ns unexplained_ns life_ns <waits.json)" \
+    "140000000 0 340000000"
+is "and who made them wait by doing what" "$(rows row charge_ns step thread direct <waits.json | grep -v '^-' | sort)" \
+    "21000000 0xc2 to 0xc3 P:p2 direct
+24000000 0xb2 to 0xb3 P:p1 propagated
+28888889 0xb2 to 0xb3 P:p1 direct
+30000000 0xa0 to 0xa1 P:p0 direct
+36111111 0xa0 to 0xa1 P:p0 propagated"
+is "while they waited there ran" "$(poet waits three.poet --while --json | rows row charge_ns step | grep -v '^-' |
+    awk '{ sum[$2] += $1 } END { for (s in sum) print s, sum[s] }' | sort)" \
+    "0xa0 55000000
+0xb2 50000000
+0xc2 35000000"
+is "states fill each life" "$(poet states three.poet --json | rows row thread running_ns blocked_ns life_ns)" \
+    "P:p0 80000000 45000000 125000000
+P:p1 60000000 30000000 90000000
+P:p2 60000000 65000000 125000000"
+check "twice the same bytes" sh -c 'poet waits three.poet --json | cmp - waits.json && poet path three.poet --json | cmp - path.json'
+check "as PDF, too" poet path three.poet -o path.pdf
+like "with its words" "$(pdftotext -layout path.pdf -)" "0xa0 to 0xa1 +50.000"
+
+out=$(poet path three.poet --without nowhere 2>&1)
+is "a step that is none" "$?" 2
+like "says so" "$out" "no step of the path begins or ends there"
+out=$(poet path three.poet --without 0xa1=x 2>&1)
+is "a factor that is none" "$?" 2
+out=$(poet path three.poet --cpus 0 2>&1)
+is "no processors" "$?" 2
+unset POET_CONFIG
+
+# ---- a report at the end ----
+cat >slow.c <<'C'
+#include <pthread.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    for (int i = 0; i < 5; i++) {
+        pthread_mutex_lock(&m);
+        nanosleep(&(struct timespec){0, 5000000}, 0);
+        pthread_mutex_unlock(&m);
+    }
+    return a;
+}
+int main(void)
+{
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+}
+C
+poetcc -trace -g slow.c -o slow
+POET_REPORT=1 ./slow 2>report.txt
+until_true grep -q "what decided how long it took" report.txt
+like "printed where the program had a server of its own" "$(cat report.txt)" "waits much for a lock +T:work[#0-9]* +M:m"
+like "with the path" "$(cat report.txt)" "work \(slow.c:7\) to work \(slow.c:9\)"
+start_server -o there.poet -q
+POET_REPORT=1 ./slow 2>hint.txt
+like "beside a server that was there a file must be named" "$(cat hint.txt)" "name a file"
+mkdir elsewhere
+(cd elsewhere && POET_REPORT=report.txt ../slow)
+check "which the server writes" until_true test -s elsewhere/report.txt
+like "and it is the report" "$(cat elsewhere/report.txt)" "waits much for a lock"
+stop_server
+done_testing

@@ -1,0 +1,49 @@
+/* Windows of an execution, for tests of placing. */
+#ifndef TESTS_UNIT_PLACING_H
+#define TESTS_UNIT_PLACING_H
+
+#include "server/order/placing/place.h"
+#include "tests/bruteforce.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct execution x;
+
+static uint8_t shown[EXECUTION_LINES + 1], no_cluster[EXECUTION_LINES + 1];
+static uint32_t row_of[EXECUTION_LINES + 1];
+
+static inline void rows_from_shown(void)
+{
+    for (uint32_t i = 0; i < EXECUTION_LINES; i++)
+        row_of[i] = shown[i] ? i + 1 : 0;
+}
+
+static inline struct placement window_at(struct order *order, uint64_t anchor, int32_t from,
+                                         uint32_t columns)
+{
+    struct placing placing = {.anchor = anchor,
+                              .from = from,
+                              .columns = columns,
+                              .row_of = row_of,
+                              .cluster = no_cluster,
+                              .rows = EXECUTION_LINES};
+    struct placement placement;
+    rows_from_shown();
+    place(order, &placing, &placement);
+    return placement;
+}
+
+static inline int32_t column_of(const struct placement *p, uint64_t position, bool *found)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->events[i].position == position) {
+            *found = true;
+            return p->events[i].column;
+        }
+    *found = false;
+    return 0;
+}
+
+#endif
