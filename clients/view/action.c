@@ -26,11 +26,8 @@
 #include "clients/view/picture/crossing.h"
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/picture.h"
-<<<<<<< HEAD
 #include "clients/view/picture/reason.h"
-=======
 #include "clients/view/picture/rows.h"
->>>>>>> int
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"

@@ -1,5 +1,8 @@
 #include "clients/view/measure.h"
 
+#include "clients/view/drawer/bands.h"
+#include "clients/view/drawer/drawer.h"
+#include "clients/view/drawer/pages.h"
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/view.h"
@@ -31,6 +34,8 @@ void measure_draw(struct view *view)
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     cairo_t *cr = cairo_create(surface);
     canvas_draw(view, cr, width, height);
+    if (view->settings.drawer && page_of(drawer_page(view)) == &page_states && bands_wanted(view))
+        bands_draw(view, cr, width);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
 }

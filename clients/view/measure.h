@@ -7,7 +7,7 @@
 
 struct view;
 
-void measure_draw(struct view *view); /* the picture, once, to nowhere */
+void measure_draw(struct view *view); /* the picture, and bands below it, once, to nowhere */
 /* Draws count times; how: "full", a new picture each, or anything else: the same one, moved on. */
 void measure_frames(struct view *view, const char *how, int count);
 /* Prints the median and the worst of times (double, ms), and sorts them; nothing of none. */

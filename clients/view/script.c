@@ -34,9 +34,7 @@
 
 #include "clients/book/book.h"
 #include "clients/source/source.h"
-#include "clients/view/drawer/bands.h"
 #include "clients/view/drawer/drawer.h"
-#include "clients/view/drawer/pages.h"
 #include "clients/view/fetch.h"
 #include "clients/view/goto.h"
 #include "clients/view/measure.h"
@@ -51,16 +49,14 @@
 #include "clients/view/picture/canvas.h"
 #include "clients/view/picture/far.h"
 #include "clients/view/picture/scroll.h"
-#include "clients/view/picture/reason.h"
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
 #include "clients/view/picture/slide.h"
-#include "clients/view/picture/thick.h"
 #include "clients/view/picture/timescale.h"
-#include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/picture/zoom.h"
 #include "clients/view/print.h"
+#include "clients/view/pulls.h"
 #include "clients/view/save.h"
 #include "clients/view/spots.h"
 #include "clients/view/views.h"
@@ -81,104 +77,6 @@ struct script {
     bool watching;
 };
 
-<<<<<<< HEAD
-/* ---- measuring ---- */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void tell_times(const char *what, GArray *times)
-{
-    if (!times->len)
-        return;
-    g_array_sort(times, by_value);
-    const double *t = (const double *)(gpointer)times->data;
-    printf("%s: median %.2f ms, p99 %.2f ms, most %.2f ms (%u)\n", what, t[times->len / 2],
-           t[times->len * 99 / 100], t[times->len - 1], times->len);
-    fflush(stdout);
-}
-
-static void draw_once(struct view *view)
-{
-    int width = gtk_widget_get_width(view->canvas), height = gtk_widget_get_height(view->canvas);
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
-    cairo_t *cr = cairo_create(surface);
-    canvas_draw(view, cr, width, height);
-    if (view->settings.drawer && page_of(drawer_page(view)) == &page_states && bands_wanted(view))
-        bands_draw(view, cr, width);
-    cairo_destroy(cr);
-    cairo_surface_destroy(surface);
-}
-
-static void frames(struct view *view, const char *how, int count)
-{
-    GArray *times = g_array_new(FALSE, FALSE, sizeof(double));
-    bool full = g_ascii_strcasecmp(how, "full") == 0;
-    double step = SCENE_COLUMN_PT * view->camera.place.zoom;
-    for (int i = 0; i < count; i++) {
-        gint64 begin = g_get_monotonic_time();
-        if (full)
-            view->stage.serial++;
-        else
-            scroll_pan(view, i / 8 % 2 ? -step : step, 0);
-        draw_once(view);
-        double ms = (double)(g_get_monotonic_time() - begin) / 1000;
-        g_array_append_val(times, ms);
-    }
-    char *what = g_strdup_printf("frame, %s, %u marks", how,
-                                 view->stage.scene ? view->stage.scene->mark_count : 0);
-    tell_times(what, times);
-    g_free(what);
-    g_array_free(times, TRUE);
-}
-
-static void tell_memory(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    printf("memory: %ld MB\n", usage.ru_maxrss / 1000);
-    fflush(stdout);
-}
-
-/* Beats every 5 ms: what comes late was held up. */
-struct watch {
-    struct script *script;
-    gint64 until, last;
-    GArray *times;
-};
-
-static gboolean on_beat(gpointer data)
-{
-    struct watch *w = data;
-    gint64 now = g_get_monotonic_time();
-    double ms = (double)(now - w->last) / 1000;
-    w->last = now;
-    g_array_append_val(w->times, ms);
-    if (now < w->until)
-        return G_SOURCE_CONTINUE;
-    tell_times("between two beats of 5 ms", w->times);
-    w->script->watching = false;
-    g_array_free(w->times, TRUE);
-    g_free(w);
-    return G_SOURCE_REMOVE;
-}
-
-static void watch(struct script *s, double seconds)
-{
-    struct watch *w = g_new0(struct watch, 1);
-    w->script = s;
-    w->last = g_get_monotonic_time();
-    w->until = w->last + (gint64)(seconds * 1e6);
-    w->times = g_array_new(FALSE, FALSE, sizeof(double));
-    s->watching = true;
-    g_timeout_add_full(G_PRIORITY_HIGH, 5, on_beat, w, NULL);
-}
-
-=======
->>>>>>> int
 /* ---- writing ---- */
 
 static void write_ref(FILE *f, const char *name, struct ref at)
@@ -253,80 +151,7 @@ static void write_strips(struct view *view, const char *file)
     fclose(f);
 }
 
-static void write_table(struct view *view, const char *file)
-{
-    FILE *f = fopen(file, "we");
-    if (!f)
-        return;
-    page_print(drawer_page(view), f);
-    fclose(f);
-}
-
-static void write_marks(struct view *view, const char *file)
-{
-    FILE *f = fopen(file, "ae");
-    if (!f)
-        return;
-    fprintf(f, "events");
-    for (uint32_t i = 0; i < view->marked.event_count; i++)
-        write_ref(f, "", view->marked.events[i]);
-    fprintf(f, " lines");
-    for (uint32_t i = 0; i < view->marked.line_count; i++)
-        fprintf(f, " %u", view->marked.lines[i]);
-    fprintf(f, "\n");
-    fclose(f);
-}
-
 /* ---- doing ---- */
-
-static void write_overlay(struct view *view, const char *file)
-{
-    FILE *f = fopen(file, "we");
-    if (!f)
-        return;
-    thick_print(view, f);
-    tint_print(view, f);
-    fclose(f);
-}
-
-static void write_bands(struct view *view, const char *file)
-{
-    FILE *f = fopen(file, "we");
-    if (!f)
-        return;
-    bands_print(view, f);
-    fclose(f);
-}
-
-static void tell_reason(struct view *view)
-{
-    const char *said = reason_said(view, NULL);
-    g_print("reason: %s\n", said ? said : "none");
-}
-
-/* What is done to the drawer.  False: it is something else. */
-static bool perform_drawer(struct view *view, const char *what, const char *a)
-{
-    if (strcmp(what, "drawer") == 0)
-        strcmp(a, "none") == 0 ? drawer_close(view) : drawer_open(view, a);
-    else if (strcmp(what, "row") == 0)
-        page_select(drawer_page(view), atoi(a));
-    else if (strcmp(what, "enter-row") == 0)
-        page_enter(drawer_page(view));
-    else if (strcmp(what, "table") == 0)
-        write_table(view, a);
-    else if (strcmp(what, "marks") == 0)
-        write_marks(view, a);
-    else if (strcmp(what, "overlay") == 0)
-        write_overlay(view, a);
-    else if (strcmp(what, "bands") == 0)
-        write_bands(view, a);
-    else if (strcmp(what, "reason") == 0)
-        tell_reason(view);
-    else
-        return false;
-    return true;
-}
 
 /* A whole number; 0 if it is none, or too large. */
 static int whole(const char *s)
@@ -417,7 +242,7 @@ static bool perform(struct script *s, char **w)
         return the_book(view)->run.connected == 0;
     else if (strcmp(w[0], "quit") == 0)
         gtk_window_close(GTK_WINDOW(view->window));
-    else if (!perform_drawer(view, w[0], a))
+    else if (!pulls_perform(view, w[0], a))
         fprintf(stderr, "poet view: --script: %s: no such command\n", w[0]);
     return true;
 }

@@ -1,0 +1,91 @@
+#include "clients/view/pulls.h"
+
+#include "clients/view/drawer/bands.h"
+#include "clients/view/drawer/drawer.h"
+#include "clients/view/picture/reason.h"
+#include "clients/view/picture/thick.h"
+#include "clients/view/picture/tint.h"
+#include "clients/view/picture/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_event(FILE *f, struct ref at)
+{
+    char s[48];
+    ref_print(s, sizeof s, at);
+    fprintf(f, " %s", s);
+}
+
+static void write_table(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "we");
+    if (!f)
+        return;
+    page_print(drawer_page(view), f);
+    fclose(f);
+}
+
+static void write_marks(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "ae");
+    if (!f)
+        return;
+    fprintf(f, "events");
+    for (uint32_t i = 0; i < view->marked.event_count; i++)
+        write_event(f, view->marked.events[i]);
+    fprintf(f, " lines");
+    for (uint32_t i = 0; i < view->marked.line_count; i++)
+        fprintf(f, " %u", view->marked.lines[i]);
+    fprintf(f, "\n");
+    fclose(f);
+}
+
+static void write_overlay(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "we");
+    if (!f)
+        return;
+    thick_print(view, f);
+    tint_print(view, f);
+    fclose(f);
+}
+
+static void write_bands(struct view *view, const char *file)
+{
+    FILE *f = fopen(file, "we");
+    if (!f)
+        return;
+    bands_print(view, f);
+    fclose(f);
+}
+
+static void tell_reason(struct view *view)
+{
+    const char *said = reason_said(view, NULL);
+    g_print("reason: %s\n", said ? said : "none");
+}
+
+bool pulls_perform(struct view *view, const char *what, const char *given)
+{
+    if (strcmp(what, "drawer") == 0)
+        strcmp(given, "none") == 0 ? drawer_close(view) : drawer_open(view, given);
+    else if (strcmp(what, "row") == 0)
+        page_select(drawer_page(view), atoi(given));
+    else if (strcmp(what, "enter-row") == 0)
+        page_enter(drawer_page(view));
+    else if (strcmp(what, "table") == 0)
+        write_table(view, given);
+    else if (strcmp(what, "marks") == 0)
+        write_marks(view, given);
+    else if (strcmp(what, "overlay") == 0)
+        write_overlay(view, given);
+    else if (strcmp(what, "bands") == 0)
+        write_bands(view, given);
+    else if (strcmp(what, "reason") == 0)
+        tell_reason(view);
+    else
+        return false;
+    return true;
+}
