@@ -152,6 +152,15 @@ look() {
     touch go$round
     until_true said_round
 }
+# looks until the picture is where it was
+calm() {
+    for _ in $(seq 20); do
+        spots=$(cat spots$round)
+        sleep 0.2
+        look
+        [ "$spots" = "$(cat spots$round)" ] && return
+    done
+}
 said_round() { [ "$(grep -c ^said: log)" -ge $round ]; }
 spot() { sed -n "s|^$1 $2 ||p" spots$round | head -n 1; }
 told() { tail -n 1 told | sed "s/.* $1 \([^ ]*\) .*/\1/"; }
@@ -206,7 +215,9 @@ key Escape
 is_none() { [ "$(told selected)" = none ] && [ -z "$(said)" ]; }
 eventually "Escape: nothing is selected, and nothing said of it" is_none
 key Home 0
-look
+at_begin() { grep -q "^event 1:1 " spots$round; }
+eventually "Home goes to the begin" at_begin key Home 0
+calm
 e1=$(sed -n 's/^event \([0-9:]*\) .*/\1/p' spots$round | sed -n 3p)
 e2=$(sed -n 's/^event \([0-9:]*\) .*/\1/p' spots$round | grep -v "^${e1%%:*}:" | tail -n 1)
 pick "$e1"
