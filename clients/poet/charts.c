@@ -22,7 +22,7 @@ struct charting {
     const struct shown_table *table;
     uint32_t at[WANTED]; /* of the table */
     struct chart chart;
-    char title[300], below[200];
+    char title[300], below[400];
 };
 
 /* ---- from the table ---- */
@@ -92,7 +92,7 @@ static void begin_with_two(struct charting *c)
 
 /* ---- which chart ---- */
 
-static const char *const kinds[] = {"gantt", "transitions", "overview", NULL};
+static const char *const kinds[] = {"transitions", "gantt", "overview", NULL};
 
 bool charts_known(const char *word)
 {
@@ -102,23 +102,26 @@ bool charts_known(const char *word)
     return false;
 }
 
-/* "from 17:34:49.123": the time of day at the left edge. */
+/* "begins 2026-11-22 17:34:49.123 UTC": the time of day at the left edge, the same wherever it is drawn; and what of the
+ * table is not there. */
 static void say_clock(struct charting *c)
 {
     uint64_t ns = c->book->run.wall_ns + (uint64_t)(c->chart.from_ns > 0 ? c->chart.from_ns : 0);
     time_t seconds = (time_t)(ns / 1000000000u);
     struct tm tm;
     char day[40];
-    strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", localtime_r(&seconds, &tm));
-    snprintf(c->below, sizeof c->below,
-             "begins %s.%03u; times count from the run's begin; each pixel shows shares; running "
-             "is what no wait accounts for",
-             day, (unsigned)(ns / 1000000u % 1000u));
+    strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &tm));
+    snprintf(
+        c->below, sizeof c->below,
+        "begins %s.%03u UTC; times count from the run's begin; each pixel shows shares; running "
+        "is what no wait accounts for%s%s",
+        day, (unsigned)(ns / 1000000u % 1000u), c->table->note_count ? "; not all of it: " : "",
+        c->table->note_count ? c->table->notes[0] : "");
 }
 
 static void make(struct charting *c)
 {
-    c->chart.overview = strcmp(c->tables->chart, "overview") == 0;
+    c->chart.overview = strcmp(c->tables->chart, "transitions") != 0;
     take_spells(c);
     if (c->chart.overview)
         begin_with_two(c);

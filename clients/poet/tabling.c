@@ -358,7 +358,7 @@ static int run_chart(const struct tables *o, struct subject *subject)
     struct tables_section section = {.what = "spells"};
     struct shown_table table = {0};
     if (!charts_known(o->chart))
-        return command_usage(o->command, "--chart %s: gantt, transitions or overview", o->chart);
+        return command_usage(o->command, "--chart %s: transitions or gantt", o->chart);
     plain.sort = NULL;
     plain.top = 0;
     int status = tables_ask(&plain, &section, subject, &table);
@@ -373,6 +373,9 @@ int tables_run(const struct tables *o, struct subject *subject,
 {
     struct writing w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
     int status;
+    if (o->follow && (o->file || o->chart))
+        return command_usage(o->command, "--follow prints again and again: without %s",
+                             o->file ? "-o" : "--chart");
     if (o->chart)
         return run_chart(o, subject);
     if (w.form == FORMS)
@@ -382,7 +385,7 @@ int tables_run(const struct tables *o, struct subject *subject,
                              o->file);
     if (o->file && w.form < FORM_PDF)
         return write_file(&w, sections, count);
-    status = o->follow && !o->file ? follow(&w, sections, count) : write_all(&w, sections, count);
+    status = o->follow ? follow(&w, sections, count) : write_all(&w, sections, count);
     if (status == EXIT_DONE && w.form >= FORM_PDF)
         status = write_picture(&w);
     for (uint32_t i = 0; i < w.sheet_count; i++)

@@ -152,8 +152,9 @@ static bool zero(struct work *w, uint64_t budget)
     if (w->zeros == UINT64_MAX || w->zeros_done == w->zeros || w->zeros_done == w->sums.count)
         return true;
     struct step_sum *sum = &w->sums.items[w->zeros_done];
-    if (!sum->step || sum->step > w->steps) {
+    if (!sum->step || sum->step > w->steps) { /* no step: another one in its place */
         w->zeros_done++;
+        w->zeros++;
         return false;
     }
     if (!w->zeroed)

@@ -143,6 +143,19 @@ traced late
 like "who comes late to a barrier" "$(poet report late.poet)" \
     "the others wait most for it to come +T:solver#2 +B:step +T:solver#2 .*solver \(late.c:8\)"
 
+# ---- charts, and pictures of tables ----
+poet states convoy.poet --chart transitions -o chart.svg
+like "an SVG has words that are text" "$(cat chart.svg)" "<text.*M:|<text.*T:worker"
+like "of tables, too" "$(poet waits convoy.poet -o waits.svg; cat waits.svg)" "<text[^>]*>[^<]*M:cache"
+cp chart.svg first.svg
+TZ=Pacific/Auckland poet states convoy.poet --chart transitions -o chart.svg
+check "the same bytes wherever it is made" cmp chart.svg first.svg
+like "for the time of day is that of UTC" "$(cat chart.svg)" "begins 20[-0-9]+ [0-9:.]+ UTC"
+poet states convoy.poet --follow -o no.pdf >/dev/null 2>&1
+is "--follow with -o" "$? $(ls no.pdf 2>/dev/null)" "2 "
+poet states convoy.poet --follow --chart gantt >/dev/null 2>&1
+is "--follow with --chart" $? 2
+
 # ---- what it tells of time adds up ----
 for run in convoy dead lost late many; do
     like "$run: good" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: good$"
