@@ -238,7 +238,7 @@ static void add_notes(const struct table_view *view, struct shown_table *t, cons
         table_add_note(t, "%zu wait%s not ended, and %s not among them: see poet blocked", open,
                        open == 1 ? " has" : "s have", open == 1 ? "is" : "are");
     if (all->guessed)
-        table_add_note(t, "of %llu waits it is a guess who ended them: the latest who may have",
+        table_add_note(t, "who ended %llu of them is a guess: the latest who may have",
                        (unsigned long long)all->guessed);
 }
 
