@@ -151,6 +151,12 @@ cp chart.svg first.svg
 TZ=Pacific/Auckland poet states convoy.poet --chart transitions -o chart.svg
 check "the same bytes wherever it is made" cmp chart.svg first.svg
 like "for the time of day is that of UTC" "$(cat chart.svg)" "begins 20[-0-9]+ [0-9:.]+ UTC"
+poet path convoy.poet --chart gantt -o path.pdf
+like "the critical path over the threads" "$(pdftotext -layout path.pdf -)" "critical path"
+is "each who held the lock is on it, in letters" "$(poet path convoy.poet --chart transitions | grep -c '^T:worker.*@')" 4
+check "in grey" poet path convoy.poet --chart transitions --grey -o path.png
+poet report convoy.poet --chart gantt >/dev/null 2>&1
+is "no chart of a page" $? 2
 poet states convoy.poet --follow -o no.pdf >/dev/null 2>&1
 is "--follow with -o" "$? $(ls no.pdf 2>/dev/null)" "2 "
 poet states convoy.poet --follow --chart gantt >/dev/null 2>&1
