@@ -162,6 +162,19 @@ is "--follow with -o" "$? $(ls no.pdf 2>/dev/null)" "2 "
 poet states convoy.poet --follow --chart gantt >/dev/null 2>&1
 is "--follow with --chart" $? 2
 
+# ---- against another run: rows by what they are called, whatever they are made up of ----
+mkdir faster
+sed 's/5000000/1000000/' convoy.c >faster/convoy.c
+(cd faster && poetcc -trace -g convoy.c -o convoy && POET_OUTPUT=../faster.poet ./convoy 2>/dev/null)
+until_true finished faster.poet
+poet waits faster.poet --against convoy.poet --json >against.json
+is "each place of waiting is there once, with the difference" "$(json 'my %n; for (grep { defined $_->{type} } rows("waits against convoy")) {
+    $n{$_->{type}}++; print "no difference at $_->{where}\n" unless defined $_->{waited_diff_ns} } print join " ", map { "$_ $n{$_}" } sort keys %n' against.json)" \
+    "join 1 petition 1"
+check "which is less" json 'exit((sort { $a <=> $b } map { $_->{waited_diff_ns} // 0 } rows("waits against convoy"))[0] >= 0)' against.json
+is "charges stand under the waits, in words" "$(poet waits faster.poet --against convoy.poet | grep -c 'charged')" 0
+like "the path, too" "$(poet path faster.poet --against convoy.poet)" "worker \(convoy.c:7\) to worker \(convoy.c:9\) +[0-9.]+ +-[0-9.]+ +-[0-9.]+ %"
+
 # ---- what it tells of time adds up ----
 for run in convoy dead lost late many; do
     like "$run: good" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: good$"
