@@ -155,6 +155,49 @@ static void paint_row(cairo_t *cr, const struct sheet *d, uint32_t row, double y
     free(shares);
 }
 
+/* ---- a way through the rows ---- */
+
+static double x_of(const struct sheet *d, int64_t ns)
+{
+    const struct chart *c = d->chart;
+    double x = (double)(ns - c->from_ns) / (double)(c->to_ns - c->from_ns);
+    return d->names_pt + WIDTH_PT * fmin(1, fmax(0, x));
+}
+
+static void trace_way(cairo_t *cr, const struct sheet *d, double top)
+{
+    const struct chart *c = d->chart;
+    for (uint32_t i = 0; i < c->way_count; i++) {
+        const struct chart_piece *p = &c->way[i];
+        double y = top + d->row_pt * (p->row + 0.5);
+        if (i)
+            cairo_line_to(cr, x_of(d, p->from_ns), y);
+        else
+            cairo_move_to(cr, x_of(d, p->from_ns), y);
+        cairo_line_to(cr, x_of(d, p->to_ns), y);
+    }
+}
+
+/* With a light edge, so that it is seen on whatever it crosses. */
+static void stroke_way(cairo_t *cr, const struct sheet *d, double width)
+{
+    cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_line_width(cr, width + 1.4);
+    cairo_set_source_rgb(cr, 1, 1, 1);
+    cairo_stroke_preserve(cr);
+    cairo_set_line_width(cr, width);
+    cairo_set_source_rgb(cr, 0.05, 0.05, d->grey ? 0.05 : 0.35);
+    cairo_stroke(cr);
+}
+
+static void paint_way(cairo_t *cr, const struct sheet *d, double top)
+{
+    cairo_save(cr);
+    trace_way(cr, d, top);
+    stroke_way(cr, d, fmin(3.2, fmax(1.2, d->row_pt * 0.22)));
+    cairo_restore(cr);
+}
+
 /* ---- ruler and key ---- */
 
 static void paint_ruler(cairo_t *cr, const struct sheet *d, double y, double bottom)
@@ -197,6 +240,19 @@ static double paint_word(cairo_t *cr, const struct sheet *d, unsigned state, con
     return x + 18 + lettering_width(NULL, text, 8.5, false) + 16;
 }
 
+static void paint_way_word(cairo_t *cr, const struct sheet *d, double x, double y)
+{
+    if (!d->chart->way_count)
+        return;
+    cairo_save(cr);
+    cairo_move_to(cr, x, y + 5.5);
+    cairo_line_to(cr, x + 14, y + 5.5);
+    stroke_way(cr, d, 3);
+    cairo_restore(cr);
+    set_ink(cr, d, 0.2);
+    lettering_show(cr, x + 18, y, d->chart->way_name, 8.5, false);
+}
+
 static void paint_key(cairo_t *cr, const struct sheet *d, double y)
 {
     static const uint8_t shown[] = {CHART_START,  CHART_READY,   CHART_RUNNING,
@@ -204,7 +260,8 @@ static void paint_key(cairo_t *cr, const struct sheet *d, double y)
     double x = d->names_pt;
     if (d->chart->overview) {
         x = paint_word(cr, d, CHART_START, "before it began, after it ended", x, y);
-        paint_word(cr, d, CHART_RUNNING, "between", x, y);
+        x = paint_word(cr, d, CHART_RUNNING, "between", x, y);
+        paint_way_word(cr, d, x, y);
         return;
     }
     for (unsigned i = 0; i < sizeof shown; i++)
@@ -212,6 +269,7 @@ static void paint_key(cairo_t *cr, const struct sheet *d, double y)
             x = paint_word(cr, d, CHART_START, "start, terminate", x, y);
         else if (occurs(d->chart, shown[i]))
             x = paint_word(cr, d, shown[i], chart_word(shown[i]), x, y);
+    paint_way_word(cr, d, x, y);
 }
 
 /* ---- all ---- */
@@ -235,6 +293,8 @@ static void paint(void *context, cairo_t *cr)
     y += RULER_PT;
     for (uint32_t i = 0; i < c->row_count; i++)
         paint_row(cr, d, i, y + d->row_pt * i);
+    if (c->way_count)
+        paint_way(cr, d, y);
     paint_key(cr, d, bottom + 8);
     set_ink(cr, d, 0.35);
     if (c->below)

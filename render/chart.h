@@ -33,6 +33,13 @@ struct chart {
         uint32_t span_count;
     } *rows;
     uint32_t row_count;
+    struct
+        chart_piece { /* of a way through the rows, one after the other in time: a thick line over them */
+        uint32_t row;
+        int64_t from_ns, to_ns;
+    } *way;
+    uint32_t way_count;
+    const char *way_name; /* in the key: "critical path" */
     int64_t from_ns, to_ns;
     bool overview; /* only whether a thread was at work: begun and not ended */
 };

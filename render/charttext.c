@@ -26,13 +26,32 @@ static char letter_of(const float *share)
     return share[most] < MIXED * all ? '%' : letters[most];
 }
 
+/* How much of each letter's time the way is in this row, of 1.  The caller's to free. */
+static double *on_way(const struct chart *c, uint32_t row, unsigned width)
+{
+    double *on = memory_zeroed(width, sizeof *on);
+    double each = (double)(c->to_ns - c->from_ns) / width;
+    for (uint32_t i = 0; i < c->way_count; i++) {
+        double from = (double)(c->way[i].from_ns - c->from_ns) / each,
+               to = (double)(c->way[i].to_ns - c->from_ns) / each;
+        unsigned letter = from > 0 ? (unsigned)from : 0;
+        for (; c->way[i].row == row && letter < width && letter < to; letter++) {
+            double begin = from > letter ? from : letter, end = to < letter + 1 ? to : letter + 1;
+            on[letter] += end - begin;
+        }
+    }
+    return on;
+}
+
 static void print_row(const struct chart *c, uint32_t row, size_t names, unsigned width, FILE *f)
 {
     float(*shares)[CHART_STATES] = shares_of(c, row, width);
+    double *on = on_way(c, row, width);
     fprintf(f, "%-*.*s  ", (int)names, (int)names, c->rows[row].name);
     for (unsigned i = 0; i < width; i++)
-        fputc(letter_of(shares[i]), f);
+        fputc(on[i] > 0.5 ? '@' : letter_of(shares[i]), f);
     fputc('\n', f);
+    free(on);
     free(shares);
 }
 
@@ -53,6 +72,8 @@ void chart_print(const struct chart *c, unsigned width, FILE *f)
                       : "= running  # blocked  ~ ready  . start, terminate  ? blocked, not known "
                         "why  % several\n",
           f);
+    if (c->way_count)
+        fprintf(f, "@ %s\n", c->way_name);
     if (c->below)
         fprintf(f, "note: %s\n", c->below);
 }

@@ -1,7 +1,9 @@
+#define _GNU_SOURCE
 #include "render/drawing.h"
 
 #include "memory/memory.h"
 #include "render/paint.h"
+#include "render/svg.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -21,11 +23,6 @@ static cairo_surface_t *new_surface(const struct page_options *o, const char *pa
     if (o->format == PAGE_PNG)
         return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width * IMAGE_SCALE),
                                           (int)ceil(height * IMAGE_SCALE));
-    if (o->format == PAGE_SVG) {
-        surface = cairo_svg_surface_create(path, width, height);
-        cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PT);
-        return surface;
-    }
     surface = cairo_pdf_surface_create(path, width, height);
     page_set_metadata(surface, o);
     return surface;
@@ -65,10 +62,57 @@ static cairo_status_t draw(const struct drawing *d, const struct page_options *o
     return status;
 }
 
+static cairo_status_t take(void *to, const unsigned char *bytes, unsigned size)
+{
+    return fwrite(bytes, 1, size, to) == size ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+/* What Cairo makes of it, its letters aside. */
+static cairo_status_t draw_document(const struct drawing *d, const struct page_options *o,
+                                    struct svg *svg, FILE *document)
+{
+    double scale = o->width_pt > 0 ? o->width_pt / d->width_pt : 1;
+    cairo_surface_t *surface = cairo_svg_surface_create_for_stream(
+        take, document, d->width_pt * scale, d->height_pt * scale);
+    cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PT);
+    cairo_t *cr = cairo_create(surface);
+    draw_page(d, o, cr, scale, 0);
+    svg_close(svg);
+    cairo_status_t status = cairo_status(cr);
+    cairo_destroy(cr);
+    cairo_surface_finish(surface);
+    if (status == CAIRO_STATUS_SUCCESS)
+        status = cairo_surface_status(surface);
+    cairo_surface_destroy(surface);
+    return status;
+}
+
+/* Its words are text, as in pictures. */
+static cairo_status_t draw_svg(const struct drawing *d, const struct page_options *o,
+                               const char *path)
+{
+    char *document = NULL;
+    size_t size = 0;
+    FILE *drawn = open_memstream(&document, &size), *f = fopen(path, "we");
+    cairo_status_t status = drawn && f ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+    struct svg *svg = status == CAIRO_STATUS_SUCCESS ? svg_open() : NULL;
+    if (svg)
+        status = draw_document(d, o, svg, drawn);
+    if (drawn)
+        fclose(drawn);
+    if (svg && status == CAIRO_STATUS_SUCCESS)
+        svg_write(svg, document, size, f);
+    if (f && ferror(f) | (fclose(f) != 0))
+        status = CAIRO_STATUS_WRITE_ERROR;
+    svg_free(svg);
+    free(document);
+    return status;
+}
+
 const char *drawing_write(const struct drawing *d, const struct page_options *o, const char *path)
 {
     char *part = memory_printed("%s.part", path);
-    cairo_status_t status = draw(d, o, part);
+    cairo_status_t status = o->format == PAGE_SVG ? draw_svg(d, o, part) : draw(d, o, part);
     const char *why = status == CAIRO_STATUS_SUCCESS ? NULL : cairo_status_to_string(status);
     if (!why && rename(part, path) < 0)
         why = strerror(errno);

@@ -22,7 +22,8 @@ struct charting {
     const struct shown_table *table;
     uint32_t at[WANTED]; /* of the table */
     struct chart chart;
-    char title[300], below[200];
+    uint32_t *lines, line_count; /* by row */
+    char title[300], below[400];
 };
 
 /* ---- from the table ---- */
@@ -47,6 +48,7 @@ static struct chart_row *row_of(struct charting *c, uint32_t line, uint32_t *las
 {
     if (line != *last) {
         struct chart_row row = {.name = book_label(c->book, line)};
+        PUSH(c->lines, c->line_count, line);
         PUSH(c->chart.rows, c->chart.row_count, row);
     }
     *last = line;
@@ -77,6 +79,36 @@ static void take_spells(struct charting *c)
     }
 }
 
+/* ---- the critical path ---- */
+
+/* Of a line, the row; the count, if it has none. */
+static uint32_t row_named(const struct charting *c, uint32_t line)
+{
+    uint32_t row = 0;
+    while (row < c->chart.row_count && c->lines[row] != line)
+        row++;
+    return row;
+}
+
+static void take_path(struct charting *c, const struct shown_table *pieces)
+{
+    uint32_t thread = table_find(pieces, "thread"), from = table_find(pieces, "from_ns"),
+             took = table_find(pieces, "path_ns");
+    if (thread == pieces->column_count || from == pieces->column_count ||
+        took == pieces->column_count)
+        return;
+    for (uint32_t i = 0; i < pieces->row_count; i++) {
+        const struct table_cell *cells = table_cells(pieces, i);
+        uint32_t row =
+            cells[thread].is == CELL_LINE ? row_named(c, cells[thread].line) : c->chart.row_count;
+        struct chart_piece piece = {row, cells[from].number,
+                                    cells[from].number + cells[took].number};
+        if (row < c->chart.row_count)
+            PUSH(c->chart.way, c->chart.way_count, piece);
+    }
+    c->chart.way_name = "critical path";
+}
+
 /* An overview begins when there are two threads. */
 static void begin_with_two(struct charting *c)
 {
@@ -92,7 +124,7 @@ static void begin_with_two(struct charting *c)
 
 /* ---- which chart ---- */
 
-static const char *const kinds[] = {"gantt", "transitions", "overview", NULL};
+static const char *const kinds[] = {"transitions", "gantt", "overview", NULL};
 
 bool charts_known(const char *word)
 {
@@ -102,30 +134,37 @@ bool charts_known(const char *word)
     return false;
 }
 
-/* "from 17:34:49.123": the time of day at the left edge. */
+/* "begins 2026-11-22 17:34:49.123 UTC": the time of day at the left edge, the same wherever it is drawn; and what of the
+ * table is not there. */
 static void say_clock(struct charting *c)
 {
     uint64_t ns = c->book->run.wall_ns + (uint64_t)(c->chart.from_ns > 0 ? c->chart.from_ns : 0);
     time_t seconds = (time_t)(ns / 1000000000u);
     struct tm tm;
     char day[40];
-    strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", localtime_r(&seconds, &tm));
-    snprintf(c->below, sizeof c->below,
-             "begins %s.%03u; times count from the run's begin; each pixel shows shares; running "
-             "is what no wait accounts for",
-             day, (unsigned)(ns / 1000000u % 1000u));
+    strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &tm));
+    snprintf(
+        c->below, sizeof c->below,
+        "begins %s.%03u UTC; times count from the run's begin; each pixel shows shares; running "
+        "is what no wait accounts for%s%s",
+        day, (unsigned)(ns / 1000000u % 1000u), c->table->note_count ? "; not all of it: " : "",
+        c->table->note_count ? c->table->notes[0] : "");
 }
 
-static void make(struct charting *c)
+static void make(struct charting *c, const struct shown_table *pieces)
 {
-    c->chart.overview = strcmp(c->tables->chart, "overview") == 0;
+    c->chart.overview = strcmp(c->tables->chart, "transitions") != 0;
     take_spells(c);
-    if (c->chart.overview)
+    if (pieces)
+        take_path(c, pieces);
+    else if (c->chart.overview)
         begin_with_two(c);
     if (c->chart.to_ns <= c->chart.from_ns)
         c->chart.to_ns = c->chart.from_ns + 1;
     snprintf(c->title, sizeof c->title, "%s: %s", c->book->run.name,
-             c->chart.overview ? "when threads were at work" : "states of threads");
+             pieces              ? "what decided how long it took"
+             : c->chart.overview ? "when threads were at work"
+                                 : "states of threads");
     c->chart.title = c->title;
     say_clock(c);
     c->chart.below = c->below;
@@ -178,7 +217,7 @@ static int write_chart(const struct charting *c)
 }
 
 int charts_write(const struct tables *o, const struct subject *subject,
-                 const struct shown_table *table)
+                 const struct shown_table *table, const struct shown_table *pieces)
 {
     struct charting c = {.tables = o, .book = &subject->source.book, .table = table};
     for (unsigned i = 0; i < WANTED; i++) {
@@ -186,11 +225,13 @@ int charts_write(const struct tables *o, const struct subject *subject,
         if (c.at[i] == table->column_count)
             return command_fail(o->command, "the server tells no %s of states", wanted[i]);
     }
-    make(&c);
+    make(&c, pieces);
     int status = c.chart.row_count ? write_chart(&c)
                                    : command_fail(o->command, "there is no thread to be drawn");
     for (uint32_t i = 0; i < c.chart.row_count; i++)
         free(c.chart.rows[i].spans);
     free(c.chart.rows);
+    free(c.chart.way);
+    free(c.lines);
     return status;
 }

@@ -4,9 +4,11 @@
 
 #include "clients/poet/tables.h"
 
-bool charts_known(const char *kind); /* "gantt" */
-/* Of the table of spells; tables->chart says which: an exit status, with a complaint. */
+bool charts_known(
+    const char *
+        kind); /* "gantt": when threads were at work, also "overview"; "transitions": their states */
+/* Of the table of spells, with the critical path over them, by piece (NULL: without); tables->chart says which: an exit status, with a complaint. */
 int charts_write(const struct tables *tables, const struct subject *subject,
-                 const struct shown_table *spells);
+                 const struct shown_table *spells, const struct shown_table *pieces);
 
 #endif

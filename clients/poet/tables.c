@@ -48,8 +48,8 @@ static const struct argp_option options[] = {
     {"csv", OPTION_CSV, NULL, 0, "as CSV (RFC 4180), with the names of the columns", 4},
     {"output", 'o', "FILE", 0, "into a file: .pdf, .svg, .png, .txt, .csv or .json", 4},
     {"chart", OPTION_CHART, "KIND", 0,
-     "instead: states along time, a row each thread: gantt (or transitions), or overview, whether it "
-     "was at work; with -o as a picture, else in letters",
+     "instead: a row each thread along time: transitions, its states; gantt (or overview), whether it "
+     "was at work, begun and not ended; of poet path with that over it; with -o as a picture, else in letters",
      4},
     {"grey", 'g', NULL, 0, "a picture without colour", 4},
     {"width", 'w', "WIDTH", 0, "a picture as wide as that: 84mm, 17cm, 5in", 4},

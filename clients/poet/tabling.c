@@ -351,21 +351,36 @@ static int follow(struct writing *w, const struct tables_section *sections, size
     return status;
 }
 
-/* Of all states, whatever table was asked for. */
-static int run_chart(const struct tables *o, struct subject *subject)
+/* Of all states, whatever table of them was asked for; of the critical path, with that over them. */
+static int run_chart(const struct tables *o, struct subject *subject, const char *what)
 {
     struct tables plain = *o;
-    struct tables_section section = {.what = "spells"};
-    struct shown_table table = {0};
+    struct tables_section section = {.what = "spells"}, path = {.what = "path"};
+    struct shown_table table = {0}, pieces = {0};
+    bool way = strcmp(what, "path") == 0;
     if (!charts_known(o->chart))
-        return command_usage(o->command, "--chart %s: gantt, transitions or overview", o->chart);
-    plain.sort = NULL;
+        return command_usage(o->command, "--chart %s: transitions or gantt", o->chart);
+    plain.sort = plain.by = NULL;
     plain.top = 0;
     int status = tables_ask(&plain, &section, subject, &table);
+    plain.by = "piece";
+    if (status == EXIT_DONE && way)
+        status = tables_ask(&plain, &path, subject, &pieces);
     if (status == EXIT_DONE)
-        status = charts_write(o, subject, &table);
+        status = charts_write(o, subject, &table, way ? &pieces : NULL);
     shown_table_free(&table);
+    shown_table_free(&pieces);
     return status;
+}
+
+/* Which tables have any. */
+static bool has_charts(const char *what)
+{
+    static const char *const all[] = {"states", "tasks", "created", "spells", "path", NULL};
+    size_t i = 0;
+    while (what && all[i] && strcmp(all[i], what) != 0)
+        i++;
+    return what && all[i];
 }
 
 int tables_run(const struct tables *o, struct subject *subject,
@@ -373,8 +388,13 @@ int tables_run(const struct tables *o, struct subject *subject,
 {
     struct writing w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
     int status;
+    if (o->follow && (o->file || o->chart))
+        return command_usage(o->command, "--follow prints again and again: without %s",
+                             o->file ? "-o" : "--chart");
+    if (o->chart && (count != 1 || !has_charts(sections->what)))
+        return command_usage(o->command, "--chart: there are charts of poet states and path");
     if (o->chart)
-        return run_chart(o, subject);
+        return run_chart(o, subject, sections->what);
     if (w.form == FORMS)
         return command_usage(o->command,
                              "-o %s: the name ends in none of .pdf, .svg, .png, .txt, "
@@ -382,7 +402,7 @@ int tables_run(const struct tables *o, struct subject *subject,
                              o->file);
     if (o->file && w.form < FORM_PDF)
         return write_file(&w, sections, count);
-    status = o->follow && !o->file ? follow(&w, sections, count) : write_all(&w, sections, count);
+    status = o->follow ? follow(&w, sections, count) : write_all(&w, sections, count);
     if (status == EXIT_DONE && w.form >= FORM_PDF)
         status = write_picture(&w);
     for (uint32_t i = 0; i < w.sheet_count; i++)

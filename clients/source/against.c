@@ -21,13 +21,23 @@ static bool is_number(const struct table_column *c)
 
 /* ---- which rows belong together ---- */
 
-/* What all cells that are no numbers say. */
+/* What a row is called, not what it is made up of: that may be otherwise in another run. */
+static bool is_name(const struct table_column *c)
+{
+    static const char *const findings[] = {"kind", "class", "released_by", NULL};
+    for (size_t i = 0; findings[i]; i++)
+        if (strcmp(findings[i], c->name) == 0)
+            return false;
+    return !is_number(c) && c->kind != TABLE_EVENT;
+}
+
+/* What all cells say that name it. */
 static char *say_row(const struct shown_table *t, const struct table_names *names, uint32_t row)
 {
     char *all = memory_copied("");
     for (uint32_t k = 0; k < t->column_count; k++) {
         const struct table_column *c = &t->columns[k];
-        if (is_number(c) || c->kind == TABLE_EVENT)
+        if (!is_name(c))
             continue;
         char *word = table_say(names, c, &table_cells(t, row)[k]),
              *more = memory_printed("%s\t%s", all, word);
@@ -117,17 +127,29 @@ static struct table_column copy_column(const struct table_column *c, const char 
                                  .source = memory_copied(c->source)};
 }
 
+static void add_column(struct shown_table *t, struct table_column column, uint32_t under)
+{
+    column.under = under;
+    PUSH(t->columns, t->column_count, column);
+}
+
+/* What stands under a column there stands under it here; so do the differences of both. */
 static void add_columns(struct making *m)
 {
     struct shown_table *t = m->both;
+    uint32_t *at = memory_zeroed(m->here->column_count + 1, sizeof *at); /* by column, 1 + index */
     for (uint32_t k = 0; k < m->here->column_count; k++) {
         const struct table_column *c = &m->here->columns[k];
-        PUSH(t->columns, t->column_count, copy_column(c, "", "", c->kind));
+        uint32_t under = c->under && c->under <= k ? at[c->under - 1] : 0;
+        bool both = under && is_number(c) && is_number(&m->here->columns[c->under - 1]);
+        at[k] = t->column_count + 1;
+        add_column(t, copy_column(c, "", "", c->kind), under);
         if (!is_number(c))
             continue;
-        PUSH(t->columns, t->column_count, copy_column(c, "_diff", " +/-", c->kind));
-        PUSH(t->columns, t->column_count, copy_column(c, "_percent", " +/- %", TABLE_SHARE));
+        add_column(t, copy_column(c, "_diff", " +/-", c->kind), both ? under + 1 : 0);
+        add_column(t, copy_column(c, "_percent", " +/- %", TABLE_SHARE), both ? under + 2 : 0);
     }
+    free(at);
 }
 
 static struct table_cell copy_cell(const struct table_cell *cell)

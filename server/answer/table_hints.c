@@ -233,8 +233,15 @@ static void look_at_keepers(const struct table_view *view, struct shown_table *t
 
 /* ---- threads ---- */
 
+/* Threads that nobody took note of, and which the longest. */
+struct ends {
+    const struct course_of *worst;
+    int64_t ns;
+    uint32_t count;
+};
+
 static void look_at_thread(const struct table_view *view, struct shown_table *t,
-                           const struct course_of *c, int64_t run_ns)
+                           const struct course_of *c, int64_t run_ns, struct ends *ends)
 {
     struct states s;
     states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
@@ -248,9 +255,23 @@ static void look_at_thread(const struct table_view *view, struct shown_table *t,
                     table_event(view, c->start));
     if (cells)
         cells[WAITS] = cell_number((int64_t)s.of[STATE_READY].count);
-    if (left >= FEW_NS && (double)left > LEFT_SHARE * (double)run_ns)
-        add(t, "had ended long before anybody took note", c->thread, left, run_ns,
-            table_event(view, c->end));
+    if (left < FEW_NS || (double)left <= LEFT_SHARE * (double)run_ns)
+        return;
+    ends->count++;
+    if (left > ends->ns) {
+        ends->ns = left;
+        ends->worst = c;
+    }
+}
+
+static void add_ends(const struct table_view *view, struct shown_table *t, const struct ends *ends,
+                     int64_t run_ns)
+{
+    char *many = memory_printed("%u threads had ended long before anybody took note", ends->count);
+    if (ends->count)
+        add(t, ends->count > 1 ? many : "had ended long before anybody took note",
+            ends->worst->thread, ends->ns, run_ns, table_event(view, ends->worst->end));
+    free(many);
 }
 
 static void look_at_open(const struct table_view *view, struct shown_table *t, int64_t run_ns)
@@ -344,6 +365,7 @@ static void free_work(void *work)
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct fights fights = {0};
+    struct ends ends = {0};
     int64_t run_ns = table_length(view);
     t->title = memory_copied("hints");
     add_columns(t);
@@ -351,7 +373,8 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     look_at_path(view, t, work);
     find_fights(view, &fights);
     for (uint32_t i = 0; i < view->measured->thread_count; i++)
-        look_at_thread(view, t, &view->measured->threads[i], run_ns);
+        look_at_thread(view, t, &view->measured->threads[i], run_ns, &ends);
+    add_ends(view, t, &ends, run_ns);
     look_at_locks(view, t, &fights);
     look_at_keepers(view, t, run_ns);
     look_at_unexplained(view, t);

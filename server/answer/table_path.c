@@ -154,8 +154,9 @@ static bool zero(struct work *w, uint64_t budget)
         w->zeros_done == w->basis->sums.count)
         return true;
     struct step_sum *sum = &w->basis->sums.items[w->zeros_done];
-    if (!sum->step || sum->step > w->steps) {
+    if (!sum->step || sum->step > w->steps) { /* no step: another one in its place */
         w->zeros_done++;
+        w->zeros++;
         return false;
     }
     if (!w->zeroed)

@@ -143,6 +143,38 @@ traced late
 like "who comes late to a barrier" "$(poet report late.poet)" \
     "the others wait most for it to come +T:solver#2 +B:step +T:solver#2 .*solver \(late.c:8\)"
 
+# ---- charts, and pictures of tables ----
+poet states convoy.poet --chart transitions -o chart.svg
+like "an SVG has words that are text" "$(cat chart.svg)" "<text.*M:|<text.*T:worker"
+like "of tables, too" "$(poet waits convoy.poet -o waits.svg; cat waits.svg)" "<text[^>]*>[^<]*M:cache"
+cp chart.svg first.svg
+TZ=Pacific/Auckland poet states convoy.poet --chart transitions -o chart.svg
+check "the same bytes wherever it is made" cmp chart.svg first.svg
+like "for the time of day is that of UTC" "$(cat chart.svg)" "begins 20[-0-9]+ [0-9:.]+ UTC"
+poet path convoy.poet --chart gantt -o path.pdf
+like "the critical path over the threads" "$(pdftotext -layout path.pdf -)" "critical path"
+is "each who held the lock is on it, in letters" "$(poet path convoy.poet --chart transitions | grep -c '^T:worker.*@')" 4
+check "in grey" poet path convoy.poet --chart transitions --grey -o path.png
+poet report convoy.poet --chart gantt >/dev/null 2>&1
+is "no chart of a page" $? 2
+poet states convoy.poet --follow -o no.pdf >/dev/null 2>&1
+is "--follow with -o" "$? $(ls no.pdf 2>/dev/null)" "2 "
+poet states convoy.poet --follow --chart gantt >/dev/null 2>&1
+is "--follow with --chart" $? 2
+
+# ---- against another run: rows by what they are called, whatever they are made up of ----
+mkdir faster
+sed 's/5000000/1000000/' convoy.c >faster/convoy.c
+(cd faster && poetcc -trace -g convoy.c -o convoy && POET_OUTPUT=../faster.poet ./convoy 2>/dev/null)
+until_true finished faster.poet
+poet waits faster.poet --against convoy.poet --json >against.json
+is "each place of waiting is there once, with the difference" "$(json 'my %n; for (grep { defined $_->{type} } rows("waits against convoy")) {
+    $n{$_->{type}}++; print "no difference at $_->{where}\n" unless defined $_->{waited_diff_ns} } print join " ", map { "$_ $n{$_}" } sort keys %n' against.json)" \
+    "join 1 petition 1"
+check "which is less" json 'exit((sort { $a <=> $b } map { $_->{waited_diff_ns} // 0 } rows("waits against convoy"))[0] >= 0)' against.json
+is "charges stand under the waits, in words" "$(poet waits faster.poet --against convoy.poet | grep -c 'charged')" 0
+like "the path, too" "$(poet path faster.poet --against convoy.poet)" "worker \(convoy.c:7\) to worker \(convoy.c:9\) +[0-9.]+ +-[0-9.]+ +-[0-9.]+ %"
+
 # ---- what it tells of time adds up ----
 for run in convoy dead lost late many; do
     like "$run: good" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: good$"
