@@ -83,6 +83,7 @@ static void read_look(struct reader *reader, const config_setting_t *s, struct t
     get_copy(reader, s, "label", &event->label);
     get_copy(reader, s, "text", &event->text);
     get_copy(reader, s, "group", &event->group);
+    get_copy(reader, s, "unheard", &event->unheard);
     get_colour(reader, s, &event->colour);
     get_bool(reader, s, "filled", &event->filled);
     event->shape = (enum target_shape)get_word(reader, s, "shape", shapes, event->shape);
@@ -167,6 +168,7 @@ static struct target_event *add_event(struct target *target, const char *name, s
     event->label = copy(event->label);
     event->text = copy(event->text);
     event->group = event->group ? copy(event->group) : NULL;
+    event->unheard = event->unheard ? copy(event->unheard) : NULL;
     event->on = copy_names(&event->on);
     event->partners = copy_names(&event->partners);
     event->after = copy_names(&event->after);
@@ -224,7 +226,7 @@ static void read_event(struct reader *reader, const config_setting_t *s, struct 
         "colour",     "relation",     "after",  "arrow",    "partner", "opens",
         "line_after", "thread_after", "closes", "thread",   "whose",   "waits",
         "releases",   "handlers",     "about",  "who",      "ends",    "group",
-        "timed",      "woken_by",     "causes", "category", NULL};
+        "timed",      "woken_by",     "causes", "category", "unheard", NULL};
     check_keys(reader, s, keys);
     const char *name = get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};

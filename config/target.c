@@ -23,6 +23,7 @@ void target_free(struct target *target)
         free(event->label);
         free(event->text);
         free(event->group);
+        free(event->unheard);
         names_free(&event->partners);
         names_free(&event->on);
         names_free(&event->after);
@@ -46,8 +47,8 @@ void target_free(struct target *target)
 }
 
 const char *const target_categories[CATEGORIES + 1] = {
-    "none",      "send",      "receive", "collective", "barrier", "lock",
-    "condition", "semaphore", "join",    "system",     "clock",   NULL};
+    "none",      "send", "receive", "collective", "barrier", "lock", "condition",
+    "semaphore", "join", "system",  "clock",      "signal",  NULL};
 
 const struct target_names *target_causes(const struct target_event *event)
 {

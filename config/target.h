@@ -34,6 +34,7 @@ enum target_category {
     CATEGORY_JOIN,
     CATEGORY_SYSTEM,
     CATEGORY_CLOCK, /* an end of a wait that the clock brought */
+    CATEGORY_SIGNAL, /* a signal handler, after which its thread waits on */
     CATEGORIES
 };
 
@@ -67,6 +68,8 @@ struct target_names {
  * own for it).  A type may stand twice on a kind, with different relations. */
 struct target_event {
     char *name, *label, *text;
+    char
+        *unheard; /* what is said of it where certainly nobody waited whom it could wake, or NULL */
     char *group; /* where it stands in a legend, or NULL */
     struct target_names on;
     enum target_shape shape;

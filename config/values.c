@@ -29,25 +29,30 @@ char *copy(const char *s) { return memory_given(text_readable(s, SIZE_MAX, true)
 
 /* ---- words ---- */
 
+static size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
+
+/* How many letters are to be left out, put in, changed, or swapped with the next. */
 static size_t distance(const char *a, const char *b)
 {
-    size_t row[64], n = strlen(b);
+    size_t rows[3][64] = {{0}}, *last = rows[0], *row = rows[1], *older = rows[2], n = strlen(b);
     if (n >= 63)
         return 99;
     for (size_t j = 0; j <= n; j++)
-        row[j] = j;
+        last[j] = j;
     for (size_t i = 1; a[i - 1]; i++) {
-        size_t corner = row[0];
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            size_t up = row[j], change = corner + (a[i - 1] != b[j - 1]);
-            row[j] = up + 1 < change ? up + 1 : change;
-            if (row[j - 1] + 1 < row[j])
-                row[j] = row[j - 1] + 1;
-            corner = up;
+            size_t change = last[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = least_of(change, least_of(last[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least_of(row[j], older[j - 2] + 1);
         }
+        size_t *oldest = older;
+        older = last;
+        last = row;
+        row = oldest;
     }
-    return row[n];
+    return last[n];
 }
 
 const char *nearest(const char *word, const char *const *words)

@@ -51,6 +51,8 @@ static void paint_key(struct painter *p, const struct scene_key *k)
     switch (k->symbol) {
     case KEY_MARK:
         symbol_paint(p, k->shape, k->filled, k->colour, k->state, k->x_pt, k->y_pt);
+        if (k->struck)
+            symbol_strike(p, k->colour, k->x_pt, k->y_pt);
         break;
     case KEY_RING:
         symbol_ring(p, &m, HALF + 1.5, k->colour);

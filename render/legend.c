@@ -57,7 +57,8 @@ static bool alike(const struct entry *e, const struct scene_key *key, const char
 {
     return e->key.symbol == key->symbol && same_group(e->group, group) &&
            e->key.shape == key->shape && e->key.filled == key->filled &&
-           e->key.state == key->state && e->key.style == key->style && e->key.arrow == key->arrow &&
+           e->key.struck == key->struck && e->key.state == key->state &&
+           e->key.style == key->style && e->key.arrow == key->arrow &&
            e->key.stands == key->stands && same_colour(e->key.colour, key->colour);
 }
 
@@ -101,6 +102,21 @@ static int by_description(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
+/* Right behind those of its kind: what it is where it is struck through. */
+static void add_struck(const struct builder *b, struct legend *l, const struct target_event *look)
+{
+    for (uint32_t i = 0; i < b->scene->mark_count; i++)
+        if (b->scene->marks[i].look == look && b->scene->marks[i].unheard) {
+            add_entry(l,
+                      (struct scene_key){.shape = look->shape,
+                                         .filled = look->filled,
+                                         .struck = true,
+                                         .colour = look->colour},
+                      look->group, look->unheard);
+            return;
+        }
+}
+
 /* The looks of the marks in the picture, each once, as their description lists them. */
 static const struct target_event **looks_of(const struct builder *b, uint32_t *count)
 {
@@ -135,6 +151,9 @@ static void add_marks(const struct builder *b, struct legend *l)
                                              .filled = looks[i]->filled,
                                              .colour = looks[i]->colour},
                           looks[i]->group, looks[i]->label);
+        for (uint32_t i = g; first && i < count; i++)
+            if (looks[i]->unheard && same_group(looks[i]->group, looks[g]->group))
+                add_struck(b, l, looks[i]);
     }
     free(looks);
 }

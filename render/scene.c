@@ -180,6 +180,7 @@ static void add_mark(struct builder *b, const struct placed_mark *p)
                               .fold = e->fold,
                               .waits = p->waits,
                               .stuck = is_stuck(b, e->at),
+                              .unheard = e->unheard && look && look->unheard,
                               .event = e,
                               .look = look};
     if (e->state == EVENT_CONTRADICTORY)
@@ -403,9 +404,9 @@ void scene_print(const struct scene *scene, FILE *f)
         const struct scene_mark *m = &scene->marks[i];
         char at[48];
         ref_print(at, sizeof at, m->event->at);
-        fprintf(f, "mark %s row %u column %u %s %s%s%s\n", at, m->row, m->column,
+        fprintf(f, "mark %s row %u column %u %s %s%s%s%s\n", at, m->row, m->column,
                 m->filled ? "filled" : "open", shapes[m->shape], states[m->state],
-                m->stuck ? " stuck" : "");
+                m->stuck ? " stuck" : "", m->unheard ? " unheard" : "");
     }
     for (uint32_t i = 0; i < scene->link_count; i++) {
         const struct scene_link *l = &scene->links[i];

@@ -75,6 +75,7 @@ struct scene_mark {
     enum event_state state;
     uint32_t fold;
     bool waits; /* its line ends with it, and its thread waits for what it is about */
+    bool unheard; /* it could wake nobody: struck through */
     bool stuck; /* by it its thread waits in a deadlock */
     const struct shown_event *event; /* in the window */
     const struct target_event *look; /* or NULL */
@@ -127,7 +128,7 @@ struct scene_key { /* one entry of the legend */
     double x_pt, y_pt; /* centre of the symbol */
     enum scene_symbol { KEY_MARK, KEY_LINE, KEY_ARROW, KEY_RING, KEY_SIDE, KEY_NOTHING } symbol;
     enum target_shape shape; /* of a mark */
-    bool filled;
+    bool filled, struck;
     enum event_state state;
     enum scene_style style; /* of a line */
     enum scene_arrow arrow;

@@ -65,6 +65,8 @@ void standing_mark(struct painter *p, const struct scene_mark *m, const struct p
     struct batch *batch = p->batch;
     p->batch = m->state == EVENT_PENDING ? NULL : batch; /* it is crossed out */
     symbol_paint(p, m->shape, m->filled, colour, m->state, m->x_pt, m->y_pt);
+    if (m->unheard)
+        symbol_strike(p, colour, m->x_pt, m->y_pt);
     p->batch = batch;
     p->alpha = 1;
     if (!s)

@@ -41,6 +41,18 @@ void symbol_paint(const struct painter *p, enum target_shape shape, bool filled,
     cairo_stroke(p->cr);
 }
 
+void symbol_strike(const struct painter *p, struct target_colour colour, double x, double y)
+{
+    struct batch one = {0}, *batch = p->batch ? p->batch : &one;
+    double reach = HALF + 1.5;
+    painter_colour(p, colour);
+    batch_line(batch, p->cr, x - reach, y + reach, x + reach, y - reach, 1.2, 0, 0);
+    if (batch != &one)
+        return;
+    batch_paint(&one, p->cr);
+    batch_free(&one);
+}
+
 void symbol_ring(const struct painter *p, const struct scene_mark *m, double radius,
                  struct target_colour colour)
 {

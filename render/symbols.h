@@ -7,6 +7,8 @@
 void symbol_paint(const struct painter *painter, enum target_shape shape, bool filled,
                   struct target_colour colour, enum event_state state, double x, double y);
 /* radius: in points */
+/* Across the symbol: it came to nothing. */
+void symbol_strike(const struct painter *p, struct target_colour colour, double x, double y);
 void symbol_ring(const struct painter *painter, const struct scene_mark *mark, double radius,
                  struct target_colour colour);
 

@@ -19,6 +19,7 @@ enum glyph {
     AWAY,
     WAITS,
     OPEN_CIRCLE,
+    STRUCK,
     CIRCLE,
     OPEN_SQUARE,
     SQUARE,
@@ -32,10 +33,10 @@ enum glyph {
     GLYPHS
 };
 
-static const char *const unicode[GLYPHS] = {" ", "━", "─", "╌", "·", "╍", "○", "●", "□",
-                                            "■", "x", "!", "│", "▲", "▼", "┼", "⫽"};
-static const char *const ascii[GLYPHS] = {" ", "=", "-", ".", ":", "~", "o", "@", "H",
-                                          "#", "x", "!", "|", "^", "v", "+", "/"};
+static const char *const unicode[GLYPHS] = {" ", "━", "─", "╌", "·", "╍", "○", "⊘", "●",
+                                            "□", "■", "x", "!", "│", "▲", "▼", "┼", "⫽"};
+static const char *const ascii[GLYPHS] = {" ", "=", "-", ".", ":", "~", "o", "%", "@",
+                                          "H", "#", "x", "!", "|", "^", "v", "+", "/"};
 
 struct canvas {
     uint8_t *cells, *colours; /* colours: of a terminal's 256, 0 its own; NULL none */
@@ -157,6 +158,7 @@ static void draw_mark(struct canvas *canvas, const struct scene *scene, const st
     enum glyph g = m->state == EVENT_PENDING         ? PENDING
                    : m->state == EVENT_CONTRADICTORY ? BAD
                    : m->shape == SHAPE_SQUARE        ? (m->filled ? SQUARE : OPEN_SQUARE)
+                   : m->unheard                      ? STRUCK
                    : m->filled                       ? CIRCLE
                                                      : OPEN_CIRCLE;
     *cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row) = (uint8_t)g;
@@ -296,6 +298,10 @@ static void write_notes(const struct scene *scene, const struct book *book, FILE
                     book_label(book, e->thread ? e->thread : e->at.line), look->text,
                     e->about ? book_label(book, e->about) : "something",
                     scene->marks[i].stuck ? ", part of a deadlock" : "");
+        if (scene->marks[i].unheard)
+            fprintf(f, "%-8s %s: %s %s, %s\n", at,
+                    book_label(book, e->thread ? e->thread : e->at.line), look->text,
+                    e->about ? book_label(book, e->about) : "something", look->unheard);
         if (e->state != EVENT_ORDERED)
             fprintf(f, "%-8s %s: %s, %s\n", at, book_label(book, e->at.line),
                     look ? look->label : book_type(book, e->type),

@@ -63,7 +63,8 @@ void put_event(struct out *out, const struct shown_event *event)
     put_u64(out, event->position);
     put_u32(out, event->type);
     put_u8(out, event->relation);
-    put_u8(out, (uint8_t)(event->state | (event->partner_lost ? 0x80 : 0)));
+    put_u8(out, (uint8_t)(event->state | (event->partner_lost ? 0x80 : 0) |
+                          (event->unheard ? 0x40 : 0)));
     put_u64(out, (uint64_t)event->time_ns);
     put_u32(out, event->about);
     put_u32(out, event->thread);
@@ -90,8 +91,9 @@ void get_event(struct in *in, struct shown_event *event)
     event->type = get_u32(in);
     event->relation = get_u8(in);
     uint8_t state = get_u8(in);
-    event->state = state & 0x7f;
+    event->state = state & 0x3f;
     event->partner_lost = state & 0x80;
+    event->unheard = state & 0x40;
     if (event->relation >= RELATION_COUNT || event->state > EVENT_CONTRADICTORY)
         in_fail(in, "an event has an impossible relation or state");
     event->time_ns = (int64_t)get_u64(in);

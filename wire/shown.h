@@ -45,6 +45,7 @@ struct shown_event {
     /* in a window only */
     int32_t column;
     uint32_t fold;
+    bool unheard; /* made to wake somebody, while certainly nobody waited */
     uint8_t doubt; /* an enum unseen: why more may be before it than is told */
     uint8_t stands;   /* not told with it, but by STANDS: 0 not known, or STANDS_AS */
     int64_t since_ns; /* since the event before it on its line; -1 there is none */

@@ -48,6 +48,9 @@ char *say_event(const struct book *book, const struct shown_event *e)
             say_state(e));
     if (e->about)
         fprintf(s.f, " about %s", book_label(book, e->about));
+    const struct target_event *look = e->unheard ? book_look(book, e) : NULL;
+    if (look && look->unheard)
+        fprintf(s.f, ", %s", look->unheard);
     for (uint32_t i = 0; i < e->partner_count && i < PARTNERS_SAID; i++) {
         ref_print(at, sizeof at, e->partners[i]);
         fprintf(s.f, "%s %s %s", i ? "," : tie, at,

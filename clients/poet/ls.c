@@ -58,6 +58,8 @@ static const char *ending_begin(enum ending ending)
 static void print_ending(const struct listed *l)
 {
     printf("%s%s%s", ending_begin(l->ending), ending_text(l->ending), colour_end());
+    if (l->ending == ENDING_STOPPED) /* what is recorded tells no more */
+        fputs(" (killed, or by _exit)", stdout);
     if (l->deadlock)
         printf(", %sdeadlock%s", colour_begin(COLOUR_BAD), colour_end());
     else if (l->waiting)

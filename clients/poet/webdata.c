@@ -142,6 +142,7 @@ static long its_thread(const struct web *w, uint32_t i) { return event(w, i)->th
 static long its_state(const struct web *w, uint32_t i) { return w->marks[i]->state; }
 static long its_doubt(const struct web *w, uint32_t i) { return event(w, i)->doubt; }
 static long its_site(const struct web *w, uint32_t i) { return w->sites[i]; }
+static long its_unheard(const struct web *w, uint32_t i) { return w->marks[i]->unheard; }
 static long its_fold(const struct web *w, uint32_t i) { return event(w, i)->fold; }
 
 static long its_time(const struct web *w, uint32_t i)
@@ -213,6 +214,20 @@ static void write_event_numbers(const struct web *w)
     map_free(&last);
 }
 
+/* Who waits in a deadlock, and what it waits for: events, as they are called. */
+static void write_stuck(const struct web *w)
+{
+    const struct picture *p = w->data->picture;
+    fputs(",\n\"stuck\":[", w->f);
+    for (uint32_t i = 0; i + 1 < p->stuck_count; i += 2) {
+        char waits[48], held[48];
+        ref_print(waits, sizeof waits, p->stuck[i]);
+        ref_print(held, sizeof held, p->stuck[i + 1]);
+        fprintf(w->f, "%s[\"%s\",\"%s\"]", i ? "," : "", waits, held);
+    }
+    fputs("]", w->f);
+}
+
 static void write_texts(struct web *w)
 {
     bool comma = false;
@@ -244,11 +259,13 @@ static void write_events(struct web *w)
     write_numbers(w, "site", its_site);
     write_few(w, "state", its_state);
     write_few(w, "doubt", its_doubt);
+    write_few(w, "unheard", its_unheard);
     write_few(w, "fold", its_fold);
     write_numbers(w, "chain", its_chain);
     write_numbers(w, "doubts", its_doubts);
     write_order(w);
     write_texts(w);
+    write_stuck(w);
 }
 
 /* ---- tables ---- */
@@ -266,6 +283,9 @@ static void write_kinds(struct web *w)
         webtext_json(w->f, name);
         fputs(",\"l\":", w->f);
         webtext_json(w->f, look ? look->label : name);
+        fputs(look && look->unheard ? ",\"u\":" : "", w->f);
+        if (look && look->unheard)
+            webtext_json(w->f, look->unheard);
         fputs("}", w->f);
     }
     fputs("]", w->f);

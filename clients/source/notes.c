@@ -12,11 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NOTES_BYTES (16u << 20)
 #define NOTES_MOST 100000u
+#define LOCK_TRIES 500 /* of 10 ms */
 
 /* ---- which files ---- */
 
@@ -220,6 +223,7 @@ bool notes_open(struct notes *notes, const struct source *source, struct error *
     bool ok = reload(notes, error);
     if (!ok)
         notes->why = memory_copied(error->text);
+    notes->kept = notes->count > 0;
     return ok;
 }
 
@@ -324,6 +328,37 @@ static void make_directories(const char *file)
     free(path);
 }
 
+/* ---- one writer at a time ---- */
+
+/* The directory that a file lies in, open; -1: it cannot be. */
+static int directory_of(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    char *path = slash ? memory_copied_part(file, (size_t)(slash - file) + 1) : memory_copied(".");
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(path);
+    return fd;
+}
+
+/* Whoever writes notes holds a lock on their directory, since the file itself is replaced.  -1: there is none to be
+ * had on this file system; -2: somebody else holds it for too long. */
+static int lock(const struct notes *notes)
+{
+    int fd = notes->beside ? directory_of(notes->beside) : -1;
+    if (fd < 0 && notes->elsewhere)
+        fd = directory_of(notes->elsewhere);
+    for (int i = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
+        if (errno == EWOULDBLOCK && i < LOCK_TRIES) {
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+            continue;
+        }
+        int lost = errno == EWOULDBLOCK ? -2 : -1;
+        close(fd);
+        return lost;
+    }
+    return fd;
+}
+
 static enum notes_kept save(const struct notes *notes, struct error *error)
 {
     if (notes->beside && write_file(notes, notes->beside, error)) {
@@ -359,13 +394,25 @@ static void change(struct notes *notes, struct ref at, const char *text)
 enum notes_kept notes_set(struct notes *notes, struct ref at, const char *text, struct error *error)
 {
     struct error ignored;
+    enum notes_kept kept = NOTES_NOWHERE;
+    if (notes->elsewhere && !notes->beside)
+        make_directories(notes->elsewhere);
+    int locked = lock(notes);
     if (!notes->why && notes_file(notes) && !reload(notes, &ignored))
         notes->why = memory_copied(ignored.text); /* somebody has damaged it meanwhile */
+    if (notes->kept && !notes->why && !notes_file(notes))
+        forget(notes); /* somebody has deleted the last one */
     change(notes, at, text);
-    if (!notes->why)
-        return save(notes, error);
-    error_set(error, "%s: mend it, or take it away", notes->why);
-    return NOTES_NOWHERE;
+    if (notes->why)
+        error_set(error, "%s: mend it, or take it away", notes->why);
+    else if (locked == -2)
+        error_set(error, "somebody else is writing notes of this directory: try again");
+    else
+        kept = save(notes, error);
+    notes->kept = kept != NOTES_NOWHERE;
+    if (locked >= 0)
+        close(locked);
+    return kept;
 }
 
 bool notes_copy(const struct notes *notes, const char *trace, struct error *error)

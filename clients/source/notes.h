@@ -3,7 +3,7 @@
  *
  * FILE.poet-notes is JSON, a line at a time: first {"poet_notes":1,"run":NAME,"began_ns":N}, which run they are
  * of, then {"event":"2:17","text":TEXT} for each, in the order in which they were written.  The file is read
- * anew before each change and replaced as a whole; one that cannot be read is never written over. */
+ * anew before each change, under a lock on its directory, and replaced as a whole; one that cannot be read is never written over. */
 #ifndef CLIENTS_SOURCE_NOTES_H
 #define CLIENTS_SOURCE_NOTES_H
 
@@ -24,6 +24,7 @@ struct notes {
     char *
         beside; /* the file next to the trace; NULL: there is no trace here, or it has notes of another run */
     char *elsewhere; /* the file in the state directory; NULL: there is no such directory */
+    bool kept; /* they came from a file, or were written to one */
     char *why; /* a file of notes cannot be read, and stays as it is; NULL: all is well */
 };
 

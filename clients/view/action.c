@@ -25,6 +25,7 @@
 #include "clients/view/picture/crossing.h"
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/picture.h"
+#include "clients/view/picture/rows.h"
 #include "clients/view/picture/scroll.h"
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
@@ -199,6 +200,8 @@ static bool is_order_arrows(const struct view *v) { return !v->settings.look.no_
 static void do_busy_rows(struct view *v)
 {
     v->settings.busy_rows = !v->settings.busy_rows;
+    if (v->settings.busy_rows && v->camera.place.row_count > ROWS_AT_ONCE)
+        status_say(&v->status, "Of so many rows that were arranged none is left out");
     if (!v->camera.place.far)
         hold_keep_selected(&v->camera);
     news_tell(&v->news, NEWS_PLACE);

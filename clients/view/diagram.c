@@ -16,6 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
+const struct diagram_paper diagram_papers[DIAGRAM_PAPERS] = {{"a4", "A4", "297 × 210 mm"},
+                                                             {"a3", "A3", "420 × 297 mm"},
+                                                             {"letter", "Letter", "279 × 216 mm"},
+                                                             {"legal", "Legal", "356 × 216 mm"}};
+
 /* ---- kept from one time to the next ---- */
 
 #define GROUP "save"
@@ -54,6 +59,7 @@ void diagram_load(struct diagram *d)
     *d = (struct diagram){.format = (enum diagram_format)choice(file, "format", DIAGRAM_FORMATS),
                           .range = (enum diagram_range)choice(file, "range", DIAGRAM_RANGES),
                           .size = (enum diagram_size)choice(file, "size", DIAGRAM_SIZES),
+                          .paper = choice(file, "paper", DIAGRAM_PAPERS),
                           .last = words(file, "last", "40"),
                           .width = words(file, "width", "170"),
                           .caption = g_strdup(""),
@@ -74,6 +80,7 @@ void diagram_keep(const struct diagram *d)
     g_key_file_set_integer(file, GROUP, "format", (int)d->format);
     g_key_file_set_integer(file, GROUP, "range", (int)d->range);
     g_key_file_set_integer(file, GROUP, "size", (int)d->size);
+    g_key_file_set_integer(file, GROUP, "paper", d->paper);
     g_key_file_set_string(file, GROUP, "last", d->last);
     g_key_file_set_string(file, GROUP, "width", d->width);
     g_key_file_set_boolean(file, GROUP, "grey", d->grey);
@@ -233,7 +240,7 @@ static void add_form(GPtrArray *to, const struct diagram *d)
                                                                     width_mm(d->width))));
     } else if (drawn && d->size == DIAGRAM_PAPER) {
         add(to, "--paper");
-        add(to, "a4");
+        add(to, diagram_papers[d->paper].name);
     }
     if (*d->caption) {
         add(to, "--caption");

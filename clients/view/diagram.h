@@ -15,16 +15,24 @@ enum diagram_size { DIAGRAM_AS_DRAWN, DIAGRAM_WIDTH, DIAGRAM_PAPER };
 #define DIAGRAM_FORMATS 5
 #define DIAGRAM_RANGES 5
 #define DIAGRAM_SIZES 3
+#define DIAGRAM_PAPERS 4
 
 struct diagram {
     enum diagram_format format; /* of a preview; else the name of the file says it */
     enum diagram_range range;
     enum diagram_size size;
+    int paper; /* which of diagram_papers */
     char *last; /* as typed: how many columns */
     char *width; /* as typed: mm, or with another unit */
     char *caption; /* "": none; not kept, it belongs to one picture */
     bool grey, dark, title, legend, notes;
 };
+
+/* As `poet export --paper` calls them; for people; how large they are. */
+struct diagram_paper {
+    const char *name, *words, *size;
+};
+extern const struct diagram_paper diagram_papers[DIAGRAM_PAPERS];
 
 void diagram_load(struct diagram *diagram); /* as it was chosen the last time */
 void diagram_keep(const struct diagram *diagram);

@@ -8,7 +8,8 @@
 #include <signal.h>
 
 #define SOON_MS 250 /* who types on, types on */
-#define COLUMNS_MOST 120u /* of a whole run */
+#define COLUMNS_MOST 120u /* of a whole run; */
+#define COLUMNS_FITTED 600u /*   of one that is fitted to a width, as small as it will be */
 #define SIDE_MOST_PX 6000
 #define TEXT_MOST_BYTES 100000
 #define PNG_DPI 144.0
@@ -119,7 +120,8 @@ static void read_picture(GTask *task, gpointer object, gpointer data, GCancellab
 static void show_picture(struct preview *p, const struct job *job)
 {
     double scale = SCREEN_DPI / 25.4;
-    char *size = g_strdup_printf("%.0f × %.0f mm", job->width_mm, job->height_mm);
+    char *size = g_strdup_printf("%.0f × %.0f mm", job->width_mm, job->height_mm),
+         *paper = g_strdup_printf("On paper of %s", diagram_papers[p->wanted.paper].size);
     GdkTexture *texture =
         gdk_memory_texture_new(job->width_px, job->height_px, GDK_MEMORY_B8G8R8A8_PREMULTIPLIED,
                                job->pixels, (gsize)job->stride);
@@ -127,13 +129,13 @@ static void show_picture(struct preview *p, const struct job *job)
     gtk_widget_set_size_request(p->picture, (int)MIN(job->width_mm * scale, SIDE_MOST_PX),
                                 (int)MIN(job->height_mm * scale, SIDE_MOST_PX));
     gtk_stack_set_visible_child_name(GTK_STACK(p->stack), "picture");
-    gtk_label_set_text(GTK_LABEL(p->size), p->wanted.range == DIAGRAM_WHOLE
+    gtk_label_set_text(GTK_LABEL(p->size), p->wanted.size == DIAGRAM_PAPER ? paper
+                                           : p->wanted.range == DIAGRAM_WHOLE
                                                ? "The begin of the run, as large as it will be"
-                                           : p->wanted.size == DIAGRAM_PAPER
-                                               ? "On paper of 297 × 210 mm"
                                                : size);
     g_object_unref(texture);
     g_free(size);
+    g_free(paper);
 }
 
 static void on_picture(GObject *object, GAsyncResult *result, gpointer data)
@@ -245,7 +247,9 @@ static gboolean on_soon(gpointer data)
             g_strconcat("preview", diagram_ending(drawn ? DIAGRAM_PNG : p->wanted.format), NULL);
         job->file = g_build_filename(job->directory, name, NULL);
         job->process =
-            diagram_start(p->view, &p->wanted, job->file, COLUMNS_MOST, &job->view_file, &error);
+            diagram_start(p->view, &p->wanted, job->file,
+                          p->wanted.size == DIAGRAM_WIDTH ? COLUMNS_FITTED : COLUMNS_MOST,
+                          &job->view_file, &error);
         g_free(name);
     } else {
         job->directory = g_strdup("");

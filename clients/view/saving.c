@@ -13,7 +13,7 @@ struct saving {
     struct diagram diagram;
     struct preview *preview;
     GtkWidget *window, *formats[DIAGRAM_FORMATS], *ranges[DIAGRAM_RANGES], *sizes[DIAGRAM_SIZES];
-    GtkWidget *last, *width, *caption, *wrong_last, *wrong_width;
+    GtkWidget *last, *width, *paper, *caption, *wrong_last, *wrong_width;
     GtkWidget *grey, *dark, *title, *legend, *notes, *save;
     GtkFileChooser *chooser; /* NULL: the file is not asked for yet */
     bool filling;            /* the widgets are being set: nobody chose anything */
@@ -41,6 +41,7 @@ static void read_widgets(struct saving *s)
     d->format = (enum diagram_format)chosen(s->formats, DIAGRAM_FORMATS);
     d->range = (enum diagram_range)chosen(s->ranges, DIAGRAM_RANGES);
     d->size = (enum diagram_size)chosen(s->sizes, DIAGRAM_SIZES);
+    d->paper = (int)gtk_drop_down_get_selected(GTK_DROP_DOWN(s->paper));
     take_text(&d->last, s->last);
     take_text(&d->width, s->width);
     take_text(&d->caption, s->caption);
@@ -74,6 +75,7 @@ static void follow_format(struct saving *s)
     for (int i = 0; i < DIAGRAM_SIZES; i++)
         gtk_widget_set_sensitive(s->sizes[i], drawn);
     gtk_widget_set_sensitive(s->width, drawn);
+    gtk_widget_set_sensitive(s->paper, drawn);
     gtk_widget_set_sensitive(s->grey, drawn);
     gtk_widget_set_sensitive(s->dark, drawn);
     gtk_widget_set_sensitive(s->legend, s->diagram.format != DIAGRAM_PAGE);
@@ -119,6 +121,18 @@ static void on_number(GtkEditable *entry, gpointer data)
         GTK_WIDGET(entry) == s->last ? s->ranges[DIAGRAM_LAST] : s->sizes[DIAGRAM_WIDTH];
     if (!s->filling && !gtk_check_button_get_active(GTK_CHECK_BUTTON(button)))
         gtk_check_button_set_active(GTK_CHECK_BUTTON(button), TRUE);
+    else
+        take_change(s);
+}
+
+static void on_paper(GtkDropDown *papers, GParamSpec *spec, gpointer data)
+{
+    struct saving *s = data;
+    GtkCheckButton *button = GTK_CHECK_BUTTON(s->sizes[DIAGRAM_PAPER]);
+    (void)papers;
+    (void)spec;
+    if (!s->filling && !gtk_check_button_get_active(button))
+        gtk_check_button_set_active(button, TRUE);
     else
         take_change(s);
 }
@@ -273,19 +287,32 @@ static void add_ranges(struct saving *s, GtkWidget *to)
     gtk_box_append(GTK_BOX(to), s->wrong_last);
 }
 
+static void add_papers(struct saving *s)
+{
+    const char *names[DIAGRAM_PAPERS + 1] = {NULL};
+    for (int i = 0; i < DIAGRAM_PAPERS; i++)
+        names[i] = diagram_papers[i].words;
+    s->paper = gtk_drop_down_new_from_strings(names);
+    gtk_drop_down_set_selected(GTK_DROP_DOWN(s->paper), (guint)s->diagram.paper);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(s->paper), GTK_ACCESSIBLE_PROPERTY_LABEL, "Paper",
+                                   -1);
+    g_signal_connect(s->paper, "notify::selected", G_CALLBACK(on_paper), s);
+}
+
 static void add_sizes(struct saving *s, GtkWidget *to)
 {
-    static const char *const texts[] = {"As it is _drawn", "W_idth in mm:", "Pape_r: A4, pages"};
+    static const char *const texts[] = {"As it is _drawn", "W_idth in mm:", "Pages of pape_r:"};
     choices(s, s->sizes, texts, DIAGRAM_SIZES, (int)s->diagram.size);
     s->width = entry_new(s, "Width in millimetres", s->diagram.width, 7);
     s->wrong_width = wrong_new();
+    add_papers(s);
     g_signal_connect(s->sizes[DIAGRAM_WIDTH], "mnemonic-activate", G_CALLBACK(on_mnemonic),
                      s->width);
     gtk_box_append(GTK_BOX(to), heading("Size"));
     gtk_box_append(GTK_BOX(to), s->sizes[DIAGRAM_AS_DRAWN]);
     gtk_box_append(GTK_BOX(to), side_by_side(s->sizes[DIAGRAM_WIDTH], s->width));
     gtk_box_append(GTK_BOX(to), s->wrong_width);
-    gtk_box_append(GTK_BOX(to), s->sizes[DIAGRAM_PAPER]);
+    gtk_box_append(GTK_BOX(to), side_by_side(s->sizes[DIAGRAM_PAPER], s->paper));
 }
 
 static void add_look(struct saving *s, GtkWidget *to)

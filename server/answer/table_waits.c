@@ -246,7 +246,7 @@ static void add_notes(struct shown_table *t, const struct work *w, const struct 
                    (unsigned long long)all->waits, w->groups.count,
                    (double)all->unexplained_ns / ms);
     if (all->guessed)
-        table_add_note(t, "of %llu waits it is a guess who ended them: the latest who may have",
+        table_add_note(t, "who ended %llu of them is a guess: the latest who may have",
                        (unsigned long long)all->guessed);
 }
 

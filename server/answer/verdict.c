@@ -163,6 +163,14 @@ static bool waits_now(const struct verdicts *v, uint32_t thread, uint64_t positi
     return waiter && v->graph->waiters[waiter - 1].position == position;
 }
 
+/* To whom all have to come, as to a barrier: has it, and waits there? */
+static bool has_come(const struct verdicts *v, const struct subject *s, uint32_t thread)
+{
+    uint32_t waiter = thread && thread <= v->graph->lines ? v->graph->waiter_of[thread - 1] : 0;
+    const struct waiter *w = waiter ? &v->graph->waiters[waiter - 1] : NULL;
+    return w && w->about == s->line && target_has(s->wakers, w->look->name);
+}
+
 static void note_able(struct subject *s, uint32_t thread, uint64_t position, int64_t time_ns)
 {
     for (unsigned i = 0; i < s->able_count; i++)
@@ -185,7 +193,7 @@ static void look_at(struct verdicts *v, struct subject *s, uint64_t position)
     const struct target_event *look = run_look(run, e.line, e.type, (enum relation)e.relation);
     if (!wakes && !(look && look->waits) && !s->own && e.time_ns > s->went_on_ns)
         s->went_on_ns = e.time_ns;
-    if (!wakes || waits_now(v, e.thread, position))
+    if (!wakes || waits_now(v, e.thread, position) || has_come(v, s, e.thread))
         return;
     note_able(s, e.thread, position, e.time_ns);
     s->settled |= v->graph->run_count > 0 && thread_goes(v, e.thread, GOES_IF_WOKEN);

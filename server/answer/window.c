@@ -8,6 +8,7 @@
 #include "server/answer/named.h"
 #include "server/answer/stays.h"
 #include "server/answer/timed.h"
+#include "server/answer/unheard.h"
 #include "server/answer/waited.h"
 #include "server/order/placing/place.h"
 #include "server/run/times.h"
@@ -34,6 +35,7 @@ struct window_job {
     struct place_job *place;
     struct placement placement;
     struct timed *timed; /* instead of place, if it is placed by time */
+    struct unheard *unheard; /* of what is placed */
     uint64_t looked; /* events, about */
     bool early;      /* what is found so far is to be told next, or was */
     bool placed, done;
@@ -166,6 +168,8 @@ struct window_job *window_begin(const struct run *run, struct window_request *re
     }
     if (job) {
         window_request_free(&job->request);
+        unheard_free(job->unheard);
+        job->unheard = NULL;
         placement_free(&job->placement);
         job->placed = job->done = job->early = false;
         job->looked = 0;
@@ -186,6 +190,7 @@ void window_free(struct window_job *job)
         return;
     drawn_free(&job->drawn);
     place_end(job->place);
+    unheard_free(job->unheard);
     placement_free(&job->placement);
     timed_free(job->timed);
     window_request_free(&job->request);
@@ -225,11 +230,12 @@ bool window_step(struct window_job *job, uint64_t budget)
     if (!job->placed) {
         if (!place_on(job, budget))
             return is_early(job, budget);
-        job->placed = job->done = true;
+        job->placed = true;
         if (job->drawn.many)
             drawn_choose_seen(&job->drawn, job->run, job->request.most_rows, &job->placement);
+        job->unheard = unheard_begin(job->run, &job->placement);
     }
-    return true;
+    return job->done = !job->unheard || unheard_step(job->unheard, budget);
 }
 
 /* ---- answering ---- */
@@ -267,6 +273,7 @@ static int64_t time_at(const struct window_job *job, uint64_t position)
 static void fill_event(struct window_job *job, const struct placed *p, struct shown_event *s)
 {
     *s = show(job->run, p->position);
+    s->unheard = unheard_has(job->unheard, p->position);
     s->column = p->column;
     s->fold = p->fold;
     s->time_ns = time_at(job, p->position);

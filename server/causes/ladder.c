@@ -1,6 +1,6 @@
 #include "server/causes/ladder.h"
 
-#define SPACING 128 /* intervals between two rungs */
+#define SPACING 256 /* intervals between two rungs */
 #define ROOM ((size_t)32 << 20) /* bytes of sums after which the distance doubles, and so on */
 
 static struct ladder *of(struct paths *paths, uint32_t index)

@@ -179,10 +179,12 @@ static void remember(struct acting *t, const struct member *m, uint32_t place)
     t->begun = true;
 }
 
-/* From its thread's event before to this one. */
+/* From its thread's event before to this one.  What a signal interrupts goes on. */
 static void advance(struct follow *f, struct member *m)
 {
     struct acting *t = acting(f, m->event.thread);
+    if (t->begun && t->meaning->waits && m->meaning->interrupts)
+        return;
     uint32_t place = f->teller.place(f->teller.context, m->event.site);
     if (!t->begun)
         intervals_start(&f->intervals, m->event.thread, m->ns, m->position);

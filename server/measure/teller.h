@@ -10,6 +10,7 @@ struct meaning { /* of a type on a kind of line */
     uint8_t category; /* of the steps in which its thread waits; 0: none in particular */
     bool releases; /* others may enter the line while its thread waits */
     bool by_clock; /* a wait that ends with it was ended by the clock */
+    bool interrupts; /* a thread that waits when it comes waits on */
     bool sends; /* its thread waits for one that comes for what it gave */
     bool opens, ends, closes; /* of the line's own thread */
     bool enters,

@@ -21,7 +21,7 @@ while (<$p>) {
         while (/\|(-?[\d.e+]+) (ns|µs|ms|s)\b/g) { push @ticks, [$-[0], $1 * $unit{$2}] }
     } elsif (/^\S.*?#(\d+) /) {
         my ($line, $text) = ($1, $_);
-        while ($text =~ /[○●□■]/g) { push @{$marks{$line}}, $-[0] }
+        while ($text =~ /[○⊘●□■]/g) { push @{$marks{$line}}, $-[0] }
     }
 }
 my ($wrong, $seen) = (0, 0);

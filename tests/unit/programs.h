@@ -373,15 +373,15 @@ static inline void tell(struct world *w, int thread)
             intervals_made(w->into, line, line_of(a->maker), a->made_ns, 1);
         intervals_start(w->into, line, a->start_ns, 1);
     }
-    if (r->waits)
-        intervals_waited(w->into, r->wait, r->segments, r->count, r->step);
-    else
+    if (!r->waits)
         intervals_ran(w->into, line, r->step, r->to_ns, 1);
     if (r->gathered_ns != INTERVALS_NEVER)
         intervals_gathered(w->into, line,
                            (struct gathering){.came_ns = r->waits ? r->wait.from_ns : r->to_ns,
                                               .at_ns = r->gathered_ns,
                                               .group = r->group});
+    if (r->waits) /* the group was whole before it went on */
+        intervals_waited(w->into, r->wait, r->segments, r->count, r->step);
     r->to_ns = end_of(r);
 }
 

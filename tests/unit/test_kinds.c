@@ -156,13 +156,83 @@ static void lost_and_open(void **state)
     end(&p);
 }
 
+/* A signal handler ends no wait. */
+static void interrupted(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+             m = play_line(&p, "monitor", "m");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    play_hold(&p, b, m, 0, 0, 30);
+    PLAY(&p, a, "petition", 10, m);
+    PLAY(&p, a, "handler", 20, 0);
+    play_pair(&p, a, m, "enter", "entered", 30);
+    PLAY(&p, a, "handler", 35, 0);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, a), "10 30 excl (30 2 excl)");
+    assert_string_equal(course(all, a), "0 runs 10 for 2 30 runs 35");
+    end(&p);
+}
+
+/* What is forgotten is not there; who waited since before that is told of from what is kept on. */
+static void forgotten(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+             m = play_line(&p, "monitor", "m");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    for (unsigned i = 0; i < 40000; i++) {
+        play_hold(&p, a, m, i, i, i + 0.5);
+        play_hold(&p, b, m, i + 0.25, i + 0.5, i + 1);
+    }
+    size_t all = learn(&p)->wait_count, again = measured_again(p.run);
+    assert_int_equal(all, 40000);
+    run_forget(p.run, order_count(p.run->order) / 2);
+    assert_true(order_first(p.run->order) > 0);
+    const struct intervals *left = learn(&p);
+    assert_int_equal(measured_again(p.run), again + 1);
+    assert_true(left->wait_count > all / 3 && left->wait_count < all * 2 / 3);
+    for (size_t i = 0; i < left->wait_count; i++) {
+        const struct wait *w = &left->waits[i];
+        bool first = w->begin < order_first(p.run->order) + 4;
+        assert_true(w->begin >= order_first(p.run->order));
+        assert_true(w->count == 1 || first);
+        assert_true(w->count || w->unexplained == UNEXPLAINED_LOST);
+    }
+    end(&p);
+}
+
+/* Where events of the thread itself are lost, what it did is not known. */
+static void gap_in_the_thread(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b");
+    struct ref ended;
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    PLAY(&p, a, "join", 1, b);
+    ended = PLAY(&p, b, "end", 10, 0);
+    order_lost(p.run->order, a, p.numbers[a] + 1, 3);
+    p.numbers[a] += 3;
+    play_event(&p, a, a, "joined", 20, b, ended);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, a), "1 20 meet lost");
+    end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(semaphore_as_lock), cmocka_unit_test(timed_out),
         cmocka_unit_test(last_reader),       cmocka_unit_test(once),
         cmocka_unit_test(late_receiver),     cmocka_unit_test(life),
-        cmocka_unit_test(lost_and_open),
+        cmocka_unit_test(lost_and_open),     cmocka_unit_test(interrupted),
+        cmocka_unit_test(forgotten),         cmocka_unit_test(gap_in_the_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@ const $ = id => document.getElementById(id);
 const svg = $("svg"), card = $("card"), statusLine = $("status"), pageBox = $("page");
 const SVGNS = "http://www.w3.org/2000/svg";
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const PAST = "#0072b2", FUTURE = "#d65f00", SAME = "#cc78a6", UNKNOWN = "#009e73", OTHER = "#8a8a8a", AMBER = "#e69f00";
+const PAST = "#0072b2", FUTURE = "#d65f00", SAME = "#cc78a6", UNKNOWN = "#009e73", OTHER = "#8a8a8a", AMBER = "#e69f00", RED = "#bf001a";
 const COLOUR_OF = { before: PAST, after: FUTURE, same: SAME, unknown: UNKNOWN, concurrent: OTHER };
 
 /* ---- what was written, unpacked: numbers are differences where they rise ---- */
@@ -23,6 +23,7 @@ const label = line => D.labels[line] ?? "line " + line;
 const typeOf = i => D.types[D.type[i]];
 const textsOf = i => (D.texts_of[i] || []).map(t => D.strings[t]);
 const siteOf = i => (D.site[i] ? D.strings[D.site[i] - 1] : "");
+const stuck = new Map(D.stuck.map(([waits, held]) => [byId.get(waits), byId.get(held)]).filter(p => p[0] !== undefined)); // in a deadlock
 const ns = v => {
   const a = Math.abs(v);
   return a < 1e3 ? v + " ns" : a < 1e6 ? +(v / 1e3).toPrecision(6) + " µs" : a < 1e9 ? +(v / 1e6).toPrecision(6) + " ms" : +(v / 1e9).toPrecision(7) + " s";
@@ -179,7 +180,7 @@ function paintLink(g, l, left, right) {
   const y0 = endY(l[2]), y1 = endY(l[3]), dx = x1 - x0, dy = y1 - y0, far = Math.hypot(dx, dy);
   if (!(far >= 1)) return;
   const ux = dx / far, uy = dy / far, end = l[1] & 1 ? D.mark_pt / 2 + 1.2 : 0, hx = x1 - ux * end, hy = y1 - uy * end;
-  const look = ARROWS[l[0]] || ARROWS[0], colour = l[1] & 2 ? "#bf001a" : tone(D.palette[l[4]]);
+  const look = ARROWS[l[0]] || ARROWS[0], colour = l[1] & 2 ? RED : tone(D.palette[l[4]]);
   const a = { stroke: colour, "stroke-width": look[0], fill: "none" }, size = l[0] === ORDER ? 3.4 : 5;
   if (look[1]) a["stroke-dasharray"] = look[1];
   if (l[0] === ORDER) a["stroke-linecap"] = "round";
@@ -195,15 +196,20 @@ function paintLink(g, l, left, right) {
 function paintMark(g, i) {
   const t = typeOf(i), x = X[i], y = rowY(row[i]), r = see.stands && relations ? relations[i] : null;
   if (r && see.without[r]) return;
-  const colour = stateOf(i) === 2 ? "#bf001a" : r && r !== "same" ? COLOUR_OF[r] : r ? SAME : D.palette[t.c];
+  const colour = stateOf(i) === 2 ? RED : r && r !== "same" ? COLOUR_OF[r] : r ? SAME : D.palette[t.c];
   const half = D.mark_pt / 2, shape = stateOf(i) && !t.s ? 1 : t.s;
   if (shape) {
     const u = make("use", { href: `#${shape === 2 ? "q" : "c"}${t.f ? 1 : 0}`, x, y, color: tone(colour), "data-e": id(i) }, g);
     if (r === "concurrent") u.setAttribute("opacity", 0.5);
   }
+  if (D.unheard[i]) {
+    const k = half + 1.5;
+    make("path", { d: `M${x - k} ${y + k}L${x + k} ${y - k}`, stroke: tone(colour), "stroke-width": 1.2 }, g);
+  }
+  if (stuck.has(i)) make("circle", { cx: x, cy: y, r: half + 2, fill: "none", stroke: RED, "stroke-width": 2 }, g);
   if (stateOf(i) === 1) {
     const k = half + 2;
-    make("path", { d: `M${x - k} ${y - k}L${x + k} ${y + k}M${x - k} ${y + k}L${x + k} ${y - k}`, stroke: "#bf001a", "stroke-width": 1 }, g);
+    make("path", { d: `M${x - k} ${y - k}L${x + k} ${y + k}M${x - k} ${y + k}L${x + k} ${y - k}`, stroke: RED, "stroke-width": 1 }, g);
   }
   for (const side of [-1, 1])
     if (r === "unknown" || (r === "before" && side < 0) || (r === "after" && side > 0))
@@ -247,13 +253,16 @@ function paint(target, left, right, top, bottom, scale, dx, dy) {
     if (rank[gap[1]] >= 0 && gap[0] / 10 >= left && gap[0] / 10 <= right) {
       const x = gap[0] / 10, y = rowY(gap[1]);
       make("rect", { x: x - 4, y: y - 3, width: 8, height: 6, fill: bg }, c);
-      make("path", { d: `M${x - 4.5} ${y + 4}L${x - 1.5} ${y - 4}M${x + 1.5} ${y + 4}L${x + 4.5} ${y - 4}`, stroke: "#bf001a", "stroke-width": 1 }, c);
+      make("path", { d: `M${x - 4.5} ${y + 4}L${x - 1.5} ${y - 4}M${x + 1.5} ${y + 4}L${x + 4.5} ${y - 4}`, stroke: RED, "stroke-width": 1 }, c);
     }
   for (let k = 1; k < see.way.length; k++) {
     const [a, b] = [see.way[k - 1], see.way[k]];
     if (rank[row[a]] >= 0 && rank[row[b]] >= 0)
       make("line", { x1: X[a], y1: rowY(row[a]), x2: X[b], y2: rowY(row[b]), stroke: AMBER, "stroke-opacity": 0.45, "stroke-width": 6 }, c);
   }
+  for (const [a, b] of stuck)
+    if (b !== undefined && rank[row[a]] >= 0 && rank[row[b]] >= 0)
+      make("line", { x1: X[a], y1: rowY(row[a]), x2: X[b], y2: rowY(row[b]), stroke: RED, "stroke-width": 1.4, "stroke-dasharray": "5 3" }, c);
   for (const r of rows) {
     const list = rowMarks[r];
     for (let k = firstFrom(list, left - 10); k < list.length && X[list[k]] <= right + 10; k++) paintMark(c, list[k]);
@@ -294,7 +303,7 @@ const refresh = () => { frame = frame || requestAnimationFrame(redraw); };
 /* ---- selecting ---- */
 function sentence(i) {
   const t = typeOf(i), who = D.thread[i], about = D.about[i];
-  return t.l + (about ? " " + label(about) : "") + (who && who !== D.lines_of[i] ? " by " + label(who) : "") + (siteOf(i) ? ", " + siteOf(i) : "");
+  return t.l + (about ? " " + label(about) : "") + (who && who !== D.lines_of[i] ? " by " + label(who) : "") + (D.unheard[i] ? ", " + t.u : "") + (stuck.has(i) ? ", part of a deadlock" : "") + (siteOf(i) ? ", " + siteOf(i) : "");
 }
 const describe = i => `${id(i)} ${label(D.lines_of[i])}: ${sentence(i)}`;
 const DOUBT = "Something that was not seen may order them: ";
@@ -348,7 +357,7 @@ const pages = {
     el("h2", label(D.lines_of[i]) + ": " + typeOf(i).n, pageBox);
     const dl = el("dl", null, pageBox), put = (k, v) => { if (v) { el("dt", k, dl); el("dd", v, dl); } };
     put("Event", id(i) + ["", " (pending)", " (contradictory)"][stateOf(i)]);
-    put("Meaning", typeOf(i).l);
+    put("Meaning", typeOf(i).l + (D.unheard[i] ? ", " + typeOf(i).u : ""));
     put("About", D.about[i] && label(D.about[i]));
     put("Thread", D.thread[i] && label(D.thread[i]));
     put("At", siteOf(i));
@@ -706,7 +715,7 @@ svg.addEventListener("wheel", e => {
 }, { passive: false });
 
 /* ---- on paper: all of it, in bands; of what is very long, a part from what is seen on ---- */
-const BANDS = 12; // browsers take very long over more
+const BANDS = 40; // over so many a browser takes about ten seconds
 function toPaper() {
   const paper = $("paper"), band = Math.max(names + 200, 1000), high = D.top + shown.length * D.row_pt + 8;
   paper.replaceChildren();
@@ -736,6 +745,14 @@ function legend() {
     const a = { fill: t.f ? tone(D.palette[t.c]) : "none", stroke: tone(D.palette[t.c]), "stroke-width": 1.2 };
     add(t.l, i => make(t.s === 2 ? "rect" : "circle", t.s === 2 ? { x: -3.5, y: -3.5, width: 7, height: 7, ...a } : { r: 3.5, ...a }, i));
   });
+  const struck = D.types.findIndex((t, k) => t.u && D.type.some((v, i) => v === k && D.unheard[i]));
+  if (struck >= 0)
+    add(D.types[struck].u, i => {
+      const colour = tone(D.palette[D.types[struck].c]);
+      make("circle", { r: 3.5, fill: "none", stroke: colour, "stroke-width": 1.2 }, i);
+      make("path", { d: "M-5 5L5 -5", stroke: colour, "stroke-width": 1.2 }, i);
+    });
+  if (stuck.size) add("part of a deadlock", i => make("circle", { r: 5, fill: "none", stroke: RED, "stroke-width": 2 }, i));
   for (const style of [3, 2, 1, 4, 5, 6])
     if (D.lines.some(l => (l[1] & 15) === style))
       add(STYLES[style][2], i => { line(i, -9, 7, 0, style, "#000000", false); if (style === END) make("line", { x1: 7, x2: 7, y1: -3, y2: 3, stroke: "currentColor" }, i); });

@@ -191,7 +191,9 @@ static bool introduce(int fd, unsigned patience_ms, struct error *why)
     modules_announce(&out);
     codes_announce(&out);
     unseen_announce(&out);
-    report_announce(&out, *file);
+    const char *complaint = report_announce(&out, *file);
+    if (complaint)
+        say("%s", complaint);
     bool told = server_use(fd, &out);
     out_free(&out);
     int counters = -1;

@@ -2,7 +2,6 @@
 #include "clients/trace/core/report.h"
 
 #include "clients/trace/core/environ.h"
-#include "clients/trace/core/say.h"
 #include "wire/told.h"
 
 #include <limits.h>
@@ -34,21 +33,20 @@ static bool absolute(const char *value, char *path, size_t size)
     return n > 0 && (size_t)n < size;
 }
 
-void report_announce(struct out *out, bool own)
+const char *report_announce(struct out *out, bool own)
 {
     static char path[LIMIT_TEXT_BYTES];
     const char *value = wanted();
     if (!value)
-        return;
+        return NULL;
     *path = 0;
     if (report_is_printed() && !own)
-        say("POET_REPORT=1 prints the report of a run with a server of its own: name a file "
-            "instead");
-    else if (!report_is_printed() && !absolute(value, path, sizeof path))
-        say("POET_REPORT: the name of the file is too long");
-    else {
-        out_begin(out, MESSAGE_REPORT);
-        put_told_report(out, &(struct told_report){text_of(path)});
-        out_end(out);
-    }
+        return "POET_REPORT=1 prints the report of a run with a server of its own: name a file "
+               "instead";
+    if (!report_is_printed() && !absolute(value, path, sizeof path))
+        return "POET_REPORT: the name of the file is too long";
+    out_begin(out, MESSAGE_REPORT);
+    put_told_report(out, &(struct told_report){text_of(path)});
+    out_end(out);
+    return NULL;
 }

@@ -10,8 +10,8 @@
 
 /* Is it to be printed to standard error?  Then a server of the program's own keeps that open. */
 bool report_is_printed(void);
-/* Asks for it, if somebody wants one; own: of a server that this program started. */
-void report_announce(struct out *out, bool own);
+/* Asks for it, if somebody wants one; own: of a server that this program started.  NULL, or what is to be said. */
+const char *report_announce(struct out *out, bool own);
 
 #pragma GCC visibility pop
 

@@ -107,6 +107,8 @@ static void describe_head(struct view *view, struct details *state, const struct
     uint32_t what = e->about ? e->about : e->partner_count ? e->partners[0].line : 0;
     if (what && !(what & HIDDEN_LINE))
         g_string_append_printf(s, " %s", book_label(book, what));
+    if (e->unheard && look && look->unheard)
+        g_string_append_printf(s, ", %s", look->unheard);
     if (e->site) {
         struct site_is site = sites_call(view->link.sites, e->process, e->site);
         g_string_append_printf(s, ", at %s", site.place);

@@ -2,6 +2,8 @@
 
 #include "clients/book/say.h"
 #include "clients/site/site.h"
+#include "clients/view/panels/entries.h"
+#include "clients/view/panels/sorting.h"
 #include "clients/view/parts/finder.h"
 #include "clients/view/parts/link.h"
 #include "clients/view/parts/stage.h"
@@ -17,104 +19,14 @@
 
 #define PAGE 256u
 #define PAGES_KEPT 64u
-
-/* ---- one row: a position, and its words once they are here ---- */
-
-#define POET_TYPE_ROW (poet_row_get_type())
-G_DECLARE_FINAL_TYPE(PoetRow, poet_row, POET, ROW, GObject)
-struct _PoetRow {
-    GObject parent;
-    uint64_t position;
-};
-G_DEFINE_FINAL_TYPE(PoetRow, poet_row, G_TYPE_OBJECT)
-static void poet_row_class_init(PoetRowClass *class) { (void)class; }
-static void poet_row_init(PoetRow *row) { (void)row; }
-
-/* ---- the model ---- */
-
-enum cell { CELL_TIME, CELL_LINE, CELL_WHAT, CELL_ABOUT, CELL_SITE, CELLS };
-
-struct entry {
-    char *cells[CELLS];
-    char *text; /* all of it */
-    struct ref at;
-};
-
-#define POET_TYPE_ROWS (poet_rows_get_type())
-G_DECLARE_FINAL_TYPE(PoetRows, poet_rows, POET, ROWS, GObject)
-struct _PoetRows {
-    GObject parent;
-    struct view *view;
-    struct events *events;
-    GHashTable *entries, *asked; /* by position; by page */
-    GHashTable *listing; /* the position that a list was asked for from, by its question */
-    guint count;
-    bool hits; /* the finder's, instead of all */
-};
-
-static GType item_type(GListModel *model)
-{
-    (void)model;
-    return POET_TYPE_ROW;
-}
-
-static guint item_count(GListModel *model) { return POET_ROWS(model)->count; }
-
-static gpointer item_at(GListModel *model, guint index)
-{
-    PoetRows *rows = POET_ROWS(model);
-    if (index >= rows->count || (rows->hits && index >= rows->view->finder.hit_count))
-        return NULL;
-    PoetRow *row = g_object_new(POET_TYPE_ROW, NULL);
-    row->position = rows->hits ? rows->view->finder.positions[index] : index;
-    return row;
-}
-
-static void model_init(GListModelInterface *interface)
-{
-    interface->get_item_type = item_type;
-    interface->get_n_items = item_count;
-    interface->get_item = item_at;
-}
-
-G_DEFINE_FINAL_TYPE_WITH_CODE(PoetRows, poet_rows, G_TYPE_OBJECT,
-                              G_IMPLEMENT_INTERFACE(G_TYPE_LIST_MODEL, model_init))
-
-static void free_entry(gpointer p)
-{
-    struct entry *e = p;
-    for (size_t i = 0; i < CELLS; i++)
-        g_free(e->cells[i]);
-    g_free(e->text);
-    g_free(e);
-}
-
-static void poet_rows_finalize(GObject *object)
-{
-    PoetRows *rows = POET_ROWS(object);
-    g_hash_table_destroy(rows->entries);
-    g_hash_table_destroy(rows->asked);
-    g_hash_table_destroy(rows->listing);
-    G_OBJECT_CLASS(poet_rows_parent_class)->finalize(object);
-}
-
-static void poet_rows_class_init(PoetRowsClass *class)
-{
-    G_OBJECT_CLASS(class)->finalize = poet_rows_finalize;
-}
-
-static void poet_rows_init(PoetRows *rows)
-{
-    rows->entries = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_entry);
-    rows->asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    rows->listing = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-}
+#define SORTED_MOST 4096u /* all of them are asked for, then */
 
 struct events {
     struct view *view;
     GListModel *model; /* PoetRows */
     GtkWidget *list;
     GPtrArray *labels; /* that stand in the rows that are seen */
+    struct sorting sorting;
     bool moving; /* we choose ourselves */
     guint refresh, later;
 };
@@ -194,10 +106,37 @@ static void on_unbind(GtkSignalListItemFactory *factory, GtkListItem *item, gpoi
     g_ptr_array_remove_fast(events->labels, gtk_list_item_get_child(item));
 }
 
+/* ---- sorted ---- */
+
+/* What is sorted has to be here, all of it. */
+static void fetch_all(PoetRows *rows)
+{
+    for (guint i = 0; i < rows->count && rows->count <= SORTED_MOST; i += rows->hits ? 1 : PAGE)
+        fetch(rows, entries_position(rows, i));
+}
+
+static void on_sorter(GtkSorter *sorter, GtkSorterChange change, gpointer data)
+{
+    struct events *events = data;
+    (void)sorter;
+    (void)change;
+    if (sorting_is_on(&events->sorting))
+        fetch_all(POET_ROWS(events->model));
+}
+
+/* data: the column, which knows the rest. */
+static int compare(gconstpointer a, gconstpointer b, gpointer data)
+{
+    enum cell cell = (enum cell)GPOINTER_TO_INT(g_object_get_data(data, "cell"));
+    return entries_compare(g_object_get_data(data, "rows"), a, b, cell);
+}
+
 static gboolean on_refresh(gpointer data)
 {
     struct events *events = data;
     events->refresh = 0;
+    if (sorting_is_on(&events->sorting) && entries_complete(POET_ROWS(events->model)))
+        sorting_again(&events->sorting);
     for (guint i = 0; i < events->labels->len; i++)
         show_entry(POET_ROWS(events->model), g_ptr_array_index(events->labels, i));
     return G_SOURCE_REMOVE;
@@ -226,6 +165,7 @@ static struct entry *entry_of(struct view *view, const struct shown_event *e)
         g_strdup(e->site ? sites_call(view->link.sites, e->process, e->site).place : "");
     entry->text = g_strdup(said);
     entry->at = e->at;
+    entry->time_ns = e->time_ns;
     free(said);
     return entry;
 }
@@ -280,10 +220,13 @@ void events_count(struct events *events)
     bool grows = !hits && !rows->hits && count >= before;
     rows->hits = hits;
     rows->count = count;
+    sorting_allow(&events->sorting, count <= SORTED_MOST);
     if (hits)
         g_hash_table_remove_all(rows->asked);
     g_list_model_items_changed(G_LIST_MODEL(rows), grows ? before : 0, grows ? 0 : before,
                                grows ? count - before : count);
+    if (sorting_is_on(&events->sorting))
+        fetch_all(rows);
 }
 
 void events_clear(struct events *events)
@@ -304,13 +247,30 @@ static GtkSingleSelection *selection_of(const struct events *events)
     return GTK_SINGLE_SELECTION(gtk_column_view_get_model(GTK_COLUMN_VIEW(events->list)));
 }
 
+/* The position of what stands there; NO_POSITION: nothing does. */
+static uint64_t position_at(const struct events *events, guint index)
+{
+    PoetRow *row = g_list_model_get_item(G_LIST_MODEL(selection_of(events)), index);
+    uint64_t position = row ? row->position : NO_POSITION;
+    g_clear_object(&row);
+    return position;
+}
+
+/* Where that event stands in the table, sorted or not; the count, if it is not there. */
+static guint index_of(const struct events *events, uint64_t position)
+{
+    PoetRows *rows = POET_ROWS(events->model);
+    bool moved = rows->hits || sorting_is_on(&events->sorting);
+    guint index = moved ? 0 : (guint)MIN(position, rows->count);
+    while (moved && index < rows->count && position_at(events, index) != position)
+        index++;
+    return index;
+}
+
 void events_show(struct events *events, uint64_t position)
 {
     PoetRows *rows = POET_ROWS(events->model);
-    guint index = rows->hits ? rows->count : (guint)position;
-    for (guint i = 0; rows->hits && i < rows->count; i++)
-        if (events->view->finder.positions[i] == position)
-            index = i;
+    guint index = index_of(events, position);
     if (index >= rows->count || position >= G_MAXUINT / 2)
         return;
     events->moving = true;
@@ -332,9 +292,7 @@ static void on_activate(GtkColumnView *list, guint index, gpointer data)
 {
     struct events *events = data;
     PoetRows *rows = POET_ROWS(events->model);
-    if (rows->hits && index >= events->view->finder.hit_count)
-        return;
-    uint64_t position = rows->hits ? events->view->finder.positions[index] : index;
+    uint64_t position = position_at(events, index);
     const struct entry *e = g_hash_table_lookup(rows->entries, &position);
     (void)list;
     if (e && e->at.line)
@@ -384,6 +342,7 @@ static void on_destroy(GtkWidget *widget, gpointer data)
     if (events->refresh)
         g_source_remove(events->refresh);
     events->later = events->refresh = 0;
+    sorting_free(&events->sorting);
 }
 
 static void add_columns(struct events *events)
@@ -408,6 +367,9 @@ static void add_columns(struct events *events)
         gtk_column_view_column_set_fixed_width(column, columns[i].width);
         gtk_column_view_column_set_expand(column, columns[i].expand);
         gtk_column_view_append_column(GTK_COLUMN_VIEW(events->list), column);
+        g_object_set_data(G_OBJECT(column), "cell", GINT_TO_POINTER(i));
+        g_object_set_data(G_OBJECT(column), "rows", events->model);
+        sorting_add(&events->sorting, column, compare, column);
         g_object_unref(column);
     }
 }
@@ -416,17 +378,25 @@ struct events *events_new(struct view *view, GtkWidget **widget)
 {
     struct events *events = g_new0(struct events, 1);
     PoetRows *rows = g_object_new(POET_TYPE_ROWS, NULL);
-    *widget = gtk_scrolled_window_new();
+    GtkWidget *scrolled = gtk_scrolled_window_new(),
+              *hint = gtk_label_new("Too many to be sorted: find some of them (Ctrl+F).");
+    *widget = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     events->view = rows->view = view;
     rows->events = events;
     events->model = G_LIST_MODEL(rows);
     events->labels = g_ptr_array_new();
-    GtkSingleSelection *selection = gtk_single_selection_new(g_object_ref(events->model));
+    events->list = gtk_column_view_new(NULL);
+    events->sorting = (struct sorting){.list = GTK_COLUMN_VIEW(events->list), .hint = hint};
+    GtkSingleSelection *selection =
+        gtk_single_selection_new(sorting_model(&events->sorting, g_object_ref(events->model)));
     gtk_single_selection_set_autoselect(selection, FALSE);
     gtk_single_selection_set_can_unselect(selection, TRUE);
     g_signal_connect(selection, "notify::selected", G_CALLBACK(on_selected), events);
-    events->list = gtk_column_view_new(GTK_SELECTION_MODEL(selection));
+    gtk_column_view_set_model(GTK_COLUMN_VIEW(events->list), GTK_SELECTION_MODEL(selection));
+    g_object_unref(selection);
     add_columns(events);
+    g_signal_connect(gtk_column_view_get_sorter(GTK_COLUMN_VIEW(events->list)), "changed",
+                     G_CALLBACK(on_sorter), events);
     gtk_widget_add_css_class(events->list, "data-table");
     gtk_column_view_set_single_click_activate(GTK_COLUMN_VIEW(events->list), TRUE);
     g_signal_connect(events->list, "activate", G_CALLBACK(on_activate), events);
@@ -434,7 +404,11 @@ struct events *events_new(struct view *view, GtkWidget **widget)
     g_signal_connect(events->list, "destroy", G_CALLBACK(on_destroy), events);
     gtk_accessible_update_property(GTK_ACCESSIBLE(events->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Events in the order of the recording", -1);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(*widget), events->list);
-    gtk_widget_set_vexpand(*widget, TRUE);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), events->list);
+    gtk_widget_set_vexpand(scrolled, TRUE);
+    gtk_widget_add_css_class(hint, "dim-label");
+    gtk_widget_set_visible(hint, FALSE);
+    gtk_box_append(GTK_BOX(*widget), scrolled);
+    gtk_box_append(GTK_BOX(*widget), hint);
     return events;
 }

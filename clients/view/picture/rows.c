@@ -39,9 +39,13 @@ static void append(struct place *p, uint32_t line)
     p->rows[p->row_count++] = (struct place_row){.line = line};
 }
 
+/* Of very many lines the server knows, for all of them at once, which have something in a window. */
 bool rows_by_events(const struct view *view)
 {
-    return view->link.source.book.some && view->camera.place.row_count == 0;
+    const struct book *book = &view->link.source.book;
+    bool busy = view->settings.busy_rows && !view->camera.place.far &&
+                book->line_count > ROWS_AT_ONCE;
+    return (book->some || busy) && view->camera.place.row_count == 0;
 }
 
 void rows_taken(struct view *view, const struct shown_window *window)

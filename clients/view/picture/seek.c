@@ -122,8 +122,12 @@ static void say(struct view *view)
 {
     struct seek *seek = view->seek;
     bool any = seek->hits->len, text = *gtk_editable_get_text(GTK_EDITABLE(seek->entry));
-    char *said = any ? g_strdup_printf("%u of %u", seek->at + 1, seek->hits->len)
-                     : g_strdup(text ? "No row is called so" : "");
+    char *said =
+        any ? g_strdup_printf("%u of %u", seek->at + 1, seek->hits->len)
+            : g_strdup(!text                      ? ""
+                       : view->settings.busy_rows ? "No row with something in view is called "
+                                                    "so (Lines, or E: all rows)"
+                                                  : "No row is called so");
     gtk_label_set_text(GTK_LABEL(seek->said), said);
     g_free(said);
     if (text && !any)

@@ -1,0 +1,46 @@
+/* The rows of the table of events: positions, whose words come when they are looked at. */
+#ifndef CLIENTS_VIEW_PANELS_ENTRIES_H
+#define CLIENTS_VIEW_PANELS_ENTRIES_H
+
+#include "wire/ref.h"
+
+#include <gtk/gtk.h>
+
+struct events;
+struct view;
+
+/* One row: a position. */
+#define POET_TYPE_ROW (poet_row_get_type())
+G_DECLARE_FINAL_TYPE(PoetRow, poet_row, POET, ROW, GObject)
+struct _PoetRow {
+    GObject parent;
+    uint64_t position;
+};
+enum cell { CELL_TIME, CELL_LINE, CELL_WHAT, CELL_ABOUT, CELL_SITE, CELLS };
+
+struct entry {
+    char *cells[CELLS];
+    char *text; /* all of it */
+    struct ref at;
+    int64_t time_ns;
+};
+
+#define POET_TYPE_ROWS (poet_rows_get_type())
+G_DECLARE_FINAL_TYPE(PoetRows, poet_rows, POET, ROWS, GObject)
+struct _PoetRows {
+    GObject parent;
+    struct view *view;
+    struct events *events;
+    GHashTable *entries, *asked; /* by position; by page */
+    GHashTable *listing; /* the position that a list was asked for from, by its question */
+    guint count;
+    bool hits; /* the finder's, instead of all */
+};
+
+/* Is all that it shows here? */
+bool entries_complete(const PoetRows *rows);
+uint64_t entries_position(const PoetRows *rows, guint index); /* as the model counts */
+/* Of two rows, by a column; in the order of the recording, where that is the same. */
+int entries_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b, enum cell cell);
+
+#endif

@@ -1,0 +1,22 @@
+/* Which events of a window were made to wake somebody, as a signal of a condition, while certainly nobody waited.
+ *
+ * Their types have words for it (`unheard` of the description); whom they may wake says `woken_by` of others.  It is
+ * claimed of an event only if every wait about the same object is known to have been over before it, or to have begun
+ * after it: by the order, never by clocks.  What cannot be found out cheaply is not claimed. */
+#ifndef SERVER_ANSWER_UNHEARD_H
+#define SERVER_ANSWER_UNHEARD_H
+
+#include "server/order/placing/place.h"
+#include "server/run/run.h"
+
+struct unheard;
+
+/* The placement is borrowed until it is freed. */
+struct unheard *unheard_begin(const struct run *run, const struct placement *placement);
+void unheard_free(struct unheard *unheard);
+/* Goes on for about `budget` events; true when it is done. */
+bool unheard_step(struct unheard *unheard, uint64_t budget);
+/* Once it is done: is the event at this position one of them?  NULL has none. */
+bool unheard_has(const struct unheard *unheard, uint64_t position);
+
+#endif

@@ -1,0 +1,295 @@
+#!/bin/bash
+# What a picture says beside its marks: signals that wake nobody, who has not come, how a run ended; notes of several
+# writers; a deadlock in a web page.
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+
+# ---- signals that wake nobody ----
+# Says of each signal in which of its moments it was made: the condition it is about bears that name.
+cat >moments.c <<'C'
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t early = PTHREAD_COND_INITIALIZER, heard = PTHREAD_COND_INITIALIZER,
+                      late = PTHREAD_COND_INITIALIZER, open = PTHREAD_COND_INITIALIZER,
+                      elsewhere = PTHREAD_COND_INITIALIZER;
+static int waits, woken;
+static void await(pthread_cond_t *c, pthread_mutex_t *m)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    ts.tv_nsec += 1000000;
+    ts.tv_sec += ts.tv_nsec / 1000000000;
+    ts.tv_nsec %= 1000000000;
+    pthread_mutex_lock(m);
+    pthread_cond_timedwait(c, m, &ts);
+    pthread_mutex_unlock(m);
+}
+static void *taker(void *a)
+{
+    pthread_mutex_lock(&lock);
+    waits = 1;
+    while (!woken) pthread_cond_wait(&heard, &lock);
+    pthread_mutex_unlock(&lock);
+    await(&early, &lock);
+    await(&late, &lock);
+    await(&open, &lock);
+    await(&elsewhere, &other);
+    return a;
+}
+static void *caller(void *a) /* tied to nobody until it ends */
+{
+    for (int i = 0; i < 20; i++) {
+        pthread_cond_signal(&open);
+        usleep(500);
+    }
+    return a;
+}
+static int seen(void)
+{
+    pthread_mutex_lock(&lock);
+    int n = waits;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+int main(void)
+{
+    pthread_t t[2];
+    pthread_mutex_lock(&lock);
+    pthread_cond_signal(&early); /* before anybody is there */
+    pthread_mutex_unlock(&lock);
+    pthread_cond_signal(&elsewhere); /* not under the lock of those who will wait */
+    pthread_create(&t[1], 0, caller, 0);
+    pthread_create(&t[0], 0, taker, 0);
+    while (!seen()) usleep(1000);
+    pthread_mutex_lock(&lock);
+    woken = 1;
+    pthread_cond_signal(&heard);
+    pthread_mutex_unlock(&lock);
+    pthread_join(t[0], 0);
+    pthread_cond_signal(&late); /* after all who waited, without the lock */
+    pthread_join(t[1], 0);
+}
+C
+poetcc -trace -g moments.c -o moments
+POET_OUTPUT=moments.poet ./moments
+until_true finished moments.poet
+poet export moments.poet --all -o moments.txt
+struck() { sed -n "s/^[0-9:]* *T:[a-z]*: signals Q:$1, wakes nobody$/x/p" moments.txt | tr -d '\n'; }
+is "before anybody waits, under the lock" "$(struck early)" x
+is "without it, before those who wait were made" "$(struck elsewhere)" x
+is "after the last wait is over, without the lock" "$(struck late)" x
+is "not who wakes somebody" "$(struck heard)" ""
+is "not who may have come while somebody waited" "$(struck open)" ""
+like "its mark is another" "$(cat moments.txt)" '⊘'
+like "without Unicode, too" "$(poet show moments.poet --ascii --last 400)" '%'
+poet export moments.poet --all --no-title -o moments.svg
+like "the legend has it" "$(cat moments.svg)" 'wakes nobody'
+like "and who reads a mark by itself" "$(cat moments.svg)" '<title>[^<]*about Q:early, wakes nobody'
+like "a part of the run says it, too" "$(poet show moments.poet --from 1:1 --to 1:6)" 'signals Q:early, wakes nobody$'
+
+# Whatever threads do: of each signal that is struck through, every wait about it is before or after it, by the order.
+cat >random.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_cond_t c[3] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
+static void *work(void *a)
+{
+    unsigned seed = (unsigned)(long)a;
+    for (int i = 0; i < 60; i++) {
+        int what = rand_r(&seed) % 5, k = rand_r(&seed) % 3;
+        pthread_mutex_t *l = &m[k == 2]; /* one lock for each condition */
+        struct timespec ts;
+        clock_gettime(CLOCK_REALTIME, &ts);
+        ts.tv_nsec = (ts.tv_nsec + 200000) % 1000000000;
+        if (what < 2) {
+            pthread_mutex_lock(l);
+            pthread_cond_signal(&c[k]);
+            pthread_mutex_unlock(l);
+        } else if (what < 4) {
+            pthread_cond_broadcast(&c[k]);
+        } else {
+            pthread_mutex_lock(l);
+            pthread_cond_timedwait(&c[k], l, &ts);
+            pthread_mutex_unlock(l);
+        }
+        if (rand_r(&seed) % 4 == 0) usleep(rand_r(&seed) % 300);
+    }
+    return 0;
+}
+int main(void)
+{
+    pthread_t t[4];
+    for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)(i + 7));
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+}
+C
+poetcc -trace -g random.c -o random
+POET_OUTPUT=random.poet timeout 60 ./random
+until_true finished random.poet
+poet export random.poet --all -o random.txt
+sed -n 's/^\([0-9:]*\) .*wakes nobody$/\1/p' random.txt >claimed
+poet dump random.poet --json >random.json
+# Asks for each claim and each wait (S W, and the end of that wait K S): one of the two has to be "before".
+cat >pairs.py <<'P'
+import json, subprocess, sys
+events = [e for e in map(json.loads, open("random.json", encoding="utf-8")) if "event" in e]
+claimed = open("claimed").read().split()
+name = lambda e: json.dumps(e["about"], sort_keys=True)
+waits, last = [], {}
+for e in events:
+    if e["type"] in ("wait", "timed_wait"):
+        last[json.dumps(e["thread"], sort_keys=True)] = e
+    elif e["type"] in ("wake", "timeout"):
+        waits.append((last.pop(json.dumps(e["thread"], sort_keys=True)), e))
+waits += [(w, None) for w in last.values()]
+by = {e["event"]: e for e in events}
+asked = [(s, w, k) for s in claimed for w, k in waits if name(by[s]) == name(w)]
+lines = []
+for s, w, k in asked:
+    lines += [s + " " + w["event"], (k["event"] if k else s) + " " + s]
+told = subprocess.run(["poet", "order", "random.poet", "-", "--json"], input="\n".join(lines), text=True,
+                      capture_output=True).stdout.splitlines()
+said = [json.loads(l)["order"] for l in told]
+bad = [a for i, a in enumerate(asked) if "before" not in (said[2 * i], said[2 * i + 1])]
+print(len(claimed) > 0, len(asked) > 0, len(said) == len(lines), len(bad))
+for s, w, k in bad[:5]:
+    print("# ", s, w["event"], k and k["event"], file=sys.stderr)
+P
+is "every claim is one of the order" "$(python3 pairs.py)" "True True True 0"
+
+# ---- who has not come to a barrier ----
+cat >come.c <<'C'
+#include <pthread.h>
+static pthread_barrier_t all;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    pthread_barrier_wait(&all); /* all three come, the first time */
+    if (a) {
+        pthread_mutex_lock(&m);
+        pthread_mutex_lock(&m);
+    }
+    pthread_barrier_wait(&all);
+    return 0;
+}
+int main(void)
+{
+    pthread_t t[3];
+    pthread_barrier_init(&all, 0, 3);
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, work, i == 1 ? &all : 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+}
+C
+# hung PROGRAM PATTERN: runs it until poet blocked says that; then it is killed
+hung() {
+    POET_OUTPUT=$1.poet ./$1 >/dev/null 2>&1 &
+    running=$!
+    pids="$pids $running"
+    disown $running
+    until_true says "$1.poet" "$2"
+    kill -KILL $running
+    until_true finished "$1.poet"
+}
+says() { poet blocked "$1" | grep -Eq "$2"; }
+poetcc -trace -g come.c -o come
+hung come 'has not come'
+is "who waits there has come" "$(poet blocked come.poet | sed -n 's/^ *has not come: //p')" "T:work#2 (waits itself)"
+
+# ---- how a run ended, as far as that is recorded ----
+like "a run that was killed" "$(poet ls come.poet)" 'stopped \(killed, or by _exit\), deadlock$'
+is "as ever to programs" "$(poet ls --json come.poet | grep -c '"ended": *"stopped"')" 1
+
+# ---- a slip of two letters ----
+like "the option that was meant" "$(poet export --tiem 2>&1)" 'did you mean --time\?'
+
+# ---- a deadlock and a lost signal in a web page ----
+poet export come.poet -o come.html
+poet export moments.poet -o moments.html
+like "who waits in a deadlock" "$(cat come.html)" '^"stuck":\[\["[0-9]+:[0-9]+","[0-9]+:[0-9]+"\]\]'
+is "and nobody else" "$(grep -c '^"stuck":\[\]' moments.html)" 1
+like "what is said of lost signals" "$(cat moments.html)" '"u":"wakes nobody"'
+is "in the page's size" "$(($(stat -c %s moments.html) < 65536 + 200 * $(grep -c . moments.txt)))" 1
+if command -v chromium >/dev/null; then
+    red='document.querySelectorAll("#svg [stroke=\"#bf001a\"]")'
+    told=$(printf '%s\n' "eval [...$red].map(e => e.tagName).sort().join()" 'eval pages.waiting, document.getElementById("legend").textContent' |
+        timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/come.html")
+    like "it is red in the picture" "$told" 'circle,line'
+    like "and in the legend" "$told" 'part of a deadlock'
+    told=$(echo 'eval document.getElementById("legend").textContent' |
+        timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/moments.html")
+    like "lost signals are in the legend" "$told" 'wakes nobody'
+else
+    skip "there is no chromium"
+fi
+
+# ---- notes: nobody loses another's ----
+events=$(poet dump moments.poet --json | sed -n 's/.*"event":"\([0-9]*:[0-9]*\)".*/\1/p' | head -n 12)
+writers=
+for e in $events; do
+    poet note moments.poet "$e" "by $e" 2>>note.err &
+    writers="$writers $!"
+done
+for w in $writers; do wait "$w"; done
+is "twelve writers at once: twelve notes" "$(poet note moments.poet | wc -l)" 12
+is "none complained" "$(cat note.err)" ""
+is "nothing is left of the writing" "$(ls | grep -c 'poet-notes.')" 0
+# Who holds the lock is waited for, and what is there then is kept.
+exec 7<.
+flock 7
+poet note moments.poet 1:1 "the last" 7<&- &
+writer=$!
+pids="$pids $writer"
+holds_back() { [ -d /proc/$writer ] && ls -l /proc/$writer/fd 2>/dev/null | grep -q "$work\$"; }
+until_true holds_back
+sed -i '/"event":"1:1"/d' moments.poet-notes
+sed -i '2i {"event":"1:2","text":"meanwhile"}' moments.poet-notes 2>/dev/null
+grep -v '"by 1:2"' moments.poet-notes >x && cat x >moments.poet-notes
+exec 7<&-
+wait $writer
+like "what was written meanwhile stays" "$(poet note moments.poet)" '^1:2 +meanwhile$'
+like "beside what waited" "$(poet note moments.poet)" '^1:1 +the last$'
+
+# ---- the viewer: of very many rows those with something in view ----
+cat >crowd.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    char n[16];
+    snprintf(n, 16, "t%ld", (long)a);
+    pthread_setname_np(pthread_self(), n);
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+    }
+    return 0;
+}
+int main(void)
+{
+    for (long r = 0; r < 15; r++) {
+        pthread_t t[20];
+        for (long i = 0; i < 20; i++) pthread_create(&t[i], 0, work, (void *)(r * 20 + i));
+        for (int i = 0; i < 20; i++) pthread_join(t[i], 0);
+    }
+}
+C
+poetcc -trace -g crowd.c -o crowd
+POET_OUTPUT=crowd.poet ./crowd
+until_true finished crowd.poet
+. "$root/tests/e2e/display.sh"
+printf '%s\n' 'action busy-rows' 'rows busy' 'action fit' 'rows whole' 'action fit' quit >script
+check "a run of 300 threads" timeout 60 poet view crowd.poet --script script
+rows_of() { sed -n 's/^rows \([0-9]*\) .*/\1/p' "$1"; }
+check "the last few of them are shown at its end" test "$(rows_of busy)" -gt 1 -a "$(rows_of busy)" -lt 80
+like "among them the last" "$(cat busy)" 'T:t299 '
+is "but not the first" "$(grep -c 'T:t0 ' busy)" 0
+check "from far away all of them" test "$(rows_of whole)" -ge 300
+done_testing

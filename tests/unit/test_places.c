@@ -1,0 +1,63 @@
+/* One place of the code is one number, in whatever process it ran. */
+#include "server/run/places.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct run_module module(const char *path, uint8_t id, uint64_t start, uint64_t bias)
+{
+    struct run_module m = {.path = strdup(path),
+                           .build_id_bytes = id ? 20 : 0,
+                           .start = start,
+                           .end = start + 0x1000,
+                           .bias = bias};
+    memset(m.build_id, id, id ? 20 : 0);
+    return m;
+}
+
+static uint32_t process(struct run *run, const struct run_module *modules, size_t count)
+{
+    struct run_process p = {.path = strdup("p"), .host = strdup("h")};
+    for (size_t i = 0; i < count; i++) {
+        p.modules = realloc(p.modules, (i + 1) * sizeof *p.modules);
+        p.modules[p.module_count++] = modules[i];
+    }
+    p.module_room = count;
+    return run_process(run, p);
+}
+
+static uint32_t place(struct run *run, uint32_t in, uint64_t address)
+{
+    return places_of(run, run_site(run, in, address));
+}
+
+static void places_are_of_files(void **state)
+{
+    (void)state;
+    struct run *run = run_new("places", 1, NULL);
+    struct run_module first[] = {module("/a", 1, 0x10000, 0x10000),
+                                 module("/l", 0, 0x50000, 0x50000)};
+    struct run_module second[] = {module("/b", 1, 0x70000, 0x70000),
+                                  module("/l", 0, 0x90000, 0x90000),
+                                  module("/m", 2, 0xa0000, 0xa0000)};
+    uint32_t p = process(run, first, 2), q = process(run, second, 3);
+    assert_int_equal(places_of(run, 0), 0);
+    uint32_t a = place(run, p, 0x10100), library = place(run, p, 0x50020);
+    assert_int_equal(a, 1);
+    assert_int_equal(place(run, p, 0x10100), a);
+    assert_int_equal(place(run, q, 0x70100), a); /* the same build, elsewhere */
+    assert_int_equal(place(run, q, 0x90020), library); /* no build-id: the same path */
+    assert_true(place(run, q, 0xa0100) != a);
+    assert_true(place(run, p, 0x10101) != a);
+    assert_true(place(run, p, 0x999999) != place(run, q, 0x999999)); /* of no file */
+    assert_true(places_site(run, a) == run_site(run, p, 0x10100));
+    assert_int_equal(places_site(run, places_count(run) + 1), 0);
+    run_free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(places_are_of_files)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
