@@ -95,7 +95,7 @@ void window_request_free(struct window_request *r)
 
 void put_density_request(struct out *out, const struct density_request *r)
 {
-    put_u8(out, (uint8_t)(r->by_time | r->blocked << 1));
+    put_u8(out, (uint8_t)(r->by_time | r->blocked << 1 | r->living << 2));
     put_u64(out, (uint64_t)r->from);
     put_u64(out, (uint64_t)r->to);
     put_u32(out, r->pixels);
@@ -108,6 +108,7 @@ void get_density_request(struct in *in, struct density_request *r)
     uint8_t flags = get_u8(in);
     r->by_time = flags & 1;
     r->blocked = flags & 2;
+    r->living = flags & 4;
     r->from = (int64_t)get_u64(in);
     r->to = (int64_t)get_u64(in);
     r->pixels = get_u32(in);

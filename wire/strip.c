@@ -11,13 +11,14 @@ static bool same(const struct strip_cell *a, const struct strip_cell *b)
 }
 
 /* Cells that are alike, in one: u32 how many, a byte for each class, u32 about. */
-static void put_row(struct out *out, const struct strip_cell *cells, uint32_t pixels)
+static void put_row(struct out *out, const struct strip_cell *cells, uint32_t pixels,
+                    unsigned classes)
 {
     for (uint32_t i = 0, end; i < pixels; i = end) {
         for (end = i + 1; end < pixels && same(&cells[i], &cells[end]);)
             end++;
         put_u32(out, end - i);
-        for (unsigned k = 0; k < STRIP_CLASSES; k++)
+        for (unsigned k = 0; k < classes; k++)
             put_u8(out, cells[i].share[k]);
         put_u32(out, cells[i].about);
     }
@@ -30,21 +31,21 @@ void put_strip(struct out *out, const struct shown_strip *s)
     put_u64(out, (uint64_t)s->to);
     put_u64(out, s->known);
     put_u64(out, s->count);
-    put_u8(out, STRIP_CLASSES);
+    put_u8(out, s->classes);
     put_u32(out, s->pixels);
     put_u32(out, s->row_count);
     for (uint32_t i = 0; i < s->row_count; i++) {
         put_u32(out, s->rows[i]);
-        put_row(out, s->cells + (size_t)i * s->pixels, s->pixels);
+        put_row(out, s->cells + (size_t)i * s->pixels, s->pixels, s->classes);
     }
 }
 
-static void get_row(struct in *in, struct strip_cell *cells, uint32_t pixels)
+static void get_row(struct in *in, struct strip_cell *cells, uint32_t pixels, unsigned classes)
 {
     for (uint32_t i = 0; i < pixels && !in->error;) {
         struct strip_cell cell = {0};
         uint32_t n = get_u32(in);
-        for (unsigned k = 0; k < STRIP_CLASSES; k++)
+        for (unsigned k = 0; k < classes; k++)
             cell.share[k] = get_u8(in);
         cell.about = get_u32(in);
         if (n == 0 || n > pixels - i)
@@ -61,7 +62,8 @@ void get_strip(struct in *in, struct shown_strip *s)
     s->to = (int64_t)get_u64(in);
     s->known = get_u64(in);
     s->count = get_u64(in);
-    if (get_u8(in) != STRIP_CLASSES)
+    s->classes = get_u8(in);
+    if (s->classes != STRIP_CLASSES && s->classes != STRIP_LIVINGS)
         in_fail(in, "a strip of other states");
     uint32_t pixels = get_u32(in), n = get_count(in, 8);
     size_t most = LIMIT_ANSWER_BYTES / 2 / sizeof *s->cells;
@@ -78,7 +80,7 @@ void get_strip(struct in *in, struct shown_strip *s)
     s->pixels = pixels;
     for (; s->row_count < n && !in->error; s->row_count++) {
         s->rows[s->row_count] = get_u32(in);
-        get_row(in, s->cells + (size_t)s->row_count * pixels, pixels);
+        get_row(in, s->cells + (size_t)s->row_count * pixels, pixels, s->classes);
     }
 }
 

@@ -23,13 +23,27 @@ enum strip_state {
         STRIP_CLASSES
 };
 
+/* What was measured tells more of threads, and of them alone. */
+enum strip_living {
+    STRIP_LIVING_START, /* made, and not begun */
+    STRIP_LIVING_READY, /* let go, and not gone on */
+    STRIP_LIVING_RUNNING,
+    STRIP_LIVING_BLOCKED,
+    STRIP_LIVING_TERMINATE, /* ended, and not joined */
+    STRIP_LIVING_UNKNOWN, /* blocked, and nobody knows by whom */
+    STRIP_LIVINGS
+};
+
+#define STRIP_MOST 6u /* classes of a strip of either kind */
+
 struct strip_cell {
-    uint8_t share[STRIP_CLASSES]; /* of 255; what is left is nothing */
+    uint8_t share[STRIP_MOST]; /* of 255; what is left is nothing */
     uint32_t about; /* the line that it waited for, or was in, longest; 0 none */
 };
 
 struct shown_strip {
     bool by_time;
+    uint8_t classes; /* STRIP_CLASSES, or STRIP_LIVINGS */
     int64_t from, to; /* positions, or ns */
     uint64_t known, count; /* so far the run is looked at; less than its length: more comes */
     uint32_t pixels, row_count;

@@ -6,15 +6,20 @@
 
 #include <stdlib.h>
 
+#define KEPT_MOST 65536u /* groups that are kept */
+
 struct explained {
     struct why by[SINCE_MEETING + 1]; /* by how far back one looks */
     uint64_t again; /* as what was measured had begun */
+    struct groups kept; /* `why` NULL: none are */
 };
 
 static void empty(struct explained *e)
 {
     for (unsigned i = 0; i <= SINCE_MEETING; i++)
         why_free(&e->by[i]);
+    groups_free(&e->kept);
+    e->kept.why = NULL;
 }
 
 static void free_explained(struct explained *e)
@@ -55,6 +60,37 @@ bool explained_learn(const struct run *run, enum since since, uint64_t *budget)
 struct why *explained_known(const struct run *run, enum since since)
 {
     return &explained(run)->by[since];
+}
+
+static bool same(const struct groups *kept, const struct why *why, const struct grouping *g)
+{
+    const struct grouping *k = &kept->grouping;
+    return kept->why == why && k->by == g->by && k->which == g->which && k->direct == g->direct &&
+           k->object == g->object;
+}
+
+struct groups explained_take(const struct run *run, enum since since, struct grouping grouping)
+{
+    struct explained *e = explained(run);
+    struct groups groups = {.why = &e->by[since],
+                            .charges.communication = explained_communication()};
+    if (same(&e->kept, &e->by[since], &grouping)) {
+        groups = e->kept;
+        e->kept = (struct groups){0};
+    }
+    groups.grouping = grouping;
+    return groups;
+}
+
+void explained_give(const struct run *run, struct groups groups)
+{
+    struct explained *e = explained(run);
+    groups_free(&e->kept);
+    e->kept = groups;
+    if (groups.count > KEPT_MOST) {
+        groups_free(&e->kept);
+        e->kept.why = NULL;
+    }
 }
 
 uint64_t explained_communication(void)

@@ -5,6 +5,7 @@
 #ifndef SERVER_ANSWER_EXPLAINED_H
 #define SERVER_ANSWER_EXPLAINED_H
 
+#include "server/causes/groups.h"
 #include "server/causes/why.h"
 #include "server/run/run.h"
 
@@ -12,6 +13,10 @@
 bool explained_learn(const struct run *run, enum since since, uint64_t *budget);
 /* So far; never NULL.  Until the run goes, or what was measured began anew. */
 struct why *explained_known(const struct run *run, enum since since);
+/* Groups of all waits, of all threads from begin to end: those that were given back last, if they are of the same, to go
+ * on from; else none yet.  Whoever takes them gives them back, or frees them. */
+struct groups explained_take(const struct run *run, enum since since, struct grouping grouping);
+void explained_give(const struct run *run, struct groups groups);
 /* Bit by bit: which categories of steps (config/target.h) are communication. */
 uint64_t explained_communication(void);
 

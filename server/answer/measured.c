@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CAUSES_MOST 64u
 
@@ -234,7 +235,19 @@ bool measured_learn(const struct run *run, uint64_t *budget)
         forget(m);
         begin(m, run, m->again + 1);
     }
-    return follow_on(m->follow, budget);
+    return !measured_full(run) && follow_on(m->follow, budget);
+}
+
+#ifndef MEASURED_MOST /* bytes; tests make it small */
+#define MEASURED_MOST ((size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 8)
+#endif
+
+/* (What is reserved may be twice as much.) */
+bool measured_full(const struct run *run)
+{
+    static size_t most;
+    most = most ? most : MEASURED_MOST;
+    return intervals_bytes(measured_known(run)) > most;
 }
 
 const struct intervals *measured_known(const struct run *run)

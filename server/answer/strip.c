@@ -4,6 +4,8 @@
 #include "memory/memory.h"
 #include "server/answer/desk.h"
 #include "server/answer/drawn.h"
+#include "server/answer/living.h"
+#include "server/answer/measured.h"
 #include "server/answer/named.h"
 #include "server/run/course.h"
 #include "server/run/times.h"
@@ -20,7 +22,9 @@
     64u /* pixels of all rows that are found at once: they lie near each other in the pyramid */
 #define PIXEL_COST 4u /* of one, in events */
 
-_Static_assert((int)STRIP_CLASSES <= (int)PYRAMID_STATES, "a pyramid has a sum for each state");
+_Static_assert((int)STRIP_LIVINGS <= (int)PYRAMID_STATES && (int)STRIP_CLASSES <= (int)STRIP_MOST &&
+                   (int)STRIP_LIVINGS <= (int)STRIP_MOST,
+               "a pyramid has a sum for each state");
 
 struct strip_job {
     const struct run *run;
@@ -46,6 +50,11 @@ struct strip_job {
     } filling;
 };
 
+static enum course_source source_of(const struct strip_job *job)
+{
+    return job->request.living ? COURSE_LIVING : COURSE_ORDER;
+}
+
 static void *strip_begin(struct desk *desk, struct in *in)
 {
     struct density_request request;
@@ -57,7 +66,8 @@ static void *strip_begin(struct desk *desk, struct in *in)
     struct strip_job *job = memory_zeroed(1, sizeof *job);
     job->run = desk->run;
     job->request = request;
-    job->told = course_known(desk->run, COURSE_ORDER);
+    course_told_by(COURSE_LIVING, &living_teller);
+    job->told = course_known(desk->run, source_of(job));
     return job;
 }
 
@@ -119,8 +129,9 @@ static void fill_begin(struct strip_job *job)
     choose_rows(job);
     *f = (struct filling){.begun = true,
                           .lines = order_lines(job->run->order),
-                          .strip = {.pixels = job->request.pixels,
-                                    .known = course_known(job->run, COURSE_ORDER),
+                          .strip = {.classes = job->request.living ? STRIP_LIVINGS : STRIP_CLASSES,
+                                    .pixels = job->request.pixels,
+                                    .known = course_known(job->run, source_of(job)),
                                     .count = order_count(job->run->order)}};
     choose_range(job->run, &job->request, s);
     f->range =
@@ -164,7 +175,7 @@ static void settle(struct filling *f)
     struct strip_cell *cells = s->cells + (size_t)f->row * s->pixels + f->pixel;
     for (uint32_t i = 0; i < f->count; i++) {
         const struct pyramid_pixel *p = &f->pixels[i];
-        for (unsigned k = 0; k < STRIP_CLASSES; k++)
+        for (unsigned k = 0; k < s->classes; k++)
             cells[i].share[k] = p->part[k] ? share(p->part[k], &f->whole) : 0;
         cells[i].about = p->about;
     }
@@ -201,7 +212,7 @@ static bool go_on(struct strip_job *job)
 static bool fill_step(struct strip_job *job, uint64_t *budget)
 {
     struct filling *f = &job->filling;
-    const struct pyramid *pyramid = course_pyramid(job->run, COURSE_ORDER);
+    const struct pyramid *pyramid = course_pyramid(job->run, source_of(job));
     while (f->line < f->end || go_on(job)) {
         for (; f->line < f->end; f->line++) {
             if (!*budget)
@@ -219,15 +230,17 @@ static bool fill_step(struct strip_job *job, uint64_t *budget)
 static bool strip_step(void *p, uint64_t budget)
 {
     struct strip_job *job = p;
-    if (job->filling.begun && course_known(job->run, COURSE_ORDER) < job->filling.strip.known) {
+    if (job->filling.begun && course_known(job->run, source_of(job)) < job->filling.strip.known) {
         shown_strip_free(&job->filling.strip); /* somebody else's step made it begin again */
         job->filling.begun = false;
         job->told = 0;
     }
     if (!job->filling.begun) {
         uint64_t news = job->told / 4 > TOLD_EVERY ? job->told / 4 : TOLD_EVERY;
-        job->known = course_learn(job->run, COURSE_ORDER, &budget);
-        if (!job->known && course_known(job->run, COURSE_ORDER) < job->told + news)
+        job->known = course_learn(job->run, source_of(job), &budget);
+        if (job->request.living && measured_full(job->run))
+            return true;
+        if (!job->known && course_known(job->run, source_of(job)) < job->told + news)
             return false;
         fill_begin(job);
     }
@@ -250,7 +263,7 @@ static bool strip_put(void *p, struct reply *reply)
 {
     struct strip_job *job = p;
     struct shown_strip *s = &job->filling.strip;
-    if (pyramid_full(course_pyramid(job->run, COURSE_ORDER))) {
+    if (!job->filling.begun || pyramid_full(course_pyramid(job->run, source_of(job)))) {
         part_begin(reply, PART_REFUSAL);
         put_string(reply->out,
                    "there is no room for the states of so long a run, neither in memory "

@@ -38,11 +38,25 @@ struct table_job {
 
 /* ---- what is known so far ---- */
 
+static void problem(struct table_job *job, char *text)
+{
+    free(job->table.problem);
+    job->table.problem = text;
+}
+
 /* What is measured may begin anew, or grow, whenever anybody asks: so it is looked at again before each step. */
 static bool learn(struct table_job *job, uint64_t *budget)
 {
     const struct run *run = job->view.run;
     bool whole = measured_learn(run, budget);
+    if (measured_full(run))
+        problem(
+            job,
+            memory_printed(
+                "this run is too long: what its threads did in the first %llu of %llu events takes "
+                "an eighth of this machine's memory, and no part of it can be looked at alone",
+                (unsigned long long)measured_position(run),
+                (unsigned long long)order_count(run->order)));
     job->view.measured = measured_known(run);
     job->table.known = measured_position(run);
     job->table.count = order_count(run->order);
@@ -79,12 +93,6 @@ static void take_open(struct table_job *job)
 }
 
 /* ---- what it is about ---- */
-
-static void problem(struct table_job *job, char *text)
-{
-    free(job->table.problem);
-    job->table.problem = text;
-}
 
 static char *no_such_event(struct ref at)
 {
@@ -245,10 +253,10 @@ static bool work(struct table_job *job, uint64_t *budget)
 static bool table_work(void *p, uint64_t budget)
 {
     struct table_job *job = p;
+    while (!job->table.problem && work(job, &budget))
+        ;
     if (job->table.problem)
         job->stage = TELLING;
-    while (work(job, &budget))
-        ;
     return job->stage == TELLING ||
            (job->stage == LEARNING && job->table.known - job->told >= TOLD_EVERY);
 }

@@ -2,7 +2,7 @@
 #include "memory/memory.h"
 #include "server/answer/causing.h"
 #include "server/answer/explained.h"
-#include "server/causes/groups.h"
+#include "server/answer/measured.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +40,7 @@ struct work {
     struct causing causing;
     struct groups groups;
     uint32_t causes; /* of a row, at most */
+    uint64_t again; /* as what was measured had begun; 0: they are of a part, and not kept */
 };
 
 static uint32_t kind_of(const void *context, uint32_t line)
@@ -58,6 +59,22 @@ static enum group_by by_of(const char *by)
     return GROUP_PLACE;
 }
 
+/* Those of the whole run go on from where they were when they were asked for last. */
+static void take_groups(struct work *w, const struct table_view *view, struct grouping grouping)
+{
+    bool whole = !view->past && !view->request->line_count && view->from_ns == INT64_MIN &&
+                 view->to_ns == INT64_MAX;
+    w->again = whole ? measured_again(view->run) : 0;
+    if (whole) {
+        grouping.until_ns = NULL; /* threads may come while it is worked on */
+        w->groups = explained_take(view->run, w->causing.since, grouping);
+        return;
+    }
+    w->groups.why = explained_known(view->run, w->causing.since);
+    w->groups.charges.communication = explained_communication();
+    w->groups.grouping = grouping;
+}
+
 static void *begin(const struct table_view *view, char **problem)
 {
     struct work *w = memory_zeroed(1, sizeof *w);
@@ -68,9 +85,8 @@ static void *begin(const struct table_view *view, char **problem)
     }
     const char *causes = table_option(view->request, "causes");
     w->causes = causes ? (uint32_t)strtoul(causes, NULL, 10) : CAUSES;
-    w->groups.why = explained_known(view->run, w->causing.since);
-    w->groups.charges.communication = explained_communication();
-    w->groups.grouping =
+    take_groups(
+        w, view,
         (struct grouping){.by = by_of(view->request->by),
                           .which = causing_wants(view, "while") ? PATH_OVERLAP : PATH_EXPANDED,
                           .direct = causing_wants(view, "direct"),
@@ -79,7 +95,7 @@ static void *begin(const struct table_view *view, char **problem)
                           .until_count = w->causing.until_count,
                           .object = causing_line(view, "object"),
                           .kind = kind_of,
-                          .context = view->run};
+                          .context = view->run});
     return w;
 }
 
@@ -313,7 +329,10 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
 static void free_work(void *work)
 {
     struct work *w = work;
-    groups_free(&w->groups);
+    if (w->again && w->again == measured_again(w->causing.run))
+        explained_give(w->causing.run, w->groups);
+    else
+        groups_free(&w->groups);
     causing_free(&w->causing);
     free(w);
 }

@@ -250,6 +250,12 @@ static void add(struct look *look, int64_t ns)
     add_release(look, group, ns);
 }
 
+static int64_t until(const struct groups *g, uint32_t thread)
+{
+    const struct grouping *of = &g->grouping;
+    return !of->until_ns ? INT64_MAX : thread < of->until_count ? of->until_ns[thread] : INT64_MIN;
+}
+
 static void look_at(struct groups *g, size_t index)
 {
     const struct intervals *all = g->why->paths.all;
@@ -261,8 +267,7 @@ static void look_at(struct groups *g, size_t index)
                         .wait = wait,
                         .index = index,
                         .from_ns = g->grouping.from_ns,
-                        .to_ns = thread < g->grouping.until_count ? g->grouping.until_ns[thread]
-                                                                  : INT64_MIN};
+                        .to_ns = until(g, thread)};
     int64_t ns = clip(&look, wait->from_ns, wait->to_ns);
     if (!ns || (g->grouping.object && g->grouping.object != wait->about))
         return;

@@ -24,8 +24,8 @@ struct grouping {
     enum path_is which; /* reasons, or what ran meanwhile */
     bool direct; /* only what the one who was waited for did itself is told */
     int64_t from_ns; /* the range */
-    const int64_t
-        *until_ns; /* by thread's index, its end; not after from_ns: the thread does not count */
+    const int64_t *
+        until_ns; /* by thread's index, its end; not after from_ns: the thread does not count; NULL: all do */
     uint32_t until_count;
     uint32_t object; /* only waits for this line; 0: all */
     uint32_t (*kind)(const void *context, uint32_t line); /* a code; 0: not known; NULL: never */

@@ -142,6 +142,7 @@ void intervals_tied(struct intervals *all, uint32_t line, struct tie tie)
     struct course_of *c = course(all, line);
     c->ties = grow(c->ties, &c->tie_room, c->tie_count + 1, sizeof *c->ties);
     c->ties[c->tie_count++] = tie;
+    all->tie_count++;
 }
 
 void intervals_free(struct intervals *all)
@@ -157,6 +158,13 @@ void intervals_free(struct intervals *all)
     free(all->thread_of);
     steps_free(&all->steps);
     *all = (struct intervals){0};
+}
+
+size_t intervals_bytes(const struct intervals *all)
+{
+    return all->interval_count * sizeof(struct interval) + all->tie_count * sizeof(struct tie) +
+           all->wait_count * sizeof(struct wait) + all->segment_count * sizeof(struct segment) +
+           all->thread_room * sizeof(struct course_of);
 }
 
 const struct course_of *intervals_of(const struct intervals *all, uint32_t line)

@@ -108,7 +108,7 @@ struct intervals {
     size_t wait_count, wait_room;
     struct segment *segments;
     size_t segment_count, segment_room;
-    size_t interval_count; /* of all threads */
+    size_t interval_count, tie_count; /* of all threads */
 };
 
 /* ---- filling: threads by their lines ---- */
@@ -137,6 +137,7 @@ void intervals_free(struct intervals *all); /* empties it */
 
 /* ---- looking ---- */
 
+size_t intervals_bytes(const struct intervals *all); /* in memory, about */
 /* NULL: nothing is known of such a thread. */
 const struct course_of *intervals_of(const struct intervals *all, uint32_t line);
 /* Index of the first interval that ends after a time; the count, if none does. */

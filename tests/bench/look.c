@@ -1,5 +1,5 @@
 /* Figures of looking at a run: opening it, from far away, from near, and pairs of events.
- * look SOURCE [WINDOWS [PAIRS]]: prints a line "what: value" for each; cpu: ms of a processor that it took here
+ * look SOURCE [WINDOWS [PAIRS] | living]: prints a line "what: value" for each; cpu: ms of a processor that it took here
  * and in the private server, each time. */
 #define _GNU_SOURCE
 #include "clients/source/source.h"
@@ -9,9 +9,11 @@
 #include "wire/ref.h"
 #include "wire/shown.h"
 #include "wire/strip.h"
+#include "wire/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define ROWS 60u
@@ -19,6 +21,7 @@
 
 static struct source source;
 static struct shown_strip strip; /* the newest */
+static bool living;              /* states of threads are asked for, as they were measured */
 static unsigned parts;           /* that the newest answer had */
 static uint64_t random_state = 88172645463325252u;
 
@@ -102,8 +105,9 @@ static void put_far(struct out *body, bool by_time, int64_t from, int64_t to)
     uint8_t joined[ROWS] = {0};
     uint32_t count = source.book.line_count < ROWS ? source.book.line_count : ROWS;
     for (uint32_t i = 0; i < count; i++)
-        rows[i] = i + 1;
-    struct density_request r = {by_time, false, from, to, PIXELS, rows, joined, count};
+        rows[i] =
+            living && i ? source.book.line_count - count + i + 1 : i + 1; /* (threads come late) */
+    struct density_request r = {by_time, false, from, to, PIXELS, rows, joined, count, living};
     put_density_request(body, &r);
 }
 
@@ -122,6 +126,22 @@ static double ask_strip(bool by_time, int64_t from, int64_t to, double *first)
     double begin = now_ms(), spent = ask(ASK_STRIP, &body, take_strip, first);
     *first -= begin;
     return spent;
+}
+
+/* ms that each line was in each state, as the pixels add up to. */
+static void print_sums(void)
+{
+    double pixel_ms = 1e-6 * (double)(strip.to - strip.from) / strip.pixels;
+    for (uint32_t i = 0; i < strip.row_count; i++) {
+        double sums[STRIP_MOST] = {0};
+        for (uint32_t p = 0; p < strip.pixels; p++)
+            for (unsigned k = 0; k < strip.classes; k++)
+                sums[k] += pixel_ms * strip.cells[(size_t)i * strip.pixels + p].share[k] / 255;
+        printf("line %u:", strip.rows[i]);
+        for (unsigned k = 0; k < strip.classes; k++)
+            printf(" %.3f", sums[k]);
+        printf("\n");
+    }
 }
 
 /* Zooms in by halves about random places, down to 2000 positions or as many ns. */
@@ -214,6 +234,44 @@ static void pairs(uint64_t events, unsigned n)
     free(times);
 }
 
+/* The states of threads, as they were measured: how long that takes, then what each thread's add up to. */
+static void look_living(void)
+{
+    double cpu = cpu_ms(), first, all, times[20];
+    living = true;
+    all = ask_strip(true, 0, 0, &first);
+    printf("states of threads, first look: %.0f ms, cpu %.0f\n", all, cpu_ms() - cpu);
+    cpu = cpu_ms();
+    for (unsigned i = 0; i < 20; i++)
+        times[i] = ask_strip(true, 0, 0, &first);
+    print_times("states of threads, strip of all", times, 20, cpu);
+    print_sums();
+    zoom(true, "states of threads, strip after a zoom");
+    shown_strip_free(&strip);
+    source_close(&source);
+}
+
+/* Why the wait at an event took so long, often: the first is not counted. */
+static void look_why(char *event)
+{
+    static char key[] = "event", what[] = "why", none[] = "";
+    struct table_option option = {key, event};
+    double times[50], cpu = 0;
+    for (unsigned i = 0; i < 51; i++) {
+        struct out body = {0};
+        struct table_request r = {.what = what, .by = none, .sort = none, .options = &option};
+        r.option_count = 1;
+        put_table_request(&body, &r);
+        double took = ask(ASK_TABLE, &body, NULL, NULL);
+        if (i)
+            times[i - 1] = took;
+        else
+            cpu = cpu_ms();
+    }
+    print_times("why a wait", times, 50, cpu);
+    source_close(&source);
+}
+
 int main(int argc, char **argv)
 {
     struct error error;
@@ -225,6 +283,14 @@ int main(int argc, char **argv)
         return 1;
     }
     printf("opening: %.0f ms\n", now_ms() - begin);
+    if (argc > 2 && strcmp(argv[2], "living") == 0) {
+        look_living();
+        return 0;
+    }
+    if (argc > 3 && strcmp(argv[2], "why") == 0) {
+        look_why(argv[3]);
+        return 0;
+    }
     ask_window(0);
     printf("opening, until a picture is here: %.0f ms\n", now_ms() - begin);
     double cpu = cpu_ms(), map = ask_map(false);

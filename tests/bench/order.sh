@@ -21,16 +21,6 @@ part_kinds() {
     scale semaphores 10000 10000000 0
 }
 
-# Why threads waited: of that many events a tenth are waits; then of a hundredth more.
-part_waits() {
-    local events=$(scaled 10000000)
-    "$B/tests/waiting" "$events" >waiting.out
-    of() { sed -n "s/^$1 //p" waiting.out | sed -n "${2:-1}p"; }
-    row "waits: $(of waits) of $(calc %.0e "$events") events" "$(of first) s, $(calc '%.0f MB' "$(of bytes) / 1e6")" \
-        "explained in $(of first_explained) s; without $(calc '%.0f MB' "$(of before) / 1e6")"
-    row "  a hundredth more" "$(calc '%.0f ms' "$(of further) * 1000")"
-}
-
 # 10^8 events: the order of 10^4 lines from memory, then a program of 30 threads and 30 mutexes, recorded and looked at.  20
 # minutes, 9 GB of disk: its trace, and what the view from afar keeps beside memory.
 part_huge() {

@@ -1,0 +1,202 @@
+#include "server/answer/living.h"
+
+#include "memory/memory.h"
+#include "server/answer/measured.h"
+#include "wire/strip.h"
+
+#include <stdlib.h>
+
+struct told { /* of a thread */
+    size_t items; /* intervals */
+    uint64_t position; /* of the newest change */
+    bool made, any, ended;
+    bool tail; /* the newest change is what it did last, and what comes next takes its place */
+};
+
+struct living {
+    const struct run *run;
+    struct told *threads; /* by index */
+    size_t room;
+    bool cycle; /* it is told of thread after thread: */
+    uint32_t thread;
+    uint64_t known;
+    struct wait *open; /* by thread */
+    size_t open_count;
+};
+
+static void *begin(const struct run *run)
+{
+    struct living *l = memory_zeroed(1, sizeof *l);
+    l->run = run;
+    return l;
+}
+
+static void drop(void *state)
+{
+    struct living *l = state;
+    free(l->threads);
+    free(l->open);
+    free(l);
+}
+
+/* What was measured may begin anew; then so does this. */
+static uint64_t made(const struct run *run) { return measured_again(run); }
+
+/* ---- changes ---- */
+
+struct telling {
+    struct pyramid *pyramid;
+    const struct course_of *course;
+    struct told *told;
+};
+
+/* Two changes never share a position, but that what comes after the tail takes its place. */
+static void change(const struct telling *t, unsigned code, uint32_t about, int64_t ns,
+                   uint64_t position)
+{
+    struct told *told = t->told;
+    if (told->any && !told->tail && position <= told->position)
+        position = told->position + 1;
+    if (told->any && told->tail)
+        position = told->position;
+    pyramid_change(t->pyramid, t->course->thread, (struct pyramid_state){about, (uint8_t)code}, ns,
+                   position);
+    told->position = position;
+    told->any = true;
+    told->tail = false;
+}
+
+static void tell_made(const struct telling *t)
+{
+    const struct course_of *c = t->course;
+    bool before = c->made_ns != INTERVALS_NEVER &&
+                  (c->start_ns == INTERVALS_NEVER || c->made_ns < c->start_ns);
+    if (before && !t->told->made)
+        change(t, STRIP_LIVING_START, 0, c->made_ns, c->made);
+    t->told->made = true;
+}
+
+static const struct wait *wait_of(const struct intervals *all, const struct interval *item)
+{
+    return &all->waits[item->is == INTERVAL_SEGMENT ? all->segments[item->of].wait : item->of];
+}
+
+static void tell_interval(const struct telling *t, const struct intervals *all, size_t i)
+{
+    static const uint8_t codes[] = {[INTERVAL_RUNS] = STRIP_LIVING_RUNNING,
+                                    [INTERVAL_SEGMENT] = STRIP_LIVING_BLOCKED,
+                                    [INTERVAL_LATENCY] = STRIP_LIVING_READY,
+                                    [INTERVAL_TIMER] = STRIP_LIVING_BLOCKED,
+                                    [INTERVAL_UNEXPLAINED] = STRIP_LIVING_UNKNOWN};
+    const struct course_of *c = t->course;
+    const struct interval *item = &c->items[i];
+    int64_t from = interval_begin(c, i);
+    uint32_t about = item->is == INTERVAL_RUNS ? 0 : wait_of(all, item)->about;
+    if (item->to_ns > from)
+        change(t, codes[item->is], about, from, i ? c->items[i - 1].position : c->start);
+}
+
+/* ---- what it does last, as far as that is known ---- */
+
+static int by_thread(const void *a, const void *b)
+{
+    uint32_t x = ((const struct wait *)a)->thread, y = ((const struct wait *)b)->thread;
+    return x < y ? -1 : x > y;
+}
+
+static void tail(const struct telling *t, unsigned code, uint32_t about, int64_t ns, uint64_t at)
+{
+    change(t, code, about, ns, at);
+    t->told->tail = true;
+}
+
+static const struct wait *open_wait(const struct living *l, uint32_t thread)
+{
+    struct wait key = {.thread = thread};
+    return l->open_count ? bsearch(&key, l->open, l->open_count, sizeof key, by_thread) : NULL;
+}
+
+/* It waits still, or it ended and was joined, or nothing more is known of it. */
+static void tell_tail(const struct living *l, const struct telling *t)
+{
+    const struct course_of *c = t->course;
+    const struct interval *last = c->count ? &c->items[c->count - 1] : NULL;
+    int64_t at_ns = last ? last->to_ns : c->start_ns;
+    uint64_t at = last ? last->position : c->start;
+    const struct wait *open = open_wait(l, c->thread);
+    if (c->start_ns == INTERVALS_NEVER || t->told->ended)
+        return;
+    if (open && open->from_ns >= at_ns) {
+        tail(t, STRIP_LIVING_BLOCKED, open->about, open->from_ns, open->begin);
+        return;
+    }
+    if (c->closed_ns != INTERVALS_NEVER) {
+        t->told->ended = true;
+        if (c->end_ns > at_ns)
+            change(t, STRIP_LIVING_RUNNING, 0, at_ns, at);
+        at = c->end_ns > at_ns ? c->end : at;
+        at_ns = c->end_ns > at_ns ? c->end_ns : at_ns;
+        change(t, STRIP_LIVING_TERMINATE, 0, at_ns, at);
+        at_ns = c->closed_ns > at_ns ? c->closed_ns : at_ns;
+        at = c->closed;
+    }
+    tail(t, PYRAMID_NONE, 0, at_ns, at);
+}
+
+/* ---- the pass ---- */
+
+/* True when all of it is told. */
+static bool tell_thread(struct living *l, struct pyramid *pyramid, uint64_t *budget)
+{
+    const struct intervals *all = measured_known(l->run);
+    const struct course_of *c = &all->threads[l->thread];
+    struct telling t = {pyramid, c, &l->threads[l->thread]};
+    tell_made(&t);
+    for (; t.told->items < c->count; t.told->items++, --*budget) {
+        if (!*budget)
+            return false;
+        tell_interval(&t, all, t.told->items);
+    }
+    tell_tail(l, &t);
+    return true;
+}
+
+static void begin_cycle(struct living *l)
+{
+    uint32_t count = measured_known(l->run)->thread_count;
+    l->threads = grow_zeroed(l->threads, &l->room, count, sizeof *l->threads);
+    free(l->open);
+    l->open_count = measured_open(l->run, &l->open);
+    if (l->open_count)
+        qsort(l->open, l->open_count, sizeof *l->open, by_thread);
+    l->known = measured_position(l->run);
+    l->thread = 0;
+    l->cycle = true;
+}
+
+static uint64_t learn(void *state, struct pyramid *pyramid, uint64_t known, uint64_t *budget)
+{
+    struct living *l = state;
+    uint64_t again = measured_again(l->run);
+    if (!l->cycle && !measured_learn(l->run, budget)) {
+        *budget = measured_full(l->run) ? 0 : *budget;
+        return known;
+    }
+    if (again != measured_again(l->run)) { /* (the course begins anew, too) */
+        *budget = 0;
+        return known;
+    }
+    if (!l->cycle)
+        begin_cycle(l);
+    uint32_t count = measured_known(l->run)->thread_count;
+    for (count = count < l->room ? count : (uint32_t)l->room; l->thread < count; l->thread++) {
+        if (!*budget || !tell_thread(l, pyramid, budget))
+            return known;
+        *budget -= *budget > 0;
+    }
+    l->cycle = false;
+    return l->known;
+}
+
+const struct course_teller living_teller = {
+    .begin = begin, .free = drop, .made = made, .learn = learn};

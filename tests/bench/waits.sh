@@ -1,0 +1,55 @@
+# Read by bench.sh: why it waited: from a file with that many events, a tenth of them waits, end to end.
+contend() { # into waits.poet, once
+    [ -s waits.poet ] && return
+    poetcc -trace -O2 "$here/contend.c" -o contend
+    POET_WAIT_MS=20000 POET_KEEP=100G POET_SERVER= POET_OUTPUT=waits.poet ./contend 16 8 "$(scaled 10000000)"
+    until_ordered waits.poet
+}
+
+# timed COMMAND...: its seconds, those of a processor, and the most memory, in MB: its own or of the server it started
+timed() {
+    perl -MTime::HiRes=time -e '
+        my $begin = time; my $pid = fork // die; my ($most, %cpu) = 0;
+        if (!$pid) { open STDOUT, ">timed.out"; exec @ARGV; die }
+        until (waitpid($pid, 1)) {
+            for my $p ($pid, split " ", qx(cat /proc/$pid/task/*/children 2>/dev/null)) {
+                open my $f, "<", "/proc/$p/status" or next;
+                if (open my $t, "<", "/proc/$p/schedstat") { <$t> =~ /^(\d+)/ and $cpu{$p} = $1 }
+                /^VmHWM:\s+(\d+)/ && $1 > $most and $most = $1 for <$f>;
+            }
+            select undef, undef, undef, 0.005;
+        }
+        my $cpu = 0; $cpu += $_ for values %cpu;
+        printf "%.2f s, cpu %.2f, %.0f MB\n", time - $begin, $cpu / 1e9, $most / 1000' "$@"
+}
+
+# Why threads waited: of that many events a tenth are waits; then of a hundredth more, from memory.
+part_waits() {
+    local events=$(scaled 10000000)
+    contend
+    row "poet waits: $(calc %.1e "$(figure waits.poet events)") events" "$(timed poet waits waits.poet)" "wanted: 3 s, 1 GB"
+    row "  waits of them" "$(sed -n 's/.*: \([0-9]*\) waits, .*/\1/p' timed.out)" ""
+    "$B/tests/waiting" "$events" >waiting.out
+    of() { sed -n "s/^$1 //p" waiting.out | sed -n "${2:-1}p"; }
+    row "explained: $(of waits) waits of $(calc %.0e "$events") intervals" "$(of first) s, $(calc '%.0f MB' "$(of bytes) / 1e6")" \
+        "$(of first_explained) s without groups"
+    row "  a hundredth more" "$(calc '%.0f ms' "$(of further) * 1000")" "wanted: 100 ms"
+    "$B/tests/look" waits.poet living >look.out
+    row "states of threads, 60 rows x 1920 pixels" "$(sed -n 's/^states of threads, strip of all: //p' look.out)" "wanted: 50 ms"
+    row "  the first look" "$(sed -n 's/^states of threads, first look: //p' look.out)" ""
+}
+
+part_path() {
+    contend
+    row "poet path" "$(timed poet path waits.poet)" "wanted: 1 s after it was learnt"
+    row "poet path --without, all of it" "$(timed poet path waits.poet --without lock=0.5)" "wanted: 0.5 s, 1 s after that"
+}
+
+part_why() {
+    local event
+    contend
+    event=$(poet waits waits.poet --by wait --top 1 --json | sed -n 's/.*"depth":0.*"event":"\([0-9:]*\)".*/\1/p' | head -n 1)
+    row "poet waits --why, from the file on" "$(timed poet waits waits.poet --why "$event")" ""
+    "$B/tests/look" waits.poet why "$event" >look.out
+    row "  asked again, as a viewer does" "$(sed -n 's/^why a wait: //p' look.out)" "wanted: p50 50 ms"
+}

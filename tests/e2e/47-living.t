@@ -1,0 +1,89 @@
+#!/bin/sh
+# States of threads from afar are those of the table; what was explained goes on as a run grows; what would be, from what is kept.
+. "$(dirname "$0")/lib.sh"
+make -s -C "$root" B="$B" "$B/tests/look" || exit 1
+poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend || exit 1
+POET_SERVER= POET_OUTPUT=run.poet ./contend 8 2 40000
+until poet stat --json run.poet 2>/dev/null | grep -q '"finished":true'; do sleep 0.05; done
+
+"$B/tests/look" run.poet living >look.out
+poet states run.poet --json >states.out
+cat >compare.pl <<'P'
+my (%of, $bad, $seen);
+open my $f, "<", "look.out" or die;
+while (<$f>) { $of{$1} = [split " ", $2] if /^line (\d+):(.*)/ }
+open $f, "<", "states.out" or die;
+while (<$f>) {
+    my $row = $_;
+    my ($line) = /"depth":0,"lines":\[(\d+)\]/ or next;
+    my ($all, $strip) = (0, $of{$line}) or next;
+    my %is = map { $_ => $row =~ /"${_}_ns":(\d+)/ ? $1 / 1e6 : 0 } qw(start ready running blocked terminate);
+    $all += $_ for values %is;
+    my @sums = @$strip; # blocked and nobody knows why is blocked, too
+    $sums[3] += $sums[5];
+    my $i = 0;
+    for (qw(start ready running blocked terminate)) {
+        $bad .= "line $line: $_ $is{$_} ms, from afar $sums[$i]\n" if abs($is{$_} - $sums[$i]) > 0.03 * $all + 0.05;
+        $i++;
+    }
+    $seen++;
+}
+print $bad || "alike\n", $seen > 5 ? "" : "few threads\n";
+P
+is "what the pixels of a thread add up to is what the table says" "$(perl compare.pl)" alike
+
+poet path run.poet --json >path.out
+length=$(sed -n 's/.*"length_ns":\([0-9][0-9]*\).*/\1/p' path.out)
+poet path run.poet --without lock=1 --json >same.out
+is "nothing changed: it takes as long" "$(sed -n 's/.*"if_ns":\([0-9][0-9]*\).*/\1/p' same.out)" "$length"
+is "and the rows are the same" "$(grep '"row"' same.out)" "$(grep '"row"' path.out)"
+
+cat >two.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    for (int i = 0; i < 3000; i++) {
+        pthread_mutex_lock(&m);
+        for (volatile int k = 0; k < 300; k++)
+            ;
+        pthread_mutex_unlock(&m);
+    }
+    return a;
+}
+int main(void)
+{
+    for (int round = 0; round < 3; round++) {
+        pthread_t t[3];
+        for (int i = 0; i < 3; i++)
+            pthread_create(&t[i], NULL, work, NULL);
+        for (int i = 0; i < 3; i++)
+            pthread_join(t[i], NULL);
+        puts("round");
+        fflush(stdout);
+        getchar();
+    }
+    return 0;
+}
+C
+poetcc -trace -O2 two.c -o two || exit 1
+poet server -q -o runs/ & pids="$pids $!"
+until [ -S run/poet.sock ]; do sleep 0.05; done
+mkfifo in
+./two <in >rounds & pids="$pids $!"
+exec 3>in
+waits() { poet waits latest --json | grep '"total"' | sed 's/.*"waits":\([0-9]*\).*/\1/'; }
+for round in 1 2 3; do
+    until [ "$(grep -c round rounds)" -ge $round ]; do sleep 0.05; done
+    until [ "$(poet stat --json latest | sed 's/.*"events":\([0-9]*\).*/\1/')" -ge $((45000 * round)) ]; do sleep 0.05; done
+    waits >>waited # (each goes on from the one before it)
+    echo >&3
+done
+exec 3>&-
+until poet stat --json latest 2>/dev/null | grep -q '"finished":true'; do sleep 0.05; done
+poet waits latest --json | grep -v '"table"' >grown.out
+poet waits "$(ls runs/*.poet)" --json | grep -v '"table"' >fresh.out
+is "what went on as the run grew is what a look at the file tells" "$(cat grown.out)" "$(cat fresh.out)"
+check "and it was asked for meanwhile" test "$(sort -nu waited | wc -l)" -ge 1
+done_testing
