@@ -22,11 +22,26 @@ static void paint_texts(const struct painter *p)
     }
 }
 
+#define JAG_TEXT_PT 6.5
+
+/* How long it was, over what is jagged below. */
+static void paint_jag_length(const struct painter *p, const struct scene_jag *jag, double above)
+{
+    char text[32];
+    scene_duration(jag->ns, text, sizeof text);
+    double width = lettering_width(NULL, text, JAG_TEXT_PT, false),
+           x = jag->x_pt + (jag->width_pt - width) / 2;
+    painter_ground(p);
+    cairo_rectangle(p->cr, x - 2, above, width + 4, JAG_TEXT_PT * 1.4);
+    cairo_fill(p->cr);
+    painter_colour(p, (struct target_colour){0.5, 0.5, 0.5});
+    painter_text(p, x, above, text, JAG_TEXT_PT, false);
+}
+
 /* A stretch of time that is left out: two jagged lines, and how long it was. */
 static void paint_jag(const struct painter *p, const struct scene_jag *jag, double above,
                       double below)
 {
-    char text[32];
     if (jag->x_pt > p->to || jag->x_pt + jag->width_pt < p->from)
         return;
     painter_ground(p);
@@ -43,9 +58,7 @@ static void paint_jag(const struct painter *p, const struct scene_jag *jag, doub
         }
         cairo_stroke(p->cr);
     }
-    scene_duration(jag->ns, text, sizeof text);
-    double width = lettering_width(NULL, text, 6.5, false);
-    painter_text(p, jag->x_pt + (jag->width_pt - width) / 2, above, text, 6.5, false);
+    paint_jag_length(p, jag, above);
 }
 
 static void paint_ruler(const struct painter *p)

@@ -19,7 +19,7 @@ start_server -o two.poet -q
 ./two
 until_true finished two.poet
 stop_server
-event=$(poet dump two.poet --json | sed -n 's/^{"event":"\([0-9:]*\)","type":"create".*/\1/p')
+event=$(poet dump two.poet --json | sed -n 's/^{"event":"\([0-9:]*\)","type":"enter".*/\1/p' | head -n 1)
 printf 'goto %s\naction show-text\n' "$event" >script
 cat >reader.py <<'P'
 import sys, time
@@ -51,8 +51,10 @@ def text(a):
     return Atspi.Text.get_text(a, 0, Atspi.Text.get_character_count(a))
 
 event = sys.argv[1]
-print("picture", bool(until(lambda a: a.get_name().startswith("The order of events") and "create (%s)" % event in a.get_description())))
-print("words", bool(until(lambda a: a.get_name() == "The picture in words" and "create (%s)" % event in text(a))))
+print("picture", bool(until(lambda a: a.get_name().startswith("The order of events") and "enter (%s)" % event in a.get_description())))
+print("words", bool(until(lambda a: a.get_name() == "The picture in words" and "enter (%s)" % event in text(a))))
+print("standing", bool(until(lambda a: a.get_name() == "The picture in words" and text(a).count("[selected]") == 1
+                             and text(a).count("[one point with the selected one]") == 1)))
 button = until(lambda a: a.get_role_name().endswith("button") and a.get_description().startswith("By order or by time") and a)
 print("button", bool(button))
 button.get_action_iface().do_action(0) if button else None
@@ -68,6 +70,7 @@ timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
 
 is "the picture says which event is selected" "$(grep picture said)" "picture True"
 is "its words can be read" "$(grep words said)" "words True"
+is "one event is the selected one, its partner one point with it" "$(grep standing said)" "standing True"
 is "a button is named" "$(grep button said)" "button True"
 is "and does what it says" "$(grep pressed said)" "pressed True"
 is "no button is without a name" "$(grep unnamed said)" "unnamed 0"

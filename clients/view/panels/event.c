@@ -356,6 +356,16 @@ static GtkWidget *new_label(struct view *view)
     return label;
 }
 
+/* What is wider than the panel is scrolled, not wrapped. */
+static GtkWidget *scrolled_along(GtkWidget *widget)
+{
+    GtkWidget *scrolled = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_AUTOMATIC,
+                                   GTK_POLICY_NEVER);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), widget);
+    return scrolled;
+}
+
 static void on_destroy(GtkWidget *widget, gpointer data)
 {
     struct details *state = data;
@@ -406,6 +416,7 @@ static GtkWidget *build(struct view *view)
     state->relation = new_label(view);
     state->head = new_label(view);
     state->source = new_label(view);
+    gtk_label_set_wrap(GTK_LABEL(state->source), FALSE); /* its lines are lines */
     state->hint = new_label(view);
     gtk_label_set_text(GTK_LABEL(state->hint),
                        "Click an event, or press an arrow key.\n\n"
@@ -414,7 +425,7 @@ static GtkWidget *build(struct view *view)
     gtk_grid_set_column_spacing(GTK_GRID(state->grid), 12);
     gtk_grid_set_row_spacing(GTK_GRID(state->grid), 4);
     GtkWidget *parts[] = {state->event_buttons, state->head, state->counts, state->count_on,
-                          state->relation,      state->grid, state->source, state->hint};
+                          state->relation,      state->grid, scrolled_along(state->source), state->hint};
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
         gtk_box_append(GTK_BOX(box), parts[i]);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), box);

@@ -23,13 +23,26 @@ static int by_column(const void *a, const void *b)
     return x->position < y->position ? -1 : x->position > y->position;
 }
 
+/* How an event stands to the selected one. */
+static const char *standing(const struct view *view, const struct shown_event *e)
+{
+    static const char *const words[] = {"",
+                                        " [before the selected one]",
+                                        " [after the selected one]",
+                                        " [concurrent with the selected one]",
+                                        " [one point with the selected one]",
+                                        " [may stand either way to the selected one]"};
+    if (!view->stage.coloured)
+        return "";
+    if (ref_equal(e->at, view->camera.place.selected))
+        return " [selected]";
+    return e->stands < G_N_ELEMENTS(words) ? words[e->stands] : "";
+}
+
 /* Who, what, before whom, for those who read rather than look. */
 static void refresh(struct view *view)
 {
     GtkWidget *words = ((struct words *)panel_state(view, &panel_text))->view;
-    static const char *const stands[] = {"", " [before the selected one]",
-                                         " [after the selected one]",
-                                         " [concurrent with the selected one]", " [selected]"};
     if (!gtk_widget_get_mapped(words))
         return;
     const struct shown_window *w = &view->stage.window;
@@ -50,7 +63,7 @@ static void refresh(struct view *view)
                                same ? "  beside it, "
                                : i  ? "then "
                                     : "",
-                               said, view->stage.coloured ? stands[MIN(events[i]->stands, 4)] : "");
+                               said, standing(view, events[i]));
         g_free(said);
     }
     gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(words)), text->str, -1);
@@ -78,6 +91,9 @@ static GtkWidget *build(struct view *view)
     state->view = words;
     gtk_text_view_set_editable(GTK_TEXT_VIEW(words), FALSE);
     gtk_text_view_set_wrap_mode(GTK_TEXT_VIEW(words), GTK_WRAP_WORD_CHAR);
+    gtk_text_view_set_indent(GTK_TEXT_VIEW(words), -12); /* what is wrapped stands in */
+    g_object_set(words, "left-margin", 10, "right-margin", 10, "top-margin", 8, "bottom-margin", 8,
+                 NULL);
     gtk_text_view_set_accepts_tab(GTK_TEXT_VIEW(words), FALSE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(words), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "The picture in words", -1);
