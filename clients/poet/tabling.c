@@ -236,6 +236,8 @@ static int write_section(struct writing *w, const struct tables_section *section
     int status = tables_ask(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && w->tables->against)
         status = ask_other(w->tables, section, w->subject, &table);
+    if (status == EXIT_DONE && section->note)
+        PUSH(table.notes, table.note_count, memory_copied(section->note));
     if (status == EXIT_DONE)
         status = write_table(w, section, &table);
     shown_table_free(&table);
