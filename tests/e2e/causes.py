@@ -7,8 +7,8 @@ import struct
 import sys
 import time
 
-HELLO, TYPE, LINE, SLOTS, WELCOME = 1, 3, 5, 10, 64
-SYNC, SEND, RECEIVE, ORDER, GROUP, KEYED = 1, 2, 3, 4, 5, 0x10
+HELLO, TYPE, SHAPE, LINE, SLOTS, WELCOME = 1, 3, 4, 5, 10, 64
+SEND, RECEIVE, ORDER, GROUP, KEYED = 2, 3, 4, 5, 0x10
 KEY = random.getrandbits(64)
 BEGIN = time.monotonic_ns()
 which = sys.argv[1]
@@ -17,7 +17,7 @@ string = lambda text: struct.pack("<I", len(text)) + text.encode()
 server = socket.socket(socket.AF_UNIX)
 server.connect(os.environ.get("XDG_RUNTIME_DIR", "") + "/poet.sock")
 instance = random.getrandbits(64)
-types, numbers = {}, {}
+types, numbers, shapes = {}, {}, set()
 
 
 def send(kind, body):
@@ -39,26 +39,34 @@ def line(kind, name):
     return len(numbers)
 
 
-def slot(ms, thread, on, name, site, relation=0, other=0, number=0, about=0, count=0, key=0):
+def code(name):
     if name not in types:
         types[name] = len(types) + 1
         send(TYPE, struct.pack("<H", types[name]) + string(name) + struct.pack("<H", 0))
-    send(SLOTS, struct.pack("<I", thread) + struct.pack("<HHIQQIIQQIIQ", types[name], relation, 0,
+    return types[name]
+
+
+def slot(ms, thread, on, shape, site, relation=0, other=0, number=0, about=0, count=0, key=0):
+    send(SLOTS, struct.pack("<I", thread) + struct.pack("<HHIQQIIQQIIQ", shape, relation, 0,
          BEGIN + ms * 1000000, site, on, other, numbers[on], number, about, count, key))
 
 
 def event(ms, thread, name, site, on=None, **more):
     on = on or thread
     numbers[on] += 1
-    slot(ms, thread, on, name, site, **more)
+    slot(ms, thread, on, code(name), site, **more)
     return on, numbers[on]
 
 
 def pair(ms, thread, lock, own, its, site):
+    """Both at one point of the order: a compound record."""
+    shape = 0x8000 + code(own)
+    if shape not in shapes:
+        shapes.add(shape)
+        send(SHAPE, struct.pack("<HHHHI", shape, 1, code(own), code(its), 0))
     numbers[thread] += 1
     numbers[lock] += 1
-    slot(ms, thread, thread, own, site, SYNC, lock, numbers[lock])
-    slot(ms, thread, lock, its, site, SYNC, thread, numbers[thread])
+    slot(ms, thread, thread, shape, site, other=lock, number=numbers[lock])
 
 
 def group(ms, threads, name, site, number):
