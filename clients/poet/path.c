@@ -1,6 +1,7 @@
 /* poet path: the critical path, what decided how long the run took; and what would be with something changed. */
 #include "clients/poet/colour.h"
 #include "clients/poet/labels.h"
+#include "clients/poet/placed.h"
 #include "clients/poet/tables.h"
 #include "memory/memory.h"
 
@@ -79,28 +80,13 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 /* ---- which steps are meant ---- */
 
-/* "main (hold.c:5)" is called so, "main" and "hold.c:5". */
-static bool place_is(const struct table_names *names, struct table_place place, const char *name)
-{
-    char *text = table_say_place(names, place, ""), *open = strstr(text, " (");
-    bool is = *text && fnmatch(name, text, 0) == 0;
-    if (!is && open) {
-        size_t n = strlen(text);
-        text[n - 1] = 0;
-        *open = 0;
-        is = fnmatch(name, text, 0) == 0 || fnmatch(name, open + 2, 0) == 0;
-    }
-    free(text);
-    return is;
-}
-
 static bool step_is(const struct table_names *names, const struct shown_table *t, uint32_t row,
                     uint32_t column, const char *name)
 {
     const struct table_cell *cell = &table_cells(t, row)[column];
     if (cell->is != CELL_STEP)
         return false;
-    if (place_is(names, cell->between.from, name) || place_is(names, cell->between.to, name))
+    if (placed_is(names, cell->between.from, name) || placed_is(names, cell->between.to, name))
         return true;
     char *all = table_say(names, &t->columns[column], cell);
     bool is = fnmatch(name, all, 0) == 0;
@@ -125,15 +111,11 @@ static bool change_steps(struct wanted *w, const struct table_names *names,
 
 static bool free_line(struct wanted *w, const struct book *book, const char *name)
 {
-    for (uint32_t i = 1; i <= book->line_count; i++) {
-        const char *label = book_line(book, i) ? book_label(book, i) : "",
-                   *colon = strchr(label, ':');
-        if (strcmp(name, label) == 0 || (colon && strcmp(name, colon + 1) == 0)) {
-            set(w, "free", memory_printed("%u", i));
-            return true;
-        }
-    }
-    return false;
+    bool several;
+    uint32_t line = placed_line(book, name, &several);
+    if (line)
+        set(w, "free", memory_printed("%u", line));
+    return line != 0;
 }
 
 /* "=0.5" at its end, or nothing; false: nonsense. */

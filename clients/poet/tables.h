@@ -26,6 +26,7 @@ extern const struct argp tables_options;
 struct tables_section {
     const char *what; /* the preset; NULL: see make */
     const char *title; /* NULL: as the server calls it */
+    const char *note; /* NULL; one more below it */
     const char *columns; /* NULL: as asked for, or all that are no details */
     unsigned top; /* 0: as asked for */
     struct table_option

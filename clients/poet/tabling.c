@@ -1,5 +1,6 @@
 /* A table is asked for, and written as it is wanted (tables.h). */
 #define _GNU_SOURCE
+#include "clients/poet/awaiting.h"
 #include "clients/poet/charts.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/paper.h"
@@ -104,8 +105,6 @@ static bool make_request(const struct tables *o, const struct tables_section *se
 
 /* ---- the answer ---- */
 
-static void take(void *user, const struct answer *answer) { table_take(user, answer); }
-
 /* With and without what a name may leave out. */
 static char *nearest_column(const struct shown_table *t, const char *word)
 {
@@ -167,7 +166,7 @@ int tables_ask(const struct tables *o, const struct tables_section *section,
         out_free(&body);
         return EXIT_USAGE;
     }
-    return subject_ask(o->command, subject, ASK_TABLE, &body, take, t) ? judge(o, t) : EXIT_FAILED;
+    return awaiting_table(o->command, subject, &body, t) ? judge(o, t) : EXIT_FAILED;
 }
 
 /* Asks the other run the same, and sets what it says beside it. */
@@ -255,6 +254,8 @@ static int write_section(struct writing *w, const struct tables_section *section
     int status = tables_ask(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && w->tables->against && !section->make)
         status = ask_other(w->tables, section, w->subject, &table);
+    if (status == EXIT_DONE && section->note)
+        PUSH(table.notes, table.note_count, memory_copied(section->note));
     if (status == EXIT_DONE)
         status = write_table(w, section, &table);
     shown_table_free(&table);
@@ -301,6 +302,7 @@ static int write_file(struct writing *w, const struct tables_section *sections, 
 {
     const char *file = w->tables->file;
     char *part = memory_printed("%s.part", file);
+    awaiting_file(part);
     w->f = fopen(part, "we");
     int status = w->f ? write_all(w, sections, count)
                       : command_fail(w->tables->command, "%s: %s", file, strerror(errno));
@@ -312,6 +314,7 @@ static int write_file(struct writing *w, const struct tables_section *sections, 
         if (status != EXIT_DONE)
             unlink(part);
     }
+    awaiting_file(NULL);
     free(part);
     return status;
 }

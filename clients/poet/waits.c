@@ -1,9 +1,10 @@
 /* poet waits: where threads waited, and who made it so long by doing what. */
 #include "clients/poet/colour.h"
 #include "clients/poet/labels.h"
+#include "clients/poet/placed.h"
 #include "clients/poet/tables.h"
+#include "memory/memory.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,19 +13,22 @@ enum { OPTION_WHY = 3000, OPTION_WHILE, OPTION_KNOTS, OPTION_OBJECT, OPTION_DIRE
 struct wanted {
     struct tables tables;
     const char *preset;
-    struct table_option options[6];
+    struct table_option options[7];
+    char *place, *object; /* names, for which numbers are looked up; NULL none */
+    char *event, *line, *note; /* what is found; ours */
 };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which table:", 1},
-    {"why", OPTION_WHY, "EVENT", 0,
-     "why the wait that begins or ends with an event took so long: both paths side by side, since "
-     "the two met last",
+    {"why", OPTION_WHY, "EVENT|PLACE", 0,
+     "why the wait that begins or ends with an event, or the longest one that begins in a function or "
+     "at FILE:LINE, took so long: both paths side by side, since the two met last; below them the "
+     "waits on the other's path with theirs",
      1},
     {"while", OPTION_WHILE, NULL, 0, "what ran while they waited, not why that came so late", 1},
     {"knots", OPTION_KNOTS, NULL, 0, "which threads hold each other up, and by that all the rest",
      1},
-    {"object", OPTION_OBJECT, "LINE", 0, "only waits for a line, by its number", 1},
+    {"object", OPTION_OBJECT, "LINE", 0, "only waits for a line, by its name or its number", 1},
     {"direct", OPTION_DIRECT, NULL, 0,
      "only what those did that were waited for, not what had made them late", 1},
     {"since", OPTION_SINCE, "WHEN", 0,
@@ -42,27 +46,22 @@ static error_t add(struct wanted *w, const char *key, char *value)
     return 0;
 }
 
-static error_t add_number(struct wanted *w, char *value)
+/* A number is taken as it is; a name is looked up when the run is known. */
+static error_t add_object(struct wanted *w, char *value)
 {
     char *end;
     unsigned long line = strtoul(value, &end, 10);
-    if (*end || !line || line > UINT32_MAX) {
-        command_usage(w->tables.command, "--object %s: the number of a line is needed", value);
-        return EINVAL;
-    }
-    return add(w, "object", value);
+    w->object = *end || !line || line > UINT32_MAX ? value : NULL;
+    return w->object ? 0 : add(w, "object", value);
 }
 
-static error_t add_event(struct wanted *w, char *value)
+static error_t add_why(struct wanted *w, char *value)
 {
     struct ref at;
-    if (!ref_parse(value, &at) || !at.line) {
-        command_usage(w->tables.command, "--why %s: an event is written LINE:NUMBER, as in 2:17",
-                      value);
-        return EINVAL;
-    }
+    bool event = ref_parse(value, &at) && at.line;
     w->preset = "why";
-    return add(w, "event", value);
+    w->place = event ? NULL : value;
+    return event ? add(w, "event", value) : 0;
 }
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -73,14 +72,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->child_inputs[0] = &w->tables;
         return 0;
     case OPTION_WHY:
-        return add_event(w, value);
+        return add_why(w, value);
     case OPTION_WHILE:
         return add(w, "while", NULL);
     case OPTION_KNOTS:
         w->preset = "knots";
         return 0;
     case OPTION_OBJECT:
-        return add_number(w, value);
+        return add_object(w, value);
     case OPTION_DIRECT:
         return add(w, "direct", NULL);
     case OPTION_SINCE:
@@ -90,14 +89,102 @@ static error_t parse(int key, char *value, struct argp_state *state)
     }
 }
 
+/* ---- names ---- */
+
+static int find_object(struct wanted *w, const struct subject *subject)
+{
+    bool several;
+    uint32_t line = placed_line(&subject->source.book, w->object, &several);
+    if (!line || several)
+        return command_usage(w->tables.command,
+                             several ? "--object %s: several lines are called so: give its number"
+                                     : "--object %s: there is no such line: see poet dump",
+                             w->object);
+    w->line = memory_printed("%u", line);
+    add(w, "object", w->line);
+    return EXIT_DONE;
+}
+
+/* Of the places that are called so, the row with the longest wait; how many waits there are at all. */
+static uint32_t find_longest(const struct wanted *w, const struct table_names *names,
+                             const struct shown_table *t, long long *waits)
+{
+    uint32_t where = table_find(t, "where"), most = table_find(t, "most_ns"),
+             count = table_find(t, "waits"), found = t->row_count;
+    *waits = 0;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        const struct table_cell *cells = table_cells(t, i);
+        if (t->rows[i].depth || cells[where].is != CELL_PLACE ||
+            !placed_is(names, cells[where].place, w->place))
+            continue;
+        *waits += cells[count].number;
+        if (found == t->row_count || cells[most].number > table_cells(t, found)[most].number)
+            found = i;
+    }
+    return found;
+}
+
+/* Places are known here, waits by the server: it is asked where there were any first. */
+static int find_place(struct wanted *w, struct subject *subject)
+{
+    struct tables plain = w->tables;
+    struct table_names names = {&subject->source.book, subject->sites};
+    struct shown_table t = {0};
+    long long waits;
+    char at[48];
+    plain.by = "site";
+    plain.sort = NULL;
+    plain.top = 0;
+    int status = tables_ask(
+        &plain, &(struct tables_section){.what = "waits", .options = w->options}, subject, &t);
+    uint32_t row = status == EXIT_DONE ? find_longest(w, &names, &t, &waits) : 0;
+    if (status == EXIT_DONE && row == t.row_count) {
+        status = command_usage(w->tables.command, "--why %s: no wait begins there", w->place);
+    } else if (status == EXIT_DONE) {
+        ref_print(at, sizeof at, t.rows[row].event);
+        w->event = memory_copied(at);
+        w->note = memory_printed("of %lld waits at %s this is the longest", waits, w->place);
+        add(w, "event", w->event);
+    }
+    shown_table_free(&t);
+    return status;
+}
+
+static int look(struct wanted *w, struct subject *subject)
+{
+    int status = w->object ? find_object(w, subject) : EXIT_DONE;
+    if (status == EXIT_DONE && w->place)
+        status = find_place(w, subject);
+    struct tables_section section = {.what = w->preset, .options = w->options, .note = w->note};
+    return status == EXIT_DONE ? tables_run(&w->tables, subject, &section, 1) : status;
+}
+
+static int open_and_look(struct wanted *w, int argc, char **argv, int first)
+{
+    const struct command *command = w->tables.command;
+    struct subject subject;
+    const char *source = subject_named(argc, argv, &first);
+    enum source_lines lines = w->object ? SOURCE_ALL_LINES : tables_lines(&w->tables);
+    if (argc != first)
+        return command_usage(command, "%s: one SOURCE is enough", argv[first]);
+    if (!subject_open(command, &subject, source, lines, labels_wanted(LABELS_NAME)))
+        return EXIT_FAILED;
+    subject_renewed(command, &subject);
+    int status = look(w, &subject);
+    subject_close(&subject);
+    return status;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct wanted w = {.tables = {.command = command}, .preset = "waits"};
     int first, status = command_read(command, argc, argv, &w, &first);
-    if (status != OPTIONS_READ)
-        return status;
-    struct tables_section section = {.what = w.preset, .options = w.options};
-    return tables_command(&w.tables, argc, argv, first, &section, 1);
+    if (status == OPTIONS_READ)
+        status = open_and_look(&w, argc, argv, first);
+    free(w.event);
+    free(w.line);
+    free(w.note);
+    return status;
 }
 
 static const struct argp_child children[] = {{&tables_options, 0, NULL, 0},

@@ -144,6 +144,15 @@ static bool is_number(const struct table_column *column)
     return column->kind == TABLE_NS || column->kind == TABLE_COUNT || column->kind == TABLE_SHARE;
 }
 
+static bool is_said(const struct shown_table *t, uint32_t column)
+{
+    bool said = false;
+    for (uint32_t i = 0; i < t->row_count && !said; i++)
+        said = table_cells(t, i)[column].is != CELL_NULL;
+    return said;
+}
+
+/* A column that is not summed up has nothing there; what no row knows is marked as not known. */
 static void add_total(struct sheet *s, const struct table_names *names, const struct shown_table *t,
                       const uint32_t *columns)
 {
@@ -152,7 +161,8 @@ static void add_total(struct sheet *s, const struct table_names *names, const st
     for (uint32_t i = 0; i < s->column_count; i++) {
         const struct table_cell *cell = &t->total[columns[i]];
         bool named = i == 0 && cell->is == CELL_NULL;
-        bool blank = cell->is == CELL_NULL && !is_number(&t->columns[columns[i]]);
+        bool blank = cell->is == CELL_NULL &&
+                     (!is_number(&t->columns[columns[i]]) || is_said(t, columns[i]));
         row->cells[i] = named   ? memory_copied("total")
                         : blank ? memory_copied("")
                                 : table_say(names, &t->columns[columns[i]], cell);

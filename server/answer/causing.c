@@ -85,7 +85,7 @@ struct table_cell causing_step(const struct table_view *view, uint32_t step)
     case STEP_NOT_THERE:
         return cell_text("not known, or not there yet");
     case STEP_STARTING:
-        return cell_text("made, and not begun yet");
+        return cell_text("not begun yet");
     case STEP_OTHERS:
         return cell_text("others");
     default:

@@ -120,6 +120,7 @@ static void tell(const struct measured *m, struct meaning *meaning, const struct
     meaning->releases = look->releases;
     meaning->by_clock = look->category == CATEGORY_CLOCK;
     meaning->interrupts = look->category == CATEGORY_SIGNAL;
+    meaning->gathers = look->waits && target_has(&look->causes, look->name);
     meaning->sends = look->category == CATEGORY_SEND;
     meaning->is = bit_of(m, look->name);
     meaning->causes = look->waits ? bits(m, target_causes(look)) : 0;

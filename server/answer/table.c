@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_EVERY (4u << 20) /* events */
+#define TOLD_EVERY (256u << 10) /* events */
 #define ENOUGH (128u << 10) /* bytes of one put */
 #define ROWS 64u /* of one part */
 

@@ -34,7 +34,7 @@ static bool step(void *work, uint64_t *budget)
     if (!causing_learn(&w->causing, budget))
         return false;
     size_t before = w->knots.done;
-    bool whole = knots_go_on(&w->knots, *budget / 8);
+    bool whole = knots_go_on(&w->knots, *budget / 8 + 1);
     uint64_t spent = 8 * (w->knots.done - before);
     *budget = spent < *budget ? *budget - spent : 0;
     return whole;

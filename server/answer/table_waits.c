@@ -105,7 +105,7 @@ static bool step(void *work, uint64_t *budget)
     if (!causing_learn(&w->causing, budget))
         return false;
     size_t before = w->groups.done;
-    bool whole = groups_go_on(&w->groups, *budget / 8);
+    bool whole = groups_go_on(&w->groups, *budget / 8 + 1);
     uint64_t spent = 8 * (w->groups.done - before);
     *budget = spent < *budget ? *budget - spent : 0;
     return whole;

@@ -1,4 +1,5 @@
-/* The table of why one wait took so long: the two paths since the two met last side by side, then the waits in them. */
+/* The table of why one wait took so long: the two paths since the two met last side by side, then the waits on the other
+ * one's path, each with its own two. */
 #include "memory/memory.h"
 #include "server/answer/causing.h"
 #include "server/answer/explained.h"
@@ -7,7 +8,9 @@
 #include <stdlib.h>
 
 #define NESTED 8 /* waits on the other's path that are told, the longest */
-#define CAUSES 4 /* of each */
+#define DEEPER 3 /* likewise, on the paths of those */
+#define DEEPEST 4 /* rows of waits on paths of waits */
+#define ROWS 4096 /* then those of further waits are left out */
 
 enum column {
     WAITED,
@@ -24,10 +27,15 @@ enum column {
 };
 
 struct work {
+    const struct table_view *view;
     struct causing causing;
     struct charges charges;
     struct why *why;
     uint64_t position; /* of the event asked about */
+    struct shown_table made;
+    bool looked, is; /* for the wait: looked for; there is one */
+    size_t index; /* its */
+    uint32_t done; /* of its segments */
 };
 
 static void *begin(const struct table_view *view, char **problem)
@@ -42,15 +50,11 @@ static void *begin(const struct table_view *view, char **problem)
         free(w);
         return NULL;
     }
+    w->view = view;
     w->position = position;
     w->charges.communication = explained_communication();
     w->why = explained_known(view->run, w->causing.since);
     return w;
-}
-
-static bool step(void *work, uint64_t *budget)
-{
-    return causing_learn(&((struct work *)work)->causing, budget);
 }
 
 static void add_columns(struct shown_table *t)
@@ -68,15 +72,58 @@ static void add_columns(struct shown_table *t)
     table_add_column(t, "since_ns", "at", TABLE_NS, NULL);
 }
 
-static const struct wait *find(const struct work *w, size_t *index)
+/* ---- which wait ---- */
+
+/* Where an interval of a thread ends in the log, that of a wait with the wait; they never fall. */
+static uint64_t end_of(const struct intervals *all, const struct course_of *course, size_t i)
+{
+    while (i && course->items[i].is == INTERVAL_RUNS && !course->items[i].position)
+        i--; /* it only parts what was before a group from what was after it */
+    const struct interval *at = &course->items[i];
+    if (at->is == INTERVAL_RUNS)
+        return at->position;
+    return all->waits[at->is == INTERVAL_SEGMENT ? all->segments[at->of].wait : at->of].end;
+}
+
+static size_t first_after(const struct intervals *all, const struct course_of *course,
+                          uint64_t position)
+{
+    size_t low = 0, high = course->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (end_of(all, course, middle) < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The wait that an interval is of, if it is one of those that are known. */
+static bool is_wait(const struct work *w, const struct course_of *course, size_t i, size_t *index)
 {
     const struct intervals *all = w->why->paths.all;
-    for (size_t i = 0; i < w->why->done; i++)
-        if (all->waits[i].begin == w->position || all->waits[i].end == w->position) {
-            *index = i;
-            return &all->waits[i];
-        }
-    return NULL;
+    if (i >= course->count || course->items[i].is == INTERVAL_RUNS)
+        return false;
+    bool segment = course->items[i].is == INTERVAL_SEGMENT;
+    *index = segment ? all->segments[course->items[i].of].wait : course->items[i].of;
+    return *index < w->why->done;
+}
+
+static bool find(struct work *w)
+{
+    const struct intervals *all = w->why->paths.all;
+    const struct order *order = w->view->run->order;
+    struct event event = order_event(order, w->position);
+    const struct course_of *course = intervals_of(all, event.thread);
+    uint64_t end = order_point_end(order, w->position);
+    if (!course)
+        return false;
+    if (is_wait(w, course, first_after(all, course, event.point), &w->index) &&
+        all->waits[w->index].end <= end)
+        return true;
+    return is_wait(w, course, first_after(all, course, w->position + 1), &w->index) &&
+           all->waits[w->index].begin == w->position;
 }
 
 /* ---- the two paths ---- */
@@ -152,8 +199,7 @@ static int64_t charged(const struct work *w, uint32_t step)
     return sum;
 }
 
-static void add_paths(const struct table_view *view, struct work *w, uint32_t segment,
-                      struct shown_table *t)
+static void add_paths(struct work *w, uint32_t segment, uint8_t depth)
 {
     struct both *rows;
     size_t count = both_paths(w, segment, &rows);
@@ -161,11 +207,11 @@ static void add_paths(const struct table_view *view, struct work *w, uint32_t se
         struct table_cell *cells;
         if (!rows[i].theirs && !rows[i].mine)
             continue; /* it came and went */
-        if (!(cells = table_add_row(t, 1, (struct ref){0})))
+        if (!(cells = table_add_row(&w->made, depth, (struct ref){0})))
             break;
         int64_t charge = charged(w, rows[i].step);
         cells[THREAD] = cell_line(rows[i].thread);
-        cells[STEP] = causing_step(view, rows[i].step);
+        cells[STEP] = causing_step(w->view, rows[i].step);
         cells[THEIRS] = cell_number(rows[i].theirs);
         cells[MINE] = cell_number(rows[i].mine);
         cells[DIFFERENCE] = cell_number(rows[i].theirs - rows[i].mine);
@@ -179,72 +225,38 @@ static void add_paths(const struct table_view *view, struct work *w, uint32_t se
 
 static int64_t length(const struct wait *wait) { return wait->to_ns - wait->from_ns; }
 
-/* The longest waits of a thread that lie in a stretch whole; returns how many. */
+/* Keeps the longest; returns how many there are now. */
+static size_t keep(const struct wait *longest[NESTED], size_t count, size_t most,
+                   const struct wait *wait)
+{
+    size_t at = count;
+    while (at && length(longest[at - 1]) < length(wait))
+        at--;
+    for (size_t k = count < most ? count : most - 1; k > at; k--)
+        longest[k] = longest[k - 1];
+    if (at < most)
+        longest[at] = wait;
+    return count + (count < most);
+}
+
+/* The longest waits of a thread in a stretch that ends as it goes on; returns how many. */
 static size_t nested(const struct work *w, uint32_t line, int64_t from_ns, int64_t to_ns,
-                     const struct wait *longest[NESTED])
+                     size_t most, const struct wait *longest[NESTED])
 {
     const struct intervals *all = w->why->paths.all;
     const struct course_of *course = intervals_of(all, line);
+    const struct wait *before = NULL;
     size_t count = 0;
     for (size_t i = course ? intervals_at(course, from_ns) : 0;
          course && i < course->count && course->items[i].to_ns <= to_ns; i++) {
         if (course->items[i].is != INTERVAL_SEGMENT)
             continue;
         const struct wait *wait = &all->waits[all->segments[course->items[i].of].wait];
-        size_t at = count;
-        if (course->items[i].of != wait->segment || wait->from_ns < from_ns)
-            continue;
-        while (at && length(longest[at - 1]) < length(wait))
-            at--;
-        for (size_t k = count < NESTED ? count : NESTED - 1; k > at; k--)
-            longest[k] = longest[k - 1];
-        if (at < NESTED)
-            longest[at] = wait;
-        count += count < NESTED;
+        if (wait != before)
+            count = keep(longest, count, most, wait);
+        before = wait;
     }
     return count;
-}
-
-static int larger(const void *a, const void *b)
-{
-    const struct charge *x = a, *y = b;
-    return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : x->pair < y->pair ? -1 : x->pair > y->pair;
-}
-
-static void add_charges(const struct table_view *view, struct work *w, uint32_t segment,
-                        struct shown_table *t)
-{
-    const struct intervals *all = w->why->paths.all;
-    charges_of(&w->charges, w->why, segment, PATH_EXPANDED,
-               all->segments[segment].to_ns - segment_begin(all, segment));
-    if (w->charges.count)
-        qsort(w->charges.items, w->charges.count, sizeof *w->charges.items, larger);
-    for (size_t i = 0; i < w->charges.count && i < CAUSES; i++) {
-        struct table_cell *cells = table_add_row(t, 2, (struct ref){0});
-        if (!cells)
-            return;
-        struct pair pair = why_pair(w->why, w->charges.items[i].pair);
-        cells[THREAD] = cell_line(pair.thread);
-        cells[STEP] = causing_step(view, pair.step);
-        cells[CHARGE] = cell_number(w->charges.items[i].ns);
-    }
-}
-
-static void add_nested(const struct table_view *view, struct work *w, const struct wait *wait,
-                       struct shown_table *t)
-{
-    const struct intervals *all = w->why->paths.all;
-    for (uint32_t i = wait->segment; i < wait->segment + wait->count; i++) {
-        struct table_cell *cells = table_add_row(t, 1, table_event(view, wait->begin));
-        if (!cells)
-            return;
-        cells[WAITED] = cell_number(all->segments[i].to_ns - segment_begin(all, i));
-        cells[THREAD] = cell_line(all->segments[i].thread);
-        cells[WHERE] = cell_place(table_place(view, wait->place));
-        cells[CLASS] = causing_text(causing_class(all->segments[i].class));
-        table_row_line(t, wait->thread);
-        add_charges(view, w, i, t);
-    }
 }
 
 /* ---- a segment ---- */
@@ -259,32 +271,46 @@ static const char *since_when(const struct work *w, uint32_t segment, enum met h
     return why_by_meeting(w->why, segment) ? words[how] : "it began to wait";
 }
 
-static void add_segment(const struct table_view *view, struct work *w, uint32_t index,
-                        struct shown_table *t)
+static struct table_cell *add_head(struct work *w, uint32_t index, int64_t since, uint8_t depth)
 {
     const struct intervals *all = w->why->paths.all;
     const struct segment *segment = &all->segments[index];
-    const struct wait *wait = &all->waits[segment->wait], *longest[NESTED];
-    struct table_cell *cells = table_add_row(t, 0, table_event(view, segment->release));
-    int64_t ns = segment->to_ns - segment_begin(all, index);
-    bool meeting = why_by_meeting(w->why, index);
-    struct encounter met = why_since(w->why, index);
-    int64_t since = meeting ? met.at_ns : segment_begin(all, index);
+    const struct wait *wait = &all->waits[segment->wait];
+    struct ref event = table_event(w->view, depth ? wait->begin : segment->release);
+    struct table_cell *cells = table_add_row(&w->made, depth, event);
     if (!cells)
-        return;
-    cells[WAITED] = cell_number(ns);
+        return NULL;
+    cells[WAITED] = cell_number(segment->to_ns - segment_begin(all, index));
     cells[THREAD] = cell_line(segment->thread);
-    cells[WHERE] = cell_place(table_place(view, wait->place));
+    cells[WHERE] = cell_place(table_place(w->view, wait->place));
     cells[CLASS] = causing_text(segment->guess ? "guessed" : causing_class(segment->class));
-    cells[SINCE] = cell_text(since_when(w, index, met.how));
+    cells[SINCE] = cell_text(since_when(w, index, why_since(w->why, index).how));
     cells[SINCE_NS] = cell_number(since);
-    table_row_line(t, wait->thread);
-    table_row_line(t, segment->thread);
-    charges_of(&w->charges, w->why, index, PATH_EXPANDED, ns);
-    add_paths(view, w, index, t);
-    size_t count = nested(w, segment->thread, since, segment->to_ns, longest);
+    table_row_line(&w->made, wait->thread);
+    table_row_line(&w->made, segment->thread);
+    return cells;
+}
+
+/* What it was spent waiting for, the two paths, and the waits on the other one's. */
+static void add_segment(struct work *w, uint32_t index, uint8_t depth)
+{
+    const struct intervals *all = w->why->paths.all;
+    const struct segment *segment = &all->segments[index];
+    const struct wait *longest[NESTED];
+    int64_t begin = segment_begin(all, index),
+            since = why_by_meeting(w->why, index) ? why_since(w->why, index).at_ns : begin;
+    if (segment->to_ns <= begin || !add_head(w, index, since, depth))
+        return;
+    charges_of(&w->charges, w->why, index, PATH_EXPANDED, segment->to_ns - begin);
+    add_paths(w, index, (uint8_t)(depth + 1));
+    if (depth + 1 >= DEEPEST)
+        return;
+    size_t count =
+        nested(w, segment->thread, since, segment->to_ns, depth ? DEEPER : NESTED, longest);
     for (size_t i = 0; i < count; i++)
-        add_nested(view, w, longest[i], t);
+        for (uint32_t k = 0; k < longest[i]->count && w->made.row_count < ROWS; k++)
+            if (all->segments[longest[i]->segment + k].to_ns > since)
+                add_segment(w, longest[i]->segment + k, (uint8_t)(depth + 1));
 }
 
 static void say_whole(const struct wait *wait, struct shown_table *t)
@@ -292,30 +318,57 @@ static void say_whole(const struct wait *wait, struct shown_table *t)
     table_make_total(t)[WAITED] = cell_number(length(wait));
     if (wait->unexplained)
         table_add_note(t, "nothing that is recorded ended this wait: it is not explained");
-    else if (!wait->count)
+    else if (wait->class == WAIT_TIMER)
         table_add_note(t, "the clock ended this wait");
+    else if (!wait->count)
+        table_add_note(t, "nobody was waited for any more: this is how long it took to go on");
+}
+
+static void begin_table(struct work *w)
+{
+    w->looked = true;
+    w->made.title = memory_copied("why");
+    add_columns(&w->made);
+    w->is = find(w);
+    if (w->is)
+        say_whole(&w->why->paths.all->waits[w->index], &w->made);
+    else
+        table_add_note(&w->made, "no wait begins or ends with this event");
+}
+
+#define COST                                                                                       \
+    4096u /* of a segment with all that is told below it, in intervals that are only looked at */
+
+static bool step(void *work, uint64_t *budget)
+{
+    struct work *w = work;
+    if (!causing_learn(&w->causing, budget))
+        return false;
+    if (!w->looked)
+        begin_table(w);
+    const struct wait *wait = w->is ? &w->why->paths.all->waits[w->index] : NULL;
+    for (; wait && w->done < wait->count; w->done++) {
+        if (!*budget)
+            return false;
+        add_segment(w, wait->segment + w->done, 0);
+        *budget -= *budget < COST ? *budget : COST;
+    }
+    return true;
 }
 
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct work *w = work;
-    size_t index;
-    const struct wait *wait = find(w, &index);
-    t->title = memory_copied("why");
-    add_columns(t);
-    if (!wait) {
-        table_add_note(t, "no wait begins or ends with this event");
-        return;
-    }
-    for (uint32_t i = 0; i < wait->count; i++)
-        add_segment(view, w, wait->segment + i, t);
-    say_whole(wait, t);
+    if (w->made.row_count >= ROWS)
+        table_add_note(&w->made, "waits on further paths are left out");
+    table_becomes(t, &w->made);
     table_arrange(t, view->request, NULL);
 }
 
 static void free_work(void *work)
 {
     struct work *w = work;
+    shown_table_free(&w->made);
     charges_free(&w->charges);
     causing_free(&w->causing);
     free(w);

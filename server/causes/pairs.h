@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define STEP_NOT_THERE 0u /* nothing is known of the thread then: before its start, after its end */
-#define STEP_STARTING UINT32_MAX /* it was made and had not begun */
+#define STEP_STARTING UINT32_MAX /* it had not begun, as is known */
 #define STEP_OTHERS (UINT32_MAX - 1) /* what was too little to be kept apart */
 #define PAIRS_RESERVED 2u /* added to a step, it numbers these first */
 

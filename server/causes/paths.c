@@ -145,7 +145,7 @@ static void stretch(struct paths *paths, struct tally *tally, enum path_is which
         }
         to_ns = since_start(paths, tally, which, index, from_ns, to_ns, depth);
         if (!c->maker || c->made_ns == INTERVALS_NEVER) {
-            unknown(paths, tally, line, STEP_NOT_THERE, to_ns - from_ns);
+            unknown(paths, tally, line, c->born ? STEP_STARTING : STEP_NOT_THERE, to_ns - from_ns);
             return;
         }
         int64_t made = earlier(c->made_ns, to_ns);

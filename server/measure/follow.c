@@ -201,6 +201,8 @@ static void note_life(struct follow *f, const struct member *m)
     uint32_t line = m->event.line;
     if (m->meaning->opens && m->event.thread != line)
         intervals_made(&f->intervals, line, m->event.thread, m->ns, m->position);
+    if (m->meaning->opens && m->event.thread == line)
+        intervals_born(&f->intervals, line);
     if (m->meaning->ends)
         intervals_ended(&f->intervals, line, m->ns, m->position);
     if (m->meaning->closes)

@@ -96,6 +96,8 @@ static enum interval_is rest_of(const struct wait *wait, uint32_t count)
                                        : INTERVAL_LATENCY;
 }
 
+void intervals_born(struct intervals *all, uint32_t line) { course(all, line)->born = true; }
+
 uint32_t intervals_waited(struct intervals *all, struct wait wait, const struct segment *segments,
                           uint32_t count, uint32_t step)
 {

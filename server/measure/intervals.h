@@ -78,6 +78,7 @@ struct course_of {
     uint32_t thread, maker; /* lines; maker 0: whoever made it is not known */
     int64_t made_ns, start_ns, end_ns, closed_ns; /* INTERVALS_NEVER: not, or not seen */
     uint64_t made, start, end, closed; /* positions likewise, or NO_POSITION */
+    bool born; /* where it starts it says that it begins, whoever made it */
     struct interval *items;
     size_t count, room;
     struct
@@ -119,6 +120,7 @@ void intervals_made(struct intervals *all, uint32_t line, uint32_t maker, int64_
                     uint64_t position);
 /* Its first event of its own: intervals begin here. */
 void intervals_start(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t position);
+void intervals_born(struct intervals *all, uint32_t line);
 void intervals_ended(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t position);
 void intervals_closed(struct intervals *all, uint32_t line, int64_t at_ns, uint64_t position);
 /* It ran the step until its event at a time, no earlier than its last one (else: at that). */

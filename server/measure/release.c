@@ -14,6 +14,7 @@ struct finding {
     bool lost, gap; /* gap: right before the point itself */
     bool direct; /* what is looked at is told by an edge of its own, or has met it */
     bool early; /* what let it go on was there before it waited */
+    bool freed; /* the exclusive line was left, for all that is known, before it asked for it */
     struct segment *segments; /* the last one first */
     uint32_t segment_count;
 };
@@ -79,6 +80,17 @@ static void look_along(struct finding *f, uint64_t from)
     f->direct = false;
 }
 
+/* Who leaves says so before others can come in: one who asks in between waits for no more than that. */
+static bool was_free(const struct finding *f, uint64_t previous)
+{
+    struct hold hold;
+    if (previous < order_first(f->order))
+        return false;
+    struct event e = order_event(f->order, previous);
+    return e.line && e.thread && e.thread != f->of->thread &&
+           holds_ended(f->of->holds, e.line, previous, &hold) && hold.exit_ns <= f->of->from_ns;
+}
+
 static void look_behind(struct finding *f, uint64_t position)
 {
     struct event e = order_event(f->order, position);
@@ -90,8 +102,10 @@ static void look_behind(struct finding *f, uint64_t position)
     if (!e.line || order_line_shared(f->order, e.line))
         return;
     uint64_t previous = order_previous(f->order, position);
-    if (previous != NO_POSITION)
-        look_at(f, previous);
+    if (previous == NO_POSITION)
+        return;
+    look_at(f, previous);
+    f->freed |= !f->visitor && was_free(f, previous);
 }
 
 /* Of a group only the event itself: what its other members did before is in `arrivals`. */
@@ -259,6 +273,7 @@ static bool guess(struct finding *f, struct cause *best)
     const struct cause *at = NULL;
     for (size_t i = 0; i < r->about_count; i++) {
         const struct cause *c = &r->about[i];
+        f->early |= r->meaning->gathers && c->thread != r->thread && c->ns <= r->from_ns;
         if (c->thread && c->thread != r->thread && c->ns > r->from_ns && c->ns <= r->to_ns &&
             is_cause(f, c) && is_later(c, at))
             at = c;
@@ -350,6 +365,12 @@ static void turn_round(struct segment *segments, uint32_t count)
     }
 }
 
+/* Nobody was waited for: whom it was to meet had come, or the lock was free. */
+static bool was_there(const struct finding *f)
+{
+    return f->of->meaning->class == WAIT_EXCLUSION ? f->freed && !f->lost : f->early;
+}
+
 uint32_t release_find(const struct release *release, struct segment *segments,
                       enum missing *missing)
 {
@@ -365,8 +386,7 @@ uint32_t release_find(const struct release *release, struct segment *segments,
         walk(&f, release->from_ns, true);
     if (!f.segment_count)
         find_unsaid(&f);
-    if (!f.segment_count && f.early && !release->meaning->releases &&
-        release->meaning->class == WAIT_MEETING)
+    if (!f.segment_count && !release->meaning->releases && was_there(&f))
         *missing = MISSING_NOTHING;
     turn_round(segments, f.segment_count);
     return f.segment_count;

@@ -41,7 +41,7 @@ struct release { /* one wait */
 enum missing { /* why there are no segments */
                MISSING_UNSEEN, /* nothing that is known let it go on */
                MISSING_LOST, /* events that it may have been were lost or are forgotten */
-               MISSING_NOTHING /* who it was to meet was there already: all of the wait is latency */
+               MISSING_NOTHING /* who it was to meet was there already, the lock free: all of the wait is latency */
 };
 
 /* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *missing is told of none. */

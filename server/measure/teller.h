@@ -11,6 +11,7 @@ struct meaning { /* of a type on a kind of line */
     bool releases; /* others may enter the line while its thread waits */
     bool by_clock; /* a wait that ends with it was ended by the clock */
     bool interrupts; /* a thread that waits when it comes waits on */
+    bool gathers; /* its thread waits until all others wait by it, too; no order says so */
     bool sends; /* its thread waits for one that comes for what it gave */
     bool opens, ends, closes; /* of the line's own thread */
     bool enters,

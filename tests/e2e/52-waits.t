@@ -51,14 +51,24 @@ is "nobody is named beside" "$(json 'print scalar grep { ($_->{direct} // "") eq
 # ---- one wait ----
 poet waits --why 3:2 --json "$run" >why.json
 is "both paths side by side" "$(json 'print join "; ", map { "$_->{step} $_->{theirs_ns} $_->{mine_ns} $_->{difference_ns} " . ($_->{charge_ns} // "-") }
-    grep { defined $_->{theirs_ns} } @cells' why.json)" \
+    map { $_->{row} } grep { $_->{depth} == 1 && defined $_->{row}{theirs_ns} } @rows' why.json)" \
     "0x20 to 0x70 50000000 0 50000000 36111111; 0x80 to 0xa0 40000000 0 40000000 28888889; 0x40 to 0x60 0 25000000 -25000000 -"
 is "since when" "$(json 'print "$cells[0]{waited_ns} $cells[0]{thread} $cells[0]{since}"' why.json)" "65000000 R:1 the start"
 is "the wait on that path, and whose it was" "$(json 'print join " ", map { $_->{event} . " " . $_->{row}{waited_ns} . " " . $_->{row}{thread} }
     grep { $_->{depth} == 1 && defined $_->{row}{waited_ns} } @rows' why.json)" "2:2 30000000 R:0"
+is "and why that one took so long, since when" "$(json 'print join "; ", (map { "$_->{since}" } grep { ($_->{waited_ns} // 0) == 30000000 } @cells),
+    map { "$_->{row}{step} $_->{row}{theirs_ns} $_->{row}{mine_ns} " . ($_->{row}{charge_ns} // "-") } grep { $_->{depth} == 2 } @rows' why.json)" \
+    "the start; 0x20 to 0x70 50000000 0 30000000; 0x30 to 0x50 0 20000000 -"
 poet waits --why 3:3 --json "$run" >end.json
 check "the end of a wait says the same" cmp why.json end.json
 like "an event that is no wait" "$(poet waits --why 1:1 "$run")" "no wait begins or ends with this event"
+
+poet waits --why 0x60 --json "$run" >place.json
+is "a place, for its longest wait" "$(json 'print "$cells[0]{waited_ns} $end->{notes}[-1]"' place.json)" \
+    "65000000 of 1 waits at 0x60 this is the longest"
+like "a place where nobody waits" "$(poet waits --why nowhere "$run" 2>&1)" "no wait begins there"
+like "a line that there is not" "$(poet waits --object nobody "$run" 2>&1)" "there is no such line"
+like "what is not summed up is blank below" "$(poet waits "$run" | grep '^ *140.000' | tr -s ' ')" "^ ?140.000 3 *$"
 
 # ---- parts of it ----
 poet waits --from 30ms --to 60ms --json "$run" >part.json
@@ -111,6 +121,8 @@ check "it compiles" poetcc -trace -g lock.c -o lock
 run=$(ls traces/lock-*.poet)
 check "the trace is sound" sound "$run"
 poet waits --json "$run" >lock.json
+is "waits for one line, by its name, as by its number" "$(poet waits --object m --json "$run")" \
+    "$(poet waits --object "$(json 'print((grep { $_->{depth} == 0 && $_->{row}{class} eq "exclusion" } @rows)[0]{lines}[-1])' lock.json)" --json "$run")"
 is "the holder's section, in the other thread" "$(json 'for my $i (0 .. $#rows) {
     next if $rows[$i]{depth} || $cells[$i]{class} ne "exclusion"; my $c = $cells[$i + 1];
     print "$cells[$i]{for} $c->{thread} ", $c->{step} =~ /^other \(lock.c:9\) to other \(lock.c:11\)$/ ? "as told" : $c->{step},

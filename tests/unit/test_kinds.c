@@ -101,6 +101,51 @@ static void late_receiver(void **state)
     end(&p);
 }
 
+/* Who leaves a lock says so before he gives it back: who asks in between waits for nobody any more. */
+static void free_lock(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+             m = play_line(&p, "monitor", "m"), n = play_line(&p, "monitor", "n");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    play_hold(&p, a, m, 1, 1, 10);
+    PLAY(&p, b, "petition", 11, m);
+    play_pair(&p, b, m, "enter", "entered", 14);
+    PLAY(&p, b, "petition", 20, n);
+    play_pair(&p, b, n, "enter", "entered", 25);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, b), "11 14 excl, 20 25 excl unseen");
+    assert_string_equal(course(all, b), "0 runs 11 latency 14 runs 20 unexplained 25");
+    end(&p);
+}
+
+/* All ranks come to the same, and no order says so: the last one before somebody went on is a guess, and it waits for nobody. */
+static void no_order_at_the_end(void **state)
+{
+    (void)state;
+    struct played p = play("mpi");
+    uint32_t r[3], world = play_line(&p, "communicator", "world");
+    for (unsigned i = 0; i < 3; i++) {
+        r[i] = play_line(&p, "rank", "r");
+        PLAY(&p, r[i], "start", 0, 0);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        PLAY(&p, r[i], "finalise", 10 * (i + 1), world);
+    for (unsigned i = 0; i < 3; i++)
+        PLAY(&p, r[i], "finalised", 35, 0);
+    const struct intervals *all = learn(&p);
+    char text[64];
+    for (unsigned i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, "%u 35 meet (30 %u meet latest)", 10 * (i + 1), r[2]);
+        assert_string_equal(waits_of(all, r[i]), text);
+    }
+    assert_string_equal(waits_of(all, r[2]), "30 35 meet");
+    assert_string_equal(course(all, r[2]), "0 runs 30 latency 35");
+    end(&p);
+}
+
 static void life(void **state)
 {
     (void)state;
@@ -228,11 +273,12 @@ static void gap_in_the_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(semaphore_as_lock), cmocka_unit_test(timed_out),
-        cmocka_unit_test(last_reader),       cmocka_unit_test(once),
-        cmocka_unit_test(late_receiver),     cmocka_unit_test(life),
-        cmocka_unit_test(lost_and_open),     cmocka_unit_test(interrupted),
-        cmocka_unit_test(forgotten),         cmocka_unit_test(gap_in_the_thread),
+        cmocka_unit_test(semaphore_as_lock),   cmocka_unit_test(timed_out),
+        cmocka_unit_test(last_reader),         cmocka_unit_test(once),
+        cmocka_unit_test(late_receiver),       cmocka_unit_test(free_lock),
+        cmocka_unit_test(no_order_at_the_end), cmocka_unit_test(life),
+        cmocka_unit_test(lost_and_open),       cmocka_unit_test(interrupted),
+        cmocka_unit_test(forgotten),           cmocka_unit_test(gap_in_the_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,9 +102,10 @@ API int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 API int MPI_Finalize(void)
 {
-    if (following)
-        note(EVENT_finalise, 0, SITE);
     bool followed = following;
+    struct comm *world = followed ? comm_of(MPI_COMM_WORLD) : NULL;
+    if (followed)
+        note(EVENT_finalise, world && ranks_all_traced() ? world->line : 0, SITE);
     following = false;
     int e = PMPI_Finalize();
     if (followed)

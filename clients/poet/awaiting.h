@@ -1,0 +1,16 @@
+/* Waiting for a table: how far the server is with it is said on a terminal, and Ctrl-C ends it. */
+#ifndef CLIENTS_POET_AWAITING_H
+#define CLIENTS_POET_AWAITING_H
+
+#include "clients/poet/subject.h"
+#include "wire/table.h"
+
+/* Asks for a table (frees body) and waits for it; complains and returns false if there is no answer.  What takes over a
+ * second says on standard error, if that is a terminal, how many events were looked at by now.  Ctrl-C exits with 130:
+ * the connection's end cancels the question. */
+bool awaiting_table(const struct command *command, struct subject *subject, struct out *body,
+                    struct shown_table *table);
+/* A file that is written under this name meanwhile, and removed if Ctrl-C comes; NULL: none. */
+void awaiting_file(const char *part);
+
+#endif

@@ -1,0 +1,164 @@
+#!/bin/bash
+# Tables of programs that nobody prepared: how far they are, Ctrl-C, a run that grows, and that waiting is explained.
+. "$(dirname "$0")/lib.sh"
+cat >phases.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t b;
+static void go(int n)
+{
+    for (int i = 0; i < n; i++) {
+        pthread_mutex_lock(&m);
+        pthread_mutex_unlock(&m);
+    }
+    pthread_barrier_wait(&b);
+}
+static void *work(void *x)
+{
+    go(30000), go(30000);
+    return x;
+}
+int main(void)
+{
+    char c;
+    pthread_t t;
+    pthread_barrier_init(&b, 0, 2);
+    pthread_create(&t, 0, work, 0);
+    go(30000);
+    if (write(1, "half\n", 5) != 5 || read(0, &c, 1) != 1) return 1;
+    go(30000);
+    pthread_join(t, 0);
+}
+C
+check "it compiles" poetcc -trace -g phases.c -o phases
+start_server -o traces/ -q
+
+# ---- a run that grows: the answer to the question asked meanwhile is extended ----
+mkfifo more
+./phases <more >said &
+program=$! pids="$pids $!"
+exec 3>more
+until_true grep -q half said
+asked() { # waits path: answers while it runs, and what was waited for is in them
+    for table in waits path states; do poet $table --json "unix:$XDG_RUNTIME_DIR/poet.sock" >"half.$table" || return 1; done
+}
+check "tables while it runs" asked
+echo >&3
+wait $program
+exec 3>&-
+until_true finished latest
+file=$(ls traces/phases-*.poet)
+for table in waits path states; do
+    poet $table --json "unix:$XDG_RUNTIME_DIR/poet.sock" >"whole.$table"
+    poet $table --json "$file" >"fresh.$table"
+    check "$table: extended, it is the same as looked at afresh" cmp "whole.$table" "fresh.$table"
+done
+check "and there is more than there was" sh -c '! cmp -s half.states whole.states'
+
+# ---- a table that takes long ----
+export ASK=$(sed -n 's/.*M(\([0-9]*\), ASK).*/\1/p' "$root/wire/message.h")
+slow() { # slow NAME [HOLD]: a slow way to the server
+    python3 "$root/tests/e2e/slow.py" "$XDG_RUNTIME_DIR/poet.sock" "$work/$1.sock" "$work/$1.asked" $2 &
+    pids="$pids $!"
+    until_true test -S "$work/$1.sock"
+}
+slow terminal
+python3 -c '
+import os, pty, sys
+def read(fd):
+    data = os.read(fd, 4096)
+    open("seen", "ab").write(data)
+    return data
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(["sh", "-c", "poet waits --json unix:terminal.sock >told"], read)))' </dev/null >/dev/null
+is "it ends well" $? 0
+like "on a terminal it says how far it is" "$(tr '\r' '\n' <seen)" "looked at [0-9]+ of [0-9]+ events"
+check "and tells the same" cmp told whole.waits
+slow plain
+poet waits --json unix:plain.sock >told 2>errors
+is "elsewhere it says nothing" "$(cat errors)" ""
+
+slow held hold
+python3 -c '
+import os, signal, subprocess, time
+p = subprocess.Popen(["poet", "waits", "unix:held.sock", "-o", "held.txt"])
+while not os.path.exists("held.asked"):
+    time.sleep(0.01)
+p.send_signal(signal.SIGINT)
+print(p.wait())' >status
+is "Ctrl-C ends it" "$(cat status)" 130
+check "which the server is told" until_true test -e held.asked.gone
+is "and leaves no half a file" "$(ls held.txt* 2>/dev/null)" ""
+check "the server goes on" sh -c "poet waits --json unix:$XDG_RUNTIME_DIR/poet.sock | cmp - whole.waits"
+stop_server
+
+# ---- programs with given times ----
+mkdir conf
+cat >conf/meeting.conf <<'CONF'
+name = "meeting";
+version = 1;
+kinds = ( { name = "one"; letter = "P"; title = "one"; colour = "#1b4f8f"; } );
+events = (
+    { name = "begin"; on = ["one"]; label = "begins"; shape = "square"; line_after = [""]; },
+    { name = "tell"; on = ["one"]; label = "tells"; shape = "circle"; relation = "send"; },
+    { name = "ask"; on = ["one"]; label = "asks"; shape = "circle"; thread = "blocked"; waits = "meeting"; },
+    { name = "get"; on = ["one"]; label = "gets"; shape = "circle"; relation = "receive"; thread = "active"; },
+    { name = "arrive"; on = ["one"]; label = "comes"; shape = "circle"; thread = "blocked"; waits = "meeting"; woken_by = ["arrive"]; },
+    { name = "meet"; on = ["one"]; label = "meets"; shape = "circle"; relation = "group"; thread = "active"; }
+);
+CONF
+# told FILE: each wait, the longest first, with what is charged: ms, kind; total
+told() {
+    poet waits --by wait --json "$1" | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row};
+        if ($o->{total}) { printf "%g of it unexplained %g\n", $o->{total}{waited_ns} / 1e6, $o->{total}{unexplained_ns} / 1e6 }
+        elsif ($r && !$o->{depth}) { printf "%g %s %s:\n", $r->{waited_ns} / 1e6, $r->{thread}, $r->{kind} }
+        elsif ($r) { printf "  %g %s %s %s\n", $r->{charge_ns} / 1e6, $r->{step}, $r->{thread}, $r->{direct} }'
+}
+start_server -o condition.poet -q
+check "a condition" python3 "$root/tests/e2e/causes.py" condition
+until_true finished latest
+stop_server
+check "the trace is sound" sound condition.poet
+is "who came late to the barrier, and to signal, and held the lock" "$(told condition.poet)" "50 T:fast IP 80 % LI 20 %:
+  40 0xc1 to 0xe1 T:slow direct
+  10 0xc0 to 0xc1 T:slow direct
+30 T:fast IP 83 % CC 17 %:
+  25 0xc1 to 0xe1 T:slow direct
+  5 0xe1 to 0xf1 T:slow direct
+80 of it unexplained 0"
+is "as long as it took, by what" "$(poet path --json condition.poet | perl -MJSON::PP -ne '$o = decode_json($_);
+    printf "%s %g\n", $o->{row}{step}, $o->{row}{path_ns} / 1e6 if $o->{row} && $o->{row}{path_ns}; printf "%g\n", $o->{total}{length_ns} / 1e6 if $o->{total}')" \
+    "0xc1 to 0xe1 65
+0xc0 to 0xc1 40
+0xe1 to 0xf1 5
+110"
+POET_CONFIG=$work/conf start_server -o late.poet -q
+check "one is late" python3 "$root/tests/e2e/causes.py" propagation
+until_true finished latest
+stop_server
+check "the trace is sound" sound late.poet
+is "and all wait for it, at last for others" "$(told late.poet | sed 's/ \(IP\|LI\|CC\).*//')" "60 P:p2
+  60 0xa0 to 0xa1 P:late propagated
+50 P:p1
+  50 0xa0 to 0xa1 P:late direct
+15 P:late
+  10 0xf0 to 0xf0 P:p1 propagated
+  5 0xf0 to 0xf0 P:p2 direct
+5 P:p1
+  5 0xf0 to 0xf0 P:p2 direct
+130 of it unexplained 0"
+
+# ---- what waits is explained: less than a hundredth of it is not ----
+explained() { # explained FILE: of the waits longer than a moment
+    poet waits --json "$1" | perl -MJSON::PP -ne '$t = decode_json($_)->{total} or next;
+        exit !($t->{waited_ns} > 0 && $t->{unexplained_ns} < 0.01 * $t->{waited_ns}); '
+}
+head -c 3000000 /dev/urandom | base64 >paper
+if command -v pigz >/dev/null; then
+    poet record -o pigz.poet pigz -p 4 -b 128 -c paper >/dev/null
+    check "pigz: it is explained why it waited" explained pigz.poet
+else
+    skip "no pigz"
+fi
+done_testing

@@ -1,0 +1,54 @@
+"""A slow way to a server: python3 slow.py SERVER SOCKET ASKED [HOLD].  From the question for a table on its answer is
+held back: more than a second, or, with HOLD, for good.  ASKED is made as the question comes, ASKED.gone when the client
+hangs up."""
+import os
+import select
+import socket
+import struct
+import sys
+import time
+
+to, at, asked = sys.argv[1:4]
+hold = len(sys.argv) > 4
+ASK, TABLE = int(os.environ["ASK"]), 34
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(at)
+listener.listen()
+client, _ = listener.accept()
+server = socket.socket(socket.AF_UNIX)
+server.connect(to)
+said, since = b"", 0
+
+
+def look(data):
+    """Is a table asked for?"""
+    global said, since
+    said += data
+    while len(said) >= 8:
+        size, kind, _ = struct.unpack("<IHH", said[:8])
+        if len(said) < 8 + size:
+            return
+        if kind == ASK and struct.unpack("<IH", said[8:14])[1] == TABLE:
+            since = time.monotonic()
+            open(asked, "w").close()
+        said = said[8 + size:]
+
+
+while True:
+    for s in select.select([client, server], [], [])[0]:
+        data = s.recv(65536)
+        if not data:
+            open(asked + ".gone", "w").close()
+            raise SystemExit
+        if s is client:
+            look(data)
+            server.sendall(data)
+            continue
+        if since and hold:
+            while client.recv(65536):
+                pass
+            open(asked + ".gone", "w").close()
+            raise SystemExit
+        if since:
+            time.sleep(max(0, since + 1.2 - time.monotonic()))
+        client.sendall(data)
