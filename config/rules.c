@@ -99,15 +99,21 @@ static bool can_follow(const struct target_event *next, const char *waits)
     return !next->opens && (next->thread_any || target_has(&next->thread_after, waits));
 }
 
-/* Who waits by it must be able to go on. */
+/* Who waits by it must be able to go on: what comes next may not wait, too. */
 static void check_waits(struct reader *reader, const struct target *target,
                         const struct target_event *event)
 {
-    bool ended = false;
-    for (size_t i = 0; i < target->event_count && !ended; i++)
-        ended = can_follow(&target->events[i], event->name);
-    if (event->waits && !ended)
+    bool followed = false, ended = false;
+    for (size_t i = 0; i < target->event_count && !ended; i++) {
+        const struct target_event *next = &target->events[i];
+        bool follows = can_follow(next, event->name);
+        followed |= follows;
+        ended = follows && !next->waits;
+    }
+    if (event->waits && !followed)
         COMPLAIN(event, "\"waits\": no type can be the next one of its thread");
+    else if (event->waits && !ended)
+        COMPLAIN(event, "\"waits\": nothing can end it: what can be next of its thread waits, too");
     if (event->causes.count && !event->waits)
         COMPLAIN(event, "\"causes\" without \"waits\"");
 }

@@ -171,7 +171,7 @@ static void paint_band(cairo_t *cr, const struct scene *scene, const struct page
 static void paint_notes(cairo_t *cr, const struct scene *scene, const struct page_options *o,
                         double by, bool legend)
 {
-    struct paint_part notes = {0, 0, 0, 0, true};
+    struct paint_part notes = {.notes = true};
     double most = 1e6;
     for (int end = 0; end < (legend ? 2 : 1); end++) {
         cairo_save(cr);

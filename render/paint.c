@@ -12,6 +12,8 @@ static void paint_texts(const struct painter *p)
     const struct scene *s = p->scene;
     for (uint32_t i = 0; i < s->text_count; i++) {
         const struct scene_text *t = &s->texts[i];
+        if (p->part->sticks && t->until_pt > 0)
+            continue;
         if (t->x_pt > p->to || t->x_pt + (s->vertical ? t->height_pt : t->width_pt) < p->from ||
             t->y_pt > p->below || t->y_pt + (s->vertical ? t->width_pt : t->height_pt) < p->above)
             continue;

@@ -36,10 +36,15 @@ struct paint_part {
     double from_pt, to_pt;
     uint32_t first_row, last_row;
     bool notes; /* title, caption and legend, too */
+    bool sticks; /* without what paint_sticking paints */
 };
 
 void paint_scene(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
                  const struct paint_part *part, const struct paint_selection *selection);
+/* Words that may stand anywhere in a stretch, as what a thread waits for: none is cut at part->from_pt, but begins
+ * there.  Over what was painted of the same rows. */
+void paint_sticking(cairo_t *cr, const struct scene *scene, const struct paint_theme *theme,
+                    const struct paint_part *part);
 /* One name, its row's middle at y 0. */
 void paint_name(cairo_t *cr, const struct scene *scene, uint32_t row,
                 const struct paint_theme *theme);

@@ -98,6 +98,9 @@ struct scene_text {
     char *text;
     struct target_colour colour;
     bool bold;
+    /* What a thread waits for, above its row: may stand anywhere from x_pt to until_pt, 0 only where it is. */
+    double until_pt;
+    bool followed; /* and stands there again, right of until_pt */
 };
 
 struct scene_gap {

@@ -139,8 +139,18 @@ static bool put_words(struct builder *b, const struct scene_segment *s, const ch
                            .text = build_fit(b, words, SCENE_LABEL_PT, room),
                            .colour = s->colour};
     t.width_pt = build_measure(b, t.text, SCENE_LABEL_PT, false);
+    if (!b->scene->vertical)
+        t.until_pt = s->to_pt - 6;
     PUSH(b->scene->texts, b->scene->text_count, t);
     return true;
+}
+
+/* The words before those of a segment that were put last do not reach them. */
+static void tell_followed(const struct builder *b)
+{
+    struct scene_text *last = &b->scene->texts[b->scene->text_count - 1];
+    last[-1].until_pt = last->x_pt - WORDS_APART_PT / 2;
+    last[-1].followed = true;
 }
 
 /* Again at every so manieth column, wherever the window begins: somewhere they are in view. */
@@ -156,8 +166,9 @@ static void repeat_words(struct builder *b, const struct scene_segment *s, const
         double end = next < scene->column_count ? scene->columns[next].x_pt : scene->width_pt;
         if (x + wide + 6 > s->to_pt)
             return;
-        if (c->column % WORDS_COLUMNS == 0)
-            put_words(b, s, words, x, end - x - 2 * SCENE_LABEL_PT);
+        if (c->column % WORDS_COLUMNS == 0 &&
+            put_words(b, s, words, x, end - x - 2 * SCENE_LABEL_PT))
+            tell_followed(b);
     }
 }
 

@@ -16,6 +16,8 @@
 #define TITLE_PT 24.0
 #define SHEET_GAP_PT 16.0
 #define LETTERS_PT 8.5
+#define TITLE_LETTERS_PT 11.0
+#define HEAD_LETTERS_PT 15.0
 #define PAGE_PT 842.0 /* as high as A4 */
 #define NOTE_LETTERS_PT 7.5
 #define NOTE_LEAST_PT                                                                              \
@@ -36,7 +38,7 @@ struct layout {
     double **widths; /* of the columns, by sheet */
     struct item *items;
     uint32_t item_count;
-    double width_pt, height_pt;
+    double width_pt, height_pt, page_pt; /* page_pt: as high as a page may be */
     unsigned page, pages; /* page: that is painted now */
     bool dark;
 };
@@ -60,10 +62,18 @@ static double *measure(const struct sheet *s)
     return widths;
 }
 
+static double title_letters(const struct sheet *s)
+{
+    return s->head ? HEAD_LETTERS_PT : TITLE_LETTERS_PT;
+}
+
+/* (A total of nothing says nothing.) */
+static bool has_rows(const struct sheet *s) { return s->row_count && !s->rows[0].total; }
+
 static double width_of_sheet(const struct sheet *s, const double *widths)
 {
-    double all = 0, least = lettering_width(NULL, s->title, 11, true);
-    for (uint32_t k = 0; k < s->column_count; k++)
+    double all = 0, least = lettering_width(NULL, s->title, title_letters(s), true);
+    for (uint32_t k = 0; has_rows(s) && k < s->column_count; k++)
         all += widths[k] + (k ? GAP_PT : 0);
     for (uint32_t i = 0; i < s->note_count; i++)
         least = fmax(least, fmin(width_of(s->notes[i], false), NOTE_LEAST_PT));
@@ -109,8 +119,9 @@ static void put_sheet(struct layout *l, uint32_t sheet)
     if (sheet)
         put(l, ITEM_GAP, sheet, 0, SHEET_GAP_PT);
     put(l, ITEM_TITLE, sheet, 0, TITLE_PT);
-    put(l, ITEM_HEAD, sheet, 0, ROW_PT + 4);
-    for (uint32_t i = 0; i < s->row_count; i++)
+    if (has_rows(s))
+        put(l, ITEM_HEAD, sheet, 0, ROW_PT + 4);
+    for (uint32_t i = 0; has_rows(s) && i < s->row_count; i++)
         put(l, ITEM_ROW, sheet, i, ROW_PT + (s->rows[i].total ? 4 : 0));
     for (uint32_t i = 0; i < s->note_count; i++)
         put_note(l, sheet, i);
@@ -141,7 +152,15 @@ static void cut_pages(struct layout *l)
     }
 }
 
-static void lay_out(struct layout *l, uint32_t count, enum page_format format)
+/* Paper keeps its shape: what is wider is made smaller. */
+static void set_page(struct layout *l, const struct page_options *o)
+{
+    double paper = o->format == PAGE_PDF ? o->paper_width_pt : 0;
+    l->width_pt = fmax(ceil(l->width_pt + 2 * MARGIN_PT), paper);
+    l->page_pt = paper > 0 ? l->width_pt * o->paper_height_pt / paper : PAGE_PT;
+}
+
+static void lay_out(struct layout *l, uint32_t count, const struct page_options *o)
 {
     l->widths = memory_zeroed(count, sizeof *l->widths);
     for (uint32_t i = 0; i < count; i++) {
@@ -150,10 +169,10 @@ static void lay_out(struct layout *l, uint32_t count, enum page_format format)
     }
     for (uint32_t i = 0; i < count; i++)
         put_sheet(l, i);
-    l->width_pt = ceil(l->width_pt + 2 * MARGIN_PT);
+    set_page(l, o);
     l->height_pt = ceil(height_of(l));
-    if (format == PAGE_PDF && l->height_pt > PAGE_PT)
-        l->height_pt = PAGE_PT;
+    if (o->format == PAGE_PDF && (l->height_pt > l->page_pt || o->paper_width_pt > 0))
+        l->height_pt = l->page_pt;
     l->pages = 1;
     cut_pages(l);
 }
@@ -188,7 +207,7 @@ static void paint_cells(cairo_t *cr, const struct layout *l, const struct item *
     const double *widths = l->widths[item->sheet];
     bool row = item->is == ITEM_ROW, bold = !row || s->rows[item->row].total;
     double x = MARGIN_PT;
-    set_ink(cr, l, 0.1);
+    set_ink(cr, l, row && s->rows[item->row].depth ? 0.4 : 0.1);
     for (uint32_t k = 0; k < s->column_count; k++) {
         const char *text = text_of(s, item, k);
         double in = s->columns[k].right ? widths[k] - width_of(text, bold)
@@ -212,7 +231,7 @@ static void paint_item(cairo_t *cr, const struct layout *l, const struct item *i
     switch (item->is) {
     case ITEM_TITLE:
         set_ink(cr, l, 0.1);
-        lettering_show(cr, MARGIN_PT, item->y, s->title, 11, true);
+        lettering_show(cr, MARGIN_PT, item->y, s->title, title_letters(s), true);
         break;
     case ITEM_HEAD:
         paint_head(cr, l, item->sheet, item->y);
@@ -264,14 +283,17 @@ const char *render_table_write(const struct sheet *sheets, uint32_t count,
                                const struct page_options *options, const char *path)
 {
     struct layout l = {.sheets = sheets, .dark = options->theme.dark};
-    lay_out(&l, count, options->format);
+    struct page_options o = *options;
+    lay_out(&l, count, &o);
+    if (o.paper_width_pt > 0 && o.format == PAGE_PDF)
+        o.width_pt = o.paper_width_pt;
     const char *why = drawing_write(&(struct drawing){.width_pt = l.width_pt,
                                                       .height_pt = l.height_pt,
                                                       .paint = paint,
                                                       .context = &l,
                                                       .pages = l.pages,
                                                       .turn = turn},
-                                    options, path);
+                                    &o, path);
     for (uint32_t i = 0; i < count; i++)
         free(l.widths[i]);
     free(l.widths);

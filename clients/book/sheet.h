@@ -12,6 +12,7 @@
 
 struct sheet {
     char *title;
+    bool head; /* what stands above all others: a great title, and the notes as plain lines */
     struct sheet_column {
         char *title;
         bool right; /* numbers stand at the right edge */

@@ -4,6 +4,7 @@
 #include "clients/poet/command.h"
 #include "clients/poet/subject.h"
 #include "clients/poet/json.h"
+#include "clients/poet/soundness.h"
 #include "clients/source/around.h"
 #include "config/find.h"
 #include "config/read.h"
@@ -232,6 +233,16 @@ static void take(void *user, const struct answer *answer)
     }
 }
 
+/* What is told of time (a thread's event may stand on another line). */
+static void say_unsound(void *user, struct ref at, uint32_t thread, const char *what)
+{
+    struct checker *c = user;
+    if (at.line)
+        say(c, at, "%s", what);
+    else
+        say(c, (struct ref){thread, 0}, "%s", what);
+}
+
 static int check_trace(const struct command *command, const char *file)
 {
     struct subject subject;
@@ -240,7 +251,8 @@ static int check_trace(const struct command *command, const char *file)
     struct checker c = {.file = file ? file : subject.source.name, .book = &subject.source.book};
     bool ok =
         subject_ask(command, &subject, ASK_STAT, NULL, NULL, NULL) && /* reads all of the file */
-        subject_ask(command, &subject, ASK_DUMP, NULL, take, &c);
+        subject_ask(command, &subject, ASK_DUMP, NULL, take, &c) &&
+        soundness_ask(command, &subject, say_unsound, &c);
     if (ok && !c.breaks && !c.book->damage && json)
         good_json(c.file, "events", c.events);
     else if (ok && !c.breaks && !c.book->damage)
@@ -291,7 +303,8 @@ static const struct argp argp = {
     .args_doc = "[SOURCE]\nFILE.conf",
     .doc = "Report every mistake in a target description as FILE:LINE: what is wrong; or test a "
            "trace against its description and the model, and name the first break on each line "
-           "with both events.  Exit status 1 if there is any.",
+           "with both events; and that what it tells of time adds up: states fill each life, reasons "
+           "and charges are as long as each wait, the critical path as long as what it explains.  Exit status 1 if there is any.",
     .children = options_children};
 
 const struct command command_check = {

@@ -30,6 +30,14 @@ bool paper_named(const char *s, struct page_options *page)
     return true;
 }
 
+void paper_upright(struct page_options *page)
+{
+    paper_named("a4", page);
+    double width = page->paper_width_pt;
+    page->paper_width_pt = page->paper_height_pt;
+    page->paper_height_pt = width;
+}
+
 bool paper_width(const char *s, double *points)
 {
     char *end;

@@ -14,6 +14,8 @@
 bool paper_named(const char *name, struct page_options *page);
 /* "84mm", "17cm", "5in" in points: false if it is none that a page can have. */
 bool paper_width(const char *text, double *points);
+/* A4, higher than wide: that of tables. */
+void paper_upright(struct page_options *page);
 /* That of many pages of which nobody said how large they are. */
 void paper_unasked(struct page_options *page);
 /* Chooses it, if one page would not do.  False with a complaint: there is more than anybody wants unasked. */

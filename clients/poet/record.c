@@ -6,6 +6,7 @@
 #include "clients/source/source.h"
 #include "clients/poet/loadable.h"
 #include "clients/poet/preload.h"
+#include "clients/poet/recorded.h"
 #include "wire/endpoint.h"
 
 #include <errno.h>
@@ -20,10 +21,10 @@
 #define EXIT_NOT_FOUND 127 /* as of env and nohup */
 #define EXIT_NOT_EXECUTABLE 126
 
-enum { WITHOUT = 256 };
+enum { WITHOUT = 256, REPORT };
 
 struct recording {
-    const char *output, *keep, *without;
+    const char *output, *keep, *without, *report; /* report: a file, "" standard error */
     char include[PATH_MAX], exclude[PATH_MAX];
     bool libraries, view, force;
 };
@@ -168,12 +169,47 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case WITHOUT:
         o->without = value;
         return 0;
+    case REPORT:
+        o->report = value ? value : "";
+        return 0;
     case 'f':
         o->force = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* In the place of this process. */
+static int start(const struct command *command, const struct recording *o,
+                 const struct loadable *loadable, const char *library, char **argv)
+{
+    if (o->view)
+        open_viewer(command, o);
+    set_environment(o, loadable, library, argv);
+    execv(loadable->path, argv);
+    command_fail(command, "%s: %s", argv[0], strerror(errno));
+    return EXIT_NOT_EXECUTABLE;
+}
+
+/* As a child, with a server and a file of its own: so it is known where the run is, and when it is whole. */
+static int start_followed(const struct command *command, struct recording *o,
+                          const struct loadable *loadable, const char *library, char **argv)
+{
+    char output[PATH_MAX];
+    const char *slash = strrchr(argv[0], '/');
+    pid_t child = recorded_begin();
+    if (child < 0)
+        return command_fail(command, "%s", strerror(errno));
+    if (!o->output) {
+        snprintf(output, sizeof output, "%.200s.%d.poet", slash ? slash + 1 : argv[0],
+                 (int)(child ? child : getpid()));
+        o->output = output;
+    }
+    unsetenv("POET_REPORT"); /* one is enough */
+    if (child > 0)
+        return recorded_end(command, child, o->output, *o->report ? o->report : NULL);
+    return start(command, o, loadable, library, argv);
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -205,12 +241,8 @@ static int run(const struct command *command, int argc, char **argv)
         if (!o.force)
             return EXIT_FAILED;
     }
-    if (o.view)
-        open_viewer(command, &o);
-    set_environment(&o, &loadable, library, argv);
-    execv(loadable.path, argv);
-    command_fail(command, "%s: %s", argv[0], strerror(errno));
-    return EXIT_NOT_EXECUTABLE;
+    return o.report ? start_followed(command, &o, &loadable, library, argv)
+                    : start(command, &o, &loadable, library, argv);
 }
 
 static const struct argp_option options[] = {
@@ -235,6 +267,10 @@ static const struct argp_option options[] = {
      2},
     {"keep", 'k', "SIZE", 0, "keep at least the newest SIZE of the trace (1G)", 2},
     {"view", 'v', NULL, 0, "open the viewer on it", 2},
+    {"report", REPORT, "FILE", OPTION_ARG_OPTIONAL,
+     "when it has ended, and all of the trace is there, where its time went and why (poet report): on "
+     "standard error, or into FILE; the program is a child then, and has a trace file of its own",
+     2},
     {0}};
 static const struct argp argp = {
     .options = options,

@@ -39,22 +39,26 @@ static void print_cell(FILE *f, const struct sheet *s, uint32_t k, size_t width,
         fprintf(f, "%*s%s%*s", (int)indent, "", text, last ? 0 : (int)pad + 2, "");
 }
 
+/* (A total of nothing says nothing.) */
+static bool has_rows(const struct sheet *s) { return s->row_count && !s->rows[0].total; }
+
 void tableforms_text(FILE *f, const struct sheet *s, bool first)
 {
     size_t *widths = widths_of(s);
-    bool colour = f == stdout;
+    bool colour = f == stdout, rows = has_rows(s);
     fprintf(f, "%s%s%s%s\n", first ? "" : "\n", colour ? colour_begin(COLOUR_HEAD) : "", s->title,
             colour ? colour_end() : "");
-    for (uint32_t k = 0; k < s->column_count; k++)
+    for (uint32_t k = 0; rows && k < s->column_count; k++)
         print_cell(f, s, k, widths[k], 0, s->columns[k].title);
-    fputc('\n', f);
-    for (uint32_t i = 0; i < s->row_count; i++) {
+    if (rows)
+        fputc('\n', f);
+    for (uint32_t i = 0; rows && i < s->row_count; i++) {
         for (uint32_t k = 0; k < s->column_count; k++)
             print_cell(f, s, k, widths[k], indent_of(&s->rows[i], k), s->rows[i].cells[k]);
         fputc('\n', f);
     }
     for (uint32_t i = 0; i < s->note_count; i++)
-        fprintf(f, "note: %s\n", s->notes[i]);
+        fprintf(f, "%s%s\n", s->head ? "" : "note: ", s->notes[i]);
     free(widths);
 }
 

@@ -16,6 +16,7 @@ struct tables {
     unsigned top;
     bool json, csv, follow, backwards, tree;
     struct page_options page;
+    bool paper; /* a PDF has pages of A4 */
 };
 
 /* A child of the tables of such commands; its input is a struct tables, with its command set. */
@@ -23,12 +24,20 @@ extern const struct argp tables_options;
 
 /* One table of a command, or several one below the other. */
 struct tables_section {
-    const char *what; /* the preset */
+    const char *what; /* the preset; NULL: see make */
     const char *title; /* NULL: as the server calls it */
     const char *columns; /* NULL: as asked for, or all that are no details */
     unsigned top; /* 0: as asked for */
     struct table_option
         *options; /* as a preset takes them, constants; key NULL ends them; NULL: none */
+    /* Where it is no preset: makes the table; an exit status, with complaints. */
+    int (*make)(const struct tables *tables, struct subject *subject, struct shown_table *table);
+    /* In words; NULL: as a table, with its title. */
+    void (*words)(struct sheet *sheet, const struct table_names *names,
+                  const struct shown_table *table);
+    bool page; /* one of a page that says the run above all of them */
+    bool rare; /* in words it is left out where it has no rows */
+    const char *sort; /* NULL: as asked for */
 };
 
 /* Asks for them and writes them as wanted; an exit status, with complaints. */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/poet/charts.h"
 #include "clients/poet/labels.h"
+#include "clients/poet/paper.h"
 #include "clients/poet/tableforms.h"
 #include "clients/poet/tables.h"
 #include "clients/source/against.h"
@@ -86,12 +87,13 @@ static void add_option(struct table_request *r, const char *key, const char *val
 static bool make_request(const struct tables *o, const struct tables_section *section,
                          struct subject *subject, struct table_request *r)
 {
+    const char *sort = o->sort ? o->sort : section->sort ? section->sort : "";
     *r = (struct table_request){.what = memory_copied(section->what),
                                 .by = memory_copied(o->by ? o->by : ""),
                                 .from = o->from,
                                 .to = o->to,
                                 .past_of = o->past_of,
-                                .sort = memory_copied(o->sort ? o->sort : ""),
+                                .sort = memory_copied(sort),
                                 .top = section->top ? section->top : o->top,
                                 .flags = (o->backwards ? TABLE_BACKWARDS : 0u) |
                                          (o->tree ? TABLE_TREE : 0u)};
@@ -156,6 +158,8 @@ int tables_ask(const struct tables *o, const struct tables_section *section,
 {
     struct table_request request;
     struct out body = {0};
+    if (section->make)
+        return section->make(o, subject, t);
     bool good = make_request(o, section, subject, &request);
     put_table_request(&body, &request);
     table_request_free(&request);
@@ -189,15 +193,29 @@ static int ask_other(const struct tables *o, const struct tables_section *sectio
 
 /* ---- writing ---- */
 
+/* A page says the run above all; else each table's title does. */
+static void set_title(struct sheet *sheet, const struct tables_section *section,
+                      const struct table_names *names, const struct shown_table *t)
+{
+    const char *title = section->title ? section->title : t->title;
+    free(sheet->title);
+    sheet->title = section->page ? memory_copied(title)
+                                 : memory_printed("%s: %s", names->book->run.name, title);
+}
+
 static void write_sheet(struct writing *w, const struct tables_section *section,
                         const struct table_names *names, const struct shown_table *t,
                         const uint32_t *columns, uint32_t count)
 {
-    struct sheet sheet;
-    table_sheet(&sheet, names, t, columns, count);
-    free(sheet.title);
-    sheet.title =
-        memory_printed("%s: %s", names->book->run.name, section->title ? section->title : t->title);
+    struct sheet sheet = {0};
+    if (section->rare && !t->row_count)
+        return;
+    if (section->words) {
+        section->words(&sheet, names, t);
+    } else {
+        table_sheet(&sheet, names, t, columns, count);
+        set_title(&sheet, section, names, t);
+    }
     if (w->form != FORM_TEXT) {
         PUSH(w->sheets, w->sheet_count, sheet);
         return;
@@ -210,8 +228,9 @@ static int write_table(struct writing *w, const struct tables_section *section,
                        const struct shown_table *t)
 {
     struct table_names names = {&w->subject->source.book, w->subject->sites};
-    const char *list = section->columns ? section->columns : w->tables->columns;
-    bool all = !list && (w->form == FORM_JSON || w->form == FORM_CSV);
+    bool data = w->form == FORM_JSON || w->form == FORM_CSV;
+    const char *list = section->columns && !data ? section->columns : w->tables->columns;
+    bool all = !list && data;
     char *unknown = NULL;
     uint32_t count, *columns = table_choose(t, all ? "all" : list, &count, &unknown);
     if (!columns) {
@@ -234,7 +253,7 @@ static int write_section(struct writing *w, const struct tables_section *section
 {
     struct shown_table table = {0};
     int status = tables_ask(w->tables, section, w->subject, &table);
-    if (status == EXIT_DONE && w->tables->against)
+    if (status == EXIT_DONE && w->tables->against && !section->make)
         status = ask_other(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE)
         status = write_table(w, section, &table);
@@ -263,6 +282,8 @@ static int write_picture(const struct writing *w)
     page.format = w->form == FORM_PDF ? PAGE_PDF : w->form == FORM_SVG ? PAGE_SVG : PAGE_PNG;
     page.date = (time_t)(book->run.wall_ns / 1000000000u);
     page.title = w->sheet_count ? w->sheets[0].title : NULL;
+    if (w->tables->paper && w->form == FORM_PDF && page.width_pt <= 0)
+        paper_upright(&page);
     const char *why = render_table_write(w->sheets, w->sheet_count, &page, w->tables->file);
     return why ? command_fail(w->tables->command, "%s: %s", w->tables->file, why) : EXIT_DONE;
 }

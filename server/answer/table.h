@@ -34,7 +34,7 @@ struct preset {
 
 /* clang-format off */
 #define PRESETS(P) P(states) P(spells) P(tasks) P(created)                                          \
-    P(waits) P(knots) P(why) P(path) P(hints)
+    P(waits) P(knots) P(why) P(path) P(hints) P(run) P(sound)
 /* clang-format on */
 
 #define P(name) extern const struct preset preset_##name;
@@ -47,6 +47,8 @@ bool table_wants(const struct table_view *view, uint32_t line); /* is the thread
 /* When what counts of a thread ends: its last event in the past that is asked for, or the range; before from_ns:
  * nothing of it counts. */
 int64_t table_until(const struct table_view *view, const struct course_of *course);
+int64_t
+table_length(const struct table_view *view); /* from the first life's begin to the last's end */
 /* Of places and steps as intervals have them. */
 struct table_place table_place(const struct table_view *view, uint32_t place);
 struct table_cell table_step(const struct table_view *view, uint32_t step);

@@ -4,6 +4,7 @@
 #include "memory/memory.h"
 #include "server/answer/table.h"
 #include "server/causes/path.h"
+#include "server/run/places.h"
 
 #include <stdlib.h>
 
@@ -12,9 +13,10 @@
 #define LEFT_SHARE 0.3 /* of the run, that a thread has ended and nobody took note */
 #define UNEXPLAINED_SHARE 0.01 /* of all waiting */
 #define PATH_SHARE 0.6 /* of the critical path, that one thread of several is it */
+#define KEPT_SHARE 0.5 /* of all waiting for others to come, that is for one and the same thread */
 #define FEW_NS 1000000 /* what takes less than a millisecond is no matter */
 
-/* What one thread waited for one object, and for whom most. */
+/* What one thread waited for one object. */
 struct fight {
     uint32_t thread, about;
     int64_t ns, longest_ns;
@@ -29,7 +31,7 @@ struct fights {
     struct map index;
 };
 
-enum column { HINT, THREAD, OBJECT, BY, NS, SHARE, WAITS, WHERE, COLUMNS };
+enum column { HINT, THREAD, OBJECT, BY, NS, SHARE, WAITS, WHERE, LET_GO_AT, EVENT, COLUMNS };
 
 static void add_columns(struct shown_table *t)
 {
@@ -41,6 +43,8 @@ static void add_columns(struct shown_table *t)
     table_add_column(t, "share", "of it", TABLE_SHARE, NULL);
     table_add_column(t, "waits", "times", TABLE_COUNT, NULL);
     table_add_column(t, "where", "where", TABLE_PLACE, NULL);
+    table_add_column(t, "released_by", "let go at", TABLE_PLACE, NULL);
+    table_add_column(t, "event", "event", TABLE_EVENT, NULL);
 }
 
 static struct table_cell *add(struct shown_table *t, const char *hint, uint32_t thread, int64_t ns,
@@ -53,6 +57,7 @@ static struct table_cell *add(struct shown_table *t, const char *hint, uint32_t 
     cells[THREAD] = cell_line(thread);
     cells[NS] = cell_number(ns);
     cells[SHARE] = cell_real(of_ns > 0 ? (double)ns / (double)of_ns : 0);
+    cells[EVENT] = cell_event(event);
     table_row_line(t, thread);
     return cells;
 }
@@ -89,36 +94,152 @@ static void find_fights(const struct table_view *view, struct fights *fights)
     }
 }
 
-static void add_fight(const struct table_view *view, struct shown_table *t, const struct fight *f,
-                      int64_t life_ns)
+/* Where the segment of a wait ended, and by whom. */
+static void set_release(const struct table_view *view, struct table_cell *cells,
+                        const struct segment *segment)
 {
-    const struct wait *w = &view->measured->waits[f->longest];
-    struct table_cell *cells;
-    if (f->ns < FEW_NS || (double)f->ns < LOCK_SHARE * (double)life_ns)
+    const struct order *order = view->run->order;
+    cells[BY] = cell_line(segment->thread);
+    if (segment->release == NO_POSITION || segment->release < order_first(order))
         return;
-    cells = add(t, "waits much for a lock", f->thread, f->ns, life_ns, table_event(view, w->begin));
+    uint32_t site = order_event(order, segment->release).site;
+    cells[LET_GO_AT] = cell_place(table_place(view, places_of(view->run, site)));
+}
+
+/* One hint a lock, of all threads that wait much for it: the one that waits most is named. */
+static void add_lock(const struct table_view *view, struct shown_table *t, const struct fight *all,
+                     const struct fight *worst, uint32_t threads, int64_t lives_ns)
+{
+    const struct wait *w = &view->measured->waits[worst->longest];
+    char *many = memory_printed("%u threads wait much for a lock", threads);
+    struct table_cell *cells = add(t, threads > 1 ? many : "waits much for a lock", worst->thread,
+                                   all->ns, lives_ns, table_event(view, w->begin));
+    free(many);
     if (!cells)
         return;
-    cells[OBJECT] = cell_line(f->about);
+    cells[OBJECT] = cell_line(all->about);
     if (w->count)
-        cells[BY] = cell_line(view->measured->segments[w->segment + w->count - 1].thread);
-    cells[WAITS] = cell_number((int64_t)f->waits);
+        set_release(view, cells, &view->measured->segments[w->segment + w->count - 1]);
+    cells[WAITS] = cell_number((int64_t)all->waits);
     cells[WHERE] = cell_place(table_place(view, w->place));
-    table_row_line(t, f->about);
+    table_row_line(t, all->about);
+}
+
+static int64_t life_of(const struct table_view *view, uint32_t thread)
+{
+    const struct course_of *c = intervals_of(view->measured, thread);
+    struct states s = {0};
+    if (c)
+        states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
+    return s.life_ns;
+}
+
+static int by_object(const void *a, const void *b)
+{
+    const struct fight *x = a, *y = b;
+    return x->about != y->about ? (x->about < y->about ? -1 : 1)
+           : x->ns != y->ns     ? (x->ns > y->ns ? -1 : 1)
+                                : 0;
+}
+
+static void look_at_locks(const struct table_view *view, struct shown_table *t,
+                          struct fights *fights)
+{
+    if (fights->count)
+        qsort(fights->items, fights->count, sizeof *fights->items, by_object);
+    for (uint32_t i = 0, end; i < fights->count; i = end) {
+        const struct fight *worst = &fights->items[i];
+        struct fight all = {.about = worst->about};
+        uint32_t threads = 0;
+        int64_t lives_ns = 0;
+        for (end = i; end < fights->count && fights->items[end].about == worst->about; end++) {
+            const struct fight *f = &fights->items[end];
+            int64_t life_ns = life_of(view, f->thread);
+            if (f->ns < FEW_NS || (double)f->ns < LOCK_SHARE * (double)life_ns)
+                continue;
+            all.ns += f->ns;
+            all.waits += f->waits;
+            lives_ns += life_ns;
+            threads++;
+        }
+        if (threads)
+            add_lock(view, t, &all, worst, threads, lives_ns);
+    }
+}
+
+/* ---- who comes last ---- */
+
+/* What all others waited for one thread, to meet it; its end is no meeting. */
+struct keeping {
+    int64_t ns, longest_ns;
+    uint32_t longest; /* segment */
+    uint64_t waits;
+};
+
+static bool is_meeting(const struct table_view *view, const struct segment *s)
+{
+    const struct wait *w = &view->measured->waits[s->wait];
+    return s->class == WAIT_MEETING && w->about != s->thread && table_wants(view, w->thread);
+}
+
+static int64_t segment_ns(const struct table_view *view, uint32_t i)
+{
+    int64_t from = segment_begin(view->measured, i), to = view->measured->segments[i].to_ns;
+    from = from > view->from_ns ? from : view->from_ns;
+    to = to < view->to_ns ? to : view->to_ns;
+    return to > from ? to - from : 0;
+}
+
+static void add_keeper(const struct table_view *view, struct shown_table *t, uint32_t thread,
+                       const struct keeping *k, int64_t all_ns)
+{
+    const struct segment *s = &view->measured->segments[k->longest];
+    const struct wait *w = &view->measured->waits[s->wait];
+    struct table_cell *cells = add(t, "the others wait most for it to come", thread, k->ns, all_ns,
+                                   table_event(view, w->begin));
+    if (!cells)
+        return;
+    set_release(view, cells, s);
+    cells[OBJECT] = cell_line(w->about);
+    cells[WAITS] = cell_number((int64_t)k->waits);
+    cells[WHERE] = cell_place(table_place(view, w->place));
+}
+
+static void look_at_keepers(const struct table_view *view, struct shown_table *t, int64_t run_ns)
+{
+    const struct intervals *all = view->measured;
+    struct keeping *by = memory_zeroed(all->thread_count, sizeof *by);
+    int64_t all_ns = 0;
+    for (uint32_t i = 0; i < all->segment_count; i++) {
+        const struct course_of *c = intervals_of(all, all->segments[i].thread);
+        int64_t ns = c && is_meeting(view, &all->segments[i]) ? segment_ns(view, i) : 0;
+        if (!ns)
+            continue;
+        struct keeping *k = &by[c - all->threads];
+        all_ns += ns;
+        k->ns += ns;
+        k->waits++;
+        if (ns > k->longest_ns) {
+            k->longest_ns = ns;
+            k->longest = i;
+        }
+    }
+    for (uint32_t i = 0; i < all->thread_count && all->thread_count > 2; i++)
+        if (by[i].ns >= FEW_NS && (double)by[i].ns > KEPT_SHARE * (double)all_ns &&
+            (double)by[i].ns > LOCK_SHARE * (double)run_ns)
+            add_keeper(view, t, all->threads[i].thread, &by[i], all_ns);
+    free(by);
 }
 
 /* ---- threads ---- */
 
 static void look_at_thread(const struct table_view *view, struct shown_table *t,
-                           const struct course_of *c, const struct fights *fights, int64_t run_ns)
+                           const struct course_of *c, int64_t run_ns)
 {
     struct states s;
     states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
     if (!s.life_ns || !table_wants(view, c->thread))
         return;
-    for (uint32_t i = 0; i < fights->count; i++)
-        if (fights->items[i].thread == c->thread)
-            add_fight(view, t, &fights->items[i], s.life_ns);
     int64_t ready = s.of[STATE_READY].total_ns, left = s.of[STATE_TERMINATE].total_ns;
     struct table_cell *cells = NULL;
     if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns &&
@@ -162,19 +283,6 @@ static void look_at_unexplained(const struct table_view *view, struct shown_tabl
     if (most && unexplained >= FEW_NS && (double)unexplained > UNEXPLAINED_SHARE * (double)all)
         add(t, "waited, and nothing recorded tells who ended it", most->thread, unexplained, all,
             table_event(view, most->begin));
-}
-
-static int64_t length_of(const struct table_view *view)
-{
-    int64_t from = INT64_MAX, to = INT64_MIN;
-    for (uint32_t i = 0; i < view->measured->thread_count; i++) {
-        int64_t begin, end;
-        if (!states_life(&view->lives, &view->measured->threads[i], &begin, &end))
-            continue;
-        from = begin < from ? begin : from;
-        to = end > to ? end : to;
-    }
-    return to > from ? to - from : 0;
 }
 
 /* ---- who decided how long it took ---- */
@@ -236,14 +344,16 @@ static void free_work(void *work)
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct fights fights = {0};
-    int64_t run_ns = length_of(view);
+    int64_t run_ns = table_length(view);
     t->title = memory_copied("hints");
     add_columns(t);
     look_at_open(view, t, run_ns);
     look_at_path(view, t, work);
     find_fights(view, &fights);
     for (uint32_t i = 0; i < view->measured->thread_count; i++)
-        look_at_thread(view, t, &view->measured->threads[i], &fights, run_ns);
+        look_at_thread(view, t, &view->measured->threads[i], run_ns);
+    look_at_locks(view, t, &fights);
+    look_at_keepers(view, t, run_ns);
     look_at_unexplained(view, t);
     free(fights.items);
     map_free(&fights.index);

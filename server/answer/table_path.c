@@ -5,28 +5,23 @@
  * nobody waits for; "zeros" = for so many of the greatest steps (0: all), what would be if they took no time; "cpus" = for
  * the bound on what so many processors can win; "no-latency": who is let go goes on at once. */
 #include "memory/memory.h"
-#include "server/answer/table.h"
-#include "server/answer/table_steps.h"
-#include "server/causes/graph.h"
-#include "server/causes/path.h"
+#include "server/answer/basis.h"
 #include "server/run/times.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum stage { FOLLOW, PREPARE, FORWARD, BACKWARD, SPAN, CHANGE, ZERO, DONE };
+enum stage { FOLLOW, SUM, PREPARE, FORWARD, BACKWARD, SLACKS, SPAN, CHANGE, ZERO, DONE };
 
 struct work {
     const struct table_view *view;
-    struct path path;
-    struct graph *graph;
-    struct step_sums sums;
+    struct basis *basis;
     struct graph_change change; /* asked for */
     uint32_t *factors, *zeroed; /* by step - 1; those that are asked for, and one at a time */
     uint32_t steps; /* so many there were when it began */
     bool changed;
     uint64_t zeros, zeros_done; /* of the greatest steps; UINT64_MAX: none is asked for */
-    int64_t whole_ns, span_ns, changed_ns;
+    int64_t changed_ns;
     enum stage stage;
     bool begun; /* the stage */
 };
@@ -92,7 +87,12 @@ static void aim(struct work *w)
                                                  : (struct ref){0};
     uint64_t position = at.line ? order_position(view->run->order, at) : NO_POSITION;
     uint32_t thread = position == NO_POSITION ? 0 : order_event(view->run->order, position).thread;
-    path_begin(&w->path, view->measured, thread,
+    w->basis = basis_take(view, at);
+    if (w->basis->whole) {
+        w->stage = CHANGE;
+        return;
+    }
+    path_begin(&w->basis->path, view->measured, thread,
                thread ? times_fitted(view->run, position) : view->to_ns);
 }
 
@@ -113,9 +113,7 @@ static void *begin(const struct table_view *view, char **problem)
 static void drop(void *p)
 {
     struct work *w = p;
-    graph_free(w->graph);
-    path_free(&w->path);
-    step_sums_free(&w->sums);
+    basis_give(w->view->run, w->basis);
     free(w->factors);
     free(w->zeroed);
     free(w);
@@ -127,31 +125,35 @@ static void drop(void *p)
 static bool pass(struct work *w, struct graph_change change, uint64_t budget, int64_t *length)
 {
     if (!w->begun)
-        graph_forward(w->graph, change);
+        graph_forward(w->basis->graph, change);
     w->begun = true;
-    if (!graph_forward_step(w->graph, budget))
+    if (!graph_forward_step(w->basis->graph, budget))
         return false;
-    *length = graph_length(w->graph);
+    *length = graph_length(w->basis->graph);
     return true;
 }
 
 static bool backward(struct work *w, uint64_t budget)
 {
     if (!w->begun)
-        graph_backward(w->graph);
+        graph_backward(w->basis->graph);
     w->begun = true;
-    if (!graph_backward_step(w->graph, budget))
-        return false;
-    step_sums_slack(&w->sums, w->view, w->graph);
-    return true;
+    return graph_backward_step(w->basis->graph, budget);
+}
+
+static bool span(struct work *w, uint64_t budget)
+{
+    return w->basis->whole =
+               pass(w, (struct graph_change){.no_latency = true}, budget, &w->basis->span_ns);
 }
 
 /* The greatest of the steps, one after the other, at nothing. */
 static bool zero(struct work *w, uint64_t budget)
 {
-    if (w->zeros == UINT64_MAX || w->zeros_done == w->zeros || w->zeros_done == w->sums.count)
+    if (w->zeros == UINT64_MAX || w->zeros_done == w->zeros ||
+        w->zeros_done == w->basis->sums.count)
         return true;
-    struct step_sum *sum = &w->sums.items[w->zeros_done];
+    struct step_sum *sum = &w->basis->sums.items[w->zeros_done];
     if (!sum->step || sum->step > w->steps) {
         w->zeros_done++;
         return false;
@@ -165,7 +167,7 @@ static bool zero(struct work *w, uint64_t budget)
                      budget, &length);
     *at = GRAPH_WHOLE;
     if (done) {
-        sum->zero_ns = w->whole_ns - length;
+        sum->zero_ns = w->basis->whole_ns - length;
         sum->has_zero = true;
         w->zeros_done++;
         w->begun = false;
@@ -173,23 +175,32 @@ static bool zero(struct work *w, uint64_t budget)
     return false;
 }
 
+static bool follow(struct work *w, uint64_t budget)
+{
+    if (!path_step(&w->basis->path, budget))
+        return false;
+    w->basis->graph = graph_new(w->view->measured);
+    return true;
+}
+
 static bool stage(struct work *w, uint64_t budget)
 {
+    struct basis *b = w->basis;
     switch (w->stage) {
     case FOLLOW:
-        if (!path_step(&w->path, budget))
-            return false;
-        step_sums_make(&w->sums, w->view, &w->path);
-        w->graph = graph_new(w->view->measured);
-        return true;
+        return follow(w, budget);
+    case SUM:
+        return step_sums_make(&b->sums, w->view, &b->path, b->graph, budget);
     case PREPARE:
-        return graph_prepare_step(w->graph, budget);
+        return graph_prepare_step(b->graph, budget);
     case FORWARD:
-        return pass(w, (struct graph_change){0}, budget, &w->whole_ns);
+        return pass(w, (struct graph_change){0}, budget, &b->whole_ns);
     case BACKWARD:
         return backward(w, budget);
+    case SLACKS:
+        return step_sums_slack(&b->sums, w->view, b->graph, budget);
     case SPAN:
-        return pass(w, (struct graph_change){.no_latency = true}, budget, &w->span_ns);
+        return span(w, budget);
     case CHANGE:
         return !w->changed || pass(w, w->change, budget, &w->changed_ns);
     case ZERO:
@@ -262,17 +273,17 @@ static double share_of(int64_t part, int64_t whole)
 
 static void fill_steps(const struct work *w, struct shown_table *t)
 {
-    for (uint32_t i = 0; i < w->sums.count; i++) {
-        const struct step_sum *s = &w->sums.items[i];
+    for (uint32_t i = 0; i < w->basis->sums.count; i++) {
+        const struct step_sum *s = &w->basis->sums.items[i];
         struct table_cell *cells = table_add_row(t, 0, table_event(w->view, s->longest));
         if (!cells)
             return;
         cells[WHAT] =
-            s->step ? table_step(w->view, s->step) : cell_text(path_word((enum path_is)s->is));
+            s->step ? table_step(w->view, s->step) : cell_text(path_word((enum piece_is)s->is));
         cells[PATH_NS] = cell_number(s->path_ns);
-        cells[SHARE] = cell_real(share_of(s->path_ns, path_length(&w->path)));
+        cells[SHARE] = cell_real(share_of(s->path_ns, path_length(&w->basis->path)));
         cells[TOTAL_NS] = cell_number(s->total_ns);
-        cells[IMBALANCE] = cell_number(step_sums_imbalance(&w->sums, s));
+        cells[IMBALANCE] = cell_number(step_sums_imbalance(&w->basis->sums, s));
         if (s->slack_ns != INT64_MAX)
             cells[SLACK] = cell_number(s->slack_ns);
         if (s->has_zero)
@@ -291,8 +302,10 @@ static void fill_pieces(const struct work *w, struct shown_table *t)
     table_add_column(t, "from_ns", "from", TABLE_NS, NULL);
     table_add_column(t, "is", "is", TABLE_TEXT, NULL);
     table_add_column(t, "until", "until", TABLE_EVENT, NULL);
-    for (size_t i = 0; i < w->path.count; i++) {
-        const struct path_piece *p = &w->path.pieces[i];
+    const struct table_request *r = w->view->request;
+    bool first = r->top && !*r->sort; /* no more of them will be told */
+    for (size_t i = 0; i < w->basis->path.count && !(first && t->row_count == r->top); i++) {
+        const struct path_piece *p = &w->basis->path.pieces[i];
         struct ref until = table_event(w->view, p->position);
         int64_t from = p->from_ns > w->view->from_ns ? p->from_ns : w->view->from_ns;
         struct table_cell *cells = p->to_ns > from ? table_add_row(t, 0, until) : NULL;
@@ -302,66 +315,79 @@ static void fill_pieces(const struct work *w, struct shown_table *t)
         cells[1] = cell_number(p->to_ns - from);
         cells[2] = table_step(w->view, p->step);
         cells[3] = cell_number(from);
-        cells[4] = cell_text(path_word((enum path_is)p->is));
+        cells[4] = cell_text(path_word((enum piece_is)p->is));
         cells[5] = cell_event(until);
         table_row_line(t, p->thread);
     }
 }
 
-static void fill_threads(const struct work *w, struct shown_table *t)
+/* By thread: how long it was on the path; the caller frees it. */
+static int64_t *sum_threads(const struct work *w)
 {
     const struct intervals *all = w->view->measured;
-    for (uint32_t i = 0; i < w->sums.of; i++) {
-        uint32_t line = all->threads[i].thread;
-        int64_t on = 0;
-        for (size_t k = 0; k < w->path.count; k++)
-            if (w->path.pieces[k].thread == line)
-                on += w->path.pieces[k].to_ns - w->path.pieces[k].from_ns;
-        struct table_cell *cells = on ? table_add_row(t, 0, (struct ref){0}) : NULL;
+    const struct path *path = &w->basis->path;
+    int64_t *on = memory_zeroed(all->thread_count + 1, sizeof *on);
+    for (size_t i = 0; i < path->count; i++) {
+        const struct course_of *c = intervals_of(all, path->pieces[i].thread);
+        if (c)
+            on[c - all->threads] += path->pieces[i].to_ns - path->pieces[i].from_ns;
+    }
+    return on;
+}
+
+static void fill_threads(const struct work *w, struct shown_table *t)
+{
+    int64_t *on = sum_threads(w);
+    for (uint32_t i = 0; i < w->basis->sums.of; i++) {
+        uint32_t line = w->view->measured->threads[i].thread;
+        struct table_cell *cells = on[i] ? table_add_row(t, 0, (struct ref){0}) : NULL;
         if (!cells)
             continue;
         cells[WHAT] = cell_line(line);
-        cells[PATH_NS] = cell_number(on);
-        cells[SHARE] = cell_real(share_of(on, path_length(&w->path)));
-        cells[TOTAL_NS] = cell_number(w->sums.threads[i]);
+        cells[PATH_NS] = cell_number(on[i]);
+        cells[SHARE] = cell_real(share_of(on[i], path_length(&w->basis->path)));
+        cells[TOTAL_NS] = cell_number(w->basis->sums.threads[i]);
         table_row_line(t, line);
     }
+    free(on);
 }
 
 static void fill_total(const struct work *w, struct shown_table *t)
 {
     struct table_cell *cells = table_make_total(t);
     uint64_t cpus = number_of(w->view->request, "cpus", 0);
-    int64_t work = w->sums.work_ns, least = w->span_ns;
+    int64_t work = w->basis->sums.work_ns, least = w->basis->span_ns;
     if (cpus && work / (int64_t)cpus > least)
         least = work / (int64_t)cpus;
-    cells[PATH_NS] = cells[LENGTH] = cell_number(path_length(&w->path));
+    cells[PATH_NS] = cells[LENGTH] = cell_number(path_length(&w->basis->path));
     cells[TOTAL_NS] = cells[WORK] = cell_number(work);
-    cells[SPAN_NS] = cell_number(w->span_ns);
+    cells[SPAN_NS] = cell_number(w->basis->span_ns);
     if (least > 0)
         cells[BOUND] = cell_real((double)work / (double)least);
-    cells[HOPS] = cell_number((int64_t)w->path.hops);
+    cells[HOPS] = cell_number((int64_t)w->basis->path.hops);
     if (w->changed)
         cells[IF_NS] = cell_number(w->changed_ns);
 }
 
 static void add_notes(const struct work *w, struct shown_table *t)
 {
+    if (w->basis->span_ns <= 0)
+        return;
     table_add_note(t,
                    "work %.3f ms, the longest chain of it %.3f ms: no number of processors "
                    "makes it more than %.2f times as fast as one",
-                   (double)w->sums.work_ns / 1e6, (double)w->span_ns / 1e6,
-                   share_of(w->sums.work_ns, w->span_ns));
+                   (double)w->basis->sums.work_ns / 1e6, (double)w->basis->span_ns / 1e6,
+                   share_of(w->basis->sums.work_ns, w->basis->span_ns));
     if (w->changed)
         table_add_note(t, "with these changes %.3f ms instead of %.3f ms (%.1f %% less)",
-                       (double)w->changed_ns / 1e6, (double)w->whole_ns / 1e6,
-                       100 * share_of(w->whole_ns - w->changed_ns, w->whole_ns));
+                       (double)w->changed_ns / 1e6, (double)w->basis->whole_ns / 1e6,
+                       100 * share_of(w->basis->whole_ns - w->changed_ns, w->basis->whole_ns));
     if (w->changed || w->zeros != UINT64_MAX)
         table_add_note(t, "what would be keeps the recorded order of locks: an estimate, for the "
                           "changed program may take another");
-    if (graph_left_out(w->graph))
+    if (graph_left_out(w->basis->graph))
         table_add_note(t, "%llu edges between events of one moment are left out",
-                       (unsigned long long)graph_left_out(w->graph));
+                       (unsigned long long)graph_left_out(w->basis->graph));
 }
 
 static void fill(void *p, const struct table_view *view, struct shown_table *t)

@@ -119,6 +119,24 @@ static void add_notes(struct shown_table *t, const struct states *all)
                       "does not tell when the system ran others");
 }
 
+/* Option "others": those that are cut off, in one row. */
+static void add_others(struct shown_table *t, uint32_t others)
+{
+    char *words = memory_printed("%u other%s", others, others == 1 ? "" : "s");
+    uint32_t shown = t->row_count;
+    struct table_cell *cells = table_add_row(t, 0, (struct ref){0});
+    if (cells)
+        cells[0] = cell_text(words);
+    for (uint32_t k = 1; cells && k <= STATES + 1; k++) {
+        if (t->total[k].is != CELL_NUMBER)
+            continue;
+        cells[k] = t->total[k];
+        for (uint32_t i = 0; i < shown; i++)
+            cells[k].number -= table_cells(t, i)[k].number;
+    }
+    free(words);
+}
+
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct summing *m = work;
@@ -129,7 +147,10 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
         add_thread(view, &view->measured->threads[i], &m->threads[i], t, &all);
     set_sums(table_make_total(t), &all);
     add_notes(t, &all);
+    uint32_t count = t->row_count;
     table_arrange(t, view->request, NULL);
+    if (t->row_count < count && table_option(view->request, "others"))
+        add_others(t, count - t->row_count);
 }
 
 static void free_work(void *work)

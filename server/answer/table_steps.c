@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-const char *path_word(enum path_is is)
+const char *path_word(enum piece_is is)
 {
     static const char *const words[] = {[PATH_RUNS] = "runs",
                                         [PATH_LATENCY] = "goes on late",
@@ -74,52 +74,80 @@ static void sort(struct step_sums *sums)
             sums->index[sums->items[i].step - 1] = i + 1;
 }
 
-static void add_course(struct step_sums *sums, const struct table_view *view, uint32_t thread)
+static void add_interval(struct step_sums *sums, const struct table_view *view,
+                         const struct course_of *c, size_t i)
 {
-    const struct course_of *c = &view->measured->threads[thread];
-    int64_t until = table_until(view, c);
-    sums->living += c->count > 0;
-    for (size_t i = 0; i < c->count; i++) {
-        const struct interval *in = &c->items[i];
-        int64_t ns = within(interval_begin(c, i), in->to_ns, view->from_ns, until);
-        if (in->is == INTERVAL_RUNS)
-            sums->threads[thread] += ns;
-        if (in->step && in->step <= sums->steps && ns)
-            sum_of(sums, in->step, PATH_RUNS)->total_ns += ns;
-    }
-    sums->work_ns += sums->threads[thread];
+    const struct interval *in = &c->items[i];
+    int64_t ns = within(interval_begin(c, i), in->to_ns, view->from_ns, sums->until_ns);
+    if (in->is == INTERVAL_RUNS)
+        sums->threads[sums->thread] += ns;
+    if (in->step && in->step <= sums->steps && ns)
+        sum_of(sums, in->step, PATH_RUNS)->total_ns += ns;
 }
 
-void step_sums_make(struct step_sums *sums, const struct table_view *view, const struct path *path)
+static void begin(struct step_sums *sums, const struct intervals *all)
 {
-    const struct intervals *all = view->measured;
     sums->steps = all->steps.count;
     sums->of = all->thread_count;
     sums->index = memory_zeroed(all->steps.count + 1, sizeof *sums->index);
     sums->threads = memory_zeroed(all->thread_count + 1, sizeof *sums->threads);
-    for (size_t i = 0; i < path->count; i++)
-        add_piece(sums, view, &path->pieces[i]);
-    for (uint32_t i = 0; i < sums->of; i++)
-        add_course(sums, view, i);
-    sort(sums);
 }
 
-void step_sums_slack(struct step_sums *sums, const struct table_view *view,
-                     const struct graph *graph)
+static void add_slack(struct step_sums *sums, const struct course_of *c, const struct graph *graph,
+                      size_t i)
 {
-    for (uint32_t t = 0; t < sums->of; t++) {
-        const struct course_of *c = &view->measured->threads[t];
-        for (size_t i = 0; i < graph_intervals(graph, t); i++) {
-            uint32_t step = c->items[i].step;
-            struct step_sum *sum = step && step <= sums->steps && sums->index[step - 1]
-                                       ? &sums->items[sums->index[step - 1] - 1]
-                                       : NULL;
-            if (!sum)
-                continue;
-            int64_t slack = graph_slack(graph, t, i);
-            sum->slack_ns = slack < sum->slack_ns ? slack : sum->slack_ns;
+    uint32_t step = c->items[i].step;
+    if (!step || step > sums->steps || !sums->index[step - 1])
+        return;
+    struct step_sum *sum = &sums->items[sums->index[step - 1] - 1];
+    int64_t slack = graph_slack(graph, sums->thread, i);
+    sum->slack_ns = slack < sum->slack_ns ? slack : sum->slack_ns;
+}
+
+/* Goes on through the intervals of all threads; true at the end, and then begins anew. */
+static bool each(struct step_sums *sums, const struct table_view *view, const struct graph *graph,
+                 uint64_t *budget, bool slack)
+{
+    for (; sums->thread < sums->of; sums->thread++, sums->item = 0) {
+        const struct course_of *c = &view->measured->threads[sums->thread];
+        size_t count = graph_intervals(graph, sums->thread);
+        if (!slack && !sums->item && count)
+            sums->until_ns = table_until(view, c);
+        for (; sums->item < count; sums->item++, --*budget) {
+            if (!*budget)
+                return false;
+            if (slack)
+                add_slack(sums, c, graph, sums->item);
+            else
+                add_interval(sums, view, c, sums->item);
         }
+        sums->living += !slack && count;
+        sums->work_ns += slack ? 0 : sums->threads[sums->thread];
     }
+    sums->thread = 0;
+    return true;
+}
+
+bool step_sums_make(struct step_sums *sums, const struct table_view *view, const struct path *path,
+                    const struct graph *graph, uint64_t budget)
+{
+    if (!sums->index)
+        begin(sums, view->measured);
+    for (; sums->piece < path->count; sums->piece++, budget--) {
+        if (!budget)
+            return false;
+        add_piece(sums, view, &path->pieces[sums->piece]);
+    }
+    if (!each(sums, view, graph, &budget, false))
+        return false;
+    sort(sums);
+    return true;
+}
+
+bool step_sums_slack(struct step_sums *sums, const struct table_view *view,
+                     const struct graph *graph, uint64_t budget)
+{
+    return each(sums, view, graph, &budget, true);
 }
 
 int64_t step_sums_imbalance(const struct step_sums *sums, const struct step_sum *sum)

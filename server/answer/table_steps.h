@@ -14,7 +14,7 @@ struct step_sum {
     int64_t path_ns, total_ns; /* of all threads */
     int64_t slack_ns;          /* the least of its intervals; INT64_MAX: not known */
     int64_t zero_ns;           /* what would be won if it took nothing, with has_zero */
-    uint8_t is;                /* an enum path_is */
+    uint8_t is;                /* an enum piece_is */
     bool has_zero;
 };
 
@@ -27,17 +27,23 @@ struct step_sums {
     int64_t *threads;  /* by thread: what it ran */
     int64_t work_ns;   /* what all of them ran */
     uint32_t living;   /* threads that did anything */
+    /* where it goes on: */
+    uint32_t thread;
+    size_t piece, item;
+    int64_t until_ns; /* of the thread */
 };
 
-void step_sums_make(struct step_sums *sums, const struct table_view *view, const struct path *path);
-/* After the backward pass. */
-void step_sums_slack(struct step_sums *sums, const struct table_view *view,
-                     const struct graph *graph);
+/* Of the path and of the intervals that are in the graph, in steps of about so many of them; true when all is there. */
+bool step_sums_make(struct step_sums *sums, const struct table_view *view, const struct path *path,
+                    const struct graph *graph, uint64_t budget);
+/* After the backward pass, likewise. */
+bool step_sums_slack(struct step_sums *sums, const struct table_view *view,
+                     const struct graph *graph, uint64_t budget);
 /* How much longer it was on the path than it took a thread on the average (Boehme and others 2012). */
 int64_t step_sums_imbalance(const struct step_sums *sums, const struct step_sum *sum);
 void step_sums_free(struct step_sums *sums);
 
 /* "runs", "goes on late", ... */
-const char *path_word(enum path_is is);
+const char *path_word(enum piece_is is);
 
 #endif

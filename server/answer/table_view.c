@@ -73,3 +73,16 @@ struct ref table_event(const struct table_view *view, uint64_t position)
     struct event event = order_event(order, position);
     return (struct ref){event.line, event.number};
 }
+
+int64_t table_length(const struct table_view *view)
+{
+    int64_t from = INT64_MAX, to = INT64_MIN;
+    for (uint32_t i = 0; i < view->measured->thread_count; i++) {
+        int64_t begin, end;
+        if (!states_life(&view->lives, &view->measured->threads[i], &begin, &end))
+            continue;
+        from = begin < from ? begin : from;
+        to = end > to ? end : to;
+    }
+    return to > from ? to - from : 0;
+}

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define CHIEF 95 /* per cent of a group's time: of so much the causes are told one by one */
-#define CAUSES 8 /* at most */
+#define CAUSES 8 /* at most, unless the option "causes" says how many */
 
 enum column {
     WAITED,
@@ -39,6 +39,7 @@ enum column {
 struct work {
     struct causing causing;
     struct groups groups;
+    uint32_t causes; /* of a row, at most */
 };
 
 static uint32_t kind_of(const void *context, uint32_t line)
@@ -65,6 +66,8 @@ static void *begin(const struct table_view *view, char **problem)
         free(w);
         return NULL;
     }
+    const char *causes = table_option(view->request, "causes");
+    w->causes = causes ? (uint32_t)strtoul(causes, NULL, 10) : CAUSES;
     w->groups.why = explained_known(view->run, w->causing.since);
     w->groups.charges.communication = explained_communication();
     w->groups.grouping =
@@ -208,7 +211,7 @@ static void add_causes(const struct table_view *view, struct work *w, struct gro
     for (uint32_t i = 0; i < group->cause_count; i++) {
         const struct group_cause *cause = &w->groups.causes[group->causes[i]];
         struct pair pair = why_pair(w->groups.why, cause->pair);
-        if (!all && (i == CAUSES || part(told, group->waited_ns) * 100 >= CHIEF))
+        if (!all && (i == w->causes || part(told, group->waited_ns) * 100 >= CHIEF))
             break;
         cells = table_add_row(t, 1, (struct ref){0});
         if (!cells)
@@ -227,8 +230,10 @@ static void add_causes(const struct table_view *view, struct work *w, struct gro
         cell_text(w->groups.grouping.direct ? "what is not direct, and others" : "others");
 }
 
-static void add_notes(struct shown_table *t, const struct work *w, const struct group *all)
+static void add_notes(const struct table_view *view, struct shown_table *t, const struct work *w,
+                      const struct group *all)
 {
+    size_t open = view->lives.open_count;
     double ms = 1e6;
     int64_t life = w->causing.life_ns;
     table_add_note(t,
@@ -237,6 +242,9 @@ static void add_notes(struct shown_table *t, const struct work *w, const struct 
                    (double)all->waited_ns / ms, (double)life / ms, 100 * part(all->waited_ns, life),
                    (unsigned long long)all->waits, w->groups.count,
                    (double)all->unexplained_ns / ms);
+    if (open)
+        table_add_note(t, "%zu wait%s not ended, and %s not among them: see poet blocked", open,
+                       open == 1 ? " has" : "s have", open == 1 ? "is" : "are");
     if (all->guessed)
         table_add_note(t, "who ended %llu of them is a guess: the latest who may have",
                        (unsigned long long)all->guessed);
@@ -298,7 +306,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     for (uint32_t i = 0; i < w->groups.count; i++)
         add_row(view, w, &w->groups.items[i], all.waited_ns, t);
     set_total(t, w, &all);
-    add_notes(t, w, &all);
+    add_notes(view, t, w, &all);
     table_arrange(t, view->request, "waited_ns");
 }
 

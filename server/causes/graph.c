@@ -1,68 +1,14 @@
 #include "server/causes/graph.h"
 
 #include "memory/memory.h"
+#include "server/causes/edges.h"
 
 #include <stdlib.h>
-
-/* From another chain's node: its moment, or so long after it. */
-struct edge {
-    uint32_t chain, node; /* the node's number in that chain */
-    int64_t after;
-    uint32_t into, about; /* node of this chain; a line, 0 none */
-    bool latency; /* `after` is until a thread that was made began */
-};
-
-/* The nodes of a thread, or the one of a group. */
-struct chain {
-    bool group;
-    struct edge *edges;             /* by `into` */
-    size_t edge_count, edge_room;
-    uint64_t first; /* index of its first node */
-    uint32_t count; /* of its nodes */
-    /* of a pass: */
-    uint32_t done;
-    size_t edge;
-    bool open; /* it waits for others to get on */
-    bool made; /* an edge from its maker says when it starts */
-};
-
-struct graph {
-    const struct intervals *all;
-    struct chain *chains;
-    uint32_t chain_count, thread_count; /* the chains of threads come first */
-    size_t chain_room, hints_room;
-    size_t *hints; /* by thread: where the last edge from it began */
-    struct map group_of;
-    uint64_t nodes;
-    /* preparing: */
-    uint32_t thread;
-    size_t tie, segment_at;
-    bool prepared;
-    /* a pass: */
-    struct graph_change change;
-    int64_t *early, *late;
-    uint32_t *stack;
-    size_t stacked, stack_room;
-    uint32_t root;
-    struct stretch { /* nodes in the order in which they were done */
-        uint32_t chain, begin, end;
-    } *stretches;
-    size_t stretch_count, stretch_room, at;
-    uint64_t left_out;
-    int64_t begin_ns, end_ns;
-};
 
 /* The intervals may have grown, and lie elsewhere, since one looked last. */
 static const struct course_of *course(const struct graph *g, const struct chain *c)
 {
     return &g->all->threads[c - g->chains];
-}
-
-static struct chain *new_chain(struct graph *g, bool group, uint32_t count)
-{
-    g->chains = grow(g->chains, &g->chain_room, g->chain_count + 1, sizeof *g->chains);
-    g->chains[g->chain_count] = (struct chain){.group = group, .count = count};
-    return &g->chains[g->chain_count++];
 }
 
 struct graph *graph_new(const struct intervals *all)
@@ -73,7 +19,7 @@ struct graph *graph_new(const struct intervals *all)
     g->thread_count = all->thread_count;
     for (uint32_t i = 0; i < all->thread_count; i++) {
         const struct course_of *c = &all->threads[i];
-        new_chain(g, false, c->start_ns == INTERVALS_NEVER ? 0 : (uint32_t)c->count + 1);
+        edges_chain(g, false, c->start_ns == INTERVALS_NEVER ? 0 : (uint32_t)c->count + 1);
         if (c->start_ns != INTERVALS_NEVER && c->start_ns < g->begin_ns)
             g->begin_ns = c->start_ns;
     }
@@ -97,143 +43,12 @@ void graph_free(struct graph *g)
     free(g);
 }
 
-/* ---- edges ---- */
-
-/* The last node of a thread that is not after a time.  Most edges lead to near where the last one led. */
-static uint32_t node_at(struct graph *g, uint32_t thread, int64_t at_ns)
+size_t graph_bytes(const struct graph *g)
 {
-    const struct course_of *c = &g->all->threads[thread];
-    size_t *hint = &g->hints[thread];
-    for (unsigned i = 0; i < 8; i++) {
-        if (*hint < c->count && c->items[*hint].to_ns <= at_ns)
-            ++*hint;
-        else if (*hint && c->items[*hint - 1].to_ns > at_ns)
-            --*hint;
-        else
-            return (uint32_t)*hint;
-    }
-    *hint = intervals_at(c, at_ns);
-    return (uint32_t)*hint;
-}
-
-/* (What came since the graph was made is no part of it.) */
-static void add_edge(const struct graph *g, struct chain *to, struct edge edge)
-{
-    if (edge.into >= to->count || edge.node >= g->chains[edge.chain].count)
-        return;
-    to->edges = grow(to->edges, &to->edge_room, to->edge_count + 1, sizeof *to->edges);
-    to->edges[to->edge_count++] = edge;
-}
-
-/* From a thread's moment, if it has one then. */
-static void add_from(struct graph *g, struct chain *to, uint32_t into, uint32_t line, int64_t at_ns,
-                     struct edge edge)
-{
-    const struct course_of *from = intervals_of(g->all, line);
-    if (!from || from->start_ns == INTERVALS_NEVER || from->start_ns > at_ns)
-        return;
-    edge.chain = (uint32_t)(from - g->all->threads);
-    if (edge.chain >= g->thread_count)
-        return;
-    edge.node = node_at(g, edge.chain, at_ns);
-    edge.into = into;
-    edge.after += at_ns - (edge.node ? from->items[edge.node - 1].to_ns : from->start_ns);
-    if (&g->chains[edge.chain] != to)
-        add_edge(g, to, edge);
-}
-
-static uint32_t group_chain(struct graph *g, uint64_t group)
-{
-    uintptr_t known = (uintptr_t)map_get(&g->group_of, group, 0);
-    if (!known) {
-        new_chain(g, true, 1);
-        known = g->chain_count;
-        map_put(&g->group_of, group, 0, (void *)known);
-    }
-    return (uint32_t)known - 1;
-}
-
-static void add_gathering(struct graph *g, uint32_t thread, const struct gathering *gathering)
-{
-    uint32_t chain = group_chain(g, gathering->group);
-    add_edge(g, &g->chains[chain],
-             (struct edge){.chain = thread, .node = (uint32_t)gathering->came});
-    bool last = gathering->came_ns == gathering->at_ns;
-    uint32_t into = last ? (uint32_t)gathering->came + 1 : node_at(g, thread, gathering->at_ns);
-    add_edge(g, &g->chains[thread], (struct edge){.chain = chain, .into = into});
-}
-
-static void add_segments(struct graph *g, uint32_t thread)
-{
-    const struct course_of *c = &g->all->threads[thread];
-    for (size_t i = 0; i + 1 < g->chains[thread].count; i++)
-        if (c->items[i].is == INTERVAL_SEGMENT) {
-            const struct segment *s = &g->all->segments[c->items[i].of];
-            add_from(g, &g->chains[thread], (uint32_t)i + 1, s->thread, s->to_ns,
-                     (struct edge){.about = g->all->waits[s->wait].about});
-        }
-}
-
-static int by_node(const void *a, const void *b)
-{
-    const struct edge *x = a, *y = b;
-    return x->into != y->into     ? (x->into > y->into) - (x->into < y->into)
-           : x->chain != y->chain ? (x->chain > y->chain) - (x->chain < y->chain)
-                                  : (x->node > y->node) - (x->node < y->node);
-}
-
-static void sort_edges(struct chain *c)
-{
-    for (size_t i = 1; i < c->edge_count; i++)
-        if (by_node(&c->edges[i - 1], &c->edges[i]) > 0) {
-            qsort(c->edges, c->edge_count, sizeof *c->edges, by_node);
-            return;
-        }
-}
-
-static void prepare_thread(struct graph *g, uint32_t thread)
-{
-    const struct course_of *c = &g->all->threads[thread];
-    struct chain *chain = &g->chains[thread];
-    if (!chain->count)
-        return;
-    if (c->maker && c->made_ns != INTERVALS_NEVER && c->made_ns <= c->start_ns)
-        add_from(g, chain, 0, c->maker, c->made_ns,
-                 (struct edge){.after = c->start_ns - c->made_ns, .latency = true});
-    chain->made = chain->edge_count > 0;
-    for (size_t i = 0; i < c->tie_count; i++)
-        add_from(g, chain, node_at(g, thread, c->ties[i].at_ns), c->ties[i].thread,
-                 c->ties[i].from_ns, (struct edge){.about = c->ties[i].about});
-    add_segments(g, thread);
-    for (size_t i = 0; i < c->gathering_count; i++)
-        add_gathering(g, thread, &c->gatherings[i]);
-    sort_edges(&g->chains[thread]);
-}
-
-static void number_nodes(struct graph *g)
-{
-    for (uint32_t i = 0; i < g->chain_count; i++) {
-        struct chain *c = &g->chains[i];
-        if (c->group)
-            sort_edges(c);
-        c->first = g->nodes;
-        g->nodes += c->count;
-    }
-    g->early = memory_zeroed(g->nodes + 1, sizeof *g->early);
-}
-
-bool graph_prepare_step(struct graph *g, uint64_t budget)
-{
-    for (uint64_t looks = 0; g->thread < g->thread_count; g->thread++) {
-        if (looks >= budget)
-            return false;
-        const struct course_of *c = &g->all->threads[g->thread];
-        prepare_thread(g, g->thread);
-        looks += c->count + c->tie_count + c->gathering_count + 1;
-    }
-    if (!g->prepared)
-        number_nodes(g);
-    return g->prepared = true;
+    size_t bytes = g->nodes * (sizeof *g->early + sizeof *g->late);
+    for (uint32_t i = 0; i < g->chain_count; i++)
+        bytes += sizeof *g->chains + g->chains[i].edge_room * sizeof *g->chains->edges;
+    return bytes + g->stretch_room * sizeof *g->stretches;
 }
 
 /* ---- weights ---- */
@@ -413,8 +228,7 @@ uint64_t graph_left_out(const struct graph *g) { return g->left_out; }
 void graph_backward(struct graph *g)
 {
     g->late = memory_resized(g->late, g->nodes + 1, sizeof *g->late);
-    for (uint64_t i = 0; i < g->nodes; i++)
-        g->late[i] = g->end_ns;
+    g->filled = 0;
     g->at = g->stretch_count;
     for (uint32_t i = 0; i < g->chain_count; i++) {
         g->chains[i].done = g->chains[i].count;
@@ -444,8 +258,19 @@ static void take_back(struct graph *g, struct chain *c)
     }
 }
 
+/* At first nobody is later than the end. */
+static bool fill(struct graph *g, uint64_t *budget)
+{
+    for (; g->filled < g->nodes && *budget; --*budget)
+        for (unsigned i = 0; i < 16 && g->filled < g->nodes; i++)
+            g->late[g->filled++] = g->end_ns;
+    return g->filled == g->nodes;
+}
+
 bool graph_backward_step(struct graph *g, uint64_t budget)
 {
+    if (!fill(g, &budget))
+        return false;
     while (g->at) {
         struct stretch *s = &g->stretches[g->at - 1];
         struct chain *c = &g->chains[s->chain];

@@ -40,6 +40,9 @@ int64_t graph_length(const struct graph *graph);
 /* After a forward pass with nothing changed: */
 void graph_backward(struct graph *graph);
 bool graph_backward_step(struct graph *graph, uint64_t budget);
+/* In memory, about. */
+size_t graph_bytes(const struct graph *graph);
+
 /* How much longer the interval of a thread (index of both) could have taken, the others as they were. */
 int64_t graph_slack(const struct graph *graph, uint32_t thread, size_t interval);
 

@@ -9,7 +9,7 @@
 
 #include "server/measure/intervals.h"
 
-enum path_is {
+enum piece_is {
     PATH_RUNS,
     PATH_LATENCY,    /* it was let go, and did not go on yet */
     PATH_TIMER,      /* only the clock let it go on */
@@ -22,7 +22,7 @@ struct path_piece {
     uint64_t position; /* of the event at its end */
     uint32_t thread; /* line */
     uint32_t step; /* 0: none has a name */
-    uint8_t is; /* an enum path_is */
+    uint8_t is; /* an enum piece_is */
     bool hop; /* what comes after it is another thread's */
 };
 

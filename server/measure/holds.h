@@ -1,7 +1,8 @@
 /* Who was in which line from when to when: the visits of late, so that from the event by which one left, the one by which
  * it had come in is found at once.
  *
- * On each line the newest HOLDS_KEPT visits are kept.  Not thread-safe. */
+ * On each line the newest HOLDS_KEPT visits are kept; where there are very many lines, fewer of those that come into use
+ * late.  Not thread-safe. */
 #ifndef SERVER_MEASURE_HOLDS_H
 #define SERVER_MEASURE_HOLDS_H
 
@@ -10,8 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifndef HOLDS_KEPT /* a power of two */
+#ifndef HOLDS_KEPT /* powers of two */
 #define HOLDS_KEPT 256u
+#endif
+#define HOLDS_FEW 16u /* of each line, once there are */
+#ifndef HOLDS_MANY
+#define HOLDS_MANY (1u << 20) /* of all lines */
 #endif
 
 struct hold {
@@ -26,13 +31,17 @@ struct hold {
 /* Zero-initialised: nobody was anywhere. */
 struct holds {
     struct holds_line {
-        struct hold *kept; /* a ring, as soon as it has HOLDS_KEPT of them */
-        size_t room;
+        struct hold *kept; /* a ring, as soon as it may not grow any more */
+        size_t room; /* 0 or a power of two */
+        size_t most; /* of them, once it is a ring; 0: it may grow */
         uint64_t count; /* that there were */
         uint64_t last; /* 1 + the position of its last event */
+        struct hold *first; /* room for a visit under way; NULL: not yet */
+        uint32_t others; /* how many there are besides */
+        bool is_first; /* that one is under way */
     } *lines; /* by line - 1 */
-    size_t line_room;
-    struct map inside; /* line and thread -> the visit under way */
+    size_t line_room, kept; /* kept: of all */
+    struct map others; /* line and thread -> another visit under way */
 };
 
 /* An event of a thread at a place of the log, on a line. */

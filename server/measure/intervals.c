@@ -8,9 +8,9 @@
 
 uint32_t intervals_thread(struct intervals *all, uint32_t line)
 {
-    uintptr_t known = (uintptr_t)map_get(&all->thread_of, line, 0);
-    if (known)
-        return (uint32_t)known - 1;
+    if (line <= all->line_room && all->thread_of[line - 1])
+        return all->thread_of[line - 1] - 1;
+    all->thread_of = grow_zeroed(all->thread_of, &all->line_room, line, sizeof *all->thread_of);
     all->threads =
         grow(all->threads, &all->thread_room, all->thread_count + 1, sizeof *all->threads);
     all->threads[all->thread_count++] = (struct course_of){.thread = line,
@@ -22,7 +22,7 @@ uint32_t intervals_thread(struct intervals *all, uint32_t line)
                                                            .start = NOWHERE,
                                                            .end = NOWHERE,
                                                            .closed = NOWHERE};
-    map_put(&all->thread_of, line, 0, (void *)(uintptr_t)all->thread_count);
+    all->thread_of[line - 1] = all->thread_count;
     return all->thread_count - 1;
 }
 
@@ -154,14 +154,14 @@ void intervals_free(struct intervals *all)
     free(all->threads);
     free(all->waits);
     free(all->segments);
-    map_free(&all->thread_of);
+    free(all->thread_of);
     steps_free(&all->steps);
     *all = (struct intervals){0};
 }
 
 const struct course_of *intervals_of(const struct intervals *all, uint32_t line)
 {
-    uintptr_t known = (uintptr_t)map_get(&all->thread_of, line, 0);
+    uint32_t known = line && line <= all->line_room ? all->thread_of[line - 1] : 0;
     return known ? &all->threads[known - 1] : NULL;
 }
 

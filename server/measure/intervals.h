@@ -102,7 +102,8 @@ struct intervals {
     struct course_of *threads; /* in the order of their first being told of */
     uint32_t thread_count;
     size_t thread_room;
-    struct map thread_of; /* line -> 1 + index */
+    uint32_t *thread_of; /* by line - 1: 1 + index, 0 none */
+    size_t line_room;
     struct wait *waits; /* in the order of the log: by their ends */
     size_t wait_count, wait_room;
     struct segment *segments;

@@ -4,7 +4,18 @@
 
 #include <stdlib.h>
 
-uint32_t steps_code(struct steps *steps, struct step step)
+static uint32_t *of_late(struct steps *steps, struct step step)
+{
+    uint32_t h = (step.from * 0x9e3779b1u ^ step.to) * 0x85ebca6bu + step.is * 97u + step.category;
+    return &steps->of_late[(h >> 16 ^ h) % STEPS_OF_LATE];
+}
+
+static bool same(struct step a, struct step b)
+{
+    return a.from == b.from && a.to == b.to && a.is == b.is && a.category == b.category;
+}
+
+static uint32_t find(struct steps *steps, struct step step)
 {
     uint64_t ends = (uint64_t)step.from << 32 | step.to,
              rest = (uint64_t)step.is << 8 | step.category;
@@ -15,6 +26,14 @@ uint32_t steps_code(struct steps *steps, struct step step)
     steps->items[steps->count++] = step;
     map_put(&steps->codes, ends, rest, (void *)(uintptr_t)steps->count);
     return steps->count;
+}
+
+uint32_t steps_code(struct steps *steps, struct step step)
+{
+    uint32_t *code = of_late(steps, step);
+    if (!*code || !same(steps->items[*code - 1], step))
+        *code = find(steps, step);
+    return *code;
 }
 
 struct step steps_at(const struct steps *steps, uint32_t code) { return steps->items[code - 1]; }

@@ -17,6 +17,8 @@ enum step_is {
     STEP_KINDS
 };
 
+#define STEPS_OF_LATE 256u
+
 struct step {
     uint32_t from, to; /* places; 0: none is known, or the thread's begin or end */
     uint8_t is;        /* an enum step_is */
@@ -29,6 +31,7 @@ struct steps {
     uint32_t count;
     size_t room;
     struct map codes;
+    uint32_t of_late[STEPS_OF_LATE]; /* by a hash: codes that were asked for */
 };
 
 /* The code of a step, made on first use, from 1. */

@@ -262,6 +262,8 @@ void run_free(struct run *run)
         run->measured_free(run->measured);
     if (run->explained)
         run->explained_free(run->explained);
+    if (run->basis)
+        run->basis_free(run->basis);
     places_free(run->places);
     order_free(run->order);
     tracefile_close(run->trace);

@@ -156,7 +156,7 @@ like "in letters" "$(poet states "$run" --chart gantt | grep -c '^T:.*#')" "^[3-
 is "no such chart" "$(status poet states "$run" --chart pie)" 2
 
 # ---- one page ----
-like "a report has what to look at first" "$(poet report "$run")" "^five: what to look at first"
-like "and where the time went" "$(poet report "$run")" "^five: where the time went"
-is "a table each in JSON" "$(poet report "$run" --json | grep -c '^{"table"')" 4
+like "a report has what to look at first" "$(poet report "$run")" "^what to look at first"
+like "and where the time went" "$(poet report "$run")" "^where the threads' time went"
+is "a table each in JSON" "$(poet report "$run" --json | grep -c '^{"table"')" 6
 done_testing

@@ -92,6 +92,10 @@ static void mistakes_are_named(void **state)
          "x.conf:3: \"causes\" without \"waits\"\n"},
         {HEAD "events=({name=\"e\";waits=true;thread_after=[\"f\"];},\n{name=\"f\";opens=true;});",
          "x.conf:3: \"waits\": no type can be the next one of its thread\n"},
+        {HEAD
+         "events=({name=\"e\";waits=true;thread_after=[\"f\"];},\n{name=\"f\";waits=true;thread_after=[\"e\"];});",
+         "x.conf:3: \"waits\": nothing can end it: what can be next of its thread waits, too\n"
+         "x.conf:4: \"waits\": nothing can end it: what can be next of its thread waits, too\n"},
         {HEAD "events=();clusters=({name=\"c\";kind=\"k\";},\n{name=\"c\";match=\"*\";});",
          "x.conf:4: the cluster \"c\" stands twice\n"},
         {"versio=1;" HEAD "events=();",

@@ -42,28 +42,52 @@ void status_behind(struct status *status, uint64_t ns)
         show_said(status);
 }
 
-void status_end(struct status *status) { g_clear_pointer(&status->said, g_free); }
+void status_end(struct status *status)
+{
+    g_clear_pointer(&status->said, g_free);
+    g_clear_pointer(&status->what, g_free);
+}
 
-static gboolean on_pulse(gpointer data)
+/* In words, once a second: whatever moves has the window drawn at every frame. */
+static gboolean on_second(gpointer data)
 {
     struct status *status = data;
-    gtk_progress_bar_pulse(GTK_PROGRESS_BAR(status->progress));
+    gint64 seconds = (g_get_monotonic_time() - status->since_us) / G_USEC_PER_SEC;
+    char *text =
+        seconds ? g_strdup_printf("%s, %d s", status->what, (int)seconds) : g_strdup(status->what);
+    gtk_label_set_text(GTK_LABEL(status->doing), text);
+    g_free(text);
     return G_SOURCE_CONTINUE;
+}
+
+static void begin_counting(struct status *status, const char *what)
+{
+    status->what = g_strdup(what);
+    status->since_us = g_get_monotonic_time();
+    status->ticking = g_timeout_add_seconds(1, on_second, status);
+    on_second(status);
+}
+
+static void end_counting(struct status *status)
+{
+    if (status->ticking)
+        g_source_remove(status->ticking);
+    status->ticking = 0;
+    g_clear_pointer(&status->what, g_free);
 }
 
 void status_busy(struct status *status, const char *what, double share)
 {
+    end_counting(status);
     gtk_widget_set_visible(status->busy, what != NULL);
-    if (status->pulse)
-        g_source_remove(status->pulse);
-    status->pulse = 0;
-    if (!what)
-        return;
-    gtk_progress_bar_set_text(GTK_PROGRESS_BAR(status->progress), what);
-    if (share >= 0)
+    gtk_widget_set_visible(status->progress, share >= 0);
+    gtk_widget_set_visible(status->doing, share < 0);
+    if (what && share >= 0) {
+        gtk_progress_bar_set_text(GTK_PROGRESS_BAR(status->progress), what);
         gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(status->progress), share);
-    else
-        status->pulse = g_timeout_add(100, on_pulse, status);
+    } else if (what) {
+        begin_counting(status, what);
+    }
 }
 
 static void on_cancel(GtkButton *button, gpointer data)
@@ -89,7 +113,12 @@ GtkWidget *status_line_new(struct status *status, GtkWidget *beside)
     gtk_widget_set_size_request(status->progress, 220, -1);
     gtk_widget_set_valign(status->progress, GTK_ALIGN_CENTER);
     g_signal_connect(cancel, "clicked", G_CALLBACK(on_cancel), status);
+    status->doing = gtk_label_new("");
+    gtk_label_set_ellipsize(GTK_LABEL(status->doing), PANGO_ELLIPSIZE_MIDDLE);
+    gtk_label_set_width_chars(GTK_LABEL(status->doing), 28);
+    gtk_label_set_xalign(GTK_LABEL(status->doing), 1);
     status->busy = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_box_append(GTK_BOX(status->busy), status->doing);
     gtk_box_append(GTK_BOX(status->busy), status->progress);
     gtk_box_append(GTK_BOX(status->busy), cancel);
     gtk_widget_set_visible(status->busy, FALSE);

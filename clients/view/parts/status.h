@@ -14,8 +14,10 @@ struct status {
     void (*accept)(void *user); /* what was offered is taken */
     void *user;
     /* private */
-    GtkWidget *label, *progress, *busy, *banner, *banner_text, *banner_button;
-    guint pulse;
+    GtkWidget *label, *progress, *doing, *busy, *banner, *banner_text, *banner_button;
+    guint ticking;
+    char *what; /* is being done, since then */
+    gint64 since_us;
     bool offers; /* the banner's button accepts */
     char *said;  /* in the line; NULL: nothing yet */
     uint64_t behind_ns;
@@ -35,7 +37,7 @@ void status_trouble(struct status *status, const char *button, const char *forma
 void status_offer(struct status *status, const char *button, const char *text);
 void status_no_trouble(struct status *status); /* takes the banner away */
 /* what: is being done; NULL: it is over.  share: of it, from 0 to 1; less than 0: nobody knows
- * how long it takes. */
+ * how long it takes, so it says how long it takes already. */
 void status_busy(struct status *status, const char *what, double share);
 
 #endif

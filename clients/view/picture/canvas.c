@@ -72,7 +72,7 @@ static void paint_tile(struct view *view, struct tile *t, int index, const struc
     double zoom = view->camera.place.zoom, from = index * (double)TILE_PX / zoom;
     struct paint_theme theme = settings_theme(&view->settings);
     struct paint_selection selection = canvas_selection(view);
-    struct paint_part part = {.from_pt = from, .to_pt = from + TILE_PX / zoom};
+    struct paint_part part = {.from_pt = from, .to_pt = from + TILE_PX / zoom, .sticks = true};
     layer_rows(view, layer, &part);
     if (t->surface)
         cairo_surface_destroy(t->surface);
@@ -106,6 +106,20 @@ static struct tile *tile(struct view *view, int index, const struct layer *layer
     return t;
 }
 
+/* Over the tiles: where words stand depends on where the left edge is. */
+static void draw_sticking(struct view *view, cairo_t *cr, const struct layer *layer, int width)
+{
+    double zoom = view->camera.place.zoom, names = camera_names_px(&view->camera),
+           left = MAX(camera_left_pt(&view->camera), view->stage.scene->names_pt);
+    struct paint_theme theme = settings_theme(&view->settings);
+    struct paint_part part = {.from_pt = left, .to_pt = left + (width - names) / zoom};
+    layer_rows(view, layer, &part);
+    cairo_translate(cr, names, 0);
+    cairo_scale(cr, zoom, zoom);
+    cairo_translate(cr, -camera_left_pt(&view->camera), -layer->above_pt);
+    paint_sticking(cr, view->stage.scene, &theme, &part);
+}
+
 static void draw_layer(struct view *view, cairo_t *cr, int width, const struct layer *layer,
                        double top_px)
 {
@@ -124,6 +138,7 @@ static void draw_layer(struct view *view, cairo_t *cr, int width, const struct l
         cairo_set_source_surface(cr, t->surface, round(names + i * TILE_PX - left), 0);
         cairo_paint(cr);
     }
+    draw_sticking(view, cr, layer, width);
     cairo_restore(cr);
 }
 

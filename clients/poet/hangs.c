@@ -1,0 +1,108 @@
+#include "clients/poet/hangs.h"
+
+#include "clients/book/fate.h"
+#include "clients/source/waits.h"
+#include "memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 12u /* rows; and sentences below them */
+
+enum { WHAT, THREAD, ABOUT, HELD_BY, WAITED, WHERE, EVENT, COLUMNS };
+
+static void add_columns(struct shown_table *t)
+{
+    static const struct {
+        const char *name, *title;
+        enum table_kind kind;
+    } columns[COLUMNS] = {{"what", "what", TABLE_TEXT},        {"thread", "thread", TABLE_LINE},
+                          {"about", "for", TABLE_LINE},        {"held_by", "held by", TABLE_LINE},
+                          {"waited_ns", "waited", TABLE_NS},   {"where", "where", TABLE_TEXT},
+                          {"event", "event", TABLE_EVENT}};
+    t->title = memory_copied("what hangs");
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        struct table_column c = {.name = memory_copied(columns[i].name),
+                                 .title = memory_copied(columns[i].title),
+                                 .unit = memory_copied(columns[i].kind == TABLE_NS ? "ns" : ""),
+                                 .kind = (uint8_t)columns[i].kind,
+                                 .exact = true,
+                                 .source = memory_copied("order")};
+        PUSH(t->columns, t->column_count, c);
+    }
+}
+
+static bool in_cycle(const struct waits *w, uint32_t thread)
+{
+    for (size_t i = 0; i < w->cycle_count; i++)
+        for (uint32_t k = 0; k < w->cycles[i].count; k++)
+            if (w->cycles[i].steps[k].thread == thread)
+                return true;
+    return false;
+}
+
+static void set_cells(struct subject *subject, const struct waits *w, const struct shown_wait *wait,
+                      struct table_cell *cells)
+{
+    const char *what = in_cycle(w, wait->thread)  ? "deadlock"
+                       : wait->fate == FATE_NEVER ? "can never go on"
+                                                  : "perhaps never goes on";
+    const char *site = subject_site(subject, &wait->event);
+    int64_t waited = w->now.now_ns - wait->event.time_ns;
+    cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = memory_copied(what)};
+    cells[THREAD] = cell_line(wait->thread);
+    cells[ABOUT] = cell_line(wait->about);
+    if (wait->holder_count)
+        cells[HELD_BY] = cell_line(wait->holders[0].thread);
+    if (w->now.now_ns >= 0 && waited >= 0)
+        cells[WAITED] = cell_number(waited);
+    if (*site)
+        cells[WHERE] = (struct table_cell){.is = CELL_TEXT, .text = memory_copied(site)};
+    cells[EVENT] = cell_event(wait->event.at);
+}
+
+static void add_rows(struct subject *subject, const struct waits *w, struct shown_table *t)
+{
+    t->cells = memory_zeroed((size_t)MOST * COLUMNS, sizeof *t->cells);
+    for (size_t i = 0; i < w->count && t->row_count < MOST; i++) {
+        const struct shown_wait *wait = &w->items[i];
+        if (wait->fate == FATE_OPEN && !in_cycle(w, wait->thread))
+            continue;
+        struct table_row row = {.event = wait->event.at};
+        PUSH(row.lines, row.line_count, wait->thread);
+        if (wait->about)
+            PUSH(row.lines, row.line_count, wait->about);
+        PUSH(t->rows, t->row_count, row);
+        set_cells(subject, w, wait, table_cells(t, t->row_count - 1));
+    }
+}
+
+/* What is known of an object that nobody may ever signal again, a note for each sentence. */
+static void add_notes(const struct book *book, const struct waits *w, struct shown_table *t)
+{
+    for (size_t i = 0; i < w->verdict_count && t->note_count < MOST; i++) {
+        char *said = fate_verdict(book, &w->verdicts[i]), *rest = said;
+        for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
+            if (*line)
+                PUSH(t->notes, t->note_count, memory_copied(line));
+        free(said);
+    }
+}
+
+static void take(void *user, const struct answer *answer) { waits_take(user, answer); }
+
+int hangs_ask(const struct tables *o, struct subject *subject, struct shown_table *t)
+{
+    struct waits waits = {0};
+    struct out judged = {0};
+    put_u8(&judged, 1);
+    add_columns(t);
+    bool ok = subject_ask(o->command, subject, ASK_WAITS, &judged, take, &waits);
+    if (ok) {
+        add_rows(subject, &waits, t);
+        if (t->row_count)
+            add_notes(&subject->source.book, &waits, t);
+    }
+    waits_free(&waits);
+    return ok ? EXIT_DONE : EXIT_FAILED;
+}

@@ -1,0 +1,10 @@
+/* What hangs at the end of a run, as a table: threads in a cycle, and those that nobody can wake. */
+#ifndef CLIENTS_POET_HANGS_H
+#define CLIENTS_POET_HANGS_H
+
+#include "clients/poet/tables.h"
+
+/* Asks for it: an exit status, with a complaint.  The table is the caller's to free in any case. */
+int hangs_ask(const struct tables *tables, struct subject *subject, struct shown_table *table);
+
+#endif

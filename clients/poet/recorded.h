@@ -1,0 +1,17 @@
+/* A program that is recorded by a process that stays: for a report when it has ended. */
+#ifndef CLIENTS_POET_RECORDED_H
+#define CLIENTS_POET_RECORDED_H
+
+#include "clients/poet/command.h"
+
+#include <sys/types.h>
+
+/* As fork.  What asks the one that stays to end goes to the other; a terminal's interrupt both get, and it does not end
+ * the one that stays. */
+pid_t recorded_begin(void);
+/* For the one that stays: waits for the program, then until all of the file is there, and writes the report: to standard
+ * error, or a file.  Ends as the program did. */
+int recorded_end(const struct command *command, pid_t program, const char *file,
+                 const char *report);
+
+#endif

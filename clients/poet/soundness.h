@@ -1,0 +1,14 @@
+/* Whether what a trace tells of time keeps the rules that follow from its definitions: states fill lives, reasons and
+ * charges add up to waits, the critical path is as long as what it explains. */
+#ifndef CLIENTS_POET_SOUNDNESS_H
+#define CLIENTS_POET_SOUNDNESS_H
+
+#include "clients/poet/subject.h"
+
+/* Calls say for each rule that is broken, with the event (line 0: none) and the thread; on a terminal it says how far it is
+ * when that takes long.  False, with a complaint: there is no answer. */
+bool soundness_ask(const struct command *command, struct subject *subject,
+                   void (*say)(void *user, struct ref at, uint32_t thread, const char *what),
+                   void *user);
+
+#endif

@@ -1,0 +1,29 @@
+/* What a table of the critical path begins with: the path, the graph, and what it is with nothing changed.
+ *
+ * Once it is whole it is kept with the run, unless it is large, so that what would be with a step changed is one pass
+ * more and not all of it again. */
+#ifndef SERVER_ANSWER_BASIS_H
+#define SERVER_ANSWER_BASIS_H
+
+#include "server/answer/table_steps.h"
+#include "server/causes/graph.h"
+#include "server/causes/path.h"
+
+struct basis {
+    struct path path;
+    struct graph *graph;
+    struct step_sums sums;
+    int64_t whole_ns, span_ns; /* as it was; with nobody going on late */
+    bool whole; /* all of it is there */
+    struct basis_of { /* what it is of */
+        uint64_t again, known;
+        int64_t from_ns, to_ns;
+        struct ref at;
+    } of;
+};
+
+/* The one that is kept, if it is of the same, else an empty one: the caller's, who gives it back. */
+struct basis *basis_take(const struct table_view *view, struct ref at);
+void basis_give(const struct run *run, struct basis *basis);
+
+#endif

@@ -1,0 +1,118 @@
+/* The table of the run itself: one row that says which program ran, when, how long, and how much of it is known. */
+#include "memory/memory.h"
+#include "server/answer/table.h"
+#include "server/run/lost.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum column {
+    RUN,
+    PROGRAM,
+    ARGUMENTS,
+    BEGAN,
+    WALL,
+    TOOK,
+    THREADS,
+    PROCESSES,
+    EVENTS,
+    LOST,
+    CONNECTED
+};
+
+static void add_columns(struct shown_table *t)
+{
+    table_add_column(t, "run", "run", TABLE_TEXT, NULL);
+    table_add_column(t, "program", "program", TABLE_TEXT, NULL);
+    table_add_column(t, "arguments", "arguments", TABLE_TEXT, NULL);
+    table_add_column(t, "began", "began", TABLE_TEXT, NULL);
+    table_add_column(t, "wall_ns", "began", TABLE_NS, NULL);
+    table_detail(t);
+    table_add_column(t, "took_ns", "took", TABLE_NS, NULL);
+    table_add_column(t, "threads", "threads", TABLE_COUNT, NULL);
+    table_add_column(t, "processes", "processes", TABLE_COUNT, NULL);
+    table_add_column(t, "events", "events", TABLE_COUNT, NULL);
+    table_add_column(t, "lost", "lost", TABLE_COUNT, NULL);
+    table_add_column(t, "connected", "connected", TABLE_COUNT, NULL);
+    table_detail(t);
+}
+
+/* One that a shell would read again as it is. */
+static char *quoted(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:@%^";
+    if (*word && !word[strspn(word, plain)])
+        return memory_copied(word);
+    size_t n = strlen(word), k = 0;
+    char *s = memory_zeroed(4 * n + 3, 1);
+    s[k++] = '\'';
+    for (size_t i = 0; i < n; i++) {
+        if (word[i] == '\'')
+            k += (size_t)(stpcpy(s + k, "'\\''") - (s + k));
+        else
+            s[k++] = word[i];
+    }
+    s[k] = '\'';
+    return s;
+}
+
+/* Without the first, which is the program's name. */
+static struct table_cell say_arguments(const struct run_process *p)
+{
+    char *all = memory_copied("");
+    for (size_t i = 1; i < p->argument_count; i++) {
+        char *word = quoted(p->arguments[i]),
+             *more = memory_printed("%s%s%s", all, *all ? " " : "", word);
+        free(word);
+        free(all);
+        all = more;
+    }
+    struct table_cell cell = cell_text(all);
+    free(all);
+    return cell;
+}
+
+/* The same wherever it is read. */
+static struct table_cell say_began(uint64_t wall_ns)
+{
+    time_t seconds = (time_t)(wall_ns / 1000000000u);
+    struct tm tm;
+    char text[40];
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&seconds, &tm));
+    return cell_text(text);
+}
+
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    const struct run *run = view->run;
+    struct order_figures f = order_figures(run->order);
+    uint64_t unreadable = order_unreadable_events(run->order);
+    (void)work;
+    t->title = memory_copied("run");
+    add_columns(t);
+    struct table_cell *cells = table_add_row(t, 0, (struct ref){0});
+    cells[RUN] = cell_text(run->name);
+    if (run->process_count) {
+        cells[PROGRAM] = cell_text(run->processes[0].path);
+        cells[ARGUMENTS] = say_arguments(&run->processes[0]);
+    }
+    if (run->wall_ns) {
+        cells[BEGAN] = say_began(run->wall_ns);
+        cells[WALL] = cell_number((int64_t)run->wall_ns);
+    }
+    cells[TOOK] = cell_number(table_length(view));
+    cells[THREADS] = cell_number(view->measured->thread_count);
+    cells[PROCESSES] = cell_number((int64_t)run->process_count);
+    cells[EVENTS] = cell_number((int64_t)(f.events - unreadable));
+    cells[LOST] = cell_number((int64_t)(run_lost(run) + unreadable));
+    cells[CONNECTED] = cell_number(run_connected(run));
+    if (run->damage)
+        table_add_note(t, "%s", run->damage);
+    if (f.pending)
+        table_add_note(t, "%llu events have no place in the order yet",
+                       (unsigned long long)f.pending);
+}
+
+const struct preset preset_run = {.what = "run", .fill = fill};

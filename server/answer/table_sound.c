@@ -1,0 +1,115 @@
+/* The table of what is not sound: where what was measured and explained breaks its own rules (server/causes/sound.h). */
+#include "memory/memory.h"
+#include "server/answer/causing.h"
+#include "server/answer/explained.h"
+#include "server/answer/sweep.h"
+#include "server/causes/sound.h"
+
+#include <stdlib.h>
+
+enum column { RULE, THREAD, IS, SHOULD, EVENT };
+
+struct work {
+    struct causing causing;
+    struct sound sound;
+    struct sweep sweep;
+    const struct table_view *view;
+    int64_t *filled; /* by thread's index: what its states add up to */
+    size_t room;
+    bool swept, begun;
+};
+
+static void *begin(const struct table_view *view, char **problem)
+{
+    struct work *w = memory_zeroed(1, sizeof *w);
+    w->view = view;
+    if (causing_begin(&w->causing, view, problem))
+        return w;
+    causing_free(&w->causing);
+    free(w);
+    return NULL;
+}
+
+static bool sweep(struct work *w, uint64_t *budget)
+{
+    struct sweep_piece piece;
+    enum sweep_is is;
+    w->filled =
+        grow_zeroed(w->filled, &w->room, w->view->measured->thread_count, sizeof *w->filled);
+    while ((is = sweep_next(&w->sweep, w->view, budget, &piece)) == SWEEP_PIECE) {
+        struct states sums;
+        states_sum(&w->view->lives, piece.course, piece.from_ns, piece.to_ns, &sums);
+        for (unsigned state = 0; state < STATES; state++)
+            w->filled[piece.course - w->view->measured->threads] += sums.of[state].total_ns;
+    }
+    return is == SWEEP_DONE;
+}
+
+/* A life that is whole in what is asked for is as long as its states. */
+static void look_at_life(struct work *w, uint32_t thread)
+{
+    const struct table_view *view = w->view;
+    const struct course_of *course = &view->measured->threads[thread];
+    int64_t from, to;
+    if (!states_life(&view->lives, course, &from, &to) || from < view->from_ns ||
+        to > table_until(view, course) || w->filled[thread] == to - from)
+        return;
+    sound_breach(&w->sound, (struct breach){SOUND_LIFE, course->thread, course->start,
+                                            w->filled[thread], to - from});
+}
+
+static bool step(void *work, uint64_t *budget)
+{
+    struct work *w = work;
+    if (!w->swept && !(w->swept = sweep(w, budget)))
+        return false;
+    if (!causing_learn(&w->causing, budget))
+        return false;
+    if (!w->begun)
+        sound_begin(&w->sound, w->view->measured, explained_known(w->view->run, w->causing.since));
+    w->begun = true;
+    bool whole = sound_step(&w->sound, *budget);
+    *budget = 0;
+    return whole;
+}
+
+static void fill(void *work, const struct table_view *view, struct shown_table *t)
+{
+    struct work *w = work;
+    t->title = memory_copied("what is not sound");
+    table_add_column(t, "rule", "what is broken", TABLE_TEXT, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "is_ns", "is", TABLE_NS, NULL);
+    table_add_column(t, "should_ns", "should be", TABLE_NS, NULL);
+    table_add_column(t, "event", "event", TABLE_EVENT, NULL);
+    for (uint32_t i = 0; i < w->sweep.thread && i < view->measured->thread_count; i++)
+        if (table_wants(view, view->measured->threads[i].thread))
+            look_at_life(w, i);
+    for (size_t i = 0; i < w->sound.count; i++) {
+        const struct breach *b = &w->sound.breaches[i];
+        struct ref at = table_event(view, b->position);
+        struct table_cell *cells = table_add_row(t, 0, at);
+        if (!cells)
+            break;
+        cells[RULE] = cell_text(sound_word(b->rule));
+        cells[THREAD] = cell_line(b->thread);
+        cells[IS] = cell_number(b->is_ns);
+        cells[SHOULD] = cell_number(b->should_ns);
+        cells[EVENT] = cell_event(at);
+        table_row_line(t, b->thread);
+    }
+    if (w->sound.broken > w->sound.count)
+        table_add_note(t, "and %llu more", (unsigned long long)(w->sound.broken - w->sound.count));
+}
+
+static void free_work(void *work)
+{
+    struct work *w = work;
+    sound_free(&w->sound);
+    causing_free(&w->causing);
+    free(w->filled);
+    free(w);
+}
+
+const struct preset preset_sound = {
+    .what = "sound", .begin = begin, .step = step, .fill = fill, .free = free_work};

@@ -1,0 +1,62 @@
+/* What a graph consists of (graph.h).  For graph.c, which goes through it, and edges.c, which finds its edges. */
+#ifndef SERVER_CAUSES_EDGES_H
+#define SERVER_CAUSES_EDGES_H
+
+#include "memory/map.h"
+#include "server/causes/graph.h"
+
+/* From another chain's node: its moment, or so long after it. */
+struct edge {
+    uint32_t chain, node; /* the node's number in that chain */
+    int64_t after;
+    uint32_t into, about; /* node of this chain; a line, 0 none */
+    bool latency; /* `after` is until a thread that was made began */
+};
+
+/* The nodes of a thread, or the one of a group. */
+struct chain {
+    bool group;
+    struct edge *edges; /* by `into` */
+    size_t edge_count, edge_room;
+    uint64_t first; /* index of its first node */
+    uint32_t count; /* of its nodes */
+    /* of a pass: */
+    uint32_t done;
+    size_t edge;
+    bool open; /* it waits for others to get on */
+    bool made; /* an edge from its maker says when it starts */
+};
+
+struct graph {
+    const struct intervals *all;
+    struct chain *chains;
+    uint32_t chain_count, thread_count; /* the chains of threads come first */
+    size_t chain_room, hints_room;
+    size_t *hints; /* by thread: where the last edge from it began */
+    struct map group_of;
+    uint64_t nodes;
+    /* preparing: */
+    uint32_t thread, numbered;
+    struct sources { /* of its thread: what the next edges come from, in the order of its nodes */
+        size_t tie, item, gathering;
+        size_t near; /* the node that the tie is into */
+        bool begun;
+    } sources;
+    /* a pass: */
+    uint64_t filled; /* of late */
+    struct graph_change change;
+    int64_t *early, *late;
+    uint32_t *stack;
+    size_t stacked, stack_room;
+    uint32_t root;
+    struct stretch { /* nodes in the order in which they were done */
+        uint32_t chain, begin, end;
+    } *stretches;
+    size_t stretch_count, stretch_room, at;
+    uint64_t left_out;
+    int64_t begin_ns, end_ns;
+};
+
+struct chain *edges_chain(struct graph *graph, bool group, uint32_t count); /* a new one */
+
+#endif

@@ -1,0 +1,183 @@
+#!/bin/bash
+# The page that is read first: does it name the lock, who holds it, and the code; what hangs; who comes late?
+. "$(dirname "$0")/lib.sh"
+
+# json PERL FILE: with @lines of JSON, and rows(TABLE) the cells of one table
+json() {
+    FILE=$2 perl -MJSON::PP -e '
+        open my $f, "<", $ENV{FILE} or die; my (%rows, %total, $at);
+        for (map { decode_json $_ } <$f>) {
+            $at = $_->{table} if $_->{table};
+            push @{$rows{$at}}, $_->{row} if $_->{row};
+            $total{$at} = $_->{total} if $_->{total};
+        }
+        sub rows { @{$rows{$_[0]} || []} }
+        '"$1"
+}
+program() { cat >"$1.c"; poetcc -trace -g "$1.c" -o "$1" || not_ok "$1 is compiled"; }
+traced() { POET_OUTPUT=$1.poet "./$@" 2>/dev/null; until_true finished "$1.poet"; }
+
+program convoy <<'C'
+#include <pthread.h>
+#include <time.h>
+static pthread_mutex_t cache = PTHREAD_MUTEX_INITIALIZER;
+static void *worker(void *a)
+{
+    for (int i = 0; i < 4; i++) {
+        pthread_mutex_lock(&cache);
+        nanosleep(&(struct timespec){0, 5000000}, 0);
+        pthread_mutex_unlock(&cache);
+    }
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[20];
+    int n = argc > 1 ? 20 : 4;
+    for (int i = 0; i < n; i++) pthread_create(&t[i], 0, worker, argv);
+    for (int i = 0; i < n; i++) pthread_join(t[i], 0);
+}
+C
+traced convoy
+poet report convoy.poet >convoy.txt
+is "the run is said once, above all" "$(head -n 1 convoy.txt) $(grep -c '^convoy:' convoy.txt)" "Where the time went: convoy 0"
+like "the program" "$(sed -n 2p convoy.txt)" "/convoy$"
+like "when, how long, how much of it is there" "$(sed -n 3p convoy.txt)" \
+    "^20[0-9-]+ [0-9:]+ UTC, took [0-9.]+ m?s; 5 threads, [0-9]+ events, none lost"
+like "which lock, who let it go, in whose code, and the event" "$(sed -n '/look at first/,/^$/p' convoy.txt)" \
+    "threads wait much for a lock +T:worker[#0-9]* +M:cache +T:worker[#0-9]* .* worker \(convoy.c:7\) +worker \(convoy.c:9\) +[0-9]+:[0-9]+$"
+like "who held it meanwhile" "$(cat convoy.txt)" "worker \(convoy.c:7\) to worker \(convoy.c:9\) +T:worker[#0-9]* +direct"
+like "what the greatest step would win at zero" "$(sed -n '/decided how long/,$p' convoy.txt)" \
+    "worker \(convoy.c:7\) to worker \(convoy.c:9\) +[0-9.]+ +[0-9.]+ % +0.000 +[0-9.]+$"
+poet report convoy.poet --json >convoy.json
+is "its order in JSON" "$(perl -MJSON::PP -ne '$o = decode_json $_; print "$o->{table} " if $o->{table}' convoy.json)" \
+    "run what hangs hints states waits critical path "
+is "the run, one row" "$(json 'my ($r) = rows("run"); print "$r->{run} $r->{threads} $r->{lost} ", scalar rows("run")' convoy.json)" "convoy 5 0 1"
+is "not shorter than the path" "$(json 'print 0 + ((rows("run"))[0]{took_ns} < $total{"critical path"}{length_ns})' convoy.json)" 0
+is "two steps, what they would win" "$(json 'print scalar grep { defined $_->{zero_ns} } rows("critical path")' convoy.json)" 2
+is "causes of a row: three, and the others" "$(json 'my ($n, $most) = (0, 0);
+    for (rows("waits")) { $n = defined $_->{charge_ns} ? $n + 1 : 0; $most = $n if $n > $most } print $most' convoy.json)" 4
+check "a PDF" poet report convoy.poet -o convoy.pdf
+like "is a page of A4" "$(pdfinfo convoy.pdf)" "Page size: +595[.0-9]* x 841[.0-9]* pts \(A4\)"
+is "one page" "$(pdfinfo convoy.pdf | awk '/^Pages/ { print $2 }')" 1
+cp convoy.pdf first.pdf
+TZ=Pacific/Auckland poet report convoy.poet -o convoy.pdf
+check "the same bytes wherever it is made" cmp convoy.pdf first.pdf
+
+POET_OUTPUT=many.poet ./convoy many 2>/dev/null
+until_true finished many.poet
+poet report many.poet --json >many.json
+is "of many threads twelve, the others in one row" \
+    "$(json 'my @r = rows("states"); print scalar @r, " $r[12]{thread}"' many.json)" "13 9 others"
+is "which add up" "$(json 'my $n = 0; $n += $_->{blocked_ns} for rows("states"); print $n - $total{states}{blocked_ns}' many.json)" 0
+poet report many.poet -o many.pdf
+is "on one page, too" "$(pdfinfo many.pdf | awk '/^Pages/ { print $2 }')" 1
+
+program dead <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t accounts = PTHREAD_MUTEX_INITIALIZER, journal = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static void *teller(void *a) { pthread_mutex_lock(&accounts); pthread_barrier_wait(&both); pthread_mutex_lock(&journal); return a; }
+static void *auditor(void *a) { pthread_mutex_lock(&journal); pthread_barrier_wait(&both); pthread_mutex_lock(&accounts); return a; }
+int main(void)
+{
+    pthread_t t[2];
+    pthread_barrier_init(&both, 0, 2);
+    pthread_create(&t[0], 0, teller, 0);
+    pthread_create(&t[1], 0, auditor, 0);
+    usleep(300000);
+    _exit(0);
+}
+C
+traced dead
+poet report dead.poet >dead.txt
+like "a deadlock stands first" "$(sed -n 5,8p dead.txt)" "^deadlock +T:teller +M:journal +T:auditor .*dead.c:5 +[0-9]+:[0-9]+$"
+like "with the other thread" "$(sed -n 5,8p dead.txt)" "^deadlock +T:auditor +M:accounts +T:teller "
+like "waits that have no end are not passed over" "$(cat dead.txt)" "2 waits have not ended"
+
+program lost <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
+static void *producer(void *a) { pthread_cond_signal(&ready); return a; }
+static void *consumer(void *a) { pthread_mutex_lock(&m); pthread_cond_wait(&ready, &m); return a; }
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, producer, 0);
+    pthread_join(t, 0);
+    pthread_create(&t, 0, consumer, 0);
+    usleep(300000);
+    _exit(0);
+}
+C
+traced lost
+poet report lost.poet >lost.txt
+like "a wake-up that came before the wait" "$(sed -n '/what hangs/,/^$/p' lost.txt)" "last signal of Q:ready: .* woke nobody; it was before the wait"
+like "and who waits for it" "$(sed -n '/what hangs/,/^$/p' lost.txt)" "never goes? on +T:consumer +Q:ready .*lost.c:6"
+is "no run that ends well hangs" "$(grep -c 'what hangs' convoy.txt)" 0
+
+program late <<'C'
+#include <pthread.h>
+#include <time.h>
+static pthread_barrier_t step;
+static void *solver(void *slow)
+{
+    for (int i = 0; i < 3; i++) {
+        if (slow) nanosleep(&(struct timespec){0, 40000000}, 0);
+        pthread_barrier_wait(&step);
+    }
+    return 0;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[3];
+    pthread_barrier_init(&step, 0, 3);
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, solver, i == 1 ? argv : 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+}
+C
+traced late
+like "who comes late to a barrier" "$(poet report late.poet)" \
+    "the others wait most for it to come +T:solver#2 +B:step +T:solver#2 .*solver \(late.c:8\)"
+
+# ---- what it tells of time adds up ----
+for run in convoy dead lost late many; do
+    like "$run: good" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: good$"
+done
+is "no breach is told" "$(poet check convoy.poet --json | grep -c mistake)" 0
+cat >endless.conf <<'CONF'
+name = "endless";
+kinds = ( { name = "one"; letter = "P"; title = "one"; colour = "#1b4f8f"; } );
+events = (
+    { name = "begin"; on = ["one"]; shape = "square"; line_after = [""]; thread_after = [""]; },
+    { name = "ask"; on = ["one"]; shape = "circle"; waits = "meeting"; thread_after = ["begin"]; },
+    { name = "get"; on = ["one"]; shape = "circle"; thread_after = ["begin"]; } );
+CONF
+like "a wait that nothing can end" "$(poet check endless.conf 2>&1)" 'endless.conf:5: "waits": no type can be the next one of its thread'
+
+# ---- poet record --report ----
+gcc -g -pthread convoy.c -o plain
+poet record --report -o plain.poet ./plain >out.txt 2>report.txt
+is "a report when the program has ended" "$? $(grep -c 'Where the time went: plain' report.txt)" "0 1"
+like "of all of it" "$(cat report.txt)" "threads wait much for a lock .*M:cache"
+is "nothing of it among what the program prints" "$(cat out.txt)" ""
+check "and a whole trace" finished plain.poet
+mkdir empty
+(cd empty && poet record --report=page.txt ../plain 2>/dev/null)
+check "into a file, the trace under the program's name" sh -c 'test -s empty/page.txt && ls empty/plain.[0-9]*.poet'
+poet record --report=page.pdf -o three.poet sh -c 'exit 3' 2>/dev/null
+is "the program's exit status" $? 3
+bash -c 'poet record --report -o killed.poet sh -c "kill -TERM \$\$" 2>killed.txt; echo $?' >rc.txt 2>/dev/null
+is "or its signal" "$(cat rc.txt) $(grep -c 'Where the time went' killed.txt)" "143 1"
+perl -e '$SIG{INT} = "DEFAULT"; setpgrp; exec @ARGV' \
+    poet record --report -o interrupted.poet sleep 60 2>interrupted.txt &
+group=$!
+until_true test -s interrupted.poet
+kill -INT -- -"$group"
+wait "$group"
+is "interrupted, there is a report of what was there" "$? $(grep -c 'Where the time went: sleep' interrupted.txt)" "130 1"
+is "a program that is none" "$(poet record --report ./nothing >/dev/null 2>&1; echo $?)" 127
+done_testing
