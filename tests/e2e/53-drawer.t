@@ -136,7 +136,7 @@ is "the page of waits is poet waits" "$(got waits)" \
     "$(expected waits 'waited_ns|charge_ns,share,waits,where|step,type|direct,for|thread,kind,released_by')"
 is "the page of the path is poet path" "$(got path)" \
     "$(expected path step,path_ns,share,total_ns,imbalance_ns,slack_ns)"
-like "a thread's row marks its line, and where it began" "$(sed -n 1p marks)" "^events  ([0-9]*):[0-9]* lines \\1$"
+like "a thread's row marks its line, and where it began" "$(sed -n 1p marks)" "^events ([0-9]+):[0-9]+ lines \\1$"
 is "a row of three waits marks where they begin and end" \
     "$(sed -n 2p marks | sed 's/ lines.*//; s/events//' | tr -s ' ' '\n' | sed '/^$/d' | sort -u | tr '\n' ' ')" "$all"
 like "Enter selects its longest wait" "$(sed -n 1p told)" " selected [1-9][0-9]*:[0-9]* "

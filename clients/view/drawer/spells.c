@@ -26,12 +26,12 @@ static unsigned state_of(const char *word)
     return SPELL_STATES - 1;
 }
 
-/* The columns of the table, in their order. */
+/* The columns of the table, in their order; others may come behind them. */
 enum column { THREAD, STATE, FROM, TOOK, SO_FAR, WHERE, FOR, COLUMNS };
 
 bool spells_row(const struct shown_table *t, uint32_t row, struct spell_row *spell)
 {
-    if (t->column_count != COLUMNS || row >= t->row_count)
+    if (t->column_count < COLUMNS || row >= t->row_count)
         return false;
     const struct table_cell *c = table_cells(t, row);
     if (c[THREAD].is != CELL_LINE || c[STATE].is != CELL_TEXT || c[FROM].is != CELL_NUMBER ||
@@ -43,6 +43,9 @@ bool spells_row(const struct shown_table *t, uint32_t row, struct spell_row *spe
                                 .from_ns = c[FROM].number,
                                 .took_ns = c[TOOK].number,
                                 .event = t->rows[row].event};
+    uint32_t doubt = t->column_count > COLUMNS ? COLUMNS : FOR;
+    if (c[doubt].is == CELL_TEXT)
+        spell->doubt = c[doubt].text;
     if (c[WHERE].is == CELL_PLACE)
         spell->where = c[WHERE].place;
     return true;
@@ -56,6 +59,8 @@ char *spells_say(const struct table_names *names, const struct spell_row *s)
         g_string_append_printf(text, ", for %s", book_label(names->book, s->about));
     g_string_append_printf(text, "\nsince %.3f ms, for %.3f ms", (double)s->from_ns / 1e6,
                            (double)s->took_ns / 1e6);
+    if (s->doubt)
+        g_string_append_printf(text, "\nnot explained: %s", s->doubt);
     char *where = table_say_place(names, s->where, "");
     if (*where)
         g_string_append_printf(text, "\nfrom %s on", where);

@@ -13,6 +13,7 @@ struct spell_row {
     unsigned state;
     int64_t from_ns, took_ns;
     struct table_place where; /* it began */
+    const char *doubt; /* why it is not known who ended a wait; NULL: it is; of the table */
     struct ref event; /* with which it began */
 };
 

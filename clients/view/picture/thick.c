@@ -27,6 +27,7 @@ struct thick {
     struct table_cell marks; /* the step whose events are to be marked; CELL_NULL: none */
 };
 
+/* Of the path, piece by piece; others may come behind them. */
 enum column { THREAD, TOOK, STEP, FROM, IS, UNTIL, COLUMNS };
 
 /* ---- asking ---- */
@@ -60,7 +61,7 @@ static bool same_step(const struct table_cell *a, const struct table_cell *b)
 static void mark_step(struct view *view, struct thick *k)
 {
     GArray *events = g_array_new(FALSE, FALSE, sizeof(struct ref));
-    for (uint32_t i = 0; i < k->path.table.row_count && k->path.table.column_count == COLUMNS; i++)
+    for (uint32_t i = 0; i < k->path.table.row_count && k->path.table.column_count >= COLUMNS; i++)
         if (same_step(cell_of(k, i, STEP), &k->marks))
             g_array_append_val(events, k->path.table.rows[i].event);
     marked_add(&view->marked, (struct ref *)(void *)events->data, events->len);
@@ -76,7 +77,7 @@ static void on_told(void *user)
     if (!k->path.fresh)
         return;
     k->path.fresh = k->made = false;
-    uint32_t count = k->path.table.column_count == COLUMNS ? k->path.table.row_count : 0;
+    uint32_t count = k->path.table.column_count >= COLUMNS ? k->path.table.row_count : 0;
     k->order = g_renew(uint32_t, k->order, count + 1);
     for (uint32_t i = 0; i < count; i++)
         k->order[i] = i;
@@ -180,7 +181,7 @@ static void make(struct view *view, struct thick *k)
 {
     const struct axis *axis = axis_of(view);
     int64_t first, last;
-    uint32_t count = k->path.table.column_count == COLUMNS ? k->path.table.row_count : 0, at = 0;
+    uint32_t count = k->path.table.column_count >= COLUMNS ? k->path.table.row_count : 0, at = 0;
     k->made = true;
     g_array_set_size(k->stretches, 0);
     if (!axis)
