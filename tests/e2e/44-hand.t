@@ -251,6 +251,10 @@ eventually "and keys are the picture's again" is_next
 key Escape
 
 # notes, by hand
+key Home
+eventually "Home again" at_begin key Home
+calm
+e1=$(sed -n 's/^event \([0-9:]*\) .*/\1/p' spots$round | sed -n 3p)
 pick "$e1"
 eventually "an event is selected" is_selected pick "$e1"
 closed() { ! shown "^Note at $e1$"; }
