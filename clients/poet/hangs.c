@@ -16,9 +16,9 @@ static void add_columns(struct shown_table *t)
     static const struct {
         const char *name, *title;
         enum table_kind kind;
-    } columns[COLUMNS] = {{"what", "what", TABLE_TEXT},        {"thread", "thread", TABLE_LINE},
-                          {"about", "for", TABLE_LINE},        {"held_by", "held by", TABLE_LINE},
-                          {"waited_ns", "waited", TABLE_NS},   {"where", "where", TABLE_TEXT},
+    } columns[COLUMNS] = {{"what", "what", TABLE_TEXT},      {"thread", "thread", TABLE_LINE},
+                          {"about", "for", TABLE_LINE},      {"held_by", "held by", TABLE_LINE},
+                          {"waited_ns", "waited", TABLE_NS}, {"where", "where", TABLE_TEXT},
                           {"event", "event", TABLE_EVENT}};
     t->title = memory_copied("what hangs");
     for (unsigned i = 0; i < COLUMNS; i++) {

@@ -111,8 +111,7 @@ static int end_as(int status)
     return 128 + WTERMSIG(status);
 }
 
-int recorded_end(const struct command *command, pid_t program, const char *file,
-                 const char *report)
+int recorded_end(const struct command *command, pid_t program, const char *file, const char *report)
 {
     int status = 0;
     while (waitpid(program, &status, 0) < 0 && errno == EINTR)

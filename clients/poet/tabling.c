@@ -1,6 +1,7 @@
 /* A table is asked for, and written as it is wanted (tables.h). */
 #define _GNU_SOURCE
 #include "clients/poet/awaiting.h"
+#include "clients/poet/barchart.h"
 #include "clients/poet/charts.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/paper.h"
@@ -376,6 +377,22 @@ static int run_chart(const struct tables *o, struct subject *subject, const char
     return status;
 }
 
+/* Bars of waits: the twenty longest, if nobody says otherwise. */
+static int run_bars(const struct tables *o, struct subject *subject,
+                    const struct tables_section *section)
+{
+    struct tables_section most = *section;
+    struct shown_table table = {0};
+    if (strcmp(o->chart, "bars") != 0)
+        return command_usage(o->command, "--chart %s: bars", o->chart);
+    most.top = o->top ? o->top : 20;
+    int status = tables_ask(o, &most, subject, &table);
+    if (status == EXIT_DONE)
+        status = barchart_write(o, subject, &table);
+    shown_table_free(&table);
+    return status;
+}
+
 /* Which tables have any. */
 static bool has_charts(const char *what)
 {
@@ -394,8 +411,11 @@ int tables_run(const struct tables *o, struct subject *subject,
     if (o->follow && (o->file || o->chart))
         return command_usage(o->command, "--follow prints again and again: without %s",
                              o->file ? "-o" : "--chart");
+    if (o->chart && count == 1 && sections->what && strcmp(sections->what, "waits") == 0)
+        return run_bars(o, subject, sections);
     if (o->chart && (count != 1 || !has_charts(sections->what)))
-        return command_usage(o->command, "--chart: there are charts of poet states and path");
+        return command_usage(o->command,
+                             "--chart: there are charts of poet states, waits and path");
     if (o->chart)
         return run_chart(o, subject, sections->what);
     if (w.form == FORMS)

@@ -155,6 +155,12 @@ poet path convoy.poet --chart gantt -o path.pdf
 like "the critical path over the threads" "$(pdftotext -layout path.pdf -)" "critical path"
 is "each who held the lock is on it, in letters" "$(poet path convoy.poet --chart transitions | grep -c '^T:worker.*@')" 4
 check "in grey" poet path convoy.poet --chart transitions --grey -o path.png
+poet waits convoy.poet --chart bars -o bars.svg
+like "bars of waits, with what they are charged to" "$(cat bars.svg)" "M:cache"
+like "and the kinds in words" "$(cat bars.svg)" "communication, contention"
+check "in grey" poet waits convoy.poet --chart bars --grey -o bars.png
+poet waits convoy.poet --chart bars >/dev/null 2>&1
+is "not in letters" $? 2
 poet report convoy.poet --chart gantt >/dev/null 2>&1
 is "no chart of a page" $? 2
 poet states convoy.poet --follow -o no.pdf >/dev/null 2>&1

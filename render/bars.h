@@ -1,0 +1,32 @@
+/* Bars: how long something took, in parts by kind; below each what it is charged to, side by side. */
+#ifndef RENDER_BARS_H
+#define RENDER_BARS_H
+
+#include "render/page.h"
+
+#include <stdint.h>
+
+#define BAR_KINDS 5u /* in whose colours parts are filled; the last is hatched: nobody knows */
+
+/* Texts belong to the caller. */
+struct bars {
+    const char *title, *below; /* below: NULL, or what stands under the key */
+    const char *kinds[BAR_KINDS]; /* in the key */
+    struct bar {
+        char *name, *amount; /* at its left, at its right */
+        int64_t all; /* as long as it is; not less than its parts and causes in all */
+        int64_t parts[BAR_KINDS];
+        struct bar_cause {
+            int64_t part;
+            char *text, *brief; /* the first of them that fits is shown */
+        } *causes;
+        uint32_t cause_count;
+    } *items;
+    uint32_t count;
+};
+
+/* As a picture; NULL, or what went wrong. */
+const char *bars_write(const struct bars *bars, const struct page_options *options,
+                       const char *path);
+
+#endif
