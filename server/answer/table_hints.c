@@ -3,6 +3,7 @@
 #include "memory/map.h"
 #include "memory/memory.h"
 #include "server/answer/table.h"
+#include "server/causes/path.h"
 
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@
 #define READY_SHARE 0.1 /* likewise, that it was let go and did not go on */
 #define LEFT_SHARE 0.3 /* of the run, that a thread has ended and nobody took note */
 #define UNEXPLAINED_SHARE 0.01 /* of all waiting */
+#define PATH_SHARE 0.6 /* of the critical path, that one thread of several is it */
 #define FEW_NS 1000000 /* what takes less than a millisecond is no matter */
 
 /* What one thread waited for one object, and for whom most. */
@@ -175,14 +177,70 @@ static int64_t length_of(const struct table_view *view)
     return to > from ? to - from : 0;
 }
 
+/* ---- who decided how long it took ---- */
+
+struct held { /* of the path, by one thread */
+    int64_t ns, longest_ns;
+    const struct path_piece *longest;
+};
+
+static void look_at_path(const struct table_view *view, struct shown_table *t,
+                         const struct path *path)
+{
+    const struct intervals *all = view->measured;
+    struct held *by = memory_zeroed(all->thread_count + 1, sizeof *by);
+    uint32_t most = 0;
+    for (size_t i = 0; i < path->count; i++) {
+        const struct path_piece *p = &path->pieces[i];
+        int64_t ns = p->to_ns - p->from_ns;
+        uint32_t thread = (uint32_t)(intervals_of(all, p->thread) - all->threads);
+        by[thread].ns += ns;
+        if (ns > by[thread].longest_ns) {
+            by[thread].longest_ns = ns;
+            by[thread].longest = p;
+        }
+        if (by[thread].ns > by[most].ns)
+            most = thread;
+    }
+    const struct held *h = &by[most];
+    int64_t length = path_length(path);
+    if (all->thread_count > 2 && h->ns >= FEW_NS && (double)h->ns > PATH_SHARE * (double)length &&
+        table_wants(view, all->threads[most].thread)) {
+        struct table_cell *cells = add(t, "decided how long it took", all->threads[most].thread,
+                                       h->ns, length, table_event(view, h->longest->position));
+        if (cells && h->longest->step)
+            cells[WHERE] =
+                cell_place(table_place(view, steps_at(&all->steps, h->longest->step).from));
+    }
+    free(by);
+}
+
+/* ---- the table ---- */
+
+static void *begin(const struct table_view *view, char **problem)
+{
+    struct path *path = memory_zeroed(1, sizeof *path);
+    (void)problem;
+    path_begin(path, view->measured, 0, view->to_ns);
+    return path;
+}
+
+static bool step(void *work, uint64_t *budget) { return path_step(work, *budget); }
+
+static void free_work(void *work)
+{
+    path_free(work);
+    free(work);
+}
+
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct fights fights = {0};
     int64_t run_ns = length_of(view);
-    (void)work;
     t->title = memory_copied("hints");
     add_columns(t);
     look_at_open(view, t, run_ns);
+    look_at_path(view, t, work);
     find_fights(view, &fights);
     for (uint32_t i = 0; i < view->measured->thread_count; i++)
         look_at_thread(view, t, &view->measured->threads[i], &fights, run_ns);
@@ -190,6 +248,8 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     free(fights.items);
     map_free(&fights.index);
     table_arrange(t, view->request, "ns");
+    if (view->lives.open_count)
+        table_add_note(t, "who waits for whom at the end, and who can go on: poet blocked");
     if (!t->row_count)
         table_add_note(t,
                        "nothing stands out: no thread waits %.0f %% of its life for one lock, "
@@ -197,4 +257,5 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
                        100 * LOCK_SHARE);
 }
 
-const struct preset preset_hints = {.what = "hints", .fill = fill};
+const struct preset preset_hints = {
+    .what = "hints", .begin = begin, .step = step, .fill = fill, .free = free_work};

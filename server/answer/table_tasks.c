@@ -111,7 +111,7 @@ static void fill_tasks(void *work, const struct table_view *view, struct shown_t
     const struct course_of **list = sorted(view, &count);
     (void)work;
     t->title = memory_copied("tasks by their creation");
-    table_add_column(t, "thread", "task", TABLE_LINE, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     table_add_column(t, "created_at_ns", "created at", TABLE_NS, NULL);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         table_add_column(t, names[i], names[i], TABLE_COUNT, NULL);
@@ -236,7 +236,7 @@ static void fill_created(void *work, const struct table_view *view, struct shown
     struct family f = family_of(view);
     (void)work;
     t->title = memory_copied("tasks by who created them");
-    table_add_column(t, "thread", "task", TABLE_LINE, NULL);
+    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         table_add_column(t, names[i][0], names[i][1], TABLE_NS, NULL);
     for (uint32_t i = 0; i < f.count; i++)

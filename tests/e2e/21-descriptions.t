@@ -23,9 +23,9 @@ new = {n: "".join(random.choice("kqxz7_") for _ in range(9)) for n in names}
 for n in names:
     for key in ("name", "partner"):
         text = re.sub(rf'({key} = )"{n}"', rf'\1"{new[n]}"', text)
-    text = re.sub(rf'((?:on|line_after|thread_after|woken_by) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
-    while re.search(rf'((?:on|line_after|thread_after|woken_by) = \[[^\]]*)"{n}"', text):
-        text = re.sub(rf'((?:on|line_after|thread_after|woken_by) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
+    text = re.sub(rf'((?:on|line_after|thread_after|woken_by|causes) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
+    while re.search(rf'((?:on|line_after|thread_after|woken_by|causes) = \[[^\]]*)"{n}"', text):
+        text = re.sub(rf'((?:on|line_after|thread_after|woken_by|causes) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
     code = code.replace(f'"{n}"', f'"{new[n]}"')
 text = text.replace('name = "ucpp"', 'name = "zzqx"')
 code = code.replace('POET_RUNTIME("ucpp")', 'POET_RUNTIME("zzqx")')
@@ -121,7 +121,8 @@ is "exit status" "$(poet check conf/bad.conf >/dev/null 2>&1; echo $?)" 1
 python3 - "$root" <<'P'
 import re, sys
 text = open(sys.argv[1] + "/config/ucpp.conf").read()
-text = re.sub(r'\{ name = "signal";.*?\},\n', "", text, flags=re.S).replace('"signal", ', "").replace(' woken_by = ["signal"];', "")
+text = re.sub(r'\{ name = "signal";.*?\},\n', "", text, flags=re.S).replace('"signal", ', "")
+text = re.sub(r"\s*(causes|woken_by) = \[\"signal\"\];", "", text)
 open("conf/ucpp.conf", "w").write(text)
 P
 check "a description without signal" poet check conf/ucpp.conf
