@@ -224,6 +224,32 @@ if command -v chromium >/dev/null; then
     told=$(echo 'eval document.getElementById("legend").textContent' |
         timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/moments.html")
     like "lost signals are in the legend" "$told" 'wakes nobody'
+
+    # Of any two events the page says what poet order says, and for the same reasons.
+    poet export random.poet --last 200 -o random.html
+    cat >asked.js <<'J'
+(() => { let s = 7; const next = () => (s = (s * 1103515 + 12345) % 2147483648) % N, all = [];
+for (let k = 0; k < 200; k++) { const a = next(), b = next(), r = relation(a, b); all.push([id(a), id(b), r, reasons(r)]); }
+return JSON.stringify(all); })()
+J
+    echo "eval $(tr '\n' ' ' <asked.js)" | timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/random.html" >page.json
+    cat >same.py <<'P'
+import json, subprocess
+page = json.loads(open("page.json").read())
+page = json.loads(page) if isinstance(page, str) else page
+told = subprocess.run(["poet", "order", "random.poet", "-", "--json"], input="\n".join(a + " " + b for a, b, _, _ in page),
+                      text=True, capture_output=True).stdout.splitlines()
+begins = {"concurrent": "As far as is seen: ", "unknown": "Something that was not seen may order them: "}
+bad = 0
+for (a, b, r, why), line in zip(page, told):
+    said = json.loads(line)
+    wanted = begins.get(said["order"], "") + "; ".join(said["reasons"]) + "." if said["reasons"] else ""
+    if (r, why) != (said["order"], wanted):
+        bad += 1
+        if bad < 4: print("# ", a, b, r, why, said)
+print(len(page), len(told), bad, len({r for _, _, r, _ in page}) > 2)
+P
+    is "reasons in a page are those of poet order" "$(python3 same.py)" "200 200 0 True"
 else
     skip "there is no chromium"
 fi
@@ -292,4 +318,36 @@ check "the last few of them are shown at its end" test "$(rows_of busy)" -gt 1 -
 like "among them the last" "$(cat busy)" 'T:t299 '
 is "but not the first" "$(grep -c 'T:t0 ' busy)" 0
 check "from far away all of them" test "$(rows_of whole)" -ge 300
+
+# ---- menus and lists, by hand ----
+if command -v xdotool >/dev/null && command -v openbox >/dev/null; then
+    manager
+    poet view moments.poet 2>hand.log &
+    pids="$pids $!"
+    focus '^moments$'
+    of_this_test() { tr '\0' '\n' 2>/dev/null <"/proc/$1/environ" | grep -qxF "DISPLAY=$DISPLAY"; }
+    named() {
+        for p in $(pgrep -x poet-view); do of_this_test "$p" && return; done
+        false
+    }
+    check "it is called poet-view in a list of processes" named
+    shortcuts() { xdotool key ctrl+question; }
+    check "the list of keys" again shortcuts -- shown '^Keyboard shortcuts$'
+    focus '^Keyboard shortcuts$'
+    leave() { xdotool key Escape; }
+    check "Escape closes it" again leave -- not_shown '^Keyboard shortcuts$'
+    focus '^moments$'
+    wide=$(xdotool getwindowgeometry --shell "$(window '^moments$')" | sed -n 's/^WIDTH=//p')
+    panel="200x200+$((wide - 210))+100"
+    first=$(picture '^moments$' "$panel")
+    is_first() { [ "$(picture '^moments$' "$panel")" = "$first" ]; }
+    is_other() { ! is_first; }
+    finds() { xdotool key ctrl+f; }
+    check "the list of events" again finds -- is_other
+    check "Escape leads back from it" again leave -- is_first
+    end_viewers
+    is "none of it complains" "$(grep -Ec 'CRITICAL|WARNING' hand.log)" 0
+else
+    skip "there is no xdotool or no openbox"
+fi
 done_testing
