@@ -62,7 +62,8 @@ struct density_request {
     uint32_t *rows; /* lines; none means all that are drawn */
     uint8_t *joined; /* as in a window */
     uint32_t row_count;
-    bool living; /* of a strip: states of threads as they were measured, not as the order alone tells them */
+    bool
+        living; /* of a strip: states of threads as they were measured, not as the order alone tells them */
 };
 
 /* Which events: those of these types, on these lines, called from these places, with such a text. */

@@ -79,18 +79,16 @@ static void paint(void *context, cairo_t *cr)
 }
 
 int bands_write(const struct command *command, const struct picture *p, struct subject *subject,
-                 const struct page_options *page, const char *file)
+                const struct page_options *page, const char *file)
 {
     struct sheet d = {.picture = p, .book = &subject->source.book};
     int status = EXIT_FAILED;
     if (ask(command, p, subject, &d.strip)) {
         measure(&d, page);
-        const char *why =
-            drawing_write(&(struct drawing){.width_pt = d.width_pt,
-                                                          .height_pt = d.height_pt,
-                                                          .paint = paint,
-                                                          .context = &d},
-                                        page, file);
+        const char *why = drawing_write(
+            &(struct drawing){
+                .width_pt = d.width_pt, .height_pt = d.height_pt, .paint = paint, .context = &d},
+            page, file);
         status = why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
     }
     shown_strip_free(&d.strip);

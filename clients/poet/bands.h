@@ -8,6 +8,6 @@
 
 /* Of the whole run, by time or by order as the picture is wanted; an exit status, with a complaint if it is not good. */
 int bands_write(const struct command *command, const struct picture *picture,
-                 struct subject *subject, const struct page_options *page, const char *file);
+                struct subject *subject, const struct page_options *page, const char *file);
 
 #endif

@@ -85,7 +85,8 @@ struct course_of {
         gathering { /* groups that it was a member of, as it waited or not: barriers, collectives */
         int64_t came_ns, at_ns; /* when it came, and the last member */
         uint64_t group;
-        size_t came; /* how many of its intervals were over when it came; set by intervals_gathered */
+        size_t
+            came; /* how many of its intervals were over when it came; set by intervals_gathered */
     } *gatherings;
     size_t gathering_count, gathering_room;
     struct tie { /* order from other threads, as it waited for it or not, by at_ns */

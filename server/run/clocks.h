@@ -12,5 +12,4 @@ void clocks_free(struct clocks *clocks);
 uint64_t clocks_made(const struct run *run);
 int64_t clocks_correct(const struct run *run, uint32_t process, int64_t time_ns);
 
-
 #endif

@@ -116,7 +116,8 @@ struct run {
     void (*session_free)(struct session *session);
     bool finishing; /* the last of its programs leaves */
     bool patient; /* what takes long in the order is left to run_go_on */
-    char *report; /* when it has ended, one is to be made: a file's name, "" standard error; NULL none */
+    char *
+        report; /* when it has ended, one is to be made: a file's name, "" standard error; NULL none */
     char *damage; /* what the file has lost, NULL nothing */
     bool unfinished; /* the file has no end */
     bool deleted; /* of rest.c alone: its file, while it is written */

@@ -424,8 +424,14 @@ static GtkWidget *build(struct view *view)
     state->grid = gtk_grid_new();
     gtk_grid_set_column_spacing(GTK_GRID(state->grid), 12);
     gtk_grid_set_row_spacing(GTK_GRID(state->grid), 4);
-    GtkWidget *parts[] = {state->event_buttons, state->head, state->counts, state->count_on,
-                          state->relation,      state->grid, scrolled_along(state->source), state->hint};
+    GtkWidget *parts[] = {state->event_buttons,
+                          state->head,
+                          state->counts,
+                          state->count_on,
+                          state->relation,
+                          state->grid,
+                          scrolled_along(state->source),
+                          state->hint};
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
         gtk_box_append(GTK_BOX(box), parts[i]);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), box);

@@ -43,8 +43,8 @@ static void append(struct place *p, uint32_t line)
 bool rows_by_events(const struct view *view)
 {
     const struct book *book = &view->link.source.book;
-    bool busy = view->settings.busy_rows && !view->camera.place.far &&
-                book->line_count > ROWS_AT_ONCE;
+    bool busy =
+        view->settings.busy_rows && !view->camera.place.far && book->line_count > ROWS_AT_ONCE;
     return (book->some || busy) && view->camera.place.row_count == 0;
 }
 
