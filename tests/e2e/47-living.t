@@ -4,7 +4,7 @@
 make -s -C "$root" B="$B" "$B/tests/look" || exit 1
 poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend || exit 1
 POET_SERVER= POET_OUTPUT=run.poet ./contend 8 2 40000
-until poet stat --json run.poet 2>/dev/null | grep -q '"finished":true'; do sleep 0.05; done
+until_true finished run.poet
 
 "$B/tests/look" run.poet living >look.out
 poet states run.poet --json >states.out
@@ -68,21 +68,21 @@ int main(void)
 }
 C
 poetcc -trace -O2 two.c -o two || exit 1
-poet server -q -o runs/ & pids="$pids $!"
-until [ -S run/poet.sock ]; do sleep 0.05; done
+start_server -q -o runs/
+live=unix:$XDG_RUNTIME_DIR/poet.sock # ("latest" may be the trace that lies here)
 mkfifo in
 ./two <in >rounds & pids="$pids $!"
 exec 3>in
-waits() { poet waits latest --json | grep '"total"' | sed 's/.*"waits":\([0-9]*\).*/\1/'; }
+waits() { poet waits "$live" --json | grep '"total"' | sed 's/.*"waits":\([0-9]*\).*/\1/'; }
+came() { [ "$(grep -c round rounds)" -ge "$round" ] && [ "$(figure "$live" events)" -ge $((45000 * round)) ]; }
 for round in 1 2 3; do
-    until [ "$(grep -c round rounds)" -ge $round ]; do sleep 0.05; done
-    until [ "$(poet stat --json latest | sed 's/.*"events":\([0-9]*\).*/\1/')" -ge $((45000 * round)) ]; do sleep 0.05; done
+    check "round $round is there" until_true came
     waits >>waited # (each goes on from the one before it)
     echo >&3
 done
 exec 3>&-
-until poet stat --json latest 2>/dev/null | grep -q '"finished":true'; do sleep 0.05; done
-poet waits latest --json | grep -v '"table"' >grown.out
+until_true finished "$live"
+poet waits "$live" --json | grep -v '"table"' >grown.out
 poet waits "$(ls runs/*.poet)" --json | grep -v '"table"' >fresh.out
 is "what went on as the run grew is what a look at the file tells" "$(cat grown.out)" "$(cat fresh.out)"
 check "and it was asked for meanwhile" test "$(sort -nu waited | wc -l)" -ge 1
