@@ -163,15 +163,21 @@ void thick_mark(struct view *view, const struct table_cell *step)
 
 /* ---- what of it is in the scene ---- */
 
+/* Placed by order, columns tell nothing of times: there a piece is where the event is that it ends with. */
 static void add(struct view *view, struct thick *k, const struct axis *axis, uint32_t piece)
 {
+    bool timed = view->camera.place.column_ns > 0;
     int64_t from = from_of(k, piece), to = from + cell_of(k, piece, TOOK)->number;
     const struct stretch *last =
         k->stretches->len ? &g_array_index(k->stretches, struct stretch, k->stretches->len - 1)
                           : NULL;
     const struct scene_mark *until = axis_mark(axis, k->path.table.rows[piece].event);
     int row = axis_row(view, cell_of(k, piece, THREAD)->line);
-    double x0 = last ? last->to_pt : axis_x_pt(axis, from),
+    if (!timed && !until)
+        return;
+    double x0 = last    ? last->to_pt
+                : timed ? axis_x_pt(axis, from)
+                        : axis_x_pt(axis, INT64_MIN),
            x1 = until ? until->x_pt : axis_x_pt(axis, to);
     struct stretch s = {last ? last->row : row, row, x0, MAX(x0, x1)};
     g_array_append_val(k->stretches, s);

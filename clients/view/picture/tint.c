@@ -146,9 +146,14 @@ static void add(struct view *view, struct tint *t, const struct axis *axis, uint
         return;
     int64_t from = cells[c->from].number, to = from + cells[c->waited].number;
     struct ref until = end->is == CELL_EVENT ? end->event : (struct ref){0};
+    struct ref begin = t->waits.table.rows[row].event;
+    bool timed = view->camera.place.column_ns > 0, begins = begin.line && axis_mark(axis, begin),
+         ends = until.line && axis_mark(axis, until);
+    /* Placed by order, columns tell nothing of times: what is not seen is beyond the edge. */
     struct wait w = {class_of(cells, c), axis_row(view, cells[c->thread].line),
-                     x_of(axis, t->waits.table.rows[row].event, from), x_of(axis, until, to)};
-    if (w.row >= 0)
+                     x_of(axis, begin, timed ? from : INT64_MIN),
+                     x_of(axis, until, timed ? to : INT64_MAX)};
+    if (w.row >= 0 && (timed || begins || ends))
         g_array_append_val(t->drawn, w);
 }
 
