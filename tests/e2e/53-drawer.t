@@ -4,8 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 . "$root/tests/e2e/display.sh"
-# Known: once in eight runs the viewer ends by itself with the drawer open, or is not found by AT-SPI.  Until that is
-# mended what fails here is said, and does not count.
+# Known: in one of eight runs the viewer was not found by AT-SPI.  Until it is known why, what fails here is said, and does
+# not count.
 not_ok() {
     count=$((count + 1))
     echo "not ok $count - $1 # TODO the drawer is not steady yet"

@@ -17,6 +17,8 @@ struct axis {
     uint32_t mark_count;
     double left_pt, right_pt;
     bool made;
+    const struct scene *of; /* it borrows the marks of this one, */
+    uint64_t serial; /*   which may be gone: another may lie in its place */
 };
 
 static int by_time(const void *a, const void *b)
@@ -74,9 +76,13 @@ const struct axis *axis_of(struct view *view)
         return NULL;
     if (!view->axis)
         view->axis = g_new0(struct axis, 1);
-    if (!view->axis->made)
-        make(view->axis, view->stage.scene);
-    return view->axis;
+    struct axis *a = view->axis;
+    if (!a->made || a->of != view->stage.scene || a->serial != view->stage.serial) {
+        make(a, view->stage.scene);
+        a->of = view->stage.scene;
+        a->serial = view->stage.serial;
+    }
+    return a;
 }
 
 void axis_stale(struct view *view)
