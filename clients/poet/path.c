@@ -1,5 +1,4 @@
 /* poet path: the critical path, what decided how long the run took; and what would be with something changed. */
-#include "clients/poet/colour.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/placed.h"
 #include "clients/poet/tables.h"
@@ -213,11 +212,6 @@ static int run(const struct command *command, int argc, char **argv)
     return status;
 }
 
-static const struct argp_child children[] = {{&tables_options, 0, NULL, 0},
-                                             {&labels_options, 0, NULL, 0},
-                                             {&colour_options, 0, NULL, 0},
-                                             {&options_common, 0, NULL, 0},
-                                             {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -228,7 +222,7 @@ static const struct argp argp = {
         "it add up to how long it took, so only what is on it can make the run shorter.  Its "
         "steps are the stretches of code between two events; --by thread and --by piece show "
         "it otherwise; by steps the 25 greatest are shown, or --top.  Slack is how much longer a step not on it could take for nothing.",
-    .children = children};
+    .children = tables_children};
 
 const struct command command_path = {
     .name = "path",

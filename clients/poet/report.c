@@ -1,8 +1,6 @@
 /* poet report: one page about a run.  A section is a table that is asked for. */
 #include "clients/book/fate.h"
-#include "clients/poet/colour.h"
 #include "clients/poet/hangs.h"
-#include "clients/poet/labels.h"
 #include "clients/poet/tables.h"
 #include "memory/memory.h"
 
@@ -126,11 +124,6 @@ static int run(const struct command *command, int argc, char **argv)
     return tables_command(&tables, argc, argv, first, sections, sizeof sections / sizeof *sections);
 }
 
-static const struct argp_child children[] = {{&tables_options, 0, NULL, 0},
-                                             {&labels_options, 0, NULL, 0},
-                                             {&colour_options, 0, NULL, 0},
-                                             {&options_common, 0, NULL, 0},
-                                             {0}};
 static const struct argp argp = {
     .parser = parse,
     .args_doc = "[SOURCE]",
@@ -138,7 +131,7 @@ static const struct argp argp = {
            "anything does; what to look at first; where the threads' time went; the longest waits "
            "and why; what decided how long it took, and what the greatest steps of that would win "
            "if they took no time.  As a PDF it is a page of A4.",
-    .children = children};
+    .children = tables_children};
 
 const struct command command_report = {
     .name = "report", .summary = "print one page: where the time went", .run = run, .argp = &argp};

@@ -1,6 +1,4 @@
 /* poet states: how each thread spent its life. */
-#include "clients/poet/colour.h"
-#include "clients/poet/labels.h"
 #include "clients/poet/tables.h"
 
 enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST };
@@ -55,11 +53,6 @@ static int run(const struct command *command, int argc, char **argv)
     return tables_command(&w.tables, argc, argv, first, &section, 1);
 }
 
-static const struct argp_child children[] = {{&tables_options, 0, NULL, 0},
-                                             {&labels_options, 0, NULL, 0},
-                                             {&colour_options, 0, NULL, 0},
-                                             {&options_common, 0, NULL, 0},
-                                             {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -68,7 +61,7 @@ static const struct argp argp = {
            "(start), let go and not going on yet (ready), running, blocked, ended and not gone yet "
            "(terminate).  The states of a life add up to it.  Running is all that no wait accounts "
            "for, an upper bound; of what the system did there is no source, so it is null.",
-    .children = children};
+    .children = tables_children};
 
 const struct command command_states = {
     .name = "states", .summary = "say how each thread spent its life", .run = run, .argp = &argp};

@@ -1,6 +1,8 @@
 /* The options that all commands share which print a table. */
 #include "clients/poet/tables.h"
 
+#include "clients/poet/colour.h"
+#include "clients/poet/labels.h"
 #include "clients/poet/paper.h"
 
 #include <errno.h>
@@ -182,3 +184,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 }
 
 const struct argp tables_options = {.options = options, .parser = parse};
+
+const struct argp_child tables_children[] = {{&tables_options, 0, NULL, 0},
+                                             {&labels_options, 0, NULL, 0},
+                                             {&colour_options, 0, NULL, 0},
+                                             {&options_common, 0, NULL, 0},
+                                             {0}};

@@ -21,6 +21,8 @@ struct tables {
 
 /* A child of the tables of such commands; its input is a struct tables, with its command set. */
 extern const struct argp tables_options;
+/* That one, first, and what else such a command takes: how lines are called, colour, help. */
+extern const struct argp_child tables_children[];
 
 /* One table of a command, or several one below the other. */
 struct tables_section {

@@ -1,5 +1,4 @@
 /* poet waits: where threads waited, and who made it so long by doing what. */
-#include "clients/poet/colour.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/placed.h"
 #include "clients/poet/tables.h"
@@ -187,11 +186,6 @@ static int run(const struct command *command, int argc, char **argv)
     return status;
 }
 
-static const struct argp_child children[] = {{&tables_options, 0, NULL, 0},
-                                             {&labels_options, 0, NULL, 0},
-                                             {&colour_options, 0, NULL, 0},
-                                             {&options_common, 0, NULL, 0},
-                                             {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -201,7 +195,7 @@ static const struct argp argp = {
            "lock, what its holders did with it meanwhile.  A row stands for waits that are alike "
            "(--by place, pattern, object, site, thread or wait); the rows below it say to which "
            "steps, of which thread, its time is charged.  Charges add up to it.",
-    .children = children};
+    .children = tables_children};
 
 const struct command command_waits = {
     .name = "waits", .summary = "say where threads waited, and why", .run = run, .argp = &argp};
