@@ -104,7 +104,7 @@ struct run {
     void (*measured_free)(struct measured *measured);
     struct explained *explained; /* of server/answer/explained.c alone; likewise */
     void (*explained_free)(struct explained *explained);
-    struct basis *basis; /* of server/answer/basis.c alone; likewise */
+    struct basis *basis; /* of server/answer/table/basis.c alone; likewise */
     void (*basis_free)(struct basis *basis);
     const struct keeper *keeper; /* of a live run: who writes down what is learnt; NULL: nobody */
     struct saving *saving; /* the keeper's own */

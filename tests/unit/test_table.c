@@ -1,6 +1,6 @@
 /* Tables: what is put is got, what is bad is refused; rows are sorted and cut with what belongs to them. */
 #include "memory/memory.h"
-#include "server/answer/table.h"
+#include "server/answer/table/table.h"
 #include "clients/source/table.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"

@@ -1,4 +1,4 @@
-#include "server/answer/table_steps.h"
+#include "server/answer/table/steps.h"
 
 #include "memory/memory.h"
 

@@ -3,8 +3,8 @@
  * What all of them need is done by table.c, in steps: what each thread did is learnt (server/measure/intervals.h), the range
  * and the past that a table is about are found, rows are sorted, cut and told.  A preset then looks at what is known and
  * fills the table. */
-#ifndef SERVER_ANSWER_TABLE_H
-#define SERVER_ANSWER_TABLE_H
+#ifndef SERVER_ANSWER_TABLE_TABLE_H
+#define SERVER_ANSWER_TABLE_TABLE_H
 
 #include "server/measure/states.h"
 #include "server/run/run.h"

@@ -1,6 +1,6 @@
 /* Tables of tasks by their creation: how many there were at each, and who made whom. */
 #include "memory/memory.h"
-#include "server/answer/table.h"
+#include "server/answer/table/table.h"
 
 #include <stdlib.h>
 

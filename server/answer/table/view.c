@@ -1,5 +1,5 @@
 /* What presets ask of what a table is about. */
-#include "server/answer/table.h"
+#include "server/answer/table/table.h"
 #include "server/run/places.h"
 
 #include <stdlib.h>

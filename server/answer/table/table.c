@@ -1,5 +1,5 @@
 /* Tables about a run (table.h): what all presets have in common. */
-#include "server/answer/table.h"
+#include "server/answer/table/table.h"
 
 #include "memory/memory.h"
 #include "server/answer/desk.h"

@@ -5,7 +5,7 @@
  * nobody waits for; "zeros" = for so many of the greatest steps (0: all), what would be if they took no time; "cpus" = for
  * the bound on what so many processors can win; "no-latency": who is let go goes on at once. */
 #include "memory/memory.h"
-#include "server/answer/basis.h"
+#include "server/answer/table/basis.h"
 #include "server/run/times.h"
 
 #include <stdlib.h>

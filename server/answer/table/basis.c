@@ -1,4 +1,4 @@
-#include "server/answer/basis.h"
+#include "server/answer/table/basis.h"
 
 #include "memory/memory.h"
 #include "server/answer/measured.h"

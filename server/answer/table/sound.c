@@ -1,8 +1,8 @@
 /* The table of what is not sound: where what was measured and explained breaks its own rules (server/causes/sound.h). */
 #include "memory/memory.h"
-#include "server/answer/causing.h"
+#include "server/answer/table/causing.h"
 #include "server/answer/explained.h"
-#include "server/answer/sweep.h"
+#include "server/answer/table/sweep.h"
 #include "server/causes/sound.h"
 
 #include <stdlib.h>

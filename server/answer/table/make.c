@@ -1,6 +1,6 @@
 /* Making a table: columns, rows, and their order. */
 #define _GNU_SOURCE
-#include "server/answer/table.h"
+#include "server/answer/table/table.h"
 
 #include "memory/memory.h"
 #include "wire/limits.h"

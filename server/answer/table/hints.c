@@ -2,7 +2,7 @@
  * event to look at first. */
 #include "memory/map.h"
 #include "memory/memory.h"
-#include "server/answer/table.h"
+#include "server/answer/table/table.h"
 #include "server/causes/path.h"
 #include "server/run/places.h"
 

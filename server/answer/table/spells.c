@@ -1,6 +1,6 @@
 /* The table of spells: each thread's states one after the other, from when, how long, and where in the code they began. */
 #include "memory/memory.h"
-#include "server/answer/sweep.h"
+#include "server/answer/table/sweep.h"
 
 #include <stdlib.h>
 

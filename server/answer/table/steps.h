@@ -2,7 +2,7 @@
 #ifndef SERVER_ANSWER_TABLE_STEPS_H
 #define SERVER_ANSWER_TABLE_STEPS_H
 
-#include "server/answer/table.h"
+#include "server/answer/table/table.h"
 #include "server/causes/graph.h"
 #include "server/causes/path.h"
 

@@ -1,6 +1,6 @@
 /* The table of waits: where threads waited, for how long, and who made it so long by doing what. */
 #include "memory/memory.h"
-#include "server/answer/causing.h"
+#include "server/answer/table/causing.h"
 #include "server/answer/explained.h"
 #include "server/answer/measured.h"
 

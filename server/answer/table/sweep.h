@@ -1,8 +1,8 @@
 /* The lives of all threads that a table is about, piece by piece, so that nobody has to wait for a long one. */
-#ifndef SERVER_ANSWER_SWEEP_H
-#define SERVER_ANSWER_SWEEP_H
+#ifndef SERVER_ANSWER_TABLE_SWEEP_H
+#define SERVER_ANSWER_TABLE_SWEEP_H
 
-#include "server/answer/table.h"
+#include "server/answer/table/table.h"
 
 /* Zero-initialised: at the begin. */
 struct sweep {

@@ -1,8 +1,8 @@
 /* What the tables of waiting have in common: the range and the threads that count, steps in cells. */
-#ifndef SERVER_ANSWER_CAUSING_H
-#define SERVER_ANSWER_CAUSING_H
+#ifndef SERVER_ANSWER_TABLE_CAUSING_H
+#define SERVER_ANSWER_TABLE_CAUSING_H
 
-#include "server/answer/table.h"
+#include "server/answer/table/table.h"
 #include "server/causes/why.h"
 
 struct causing {

@@ -1,4 +1,4 @@
-#include "server/answer/sweep.h"
+#include "server/answer/table/sweep.h"
 
 #define THREAD_COST 8u /* of one, in intervals */
 

@@ -2,10 +2,10 @@
  *
  * Once it is whole it is kept with the run, unless it is large, so that what would be with a step changed is one pass
  * more and not all of it again. */
-#ifndef SERVER_ANSWER_BASIS_H
-#define SERVER_ANSWER_BASIS_H
+#ifndef SERVER_ANSWER_TABLE_BASIS_H
+#define SERVER_ANSWER_TABLE_BASIS_H
 
-#include "server/answer/table_steps.h"
+#include "server/answer/table/steps.h"
 #include "server/causes/graph.h"
 #include "server/causes/path.h"
 

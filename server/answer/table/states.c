@@ -1,6 +1,6 @@
 /* The table of states: how each thread spent its life. */
 #include "memory/memory.h"
-#include "server/answer/sweep.h"
+#include "server/answer/table/sweep.h"
 #include "server/measure/states.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "server/answer/causing.h"
+#include "server/answer/table/causing.h"
 
 #include "memory/memory.h"
 #include "server/answer/explained.h"

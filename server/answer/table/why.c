@@ -1,7 +1,7 @@
 /* The table of why one wait took so long: the two paths since the two met last side by side, then the waits on the other
  * one's path, each with its own two. */
 #include "memory/memory.h"
-#include "server/answer/causing.h"
+#include "server/answer/table/causing.h"
 #include "server/answer/explained.h"
 #include "server/causes/charges.h"
 
