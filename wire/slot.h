@@ -103,6 +103,7 @@ struct queue_head {
     _Alignas(64) _Atomic uint64_t tail;
     _Atomic uint32_t asleep; /* the reader wants a WAKE when the queue is half full */
     _Atomic uint32_t moved; /* counts how often tail was stored */
+    _Atomic uint32_t wanted; /* WANTED_ bits (wire/region.h); first what the thread begins with */
 };
 static_assert(sizeof(struct queue_head) <= QUEUE_HEAD_BYTES, "the head fits its page");
 
