@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 4u          /* of viewers and servers: the same */
+#define WIRE_VERSION 5u          /* of viewers and servers: the same */
 #define WIRE_VERSION_PROGRAM                                                                       \
     1u  /* the oldest of programs that is understood: what they say has only grown */
 #define WELCOME_FOLLOWS                                                                            \
