@@ -107,7 +107,14 @@ static void put_far(struct out *body, bool by_time, int64_t from, int64_t to)
     for (uint32_t i = 0; i < count; i++)
         rows[i] =
             living && i ? source.book.line_count - count + i + 1 : i + 1; /* (threads come late) */
-    struct density_request r = {by_time, false, from, to, PIXELS, rows, joined, count, living};
+    struct density_request r = {.by_time = by_time,
+                                .from = from,
+                                .to = to,
+                                .pixels = PIXELS,
+                                .rows = rows,
+                                .joined = joined,
+                                .row_count = count,
+                                .living = living};
     put_density_request(body, &r);
 }
 

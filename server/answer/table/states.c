@@ -45,9 +45,25 @@ static void add_columns(struct shown_table *t)
     for (unsigned state = 0; state < STATES; state++)
         if (has_details(state))
             add_details(t, state);
+    table_add_column(t, "begin_ns", "begins", TABLE_NS, NULL);
+    table_detail(t);
+    table_add_column(t, "end_ns", "ends", TABLE_NS, NULL);
+    table_detail(t);
 }
 
-static void set_sums(struct table_cell *cells, const struct states *s)
+/* From when to when it lived, of what counts of it. */
+static void set_life(struct table_cell *cells, const struct table_view *view,
+                     const struct course_of *course)
+{
+    int64_t from, to, until = table_until(view, course);
+    if (!states_life(&view->lives, course, &from, &to))
+        return;
+    cells[0] = cell_number(from > view->from_ns ? from : view->from_ns);
+    cells[1] = cell_number(to < until ? to : until);
+}
+
+/* Returns the cell behind them. */
+static struct table_cell *set_sums(struct table_cell *cells, const struct states *s)
 {
     struct table_cell *cell = cells + 1;
     for (unsigned state = 0; state < STATES; state++, cell++)
@@ -62,6 +78,7 @@ static void set_sums(struct table_cell *cells, const struct states *s)
         *cell++ = sum->count ? cell_number(sum->least_ns) : (struct table_cell){0};
         *cell++ = sum->count ? cell_number(sum->most_ns) : (struct table_cell){0};
     }
+    return cell;
 }
 
 struct summing {
@@ -103,7 +120,7 @@ static void add_thread(const struct table_view *view, const struct course_of *co
     if (!cells)
         return;
     cells[0] = cell_line(course->thread);
-    set_sums(cells, sums);
+    set_life(set_sums(cells, sums), view, course);
     table_row_line(t, course->thread);
     states_add(all, sums);
 }
