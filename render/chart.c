@@ -7,6 +7,7 @@
 #include "render/timed.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +18,17 @@
 #define KEY_PT 22.0
 #define NAMES_MOST_PT 180.0
 #define TICK_PT 100.0
-#define PIXELS_PER_PT 2u
+#define BELOW_PT 10.0
+#define AGAIN_PT 700.0 /* below rows that are as high there is a ruler, too */
+#define HAIR_PT 0.25
+#define SEEN_PT 0.7 /* as high is what there is at all */
+#define PAGE_SHAPE (210.0 / 297.0) /* of a page, its height of its width */
 
 struct sheet {
     const struct chart *chart;
     double names_pt, row_pt, width_pt, height_pt;
+    uint32_t rows; /* of a page */
+    unsigned page, pages; /* page: that is painted now */
     bool grey, dark;
 };
 
@@ -108,8 +115,8 @@ static bool trace(cairo_t *cr, float (*shares)[CHART_STATES], uint32_t pixels, u
         double below = 0, share = (double)shares[i][state];
         for (unsigned k = 0; k < state; k++)
             below += (double)shares[i][k];
-        for (end = i + 1; end < pixels; end++)
-            if (memcmp(shares[end], shares[i], sizeof shares[i]) != 0)
+        for (end = i + 1; end < pixels; end++) /* (of what is below it, the others do not count) */
+            if (memcmp(shares[end], shares[i], (state + 1) * sizeof **shares) != 0)
                 break;
         if (share <= 0)
             continue;
@@ -122,8 +129,8 @@ static bool trace(cairo_t *cr, float (*shares)[CHART_STATES], uint32_t pixels, u
 
 static void name_row(cairo_t *cr, const struct sheet *d, uint32_t row, double y)
 {
-    unsigned every = (unsigned)ceil(7 / d->row_pt);
-    double size = fmin(9, fmax(5.5, d->row_pt - 2));
+    unsigned every = (unsigned)ceil(8 / d->row_pt);
+    double size = fmin(9, fmax(6.5, d->row_pt - 2));
     if (row % every)
         return;
     cairo_save(cr);
@@ -137,12 +144,12 @@ static void name_row(cairo_t *cr, const struct sheet *d, uint32_t row, double y)
 
 static void paint_row(cairo_t *cr, const struct sheet *d, uint32_t row, double y)
 {
-    uint32_t pixels = (uint32_t)WIDTH_PT * PIXELS_PER_PT;
-    float(*shares)[CHART_STATES] = shares_of(d->chart, row, pixels);
+    uint32_t pixels = d->chart->pixels;
+    float(*shares)[CHART_STATES] = shares_of(d->chart, row);
     double margin = d->row_pt > 12 ? 2.5 : d->row_pt > 7 ? 1 : 0.5;
     cairo_rectangle_t box = {d->names_pt, y + margin, WIDTH_PT, d->row_pt - 2 * margin};
     for (uint32_t i = 0; i < pixels; i++)
-        shares_seen(shares[i]);
+        shares_seen(shares[i], (float)fmin(0.3, SEEN_PT / box.height));
     set_ink(cr, d, 0.85);
     cairo_rectangle(cr, box.x, y + d->row_pt - 0.4, box.width, 0.4);
     cairo_fill(cr);
@@ -164,17 +171,44 @@ static double x_of(const struct sheet *d, int64_t ns)
     return d->names_pt + WIDTH_PT * fmin(1, fmax(0, x));
 }
 
-static void trace_way(cairo_t *cr, const struct sheet *d, double top)
+static void go_to(cairo_t *cr, double x, double y)
+{
+    if (cairo_has_current_point(cr))
+        cairo_line_to(cr, x, y);
+    else
+        cairo_move_to(cr, x, y);
+}
+
+/* Pieces from the i-th on that end within a hair's width of where it begins; the least and the greatest row of them. */
+static uint32_t count_near(const struct sheet *d, uint32_t i, uint32_t *low, uint32_t *high)
 {
     const struct chart *c = d->chart;
-    for (uint32_t i = 0; i < c->way_count; i++) {
-        const struct chart_piece *p = &c->way[i];
-        double y = top + d->row_pt * (p->row + 0.5);
-        if (i)
-            cairo_line_to(cr, x_of(d, p->from_ns), y);
-        else
-            cairo_move_to(cr, x_of(d, p->from_ns), y);
-        cairo_line_to(cr, x_of(d, p->to_ns), y);
+    double from = x_of(d, c->way[i].from_ns);
+    uint32_t end = i;
+    *low = *high = c->way[i].row;
+    for (; end < c->way_count && x_of(d, c->way[end].to_ns) < from + HAIR_PT; end++) {
+        *low = c->way[end].row < *low ? c->way[end].row : *low;
+        *high = c->way[end].row > *high ? c->way[end].row : *high;
+    }
+    return end - i;
+}
+
+/* Where it comes and goes within a hair's width, all of that is one line up and down. */
+static void trace_way(cairo_t *cr, const struct sheet *d, double top)
+{
+    const struct chart_piece *way = d->chart->way;
+    double middle = top + d->row_pt * (0.5 - (double)d->page * d->rows);
+    for (uint32_t i = 0, n, low, high; i < d->chart->way_count; i += n ? n : 1) {
+        double x = x_of(d, way[i].from_ns);
+        n = count_near(d, i, &low, &high);
+        go_to(cr, x, middle + d->row_pt * way[i].row);
+        if (n > 2) {
+            go_to(cr, x, middle + d->row_pt * low);
+            go_to(cr, x, middle + d->row_pt * high);
+        }
+        const struct chart_piece *last = &way[n > 2 ? i + n - 1 : i];
+        n = n > 2 ? n : 1;
+        go_to(cr, x_of(d, last->to_ns), middle + d->row_pt * last->row);
     }
 }
 
@@ -193,6 +227,8 @@ static void stroke_way(cairo_t *cr, const struct sheet *d, double width)
 static void paint_way(cairo_t *cr, const struct sheet *d, double top)
 {
     cairo_save(cr);
+    cairo_rectangle(cr, d->names_pt - 4, top, WIDTH_PT + 8, d->row_pt * d->rows);
+    cairo_clip(cr);
     trace_way(cr, d, top);
     stroke_way(cr, d, fmin(3.2, fmax(1.2, d->row_pt * 0.22)));
     cairo_restore(cr);
@@ -220,11 +256,21 @@ static void paint_ruler(cairo_t *cr, const struct sheet *d, double y, double bot
     }
 }
 
+/* Where the rows are many, one looks for times below them, too. */
+static bool has_two_rulers(const struct sheet *d) { return d->row_pt * d->rows > AGAIN_PT; }
+
+static void paint_times(cairo_t *cr, const struct sheet *d, double top, double bottom)
+{
+    paint_ruler(cr, d, top, bottom);
+    if (has_two_rulers(d))
+        paint_ruler(cr, d, bottom, bottom + RULER_PT);
+}
+
 static bool occurs(const struct chart *c, unsigned state)
 {
     for (uint32_t i = 0; i < c->row_count; i++)
-        for (uint32_t k = 0; k < c->rows[i].span_count; k++)
-            if (c->rows[i].spans[k].state == state)
+        for (uint32_t k = 0; k < c->pixels; k++)
+            if (c->rows[i].pixels[k].share[state])
                 return true;
     return false;
 }
@@ -282,40 +328,85 @@ static double measure_names(const struct chart *c)
     return ceil(fmin(names, NAMES_MOST_PT) + MARGIN_PT + 10);
 }
 
+static void paint_number(cairo_t *cr, const struct sheet *d)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%u / %u", d->page + 1, d->pages);
+    set_ink(cr, d, 0.35);
+    lettering_show(cr, d->width_pt - MARGIN_PT - lettering_width(NULL, text, 7.5, false), MARGIN_PT,
+                   text, 7.5, false);
+}
+
 static void paint(void *context, cairo_t *cr)
 {
     const struct sheet *d = context;
     const struct chart *c = d->chart;
-    double y = MARGIN_PT + TITLE_PT, bottom = y + RULER_PT + d->row_pt * c->row_count;
+    uint32_t first = d->page * d->rows, rows = c->row_count - first;
+    rows = rows < d->rows ? rows : d->rows;
+    double y = MARGIN_PT + TITLE_PT, bottom = y + RULER_PT + d->row_pt * rows;
     set_ink(cr, d, 0.1);
     lettering_show(cr, MARGIN_PT, MARGIN_PT, c->title, 11, true);
-    paint_ruler(cr, d, y, bottom);
+    if (d->pages > 1)
+        paint_number(cr, d);
+    paint_times(cr, d, y, bottom);
     y += RULER_PT;
-    for (uint32_t i = 0; i < c->row_count; i++)
-        paint_row(cr, d, i, y + d->row_pt * i);
+    for (uint32_t i = 0; i < rows; i++)
+        paint_row(cr, d, first + i, y + d->row_pt * i);
     if (c->way_count)
         paint_way(cr, d, y);
+    bottom += has_two_rulers(d) ? RULER_PT : 0;
     paint_key(cr, d, bottom + 8);
     set_ink(cr, d, 0.35);
     if (c->below)
         lettering_show(cr, d->names_pt, bottom + 8 + KEY_PT - 6, c->below, 7.5, false);
 }
 
+static void turn(void *context, unsigned page) { ((struct sheet *)context)->page = page; }
+
+/* What is above and below the rows. */
+static double around(const struct chart *c)
+{
+    return 2 * MARGIN_PT + TITLE_PT + RULER_PT + 8 + KEY_PT + (c->below ? BELOW_PT : 0);
+}
+
+/* All on one, or as many rows as a page takes, on each about as many. */
+static void cut_pages(struct sheet *d, bool cut)
+{
+    uint32_t count = d->chart->row_count;
+    double most = d->width_pt * PAGE_SHAPE - around(d->chart);
+    d->rows = count;
+    d->pages = 1;
+    if (cut && d->row_pt * count > most) {
+        d->pages = (unsigned)ceil(count / floor(most / d->row_pt));
+        d->rows = (count + d->pages - 1) / d->pages;
+    }
+    d->height_pt = around(d->chart) + d->row_pt * d->rows + (has_two_rulers(d) ? RULER_PT : 0);
+}
+
+static double row_height(const struct chart *c, bool cut)
+{
+    double row = c->row_count <= 50 ? 18 : c->row_count <= 100 ? 12 : 9;
+    double most = (PAGE_LIMIT_PT - around(c)) / c->row_count;
+    return cut ? row : fmin(row, most);
+}
+
 const char *chart_write(const struct chart *c, const struct page_options *o, const char *path)
 {
-    double row = c->row_count <= 50 ? 18 : c->row_count <= 120 ? 10 : 6;
+    bool cut = o->format == PAGE_PDF && o->width_pt <= 0;
     struct sheet d = {.chart = c,
                       .names_pt = measure_names(c),
-                      .row_pt = row,
+                      .row_pt = row_height(c, cut),
                       .grey = o->theme.grey,
                       .dark = o->theme.dark};
     d.width_pt = d.names_pt + WIDTH_PT + MARGIN_PT;
-    d.height_pt =
-        2 * MARGIN_PT + TITLE_PT + RULER_PT + row * c->row_count + 8 + KEY_PT + (c->below ? 10 : 0);
-    const char *why = drawing_write(
-        &(struct drawing){
-            .width_pt = d.width_pt, .height_pt = d.height_pt, .paint = paint, .context = &d},
-        o, path);
+    cut_pages(&d, cut);
+    const char *why = drawing_write(&(struct drawing){.width_pt = d.width_pt,
+                                                      .height_pt = d.height_pt,
+                                                      .paint = paint,
+                                                      .context = &d,
+                                                      .pages = d.pages,
+                                                      .turn = turn},
+                                    o, path);
     lettering_forget();
     return why;
 }
