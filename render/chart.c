@@ -3,6 +3,7 @@
 #include "memory/memory.h"
 #include "render/drawing.h"
 #include "render/lettering.h"
+#include "render/looks.h"
 #include "render/shares.h"
 #include "render/timed.h"
 
@@ -45,56 +46,13 @@ const char *chart_word(unsigned state)
     return state < CHART_STATES ? words[state] : "";
 }
 
-/* ---- what they look like ---- */
-
-static const struct look {
-    double red, green, blue, grey;
-    bool hatched, hatched_in_grey;
-} looks[CHART_STATES] = {[CHART_START] = {0.72, 0.72, 0.72, 0.85, false, false},
-                         [CHART_READY] = {0.96, 0.83, 0.2, 0.97, false, true},
-                         [CHART_RUNNING] = {0.2, 0.63, 0.29, 0.25, false, false},
-                         [CHART_BLOCKED] = {0.82, 0.16, 0.16, 0.6, false, false},
-                         [CHART_SYSTEM] = {0.95, 0.55, 0.1, 0.6, false, true},
-                         [CHART_TERMINATE] = {0.72, 0.72, 0.72, 0.85, false, false},
-                         [CHART_UNKNOWN] = {0.95, 0.85, 0.85, 0.9, true, true}};
-
-static void set_look(cairo_t *cr, const struct sheet *d, unsigned state)
-{
-    const struct look *l = &looks[state];
-    if (d->grey)
-        cairo_set_source_rgb(cr, l->grey, l->grey, l->grey);
-    else if (d->chart->overview && state == CHART_RUNNING)
-        cairo_set_source_rgb(cr, 0.5, 0.25, 0.6);
-    else
-        cairo_set_source_rgb(cr, l->red, l->green, l->blue);
-}
-
-static bool is_hatched(const struct sheet *d, unsigned state)
-{
-    return looks[state].hatched || (d->grey && looks[state].hatched_in_grey);
-}
-
-/* Fills the path; hatched, its box is crossed by lines. */
+/* Fills the path. */
 static void fill(cairo_t *cr, const struct sheet *d, unsigned state, cairo_rectangle_t box)
 {
-    set_look(cr, d, state);
-    if (!is_hatched(d, state)) {
-        cairo_fill(cr);
-        return;
-    }
-    cairo_save(cr);
-    cairo_fill_preserve(cr);
-    cairo_clip(cr);
-    double v = d->grey ? 0.3 : 0.55, slope = state == CHART_READY ? 1 : -1;
-    cairo_set_source_rgb(cr, d->grey ? v : 0.7, d->grey ? v : 0.2, d->grey ? v : 0.2);
-    cairo_set_line_width(cr, 0.7);
-    for (double x = box.x - box.height; x < box.x + box.width + box.height; x += 3.5) {
-        cairo_move_to(cr, x, box.y + box.height);
-        cairo_line_to(cr, x + slope * box.height, box.y);
-    }
-    cairo_stroke(cr);
-    cairo_restore(cr);
-    cairo_new_path(cr);
+    if (d->chart->overview)
+        looks_fill_work(cr, state, d->grey, box);
+    else
+        looks_fill(cr, state, d->grey, box);
 }
 
 static void set_ink(cairo_t *cr, const struct sheet *d, double light)
