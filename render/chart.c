@@ -1,6 +1,7 @@
 #include "render/chart.h"
 
 #include "memory/memory.h"
+#include "render/chartway.h"
 #include "render/drawing.h"
 #include "render/lettering.h"
 #include "render/looks.h"
@@ -21,7 +22,6 @@
 #define TICK_PT 100.0
 #define BELOW_PT 10.0
 #define AGAIN_PT 700.0 /* below rows that are as high there is a ruler, too */
-#define HAIR_PT 0.25
 #define SEEN_PT 0.7 /* as high is what there is at all */
 #define PAGE_SHAPE (210.0 / 297.0) /* of a page, its height of its width */
 
@@ -120,76 +120,16 @@ static void paint_row(cairo_t *cr, const struct sheet *d, uint32_t row, double y
     free(shares);
 }
 
-/* ---- a way through the rows ---- */
-
-static double x_of(const struct sheet *d, int64_t ns)
-{
-    const struct chart *c = d->chart;
-    double x = (double)(ns - c->from_ns) / (double)(c->to_ns - c->from_ns);
-    return d->names_pt + WIDTH_PT * fmin(1, fmax(0, x));
-}
-
-static void go_to(cairo_t *cr, double x, double y)
-{
-    if (cairo_has_current_point(cr))
-        cairo_line_to(cr, x, y);
-    else
-        cairo_move_to(cr, x, y);
-}
-
-/* Pieces from the i-th on that end within a hair's width of where it begins; the least and the greatest row of them. */
-static uint32_t count_near(const struct sheet *d, uint32_t i, uint32_t *low, uint32_t *high)
-{
-    const struct chart *c = d->chart;
-    double from = x_of(d, c->way[i].from_ns);
-    uint32_t end = i;
-    *low = *high = c->way[i].row;
-    for (; end < c->way_count && x_of(d, c->way[end].to_ns) < from + HAIR_PT; end++) {
-        *low = c->way[end].row < *low ? c->way[end].row : *low;
-        *high = c->way[end].row > *high ? c->way[end].row : *high;
-    }
-    return end - i;
-}
-
-/* Where it comes and goes within a hair's width, all of that is one line up and down. */
-static void trace_way(cairo_t *cr, const struct sheet *d, double top)
-{
-    const struct chart_piece *way = d->chart->way;
-    double middle = top + d->row_pt * (0.5 - (double)d->page * d->rows);
-    for (uint32_t i = 0, n, low, high; i < d->chart->way_count; i += n ? n : 1) {
-        double x = x_of(d, way[i].from_ns);
-        n = count_near(d, i, &low, &high);
-        go_to(cr, x, middle + d->row_pt * way[i].row);
-        if (n > 2) {
-            go_to(cr, x, middle + d->row_pt * low);
-            go_to(cr, x, middle + d->row_pt * high);
-        }
-        const struct chart_piece *last = &way[n > 2 ? i + n - 1 : i];
-        n = n > 2 ? n : 1;
-        go_to(cr, x_of(d, last->to_ns), middle + d->row_pt * last->row);
-    }
-}
-
-/* With a light edge, so that it is seen on whatever it crosses. */
-static void stroke_way(cairo_t *cr, const struct sheet *d, double width)
-{
-    cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-    cairo_set_line_width(cr, width + 1.4);
-    cairo_set_source_rgb(cr, 1, 1, 1);
-    cairo_stroke_preserve(cr);
-    cairo_set_line_width(cr, width);
-    cairo_set_source_rgb(cr, 0.05, 0.05, d->grey ? 0.05 : 0.35);
-    cairo_stroke(cr);
-}
-
 static void paint_way(cairo_t *cr, const struct sheet *d, double top)
 {
-    cairo_save(cr);
-    cairo_rectangle(cr, d->names_pt - 4, top, WIDTH_PT + 8, d->row_pt * d->rows);
-    cairo_clip(cr);
-    trace_way(cr, d, top);
-    stroke_way(cr, d, fmin(3.2, fmax(1.2, d->row_pt * 0.22)));
-    cairo_restore(cr);
+    chartway_paint(cr, d->chart,
+                   &(struct chartway_box){.x_pt = d->names_pt,
+                                          .y_pt = top,
+                                          .width_pt = WIDTH_PT,
+                                          .row_pt = d->row_pt,
+                                          .first = d->page * d->rows,
+                                          .rows = d->rows,
+                                          .grey = d->grey});
 }
 
 /* ---- ruler and key ---- */
@@ -248,11 +188,7 @@ static void paint_way_word(cairo_t *cr, const struct sheet *d, double x, double 
 {
     if (!d->chart->way_count)
         return;
-    cairo_save(cr);
-    cairo_move_to(cr, x, y + 5.5);
-    cairo_line_to(cr, x + 14, y + 5.5);
-    stroke_way(cr, d, 3);
-    cairo_restore(cr);
+    chartway_sample(cr, x, y + 5.5, 14, d->grey);
     set_ink(cr, d, 0.2);
     lettering_show(cr, x + 18, y, d->chart->way_name, 8.5, false);
 }

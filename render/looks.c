@@ -51,10 +51,10 @@ void looks_fill(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
 
 void looks_fill_work(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
 {
-    if (grey || state != CHART_RUNNING) {
+    if (state != CHART_RUNNING) {
         looks_fill(cr, state, grey, box);
         return;
     }
-    cairo_set_source_rgb(cr, 0.5, 0.25, 0.6);
+    cairo_set_source_rgb(cr, 0.5, grey ? 0.5 : 0.25, grey ? 0.5 : 0.6);
     cairo_fill(cr);
 }
