@@ -43,10 +43,12 @@ struct chart {
     bool overview; /* only whether a thread was at work: begun and not ended */
 };
 
-#define CHART_PIXELS 1400u /* of a row of a picture: as many as are told apart on a screen */
+#define CHART_PIXELS 1400u /* of a row of a picture, if nobody says how wide it is */
 #define CHART_ROWS_MOST 10000u
 
 const char *chart_word(unsigned state); /* "blocked" */
+/* How many pixels a row of a picture has: as many as are told apart, by the names of its rows and the width that is asked for. */
+uint32_t chart_pixels(const struct chart *chart, const struct page_options *options);
 /* As a picture: an image or drawing as large as it takes, a PDF on pages as A4 lying, if it has more rows than one takes
  * and nobody said how wide it is to be.  NULL, or what went wrong. */
 const char *chart_write(const struct chart *chart, const struct page_options *options,

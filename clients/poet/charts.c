@@ -293,7 +293,8 @@ static int write_chart(struct charting *c, struct subject *subject)
         return command_fail(c->tables->command,
                             "%u threads are too many for a picture: choose some with --lines",
                             c->row_count);
-    c->chart.pixels = text ? chart_letters(&c->chart, terminal_width()) : CHART_PIXELS;
+    c->chart.pixels = text ? chart_letters(&c->chart, terminal_width())
+                           : chart_pixels(&c->chart, &c->tables->page);
     if (!ask_shares(c, subject))
         return EXIT_FAILED;
     return text ? write_text(c) : write_picture(c);
