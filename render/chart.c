@@ -248,28 +248,11 @@ static void paint_key(cairo_t *cr, const struct sheet *d, double top)
 
 /* ---- what is below it ---- */
 
-/* How much of it goes into one line: up to a blank, or all of it. */
-static size_t line_of(const struct sheet *d, const char *text)
-{
-    size_t n = strlen(text), fits = 0;
-    for (size_t i = 0; i <= n; i++) {
-        if (text[i] && text[i] != ' ')
-            continue;
-        char *part = memory_copied_part(text, i);
-        double wide = lettering_width(NULL, part, BELOW_LETTERS_PT, false);
-        free(part);
-        if (wide > d->width_pt - d->left_pt - 4 && fits)
-            return fits;
-        fits = i;
-    }
-    return n;
-}
-
 static void make_below(struct sheet *d)
 {
     const char *text = d->chart->below ? d->chart->below : "";
     for (size_t n; *text && d->below_count < BELOW_MOST; text += n + (text[n] == ' ')) {
-        n = line_of(d, text);
+        n = lettering_line(text, d->width_pt - d->left_pt - 4, BELOW_LETTERS_PT);
         d->below[d->below_count++] = memory_copied_part(text, n);
     }
 }

@@ -167,6 +167,13 @@ like "a picture is as high as it takes" "$(file many.png)" "PNG image data, [0-9
 poet states many.poet --chart transitions --width 84mm -o many.pdf
 is "as wide as asked for it is one" "$(pdfinfo many.pdf | sed -n 's/^Pages: *//p')" 1
 like "and so wide" "$(pdfinfo many.pdf)" "Page size: *238"
+least() { # the least height of a word, pt
+    pdftotext -bbox "$1" - | perl -ne '/yMin="([\d.]+)".*yMax="([\d.]+)"/ and print $2 - $1, "\n"' | sort -n | head -n 1 | cut -d. -f1
+}
+check "with letters that can be read" test "$(least many.pdf)" -ge 6
+poet waits turns.poet --chart bars --width 84mm -o bars.pdf
+like "bars, too, are so wide" "$(pdfinfo bars.pdf)" "Page size: *238"
+check "with letters that can be read, too" test "$(least bars.pdf)" -ge 6
 
 # ---- more spells than a table has rows ----
 poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend
