@@ -5,6 +5,7 @@
 #include "render/lettering.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #define KEY_LINE_PT 13.0
 #define NAME_PT 13.0 /* where it stands above its bar */
 #define NOTE_LINE_PT 10.0
+#define PAGE_SHAPE (297.0 / 210.0) /* of a page, its height of its width */
 #define NAMES_MOST_PT 320.0
 #define LETTERS_PT 8.5
 #define SMALL_PT 7.5
@@ -28,6 +30,8 @@ struct sheet {
     double names_pt, amounts_pt, bar_pt, row_pt, width_pt, height_pt; /* bar_pt: the longest bar */
     bool above; /* names stand above their bars */
     double key_pt, note_pt; /* how high they are */
+    uint32_t rows; /* of a page */
+    unsigned page, pages; /* page: that is painted now */
     int64_t longest;
     bool grey, dark;
 };
@@ -171,6 +175,15 @@ static double paint_note(cairo_t *cr, const struct sheet *d, double top)
     return y - top;
 }
 
+static void paint_number(cairo_t *cr, const struct sheet *d)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%u / %u", d->page + 1, d->pages);
+    set_ink(cr, d, 0.35);
+    lettering_show(cr, d->width_pt - MARGIN_PT - lettering_width(NULL, text, SMALL_PT, false),
+                   MARGIN_PT, text, SMALL_PT, false);
+}
+
 static void paint(void *context, cairo_t *cr)
 {
     const struct sheet *d = context;
@@ -179,7 +192,10 @@ static void paint(void *context, cairo_t *cr)
     set_ink(cr, d, 0.1);
     lettering_show(cr, MARGIN_PT, MARGIN_PT, d->bars->title,
                    wide_title > most ? 11 * most / wide_title : 11, true);
-    for (uint32_t i = 0; i < d->bars->count; i++, y += d->row_pt) {
+    if (d->pages > 1)
+        paint_number(cr, d);
+    for (uint32_t i = d->page * d->rows; i < d->bars->count && i < (d->page + 1) * d->rows;
+         i++, y += d->row_pt) {
         const struct bar *bar = &d->bars->items[i];
         double at = y + (d->above ? NAME_PT : 0);
         paint_bar_name(cr, d, bar->name, y);
@@ -204,6 +220,20 @@ static void measure_texts(struct sheet *d)
     d->names_pt = ceil(fmin(d->names_pt, NAMES_MOST_PT) + MARGIN_PT + 10);
 }
 
+/* All on one, or as many as a page takes, on each about as many. */
+static void cut_pages(struct sheet *d, bool cut)
+{
+    double around = 2 * MARGIN_PT + TITLE_PT + 4 + d->key_pt + 5 + d->note_pt + 4;
+    double fit = floor((d->width_pt * PAGE_SHAPE - around) / d->row_pt);
+    d->rows = d->bars->count;
+    d->pages = 1;
+    if (cut && fit >= 1 && d->rows > fit) {
+        d->pages = (unsigned)ceil(d->rows / fit);
+        d->rows = (d->rows + d->pages - 1) / d->pages;
+    }
+    d->height_pt = around + d->row_pt * d->rows;
+}
+
 static void measure(struct sheet *d, const struct page_options *o)
 {
     measure_texts(d);
@@ -218,18 +248,22 @@ static void measure(struct sheet *d, const struct page_options *o)
     d->width_pt = d->names_pt + d->bar_pt + others;
     d->key_pt = paint_key(NULL, d, 0);
     d->note_pt = paint_note(NULL, d, 0);
-    d->height_pt =
-        2 * MARGIN_PT + TITLE_PT + d->row_pt * d->bars->count + 4 + d->key_pt + 5 + d->note_pt + 4;
+    cut_pages(d, o->format == PAGE_PDF && o->width_pt <= 0);
 }
+
+static void turn(void *context, unsigned page) { ((struct sheet *)context)->page = page; }
 
 const char *bars_write(const struct bars *bars, const struct page_options *o, const char *path)
 {
     struct sheet d = {.bars = bars, .grey = o->theme.grey, .dark = o->theme.dark};
     measure(&d, o);
-    const char *why = drawing_write(
-        &(struct drawing){
-            .width_pt = d.width_pt, .height_pt = d.height_pt, .paint = paint, .context = &d},
-        o, path);
+    const char *why = drawing_write(&(struct drawing){.width_pt = d.width_pt,
+                                                      .height_pt = d.height_pt,
+                                                      .paint = paint,
+                                                      .context = &d,
+                                                      .pages = d.pages,
+                                                      .turn = turn},
+                                    o, path);
     lettering_forget();
     return why;
 }

@@ -174,6 +174,10 @@ check "with letters that can be read" test "$(least many.pdf)" -ge 6
 poet waits turns.poet --chart bars --width 84mm -o bars.pdf
 like "bars, too, are so wide" "$(pdfinfo bars.pdf)" "Page size: *238"
 check "with letters that can be read, too" test "$(least bars.pdf)" -ge 6
+poet waits many.poet --by wait --top 100 --chart bars -o bars.pdf
+pages=$(pdfinfo bars.pdf | sed -n 's/^Pages: *//p')
+check "a hundred bars go on some pages" test "$pages" -gt 1 -a "$pages" -lt 9
+is "each once" "$(pdftotext -layout bars.pdf - | grep -c '^ *T:.*s$')" 100
 
 # ---- more spells than a table has rows ----
 poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend
