@@ -231,9 +231,10 @@ E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildca
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
          clients/poet/shiviz.c tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display, but what its libraries declare
-TESTED += $(patsubst %,clients/view/parts/%.c,camera history hold stage)
+TESTED += $(patsubst %,clients/view/parts/%.c,camera history hold stage) clients/view/picture/axis.c
+$(B)/o/tests/unit/test_axis.o: CFLAGS_ROOM += $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual
 else
-UNITS := $(filter-out test_camera test_history,$(UNITS))
+UNITS := $(filter-out test_axis test_camera test_history,$(UNITS))
 endif
 LIBS_TEST = -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash
 $(B)/tests/tested.a: $(patsubst %.c,$(B)/o/%.o,$(TESTED))

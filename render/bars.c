@@ -1,25 +1,37 @@
 #include "render/bars.h"
 
+#include "memory/memory.h"
 #include "render/drawing.h"
 #include "render/lettering.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define WIDTH_PT 460.0 /* of the longest bar */
+#define WIDTH_PT 460.0 /* of the longest bar, if nobody says how wide it all is to be */
+#define WIDTH_LEAST_PT 100.0
+#define BESIDE_PT 200.0 /* if there is no room for that beside the names, those stand above */
 #define MARGIN_PT 12.0
 #define TITLE_PT 28.0
 #define BAR_PT 14.0
 #define CAUSES_PT 11.0
 #define ROW_PT 36.0
-#define KEY_PT 22.0
+#define KEY_LINE_PT 13.0
+#define NAME_PT 13.0 /* where it stands above its bar */
+#define NOTE_LINE_PT 10.0
+#define PAGE_SHAPE (297.0 / 210.0) /* of a page, its height of its width */
 #define NAMES_MOST_PT 320.0
 #define LETTERS_PT 8.5
 #define SMALL_PT 7.5
 
 struct sheet {
     const struct bars *bars;
-    double names_pt, amounts_pt, width_pt, height_pt;
+    double names_pt, amounts_pt, bar_pt, row_pt, width_pt, height_pt; /* bar_pt: the longest bar */
+    bool above; /* names stand above their bars */
+    double key_pt, note_pt; /* how high they are */
+    uint32_t rows; /* of a page */
+    unsigned page, pages; /* page: that is painted now */
     int64_t longest;
     bool grey, dark;
 };
@@ -69,7 +81,7 @@ static void fill(cairo_t *cr, const struct sheet *d, unsigned kind, cairo_rectan
 
 static double wide(const struct sheet *d, int64_t part)
 {
-    return d->longest ? WIDTH_PT * (double)part / (double)d->longest : 0;
+    return d->longest ? d->bar_pt * (double)part / (double)d->longest : 0;
 }
 
 /* Its parts, then the frame of what they do not fill. */
@@ -109,51 +121,95 @@ static void paint_causes(cairo_t *cr, const struct sheet *d, const struct bar *b
 static void paint_bar_name(cairo_t *cr, const struct sheet *d, const char *name, double y)
 {
     cairo_save(cr);
-    cairo_rectangle(cr, 0, y - 2, d->names_pt - 6, ROW_PT);
+    cairo_rectangle(cr, 0, y - 2, (d->above ? d->width_pt : d->names_pt) - 6, d->row_pt);
     cairo_clip(cr);
     set_ink(cr, d, 0.1);
     lettering_show(cr, MARGIN_PT, y + 1, name, LETTERS_PT, false);
     cairo_restore(cr);
 }
 
-static void paint_key(cairo_t *cr, const struct sheet *d, double y)
+static bool occurs(const struct bars *bars, unsigned kind)
 {
-    double x = d->names_pt;
+    for (uint32_t i = 0; i < bars->count; i++)
+        if (bars->items[i].parts[kind] > 0)
+            return bars->kinds[kind] != NULL;
+    return false;
+}
+
+/* Without a context it is only measured.  Returns how high it is. */
+static double paint_key(cairo_t *cr, const struct sheet *d, double top)
+{
+    double x = d->names_pt, y = top;
     for (unsigned kind = 0; kind < BAR_KINDS; kind++) {
-        bool occurs = false;
-        for (uint32_t i = 0; i < d->bars->count; i++)
-            occurs |= d->bars->items[i].parts[kind] > 0;
-        if (!occurs || !d->bars->kinds[kind])
+        if (!occurs(d->bars, kind))
             continue;
-        fill(cr, d, kind, (cairo_rectangle_t){x, y + 1, 14, 9});
-        set_ink(cr, d, 0.2);
-        lettering_show(cr, x + 18, y, d->bars->kinds[kind], LETTERS_PT, false);
-        x += 34 + lettering_width(NULL, d->bars->kinds[kind], LETTERS_PT, false);
+        double wide = lettering_width(NULL, d->bars->kinds[kind], LETTERS_PT, false);
+        if (x > d->names_pt && x + 18 + wide > d->width_pt - 4) {
+            x = d->names_pt;
+            y += KEY_LINE_PT;
+        }
+        if (cr) {
+            fill(cr, d, kind, (cairo_rectangle_t){x, y + 1, 14, 9});
+            set_ink(cr, d, 0.2);
+            lettering_show(cr, x + 18, y, d->bars->kinds[kind], LETTERS_PT, false);
+        }
+        x += 34 + wide;
     }
+    return y - top + KEY_LINE_PT;
+}
+
+/* Likewise. */
+static double paint_note(cairo_t *cr, const struct sheet *d, double top)
+{
+    const char *text = d->bars->below ? d->bars->below : "";
+    double y = top;
+    for (size_t n; *text; text += n + (text[n] == ' '), y += NOTE_LINE_PT) {
+        n = lettering_line(text, d->width_pt - d->names_pt - 4, SMALL_PT);
+        char *line = memory_copied_part(text, n);
+        if (cr) {
+            set_ink(cr, d, 0.35);
+            lettering_show(cr, d->names_pt, y, line, SMALL_PT, false);
+        }
+        free(line);
+    }
+    return y - top;
+}
+
+static void paint_number(cairo_t *cr, const struct sheet *d)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%u / %u", d->page + 1, d->pages);
+    set_ink(cr, d, 0.35);
+    lettering_show(cr, d->width_pt - MARGIN_PT - lettering_width(NULL, text, SMALL_PT, false),
+                   MARGIN_PT, text, SMALL_PT, false);
 }
 
 static void paint(void *context, cairo_t *cr)
 {
     const struct sheet *d = context;
-    double y = MARGIN_PT + TITLE_PT;
+    double y = MARGIN_PT + TITLE_PT, most = d->width_pt - 2 * MARGIN_PT,
+           wide_title = lettering_width(NULL, d->bars->title, 11, true);
     set_ink(cr, d, 0.1);
-    lettering_show(cr, MARGIN_PT, MARGIN_PT, d->bars->title, 11, true);
-    for (uint32_t i = 0; i < d->bars->count; i++, y += ROW_PT) {
+    lettering_show(cr, MARGIN_PT, MARGIN_PT, d->bars->title,
+                   wide_title > most ? 11 * most / wide_title : 11, true);
+    if (d->pages > 1)
+        paint_number(cr, d);
+    for (uint32_t i = d->page * d->rows; i < d->bars->count && i < (d->page + 1) * d->rows;
+         i++, y += d->row_pt) {
         const struct bar *bar = &d->bars->items[i];
+        double at = y + (d->above ? NAME_PT : 0);
         paint_bar_name(cr, d, bar->name, y);
-        paint_parts(cr, d, bar, y);
-        paint_causes(cr, d, bar, y + BAR_PT + 1);
+        paint_parts(cr, d, bar, at);
+        paint_causes(cr, d, bar, at + BAR_PT + 1);
         set_ink(cr, d, 0.1);
-        lettering_show(cr, d->names_pt + wide(d, bar->all) + 6, y + 1, bar->amount, LETTERS_PT,
+        lettering_show(cr, d->names_pt + wide(d, bar->all) + 6, at + 1, bar->amount, LETTERS_PT,
                        false);
     }
     paint_key(cr, d, y + 4);
-    set_ink(cr, d, 0.35);
-    if (d->bars->below)
-        lettering_show(cr, d->names_pt, y + KEY_PT, d->bars->below, SMALL_PT, false);
+    paint_note(cr, d, y + 4 + d->key_pt + 5);
 }
 
-static void measure(struct sheet *d)
+static void measure_texts(struct sheet *d)
 {
     for (uint32_t i = 0; i < d->bars->count; i++) {
         const struct bar *bar = &d->bars->items[i];
@@ -162,18 +218,52 @@ static void measure(struct sheet *d)
         d->longest = bar->all > d->longest ? bar->all : d->longest;
     }
     d->names_pt = ceil(fmin(d->names_pt, NAMES_MOST_PT) + MARGIN_PT + 10);
-    d->width_pt = d->names_pt + WIDTH_PT + 6 + ceil(d->amounts_pt) + MARGIN_PT;
-    d->height_pt = 2 * MARGIN_PT + TITLE_PT + ROW_PT * d->bars->count + KEY_PT + 14;
 }
+
+/* All on one, or as many as a page takes, on each about as many. */
+static void cut_pages(struct sheet *d, bool cut)
+{
+    double around = 2 * MARGIN_PT + TITLE_PT + 4 + d->key_pt + 5 + d->note_pt + 4;
+    double fit = floor((d->width_pt * PAGE_SHAPE - around) / d->row_pt);
+    d->rows = d->bars->count;
+    d->pages = 1;
+    if (cut && fit >= 1 && d->rows > fit) {
+        d->pages = (unsigned)ceil(d->rows / fit);
+        d->rows = (d->rows + d->pages - 1) / d->pages;
+    }
+    d->height_pt = around + d->row_pt * d->rows;
+}
+
+static void measure(struct sheet *d, const struct page_options *o)
+{
+    measure_texts(d);
+    double others = 6 + ceil(d->amounts_pt) + MARGIN_PT;
+    d->bar_pt = o->width_pt > 0 ? o->width_pt - d->names_pt - others : WIDTH_PT;
+    d->above = d->bar_pt < BESIDE_PT;
+    if (d->above) {
+        d->names_pt = MARGIN_PT;
+        d->bar_pt = fmax(WIDTH_LEAST_PT, o->width_pt - MARGIN_PT - others);
+    }
+    d->row_pt = ROW_PT + (d->above ? NAME_PT : 0);
+    d->width_pt = d->names_pt + d->bar_pt + others;
+    d->key_pt = paint_key(NULL, d, 0);
+    d->note_pt = paint_note(NULL, d, 0);
+    cut_pages(d, o->format == PAGE_PDF && o->width_pt <= 0);
+}
+
+static void turn(void *context, unsigned page) { ((struct sheet *)context)->page = page; }
 
 const char *bars_write(const struct bars *bars, const struct page_options *o, const char *path)
 {
     struct sheet d = {.bars = bars, .grey = o->theme.grey, .dark = o->theme.dark};
-    measure(&d);
-    const char *why = drawing_write(
-        &(struct drawing){
-            .width_pt = d.width_pt, .height_pt = d.height_pt, .paint = paint, .context = &d},
-        o, path);
+    measure(&d, o);
+    const char *why = drawing_write(&(struct drawing){.width_pt = d.width_pt,
+                                                      .height_pt = d.height_pt,
+                                                      .paint = paint,
+                                                      .context = &d,
+                                                      .pages = d.pages,
+                                                      .turn = turn},
+                                    o, path);
     lettering_forget();
     return why;
 }

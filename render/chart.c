@@ -1,27 +1,51 @@
 #include "render/chart.h"
 
 #include "memory/memory.h"
+#include "render/chartway.h"
 #include "render/drawing.h"
 #include "render/lettering.h"
+#include "render/looks.h"
 #include "render/shares.h"
 #include "render/timed.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH_PT 700.0 /* of the rows */
+#define WIDTH_PT (CHART_PIXELS / PIXELS_PER_PT) /* of the rows, if nobody says how wide it is */
+#define WIDTH_LEAST_PT 140.0
+#define PIXELS_PER_PT 2.0
 #define MARGIN_PT 12.0
 #define TITLE_PT 24.0
 #define RULER_PT 20.0
-#define KEY_PT 22.0
+#define WORD_PT 13.0 /* a line of the key */
 #define NAMES_MOST_PT 180.0
-#define TICK_PT 100.0
-#define PIXELS_PER_PT 2u
+#define TICK_PT 100.0 /* from tick to tick, at least; of narrow rows: */
+#define TICK_NARROW_PT 48.0
+#define BELOW_PT 10.0 /* a line of it */
+#define BELOW_LETTERS_PT 7.5
+#define NARROW_PT 400.0 /* where the rows are narrower, key and notes begin below their names */
+#define AGAIN_PT 700.0 /* below rows that are as high there is a ruler, too */
+#define SEEN_PT 0.7 /* as high is what there is at all */
+#define PAGE_SHAPE (210.0 / 297.0) /* of a page, its height of its width */
+
+#define BELOW_MOST 12u
 
 struct sheet {
     const struct chart *chart;
-    double names_pt, row_pt, width_pt, height_pt;
+    double names_pt, rows_pt, row_pt, width_pt, height_pt; /* rows_pt: how wide their pixels are */
+    struct word { /* of the key */
+        const char *text;
+        double x, y; /* y: from the key's top */
+        uint8_t state; /* CHART_STATES: the way */
+    } words[CHART_STATES + 1];
+    unsigned word_count;
+    double left_pt; /* of the key, and of what is below it, */
+    char *below[BELOW_MOST]; /*   in lines */
+    unsigned below_count;
+    uint32_t rows; /* of a page */
+    unsigned page, pages; /* page: that is painted now */
     bool grey, dark;
 };
 
@@ -38,56 +62,13 @@ const char *chart_word(unsigned state)
     return state < CHART_STATES ? words[state] : "";
 }
 
-/* ---- what they look like ---- */
-
-static const struct look {
-    double red, green, blue, grey;
-    bool hatched, hatched_in_grey;
-} looks[CHART_STATES] = {[CHART_START] = {0.72, 0.72, 0.72, 0.85, false, false},
-                         [CHART_READY] = {0.96, 0.83, 0.2, 0.97, false, true},
-                         [CHART_RUNNING] = {0.2, 0.63, 0.29, 0.25, false, false},
-                         [CHART_BLOCKED] = {0.82, 0.16, 0.16, 0.6, false, false},
-                         [CHART_SYSTEM] = {0.95, 0.55, 0.1, 0.6, false, true},
-                         [CHART_TERMINATE] = {0.72, 0.72, 0.72, 0.85, false, false},
-                         [CHART_UNKNOWN] = {0.95, 0.85, 0.85, 0.9, true, true}};
-
-static void set_look(cairo_t *cr, const struct sheet *d, unsigned state)
-{
-    const struct look *l = &looks[state];
-    if (d->grey)
-        cairo_set_source_rgb(cr, l->grey, l->grey, l->grey);
-    else if (d->chart->overview && state == CHART_RUNNING)
-        cairo_set_source_rgb(cr, 0.5, 0.25, 0.6);
-    else
-        cairo_set_source_rgb(cr, l->red, l->green, l->blue);
-}
-
-static bool is_hatched(const struct sheet *d, unsigned state)
-{
-    return looks[state].hatched || (d->grey && looks[state].hatched_in_grey);
-}
-
-/* Fills the path; hatched, its box is crossed by lines. */
+/* Fills the path. */
 static void fill(cairo_t *cr, const struct sheet *d, unsigned state, cairo_rectangle_t box)
 {
-    set_look(cr, d, state);
-    if (!is_hatched(d, state)) {
-        cairo_fill(cr);
-        return;
-    }
-    cairo_save(cr);
-    cairo_fill_preserve(cr);
-    cairo_clip(cr);
-    double v = d->grey ? 0.3 : 0.55, slope = state == CHART_READY ? 1 : -1;
-    cairo_set_source_rgb(cr, d->grey ? v : 0.7, d->grey ? v : 0.2, d->grey ? v : 0.2);
-    cairo_set_line_width(cr, 0.7);
-    for (double x = box.x - box.height; x < box.x + box.width + box.height; x += 3.5) {
-        cairo_move_to(cr, x, box.y + box.height);
-        cairo_line_to(cr, x + slope * box.height, box.y);
-    }
-    cairo_stroke(cr);
-    cairo_restore(cr);
-    cairo_new_path(cr);
+    if (d->chart->overview)
+        looks_fill_work(cr, state, d->grey, box);
+    else
+        looks_fill(cr, state, d->grey, box);
 }
 
 static void set_ink(cairo_t *cr, const struct sheet *d, double light)
@@ -108,8 +89,8 @@ static bool trace(cairo_t *cr, float (*shares)[CHART_STATES], uint32_t pixels, u
         double below = 0, share = (double)shares[i][state];
         for (unsigned k = 0; k < state; k++)
             below += (double)shares[i][k];
-        for (end = i + 1; end < pixels; end++)
-            if (memcmp(shares[end], shares[i], sizeof shares[i]) != 0)
+        for (end = i + 1; end < pixels; end++) /* (of what is below it, the others do not count) */
+            if (memcmp(shares[end], shares[i], (state + 1) * sizeof **shares) != 0)
                 break;
         if (share <= 0)
             continue;
@@ -122,8 +103,8 @@ static bool trace(cairo_t *cr, float (*shares)[CHART_STATES], uint32_t pixels, u
 
 static void name_row(cairo_t *cr, const struct sheet *d, uint32_t row, double y)
 {
-    unsigned every = (unsigned)ceil(7 / d->row_pt);
-    double size = fmin(9, fmax(5.5, d->row_pt - 2));
+    unsigned every = (unsigned)ceil(8 / d->row_pt);
+    double size = fmin(9, fmax(6.5, d->row_pt - 2));
     if (row % every)
         return;
     cairo_save(cr);
@@ -137,12 +118,12 @@ static void name_row(cairo_t *cr, const struct sheet *d, uint32_t row, double y)
 
 static void paint_row(cairo_t *cr, const struct sheet *d, uint32_t row, double y)
 {
-    uint32_t pixels = (uint32_t)WIDTH_PT * PIXELS_PER_PT;
-    float(*shares)[CHART_STATES] = shares_of(d->chart, row, pixels);
+    uint32_t pixels = d->chart->pixels;
+    float(*shares)[CHART_STATES] = shares_of(d->chart, row);
     double margin = d->row_pt > 12 ? 2.5 : d->row_pt > 7 ? 1 : 0.5;
-    cairo_rectangle_t box = {d->names_pt, y + margin, WIDTH_PT, d->row_pt - 2 * margin};
+    cairo_rectangle_t box = {d->names_pt, y + margin, d->rows_pt, d->row_pt - 2 * margin};
     for (uint32_t i = 0; i < pixels; i++)
-        shares_seen(shares[i]);
+        shares_seen(shares[i], (float)fmin(0.3, SEEN_PT / box.height));
     set_ink(cr, d, 0.85);
     cairo_rectangle(cr, box.x, y + d->row_pt - 0.4, box.width, 0.4);
     cairo_fill(cr);
@@ -155,167 +136,251 @@ static void paint_row(cairo_t *cr, const struct sheet *d, uint32_t row, double y
     free(shares);
 }
 
-/* ---- a way through the rows ---- */
-
-static double x_of(const struct sheet *d, int64_t ns)
-{
-    const struct chart *c = d->chart;
-    double x = (double)(ns - c->from_ns) / (double)(c->to_ns - c->from_ns);
-    return d->names_pt + WIDTH_PT * fmin(1, fmax(0, x));
-}
-
-static void trace_way(cairo_t *cr, const struct sheet *d, double top)
-{
-    const struct chart *c = d->chart;
-    for (uint32_t i = 0; i < c->way_count; i++) {
-        const struct chart_piece *p = &c->way[i];
-        double y = top + d->row_pt * (p->row + 0.5);
-        if (i)
-            cairo_line_to(cr, x_of(d, p->from_ns), y);
-        else
-            cairo_move_to(cr, x_of(d, p->from_ns), y);
-        cairo_line_to(cr, x_of(d, p->to_ns), y);
-    }
-}
-
-/* With a light edge, so that it is seen on whatever it crosses. */
-static void stroke_way(cairo_t *cr, const struct sheet *d, double width)
-{
-    cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-    cairo_set_line_width(cr, width + 1.4);
-    cairo_set_source_rgb(cr, 1, 1, 1);
-    cairo_stroke_preserve(cr);
-    cairo_set_line_width(cr, width);
-    cairo_set_source_rgb(cr, 0.05, 0.05, d->grey ? 0.05 : 0.35);
-    cairo_stroke(cr);
-}
-
 static void paint_way(cairo_t *cr, const struct sheet *d, double top)
 {
-    cairo_save(cr);
-    trace_way(cr, d, top);
-    stroke_way(cr, d, fmin(3.2, fmax(1.2, d->row_pt * 0.22)));
-    cairo_restore(cr);
+    chartway_paint(cr, d->chart,
+                   &(struct chartway_box){.x_pt = d->names_pt,
+                                          .y_pt = top,
+                                          .width_pt = d->rows_pt,
+                                          .row_pt = d->row_pt,
+                                          .first = d->page * d->rows,
+                                          .rows = d->rows,
+                                          .grey = d->grey});
 }
 
 /* ---- ruler and key ---- */
+
+/* Right of its tick, or left of it where there is no room. */
+static void paint_tick(cairo_t *cr, const struct sheet *d, double x, double y, const char *text)
+{
+    double wide = lettering_width(NULL, text, 8, false);
+    bool right = x + 3 + wide <= d->names_pt + d->rows_pt + MARGIN_PT - 2;
+    set_ink(cr, d, 0.3);
+    if (right || x - 3 - wide >= d->names_pt)
+        lettering_show(cr, right ? x + 3 : x - 3 - wide, y + 3, text, 8, false);
+}
 
 static void paint_ruler(cairo_t *cr, const struct sheet *d, double y, double bottom)
 {
     const struct chart *c = d->chart;
     double all = (double)(c->to_ns - c->from_ns);
-    int64_t step = timed_round((int64_t)(all * TICK_PT / WIDTH_PT) + 1);
+    double tick = fmin(TICK_PT, fmax(TICK_NARROW_PT, d->rows_pt / 6));
+    int64_t step = timed_round((int64_t)(all * tick / d->rows_pt) + 1);
     for (int64_t at = (c->from_ns / step) * step; at < c->to_ns; at += step) {
         char text[40];
-        double x = d->names_pt + (double)(at - c->from_ns) / all * WIDTH_PT;
+        double x = d->names_pt + (double)(at - c->from_ns) / all * d->rows_pt;
         if (at < c->from_ns)
             continue;
         timed_print(at, step, text, sizeof text);
         set_ink(cr, d, 0.8);
         cairo_rectangle(cr, x, y + 2, 0.5, bottom - y - 2);
         cairo_fill(cr);
-        set_ink(cr, d, 0.3);
-        if (x + 3 + lettering_width(NULL, text, 8, false) <= d->names_pt + WIDTH_PT)
-            lettering_show(cr, x + 3, y + 3, text, 8, false);
+        paint_tick(cr, d, x, y, text);
     }
+}
+
+/* Where the rows are many, one looks for times below them, too. */
+static bool has_two_rulers(const struct sheet *d) { return d->row_pt * d->rows > AGAIN_PT; }
+
+static void paint_times(cairo_t *cr, const struct sheet *d, double top, double bottom)
+{
+    paint_ruler(cr, d, top, bottom);
+    if (has_two_rulers(d))
+        paint_ruler(cr, d, bottom, bottom + RULER_PT);
 }
 
 static bool occurs(const struct chart *c, unsigned state)
 {
     for (uint32_t i = 0; i < c->row_count; i++)
-        for (uint32_t k = 0; k < c->rows[i].span_count; k++)
-            if (c->rows[i].spans[k].state == state)
+        for (uint32_t k = 0; k < c->pixels; k++)
+            if (c->rows[i].pixels[k].share[state])
                 return true;
     return false;
 }
 
-static double paint_word(cairo_t *cr, const struct sheet *d, unsigned state, const char *text,
-                         double x, double y)
+static void add_word(struct sheet *d, unsigned state, const char *text)
 {
-    cairo_rectangle_t box = {x, y + 1, 14, 9};
-    cairo_rectangle(cr, box.x, box.y, box.width, box.height);
-    fill(cr, d, state, box);
-    set_ink(cr, d, 0.2);
-    lettering_show(cr, x + 18, y, text, 8.5, false);
-    return x + 18 + lettering_width(NULL, text, 8.5, false) + 16;
-}
-
-static void paint_way_word(cairo_t *cr, const struct sheet *d, double x, double y)
-{
-    if (!d->chart->way_count)
-        return;
-    cairo_save(cr);
-    cairo_move_to(cr, x, y + 5.5);
-    cairo_line_to(cr, x + 14, y + 5.5);
-    stroke_way(cr, d, 3);
-    cairo_restore(cr);
-    set_ink(cr, d, 0.2);
-    lettering_show(cr, x + 18, y, d->chart->way_name, 8.5, false);
-}
-
-static void paint_key(cairo_t *cr, const struct sheet *d, double y)
-{
-    static const uint8_t shown[] = {CHART_START,  CHART_READY,   CHART_RUNNING,
-                                    CHART_SYSTEM, CHART_BLOCKED, CHART_UNKNOWN};
-    double x = d->names_pt;
-    if (d->chart->overview) {
-        x = paint_word(cr, d, CHART_START, "before it began, after it ended", x, y);
-        x = paint_word(cr, d, CHART_RUNNING, "between", x, y);
-        paint_way_word(cr, d, x, y);
-        return;
+    const struct word *last = d->word_count ? &d->words[d->word_count - 1] : NULL;
+    double x = last ? last->x + 34 + lettering_width(NULL, last->text, 8.5, false) : d->left_pt,
+           y = last ? last->y : 0;
+    if (last && x + 18 + lettering_width(NULL, text, 8.5, false) > d->width_pt - 4) {
+        x = d->left_pt;
+        y += WORD_PT;
     }
-    for (unsigned i = 0; i < sizeof shown; i++)
-        if (shown[i] == CHART_START)
-            x = paint_word(cr, d, CHART_START, "start, terminate", x, y);
-        else if (occurs(d->chart, shown[i]))
-            x = paint_word(cr, d, shown[i], chart_word(shown[i]), x, y);
-    paint_way_word(cr, d, x, y);
+    d->words[d->word_count++] = (struct word){text, x, y, (uint8_t)state};
+}
+
+static void make_key(struct sheet *d)
+{
+    static const uint8_t shown[] = {CHART_READY, CHART_RUNNING, CHART_SYSTEM, CHART_BLOCKED,
+                                    CHART_UNKNOWN};
+    const struct chart *c = d->chart;
+    add_word(d, CHART_START, c->overview ? "before it began, after it ended" : "start, terminate");
+    if (c->overview)
+        add_word(d, CHART_RUNNING, "between");
+    for (unsigned i = 0; !c->overview && i < sizeof shown; i++)
+        if (occurs(c, shown[i]))
+            add_word(d, shown[i], chart_word(shown[i]));
+    if (c->way_count)
+        add_word(d, CHART_STATES, c->way_name);
+}
+
+static double key_height(const struct sheet *d)
+{
+    return d->words[d->word_count - 1].y + WORD_PT + 3;
+}
+
+static void paint_key(cairo_t *cr, const struct sheet *d, double top)
+{
+    for (unsigned i = 0; i < d->word_count; i++) {
+        const struct word *w = &d->words[i];
+        cairo_rectangle_t box = {w->x, top + w->y + 1, 14, 9};
+        if (w->state == CHART_STATES) {
+            chartway_sample(cr, box.x, box.y + 4.5, box.width, d->grey);
+        } else {
+            cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+            fill(cr, d, w->state, box);
+        }
+        set_ink(cr, d, 0.2);
+        lettering_show(cr, w->x + 18, top + w->y, w->text, 8.5, false);
+    }
+}
+
+/* ---- what is below it ---- */
+
+static void make_below(struct sheet *d)
+{
+    const char *text = d->chart->below ? d->chart->below : "";
+    for (size_t n; *text && d->below_count < BELOW_MOST; text += n + (text[n] == ' ')) {
+        n = lettering_line(text, d->width_pt - d->left_pt - 4, BELOW_LETTERS_PT);
+        d->below[d->below_count++] = memory_copied_part(text, n);
+    }
+}
+
+static void paint_below(cairo_t *cr, const struct sheet *d, double y)
+{
+    set_ink(cr, d, 0.35);
+    for (unsigned i = 0; i < d->below_count; i++)
+        lettering_show(cr, d->left_pt, y + i * BELOW_PT, d->below[i], BELOW_LETTERS_PT, false);
 }
 
 /* ---- all ---- */
 
-static double measure_names(const struct chart *c)
+static double measure_names(const struct chart *c, const struct page_options *o)
 {
-    double names = 40;
+    double names = 40, most = NAMES_MOST_PT;
+    if (o->width_pt > 0)
+        most = fmin(most, fmax(60, 0.35 * o->width_pt));
     for (uint32_t i = 0; i < c->row_count; i++)
         names = fmax(names, lettering_width(NULL, c->rows[i].name, 9, false));
-    return ceil(fmin(names, NAMES_MOST_PT) + MARGIN_PT + 10);
+    return ceil(fmin(names, most) + MARGIN_PT + 10);
+}
+
+/* As wide as the whole is to be; narrower than the least it is made smaller. */
+static double measure_rows(const struct page_options *o, double names_pt)
+{
+    double rows = o->width_pt > 0 ? o->width_pt - names_pt - MARGIN_PT : WIDTH_PT;
+    return floor(fmin(fmax(rows, WIDTH_LEAST_PT), PAGE_LIMIT_PT));
+}
+
+uint32_t chart_pixels(const struct chart *c, const struct page_options *o)
+{
+    double pixels = measure_rows(o, measure_names(c, o)) * PIXELS_PER_PT;
+    lettering_forget();
+    return (uint32_t)fmin(pixels, 4.0 * CHART_PIXELS);
+}
+
+static void paint_number(cairo_t *cr, const struct sheet *d)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%u / %u", d->page + 1, d->pages);
+    set_ink(cr, d, 0.35);
+    lettering_show(cr, d->width_pt - MARGIN_PT - lettering_width(NULL, text, 7.5, false), MARGIN_PT,
+                   text, 7.5, false);
 }
 
 static void paint(void *context, cairo_t *cr)
 {
     const struct sheet *d = context;
     const struct chart *c = d->chart;
-    double y = MARGIN_PT + TITLE_PT, bottom = y + RULER_PT + d->row_pt * c->row_count;
+    uint32_t first = d->page * d->rows, rows = c->row_count - first;
+    rows = rows < d->rows ? rows : d->rows;
+    double y = MARGIN_PT + TITLE_PT, bottom = y + RULER_PT + d->row_pt * rows;
     set_ink(cr, d, 0.1);
-    lettering_show(cr, MARGIN_PT, MARGIN_PT, c->title, 11, true);
-    paint_ruler(cr, d, y, bottom);
+    double wide = lettering_width(NULL, c->title, 11, true), most = d->width_pt - 2 * MARGIN_PT;
+    lettering_show(cr, MARGIN_PT, MARGIN_PT, c->title, wide > most ? 11 * most / wide : 11, true);
+    if (d->pages > 1)
+        paint_number(cr, d);
+    paint_times(cr, d, y, bottom);
     y += RULER_PT;
-    for (uint32_t i = 0; i < c->row_count; i++)
-        paint_row(cr, d, i, y + d->row_pt * i);
+    for (uint32_t i = 0; i < rows; i++)
+        paint_row(cr, d, first + i, y + d->row_pt * i);
     if (c->way_count)
         paint_way(cr, d, y);
+    bottom += has_two_rulers(d) ? RULER_PT : 0;
     paint_key(cr, d, bottom + 8);
-    set_ink(cr, d, 0.35);
-    if (c->below)
-        lettering_show(cr, d->names_pt, bottom + 8 + KEY_PT - 6, c->below, 7.5, false);
+    paint_below(cr, d, bottom + 8 + key_height(d));
+}
+
+static void turn(void *context, unsigned page) { ((struct sheet *)context)->page = page; }
+
+/* What is above and below the rows. */
+static double around(const struct sheet *d)
+{
+    return 2 * MARGIN_PT + TITLE_PT + RULER_PT + 8 + key_height(d) + d->below_count * BELOW_PT;
+}
+
+/* All on one, or as many rows as a page takes, on each about as many. */
+static void cut_pages(struct sheet *d, bool cut)
+{
+    uint32_t count = d->chart->row_count;
+    double most = d->width_pt * PAGE_SHAPE - around(d);
+    d->rows = count;
+    d->pages = 1;
+    if (cut && d->row_pt * count > most) {
+        d->pages = (unsigned)ceil(count / floor(most / d->row_pt));
+        d->rows = (count + d->pages - 1) / d->pages;
+    }
+    d->height_pt = around(d) + d->row_pt * d->rows + (has_two_rulers(d) ? RULER_PT : 0);
+}
+
+static double row_height(const struct sheet *d, bool cut)
+{
+    uint32_t count = d->chart->row_count;
+    double row = count <= 50 ? 18 : count <= 100 ? 12 : 9;
+    double most = (PAGE_LIMIT_PT - RULER_PT - around(d)) / count;
+    return cut ? row : fmin(row, most);
+}
+
+static void lay_out(struct sheet *d, const struct page_options *o)
+{
+    bool cut = o->format == PAGE_PDF && o->width_pt <= 0;
+    d->names_pt = measure_names(d->chart, o);
+    d->rows_pt = measure_rows(o, d->names_pt);
+    d->width_pt = d->names_pt + d->rows_pt + MARGIN_PT;
+    d->left_pt = d->rows_pt < NARROW_PT ? MARGIN_PT : d->names_pt;
+    make_key(d);
+    make_below(d);
+    d->row_pt = row_height(d, cut);
+    cut_pages(d, cut);
 }
 
 const char *chart_write(const struct chart *c, const struct page_options *o, const char *path)
 {
-    double row = c->row_count <= 50 ? 18 : c->row_count <= 120 ? 10 : 6;
-    struct sheet d = {.chart = c,
-                      .names_pt = measure_names(c),
-                      .row_pt = row,
-                      .grey = o->theme.grey,
-                      .dark = o->theme.dark};
-    d.width_pt = d.names_pt + WIDTH_PT + MARGIN_PT;
-    d.height_pt =
-        2 * MARGIN_PT + TITLE_PT + RULER_PT + row * c->row_count + 8 + KEY_PT + (c->below ? 10 : 0);
-    const char *why = drawing_write(
-        &(struct drawing){
-            .width_pt = d.width_pt, .height_pt = d.height_pt, .paint = paint, .context = &d},
-        o, path);
+    struct sheet d = {.chart = c, .grey = o->theme.grey, .dark = o->theme.dark};
+    struct page_options options = *o;
+    lay_out(&d, o);
+    if (o->format == PAGE_PNG && fabs(o->width_pt - d.width_pt) < 1)
+        options.width_pt = 0; /* so that its pixels are those of the rows */
+    const char *why = drawing_write(&(struct drawing){.width_pt = d.width_pt,
+                                                      .height_pt = d.height_pt,
+                                                      .paint = paint,
+                                                      .context = &d,
+                                                      .pages = d.pages,
+                                                      .turn = turn},
+                                    &options, path);
+    for (unsigned i = 0; i < d.below_count; i++)
+        free(d.below[i]);
     lettering_forget();
     return why;
 }

@@ -19,20 +19,19 @@ enum chart_state {
     CHART_STATES
 };
 
-struct chart_span {
-    int64_t from_ns, to_ns;
-    uint8_t state; /* an enum chart_state */
+struct chart_pixel {
+    uint8_t share[CHART_STATES]; /* of 255; what is left is nothing */
 };
 
-/* The spans of a row do not overlap and come in the order of time.  Texts and spans belong to the caller. */
+/* Texts and pixels belong to the caller. */
 struct chart {
     const char *title, *below; /* below: what stands under the key; NULL: nothing */
     struct chart_row {
         const char *name;
-        struct chart_span *spans;
-        uint32_t span_count;
+        struct chart_pixel *pixels;
     } *rows;
     uint32_t row_count;
+    uint32_t pixels; /* of each row, from from_ns to to_ns */
     struct
         chart_piece { /* of a way through the rows, one after the other in time: a thick line over them */
         uint32_t row;
@@ -44,11 +43,18 @@ struct chart {
     bool overview; /* only whether a thread was at work: begun and not ended */
 };
 
+#define CHART_PIXELS 1400u /* of a row of a picture, if nobody says how wide it is */
+#define CHART_ROWS_MOST 10000u
+
 const char *chart_word(unsigned state); /* "blocked" */
-/* As a picture; NULL, or what went wrong. */
+/* How many pixels a row of a picture has: as many as are told apart, by the names of its rows and the width that is asked for. */
+uint32_t chart_pixels(const struct chart *chart, const struct page_options *options);
+/* As a picture: an image or drawing as large as it takes, a PDF on pages as A4 lying, if it has more rows than one takes
+ * and nobody said how wide it is to be.  NULL, or what went wrong. */
 const char *chart_write(const struct chart *chart, const struct page_options *options,
                         const char *path);
-/* In letters, so many columns wide. */
-void chart_print(const struct chart *chart, unsigned width, FILE *f);
+/* How many letters a row has, and so its pixels, where a line is so wide: by the names of its rows. */
+unsigned chart_letters(const struct chart *chart, unsigned width);
+void chart_print(const struct chart *chart, FILE *f); /* in letters */
 
 #endif

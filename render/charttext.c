@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define WIDTH_LEAST 20u
+#define NAMES_MOST 30u
 #define MIXED 0.6f /* of a letter's time, one state has less */
 
 static const char letters[CHART_STATES + 1] = ".~=#s.?";
@@ -27,15 +28,15 @@ static char letter_of(const float *share)
 }
 
 /* How much of each letter's time the way is in this row, of 1.  The caller's to free. */
-static double *on_way(const struct chart *c, uint32_t row, unsigned width)
+static double *on_way(const struct chart *c, uint32_t row)
 {
-    double *on = memory_zeroed(width, sizeof *on);
-    double each = (double)(c->to_ns - c->from_ns) / width;
+    double *on = memory_zeroed(c->pixels, sizeof *on);
+    double each = (double)(c->to_ns - c->from_ns) / c->pixels;
     for (uint32_t i = 0; i < c->way_count; i++) {
         double from = (double)(c->way[i].from_ns - c->from_ns) / each,
                to = (double)(c->way[i].to_ns - c->from_ns) / each;
         unsigned letter = from > 0 ? (unsigned)from : 0;
-        for (; c->way[i].row == row && letter < width && letter < to; letter++) {
+        for (; c->way[i].row == row && letter < c->pixels && letter < to; letter++) {
             double begin = from > letter ? from : letter, end = to < letter + 1 ? to : letter + 1;
             on[letter] += end - begin;
         }
@@ -43,31 +44,41 @@ static double *on_way(const struct chart *c, uint32_t row, unsigned width)
     return on;
 }
 
-static void print_row(const struct chart *c, uint32_t row, size_t names, unsigned width, FILE *f)
+static void print_row(const struct chart *c, uint32_t row, size_t names, FILE *f)
 {
-    float(*shares)[CHART_STATES] = shares_of(c, row, width);
-    double *on = on_way(c, row, width);
+    float(*shares)[CHART_STATES] = shares_of(c, row);
+    double *on = on_way(c, row);
     fprintf(f, "%-*.*s  ", (int)names, (int)names, c->rows[row].name);
-    for (unsigned i = 0; i < width; i++)
+    for (unsigned i = 0; i < c->pixels; i++)
         fputc(on[i] > 0.5 ? '@' : letter_of(shares[i]), f);
     fputc('\n', f);
     free(on);
     free(shares);
 }
 
-void chart_print(const struct chart *c, unsigned width, FILE *f)
+static size_t names_of(const struct chart *c)
 {
     size_t names = 0;
-    char from[40], to[40];
     for (uint32_t i = 0; i < c->row_count; i++)
         names = strlen(c->rows[i].name) > names ? strlen(c->rows[i].name) : names;
-    names = names > 30 ? 30 : names;
-    width = width > names + 2 + WIDTH_LEAST ? width - (unsigned)names - 2 : WIDTH_LEAST;
+    return names > NAMES_MOST ? NAMES_MOST : names;
+}
+
+unsigned chart_letters(const struct chart *c, unsigned width)
+{
+    size_t names = names_of(c);
+    return width > names + 2 + WIDTH_LEAST ? width - (unsigned)names - 2 : WIDTH_LEAST;
+}
+
+void chart_print(const struct chart *c, FILE *f)
+{
+    size_t names = names_of(c);
+    char from[40], to[40];
     timed_print(c->from_ns, 1, from, sizeof from);
     timed_print(c->to_ns, 1, to, sizeof to);
     fprintf(f, "%s\nfrom %s to %s\n", c->title, from, to);
     for (uint32_t i = 0; i < c->row_count; i++)
-        print_row(c, i, names, width, f);
+        print_row(c, i, names, f);
     fputs(c->overview ? "= at work  . made and not begun, or ended\n"
                       : "= running  # blocked  ~ ready  . start, terminate  ? blocked, not known "
                         "why  % several\n",

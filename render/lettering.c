@@ -128,6 +128,22 @@ void lettering_show(cairo_t *cr, double x, double y, const char *text, double si
     pango_cairo_show_layout(cr, layout_of(text, size_pt, bold));
 }
 
+size_t lettering_line(const char *text, double width, double size)
+{
+    size_t n = strlen(text), fits = 0;
+    for (size_t i = 0; i <= n; i++) {
+        if (text[i] && text[i] != ' ')
+            continue;
+        char *part = memory_copied_part(text, i);
+        bool wide = lettering_width(NULL, part, size, false) > width;
+        free(part);
+        if (wide && fits)
+            return fits;
+        fits = i;
+    }
+    return n;
+}
+
 void lettering_forget(void)
 {
     if (kept)

@@ -5,11 +5,14 @@
 
 #include <cairo.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Width in points; context is not used (a scene_measure). */
 double lettering_width(void *context, const char *text, double size_pt, bool bold);
 /* y: top of the text. */
 void lettering_show(cairo_t *cr, double x, double y, const char *text, double size_pt, bool bold);
+/* How many bytes of a text go into a line that is so wide: up to a blank, or all of it, or its first word. */
+size_t lettering_line(const char *text, double width_pt, double size_pt);
 void lettering_forget(void); /* gives back what is kept */
 
 /* Instead of painting, from now on each text is told with where it would stand; NULL: they are painted again. */

@@ -3,46 +3,44 @@
 #include "memory/memory.h"
 
 #include <math.h>
+#include <string.h>
 
-#define LEAST 0.12f /* of the height of a row */
-
-static unsigned class_of(const struct chart *c, unsigned state)
+/* At work is all but made, and ended. */
+static void add_work(uint8_t *share)
 {
-    bool works = state != CHART_START && state != CHART_TERMINATE;
-    return c->overview && works ? CHART_RUNNING : state;
+    unsigned work = 0;
+    for (unsigned s = 0; s < CHART_STATES; s++)
+        if (s != CHART_START && s != CHART_TERMINATE) {
+            work += share[s];
+            share[s] = 0;
+        }
+    share[CHART_RUNNING] = (uint8_t)(work < 255 ? work : 255);
 }
 
-static void add(const struct chart *c, const struct chart_span *span, uint32_t pixels,
-                float (*shares)[CHART_STATES])
+float (*shares_of(const struct chart *c, uint32_t row))[CHART_STATES]
 {
-    double scale = pixels / ((double)c->to_ns - (double)c->from_ns),
-           from = fmax(0, ((double)span->from_ns - (double)c->from_ns) * scale),
-           to = fmin(pixels, ((double)span->to_ns - (double)c->from_ns) * scale);
-    for (uint32_t i = (uint32_t)fmin(from, pixels); i < pixels && i < to; i++)
-        shares[i][class_of(c, span->state)] += (float)(fmin(to, i + 1.0) - fmax(from, i));
-}
-
-float (*shares_of(const struct chart *c, uint32_t row, uint32_t pixels))[CHART_STATES]
-{
-    float(*shares)[CHART_STATES] = memory_zeroed(pixels, sizeof *shares);
-    const struct chart_row *r = &c->rows[row];
-    for (uint32_t i = 0; i < r->span_count; i++)
-        if (r->spans[i].to_ns > c->from_ns && r->spans[i].from_ns < c->to_ns)
-            add(c, &r->spans[i], pixels, shares);
+    float(*shares)[CHART_STATES] = memory_zeroed(c->pixels, sizeof *shares);
+    for (uint32_t i = 0; i < c->pixels; i++) {
+        struct chart_pixel pixel = c->rows[row].pixels[i];
+        if (c->overview)
+            add_work(pixel.share);
+        for (unsigned s = 0; s < CHART_STATES; s++)
+            shares[i][s] = (float)pixel.share[s] / 255;
+    }
     return shares;
 }
 
-void shares_seen(float *share)
+void shares_seen(float *share, float least)
 {
     float all = 0, raised = 0;
     for (unsigned s = 0; s < CHART_STATES; s++) {
         all += share[s];
-        raised += share[s] > 0 ? fmaxf(share[s], LEAST) : 0;
+        raised += share[s] > 0 ? fmaxf(share[s], least) : 0;
     }
     if (raised <= all)
         return;
     float goal = fmaxf(all, fminf(raised, 1));
     for (unsigned s = 0; s < CHART_STATES; s++)
         if (share[s] > 0)
-            share[s] = fmaxf(share[s], LEAST) * goal / raised;
+            share[s] = fmaxf(share[s], least) * goal / raised;
 }

@@ -4,9 +4,9 @@
 
 #include "render/chart.h"
 
-/* of[pixel][state], of 1; what is left is nothing.  The caller's to free. */
-float (*shares_of(const struct chart *chart, uint32_t row, uint32_t pixels))[CHART_STATES];
-/* The same as they are painted: what there is at all is seen, too. */
-void shares_seen(float *share);
+/* of[pixel][state], of 1; what is left is nothing.  In an overview all work is CHART_RUNNING.  The caller's to free. */
+float (*shares_of(const struct chart *chart, uint32_t row))[CHART_STATES];
+/* The same as they are painted: what there is at all has `least`, so that it is seen. */
+void shares_seen(float *share, float least);
 
 #endif

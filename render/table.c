@@ -86,28 +86,11 @@ static void put(struct layout *l, enum item_is is, uint32_t sheet, uint32_t row,
     PUSH(l->items, l->item_count, item);
 }
 
-/* How much of a text goes into one line: up to a blank, or all of it. */
-static size_t line_of(const char *text, double width)
-{
-    size_t n = strlen(text), fits = 0;
-    for (size_t i = 0; i <= n; i++) {
-        if (text[i] && text[i] != ' ')
-            continue;
-        char *part = memory_copied_part(text, i);
-        bool wide = lettering_width(NULL, part, NOTE_LETTERS_PT, false) > width;
-        free(part);
-        if (wide && fits)
-            return fits;
-        fits = i;
-    }
-    return n;
-}
-
 static void put_note(struct layout *l, uint32_t sheet, uint32_t note)
 {
     const char *text = l->sheets[sheet].notes[note];
     for (size_t n; *text; text += n + (text[n] == ' ')) {
-        n = line_of(text, l->width_pt);
+        n = lettering_line(text, l->width_pt, NOTE_LETTERS_PT);
         put(l, ITEM_NOTE, sheet, note, ROW_PT - 2);
         l->items[l->item_count - 1].text = memory_copied_part(text, n);
     }

@@ -95,11 +95,21 @@ void window_request_free(struct window_request *r)
 
 void put_density_request(struct out *out, const struct density_request *r)
 {
-    put_u8(out, (uint8_t)(r->by_time | r->blocked << 1 | r->living << 2));
+    put_u8(out,
+           (uint8_t)(r->by_time | r->blocked << 1 | r->living << 2 | (r->untils != NULL) << 3));
     put_u64(out, (uint64_t)r->from);
     put_u64(out, (uint64_t)r->to);
     put_u32(out, r->pixels);
     put_rows(out, r->rows, r->joined, r->row_count);
+    for (uint32_t i = 0; r->untils && i < r->row_count; i++)
+        put_u64(out, (uint64_t)r->untils[i]);
+}
+
+static void get_untils(struct in *in, struct density_request *r)
+{
+    r->untils = get_room(in, r->row_count, sizeof *r->untils);
+    for (uint32_t i = 0; r->untils && i < r->row_count; i++)
+        r->untils[i] = (int64_t)get_u64(in);
 }
 
 void get_density_request(struct in *in, struct density_request *r)
@@ -115,12 +125,15 @@ void get_density_request(struct in *in, struct density_request *r)
     if (r->pixels == 0 || r->pixels > LIMIT_PIXELS)
         in_fail(in, "asks for an impossible number of pixels");
     get_rows(in, &r->rows, &r->joined, &r->row_count);
+    if (flags & 8 && !in->error)
+        get_untils(in, r);
 }
 
 void density_request_free(struct density_request *r)
 {
     free(r->rows);
     free(r->joined);
+    free(r->untils);
     *r = (struct density_request){0};
 }
 

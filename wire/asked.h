@@ -64,6 +64,7 @@ struct density_request {
     uint32_t row_count;
     bool
         living; /* of a strip: states of threads as they were measured, not as the order alone tells them */
+    int64_t *untils; /* of a strip, by row: nothing of it counts from there on; NULL: all does */
 };
 
 /* Which events: those of these types, on these lines, called from these places, with such a text. */

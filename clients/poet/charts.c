@@ -3,6 +3,9 @@
 
 #include "memory/memory.h"
 #include "render/chart.h"
+#include "wire/asked.h"
+#include "wire/limits.h"
+#include "wire/strip.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,9 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Columns of the table of spells. */
-enum { THREAD, STATE, FROM, TOOK, UNEXPLAINED, WANTED };
-static const char *const wanted[WANTED] = {"thread", "state", "from_ns", "took_ns", "unexplained"};
+/* Columns of the table of states. */
+enum { THREAD, BEGIN, END, WANTED };
+static const char *const wanted[WANTED] = {"thread", "begin_ns", "end_ns"};
+
+#define ROWS_ASKED 256u /* of one strip */
 
 struct charting {
     const struct tables *tables;
@@ -22,37 +27,20 @@ struct charting {
     const struct shown_table *table;
     uint32_t at[WANTED]; /* of the table */
     struct chart chart;
-    uint32_t *lines, line_count; /* by row */
+    struct row { /* of the chart */
+        uint32_t line;
+        int64_t from_ns, to_ns; /* its life, as far as it is asked for */
+    } *rows;
+    uint32_t row_count;
+    struct shown_strip strip; /* the newest */
     char title[300], below[400];
 };
 
-/* ---- from the table ---- */
+/* ---- the rows ---- */
 
 static const struct table_cell *cell(const struct charting *c, uint32_t row, unsigned column)
 {
     return &table_cells(c->table, row)[c->at[column]];
-}
-
-static uint8_t state_of(const struct charting *c, uint32_t row)
-{
-    const struct table_cell *state = cell(c, row, STATE), *why = cell(c, row, UNEXPLAINED);
-    if (why->is == CELL_TEXT && strcmp(why->text, "open") != 0)
-        return CHART_UNKNOWN;
-    for (unsigned i = 0; i < CHART_STATES; i++)
-        if (state->is == CELL_TEXT && strcmp(state->text, chart_word(i)) == 0)
-            return (uint8_t)i;
-    return CHART_UNKNOWN;
-}
-
-static struct chart_row *row_of(struct charting *c, uint32_t line, uint32_t *last)
-{
-    if (line != *last) {
-        struct chart_row row = {.name = book_label(c->book, line)};
-        PUSH(c->lines, c->line_count, line);
-        PUSH(c->chart.rows, c->chart.row_count, row);
-    }
-    *last = line;
-    return &c->chart.rows[c->chart.row_count - 1];
 }
 
 static void take_range(struct charting *c, int64_t from, int64_t to)
@@ -63,49 +51,128 @@ static void take_range(struct charting *c, int64_t from, int64_t to)
     chart->to_ns = first || to > chart->to_ns ? to : chart->to_ns;
 }
 
-/* (A thread's spells come one after the other.) */
-static void take_spells(struct charting *c)
+static void take_rows(struct charting *c)
 {
-    uint32_t last = 0;
     for (uint32_t i = 0; i < c->table->row_count; i++) {
-        const struct table_cell *thread = cell(c, i, THREAD), *from = cell(c, i, FROM),
-                                *took = cell(c, i, TOOK);
-        if (thread->is != CELL_LINE || from->is != CELL_NUMBER || took->is != CELL_NUMBER)
+        const struct table_cell *thread = cell(c, i, THREAD), *from = cell(c, i, BEGIN),
+                                *to = cell(c, i, END);
+        if (thread->is != CELL_LINE || from->is != CELL_NUMBER || to->is != CELL_NUMBER)
             continue;
-        struct chart_row *row = row_of(c, thread->line, &last);
-        struct chart_span span = {from->number, from->number + took->number, state_of(c, i)};
-        PUSH(row->spans, row->span_count, span);
-        take_range(c, span.from_ns, span.to_ns);
+        struct chart_row shown = {.name = book_label(c->book, thread->line)};
+        struct row row = {thread->line, from->number, to->number};
+        PUSH(c->chart.rows, c->chart.row_count, shown);
+        PUSH(c->rows, c->row_count, row);
+        take_range(c, row.from_ns, row.to_ns);
     }
+}
+
+/* ---- what is in their pixels ---- */
+
+static void take_strip(void *user, const struct answer *answer)
+{
+    struct charting *c = user;
+    if (answer->part != PART_STRIP)
+        return;
+    shown_strip_free(&c->strip);
+    get_strip(answer->in, &c->strip);
+    in_done(answer->in);
+}
+
+static struct chart_pixel pixel_of(const struct strip_cell *cell)
+{
+    static const uint8_t states[STRIP_LIVINGS] = {
+        [STRIP_LIVING_START] = CHART_START,         [STRIP_LIVING_READY] = CHART_READY,
+        [STRIP_LIVING_RUNNING] = CHART_RUNNING,     [STRIP_LIVING_BLOCKED] = CHART_BLOCKED,
+        [STRIP_LIVING_TERMINATE] = CHART_TERMINATE, [STRIP_LIVING_UNKNOWN] = CHART_UNKNOWN};
+    struct chart_pixel pixel = {{0}};
+    for (unsigned k = 0; k < STRIP_LIVINGS; k++)
+        pixel.share[states[k]] = cell->share[k];
+    return pixel;
+}
+
+/* (A line that has nothing in the strip has no row in it.) */
+static void take_shares(struct charting *c, uint32_t first, uint32_t count)
+{
+    const struct shown_strip *s = &c->strip;
+    for (uint32_t i = 0, row = first; i < s->row_count; i++) {
+        while (row < first + count && c->rows[row].line != s->rows[i])
+            row++;
+        if (row == first + count || s->pixels != c->chart.pixels || s->classes != STRIP_LIVINGS)
+            return;
+        for (uint32_t p = 0; p < s->pixels; p++)
+            c->chart.rows[row].pixels[p] = pixel_of(&s->cells[(size_t)i * s->pixels + p]);
+    }
+}
+
+static bool ask_rows(struct charting *c, struct subject *subject, uint32_t first, uint32_t count)
+{
+    uint32_t lines[ROWS_ASKED];
+    uint8_t joined[ROWS_ASKED] = {0};
+    int64_t untils[ROWS_ASKED];
+    struct out body = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        lines[i] = c->rows[first + i].line;
+        untils[i] = c->rows[first + i].to_ns;
+    }
+    struct density_request request = {.by_time = true,
+                                      .living = true,
+                                      .from = c->chart.from_ns,
+                                      .to = c->chart.to_ns,
+                                      .pixels = c->chart.pixels,
+                                      .rows = lines,
+                                      .joined = joined,
+                                      .row_count = count,
+                                      .untils = untils};
+    put_density_request(&body, &request);
+    if (!subject_ask(c->tables->command, subject, ASK_STRIP, &body, take_strip, c))
+        return false;
+    take_shares(c, first, count);
+    return true;
+}
+
+static bool ask_shares(struct charting *c, struct subject *subject)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < c->row_count; i++)
+        c->chart.rows[i].pixels = memory_zeroed(c->chart.pixels, sizeof(struct chart_pixel));
+    for (uint32_t i = 0; good && i < c->row_count; i += ROWS_ASKED)
+        good =
+            ask_rows(c, subject, i, c->row_count - i < ROWS_ASKED ? c->row_count - i : ROWS_ASKED);
+    return good;
 }
 
 /* ---- the critical path ---- */
 
-/* Of a line, the row; the count, if it has none. */
-static uint32_t row_named(const struct charting *c, uint32_t line)
+/* By line, 1 + its row; the caller's.  lines: so many. */
+static uint32_t *rows_by_line(const struct charting *c, uint32_t *lines)
 {
-    uint32_t row = 0;
-    while (row < c->chart.row_count && c->lines[row] != line)
-        row++;
-    return row;
+    *lines = 0;
+    for (uint32_t i = 0; i < c->row_count; i++)
+        *lines = c->rows[i].line >= *lines ? c->rows[i].line + 1 : *lines;
+    uint32_t *rows = memory_zeroed(*lines + 1, sizeof *rows);
+    for (uint32_t i = 0; i < c->row_count; i++)
+        rows[c->rows[i].line] = i + 1;
+    return rows;
 }
 
 static void take_path(struct charting *c, const struct shown_table *pieces)
 {
     uint32_t thread = table_find(pieces, "thread"), from = table_find(pieces, "from_ns"),
-             took = table_find(pieces, "path_ns");
+             took = table_find(pieces, "path_ns"), lines;
     if (thread == pieces->column_count || from == pieces->column_count ||
         took == pieces->column_count)
         return;
+    uint32_t *rows = rows_by_line(c, &lines);
     for (uint32_t i = 0; i < pieces->row_count; i++) {
         const struct table_cell *cells = table_cells(pieces, i);
-        uint32_t row =
-            cells[thread].is == CELL_LINE ? row_named(c, cells[thread].line) : c->chart.row_count;
-        struct chart_piece piece = {row, cells[from].number,
+        bool is = cells[thread].is == CELL_LINE && cells[thread].line < lines;
+        uint32_t row = is ? rows[cells[thread].line] : 0;
+        struct chart_piece piece = {row - 1, cells[from].number,
                                     cells[from].number + cells[took].number};
-        if (row < c->chart.row_count)
+        if (row)
             PUSH(c->chart.way, c->chart.way_count, piece);
     }
+    free(rows);
     c->chart.way_name = "critical path";
 }
 
@@ -113,8 +180,8 @@ static void take_path(struct charting *c, const struct shown_table *pieces)
 static void begin_with_two(struct charting *c)
 {
     int64_t first = INT64_MAX, second = INT64_MAX;
-    for (uint32_t i = 0; i < c->chart.row_count; i++) {
-        int64_t at = c->chart.rows[i].spans[0].from_ns;
+    for (uint32_t i = 0; i < c->row_count; i++) {
+        int64_t at = c->rows[i].from_ns;
         second = at < first ? first : at < second ? at : second;
         first = at < first ? at : first;
     }
@@ -134,27 +201,29 @@ bool charts_known(const char *word)
     return false;
 }
 
-/* "begins 2026-11-22 17:34:49.123 UTC": the time of day at the left edge, the same wherever it is drawn; and what of the
- * table is not there. */
-static void say_clock(struct charting *c)
+/* "begins 2026-11-22 17:34:49.123 UTC": the time of day at the left edge, the same wherever it is drawn; and how what is
+ * drawn is to be read. */
+static void say_clock(struct charting *c, const struct shown_table *pieces)
 {
     uint64_t ns = c->book->run.wall_ns + (uint64_t)(c->chart.from_ns > 0 ? c->chart.from_ns : 0);
     time_t seconds = (time_t)(ns / 1000000000u);
     struct tm tm;
     char day[40];
     strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &tm));
-    snprintf(
-        c->below, sizeof c->below,
-        "begins %s.%03u UTC; times count from the run's begin; each pixel shows shares; running "
-        "is what no wait accounts for%s%s",
-        day, (unsigned)(ns / 1000000u % 1000u), c->table->note_count ? "; not all of it: " : "",
-        c->table->note_count ? c->table->notes[0] : "");
+    snprintf(c->below, sizeof c->below,
+             "begins %s.%03u UTC; times count from the run's begin; each pixel shows shares%s%s%s",
+             day, (unsigned)(ns / 1000000u % 1000u),
+             c->chart.overview ? "" : "; running is what no wait accounts for",
+             pieces && pieces->row_count >= LIMIT_TABLE_ROWS ? "; not all of the path: " : "",
+             pieces && pieces->row_count >= LIMIT_TABLE_ROWS && pieces->note_count
+                 ? pieces->notes[0]
+                 : "");
 }
 
 static void make(struct charting *c, const struct shown_table *pieces)
 {
     c->chart.overview = strcmp(c->tables->chart, "transitions") != 0;
-    take_spells(c);
+    take_rows(c);
     if (pieces)
         take_path(c, pieces);
     else if (c->chart.overview)
@@ -166,7 +235,7 @@ static void make(struct charting *c, const struct shown_table *pieces)
              : c->chart.overview ? "when threads were at work"
                                  : "states of threads");
     c->chart.title = c->title;
-    say_clock(c);
+    say_clock(c, pieces);
     c->chart.below = c->below;
 }
 
@@ -186,7 +255,7 @@ static int write_text(const struct charting *c)
     FILE *f = file ? fopen(file, "we") : stdout;
     if (!f)
         return command_fail(c->tables->command, "%s: %s", file, strerror(errno));
-    chart_print(&c->chart, terminal_width(), f);
+    chart_print(&c->chart, f);
     bool bad = ferror(f);
     if (file)
         bad |= fclose(f) != 0;
@@ -200,15 +269,10 @@ static bool ends(const char *file, const char *ending)
     return n > e && strcasecmp(file + n - e, ending) == 0;
 }
 
-static int write_chart(const struct charting *c)
+static int write_picture(const struct charting *c)
 {
     const char *file = c->tables->file;
     struct page_options page = c->tables->page;
-    if (!file || ends(file, ".txt"))
-        return write_text(c);
-    if (!ends(file, ".pdf") && !ends(file, ".svg") && !ends(file, ".png"))
-        return command_usage(c->tables->command, "-o %s: a chart is a .pdf, .svg, .png or .txt",
-                             file);
     page.format = ends(file, ".pdf") ? PAGE_PDF : ends(file, ".svg") ? PAGE_SVG : PAGE_PNG;
     page.title = c->title;
     page.date = (time_t)(c->book->run.wall_ns / 1000000000u);
@@ -216,8 +280,28 @@ static int write_chart(const struct charting *c)
     return why ? command_fail(c->tables->command, "%s: %s", file, why) : EXIT_DONE;
 }
 
-int charts_write(const struct tables *o, const struct subject *subject,
-                 const struct shown_table *table, const struct shown_table *pieces)
+static int write_chart(struct charting *c, struct subject *subject)
+{
+    const char *file = c->tables->file;
+    bool text = !file || ends(file, ".txt");
+    if (!text && !ends(file, ".pdf") && !ends(file, ".svg") && !ends(file, ".png"))
+        return command_usage(c->tables->command, "-o %s: a chart is a .pdf, .svg, .png or .txt",
+                             file);
+    if (!c->row_count)
+        return command_fail(c->tables->command, "there is no thread to be drawn");
+    if (!text && c->row_count > CHART_ROWS_MOST)
+        return command_fail(c->tables->command,
+                            "%u threads are too many for a picture: choose some with --lines",
+                            c->row_count);
+    c->chart.pixels = text ? chart_letters(&c->chart, terminal_width())
+                           : chart_pixels(&c->chart, &c->tables->page);
+    if (!ask_shares(c, subject))
+        return EXIT_FAILED;
+    return text ? write_text(c) : write_picture(c);
+}
+
+int charts_write(const struct tables *o, struct subject *subject, const struct shown_table *table,
+                 const struct shown_table *pieces)
 {
     struct charting c = {.tables = o, .book = &subject->source.book, .table = table};
     for (unsigned i = 0; i < WANTED; i++) {
@@ -226,12 +310,12 @@ int charts_write(const struct tables *o, const struct subject *subject,
             return command_fail(o->command, "the server tells no %s of states", wanted[i]);
     }
     make(&c, pieces);
-    int status = c.chart.row_count ? write_chart(&c)
-                                   : command_fail(o->command, "there is no thread to be drawn");
+    int status = write_chart(&c, subject);
     for (uint32_t i = 0; i < c.chart.row_count; i++)
-        free(c.chart.rows[i].spans);
+        free(c.chart.rows[i].pixels);
+    shown_strip_free(&c.strip);
     free(c.chart.rows);
     free(c.chart.way);
-    free(c.lines);
+    free(c.rows);
     return status;
 }

@@ -7,8 +7,9 @@
 bool charts_known(
     const char *
         kind); /* "gantt": when threads were at work, also "overview"; "transitions": their states */
-/* Of the table of spells, with the critical path over them, by piece (NULL: without); tables->chart says which: an exit status, with a complaint. */
-int charts_write(const struct tables *tables, const struct subject *subject,
-                 const struct shown_table *spells, const struct shown_table *pieces);
+/* Of the threads in the table of states, whose shares are asked for, with the critical path over them, by piece (NULL:
+ * without); tables->chart says which: an exit status, with a complaint. */
+int charts_write(const struct tables *tables, struct subject *subject,
+                 const struct shown_table *states, const struct shown_table *pieces);
 
 #endif

@@ -359,7 +359,7 @@ static int follow(struct writing *w, const struct tables_section *sections, size
 static int run_chart(const struct tables *o, struct subject *subject, const char *what)
 {
     struct tables plain = *o;
-    struct tables_section section = {.what = "spells"}, path = {.what = "path"};
+    struct tables_section section = {.what = "states"}, path = {.what = "path"};
     struct shown_table table = {0}, pieces = {0};
     bool way = strcmp(what, "path") == 0;
     if (!charts_known(o->chart))

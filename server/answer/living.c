@@ -66,12 +66,14 @@ static void change(const struct telling *t, unsigned code, uint32_t about, int64
     told->tail = false;
 }
 
+/* (One that is made is in that state once it is known how long: server/measure/states.h.) */
 static void tell_made(const struct telling *t)
 {
     const struct course_of *c = t->course;
-    bool before = c->made_ns != INTERVALS_NEVER &&
-                  (c->start_ns == INTERVALS_NEVER || c->made_ns < c->start_ns);
-    if (before && !t->told->made)
+    int64_t began = c->start_ns != INTERVALS_NEVER ? c->start_ns : c->end_ns;
+    if (t->told->made || (began == INTERVALS_NEVER && c->closed_ns == INTERVALS_NEVER))
+        return;
+    if (c->made_ns != INTERVALS_NEVER && (began == INTERVALS_NEVER || c->made_ns < began))
         change(t, STRIP_LIVING_START, 0, c->made_ns, c->made);
     t->told->made = true;
 }
@@ -116,6 +118,20 @@ static const struct wait *open_wait(const struct living *l, uint32_t thread)
     return l->open_count ? bsearch(&key, l->open, l->open_count, sizeof key, by_thread) : NULL;
 }
 
+/* One whose begin nobody saw: its end may be known, or that it is gone. */
+static void tell_unbegun(const struct telling *t)
+{
+    const struct course_of *c = t->course;
+    if (c->closed_ns == INTERVALS_NEVER && c->end_ns != INTERVALS_NEVER)
+        tail(t, PYRAMID_NONE, 0, c->end_ns, c->end);
+    if (c->closed_ns == INTERVALS_NEVER)
+        return;
+    t->told->ended = true;
+    if (c->end_ns != INTERVALS_NEVER && c->end_ns < c->closed_ns)
+        change(t, STRIP_LIVING_TERMINATE, 0, c->end_ns, c->end);
+    tail(t, PYRAMID_NONE, 0, c->closed_ns, c->closed);
+}
+
 /* It waits still, or it ended and was joined, or nothing more is known of it. */
 static void tell_tail(const struct living *l, const struct telling *t)
 {
@@ -124,8 +140,12 @@ static void tell_tail(const struct living *l, const struct telling *t)
     int64_t at_ns = last ? last->to_ns : c->start_ns;
     uint64_t at = last ? last->position : c->start;
     const struct wait *open = open_wait(l, c->thread);
-    if (c->start_ns == INTERVALS_NEVER || t->told->ended)
+    if (t->told->ended)
         return;
+    if (c->start_ns == INTERVALS_NEVER) {
+        tell_unbegun(t);
+        return;
+    }
     if (open && open->from_ns >= at_ns) {
         tail(t, STRIP_LIVING_BLOCKED, open->about, open->from_ns, open->begin);
         return;

@@ -260,6 +260,13 @@ uint64_t measured_position(const struct run *run) { return follow_known(measured
 uint64_t measured_again(const struct run *run) { return measured(run)->again; }
 int64_t measured_end_ns(const struct run *run) { return run->last_ns; }
 
+int64_t measured_until_ns(const struct run *run)
+{
+    if (run->connected && run->wall_ns)
+        return run_clock_ns(run);
+    return run->ended_ns > run->last_ns ? run->ended_ns : run->last_ns;
+}
+
 size_t measured_open(const struct run *run, struct wait **waits)
 {
     return follow_open(measured(run)->follow, measured_end_ns(run), waits);

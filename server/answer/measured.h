@@ -21,6 +21,8 @@ uint64_t measured_again(const struct run *run);
 /* The waits that have not ended by what is known, until its end (UNEXPLAINED_OPEN, without an end); they are no intervals
  * yet.  Returns how many (caller frees *waits). */
 size_t measured_open(const struct run *run, struct wait **waits);
+/* Up to when who waits still has waited: now, or the end of the run. */
+int64_t measured_until_ns(const struct run *run);
 /* The time up to which anything is known. */
 int64_t measured_end_ns(const struct run *run);
 

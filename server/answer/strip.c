@@ -122,6 +122,15 @@ static void choose_range(const struct run *run, const struct density_request *r,
     s->to = s->to > s->from ? s->to : s->from + 1;
 }
 
+/* How far the states last that the rows are in.  (Who waits still waits until now.) */
+static int64_t end_of(const struct strip_job *job)
+{
+    int64_t end = job->run->last_ns + 1, now = measured_until_ns(job->run);
+    if (!job->request.by_time)
+        return (int64_t)job->filling.strip.known;
+    return job->request.living && now > end ? now : end;
+}
+
 static void fill_begin(struct strip_job *job)
 {
     struct filling *f = &job->filling;
@@ -134,12 +143,11 @@ static void fill_begin(struct strip_job *job)
                                     .known = course_known(job->run, source_of(job)),
                                     .count = order_count(job->run->order)}};
     choose_range(job->run, &job->request, s);
-    f->range =
-        (struct pyramid_range){.by_time = s->by_time,
-                               .from = s->from,
-                               .to = s->to,
-                               .pixels = s->pixels,
-                               .end = s->by_time ? job->run->last_ns + 1 : (int64_t)s->known};
+    f->range = (struct pyramid_range){.by_time = s->by_time,
+                                      .from = s->from,
+                                      .to = s->to,
+                                      .pixels = s->pixels,
+                                      .end = end_of(job)};
     size_t most = (size_t)LIMIT_ANSWER_BYTES / 2 / 16 / s->pixels, rows = job->line_count;
     rows = rows < most ? rows : most;
     s->rows = memory_zeroed(rows + 1, sizeof *s->rows);
@@ -169,16 +177,32 @@ static uint8_t share(uint64_t part, const struct whole *w)
     return (uint8_t)share;
 }
 
+/* What is there at all has a share, and all together have that of what is there: the largest makes up for it. */
+static void settle_cell(const struct filling *f, const struct pyramid_pixel *p,
+                        struct strip_cell *cell)
+{
+    unsigned classes = f->strip.classes, most = 0;
+    uint64_t all = 0;
+    int told = 0;
+    for (unsigned k = 0; k < classes; k++) {
+        uint8_t part = p->part[k] ? share(p->part[k], &f->whole) : 0;
+        cell->share[k] = p->part[k] && !part ? 1 : part;
+        most = p->part[k] > p->part[most] ? k : most;
+        all += p->part[k];
+        told += cell->share[k];
+    }
+    int rest = all ? share(all, &f->whole) - told : 0;
+    if (cell->share[most] + rest > 0)
+        cell->share[most] = (uint8_t)(cell->share[most] + rest);
+    cell->about = p->about;
+}
+
 static void settle(struct filling *f)
 {
     struct shown_strip *s = &f->strip;
     struct strip_cell *cells = s->cells + (size_t)f->row * s->pixels + f->pixel;
-    for (uint32_t i = 0; i < f->count; i++) {
-        const struct pyramid_pixel *p = &f->pixels[i];
-        for (unsigned k = 0; k < s->classes; k++)
-            cells[i].share[k] = p->part[k] ? share(p->part[k], &f->whole) : 0;
-        cells[i].about = p->about;
-    }
+    for (uint32_t i = 0; i < f->count; i++)
+        settle_cell(f, &f->pixels[i], &cells[i]);
 }
 
 static void begin_row(struct strip_job *job)
@@ -208,6 +232,15 @@ static bool go_on(struct strip_job *job)
     return true;
 }
 
+static void add_line(struct strip_job *job, const struct pyramid *pyramid)
+{
+    struct filling *f = &job->filling;
+    const int64_t *untils = job->lines == job->request.rows ? job->request.untils : NULL;
+    f->range.cut = untils != NULL;
+    f->range.until = untils ? untils[f->line] : 0;
+    pyramid_add(pyramid, job->lines[f->line], &f->range, f->pixel, f->count, f->pixels);
+}
+
 /* True once all is filled. */
 static bool fill_step(struct strip_job *job, uint64_t *budget)
 {
@@ -218,7 +251,7 @@ static bool fill_step(struct strip_job *job, uint64_t *budget)
             if (!*budget)
                 return false;
             if (is_line(job, f->line))
-                pyramid_add(pyramid, job->lines[f->line], &f->range, f->pixel, f->count, f->pixels);
+                add_line(job, pyramid);
             uint64_t cost = (uint64_t)f->count * PIXEL_COST;
             *budget -= cost < *budget ? cost : *budget;
         }
@@ -266,8 +299,11 @@ static bool strip_put(void *p, struct reply *reply)
     if (!job->filling.begun || pyramid_full(course_pyramid(job->run, source_of(job)))) {
         part_begin(reply, PART_REFUSAL);
         put_string(reply->out,
-                   "there is no room for the states of so long a run, neither in memory "
-                   "nor in TMPDIR");
+                   job->request.living && measured_full(job->run)
+                       ? "this run is too long: what its threads did takes an eighth of this "
+                         "machine's memory, and no part of it can be looked at alone"
+                       : "there is no room for the states of so long a run, neither in memory "
+                         "nor in TMPDIR");
         part_end(reply);
         return true;
     }

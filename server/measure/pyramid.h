@@ -47,6 +47,8 @@ struct pyramid_range {
     int64_t from, to; /* ns or positions, from < to */
     uint32_t pixels;
     int64_t end; /* the state that a row is in lasts until then */
+    bool cut; /* nothing counts from `until` on */
+    int64_t until;
 };
 
 /* What a pixel has of each state, in 1/pixels of a ns or of a position: all together are at most to - from. */

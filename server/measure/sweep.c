@@ -161,8 +161,10 @@ static struct border border_of(const struct pyramid_range *r, uint32_t pixel)
 {
     uint64_t span = (uint64_t)(r->to - r->from), whole = span / r->pixels, rest = span % r->pixels;
     uint64_t rests = rest * pixel; /* both are less than 2^32 */
-    return (struct border){r->from + (int64_t)(whole * pixel + rests / r->pixels),
-                           rests % r->pixels};
+    int64_t at = r->from + (int64_t)(whole * pixel + rests / r->pixels);
+    if (r->cut && at >= r->until)
+        return (struct border){r->until > r->from ? r->until : r->from, 0};
+    return (struct border){at, rests % r->pixels};
 }
 
 static void note_longest(struct pyramid_pixel *pixel, uint64_t length, uint32_t about)

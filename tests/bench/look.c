@@ -101,13 +101,19 @@ static void take_strip(void *user, const struct answer *answer)
 
 static void put_far(struct out *body, bool by_time, int64_t from, int64_t to)
 {
-    uint32_t rows[ROWS];
+    uint32_t rows[ROWS], count = 0;
     uint8_t joined[ROWS] = {0};
-    uint32_t count = source.book.line_count < ROWS ? source.book.line_count : ROWS;
-    for (uint32_t i = 0; i < count; i++)
-        rows[i] =
-            living && i ? source.book.line_count - count + i + 1 : i + 1; /* (threads come late) */
-    struct density_request r = {by_time, false, from, to, PIXELS, rows, joined, count, living};
+    for (uint32_t line = 1; line <= source.book.line_count && count < ROWS; line++)
+        if (!living || strncmp(book_label(&source.book, line), "T:", 2) == 0)
+            rows[count++] = line;
+    struct density_request r = {.by_time = by_time,
+                                .from = from,
+                                .to = to,
+                                .pixels = PIXELS,
+                                .rows = rows,
+                                .joined = joined,
+                                .row_count = count,
+                                .living = living};
     put_density_request(body, &r);
 }
 
@@ -245,6 +251,7 @@ static void look_living(void)
     for (unsigned i = 0; i < 20; i++)
         times[i] = ask_strip(true, 0, 0, &first);
     print_times("states of threads, strip of all", times, 20, cpu);
+    printf("states of threads, rows: %u\n", strip.row_count);
     print_sums();
     zoom(true, "states of threads, strip after a zoom");
     shown_strip_free(&strip);

@@ -34,9 +34,20 @@ part_waits() {
     row "explained: $(of waits) waits of $(calc %.0e "$events") intervals" "$(of first) s, $(calc '%.0f MB' "$(of bytes) / 1e6")" \
         "$(of first_explained) s without groups"
     row "  a hundredth more" "$(calc '%.0f ms' "$(of further) * 1000")" "wanted: 100 ms"
-    "$B/tests/look" waits.poet living >look.out
-    row "states of threads, 60 rows x 1920 pixels" "$(sed -n 's/^states of threads, strip of all: //p' look.out)" "wanted: 50 ms"
-    row "  the first look" "$(sed -n 's/^states of threads, first look: //p' look.out)" ""
+}
+
+# Which share of each pixel 60 threads were in which state, of that many events (SIZE=10: 10^8; what their threads did may take an eighth of the memory: 32 GB).
+part_strips() {
+    poetcc -trace -O2 "$here/contend.c" -o contend
+    POET_WAIT_MS=10000 POET_KEEP=100G POET_SERVER= POET_OUTPUT=strips.poet ./contend 64 8 "$(scaled 10000000)"
+    until_ordered strips.poet
+    "$B/tests/look" strips.poet living >look.out
+    of() { sed -n "s/^states of threads, $1: //p" look.out; }
+    row "states of threads, first look: $(calc %.1e "$(figure strips.poet events)") events" "$(of 'first look')" ""
+    row "  $(of rows) rows x 1920 pixels, of all" "$(of 'strip of all')" "wanted: 50 ms"
+    row "  after a zoom" "$(of 'strip after a zoom')" "wanted: 50 ms"
+    row "  poet states --chart transitions -o x.pdf" "$(timed poet states strips.poet --chart transitions -o x.pdf)" ""
+    rm -f strips.poet
 }
 
 part_path() {

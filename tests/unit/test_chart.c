@@ -1,4 +1,4 @@
-/* Charts: shares of pixels are exact, short states are seen, and who took turns never seems to work at once. */
+/* Charts: shares of pixels, short states that are seen, letters; a pixel is never fuller than what it stands for. */
 #include "render/chart.h"
 #include "render/shares.h"
 #include "tests/unit/unit.h"
@@ -8,76 +8,119 @@
 
 #define near(a, b) assert_true((double)(a) > (b)-1e-4 && (double)(a) < (b) + 1e-4)
 
-static void shares_are_those_of_the_time(void **state)
+static struct chart_pixel pixel(unsigned running, unsigned blocked, unsigned start)
+{
+    struct chart_pixel p = {{0}};
+    p.share[CHART_RUNNING] = (uint8_t)running;
+    p.share[CHART_BLOCKED] = (uint8_t)blocked;
+    p.share[CHART_START] = (uint8_t)start;
+    return p;
+}
+
+static void shares_are_those_of_the_pixels(void **state)
 {
     (void)state;
-    struct chart_span spans[] = {{0, 10, CHART_START},
-                                 {10, 35, CHART_RUNNING},
-                                 {35, 36, CHART_BLOCKED},
-                                 {36, 80, CHART_RUNNING}};
-    struct chart_row row = {"T:t", spans, 4};
-    struct chart c = {.title = "x", .rows = &row, .row_count = 1, .from_ns = 0, .to_ns = 100};
-    float(*shares)[CHART_STATES] = shares_of(&c, 0, 5); /* of 20 each */
-    near(shares[0][CHART_START], 0.5);
-    near(shares[0][CHART_RUNNING], 0.5);
-    near(shares[1][CHART_BLOCKED], 0.05);
-    near(shares[1][CHART_RUNNING], 0.95);
-    near(shares[3][CHART_RUNNING], 1);
-    for (unsigned s = 0; s < CHART_STATES; s++)
-        near(shares[4][s], 0);
-    shares_seen(shares[1]); /* what is short is seen, and the pixel is not fuller than it was */
-    assert_true(shares[1][CHART_BLOCKED] > 0.09f);
-    near(shares[1][CHART_BLOCKED] + shares[1][CHART_RUNNING], 1);
+    struct chart_pixel pixels[] = {pixel(0, 0, 51), pixel(254, 1, 0), pixel(127, 127, 1)};
+    struct chart_row row = {"T:t", pixels};
+    struct chart c = {.rows = &row, .row_count = 1, .pixels = 3, .to_ns = 100};
+    float(*shares)[CHART_STATES] = shares_of(&c, 0);
+    near(shares[0][CHART_START], 0.2);
+    near(shares[0][CHART_RUNNING], 0);
+    near(shares[1][CHART_BLOCKED], 1 / 255.0);
+    near(shares[2][CHART_RUNNING], 127 / 255.0);
     free(shares);
     c.overview = true;
-    shares = shares_of(&c, 0, 5);
+    shares = shares_of(&c, 0);
+    near(shares[0][CHART_RUNNING], 0);
     near(shares[1][CHART_RUNNING], 1);
+    near(shares[1][CHART_BLOCKED], 0);
+    near(shares[2][CHART_RUNNING], 254 / 255.0);
+    near(shares[2][CHART_START], 1 / 255.0);
     free(shares);
 }
 
-static void who_takes_turns_never_seems_to_work_at_once(void **state)
+static double all_of(const float *share)
+{
+    double all = 0;
+    for (unsigned s = 0; s < CHART_STATES; s++)
+        all += (double)share[s];
+    return all;
+}
+
+/* What is there at all is seen, in its order, and what is full is not fuller. */
+static void short_states_are_seen(void **state)
 {
     (void)state;
-    struct chart_span spans[2][100];
-    struct chart_row rows[2] = {{"a", spans[0], 100}, {"b", spans[1], 100}};
-    struct chart c = {.title = "x", .rows = rows, .row_count = 2, .from_ns = 0, .to_ns = 1000};
-    for (unsigned i = 0; i < 100; i++)
-        for (unsigned k = 0; k < 2; k++)
-            spans[k][i] = (struct chart_span){10 * i, 10 * i + 10,
-                                              i % 2 == k ? CHART_RUNNING : CHART_BLOCKED};
-    for (uint32_t pixels = 1; pixels < 300; pixels += 7) {
-        float(*a)[CHART_STATES] = shares_of(&c, 0, pixels),
-        (*b)[CHART_STATES] = shares_of(&c, 1, pixels);
-        for (uint32_t i = 0; i < pixels; i++)
-            near(a[i][CHART_RUNNING] + b[i][CHART_RUNNING], 1);
-        free(a);
-        free(b);
+    srand(1);
+    for (unsigned round = 0; round < 5000; round++) {
+        float before[CHART_STATES] = {0}, after[CHART_STATES];
+        float left = 1, least = (float)(rand() % 30) / 100;
+        for (unsigned s = 0; s < CHART_STATES; s++) {
+            before[s] = rand() % 3 ? left * (float)(rand() % 100) / 100 : 0;
+            left -= before[s];
+        }
+        memcpy(after, before, sizeof after);
+        shares_seen(after, least);
+        assert_true(all_of(after) <= 1 + 1e-4 && all_of(after) >= all_of(before) - 1e-4);
+        for (unsigned s = 0; s < CHART_STATES; s++) {
+            assert_true((before[s] > 0) == (after[s] > 0));
+            assert_true(before[s] <= 0 || after[s] > least / (1 + CHART_STATES * least));
+            for (unsigned k = 0; k < s; k++)
+                assert_true((before[s] < before[k]) >= (after[s] < after[k] - 1e-6f));
+        }
     }
 }
 
 static void in_letters_each_has_a_row(void **state)
 {
     (void)state;
-    struct chart_span spans[] = {{0, 500, CHART_RUNNING}, {500, 1000, CHART_BLOCKED}};
-    struct chart_row rows[2] = {{"T:one", spans, 2}, {"T:b", spans + 1, 1}};
+    struct chart_pixel one[20], two[20] = {{{0}}};
+    struct chart_row rows[2] = {{"T:one", one}, {"T:b", two}};
     struct chart c = {.title = "x", .rows = rows, .row_count = 2, .from_ns = 0, .to_ns = 1000};
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
     assert_non_null(f);
-    chart_print(&c, 27, f);
+    assert_int_equal(chart_letters(&c, 27), 20);
+    assert_int_equal(chart_letters(&c, 107), 100);
+    assert_int_equal(chart_letters(&c, 3), 20);
+    c.pixels = 20;
+    for (unsigned i = 0; i < 20; i++)
+        one[i] = i < 10 ? pixel(255, 0, 0) : i == 10 ? pixel(127, 128, 0) : pixel(60, 195, 0);
+    for (unsigned i = 10; i < 20; i++)
+        two[i] = pixel(0, i == 19 ? 1 : 255, 0);
+    chart_print(&c, f);
     fclose(f);
-    assert_non_null(strstr(text, "\nT:one  ==========##########\n"));
+    assert_non_null(strstr(text, "\nT:one  ==========%#########\n"));
     assert_non_null(strstr(text, "\nT:b              ##########\n"));
     free(text);
+}
+
+/* Two of a point; as wide as the whole is to be, less the names. */
+static void a_picture_has_as_many_pixels_as_it_is_wide(void **state)
+{
+    (void)state;
+    struct chart_row rows[2] = {{"T:one", NULL}, {"T:a thread with a name that is long", NULL}};
+    struct chart c = {.title = "x", .rows = rows, .row_count = 2};
+    struct page_options o = {.format = PAGE_PDF};
+    assert_int_equal(chart_pixels(&c, &o), CHART_PIXELS);
+    uint32_t before = 0;
+    for (o.width_pt = 20; o.width_pt < 2000; o.width_pt += 31) {
+        uint32_t pixels = chart_pixels(&c, &o);
+        assert_true(pixels >= before && pixels >= 280 &&
+                    (pixels <= 280 || pixels < 2 * o.width_pt));
+        before = pixels;
+    }
+    assert_true(before > 3000);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_those_of_the_time),
-        cmocka_unit_test(who_takes_turns_never_seems_to_work_at_once),
+        cmocka_unit_test(shares_are_those_of_the_pixels),
+        cmocka_unit_test(short_states_are_seen),
         cmocka_unit_test(in_letters_each_has_a_row),
+        cmocka_unit_test(a_picture_has_as_many_pixels_as_it_is_wide),
     };
     return cmocka_run_group_tests_name("chart", tests, NULL, NULL);
 }

@@ -159,8 +159,9 @@ static void great_numbers_do_not_overflow(void **state)
         pyramid_change(p, 1, told[i].state, told[i].ns, told[i].at);
         told_count++;
     }
-    struct pyramid_range by_time = {true, -7, 61 * year, 997, 60 * year};
-    struct pyramid_range by_order = {false, 5, INT64_C(300) << 48, 100000, INT64_C(300) << 48};
+    struct pyramid_range by_time = {true, -7, 61 * year, 997, 60 * year, false, 0};
+    struct pyramid_range by_order = {false, 5, INT64_C(300) << 48, 100000, INT64_C(300) << 48,
+                                     false, 0};
     expect(p, 1, &by_time, 0, 997);
     expect(p, 1, &by_order, 50000, 300);
     pyramid_free(p);
@@ -181,13 +182,13 @@ static void what_is_forgotten_leaves_the_rest_as_it_is(void **state)
     for (int64_t from = 57000; from < 59900; from += 100)
         for (uint32_t row = 1; row <= 2; row++) {
             struct pyramid_pixel pixel = {0};
-            struct pyramid_range r = {false, from, from + 100, 1, (int64_t)at};
+            struct pyramid_range r = {false, from, from + 100, 1, (int64_t)at, false, 0};
             pyramid_add(p, row, &r, 0, 1, &pixel);
             assert_int_equal(pixel.part[0], 50);
             assert_int_equal(pixel.part[1], 50);
         }
     struct pyramid_pixel all = {0};
-    struct pyramid_range r = {false, 0, (int64_t)at, 1, (int64_t)at};
+    struct pyramid_range r = {false, 0, (int64_t)at, 1, (int64_t)at, false, 0};
     pyramid_add(p, 1, &r, 0, 1, &all);
     assert_in_range(all.part[0] + all.part[1], 3000, SPILL_PIECE > 10000 ? 60000 : 30000);
     pyramid_free(p);

@@ -1,10 +1,12 @@
 #include "clients/view/drawer/bands.h"
 
 #include "clients/site/site.h"
+#include "clients/view/drawer/afar.h"
 #include "clients/view/drawer/spells.h"
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/tabled.h"
 #include "clients/view/picture/axis.h"
+#include "clients/view/picture/far.h"
 #include "clients/view/picture/jump.h"
 #include "clients/view/picture/view.h"
 #include "render/lettering.h"
@@ -20,6 +22,8 @@
 struct bands {
     GtkWidget *area, *scrolled;
     struct tabled spells; /* of what is in the scene */
+    struct afar afar; /* of what is seen from far away */
+    gint64 asked_us; /* when either was */
     GArray *rows; /* of struct band, from top to bottom */
     bool stale;
     bool made; /* the rows are those of this picture */
@@ -34,15 +38,18 @@ struct band {
 
 bool bands_wanted(const struct view *view)
 {
-    return view->camera.place.column_ns > 0 && !view->camera.place.far && view->stage.scene &&
-           !camera_vertical(&view->camera);
+    bool marks = view->camera.place.column_ns > 0 && !view->camera.place.far && view->stage.scene &&
+                 !camera_vertical(&view->camera);
+    return marks || afar_wanted(view);
 }
 
 /* ---- asking ---- */
 
-static void ask(struct view *view, struct bands *b)
+/* Of those rows alone: of all threads there may be more spells than a table has. */
+static void ask_spells(struct view *view, struct bands *b)
 {
     const struct axis *axis = axis_of(view);
+    const struct scene *s = view->stage.scene;
     int64_t from, to;
     if (!axis)
         return;
@@ -50,18 +57,40 @@ static void ask(struct view *view, struct bands *b)
     struct table_request request = tabled_request("spells", "");
     request.from = (struct table_end){.is = TABLE_AT_NS, .at = from};
     request.to = (struct table_end){.is = TABLE_AT_NS, .at = to};
-    b->stale = false;
+    request.lines = g_new(uint32_t, s->row_count + 1);
+    for (; request.line_count < s->row_count; request.line_count++)
+        request.lines[request.line_count] = s->rows[request.line_count].line;
     tabled_ask(&b->spells, &request);
+}
+
+static void ask(struct view *view, struct bands *b)
+{
+    b->stale = false;
+    b->asked_us = g_get_monotonic_time();
+    if (afar_wanted(view))
+        afar_ask(&b->afar);
+    else
+        ask_spells(view, b);
+}
+
+static bool is_asked(const struct view *view)
+{
+    return tabled_runs(&view->bands->spells) || inquiry_runs(&view->link, &view->bands->afar.asked);
+}
+
+bool bands_busy(const struct view *view)
+{
+    return view->bands && bands_wanted(view) && (is_asked(view) || view->bands->soon);
 }
 
 static gboolean on_soon(gpointer data);
 
 static void ask_soon(struct view *view, struct bands *b)
 {
-    gint64 since = g_get_monotonic_time() - b->spells.asked_us;
+    gint64 since = g_get_monotonic_time() - b->asked_us;
     if (!b->stale || b->soon || !bands_wanted(view) || !view->link.connected)
         return;
-    if (since >= EVERY_US && !tabled_runs(&b->spells))
+    if (since >= EVERY_US && !is_asked(view))
         ask(view, b);
     else
         b->soon = g_timeout_add(EVERY_US / 1000, on_soon, view);
@@ -117,9 +146,18 @@ static const struct band *band_at(struct view *view, int n)
 static int count_rows(struct view *view)
 {
     int n = 0;
+    if (view->camera.place.far)
+        return afar_rows(&view->bands->afar);
     while (band_at(view, n))
         n++;
     return n;
+}
+
+static void show(struct view *view)
+{
+    struct bands *b = view->bands;
+    gtk_widget_set_size_request(b->area, -1, count_rows(view) * ROW_PX + KEY_PX);
+    gtk_widget_queue_draw(b->area);
 }
 
 static void on_told(void *user)
@@ -129,8 +167,7 @@ static void on_told(void *user)
     if (!b->spells.fresh)
         return;
     b->spells.fresh = b->made = false;
-    gtk_widget_set_size_request(b->area, -1, count_rows(view) * ROW_PX + KEY_PX);
-    gtk_widget_queue_draw(b->area);
+    show(view);
 }
 
 void bands_take(struct view *view, enum news news)
@@ -139,8 +176,9 @@ void bands_take(struct view *view, enum news news)
     struct bands *b = view->bands;
     if (news == NEWS_PICTURE)
         b->made = false;
-    b->stale |=
-        news == NEWS_PICTURE || news == NEWS_GROWN || news == NEWS_QUIET || news == NEWS_SHOWN;
+    b->stale |= news == NEWS_PICTURE || news == NEWS_GROWN || news == NEWS_QUIET ||
+                news == NEWS_SHOWN ||
+                (news == NEWS_SEEN && afar_wanted(view) && afar_stale(&b->afar));
     ask_soon(view, b);
     if (news == NEWS_PICTURE || news == NEWS_SEEN || news == NEWS_LOOK || news == NEWS_SETTINGS ||
         news == NEWS_PLACE)
@@ -151,6 +189,7 @@ void bands_clear(struct view *view)
 {
     bands_widget(view);
     tabled_clear(&view->bands->spells);
+    afar_clear(&view->bands->afar);
     view->bands->made = false;
     view->bands->stale = true;
 }
@@ -174,47 +213,84 @@ static float *shares_of(struct view *view, const struct band *band, int width)
 
 /* ---- drawing ---- */
 
-static void draw_band(struct view *view, cairo_t *cr, const struct band *band, double y, int width,
-                      double names)
+static void draw_name(struct view *view, cairo_t *cr, const char *label, double y)
+{
+    double v = settings_theme(&view->settings).dark ? 0.85 : 0.2;
+    cairo_save(cr);
+    cairo_rectangle(cr, 0, y, camera_names_px(&view->camera) - 4, ROW_PX);
+    cairo_clip(cr);
+    cairo_set_source_rgb(cr, v, v, v);
+    lettering_show(cr, 8, y + 3, label, 10.5, false);
+    cairo_restore(cr);
+}
+
+static void draw_spells(struct view *view, cairo_t *cr, const struct band *band, double y,
+                        int width)
 {
     struct paint_theme theme = settings_theme(&view->settings);
-    const struct scene *s = view->stage.scene;
     float *shares = shares_of(view, band, width);
-    cairo_save(cr);
-    cairo_rectangle(cr, 0, y, names - 4, ROW_PX);
-    cairo_clip(cr);
-    double v = theme.dark ? 0.85 : 0.2;
-    cairo_set_source_rgb(cr, v, v, v);
-    lettering_show(cr, 8, y + 3, s->rows[band->row].label, 10.5, false);
-    cairo_restore(cr);
-    for (int x = (int)names; x < width;) {
+    for (int x = (int)camera_names_px(&view->camera); x < width;) {
         int end = x + 1;
         while (end < width && spells_alike(shares, x, end))
             end++;
-        spells_paint(cr, shares + (size_t)x * SPELL_STATES, x, y + (ROW_PX - BAND_PX) / 2.0,
-                     end - x, BAND_PX, theme.grey);
+        spells_paint(cr, shares + (size_t)x * SPELL_STATES, x, y, end - x, BAND_PX, theme.grey);
         x = end;
     }
     g_free(shares);
 }
 
+static void draw_row(struct view *view, cairo_t *cr, int n, int width)
+{
+    double y = n * ROW_PX, at = y + (ROW_PX - BAND_PX) / 2.0;
+    const struct afar *a = &view->bands->afar;
+    if (view->camera.place.far) {
+        draw_name(view, cr, afar_label(a, n), y);
+        afar_draw(a, cr, n, at, BAND_PX);
+        return;
+    }
+    const struct band *band = band_at(view, n);
+    draw_name(view, cr, view->stage.scene->rows[band->row].label, y);
+    draw_spells(view, cr, band, at, MIN(width, (int)camera_along_px(&view->camera)));
+}
+
+/* Why not all of it is here; NULL: it is. */
+static const char *problem_of(const struct view *view)
+{
+    const struct shown_table *t = &view->bands->spells.table;
+    if (view->camera.place.far)
+        return view->bands->afar.problem;
+    return t->problem ? t->problem : t->note_count ? t->notes[0] : NULL;
+}
+
+/* Below the rows. */
+static void draw_key(struct view *view, cairo_t *cr, double y)
+{
+    struct paint_theme theme = settings_theme(&view->settings);
+    const char *problem = problem_of(view);
+    double names = camera_names_px(&view->camera);
+    if (!problem) {
+        spells_key(cr, names, y + 2, theme.dark, theme.grey);
+        return;
+    }
+    cairo_set_source_rgb(cr, 0.7, 0.2, 0.2);
+    lettering_show(cr, names + 8, y + 3, problem, 8, false);
+}
+
 void bands_draw(struct view *view, cairo_t *cr, int width)
 {
     struct paint_theme theme = settings_theme(&view->settings);
-    double names = camera_names_px(&view->camera);
-    int n = 0;
-    double above, below, x0, x1;
+    double names = camera_names_px(&view->camera), above, below, x0, x1;
     paint_background(cr, &theme);
     if (!bands_wanted(view))
         return;
+    int count = count_rows(view);
     cairo_clip_extents(cr, &x0, &above, &x1, &below);
-    for (const struct band *band; (band = band_at(view, n)) != NULL; n++)
+    for (int n = 0; n < count; n++)
         if (n * ROW_PX < below && (n + 1) * ROW_PX > above)
-            draw_band(view, cr, band, n * ROW_PX, MIN(width, (int)camera_along_px(&view->camera)),
-                      names);
-    spells_key(cr, names, n * ROW_PX + 2, theme.dark, theme.grey);
+            draw_row(view, cr, n, width);
+    draw_key(view, cr, count * ROW_PX);
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
-    cairo_rectangle(cr, names - 0.5, 0, 1, n * ROW_PX);
+    cairo_rectangle(cr, names - 0.5, 0, 1, count * ROW_PX);
     cairo_fill(cr);
 }
 
@@ -257,9 +333,13 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     struct table_names names = {the_book(view), view->link.sites};
     struct spell_row spell;
     (void)widget;
-    if (keyboard || x < camera_names_px(&view->camera) || !spell_at(view, x, y, &spell))
+    if (keyboard || x < camera_names_px(&view->camera))
         return FALSE;
-    char *said = spells_say(&names, &spell);
+    char *said = afar_wanted(view)              ? afar_say(&view->bands->afar, y / ROW_PX, x)
+                 : spell_at(view, x, y, &spell) ? spells_say(&names, &spell)
+                                                : NULL;
+    if (!said)
+        return FALSE;
     gtk_tooltip_set_text(tooltip, said);
     free(said);
     return TRUE;
@@ -270,7 +350,9 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
     struct spell_row spell;
     (void)gesture;
     (void)presses;
-    if (spell_at(data, x, y, &spell) && spell.event.line)
+    if (afar_wanted(data) && x >= camera_names_px(&((struct view *)data)->camera))
+        far_go_in(data, x);
+    else if (spell_at(data, x, y, &spell) && spell.event.line)
         jump_to_event(data, spell.event, NO_POSITION);
 }
 
@@ -282,12 +364,14 @@ static void on_destroy(GtkWidget *widget, gpointer data)
         g_source_remove(b->soon);
     b->soon = 0;
     tabled_clear(&b->spells);
+    afar_clear(&b->afar);
 }
 
 static void build(struct view *view)
 {
     struct bands *b = view->bands = g_new0(struct bands, 1);
     b->spells = (struct tabled){.link = &view->link, .told = on_told, .user = view};
+    b->afar = (struct afar){.view = view, .told = show};
     b->stale = true;
     b->rows = g_array_new(FALSE, FALSE, sizeof(struct band));
     b->area = gtk_drawing_area_new();
@@ -320,6 +404,10 @@ void bands_print(struct view *view, FILE *f)
     const struct band *band;
     int names = (int)camera_names_px(&view->camera);
     bands_widget(view);
+    if (afar_wanted(view)) {
+        afar_print(&view->bands->afar, f);
+        return;
+    }
     for (int n = 0; bands_wanted(view) && (band = band_at(view, n)) != NULL; n++) {
         const struct scene_row *r = &view->stage.scene->rows[band->row];
         float *shares = shares_of(view, band, width);

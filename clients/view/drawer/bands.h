@@ -1,6 +1,7 @@
 /* What threads did, below the picture: a band for each of its rows that is a thread, on the same axis.
  *
- * A pixel is filled by what its thread did in that time, as high as the share: a short state is thin, never lost, and two
+ * Under marks they come from the list of spells of the rows that there are, so that each can be pointed at; from far
+ * away, from shares (afar.h).  A pixel is filled by what its thread did in that time, as high as the share: a short state is thin, never lost, and two
  * threads never seem to run at once. */
 #ifndef CLIENTS_VIEW_DRAWER_BANDS_H
 #define CLIENTS_VIEW_DRAWER_BANDS_H
@@ -13,7 +14,8 @@
 struct view;
 
 void bands_draw(struct view *view, cairo_t *cr, int width);
-bool bands_wanted(const struct view *view); /* is the picture placed by time, and made of marks? */
+bool bands_wanted(const struct view *view); /* is the picture placed by time? */
+bool bands_busy(const struct view *view); /* are they asked for, or about to be? */
 GtkWidget *bands_widget(struct view *view);
 void bands_take(struct view *view, enum news news);
 void bands_clear(struct view *view); /* another run */

@@ -1,5 +1,6 @@
 #include "clients/view/drawer/drawer.h"
 
+#include "clients/view/drawer/bands.h"
 #include "clients/view/drawer/pages.h"
 #include "clients/view/picture/view.h"
 
@@ -84,7 +85,7 @@ bool drawer_has_focus(struct view *view)
 
 bool drawer_busy(struct view *view)
 {
-    return view->settings.drawer && page_busy(drawer_page(view));
+    return view->settings.drawer && (page_busy(drawer_page(view)) || bands_busy(view));
 }
 
 /* ---- making it ---- */

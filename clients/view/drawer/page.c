@@ -204,6 +204,15 @@ void page_print(struct paged *p, FILE *f) { grid_print(p->grid, f); }
 
 /* ---- news ---- */
 
+/* Is the table shown where something else is to be, or the other way round? */
+static bool is_other(const struct paged *p)
+{
+    GtkWidget *instead = p->page->instead ? p->page->instead(p->view) : NULL;
+    GtkWidget *shown = gtk_stack_get_visible_child(GTK_STACK(p->stack));
+    bool table = shown == p->said || shown == grid_widget(p->grid);
+    return p->page->instead && (instead ? shown != instead : !table);
+}
+
 void page_tell(struct paged *p, enum news news, bool seen)
 {
     bool more = news == NEWS_SHOWN || news == NEWS_QUIET || news == NEWS_GROWN;
@@ -218,7 +227,9 @@ void page_tell(struct paged *p, enum news news, bool seen)
         p->page->take(p->view, news);
     if (news == NEWS_PICTURE && p->tabled.here)
         grid_again(p->grid);
-    if ((news == NEWS_PICTURE || news == NEWS_SHOWN || news == NEWS_SETTINGS) && p->page->instead)
+    if (((news == NEWS_PICTURE || news == NEWS_SHOWN || news == NEWS_SETTINGS) &&
+         p->page->instead) ||
+        (news == NEWS_SEEN && is_other(p)))
         show_said(p);
 }
 

@@ -1,29 +1,28 @@
 #include "clients/view/drawer/spells.h"
 
+#include "render/chart.h"
 #include "render/lettering.h"
+#include "render/looks.h"
+#include "render/shares.h"
 
 #include <glib.h>
 #include <math.h>
 #include <string.h>
 
-static const struct state {
-    const char *word;
-    double red, green, blue;
-    bool hatched;
-} states[SPELL_STATES] = {
-    {"start", 0.62, 0.62, 0.62, false},   {"ready", 0.95, 0.77, 0.06, false},
-    {"running", 0.16, 0.65, 0.27, false}, {"blocked", 0.8, 0.16, 0.16, false},
-    {"system", 0.95, 0.5, 0.1, false},    {"terminate", 0.75, 0.75, 0.75, false},
-    {"unknown", 0.5, 0.5, 0.5, true}};
+_Static_assert((int)SPELL_UNKNOWN == (int)CHART_UNKNOWN && (int)SPELL_STATES == (int)CHART_STATES,
+               "states of charts");
 
-const char *spells_word(unsigned state) { return states[state].word; }
+const char *spells_word(unsigned state)
+{
+    return state == SPELL_UNKNOWN ? "unknown" : chart_word(state);
+}
 
 static unsigned state_of(const char *word)
 {
     for (unsigned i = 0; i < SPELL_STATES; i++)
-        if (strcmp(states[i].word, word) == 0)
+        if (strcmp(spells_word(i), word) == 0)
             return i;
-    return SPELL_STATES - 1;
+    return SPELL_UNKNOWN;
 }
 
 /* The columns of the table, in their order; others may come behind them. */
@@ -86,38 +85,24 @@ bool spells_alike(const float *shares, int one, int other)
                   SPELL_STATES * sizeof *shares) == 0;
 }
 
-static void fill(cairo_t *cr, const struct state *s, double x, double y, double wide, double high,
+static void fill(cairo_t *cr, unsigned state, double x, double y, double wide, double high,
                  bool grey)
 {
-    double v = 0.3 * s->red + 0.59 * s->green + 0.11 * s->blue;
-    cairo_set_source_rgb(cr, grey ? v : s->red, grey ? v : s->green, grey ? v : s->blue);
     cairo_rectangle(cr, x, y, wide, high);
-    if (!s->hatched) {
-        cairo_fill(cr);
-        return;
-    }
-    cairo_save(cr);
-    cairo_clip(cr);
-    cairo_set_line_width(cr, 1);
-    for (double at = floor(x / 5) * 5 - high; at < x + wide; at += 5) {
-        cairo_move_to(cr, at, y + high);
-        cairo_line_to(cr, at + high, y);
-    }
-    cairo_stroke(cr);
-    cairo_restore(cr);
+    looks_fill(cr, state, grey, (cairo_rectangle_t){x, y, wide, high});
 }
 
 /* What is there at all is seen: at least a hair of it. */
 void spells_paint(cairo_t *cr, const float *shares, double x, double y, double wide, double high,
                   bool grey)
 {
+    float seen[SPELL_STATES];
+    memcpy(seen, shares, sizeof seen);
+    shares_seen(seen, (float)(1 / high));
     for (unsigned i = 0; i < SPELL_STATES; i++) {
-        double part = (double)shares[i];
-        if (part <= 0)
-            continue;
-        part = MIN(MAX(part, 1 / high), 1) * high;
-        fill(cr, &states[i], x, y, wide, part, grey);
-        y += part;
+        if (seen[i] > 0)
+            fill(cr, i, x, y, wide, (double)seen[i] * high, grey);
+        y += (double)seen[i] * high;
     }
 }
 
@@ -126,9 +111,9 @@ void spells_key(cairo_t *cr, double x, double y, bool dark, bool grey)
     double v = dark ? 0.75 : 0.35;
     x += 8;
     for (unsigned i = 0; i < SPELL_STATES; i++) {
-        fill(cr, &states[i], x, y + 3, 12, 9, grey);
+        fill(cr, i, x, y + 3, 12, 9, grey);
         cairo_set_source_rgb(cr, v, v, v);
-        lettering_show(cr, x + 16, y + 1, states[i].word, 8, false);
-        x += lettering_width(NULL, states[i].word, 8, false) + 30;
+        lettering_show(cr, x + 16, y + 1, spells_word(i), 8, false);
+        x += lettering_width(NULL, spells_word(i), 8, false) + 30;
     }
 }

@@ -51,10 +51,25 @@ static void add_columns(struct shown_table *t)
     for (unsigned state = 0; state < STATES; state++)
         if (has_details(state))
             add_details(t, state);
+    table_add_column(t, "begin_ns", "begins", TABLE_NS, NULL);
+    table_detail(t);
+    table_add_column(t, "end_ns", "ends", TABLE_NS, NULL);
+    table_detail(t);
 }
 
-/* split: by processor time. */
-static void set_sums(struct table_cell *cells, const struct states *s, bool split)
+/* From when to when it lived, of what counts of it. */
+static void set_life(struct table_cell *cells, const struct table_view *view,
+                     const struct course_of *course)
+{
+    int64_t from, to, until = table_until(view, course);
+    if (!states_life(&view->lives, course, &from, &to))
+        return;
+    cells[0] = cell_number(from > view->from_ns ? from : view->from_ns);
+    cells[1] = cell_number(to < until ? to : until);
+}
+
+/* split: by processor time.  Returns the cell behind them. */
+static struct table_cell *set_sums(struct table_cell *cells, const struct states *s, bool split)
 {
     struct table_cell *cell = cells + 1;
     for (unsigned state = 0; state < STATES; state++, cell++)
@@ -69,6 +84,7 @@ static void set_sums(struct table_cell *cells, const struct states *s, bool spli
         *cell++ = sum->count ? cell_number(sum->least_ns) : (struct table_cell){0};
         *cell++ = sum->count ? cell_number(sum->most_ns) : (struct table_cell){0};
     }
+    return cell;
 }
 
 struct summing {
@@ -113,7 +129,7 @@ static void add_thread(const struct table_view *view, const struct course_of *co
     struct states whole = *sums;
     bool split = processor_split(view, course, &whole);
     cells[0] = cell_line(course->thread);
-    set_sums(cells, &whole, split);
+    set_life(set_sums(cells, &whole, split), view, course);
     table_row_line(t, course->thread);
     states_add(all, &whole);
     *unsplit += !split;

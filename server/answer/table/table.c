@@ -69,17 +69,9 @@ static int by_thread(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Up to when who waits still has waited: now, or the end of the run. */
-static int64_t end_ns(const struct run *run)
-{
-    if (run->connected && run->wall_ns)
-        return run_clock_ns(run);
-    return run->ended_ns > run->last_ns ? run->ended_ns : run->last_ns;
-}
-
 static void take_open(struct table_job *job)
 {
-    int64_t end = end_ns(job->view.run);
+    int64_t end = measured_until_ns(job->view.run);
     free(job->open);
     job->open = NULL;
     job->view.lives = (struct lives){.all = job->view.measured};

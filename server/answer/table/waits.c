@@ -253,11 +253,11 @@ static void add_notes(const struct table_view *view, struct shown_table *t, cons
     double ms = 1e6;
     int64_t life = w->causing.life_ns;
     table_add_note(t,
-                   "waited %.3f ms of %.3f ms of all threads (%.1f %%): %llu waits, %u rows; not "
+                   "waited %.3f ms of %.3f ms of all threads (%.1f %%): %llu wait%s, %u row%s; not "
                    "explained %.3f ms",
                    (double)all->waited_ns / ms, (double)life / ms, 100 * part(all->waited_ns, life),
-                   (unsigned long long)all->waits, w->groups.count,
-                   (double)all->unexplained_ns / ms);
+                   (unsigned long long)all->waits, all->waits == 1 ? "" : "s", w->groups.count,
+                   w->groups.count == 1 ? "" : "s", (double)all->unexplained_ns / ms);
     if (open)
         table_add_note(t, "%zu wait%s not ended, and %s not among them: see poet blocked", open,
                        open == 1 ? " has" : "s have", open == 1 ? "is" : "are");

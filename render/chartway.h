@@ -1,0 +1,19 @@
+/* A way through the rows of a chart, over them: thick along the row that it is in, thin from one to the next. */
+#ifndef RENDER_CHARTWAY_H
+#define RENDER_CHARTWAY_H
+
+#include "render/chart.h"
+
+#include <cairo.h>
+
+struct chartway_box { /* of the rows that are painted, in points */
+    double x_pt, y_pt, width_pt, row_pt;
+    uint32_t first, rows; /* the chart's rows */
+    bool grey;
+};
+
+void chartway_paint(cairo_t *cr, const struct chart *chart, const struct chartway_box *box);
+/* What it looks like, so wide. */
+void chartway_sample(cairo_t *cr, double x_pt, double y_pt, double width_pt, bool grey);
+
+#endif

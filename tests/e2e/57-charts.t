@@ -1,0 +1,264 @@
+#!/bin/bash
+# Charts of the states of threads are true for runs of any size: what a row shows is what the tables say; many threads go on
+# pages; ranges and pasts hold.
+. "$(dirname "$0")/lib.sh"
+status() { "$@" >/dev/null 2>&1; echo $?; }
+
+# Two threads: one sleeps in the mutex while the other waits for it, then the other way round; main joins them.
+cat >turns.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+static sem_t turn[2];
+static void nap(int ms)
+{
+    struct timespec t = {0, ms * 1000000L};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &t, 0);
+}
+static void *work(void *a)
+{
+    long me = (long)a;
+    pthread_setname_np(pthread_self(), me ? "two" : "one");
+    for (int i = 0; i < 5; i++) {
+        sem_wait(&turn[me]);
+        nap(20);
+        sem_post(&turn[!me]);
+    }
+    nap(20);
+    return a;
+}
+int main(void)
+{
+    pthread_t t[2];
+    sem_init(&turn[0], 0, 1);
+    sem_init(&turn[1], 0, 0);
+    pthread_create(&t[0], 0, work, (void *)0);
+    pthread_create(&t[1], 0, work, (void *)1);
+    pthread_join(t[0], 0);
+    pthread_join(t[1], 0);
+}
+C
+poetcc -trace -g turns.c -o turns
+POET_SERVER= POET_OUTPUT=turns.poet ./turns
+until_true finished turns.poet
+
+# compare.pl LIST CHART: each letter of a chart in letters is the state of which the list of spells has most there, or
+# one that has nearly as much, or several; and it is blank where the thread was not.
+cat >compare.pl <<'P'
+my ($list, $chart) = @ARGV;
+my (%spells, $bad, $seen, $from, $to);
+my %letter = (start => ".", terminate => ".", ready => "~", running => "=", blocked => "#", system => "s");
+my %unit = (ns => 1, "\xc2\xb5s" => 1e3, us => 1e3, ms => 1e6, s => 1e9);
+open my $f, "<", $list or die;
+while (<$f>) {
+    my ($thread, $state, $at, $took) = /"thread":"([^"]*)","state":"([^"]*)","from_ns":(-?\d+),"took_ns":(\d+)/ or next;
+    push @{$spells{$thread}}, [$letter{$state}, $at, $at + $took];
+}
+open $f, "<", $chart or die;
+while (<$f>) {
+    ($from, $to) = ($1 * $unit{$2}, $3 * $unit{$4}) if /^from ([\d.]+) (\S+) to ([\d.]+) (\S+)/;
+    next unless /^(T:\S+)( +.*)$/;
+    my ($thread, $row) = ($1, $_);
+    chomp $row;
+    $row = substr $row, $ENV{NAMES} + 2;
+    my $each = ($to - $from) / length $row;
+    for my $i (0 .. length($row) - 1) {
+        my ($a, $b, %of, $all) = ($from + $i * $each, $from + ($i + 1) * $each);
+        for my $s (@{$spells{$thread}}) {
+            my $part = ($s->[2] < $b ? $s->[2] : $b) - ($s->[1] > $a ? $s->[1] : $a);
+            $of{$s->[0]} += $part if $part > 0;
+            $all += $part if $part > 0;
+        }
+        my $is = substr $row, $i, 1;
+        my ($most) = sort { $b <=> $a } values %of;
+        $seen++ if $is ne " ";
+        my $right = $is eq " " ? $all < 0.01 * $each : $is eq "%" ? $most < 0.65 * $all : $of{$is} > 0.55 * $all;
+        $bad .= "$thread, letter $i is '$is', but " . join(", ", map { "$_ " . int(100 * $of{$_} / $each) } keys %of) . "\n"
+            unless $right;
+    }
+}
+print $bad // "alike\n", $seen > 50 ? "" : "little is seen\n";
+P
+names() { sed -n 's/^\(T:[^ ]*\).*/\1/p' "$1" | awk '{ if (length > n) n = length } END { print n }'; }
+alike() { # WHAT OPTIONS...
+    what=$1
+    shift
+    poet states turns.poet --list --json "$@" >list.out
+    poet states turns.poet --chart transitions "$@" >chart.out
+    is "$what: letters are what spells say" "$(NAMES=$(names chart.out) perl compare.pl list.out chart.out)" alike
+}
+alike "all of a run"
+alike "a range" --from 30ms --to 130ms
+alike "one thread" --lines two
+is "of which there is one row" "$(grep -c '^T:' chart.out)" 1
+past=$(poet states turns.poet --list --lines two --json | sed -n 's/.*"event":"\([0-9:]*\)".*/\1/p' | sed -n 6p)
+alike "the past of an event" --past-of "$past"
+for kind in transitions overview; do
+    poet states turns.poet --chart $kind -o $kind.pdf
+    poet states turns.poet --chart $kind -o again.pdf
+    check "$kind: the same bytes again" cmp $kind.pdf again.pdf
+    is "$kind: one page" "$(pdfinfo $kind.pdf | sed -n 's/^Pages: *//p')" 1
+    check "$kind: a small one" test "$(wc -c <$kind.pdf)" -lt 40000
+done
+begins() { sed -n 's/^note: begins \([^;]*\);.*/\1/p'; }
+like "an overview says when it begins" "$(poet states turns.poet --chart overview | begins)" "^20.*UTC"
+
+# ---- a thread that was made and never began is nowhere; one that waits still waits until the end ----
+cat >open.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *a)
+{
+    pthread_mutex_lock(&m);
+    return a;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_mutex_lock(&m);
+    pthread_create(&t, 0, work, 0);
+    usleep(200000);
+    _exit(0);
+}
+C
+poetcc -trace open.c -o open
+POET_SERVER= POET_OUTPUT=open.poet ./open
+until_true finished open.poet
+poet states open.poet --list --json >list.out
+poet states open.poet --chart transitions >chart.out
+is "who waits at the end is blocked up to there" "$(NAMES=$(names chart.out) perl compare.pl list.out chart.out)" alike
+like "to the last letter" "$(sed -n 's/^T:work *//p' chart.out)" "####$"
+
+# ---- 300 threads ----
+cat >many.c <<'C'
+#include <pthread.h>
+static pthread_barrier_t all;
+static void *work(void *a)
+{
+    pthread_barrier_wait(&all);
+    return a;
+}
+int main(void)
+{
+    static pthread_t t[299];
+    pthread_barrier_init(&all, 0, 300);
+    for (int i = 0; i < 299; i++) pthread_create(&t[i], 0, work, 0);
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < 299; i++) pthread_join(t[i], 0);
+}
+C
+poetcc -trace many.c -o many
+POET_SERVER= POET_OUTPUT=many.poet ./many
+until_true finished many.poet
+for kind in transitions overview; do
+    poet states many.poet --chart $kind -o many.pdf
+    pages=$(pdfinfo many.pdf | sed -n 's/^Pages: *//p')
+    check "$kind: on some pages" test "$pages" -ge 4 -a "$pages" -le 12
+    pdftotext -layout many.pdf many.txt
+    is "$kind: each thread has its name on one of them" "$(grep -c '^ *T:' many.txt)" 300
+    is "$kind: each page has the title, its number, a ruler and the key" \
+        "$(grep -c 'many: ' many.txt) $(grep -cE "[0-9] */ *$pages" many.txt) $(grep -cE 'start, terminate|before it began' many.txt)" \
+        "$pages $pages $pages"
+done
+poet states many.poet --chart transitions -o many.png
+like "a picture is as high as it takes" "$(file many.png)" "PNG image data, [0-9]+ x [3-9][0-9][0-9][0-9],"
+poet states many.poet --chart transitions --width 84mm -o many.pdf
+is "as wide as asked for it is one" "$(pdfinfo many.pdf | sed -n 's/^Pages: *//p')" 1
+like "and so wide" "$(pdfinfo many.pdf)" "Page size: *238"
+least() { # the least height of a word, pt
+    pdftotext -bbox "$1" - | perl -ne '/yMin="([\d.]+)".*yMax="([\d.]+)"/ and print $2 - $1, "\n"' | sort -n | head -n 1 | cut -d. -f1
+}
+check "with letters that can be read" test "$(least many.pdf)" -ge 6
+poet waits turns.poet --chart bars --width 84mm -o bars.pdf
+like "bars, too, are so wide" "$(pdfinfo bars.pdf)" "Page size: *238"
+check "with letters that can be read, too" test "$(least bars.pdf)" -ge 6
+poet waits many.poet --by wait --top 100 --chart bars -o bars.pdf
+pages=$(pdfinfo bars.pdf | sed -n 's/^Pages: *//p')
+check "a hundred bars go on some pages" test "$pages" -gt 1 -a "$pages" -lt 9
+is "each once" "$(pdftotext -layout bars.pdf - | grep -c '^ *T:.*s$')" 100
+
+# ---- more spells than a table has rows ----
+poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend
+POET_WAIT_MS=10000 POET_KEEP=10G POET_SERVER= POET_OUTPUT=big.poet ./contend 16 8 5000000
+until_true finished big.poet
+poet states big.poet --from 0ns --json >states.out # (of a range, by the order alone)
+spells() { perl -ne 's/"(?:ready|running|blocked)_count":(\d+)/$n += $1/ge unless /"total"/; END { print $n }' states.out; }
+check "it has more than 2^20 spells" test "$(spells)" -gt 1048576
+poet states big.poet --chart overview >chart.out
+# Each row is at work from where the thread began to where it ended, to a letter or two.
+cat >lives.pl <<'P'
+my (%of, $bad, $seen, $from, $to);
+open my $f, "<", "states.out" or die;
+while (<$f>) {
+    my ($thread) = /"thread":"([^"]*)"/ or next;
+    my %is = /"(\w+)_ns":(-?\d+)/g;
+    $of{$thread} = [$is{begin} + $is{start}, $is{end} - $is{terminate}];
+}
+my %unit = (ms => 1e6, s => 1e9, "\xc2\xb5s" => 1e3, ns => 1);
+open $f, "<", "chart.out" or die;
+while (<$f>) {
+    ($from, $to) = ($1 * $unit{$2}, $3 * $unit{$4}) if /^from ([\d.]+) (\S+) to ([\d.]+) (\S+)/;
+    next unless /^(T:\S+)/ && $of{$1};
+    my ($thread, $row) = ($1, substr $_, $ENV{NAMES} + 2);
+    chomp $row;
+    my $each = ($to - $from) / length $row;
+    my ($begin, $end) = (index($row, "="), rindex($row, "=") + 1);
+    my ($a, $b) = map { ($_ - $from) / $each } @{$of{$thread}};
+    $a = 0 if $a < 0;
+    $bad .= "$thread: $begin to $end, not $a to $b\n" if $begin < 0 || abs($begin - $a) > 1.01 || abs($end - $b) > 1.01;
+    $seen++;
+}
+print $bad || "alike\n", $seen > 15 ? "" : "few rows\n";
+P
+is "each thread is at work from its begin to its end" "$(NAMES=$(names chart.out) perl lives.pl)" alike
+unsaid() { ! grep -q 'not all of it' chart.out; }
+check "and nothing is missing" unsaid
+check "it is drawn, too" poet states big.poet --chart transitions --grey -o big.pdf
+check "in a file that is no monster" test "$(wc -c <big.pdf)" -lt 3000000
+is "no such kind" "$(status poet states turns.poet --chart pie)" 2
+
+# ---- below a picture from far away ----
+. "$root/tests/e2e/display.sh"
+cat >script <<E
+time 4
+drawer states
+action fit
+bands far
+zoom 4 600 100
+bands part
+enter 0.5
+bands near
+quit
+E
+timeout 100 poet view turns.poet --script script >log 2>&1
+poet states turns.poet --from 0ns --json >states.out
+cat >bands.pl <<'P'
+my (%of, $bad, $seen);
+open my $f, "<", "states.out" or die;
+while (<$f>) {
+    my ($thread) = /"thread":"([^"]*)"/ or next;
+    my %is = /"(\w+)_ns":(-?\d+)/g;
+    $of{$thread} = \%is;
+}
+open $f, "<", "far" or die;
+while (<$f>) {
+    my ($thread, %px) = /^row \d+ (T:\S+)/ or next;
+    $px{$1} = $2 while / (\w+) ([\d.]+)/g;
+    my $all = 0;
+    $all += $px{$_} for qw(start ready running blocked terminate unknown);
+    for (qw(start ready running blocked terminate)) {
+        my $is = $of{$thread}{$_} / $of{$thread}{life};
+        $bad .= "$thread: $_ has $px{$_} of $all pixels, not $is\n" if abs($px{$_} / $all - $is) > 0.02;
+    }
+    $seen++;
+}
+print $bad // "alike\n", $seen == 3 ? "" : "not three\n";
+P
+is "a band has of each state what the table says" "$(perl bands.pl)" alike
+blocked() { sed -n 's/^row [0-9]* T:main .* blocked \([0-9]*\).*/\1/p' $1; }
+check "of a part it has that part" test "$(blocked part)" -ge "$(blocked far)" -a -s near
+quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
+check "nothing was complained of" quiet
+done_testing

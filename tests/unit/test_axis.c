@@ -1,0 +1,140 @@
+/* Where in a scene a time is: exact at its marks, even between them, and of the scene that is here. */
+#include "clients/view/picture/axis.h"
+#include "clients/view/picture/view.h"
+#include "tests/bruteforce.h"
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MARKS 60u
+#define LEFT 100.0
+#define RIGHT 2000.0
+
+static struct view view;
+static struct scene scene;
+static struct scene_mark marks[MARKS];
+static struct shown_event events[MARKS];
+static struct scene_row rows[3] = {{.line = 7}, {.line = 2}, {.line = 9}};
+static unsigned chance;
+
+static unsigned below(unsigned n) { return execution_random(&chance, n); }
+
+/* Marks in the order of time; some at the same time, further right; one is pending. */
+static void make_scene(unsigned seed)
+{
+    int64_t ns = 1000;
+    double x = LEFT + 5;
+    chance = seed;
+    for (uint32_t i = 0; i < MARKS; i++) {
+        events[i] = (struct shown_event){.at = {7 + i % 3, 1 + i / 3}, .time_ns = ns};
+        marks[i] = (struct scene_mark){.row = i % 3, .x_pt = x, .event = &events[i]};
+        ns += below(3) ? below(50) : below(100000);
+        x += below(30);
+    }
+    marks[20].state = EVENT_PENDING;
+    events[20].time_ns = 5;
+    scene = (struct scene){.names_pt = LEFT,
+                           .width_pt = RIGHT,
+                           .marks = marks,
+                           .mark_count = MARKS,
+                           .rows = rows,
+                           .row_count = 3};
+    view.stage.scene = &scene;
+    view.stage.serial++;
+    view.camera.place.far = false;
+}
+
+static void times_are_where_their_marks_are(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed < 100; seed++) {
+        make_scene(seed);
+        const struct axis *axis = axis_of(&view);
+        int64_t from, to;
+        assert_non_null(axis);
+        axis_span(axis, &from, &to);
+        assert_true(from == 1000 && to == events[MARKS - 1].time_ns);
+        for (uint32_t i = 0; i < MARKS; i++) {
+            uint32_t last = i; /* of several at one time */
+            while (last + 1 < MARKS && (events[last + 1].time_ns == events[i].time_ns))
+                last++;
+            if (i != 20 && last != 20)
+                assert_true(fabs(axis_x_pt(axis, events[i].time_ns) - marks[last].x_pt) < 1e-9);
+        }
+        double before = LEFT;
+        for (int64_t ns = 0; ns < to + 100; ns += 1 + to / 997) {
+            assert_true(axis_x_pt(axis, ns) >= before);
+            before = axis_x_pt(axis, ns);
+        }
+        assert_true(axis_x_pt(axis, 0) == LEFT && axis_x_pt(axis, to + 1) == RIGHT);
+    }
+}
+
+static void between_two_marks_time_is_even(void **state)
+{
+    (void)state;
+    make_scene(1);
+    for (uint32_t i = 0; i < MARKS; i++)
+        events[i].time_ns = 100 * i;
+    view.stage.serial++;
+    const struct axis *axis = axis_of(&view);
+    for (uint32_t i = 0; i + 1 < MARKS; i++) {
+        if (i == 19 || i == 20)
+            continue;
+        double a = marks[i].x_pt, b = marks[i + 1].x_pt;
+        assert_true(fabs(axis_x_pt(axis, 100 * i + 25) - (a + 0.25 * (b - a))) < 1e-9);
+    }
+    double a = marks[19].x_pt, b = marks[21].x_pt; /* the pending one is at no time */
+    assert_true(fabs(axis_x_pt(axis, 2000) - (a + b) / 2) < 1e-9);
+}
+
+static void marks_and_rows_are_found(void **state)
+{
+    (void)state;
+    make_scene(3);
+    const struct axis *axis = axis_of(&view);
+    for (uint32_t i = 0; i < MARKS; i++)
+        assert_ptr_equal(axis_mark(axis, events[i].at), i == 20 ? NULL : &marks[i]);
+    assert_null(axis_mark(axis, (struct ref){7, 1000}));
+    assert_null(axis_mark(axis, (struct ref){1, 1}));
+    assert_int_equal(axis_row(&view, 7), 0);
+    assert_int_equal(axis_row(&view, 9), 2);
+    assert_int_equal(axis_row(&view, 8), -1);
+}
+
+static void it_is_that_of_the_scene_that_is_here(void **state)
+{
+    (void)state;
+    make_scene(1);
+    double was = axis_x_pt(axis_of(&view), events[30].time_ns);
+    for (uint32_t i = 0; i < MARKS; i++)
+        marks[i].x_pt += 7;
+    view.stage.serial++; /* another one, in the same place */
+    assert_true(fabs(axis_x_pt(axis_of(&view), events[30].time_ns) - was - 7) < 1e-9);
+    scene.mark_count = 0;
+    view.stage.serial++;
+    int64_t from, to;
+    axis_span(axis_of(&view), &from, &to);
+    assert_true(from == 0 && to == 0 && axis_x_pt(axis_of(&view), 5) == LEFT);
+    view.camera.place.far = true;
+    assert_null(axis_of(&view));
+    view.camera.place.far = false;
+    view.stage.scene = NULL;
+    assert_null(axis_of(&view));
+    axis_stale(&view);
+    g_free(view.axis);
+    view.axis = NULL;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_are_where_their_marks_are),
+        cmocka_unit_test(between_two_marks_time_is_even),
+        cmocka_unit_test(marks_and_rows_are_found),
+        cmocka_unit_test(it_is_that_of_the_scene_that_is_here),
+    };
+    return cmocka_run_group_tests_name("axis", tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* The states of threads from far away against their spells, of random programs: each pixel of each row has the same
+ * of each state, to the ns. */
+#include "server/answer/living.h"
+#include "server/answer/measured.h"
+#include "server/measure/states.h"
+#include "tests/unit/playing.h"
+#include "wire/strip.h"
+
+#define PIXELS_MOST 40u
+#define CHILDREN 6u
+
+/* ---- what is compared ---- */
+
+struct looked { /* a stretch in pixels, what spells have of each in 1/pixels of a ns */
+    struct pyramid_range range;
+    uint64_t part[PIXELS_MOST][STATES];
+};
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static void add_spell(void *context, const struct spell *s)
+{
+    struct looked *l = context;
+    int64_t span = l->range.to - l->range.from, n = l->range.pixels;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t begin = most((s->from_ns - l->range.from) * n, i * span),
+                end = least((s->to_ns - l->range.from) * n, (i + 1) * span);
+        if (end > begin)
+            l->part[i][s->state] += (uint64_t)(end - begin);
+    }
+}
+
+/* Nobody knows why it was blocked: it was blocked. */
+static uint64_t part_of(const struct pyramid_pixel *p, unsigned state)
+{
+    static const uint8_t codes[STATES] = {[STATE_START] = STRIP_LIVING_START,
+                                          [STATE_READY] = STRIP_LIVING_READY,
+                                          [STATE_RUNNING] = STRIP_LIVING_RUNNING,
+                                          [STATE_BLOCKED] = STRIP_LIVING_BLOCKED,
+                                          [STATE_TERMINATE] = STRIP_LIVING_TERMINATE};
+    if (state == STATE_SYSTEM)
+        return 0;
+    return p->part[codes[state]] + (state == STATE_BLOCKED ? p->part[STRIP_LIVING_UNKNOWN] : 0);
+}
+
+static void compare(const struct lives *lives, const struct pyramid *pyramid,
+                    const struct course_of *course, struct looked *l)
+{
+    struct pyramid_pixel pixels[PIXELS_MOST] = {0};
+    int64_t to = l->range.cut ? least(l->range.to, l->range.until) : l->range.to;
+    memset(l->part, 0, sizeof l->part);
+    states_visit(lives, course, l->range.from, to, add_spell, l);
+    pyramid_add(pyramid, course->thread, &l->range, 0, l->range.pixels, pixels);
+    for (unsigned i = 0; i < l->range.pixels; i++)
+        for (unsigned state = 0; state < STATES; state++)
+            if (part_of(&pixels[i], state) != l->part[i][state])
+                fail_msg("thread %u, pixel %u of %u from %lld to %lld: %s %llu, of spells %llu",
+                         course->thread, i, l->range.pixels, (long long)l->range.from,
+                         (long long)l->range.to, states_word(state),
+                         (unsigned long long)part_of(&pixels[i], state),
+                         (unsigned long long)l->part[i][state]);
+}
+
+/* ---- of a run ---- */
+
+static int by_thread(const void *a, const void *b)
+{
+    return (int)((const struct wait *)a)->thread - (int)((const struct wait *)b)->thread;
+}
+
+static struct lives lives_of(const struct run *run, struct wait **open)
+{
+    struct lives lives = {.all = measured_known(run), .open_count = measured_open(run, open)};
+    for (size_t i = 0; i < lives.open_count; i++)
+        (*open)[i].to_ns = most((*open)[i].to_ns, measured_until_ns(run));
+    if (lives.open_count)
+        qsort(*open, lives.open_count, sizeof **open, by_thread);
+    lives.open = *open;
+    return lives;
+}
+
+/* In steps of so many. */
+static void learn(const struct run *run, uint64_t step)
+{
+    uint64_t budget;
+    do
+        budget = step;
+    while (!course_learn(run, COURSE_LIVING, &budget));
+}
+
+static void look(const struct run *run, unsigned *random)
+{
+    struct wait *open = NULL;
+    struct lives lives = lives_of(run, &open);
+    int64_t end = measured_until_ns(run);
+    for (unsigned round = 0; round < 20; round++) {
+        int64_t span = end + 2000000;
+        struct looked l = {.range = {.by_time = true, .end = end, .cut = round % 3 == 2}};
+        l.range.from = (int64_t)execution_random(random, (unsigned)span) - 1000000;
+        l.range.to = l.range.from + 1 + execution_random(random, (unsigned)span);
+        if (round == 0)
+            l.range = (struct pyramid_range){.by_time = true, .to = end + 1, .end = end};
+        l.range.pixels = 1 + execution_random(random, PIXELS_MOST);
+        l.range.until = l.range.from - 5 + execution_random(random, (unsigned)span);
+        for (uint32_t i = 0; i < lives.all->thread_count; i++)
+            compare(&lives, course_pyramid(run, COURSE_LIVING), &lives.all->threads[i], &l);
+    }
+    free(open);
+}
+
+/* ---- random programs ---- */
+
+/* Makes threads, of which not all begin, end, or are joined. */
+static void make_children(struct playing *g, uint32_t *children)
+{
+    for (unsigned i = 0; i < CHILDREN; i++) {
+        children[i] = play_line(&g->p, "task", "child");
+        PLAY_ON(&g->p, g->actors[0].line, children[i], "create", g->now += chance(g, 3));
+        if (chance(g, 4))
+            PLAY(&g->p, children[i], "start", g->now += chance(g, 2), 0);
+    }
+}
+
+static void end_children(struct playing *g, const uint32_t *children)
+{
+    for (unsigned i = 0; i < CHILDREN; i++) {
+        unsigned how = chance(g, 4);
+        bool began = g->p.numbers[children[i]] > 1;
+        if (began && how > 0)
+            PLAY(&g->p, children[i], "end", g->now += chance(g, 4), 0);
+        if (how > 1)
+            PLAY_ON(&g->p, g->actors[0].line, children[i], "close", g->now += chance(g, 4));
+    }
+}
+
+static void pixels_have_what_spells_have(void **state)
+{
+    (void)state;
+    course_told_by(COURSE_LIVING, &living_teller);
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        struct playing g = play_random(seed);
+        uint32_t children[CHILDREN];
+        unsigned random = seed;
+        if (seed % 2)
+            learn(g.p.run, 7);
+        if (seed % 2)
+            look(g.p.run, &random);
+        make_children(&g, children);
+        if (seed % 3 == 0)
+            learn(g.p.run, 100);
+        end_children(&g, children);
+        learn(g.p.run, 11);
+        look(g.p.run, &random);
+        run_free(g.p.run);
+    }
+}
+
+/* One that waits still does so until now, which is after the last event. */
+static void who_waits_still_waits_until_now(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t t = play_line(&p, "task", "t"), m = play_line(&p, "monitor", "m");
+    course_told_by(COURSE_LIVING, &living_teller);
+    PLAY(&p, t, "start", 0, 0);
+    PLAY(&p, t, "petition", 10, m);
+    p.run->ended_ns = 30 * PLAYED_MS;
+    learn(p.run, 100);
+    struct pyramid_pixel pixels[2] = {0};
+    struct pyramid_range range = {.by_time = true,
+                                  .from = 0,
+                                  .to = 40 * PLAYED_MS,
+                                  .pixels = 2,
+                                  .end = measured_until_ns(p.run)};
+    pyramid_add(course_pyramid(p.run, COURSE_LIVING), t, &range, 0, 2, pixels);
+    assert_int_equal(pixels[0].part[STRIP_LIVING_RUNNING], 10ull * PLAYED_MS * 2);
+    assert_int_equal(pixels[0].part[STRIP_LIVING_BLOCKED], 10ull * PLAYED_MS * 2);
+    assert_int_equal(pixels[1].part[STRIP_LIVING_BLOCKED], 10ull * PLAYED_MS * 2);
+    assert_int_equal(pixels[0].about, m);
+    run_free(p.run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pixels_have_what_spells_have),
+        cmocka_unit_test(who_waits_still_waits_until_now),
+    };
+    return cmocka_run_group_tests_name("living", tests, NULL, NULL);
+}

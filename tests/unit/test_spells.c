@@ -1,0 +1,186 @@
+/* The table of spells and that of states of random programs: they say the same, in whatever steps they are made; and what is
+ * kept of the critical path changes no answer. */
+#include "clients/source/table.h"
+#include "memory/memory.h"
+#include "server/answer/table/basis.h"
+#include "server/measure/states.h"
+#include "tests/unit/asking.h"
+#include "tests/unit/playing.h"
+
+struct range {
+    struct table_end from, to;
+};
+
+static struct table_end at_ns(int64_t ns)
+{
+    return (struct table_end){.is = TABLE_AT_NS, .at = ns};
+}
+
+/* The answer, the caller's; step: that much is done at once. */
+static struct shown_table ask(const struct run *run, const char *what, struct range range,
+                              const char *factor, uint64_t step)
+{
+    struct table_request r = {.what = memory_copied(what),
+                              .by = memory_copied(""),
+                              .sort = memory_copied(""),
+                              .from = range.from,
+                              .to = range.to};
+    struct out body = {0};
+    struct shown_table t = {0};
+    struct answer answer;
+    if (factor) {
+        struct table_option option = {memory_copied("factor"), memory_copied(factor)};
+        PUSH(r.options, r.option_count, option);
+    }
+    put_table_request(&body, &r);
+    table_request_free(&r);
+    struct out out = answer_to(run, &question_table, body, step);
+    for (size_t at = 0;;) {
+        struct in in;
+        if (!next_part(&out, &at, &answer, &in))
+            break;
+        answer.in = &in;
+        table_take(&t, &answer);
+        assert_null(in.error);
+    }
+    out_free(&out);
+    return t;
+}
+
+static int64_t number(const struct shown_table *t, uint32_t row, const char *name)
+{
+    uint32_t column = table_find(t, name);
+    assert_true(column < t->column_count);
+    const struct table_cell *cell = &table_cells(t, row)[column];
+    return cell->is == CELL_NUMBER ? cell->number : 0;
+}
+
+static const char *text(const struct shown_table *t, uint32_t row, const char *name)
+{
+    const struct table_cell *cell = &table_cells(t, row)[table_find(t, name)];
+    return cell->is == CELL_TEXT ? cell->text : "";
+}
+
+/* Those of one thread, from the i-th row on; returns the row behind them. */
+static uint32_t compare_thread(const struct shown_table *spells, uint32_t i,
+                               const struct shown_table *states, uint32_t row)
+{
+    uint32_t line = table_cells(states, row)[0].line;
+    int64_t sums[STATES] = {0}, at = number(states, row, "begin_ns"), all = 0;
+    for (; i < spells->row_count && table_cells(spells, i)[0].line == line; i++) {
+        unsigned state = 0;
+        while (state < STATES && strcmp(states_word(state), text(spells, i, "state")) != 0)
+            state++;
+        assert_true(state < STATES);
+        assert_int_equal(number(spells, i, "from_ns"), at);
+        at += number(spells, i, "took_ns");
+        sums[state] += number(spells, i, "took_ns");
+        all += number(spells, i, "took_ns");
+        assert_int_equal(number(spells, i, "so_far_ns"), all);
+    }
+    assert_int_equal(at, number(states, row, "end_ns"));
+    assert_int_equal(all, number(states, row, "life_ns"));
+    for (unsigned state = 0; state < STATES; state++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s_ns", states_word(state));
+        assert_int_equal(sums[state], number(states, row, name));
+    }
+    return i;
+}
+
+static void compare(const struct run *run, struct range range, uint64_t step)
+{
+    struct shown_table spells = ask(run, "spells", range, NULL, step),
+                       states = ask(run, "states", range, NULL, step);
+    uint32_t i = 0;
+    assert_null(spells.problem);
+    for (uint32_t row = 0; row < states.row_count; row++)
+        i = compare_thread(&spells, i, &states, row);
+    assert_int_equal(i, spells.row_count);
+    if (spells.total)
+        assert_int_equal(spells.total[3].number,
+                         states.total[table_find(&states, "life_ns")].number);
+    shown_table_free(&spells);
+    shown_table_free(&states);
+}
+
+static void spells_fill_lives(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 25; seed++) {
+        struct playing g = play_random(seed);
+        unsigned random = seed;
+        int64_t end = g.p.run->last_ns;
+        compare(g.p.run, (struct range){{0}, {0}}, 1 + seed % 40);
+        for (unsigned round = 0; round < 5; round++) {
+            int64_t from = (int64_t)execution_random(&random, (unsigned)end),
+                    to = from + 1 + (int64_t)execution_random(&random, (unsigned)end);
+            compare(g.p.run, (struct range){at_ns(from), at_ns(to)}, 1 + seed % 40);
+        }
+        run_free(g.p.run);
+    }
+}
+
+/* ---- what is kept of the path ---- */
+
+static void same(const struct shown_table *a, const struct shown_table *b)
+{
+    assert_int_equal(a->row_count, b->row_count);
+    for (uint32_t i = 0; i < a->row_count; i++)
+        for (uint32_t k = 0; k < a->column_count; k++) {
+            const struct table_cell *x = &table_cells(a, i)[k], *y = &table_cells(b, i)[k];
+            assert_int_equal(x->is, y->is);
+            if (x->is == CELL_NUMBER)
+                assert_int_equal(x->number, y->number);
+            if (x->is == CELL_REAL)
+                assert_true(x->real == y->real);
+        }
+    assert_int_equal(a->note_count, b->note_count);
+    for (uint32_t i = 0; i < a->note_count; i++)
+        assert_string_equal(a->notes[i], b->notes[i]);
+}
+
+/* As a run says that was never asked before. */
+static void same_as_fresh(struct run *run, unsigned seed, bool more, struct range range,
+                          const char *factor)
+{
+    struct playing g = play_random(seed);
+    if (more)
+        PLAY(&g.p, g.actors[0].line, "end", g.now + 5, 0);
+    struct shown_table kept = ask(run, "path", range, factor, 50),
+                       fresh = ask(g.p.run, "path", range, factor, UINT64_MAX / 2);
+    same(&kept, &fresh);
+    shown_table_free(&kept);
+    shown_table_free(&fresh);
+    run_free(g.p.run);
+}
+
+static void what_is_kept_of_the_path_changes_no_answer(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 10; seed++) {
+        struct playing g = play_random(seed);
+        struct run *run = g.p.run;
+        struct range all = {{0}, {0}}, part = {at_ns(run->last_ns / 4), at_ns(run->last_ns / 2)};
+        same_as_fresh(run, seed, false, all, NULL);
+        const struct basis *kept = run->basis;
+        assert_true(kept && kept->whole);
+        same_as_fresh(run, seed, false, all, "1=500000");
+        assert_ptr_equal(run->basis, kept); /* of the same: what comes of it alone is new */
+        same_as_fresh(run, seed, false, all, NULL);
+        same_as_fresh(run, seed, false, part, NULL);
+        same_as_fresh(run, seed, false, all, NULL);
+        PLAY(&g.p, g.actors[0].line, "end", g.now + 5, 0);
+        same_as_fresh(run, seed, true, all, NULL);
+        run_free(run);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spells_fill_lives),
+        cmocka_unit_test(what_is_kept_of_the_path_changes_no_answer),
+    };
+    return cmocka_run_group_tests_name("spells", tests, NULL, NULL);
+}
