@@ -61,20 +61,26 @@ static void set_cells(struct subject *subject, const struct waits *w, const stru
     cells[EVENT] = cell_event(wait->event.at);
 }
 
+static void add_row(struct subject *subject, const struct waits *w, const struct shown_wait *wait,
+                    struct shown_table *t)
+{
+    struct table_row row = {.event = wait->event.at};
+    PUSH(row.lines, row.line_count, wait->thread);
+    if (wait->about)
+        PUSH(row.lines, row.line_count, wait->about);
+    PUSH(t->rows, t->row_count, row);
+    set_cells(subject, w, wait, table_cells(t, t->row_count - 1));
+}
+
+/* Deadlocks first: the others may wait for their threads. */
 static void add_rows(struct subject *subject, const struct waits *w, struct shown_table *t)
 {
     t->cells = memory_zeroed((size_t)MOST * COLUMNS, sizeof *t->cells);
-    for (size_t i = 0; i < w->count && t->row_count < MOST; i++) {
-        const struct shown_wait *wait = &w->items[i];
-        if (wait->fate == FATE_OPEN && !in_cycle(w, wait->thread))
-            continue;
-        struct table_row row = {.event = wait->event.at};
-        PUSH(row.lines, row.line_count, wait->thread);
-        if (wait->about)
-            PUSH(row.lines, row.line_count, wait->about);
-        PUSH(t->rows, t->row_count, row);
-        set_cells(subject, w, wait, table_cells(t, t->row_count - 1));
-    }
+    for (unsigned cycles = 2; cycles-- > 0;)
+        for (size_t i = 0; i < w->count && t->row_count < MOST; i++)
+            if (in_cycle(w, w->items[i].thread) == (cycles > 0) &&
+                (cycles || w->items[i].fate != FATE_OPEN))
+                add_row(subject, w, &w->items[i], t);
 }
 
 /* What is known of an object that nobody may ever signal again, a note for each sentence. */
