@@ -229,7 +229,7 @@ if command -v chromium >/dev/null; then
     poet export random.poet --last 200 -o random.html
     cat >asked.js <<'J'
 (() => { let s = 7; const next = () => (s = (s * 1103515 + 12345) % 2147483648) % N, all = [];
-for (let k = 0; k < 200; k++) { const a = next(), b = next(), r = relation(a, b); all.push([id(a), id(b), r, reasons(r)]); }
+for (let k = 0; k < 200; k++) { const a = next(), b = next(), r = relation(a, b); all.push([id(a), id(b), r, reasons(a, b)]); }
 return JSON.stringify(all); })()
 J
     echo "eval $(tr '\n' ' ' <asked.js)" | timeout 120 python3 "$root/tests/e2e/browser.py" "file://$work/random.html" >page.json
