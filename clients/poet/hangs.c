@@ -9,17 +9,17 @@
 
 #define MOST 12u /* rows; and sentences below them */
 
-enum { WHAT, THREAD, ABOUT, HELD_BY, WAITED, WHERE, EVENT, COLUMNS };
+enum { WHAT, THREAD, ABOUT, HELD_BY, TAKEN_AT, WAITED, WHERE, EVENT, COLUMNS };
 
 static void add_columns(struct shown_table *t)
 {
     static const struct {
         const char *name, *title;
         enum table_kind kind;
-    } columns[COLUMNS] = {{"what", "what", TABLE_TEXT},      {"thread", "thread", TABLE_LINE},
-                          {"about", "for", TABLE_LINE},      {"held_by", "held by", TABLE_LINE},
-                          {"waited_ns", "waited", TABLE_NS}, {"where", "where", TABLE_TEXT},
-                          {"event", "event", TABLE_EVENT}};
+    } columns[COLUMNS] = {{"what", "what", TABLE_TEXT},         {"thread", "thread", TABLE_LINE},
+                          {"about", "for", TABLE_LINE},         {"held_by", "held by", TABLE_LINE},
+                          {"taken_at", "taken at", TABLE_TEXT}, {"waited_ns", "waited", TABLE_NS},
+                          {"where", "where", TABLE_TEXT},       {"event", "event", TABLE_EVENT}};
     t->title = memory_copied("what hangs");
     for (unsigned i = 0; i < COLUMNS; i++) {
         struct table_column c = {.name = memory_copied(columns[i].name),
@@ -41,21 +41,30 @@ static bool in_cycle(const struct waits *w, uint32_t thread)
     return false;
 }
 
+static void set_holder(struct subject *subject, const struct shown_holder *holder,
+                       struct table_cell *cells)
+{
+    const char *taken = subject_place(subject, holder->process, holder->site);
+    cells[HELD_BY] = cell_line(holder->thread);
+    if (*taken)
+        cells[TAKEN_AT] = (struct table_cell){.is = CELL_TEXT, .text = memory_copied(taken)};
+}
+
 static void set_cells(struct subject *subject, const struct waits *w, const struct shown_wait *wait,
                       struct table_cell *cells)
 {
     const char *what = in_cycle(w, wait->thread)  ? "deadlock"
                        : wait->fate == FATE_NEVER ? "can never go on"
                                                   : "perhaps never goes on";
-    const char *site = subject_site(subject, &wait->event);
     int64_t waited = w->now.now_ns - wait->event.time_ns;
     cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = memory_copied(what)};
     cells[THREAD] = cell_line(wait->thread);
     cells[ABOUT] = cell_line(wait->about);
     if (wait->holder_count)
-        cells[HELD_BY] = cell_line(wait->holders[0].thread);
+        set_holder(subject, &wait->holders[0], cells);
     if (w->now.now_ns >= 0 && waited >= 0)
         cells[WAITED] = cell_number(waited);
+    const char *site = subject_site(subject, &wait->event);
     if (*site)
         cells[WHERE] = (struct table_cell){.is = CELL_TEXT, .text = memory_copied(site)};
     cells[EVENT] = cell_event(wait->event.at);

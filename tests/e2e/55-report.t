@@ -92,7 +92,7 @@ int main(void)
 C
 traced dead
 poet report dead.poet >dead.txt
-like "a deadlock stands first" "$(sed -n 5,8p dead.txt)" "^deadlock +T:teller +M:journal +T:auditor .*dead.c:5 +[0-9]+:[0-9]+$"
+like "a deadlock stands first" "$(sed -n 5,8p dead.txt)" "^deadlock +T:teller +M:journal +T:auditor +dead.c:6 +[0-9.]+ +dead.c:5 +[0-9]+:[0-9]+$"
 like "with the other thread" "$(sed -n 5,8p dead.txt)" "^deadlock +T:auditor +M:accounts +T:teller "
 like "waits that have no end are not passed over" "$(cat dead.txt)" "2 waits have not ended"
 
