@@ -307,6 +307,17 @@ is "good: no habit" "$(grep -E "$bad" good.txt)" ""
 poet report good.poet --from 5ms --to 40ms >range.txt
 is "good: nor in a part of it" "$(sed -n '/look at first/,/^$/p' range.txt | grep -E "$bad")" ""
 
+# ---- what the page says of its words, and of slips ----
+poet waits storm.poet >waits.txt
+like "kinds are explained where there are some" "$(cat waits.txt)" "^note: kind: LI .*, IP .*; CC "
+little=$(poet waits storm.poet --json | perl -MJSON::PP -ne '$r = decode_json $_; $n++ if $r->{row} && !$r->{depth} && $r->{row}{share} < 0.01; END { print $n + 0 }')
+is "the page leaves out what is little, and says so" \
+    "$(poet report storm.poet | sed -n 's/^note: rows of less than 1 % that are left out: \([0-9]*\);.*/\1/p')" "$(test "$little" = 0 || echo "$little")"
+like "a range in which nothing is" "$(poet waits storm.poet --from 500s)" "^note: nothing is in this range: the run ends [0-9.]+ ms after its begin"
+is "not said of others" "$(poet waits storm.poet --from 1ms | grep -c 'nothing is in')" 0
+like "what rows may stand for" "$(poet waits storm.poet --by nobody 2>&1)" 'no table by "nobody": there are place, pattern, object, site, thread, wait$'
+like "where there is no choice" "$(poet report storm.poet --by thread 2>&1)" 'no table by "thread": there is one only$'
+
 # ---- one thread, and nothing of what it waits for ----
 program alone <<'C'
 int main(void) { nap(5); }
