@@ -237,8 +237,8 @@ static const struct argp argp = {
     .doc =
         "Say what hangs at the end of what was recorded: any cycle of threads that wait for each other, "
         "and who can never go on because nobody is left who could wake it; then each thread that waits, "
-        "oldest first: for what, since when, called from where, who holds it.  What is not certain is "
-        "said to be so, and why.",
+        "oldest first: for what, since when, called from where, who holds it, and where that was "
+        "taken.  What is not certain is said to be so, and why.",
     .children = children};
 
 const struct command command_blocked = {.name = "blocked",
