@@ -165,15 +165,20 @@ void execution_hide(struct execution *x, unsigned seed)
     close_transitively(x);
 }
 
-bool execution_doubts_differ(const struct execution *x, uint32_t a, uint32_t b)
+uint32_t execution_doubts_between(const struct execution *x, uint32_t a, uint32_t b)
 {
-    uint32_t p = x->point[a], q = x->point[b];
+    uint32_t p = x->point[a], q = x->point[b], reasons = 0;
     for (uint32_t i = 0; i < x->count; i++) {
         uint32_t d = x->point[i];
         if (x->arrivals[i].doubt && (d == p || x->before[d][p]) != (d == q || x->before[d][q]))
-            return true;
+            reasons |= UNSEEN_BIT(x->arrivals[i].doubt);
     }
-    return false;
+    return reasons;
+}
+
+bool execution_doubts_differ(const struct execution *x, uint32_t a, uint32_t b)
+{
+    return execution_doubts_between(x, a, b) != 0;
 }
 
 void execution_lose(struct execution *x, unsigned seed)

@@ -33,6 +33,44 @@ void causes_request_free(struct causes_request *r)
     *r = (struct causes_request){0};
 }
 
+/* Reasons that no set has are left out. */
+static uint32_t reasons_of(const struct shown_causes *c)
+{
+    uint32_t reasons = 0;
+    for (uint32_t i = 0; i < c->doubts_count; i++)
+        for (unsigned r = 1; r < UNSEEN_COUNT; r++)
+            reasons |= c->doubts[i].kinds[r] ? UNSEEN_BIT(r) : 0;
+    return reasons;
+}
+
+static void put_doubts(struct out *out, const struct shown_causes *c)
+{
+    uint32_t reasons = reasons_of(c);
+    put_u32(out, c->any);
+    put_u32(out, reasons);
+    put_u32(out, c->doubts_count);
+    for (uint32_t i = 0; i < c->doubts_count; i++) {
+        put_u32(out, c->doubts[i].doubts);
+        for (unsigned r = 1; r < UNSEEN_COUNT; r++)
+            if (reasons & UNSEEN_BIT(r))
+                put_u32(out, c->doubts[i].kinds[r]);
+    }
+}
+
+static void get_doubts(struct in *in, struct shown_causes *c)
+{
+    c->any = get_u32(in);
+    uint32_t reasons = get_u32(in), n = get_count(in, 4);
+    c->doubts = get_room(in, in->error ? 0 : n, sizeof *c->doubts);
+    for (; c->doubts && !in->error && c->doubts_count < n; c->doubts_count++) {
+        struct shown_doubts *d = &c->doubts[c->doubts_count];
+        *d = (struct shown_doubts){.doubts = get_u32(in)};
+        for (unsigned r = 1; r < UNSEEN_COUNT; r++)
+            if (reasons & UNSEEN_BIT(r))
+                d->kinds[r] = get_u32(in);
+    }
+}
+
 void put_causes(struct out *out, const struct shown_causes *c)
 {
     put_u8(out, c->whole);
@@ -49,6 +87,7 @@ void put_causes(struct out *out, const struct shown_causes *c)
         for (uint32_t k = 0; k < e->count; k++)
             put_u32(out, c->causes[e->first + k]);
     }
+    put_doubts(out, c);
 }
 
 /* Appends the causes of the i-th event. */
@@ -86,11 +125,13 @@ void get_causes(struct in *in, struct shown_causes *c)
         get_those_of(in, c, i, all);
         c->event_count++;
     }
+    get_doubts(in, c);
 }
 
 void shown_causes_free(struct shown_causes *c)
 {
     free(c->events);
     free(c->causes);
+    free(c->doubts);
     *c = (struct shown_causes){0};
 }

@@ -4,6 +4,7 @@
 #define WIRE_CAUSES_H
 
 #include "wire/message.h"
+#include "wire/unseen.h"
 
 /* Which events: positions in the log, rising. */
 struct causes_request {
@@ -17,10 +18,16 @@ struct causes_request {
 /* Events of one point have one `point`, the index of the first of them, which alone tells its causes.  The points of a
  * chain come one after the other, in the order in which they are asked for.  A point is before another if a way leads from the one
  * to the other by causes and along chains.  If none does either way, they are concurrent where their doubts are the
- * same number, else it is not known. */
+ * same number, else it is not known.  Of an event without a chain, doubts are the reasons why it has none, as bits. */
 struct shown_cause {
     uint32_t point, chain, doubts;
     uint32_t first, count; /* of `causes`: indices of points; the one before it on its chain, too */
+};
+
+/* Of two events with different doubts, what is not known is not known for those reasons of which their kinds differ. */
+struct shown_doubts {
+    uint32_t doubts; /* the number of the set, each once */
+    uint32_t kinds[UNSEEN_COUNT]; /* by reason; 0: it is not among them */
 };
 
 struct shown_causes {
@@ -32,6 +39,9 @@ struct shown_causes {
     uint32_t event_count;
     uint32_t *causes;
     uint32_t cause_count;
+    uint32_t any; /* bits: the reasons where doubts are ANY_DOUBTS */
+    struct shown_doubts *doubts;
+    uint32_t doubts_count;
 };
 
 void put_causes_request(struct out *out, const struct causes_request *request);

@@ -8,7 +8,7 @@
 
 /* So many bytes each of them takes: more of them than fit are nonsense. */
 enum {
-    HOLDER_BYTES = 4 + REF_BYTES,
+    HOLDER_BYTES = 4 + REF_BYTES + 12,
     STEP_BYTES = 4 + 4 + 2 * REF_BYTES + 8,
     ABLE_BYTES = 4 + 1 + REF_BYTES,
     KIND_BYTES = 4 + 8,
@@ -24,6 +24,8 @@ void put_wait(struct out *out, const struct shown_wait *wait)
     for (uint32_t i = 0; i < wait->holder_count; i++) {
         put_u32(out, wait->holders[i].thread);
         put_ref(out, wait->holders[i].since);
+        put_u32(out, wait->holders[i].process);
+        put_u64(out, wait->holders[i].site);
     }
     put_u8(out, (uint8_t)wait->fate);
 }
@@ -46,6 +48,8 @@ void get_wait(struct in *in, struct shown_wait *wait)
     for (; wait->holders && wait->holder_count < n; wait->holder_count++) {
         wait->holders[wait->holder_count].thread = get_u32(in);
         wait->holders[wait->holder_count].since = get_ref(in);
+        wait->holders[wait->holder_count].process = get_u32(in);
+        wait->holders[wait->holder_count].site = get_u64(in);
     }
     wait->fate = get_fate(in);
 }

@@ -31,6 +31,8 @@ struct shown_wait {
     struct shown_holder { /* who must go before it goes on */
         uint32_t thread;
         struct ref since; /* the event by which it came in; number 0: not kept */
+        uint32_t process; /* of the place where it did */
+        uint64_t site; /* its address, 0 none */
     } *holders;
     uint32_t holder_count;
     enum fate fate;

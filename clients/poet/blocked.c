@@ -36,8 +36,9 @@ static void one_text(const struct report *r, const struct shown_wait *w)
            colour_end(), said.does, colour_begin(COLOUR_OBJECT), said.about, colour_end(),
            *site ? " at " : "", site, since, at);
     for (uint32_t i = 0; i < w->holder_count; i++) {
+        const char *taken = subject_place(r->subject, w->holders[i].process, w->holders[i].site);
         say_holder(held, sizeof held, r->book, &w->holders[i]);
-        printf("    %s\n", held);
+        printf("    %s%s%s\n", held, *taken ? " at " : "", taken);
     }
     const struct shown_wait *of = waits_of(r->waits, w->about);
     if (of && of != w) {
@@ -109,7 +110,9 @@ static struct json_object *one_json(const struct report *r, const struct shown_w
     for (uint32_t i = 0; i < w->holder_count; i++) {
         struct ref since = w->holders[i].since;
         struct json_object *h = line_json(r, w->holders[i].thread);
+        const char *taken = subject_place(r->subject, w->holders[i].process, w->holders[i].site);
         json_object_object_add(h, "since_event", since.number ? json_ref(since) : NULL);
+        json_object_object_add(h, "since_site", *taken ? json_object_new_string(taken) : NULL);
         json_object_array_add(holders, h);
     }
     json_object_object_add(o, "held_by", holders);
@@ -234,8 +237,8 @@ static const struct argp argp = {
     .doc =
         "Say what hangs at the end of what was recorded: any cycle of threads that wait for each other, "
         "and who can never go on because nobody is left who could wake it; then each thread that waits, "
-        "oldest first: for what, since when, called from where, who holds it.  What is not certain is "
-        "said to be so, and why.",
+        "oldest first: for what, since when, called from where, who holds it, and where that was "
+        "taken.  What is not certain is said to be so, and why.",
     .children = children};
 
 const struct command command_blocked = {.name = "blocked",

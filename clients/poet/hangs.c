@@ -9,17 +9,17 @@
 
 #define MOST 12u /* rows; and sentences below them */
 
-enum { WHAT, THREAD, ABOUT, HELD_BY, WAITED, WHERE, EVENT, COLUMNS };
+enum { WHAT, THREAD, ABOUT, HELD_BY, TAKEN_AT, WAITED, WHERE, EVENT, COLUMNS };
 
 static void add_columns(struct shown_table *t)
 {
     static const struct {
         const char *name, *title;
         enum table_kind kind;
-    } columns[COLUMNS] = {{"what", "what", TABLE_TEXT},      {"thread", "thread", TABLE_LINE},
-                          {"about", "for", TABLE_LINE},      {"held_by", "held by", TABLE_LINE},
-                          {"waited_ns", "waited", TABLE_NS}, {"where", "where", TABLE_TEXT},
-                          {"event", "event", TABLE_EVENT}};
+    } columns[COLUMNS] = {{"what", "what", TABLE_TEXT},          {"thread", "thread", TABLE_LINE},
+                          {"about", "for", TABLE_LINE},          {"held_by", "held by", TABLE_LINE},
+                          {"taken_at", "taken at", TABLE_PLACE}, {"waited_ns", "waited", TABLE_NS},
+                          {"where", "where", TABLE_PLACE},       {"event", "event", TABLE_EVENT}};
     t->title = memory_copied("what hangs");
     for (unsigned i = 0; i < COLUMNS; i++) {
         struct table_column c = {.name = memory_copied(columns[i].name),
@@ -41,40 +41,55 @@ static bool in_cycle(const struct waits *w, uint32_t thread)
     return false;
 }
 
-static void set_cells(struct subject *subject, const struct waits *w, const struct shown_wait *wait,
+static void set_place(struct table_cell *cell, uint32_t process, uint64_t address)
+{
+    if (address)
+        *cell = cell_place((struct table_place){process, address});
+}
+
+static void set_holder(const struct shown_holder *holder, struct table_cell *cells)
+{
+    cells[HELD_BY] = cell_line(holder->thread);
+    set_place(&cells[TAKEN_AT], holder->process, holder->site);
+}
+
+static void set_cells(const struct waits *w, const struct shown_wait *wait,
                       struct table_cell *cells)
 {
     const char *what = in_cycle(w, wait->thread)  ? "deadlock"
                        : wait->fate == FATE_NEVER ? "can never go on"
                                                   : "perhaps never goes on";
-    const char *site = subject_site(subject, &wait->event);
     int64_t waited = w->now.now_ns - wait->event.time_ns;
     cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = memory_copied(what)};
     cells[THREAD] = cell_line(wait->thread);
     cells[ABOUT] = cell_line(wait->about);
     if (wait->holder_count)
-        cells[HELD_BY] = cell_line(wait->holders[0].thread);
+        set_holder(&wait->holders[0], cells);
     if (w->now.now_ns >= 0 && waited >= 0)
         cells[WAITED] = cell_number(waited);
-    if (*site)
-        cells[WHERE] = (struct table_cell){.is = CELL_TEXT, .text = memory_copied(site)};
+    set_place(&cells[WHERE], wait->event.process, wait->event.site);
     cells[EVENT] = cell_event(wait->event.at);
 }
 
-static void add_rows(struct subject *subject, const struct waits *w, struct shown_table *t)
+static void add_row(const struct waits *w, const struct shown_wait *wait, struct shown_table *t)
+{
+    struct table_row row = {.event = wait->event.at};
+    PUSH(row.lines, row.line_count, wait->thread);
+    if (wait->about)
+        PUSH(row.lines, row.line_count, wait->about);
+    PUSH(t->rows, t->row_count, row);
+    set_cells(w, wait, table_cells(t, t->row_count - 1));
+}
+
+/* Deadlocks first: the others may wait for their threads. */
+static void add_rows(const struct waits *w, struct shown_table *t)
 {
     t->cells = memory_zeroed((size_t)MOST * COLUMNS, sizeof *t->cells);
-    for (size_t i = 0; i < w->count && t->row_count < MOST; i++) {
-        const struct shown_wait *wait = &w->items[i];
-        if (wait->fate == FATE_OPEN && !in_cycle(w, wait->thread))
-            continue;
-        struct table_row row = {.event = wait->event.at};
-        PUSH(row.lines, row.line_count, wait->thread);
-        if (wait->about)
-            PUSH(row.lines, row.line_count, wait->about);
-        PUSH(t->rows, t->row_count, row);
-        set_cells(subject, w, wait, table_cells(t, t->row_count - 1));
-    }
+    for (unsigned cycles = 2; cycles-- > 0;)
+        for (size_t i = 0; i < w->count && t->row_count < MOST; i++)
+            if (in_cycle(w, w->items[i].thread) == (cycles > 0) &&
+                (cycles || w->items[i].fate != FATE_OPEN))
+                add_row(w, &w->items[i], t);
 }
 
 /* What is known of an object that nobody may ever signal again, a note for each sentence. */
@@ -99,7 +114,7 @@ int hangs_ask(const struct tables *o, struct subject *subject, struct shown_tabl
     add_columns(t);
     bool ok = subject_ask(o->command, subject, ASK_WAITS, &judged, take, &waits);
     if (ok) {
-        add_rows(subject, &waits, t);
+        add_rows(&waits, t);
         if (t->row_count)
             add_notes(&subject->source.book, &waits, t);
     }

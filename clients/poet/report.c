@@ -71,7 +71,7 @@ static void head(struct sheet *sheet, const struct table_names *names, const str
     {                                                                                              \
         (char[]){name}, (char[]) { word }                                                          \
     }
-static struct table_option few_causes[] = {WORD("causes", "3"), {0}},
+static struct table_option few_causes[] = {WORD("causes", "3"), WORD("chief", "1"), {0}},
                            with_others[] = {WORD("others", "1"), {0}},
                            at_zero[] = {WORD("zeros", "2"), {0}};
 

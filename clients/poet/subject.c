@@ -146,7 +146,12 @@ bool subject_ask(const struct command *command, struct subject *subject, enum as
     return subject_answered(command, &question);
 }
 
+const char *subject_place(struct subject *subject, uint32_t process, uint64_t site)
+{
+    return site ? sites_call(subject->sites, process, site).place : "";
+}
+
 const char *subject_site(struct subject *subject, const struct shown_event *event)
 {
-    return event->site ? sites_call(subject->sites, event->process, event->site).place : "";
+    return subject_place(subject, event->process, event->site);
 }

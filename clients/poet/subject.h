@@ -49,6 +49,8 @@ void subject_send(struct subject *subject, enum ask what, struct out *body, sour
 bool subject_answered(const struct command *command, const struct subject_question *question);
 /* "file:line", or "" without a site. */
 const char *subject_site(struct subject *subject, const struct shown_event *event);
+/* Of any place.  Either is good until the next one is asked for. */
+const char *subject_place(struct subject *subject, uint32_t process, uint64_t site);
 /* Some of what was asked about could not be read: said when it was closed. */
 bool subject_damaged(void);
 

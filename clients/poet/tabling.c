@@ -3,6 +3,7 @@
 #include "clients/poet/awaiting.h"
 #include "clients/poet/barchart.h"
 #include "clients/poet/charts.h"
+#include "clients/poet/exists.h"
 #include "clients/poet/labels.h"
 #include "clients/poet/paper.h"
 #include "clients/poet/tableforms.h"
@@ -153,6 +154,21 @@ static int judge(const struct tables *o, const struct shown_table *t)
     return EXIT_DONE;
 }
 
+/* Events that options name, as other commands say it.  False: said which there is not. */
+static bool are_there(const struct tables *o, struct subject *subject)
+{
+    const struct ref named[] = {o->from.is == TABLE_AT_EVENT ? o->from.event : (struct ref){0},
+                                o->to.is == TABLE_AT_EVENT ? o->to.event : (struct ref){0},
+                                o->past_of};
+    struct error error;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (named[i].line && !exists_event(subject, named[i], &error)) {
+            command_fail(o->command, "%s", error.text);
+            return false;
+        }
+    return true;
+}
+
 int tables_ask(const struct tables *o, const struct tables_section *section,
                struct subject *subject, struct shown_table *t)
 {
@@ -160,6 +176,8 @@ int tables_ask(const struct tables *o, const struct tables_section *section,
     struct out body = {0};
     if (section->make)
         return section->make(o, subject, t);
+    if (!are_there(o, subject))
+        return EXIT_FAILED;
     bool good = make_request(o, section, subject, &request);
     put_table_request(&body, &request);
     table_request_free(&request);

@@ -165,7 +165,9 @@ static long its_chain(const struct web *w, uint32_t i)
 static long its_doubts(const struct web *w, uint32_t i)
 {
     const struct shown_cause *c = cause(w, i);
-    return c && c->doubts != ANY_DOUBTS ? (long)c->doubts : -1;
+    return !c                        ? (long)UNSEEN_BIT(UNANSWERED_PENDING)
+           : c->doubts != ANY_DOUBTS ? (long)c->doubts
+                                     : -1;
 }
 
 /* Marks, of events asked about: the first mark of each. */
@@ -330,50 +332,66 @@ static void take_stat(void *user, const struct answer *answer)
         get_stat(answer->in, user);
 }
 
-/* The words for reasons, each with what it is about. */
-static void write_reasons(const struct web *w, const char *name, uint32_t reasons,
-                          const struct shown_stat *stat)
+/* The words for a reason, with what it is about. */
+static char *say_reason(unsigned reason, const struct shown_stat *stat)
 {
-    bool comma = false;
-    fprintf(w->f, ",\n\"%s\":[", name);
-    for (unsigned reason = 1; reason < 32; reason++) {
-        if (!(reasons & UNSEEN_BIT(reason)))
+    char *text = memory_copied(unseen_text(reason));
+    const char *between = ": ";
+    for (uint32_t i = 0; i < stat->unseen_count; i++) {
+        if (stat->unseen[i].reason != reason || !*stat->unseen[i].about)
             continue;
-        char *text = memory_copied(unseen_text(reason));
-        const char *between = ": ";
-        for (uint32_t i = 0; i < stat->unseen_count; i++) {
-            if (stat->unseen[i].reason != reason || !*stat->unseen[i].about)
-                continue;
-            char *longer = memory_printed("%s%s%s", text, between, stat->unseen[i].about);
-            free(text);
-            text = longer;
-            between = ", ";
-        }
-        fputs(comma ? "," : "", w->f);
+        char *longer = memory_printed("%s%s%s", text, between, stat->unseen[i].about);
+        free(text);
+        text = longer;
+        between = ", ";
+    }
+    return text;
+}
+
+/* By their numbers: "" where there is none. */
+static void write_reasons(const struct web *w, const struct shown_stat *stat)
+{
+    fputs(",\n\"reasons\":[", w->f);
+    for (unsigned reason = 0; reason < UNANSWERED_COUNT; reason++) {
+        char *text = say_reason(reason, stat);
+        fputs(reason ? "," : "", w->f);
         webtext_json(w->f, text);
         free(text);
-        comma = true;
     }
     fputs("]", w->f);
+}
+
+/* For each set of doubts its kinds, in the order of the reasons that there are. */
+static void write_doubts(const struct web *w)
+{
+    const struct shown_causes *c = &w->causes;
+    uint32_t reasons = 0;
+    for (uint32_t i = 0; i < c->doubts_count; i++)
+        for (unsigned r = 1; r < UNSEEN_COUNT; r++)
+            reasons |= c->doubts[i].kinds[r] ? UNSEEN_BIT(r) : 0;
+    fprintf(w->f, ",\n\"kinds_for\":%u,\n\"kinds\":{", reasons);
+    for (uint32_t i = 0; i < c->doubts_count; i++) {
+        const char *between = "";
+        fprintf(w->f, "%s\"%u\":[", i ? "," : "", c->doubts[i].doubts);
+        for (unsigned r = 1; r < UNSEEN_COUNT; r++)
+            if (reasons & UNSEEN_BIT(r)) {
+                fprintf(w->f, "%s%u", between, c->doubts[i].kinds[r]);
+                between = ",";
+            }
+        fputs("]", w->f);
+    }
+    fputs("}", w->f);
 }
 
 static bool write_why(const struct command *command, struct web *w)
 {
     struct shown_stat stat = {0};
-    uint32_t doubts = w->causes.hiding;
     if (!subject_ask(command, w->data->subject, ASK_STAT, NULL, take_stat, &stat))
         return false;
-    for (uint32_t i = 0; i < w->count; i++)
-        doubts |= event(w, i)->doubt ? UNSEEN_BIT(event(w, i)->doubt) : 0;
-    fprintf(w->f, ",\n\"hiding\":%s", w->causes.hiding ? "true" : "false");
-    write_reasons(w, "reasons", doubts, &stat);
-    write_reasons(w, "mechanisms", w->causes.mechanisms, &stat);
-    fputs(",\n\"why\":[", w->f);
-    for (unsigned reason = 0; reason < UNSEEN_COUNT; reason++) {
-        fputs(reason ? "," : "", w->f);
-        webtext_json(w->f, unseen_text(reason));
-    }
-    fputs("]", w->f);
+    fprintf(w->f, ",\n\"hiding\":%u,\n\"mechanisms\":%u,\n\"any\":%u", w->causes.hiding,
+            w->causes.mechanisms, w->causes.any);
+    write_reasons(w, &stat);
+    write_doubts(w);
     shown_stat_free(&stat);
     return true;
 }

@@ -7,6 +7,7 @@
 #include "memory/map.h"
 #include "memory/memory.h"
 #include "server/answer/desk.h"
+#include "server/answer/doubts.h"
 #include "server/run/unseen.h"
 #include "wire/causes.h"
 
@@ -53,6 +54,7 @@ struct causes_job {
     uint32_t *vector_of; /* of each event asked about */
     uint32_t *candidates;
     size_t candidate_room, cause_room;
+    struct doubts_told told;
     struct shown_causes answer;
 };
 
@@ -71,6 +73,7 @@ static void drop(struct causes_job *job)
     free(job->candidates);
     map_free(&job->past_of);
     map_free(&job->chain_of);
+    doubts_told_free(&job->told);
     shown_causes_free(&job->answer);
 }
 
@@ -92,7 +95,11 @@ static void start(struct causes_job *job)
     job->vectors = grow(NULL, &job->vector_room, 1, sizeof *job->vectors);
     job->vectors[job->vector_count++] = (struct vector){0};
     for (uint32_t i = 0; i < n; i++)
-        job->answer.events[i] = (struct shown_cause){.point = i, .chain = NO_CHAIN};
+        job->answer.events[i] = (struct shown_cause){
+            .point = i,
+            .chain = NO_CHAIN,
+            .doubts = UNSEEN_BIT(job->request.positions[i] < job->first ? UNANSWERED_FORGOTTEN
+                                                                        : UNANSWERED_PENDING)};
     while (job->next < n && job->request.positions[job->next] < job->first)
         job->next++;
     if (job->next == n || job->request.positions[job->next] >= order_count(order))
@@ -303,9 +310,23 @@ static uint32_t meet(struct causes_job *job, uint32_t count, uint32_t vector)
         events[k].point = i;
         events[k].chain = chain;
         events[k].doubts = doubts;
+        doubts_tell(&job->told, job->run->order, doubts, &job->answer);
+        if (doubts == ANY_DOUBTS) /* whatever two are asked about: the reasons are the same */
+            job->answer.any = order_doubts_between(job->run->order, job->request.positions[k],
+                                                   job->request.positions[k]);
         job->vector_of[k] = vector;
     }
     return vector;
+}
+
+/* Those of a point that takes no part in the order. */
+static void pass_over(struct causes_job *job, uint32_t count)
+{
+    for (uint32_t k = job->next; k < job->next + count; k++) {
+        struct event e = order_event(job->run->order, job->request.positions[k]);
+        job->answer.events[k].doubts =
+            UNSEEN_BIT(e.line ? UNANSWERED_CONTRADICTORY : UNANSWERED_DAMAGED);
+    }
 }
 
 /* One point, its events at first .. last. */
@@ -326,6 +347,8 @@ static void look_at(struct causes_job *job, uint64_t first, uint64_t last)
     }
     if (good && count)
         vector = meet(job, count, vector);
+    else if (!good)
+        pass_over(job, count);
     for (uint64_t p = first; p <= last && good; p++)
         set_from(job, past_of(job, order_event(job->run->order, p).line), p, vector);
     job->next += count;

@@ -166,7 +166,7 @@ static void find_holders(struct waits_job *job, struct object *object, uint32_t 
         job->graph.holders = grow(job->graph.holders, &job->holder_room,
                                   job->graph.holder_count + 1, sizeof *job->graph.holders);
         job->graph.holders[job->graph.holder_count++] =
-            (struct shown_holder){thread, {line, since}};
+            (struct shown_holder){.thread = thread, .since = {line, since}};
         object->count++;
     }
 }
@@ -328,6 +328,21 @@ static bool step(void *p, uint64_t budget)
     return job->stage == DONE;
 }
 
+/* They came in by events of what is waited for. */
+static void tell_holder(const struct waits_job *job, struct shown_holder *holder)
+{
+    const struct run *run = job->graph.run;
+    uint64_t at = holder->since.number ? order_position(run->order, holder->since) : NO_POSITION;
+    named_note(holder->thread);
+    if (at == NO_POSITION || at < order_first(run->order))
+        return;
+    uint32_t site = order_event(run->order, at).site;
+    if (site) {
+        holder->process = run->site_list[site - 1].process;
+        holder->site = run->site_list[site - 1].address;
+    }
+}
+
 static void tell_wait(const struct waits_job *job, const struct waiter *w, struct reply *reply)
 {
     const struct object *object = &job->graph.objects[w->object];
@@ -343,7 +358,7 @@ static void tell_wait(const struct waits_job *job, const struct waiter *w, struc
     named_note(w->about);
     named_note(w->at.line);
     for (uint32_t i = 0; i < object->count; i++)
-        named_note(wait.holders[i].thread); /* they came in by events of what is waited for */
+        tell_holder(job, &wait.holders[i]);
     if (w->position >= order_first(job->graph.run->order)) /* else it was forgotten meanwhile */
         wait.event = show(job->graph.run, w->position);
     part_begin(reply, PART_WAIT);

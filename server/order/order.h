@@ -288,6 +288,9 @@ uint32_t order_doubts_between(const struct order *order, uint64_t a, uint64_t b)
 /* The number of the set of doubts of an event, once that is known of it: two events have the same doubts if these are
  * equal; UINT32_MAX: that cannot be told. */
 uint32_t order_doubts_of(const struct order *order, uint64_t position);
+/* What is in such a set of one reason, as a number: of two sets it is the same if no doubt with this reason is in only one
+ * of them (else, by a chance of 2^-64); 0: there is none. */
+uint64_t order_doubts_kind(const struct order *order, uint32_t set, uint32_t reason);
 /* How many of the events of an exclusive line, ordinals from .. end - 1, have the same doubts as the event at a
  * position. */
 uint64_t order_doubts_alike(const struct order *order, uint32_t line, uint64_t from, uint64_t end,

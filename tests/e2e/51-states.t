@@ -119,8 +119,8 @@ is "so is one to sort by" "$(status poet states "$run" --sort nothing)" 2
 is "a range that ends before it begins" "$(status poet states "$run" --from 5ms --to 2ms)" 2
 is "no time" "$(poet states "$run" --from soon 2>&1 | head -n 1)" \
     "poet states: soon: write an event, as 2:17, or a time, as 20ms"
-is "an event that there is not" "$(poet states "$run" --from 99:1 2>&1 | head -n 1)" "poet states: there is no event 99:1 in this run"
-is "with its status" "$(status poet states "$run" --past-of 99:1)" 2
+is "an event that there is not" "$(poet states "$run" --from 99:1 2>&1 | head -n 1)" "poet states: no event 99:1 in this run (it has 7 lines)"
+is "with the status that other commands give it" "$(status poet states "$run" --past-of 99:1)" 1
 is "a line that there is not" "$(status poet states "$run" --lines nobody)" 2
 is "a file of no kind" "$(status poet states "$run" -o x.doc)" 2
 is "no such grouping" "$(status poet states "$run" --by cow)" 2

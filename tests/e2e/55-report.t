@@ -92,7 +92,7 @@ int main(void)
 C
 traced dead
 poet report dead.poet >dead.txt
-like "a deadlock stands first" "$(sed -n 5,8p dead.txt)" "^deadlock +T:teller +M:journal +T:auditor .*dead.c:5 +[0-9]+:[0-9]+$"
+like "a deadlock stands first" "$(sed -n 5,8p dead.txt)" "^deadlock +T:teller +M:journal +T:auditor +auditor \(dead.c:6\) +[0-9.]+ +teller \(dead.c:5\) +[0-9]+:[0-9]+$"
 like "with the other thread" "$(sed -n 5,8p dead.txt)" "^deadlock +T:auditor +M:accounts +T:teller "
 like "waits that have no end are not passed over" "$(cat dead.txt)" "2 waits have not ended"
 
@@ -116,7 +116,7 @@ C
 traced lost
 poet report lost.poet >lost.txt
 like "a wake-up that came before the wait" "$(sed -n '/what hangs/,/^$/p' lost.txt)" "last signal of Q:ready: .* woke nobody; it was before the wait"
-like "and who waits for it" "$(sed -n '/what hangs/,/^$/p' lost.txt)" "never goes? on +T:consumer +Q:ready .*lost.c:6"
+like "and who waits for it" "$(sed -n '/what hangs/,/^$/p' lost.txt)" "never goes? on +T:consumer +Q:ready .*consumer \(lost.c:6\)"
 is "no run that ends well hangs" "$(grep -c 'what hangs' convoy.txt)" 0
 
 program late <<'C'

@@ -429,6 +429,25 @@ static enum precedence by_causes(const struct shown_causes *c, uint32_t a, uint3
                : ORDER_UNKNOWN;
 }
 
+static const struct shown_doubts *doubts_of(const struct shown_causes *c, uint32_t event)
+{
+    for (uint32_t i = 0; i < c->doubts_count; i++)
+        if (c->doubts[i].doubts == c->events[event].doubts)
+            return &c->doubts[i];
+    return NULL;
+}
+
+/* Why it is not known how two events stand, by the kinds of their doubts. */
+static uint32_t by_kinds(const struct shown_causes *c, uint32_t a, uint32_t b)
+{
+    const struct shown_doubts *one = doubts_of(c, a), *other = doubts_of(c, b);
+    uint32_t reasons = 0;
+    assert_true(one && other);
+    for (unsigned r = 1; r < UNSEEN_COUNT; r++)
+        reasons |= one->kinds[r] != other->kinds[r] ? UNSEEN_BIT(r) : 0;
+    return reasons;
+}
+
 static int by_position(const void *a, const void *b)
 {
     uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
@@ -465,6 +484,7 @@ static void causes_are_those_of_brute_force(void **state)
                 if (want == ORDER_CONCURRENT && execution_doubts_differ(&x, a, b))
                     want = ORDER_UNKNOWN;
                 assert_int_equal(by_causes(&c, k, i), want);
+                assert_int_equal(by_kinds(&c, k, i), execution_doubts_between(&x, a, b));
             }
             if (c.events[i].point != i)
                 continue;

@@ -180,7 +180,8 @@ static void causes_survive_the_wire(void **state)
     uint32_t causes[] = {0, 1, 1};
     struct shown_cause events[] = {
         {0, 0, 7, 0, 0}, {1, 1, 7, 0, 1}, {1, 1, ANY_DOUBTS, 1, 0}, {3, 0, 8, 1, 1}};
-    struct shown_causes put = {true, 4, 512, events, 4, causes, 2}, got;
+    struct shown_doubts doubts[] = {{7, {0, 1, 0, 0, 2}}, {8, {0, 0, 0, 0, 3}}};
+    struct shown_causes put = {true, 4, 512, events, 4, causes, 2, 6, doubts, 2}, got;
     struct out out = {0};
     put_causes(&out, &put);
     struct in in = in_from(out.data, out.size);
@@ -191,6 +192,8 @@ static void causes_survive_the_wire(void **state)
     for (uint32_t i = 0; i < 4; i++)
         assert_memory_equal(&got.events[i], &events[i], sizeof *events);
     assert_memory_equal(got.causes, causes, 2 * sizeof *causes);
+    assert_true(got.any == 6 && got.doubts_count == 2);
+    assert_memory_equal(got.doubts, doubts, sizeof doubts);
     shown_causes_free(&got);
     for (size_t cut = 0; cut < out.size; cut++) { /* every shorter one is refused */
         in = in_from(out.data, cut);

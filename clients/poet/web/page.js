@@ -313,10 +313,20 @@ function compared() {
   const steps = see.way.length ? `, ${see.way.length - 1} step${see.way.length === 2 ? "" : "s"}` : "";
   return `${id(a)} ${words[r]} ${id(b)} — ${ns(Math.abs(time[b] - time[a]))}${steps}`;
 }
-function reasons(r) {
-  if (r === "concurrent" && D.mechanisms.length) return "As far as is seen: " + D.mechanisms.join("; ") + ".";
-  if (r === "unknown") return DOUBT + (D.reasons.length ? D.reasons.join("; ") : "an event waits for others, or contradicts them") + ".";
-  return "";
+/* Why how event a stands to event b is not known: bits, the reasons that `poet order` tells. */
+function doubtsBetween(a, b) {
+  if (chain[a] < 0 || chain[b] < 0) return (chain[a] < 0 ? D.doubts[a] : 0) | (chain[b] < 0 ? D.doubts[b] : 0);
+  if (D.doubts[a] < 0 || D.doubts[b] < 0) return D.any;
+  if (D.doubts[a] === D.doubts[b]) return D.hiding;
+  const one = D.kinds[D.doubts[a]], other = D.kinds[D.doubts[b]];
+  let bits = 0, k = 0;
+  D.reasons.forEach((_, reason) => { if (D.kinds_for >> reason & 1 && one[k] !== other[k++]) bits |= 1 << reason; });
+  return bits;
+}
+function reasons(a, b) {
+  const r = relation(a, b), bits = r === "concurrent" ? D.mechanisms : r === "unknown" ? doubtsBetween(a, b) : 0;
+  const said = D.reasons.filter((_, reason) => bits >> reason & 1).join("; ");
+  return said && (r === "concurrent" ? "As far as is seen: " : DOUBT) + said + ".";
 }
 function select(i, second) {
   if (second && see.selected >= 0) see.second = i;
@@ -363,7 +373,7 @@ const pages = {
     put("At", siteOf(i));
     put("Time", ns(time[i] - D.time0) + " after the first event here");
     put("Text", textsOf(i).join("; "));
-    put("Doubt", D.doubt[i] !== undefined ? D.why[D.doubt[i]] : "");
+    put("Doubt", D.doubt[i] !== undefined ? D.reasons[D.doubt[i]] : "");
     const note = D.notes.filter(n => n.event === id(i)).map(n => n.text).join("; ");
     put("Note", note);
     const counts = {}, p = el("p", null, pageBox, { class: "counts" });
@@ -377,7 +387,7 @@ const pages = {
     el("p", `Of the ${N} events in this page.`, pageBox, { class: "faint" });
     if (see.second >= 0) {
       el("h2", compared(), pageBox);
-      const why = reasons(relation(i, see.second));
+      const why = reasons(i, see.second);
       if (why) el("p", why, pageBox);
       const ol = el("ol", null, pageBox);
       for (const k of see.way) item(ol, k, describe(k));

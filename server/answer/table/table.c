@@ -141,6 +141,18 @@ static void begin_past(struct table_job *job)
         job->view.past = reach_new(order, position, false, order_first(order));
 }
 
+static char *no_such_groups(const struct preset *preset, const char *by)
+{
+    char *said = memory_printed("%s: no table by \"%s\"%s", preset->what, by,
+                                preset->by ? ": there are" : ": there is one only");
+    for (const char *const *word = preset->by; word && *word; word++) {
+        char *longer = memory_printed("%s%s %s", said, word == preset->by ? "" : ",", *word);
+        free(said);
+        said = longer;
+    }
+    return said;
+}
+
 static void look_at_request(struct table_job *job)
 {
     const struct table_request *r = &job->request;
@@ -151,7 +163,7 @@ static void look_at_request(struct table_job *job)
     if (!job->preset)
         problem(job, memory_printed("this server knows no table \"%s\"", r->what));
     else if (!groups(job->preset, r->by))
-        problem(job, memory_printed("%s: no table by \"%s\"", r->what, r->by));
+        problem(job, no_such_groups(job->preset, r->by));
     else if (job->view.from_ns > job->view.to_ns)
         problem(job, memory_copied("the range ends before it begins"));
 }
@@ -199,6 +211,26 @@ static void begin_work(struct table_job *job)
         problem(job, why);
 }
 
+/* A range in which nothing is might be a slip. */
+static void look_at_range(struct table_job *job)
+{
+    const struct table_view *view = &job->view;
+    int64_t begin, end, last = INT64_MIN;
+    for (uint32_t i = 0; i < view->measured->thread_count; i++) {
+        if (!states_life(&view->lives, &view->measured->threads[i], &begin, &end))
+            continue;
+        last = end > last ? end : last;
+        if (begin <= view->to_ns && end >= view->from_ns)
+            return;
+    }
+    if (last > INT64_MIN && last < view->from_ns)
+        table_add_note(&job->table,
+                       "nothing is in this range: the run ends %.3f ms after its begin",
+                       (double)last / 1e6);
+    else if (last > INT64_MIN)
+        table_add_note(&job->table, "nothing is in this range: the run begins after it");
+}
+
 /* Steps of the preset's own; where what is measured began anew, so does it.  False: there is more to do. */
 static bool go_on(struct table_job *job, uint64_t *budget)
 {
@@ -212,8 +244,10 @@ static bool go_on(struct table_job *job, uint64_t *budget)
     take_open(job);
     if (!job->table.problem && job->preset->step && !job->preset->step(job->work, budget))
         return false;
-    if (!job->table.problem)
+    if (!job->table.problem) {
         job->preset->fill(job->work, &job->view, &job->table);
+        look_at_range(job);
+    }
     free_work(job);
     return true;
 }

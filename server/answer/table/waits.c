@@ -266,6 +266,15 @@ static void add_notes(const struct table_view *view, struct shown_table *t, cons
                        (unsigned long long)all->guessed);
 }
 
+/* What the words stand for, where there are any. */
+static void explain_kinds(struct shown_table *t, const struct group *all)
+{
+    if (all->kinds[CAUSE_IMBALANCE] || all->kinds[CAUSE_SERIAL] || all->kinds[CAUSE_CONTENTION])
+        table_add_note(t,
+                       "kind: LI who came late did the same for longer, IP did what the others did "
+                       "not do; CC locks, messages, the system, going on late");
+}
+
 static struct group sum(const struct groups *groups)
 {
     struct group all = {0};
@@ -313,16 +322,29 @@ static void add_row(const struct table_view *view, struct work *w, struct group 
     add_causes(view, w, group, t);
 }
 
+/* Option "chief": what is less than a hundredth of all is left out. */
+static bool is_little(const struct table_view *view, const struct group *group, int64_t all_ns)
+{
+    return causing_wants(view, "chief") && group->waited_ns < all_ns / 100;
+}
+
 static void fill(void *work, const struct table_view *view, struct shown_table *t)
 {
     struct work *w = work;
     struct group all = sum(&w->groups);
     t->title = memory_copied("waits");
     add_columns(t, w->groups.grouping.by);
+    uint32_t little = 0;
     for (uint32_t i = 0; i < w->groups.count; i++)
-        add_row(view, w, &w->groups.items[i], all.waited_ns, t);
+        if (is_little(view, &w->groups.items[i], all.waited_ns))
+            little++;
+        else
+            add_row(view, w, &w->groups.items[i], all.waited_ns, t);
     set_total(t, w, &all);
     add_notes(view, t, w, &all);
+    explain_kinds(t, &all);
+    if (little)
+        table_add_note(t, "rows of less than 1 %% that are left out: %u; see poet waits", little);
     table_arrange(t, view->request, "waited_ns");
 }
 

@@ -44,6 +44,7 @@ struct doubts {
     struct chain {
         uint8_t *reasons;
         size_t count, room;
+        uint32_t has; /* bits: reasons that are in it */
     } *chains;
     size_t chain_count, chain_room;
     struct set_of_doubts *sets; /* the first is empty */
@@ -244,6 +245,7 @@ static uint32_t with_doubt(struct doubts *d, uint32_t set, uint32_t line, uint32
     struct chain *c = &d->chains[chain];
     c->reasons = grow(c->reasons, &c->room, c->count + 1, 1);
     c->reasons[c->count++] = (uint8_t)reason;
+    c->has |= UNSEEN_BIT(reason);
     uint32_t count = d->sets[set].count > chain ? d->sets[set].count : chain + 1;
     copy_set(d, set, count);
     d->scratch[chain] = (uint32_t)c->count;
@@ -340,6 +342,32 @@ uint32_t order_doubts_of(const struct order *order, uint64_t position)
 {
     const struct doubts *d = order->doubtful;
     return !d ? 0 : d->damaged || d->full ? UINT32_MAX : set_of_event(order, position);
+}
+
+/* Of a chain the last doubt with this reason says which of that reason are in the set: all up to it. */
+static uint32_t last_with(const struct chain *chain, uint32_t number, uint32_t reason)
+{
+    if (!(chain->has & UNSEEN_BIT(reason)))
+        return 0;
+    while (number && chain->reasons[number - 1] != reason)
+        number--;
+    return number;
+}
+
+uint64_t order_doubts_kind(const struct order *order, uint32_t set, uint32_t reason)
+{
+    const struct doubts *d = order->doubtful;
+    uint64_t kind = 0;
+    for (uint32_t chain = 0; d && set < d->set_count && chain < d->sets[set].count; chain++) {
+        uint64_t last = last_with(&d->chains[chain], number_in(d, set, chain), reason);
+        if (!last)
+            continue;
+        kind += ((uint64_t)chain + 1) * 0x9e3779b97f4a7c15u ^ last;
+        kind = (kind ^ kind >> 32) * 0xd6e8feb86659fd93u;
+        kind = (kind ^ kind >> 29) * 0xbf58476d1ce4e5b9u;
+        kind = kind ? kind : 1;
+    }
+    return kind;
 }
 
 uint64_t order_doubts_alike(const struct order *order, uint32_t line, uint64_t from, uint64_t end,

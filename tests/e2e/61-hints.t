@@ -1,0 +1,374 @@
+#!/bin/bash
+# What to look at first: is each habit that makes a program slow named, with what it is about, in whose code, and what may
+# help?  And is it said of no other?
+. "$(dirname "$0")/lib.sh"
+
+# json PERL FILE: with rows(TABLE), the cells of each row of one table
+json() {
+    FILE=$2 perl -MJSON::PP -e '
+        open my $f, "<", $ENV{FILE} or die; my (%rows, $at);
+        for (map { decode_json $_ } <$f>) {
+            $at = $_->{table} if $_->{table};
+            push @{$rows{$at}}, { %{$_->{row}}, event => $_->{event} } if $_->{row};
+        }
+        sub rows { @{$rows{$_[0]} || []} }
+        sub hint { my ($like) = @_; (grep { $_->{hint} =~ $like } rows("hints"))[0] || {} }
+        '"$1"
+}
+program() {
+    { cat "$root/tests/e2e/slow.h"; cat; } >"$1.c"
+    poetcc -trace -g "$1.c" -o "$1" || not_ok "$1 is compiled"
+    POET_OUTPUT=$1.poet "./$1" >"$1.out" 2>/dev/null
+    until_true finished "$1.poet"
+    poet report "$1.poet" | sed -n '/look at first/,/^$/p' >"$1.txt"
+    poet report "$1.poet" --json >"$1.json"
+}
+at() { grep -n "$2" "$1.c" | head -n 1 | cut -d: -f1; } # the line of a program's code
+has() { like "$1: $2" "$(cat "$1.txt")" "$3"; }
+
+# ---- eight are woken for one job ----
+program storm <<'C'
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t jobs_changed = PTHREAD_COND_INITIALIZER;
+static int jobs, closing, for_nothing;
+static void *worker(void *a)
+{
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        while (!jobs && !closing) {
+            pthread_cond_wait(&jobs_changed, &lock); // waits
+            for_nothing += !jobs && !closing;
+        }
+        if (!jobs && closing) break;
+        jobs--;
+        pthread_mutex_unlock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return a;
+}
+static void change(int job, int close)
+{
+    pthread_mutex_lock(&lock);
+    jobs += job;
+    closing = close;
+    pthread_cond_broadcast(&jobs_changed); // wakes
+    pthread_mutex_unlock(&lock);
+}
+int main(void)
+{
+    pthread_t t[8];
+    for (int i = 0; i < 8; i++) pthread_create(&t[i], 0, worker, 0);
+    for (int i = 0; i < 20; i++) {
+        nap(3);
+        change(1, 0);
+    }
+    nap(3);
+    change(0, 1);
+    for (int i = 0; i < 8; i++) pthread_join(t[i], 0);
+    printf("%d\n", for_nothing);
+}
+C
+has storm "woken for nothing, at what, by whom, in whose code" \
+    "8 threads are woken, and wait again at once +T:worker[#0-9]* +Q:jobs_changed +T:main .*worker \(storm.c:$(at storm '// waits')\) +(main|change) \(storm.c:$(at storm '// wakes')\) +[0-9]+:[0-9]+"
+has storm "what may help" "^note: is woken, and waits again at once: wake one rather than all"
+json 'print hint(qr/wait again at once/)->{waits}' storm.json >times
+check "storm: no more often than it was, as the program counted, and nearly as often" \
+    perl -e 'exit !($ARGV[0] <= $ARGV[1] && $ARGV[0] >= 0.9 * $ARGV[1])' "$(cat times)" "$(cat storm.out)"
+
+# ---- a semaphore that wakes takes something each time: not for nothing ----
+program tokens <<'C'
+#include <semaphore.h>
+static sem_t full;
+static void *consumer(void *a)
+{
+    for (int i = 0; i < 30; i++) sem_wait(&full);
+    return a;
+}
+int main(void)
+{
+    pthread_t t;
+    sem_init(&full, 0, 0);
+    pthread_create(&t, 0, consumer, 0);
+    for (int i = 0; i < 30; i++) {
+        nap(1);
+        sem_post(&full);
+    }
+    pthread_join(t, 0);
+}
+C
+is "tokens: nobody is woken for nothing, nor waits until it is given back" "$(grep -Ec 'wait.? again|give it back' tokens.txt)" 0
+
+# ---- a semaphore that begins with too little ----
+program pool <<'C'
+#include <semaphore.h>
+static sem_t connections;
+static void query(void)
+{
+    sem_wait(&connections); // asks
+    nap(5);
+    sem_post(&connections); // gives
+}
+static void *client(void *a)
+{
+    for (int i = 0; i < 6; i++) {
+        query();
+        nap(1);
+    }
+    return a;
+}
+int main(void)
+{
+    pthread_t t[5];
+    sem_init(&connections, 0, 1);
+    for (int i = 0; i < 5; i++) pthread_create(&t[i], 0, client, 0);
+    for (int i = 0; i < 5; i++) pthread_join(t[i], 0);
+}
+C
+has pool "a semaphore is fought over like a lock" \
+    "threads wait much until others give it back +T:client[#0-9]* +M:connections +T:client[#0-9]* .*\(pool.c:$(at pool '// asks')\) .*\(pool.c:$(at pool '// gives')\)"
+has pool "it can begin with more" "^note: .*what a semaphore begins with"
+has pool "nearly always somebody waits" "somebody waits for it nearly all the time +T:client[#0-9]* +M:connections"
+has pool "one at a time" "of 6 threads hardly more than one runs at a time"
+is "pool: it is not longer than the run that somebody waits" \
+    "$(json 'print 0 + (hint(qr/nearly all/)->{ns} > (rows("run"))[0]{took_ns})' pool.json)" 0
+poet report pool.poet --to 20ms >range.txt
+is "pool: of a range the share is that of the range" "$(grep 'nearly all the time' range.txt | grep -Eo '[0-9.]+ %' | awk '$1 > 100')" ""
+
+# ---- who has had it takes it again ----
+program greedy <<'C'
+static pthread_rwlock_t board = PTHREAD_RWLOCK_INITIALIZER; /* readers come first */
+static pthread_barrier_t begin, turn;
+static void again(void)
+{
+    pthread_rwlock_unlock(&board);
+    pthread_rwlock_rdlock(&board); /* the other has it meanwhile */
+}
+static void *reader(void *second)
+{
+    pthread_rwlock_rdlock(&board);
+    pthread_barrier_wait(&begin);
+    for (int i = 0; i < 20; i++) {
+        pthread_barrier_wait(&turn);
+        if (!second) again();
+        nap(2);
+        pthread_barrier_wait(&turn);
+        if (second) again();
+    }
+    pthread_rwlock_unlock(&board);
+    return 0;
+}
+static void *writer(void *a)
+{
+    pthread_barrier_wait(&begin);
+    pthread_rwlock_wrlock(&board); // asks
+    pthread_rwlock_unlock(&board);
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[3];
+    pthread_barrier_init(&begin, 0, 3);
+    pthread_barrier_init(&turn, 0, 2);
+    pthread_create(&t[0], 0, reader, 0);
+    pthread_create(&t[1], 0, reader, argv);
+    pthread_create(&t[2], 0, writer, 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    return argc - 1;
+}
+C
+has greedy "kept from a lock again and again" \
+    "others take it again and again as it waits +T:writer +M:board +T:reader.* writer \(greedy.c:$(at greedy '// asks')\)"
+is "greedy: one that waits is not several" "$(grep -c 'nearly all the time' greedy.txt)" 0
+
+# ---- a flag that is looked at ten times a second ----
+program poll <<'C'
+#include <time.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t box_changed = PTHREAD_COND_INITIALIZER;
+static int full;
+static void *producer(void *a)
+{
+    nap(60);
+    pthread_mutex_lock(&lock);
+    full = 1;
+    pthread_mutex_unlock(&lock);
+    return a;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, producer, 0);
+    pthread_mutex_lock(&lock);
+    while (!full) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += (until.tv_nsec + 50000000) / 1000000000;
+        until.tv_nsec = (until.tv_nsec + 50000000) % 1000000000;
+        pthread_cond_timedwait(&box_changed, &lock, &until); // polls
+    }
+    pthread_mutex_unlock(&lock);
+    pthread_join(t, 0);
+}
+C
+has poll "waits that only the clock ends" \
+    "waits until its time is over, as nobody wakes it +T:main +Q:box_changed +- .* main \(poll.c:$(at poll '// polls')\)"
+has poll "who changes it can wake" "^note: .*can wake who waits"
+
+# ---- services that start one after the other ----
+program startup <<'C'
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t up = PTHREAD_COND_INITIALIZER;
+static int ready;
+static void *service(void *a)
+{
+    nap(10);
+    pthread_mutex_lock(&lock);
+    ready++;
+    pthread_cond_signal(&up); // is up
+    pthread_mutex_unlock(&lock);
+    return a;
+}
+int main(void)
+{
+    pthread_t t[5];
+    for (int i = 0; i < 5; i++) {
+        pthread_create(&t[i], 0, service, 0);
+        pthread_mutex_lock(&lock);
+        while (ready <= i) pthread_cond_wait(&up, &lock); // each
+        pthread_mutex_unlock(&lock);
+    }
+    for (int i = 0; i < 5; i++) pthread_join(t[i], 0);
+}
+C
+has startup "threads are made one after the other" \
+    "makes threads one after the other, and waits for each +T:main +Q:up +T:service[#0-9]* .* 4 +main \(startup.c:$(at startup '// each')\) +service \(startup.c:$(at startup '// is up')\)"
+
+# ---- a queue of one between two with bursts ----
+program queue <<'C'
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t not_full = PTHREAD_COND_INITIALIZER, not_empty = PTHREAD_COND_INITIALIZER;
+static int count;
+static void pass(int to, pthread_cond_t *from, pthread_cond_t *other)
+{
+    pthread_mutex_lock(&lock);
+    while (count == to) pthread_cond_wait(from, &lock);
+    count = to;
+    pthread_cond_signal(other);
+    pthread_mutex_unlock(&lock);
+}
+static void *decoder(void *a)
+{
+    for (int i = 0; i < 24; i++) {
+        nap(i % 8 < 4 ? 0 : 5);
+        pass(1, &not_full, &not_empty);
+    }
+    return a;
+}
+static void *encoder(void *a)
+{
+    for (int i = 0; i < 24; i++) {
+        pass(0, &not_empty, &not_full);
+        nap(i % 8 < 4 ? 5 : 0);
+    }
+    return a;
+}
+int main(void)
+{
+    pthread_t t[2];
+    pthread_create(&t[0], 0, decoder, 0);
+    pthread_create(&t[1], 0, encoder, 0);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+}
+C
+has queue "two wait for each other in turns" "two wait for each other in turns +T:(decoder|encoder) +Q:not_(full|empty) +T:(decoder|encoder) "
+has queue "a longer queue" "^note: two wait for each other in turns: .*longer queue"
+
+# ---- what is well made has none of it ----
+program good <<'C'
+static pthread_barrier_t step;
+static void *solver(void *a)
+{
+    for (int i = 0; i < 4; i++) {
+        nap(15);
+        pthread_barrier_wait(&step);
+    }
+    return a;
+}
+int main(void)
+{
+    pthread_t t[4];
+    pthread_barrier_init(&step, 0, 4);
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, solver, 0);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+}
+C
+bad='again|turns|one after the other|until its time|at a time|nearly all|much'
+is "good: no habit" "$(grep -E "$bad" good.txt)" ""
+poet report good.poet --from 5ms --to 40ms >range.txt
+is "good: nor in a part of it" "$(sed -n '/look at first/,/^$/p' range.txt | grep -E "$bad")" ""
+
+# ---- what the page says of its words, and of slips ----
+poet waits storm.poet >waits.txt
+like "kinds are explained where there are some" "$(cat waits.txt)" "^note: kind: LI .*, IP .*; CC "
+little=$(poet waits storm.poet --json | perl -MJSON::PP -ne '$r = decode_json $_; $n++ if $r->{row} && !$r->{depth} && $r->{row}{share} < 0.01; END { print $n + 0 }')
+is "the page leaves out what is little, and says so" \
+    "$(poet report storm.poet | sed -n 's/^note: rows of less than 1 % that are left out: \([0-9]*\);.*/\1/p')" "$(test "$little" = 0 || echo "$little")"
+like "a range in which nothing is" "$(poet waits storm.poet --from 500s)" "^note: nothing is in this range: the run ends [0-9.]+ ms after its begin"
+is "not said of others" "$(poet waits storm.poet --from 1ms | grep -c 'nothing is in')" 0
+like "what rows may stand for" "$(poet waits storm.poet --by nobody 2>&1)" 'no table by "nobody": there are place, pattern, object, site, thread, wait$'
+for option in --from --to --past-of; do
+    is "an event that there is not: $option" "$(poet waits storm.poet $option 99:1 2>&1; echo $?)" \
+        "poet waits: no event 99:1 in this run (it has 11 lines)
+1"
+done
+like "where there is no choice" "$(poet report storm.poet --by thread 2>&1)" 'no table by "thread": there is one only$'
+
+# ---- one thread, and nothing of what it waits for ----
+program alone <<'C'
+int main(void) { nap(5); }
+C
+has alone "what may not be recorded" "^note: one thread: what it waits for may not be recorded; .*poet record"
+
+# ---- of what hangs, the deadlock first, though main waits longer; where what is held was taken ----
+program dead <<'C'
+#include <unistd.h>
+static pthread_mutex_t savings = PTHREAD_MUTEX_INITIALIZER, shares = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static void *clerk(void *b)
+{
+    nap(20);
+    pthread_mutex_lock(b ? &savings : &shares); // takes
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(b ? &shares : &savings); // asks
+    return b;
+}
+static void *watch(void *a)
+{
+    pthread_barrier_wait(&both);
+    nap(200);
+    _exit(0);
+    return a;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[3];
+    pthread_barrier_init(&both, 0, 3);
+    pthread_create(&t[0], 0, clerk, argv);
+    pthread_create(&t[1], 0, clerk, 0);
+    pthread_create(&t[2], 0, watch, 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    return argc;
+}
+C
+poet report dead.poet >dead.all
+is "dead: the deadlock, then who waits for it" "$(sed -n '/what hangs/,/^$/p' dead.all | grep -Eo '^(deadlock|can never|perhaps)' | tr '\n' ' ')" \
+    "deadlock deadlock can never "
+takes=$(at dead '// takes') asks=$(at dead '// asks')
+like "dead: who holds it, where that was taken, and where it is asked for" "$(sed -n '/what hangs/,/^$/p' dead.all)" \
+    "^deadlock +T:clerk[#0-9]* +M:(savings|shares) +T:clerk[#0-9]* +clerk \(dead.c:$takes\) +[0-9.]+ +clerk \(dead.c:$asks\) "
+like "dead: poet blocked says so, too" "$(poet blocked dead.poet)" "held by T:clerk[#0-9]* since event [0-9]+:[0-9]+ at dead.c:$takes"
+like "dead: and in JSON" "$(poet blocked dead.poet --json)" "\"since_site\": *\"dead.c:$takes\""
+for run in storm tokens pool greedy poll startup queue good dead; do
+    like "$run: good" "$(poet check $run.poet 2>&1)" "^$run.poet: [0-9]+ events: good$"
+done
+done_testing
