@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define CAUSES_MOST 64u
+#define QUICK 256u
 
 struct measured {
     const struct run *run;
@@ -21,10 +22,11 @@ struct measured {
     const char *causes[CAUSES_MOST]; /* names of types, by their bits */
     size_t cause_count;
     struct map meanings; /* by kind and that of the line it is about, type and relation */
-    struct quick { /* the meanings of one type on one kind that is about nothing, by relation */
-        const struct meaning *of[RELATION_COUNT];
-    } **quick; /* by kind, by type */
-    size_t *quick_room, kinds, kind_room, kind_rooms;
+    struct quick { /* of late, by a hash; `is` NULL: none */
+        const struct meaning *is;
+        uint32_t kind, about, type;
+        uint8_t relation;
+    } quick[QUICK];
 };
 
 /* ---- what types mean ---- */
@@ -148,27 +150,17 @@ static const struct meaning *find_meaning(struct measured *m, const struct event
     return known;
 }
 
-static struct quick *quick_of(struct measured *m, uint32_t kind, uint32_t type)
-{
-    if (kind >= m->kinds) {
-        m->quick = grow_zeroed(m->quick, &m->kind_room, kind + 1, sizeof *m->quick);
-        m->quick_room = grow_zeroed(m->quick_room, &m->kind_rooms, kind + 1, sizeof *m->quick_room);
-        m->kinds = kind + 1;
-    }
-    m->quick[kind] = grow_zeroed(m->quick[kind], &m->quick_room[kind], type + 1, sizeof **m->quick);
-    return &m->quick[kind][type];
-}
-
 static const struct meaning *meaning_of(const void *context, const struct event *e)
 {
     struct measured *m = (struct measured *)(uintptr_t)context;
-    uint32_t kind = order_line_kind(m->run->order, e->line);
-    if (e->about)
-        return find_meaning(m, e, kind, order_line_kind(m->run->order, e->about));
-    struct quick *quick = quick_of(m, kind, e->type);
-    if (!quick->of[e->relation])
-        quick->of[e->relation] = find_meaning(m, e, kind, 0);
-    return quick->of[e->relation];
+    uint32_t kind = order_line_kind(m->run->order, e->line),
+             about = e->about ? order_line_kind(m->run->order, e->about) : 0,
+             hash = kind * 41 + about * 13 + e->type * 7 + e->relation;
+    struct quick *quick = &m->quick[hash % QUICK];
+    if (!quick->is || quick->kind != kind || quick->about != about || quick->type != e->type ||
+        quick->relation != e->relation)
+        *quick = (struct quick){find_meaning(m, e, kind, about), kind, about, e->type, e->relation};
+    return quick->is;
 }
 
 static int64_t time_of(const void *context, const struct event *event)
@@ -192,10 +184,6 @@ static void forget(struct measured *m)
     for (struct map_walk walk = {.map = &m->meanings}; map_next(&walk);)
         free(walk.value);
     map_free(&m->meanings);
-    for (size_t i = 0; i < m->kinds; i++)
-        free(m->quick[i]);
-    free(m->quick);
-    free(m->quick_room);
 }
 
 static void free_measured(struct measured *m)

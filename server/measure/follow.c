@@ -1,6 +1,7 @@
 #include "server/measure/follow.h"
 
 #include "memory/memory.h"
+#include "server/measure/events.h"
 #include "server/measure/holds.h"
 #include "server/measure/release.h"
 #include "server/measure/ties.h"
@@ -42,6 +43,7 @@ struct follow {
     struct cause *arrivals;
     size_t arrival_count, arrival_room;
     struct segment *segments;
+    struct events events;
 };
 
 struct follow *follow_new(struct teller teller)
@@ -50,6 +52,7 @@ struct follow *follow_new(struct teller teller)
     f->teller = teller;
     f->first = f->known = order_first(teller.order);
     f->segments = memory_zeroed(RELEASE_SEGMENTS, sizeof *f->segments);
+    events_begin(&f->events, teller.order);
     return f;
 }
 
@@ -65,6 +68,7 @@ static void empty(struct follow *f)
     free(f->members);
     free(f->arrivals);
     free(f->segments);
+    events_free(&f->events);
 }
 
 void follow_free(struct follow *f)
@@ -124,6 +128,7 @@ static uint32_t find_release(struct follow *f, const struct acting *t, const str
 {
     const struct about *a = about(f, about_of(t));
     struct release release = {.teller = &f->teller,
+                              .events = &f->events,
                               .holds = &f->holds,
                               .meaning = t->meaning,
                               .begin = t->position,
@@ -263,30 +268,39 @@ static void take_member(struct follow *f, struct member *m)
     if (t->begun && m->event.relation == RELATION_GROUP && f->arrival_count > 1)
         note_gathering(f, m, t->ns);
     advance(f, m);
-    ties_note(&f->ties, &f->teller, &f->intervals, &m->event, m->position, m->ns);
+    ties_note(&f->ties, &f->teller, &f->events, &f->intervals, &m->event, m->position, m->ns);
 }
 
 static void add_member(struct follow *f, uint64_t position)
 {
-    struct event e = order_event(f->teller.order, position);
-    if (!e.line || e.state != EVENT_ORDERED || e.line & HIDDEN_LINE)
+    const struct event *e = events_next(&f->events, position);
+    if (!e->line || e->state != EVENT_ORDERED || e->line & HIDDEN_LINE)
         return;
-    struct member m = {e, position, f->teller.time(f->teller.context, &e),
-                       f->teller.meaning(f->teller.context, &e)};
-    if (e.thread) {
-        const struct acting *t = acting(f, e.thread);
-        m.ns = t->begun && m.ns < t->ns ? t->ns : m.ns;
-    }
     f->members = grow(f->members, &f->member_room, f->member_count + 1, sizeof *f->members);
-    f->members[f->member_count++] = m;
+    struct member *m = &f->members[f->member_count++];
+    m->event = *e;
+    m->position = position;
+    m->ns = f->teller.time(f->teller.context, e);
+    m->meaning = f->teller.meaning(f->teller.context, e);
+    if (e->thread) {
+        const struct acting *t = acting(f, e->thread);
+        m->ns = t->begun && m->ns < t->ns ? t->ns : m->ns;
+    }
 }
 
-static void take_point(struct follow *f, uint64_t first, uint64_t end)
+/* Returns what comes after it. */
+static uint64_t add_members(struct follow *f, uint64_t first, uint64_t count)
+{
+    f->member_count = 0;
+    do
+        add_member(f, first++);
+    while (first < count && events_next(&f->events, first)->point != first);
+    return first;
+}
+
+static void take_point(struct follow *f)
 {
     bool plain = true;
-    f->member_count = 0;
-    for (uint64_t p = first; p <= end; p++)
-        add_member(f, p);
     for (size_t i = 0; i < f->member_count && plain; i++)
         plain = !f->members[i].event.edge_count && !f->members[i].event.after_gap;
     note_arrivals(f);
@@ -311,9 +325,9 @@ bool follow_on(struct follow *f, uint64_t *budget)
     const struct order *order = f->teller.order;
     uint64_t count = order_count(order);
     while (f->known < count && *budget) {
-        uint64_t end = order_point_end(order, f->known), looked = end - f->known + 1;
-        take_point(f, f->known, end);
-        f->known = end + 1;
+        uint64_t end = add_members(f, f->known, count), looked = end - f->known;
+        take_point(f);
+        f->known = end;
         *budget -= looked < *budget ? looked : *budget;
     }
     return f->known >= count;

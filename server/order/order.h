@@ -191,6 +191,8 @@ bool order_is_forgotten(const struct order *order, struct ref at);
 /* Looking. */
 uint64_t order_count(const struct order *order); /* delivered, all states, hidden ones too */
 struct event order_event(const struct order *order, uint64_t position);
+/* The same of some events one after the other, at most so many, and at least one; `in` is left as it is.  Returns how many. */
+size_t order_read(const struct order *order, uint64_t position, size_t most, struct event *events);
 uint64_t order_position(const struct order *order, struct ref at); /* or NO_POSITION */
 uint64_t order_previous(const struct order *order,
                         uint64_t position); /* on its line, or NO_POSITION */
