@@ -105,7 +105,8 @@ static bool back(struct path *path)
     const struct course_of *c = course(path);
     if (path->at_ns <= c->start_ns)
         return before_start(path);
-    size_t i = intervals_at(c, path->at_ns - 1);
+    path->near = grow_zeroed(path->near, &path->near_room, path->at, sizeof *path->near);
+    size_t i = intervals_near(c, path->at_ns - 1, &path->near[path->at - 1]);
     if (i == c->count) /* nothing is known of it there */
         put(path, (struct path_piece){.from_ns = reached(c), .is = PATH_UNEXPLAINED});
     else
@@ -130,5 +131,6 @@ bool path_step(struct path *path, uint64_t budget)
 void path_free(struct path *path)
 {
     free(path->pieces);
+    free(path->near);
     *path = (struct path){0};
 }

@@ -187,3 +187,17 @@ size_t intervals_at(const struct course_of *course, int64_t at_ns)
     }
     return from;
 }
+
+size_t intervals_near(const struct course_of *course, int64_t at_ns, size_t *near)
+{
+    const struct interval *items = course->items;
+    for (unsigned i = 0; i < 8; i++) {
+        if (*near < course->count && items[*near].to_ns <= at_ns)
+            ++*near;
+        else if (*near && items[*near - 1].to_ns > at_ns)
+            --*near;
+        else
+            return *near;
+    }
+    return *near = intervals_at(course, at_ns);
+}

@@ -145,6 +145,8 @@ size_t intervals_bytes(const struct intervals *all); /* in memory, about */
 const struct course_of *intervals_of(const struct intervals *all, uint32_t line);
 /* Index of the first interval that ends after a time; the count, if none does. */
 size_t intervals_at(const struct course_of *course, int64_t at_ns);
+/* The same, where *near, the index that was found last, is mostly near it; both are at most the count. */
+size_t intervals_near(const struct course_of *course, int64_t at_ns, size_t *near);
 static inline int64_t interval_begin(const struct course_of *course, size_t i)
 {
     return i ? course->items[i - 1].to_ns : course->start_ns;
