@@ -28,7 +28,12 @@ struct member { /* of a point */
 struct follow {
     struct teller teller;
     struct intervals intervals;
-    uint64_t first, known;
+    uint64_t first, known, end;
+    struct before { /* the first: to be looked through, once */
+        uint64_t known;
+        uint64_t *last; /* 1 + the position of what each thread did last, by line - 1 */
+        uint32_t lines;
+    } before;
     struct acting *threads; /* by line - 1 */
     size_t thread_room;
     struct holds holds;
@@ -46,11 +51,18 @@ struct follow {
     struct events events;
 };
 
-struct follow *follow_new(struct teller teller)
+struct follow *follow_new(struct teller teller, uint64_t first, uint64_t end)
 {
     struct follow *f = memory_zeroed(1, sizeof *f);
     f->teller = teller;
-    f->first = f->known = order_first(teller.order);
+    uint64_t kept = order_first(teller.order);
+    f->first = f->known = first > kept ? first : kept;
+    f->end = end;
+    f->before.known = kept;
+    if (f->first > kept) {
+        f->before.lines = order_lines(teller.order);
+        f->before.last = memory_zeroed(f->before.lines, sizeof *f->before.last);
+    }
     f->segments = memory_zeroed(RELEASE_SEGMENTS, sizeof *f->segments);
     events_begin(&f->events, teller.order);
     return f;
@@ -65,6 +77,7 @@ static void empty(struct follow *f)
         free(f->about[i]);
     free(f->about);
     free(f->threads);
+    free(f->before.last);
     free(f->members);
     free(f->arrivals);
     free(f->segments);
@@ -318,12 +331,50 @@ static void take_point(struct follow *f)
     }
 }
 
+/* ---- what was before ---- */
+
+#define LOOKS 16u /* at a thread alone, for the price of an event */
+
+/* Where it begins, a thread that has not ended is as its last event before left it. */
+static void seed(struct follow *f, uint64_t position)
+{
+    struct event e = order_event(f->teller.order, position);
+    struct member m = {e, position, f->teller.time(f->teller.context, &e),
+                       f->teller.meaning(f->teller.context, &e)};
+    if (!e.line || m.meaning->ends || m.meaning->closes)
+        return;
+    intervals_start(&f->intervals, e.thread, m.ns, position);
+    remember(acting(f, e.thread), &m, f->teller.place(f->teller.context, e.site));
+}
+
+/* True once it is looked through. */
+static bool look_before(struct follow *f, uint64_t *budget)
+{
+    struct before *b = &f->before;
+    uint64_t end = f->first - b->known > *budget * LOOKS ? b->known + *budget * LOOKS : f->first;
+    if (!b->last)
+        return true;
+    order_last_of_threads(f->teller.order, b->known, end, b->last, b->lines);
+    *budget -= (end - b->known) / LOOKS;
+    b->known = end;
+    for (uint32_t i = 0; end == f->first && i < b->lines; i++)
+        if (b->last[i])
+            seed(f, b->last[i] - 1);
+    if (end == f->first) {
+        free(b->last);
+        b->last = NULL;
+    }
+    return end == f->first;
+}
+
 /* ---- the pass ---- */
 
 bool follow_on(struct follow *f, uint64_t *budget)
 {
     const struct order *order = f->teller.order;
-    uint64_t count = order_count(order);
+    uint64_t count = order_count(order) < f->end ? order_count(order) : f->end;
+    if (!look_before(f, budget))
+        return false;
     while (f->known < count && *budget) {
         uint64_t end = add_members(f, f->known, count), looked = end - f->known;
         take_point(f);

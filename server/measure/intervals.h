@@ -33,9 +33,9 @@ struct segment {
     int64_t to_ns; /* begins where the one before ended, the first with the wait */
     uint64_t release; /* position of the event by which the thread let it go on */
     uint32_t thread; /* whom it waited for */
-    uint32_t wait; /* index */
-    uint8_t class; /* WAIT_MEETING or WAIT_EXCLUSION */
-    uint8_t guess; /* an enum guess */
+    uint32_t wait : 28, /* index */
+        class : 2, /* WAIT_MEETING or WAIT_EXCLUSION */
+        guess : 2; /* an enum guess */
 };
 
 enum unexplained {
@@ -51,8 +51,8 @@ struct wait {
     int64_t from_ns, to_ns;
     uint32_t thread, about; /* who waited; the line that it waited for, 0 unknown */
     uint32_t place, type; /* of its begin */
-    uint32_t segment,
-        count; /* the first of its segments, and how many; 0: not explained, or a timer */
+    uint32_t segment; /* the first of its segments, */
+    uint16_t count; /* and how many; 0: not explained, or a timer */
     uint8_t class; /* of the whole, as the description says */
     uint8_t unexplained; /* an enum unexplained */
 };

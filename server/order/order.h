@@ -207,6 +207,10 @@ uint64_t order_previous_of_thread(const struct order *order, uint64_t position, 
 /* Adds to counts, by type, the events from one position up to another, hidden ones left out. */
 void order_count_types(const struct order *order, uint64_t from, uint64_t end, uint64_t *counts,
                        uint32_t types);
+/* Of the events from one position up to another that are in the order: 1 + the position of each thread's last one, by line
+ * - 1, so many of them; of others as it was. */
+void order_last_of_threads(const struct order *order, uint64_t from, uint64_t end, uint64_t *last,
+                           uint32_t lines);
 /* Calls visit for each receive of a send. */
 void order_receives(const struct order *order, uint64_t send,
                     void (*visit)(void *context, uint64_t receive), void *context);

@@ -276,7 +276,7 @@ static void add_ends(const struct table_view *view, struct shown_table *t, const
 
 static void look_at_open(const struct table_view *view, struct shown_table *t, int64_t run_ns)
 {
-    for (size_t i = 0; i < view->lives.open_count; i++) {
+    for (size_t i = 0; !view->apart && i < view->lives.open_count; i++) {
         const struct wait *w = &view->lives.open[i];
         struct table_cell *cells = add(t, "waits at the end, and has not gone on", w->thread,
                                        w->to_ns - w->from_ns, run_ns, table_event(view, w->begin));
@@ -381,7 +381,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     free(fights.items);
     map_free(&fights.index);
     table_arrange(t, view->request, "ns");
-    if (view->lives.open_count)
+    if (view->lives.open_count && !view->apart)
         table_add_note(t, "who waits for whom at the end, and who can go on: poet blocked");
     if (!t->row_count)
         table_add_note(t,

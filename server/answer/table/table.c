@@ -2,6 +2,7 @@
 #include "server/answer/table/table.h"
 
 #include "memory/memory.h"
+#include "server/answer/apart.h"
 #include "server/answer/desk.h"
 #include "server/answer/measured.h"
 #include "server/answer/named.h"
@@ -27,6 +28,7 @@ struct table_job {
     struct table_request request;
     const struct preset *preset; /* NULL: there is a problem */
     void *work;
+    struct apart *apart; /* it alone is looked at; NULL: the whole run */
     struct wait *open;
     uint64_t again; /* measured_again when the work began */
     enum { LEARNING, PASSING, WORKING, TELLING } stage;
@@ -44,22 +46,54 @@ static void problem(struct table_job *job, char *text)
     job->table.problem = text;
 }
 
+static char *too_long(const struct table_job *job)
+{
+    const struct run *run = job->view.run;
+    uint64_t first = job->apart ? job->apart->first : order_first(run->order),
+             end = job->apart ? job->apart->end : order_count(run->order);
+    return memory_printed(
+        "this %s is too long: what threads did in the first %llu of its %llu events takes a sixth of "
+        "this machine's memory: look at %s of it, with --from and --to",
+        job->apart ? "part of the run" : "run",
+        (unsigned long long)(measured_position(run) - first), (unsigned long long)(end - first),
+        job->apart ? "less" : "a part");
+}
+
+static bool is_range(const struct table_view *view)
+{
+    return view->from_ns != INT64_MIN || view->to_ns != INT64_MAX;
+}
+
+static void look_apart(struct table_job *job)
+{
+    job->apart = apart_new(job->view.run, job->view.from_ns, job->view.to_ns,
+                           measured_room(job->view.run) / 4);
+    job->view.apart = true;
+    apart_enter(job->view.run, job->apart);
+}
+
+static void tell_progress(struct table_job *job)
+{
+    const struct run *run = job->view.run;
+    uint64_t first = job->apart ? job->apart->first : 0;
+    job->table.known = measured_position(run) - first;
+    job->table.count = (job->apart ? job->apart->end : order_count(run->order)) - first;
+}
+
 /* What is measured may begin anew, or grow, whenever anybody asks: so it is looked at again before each step. */
 static bool learn(struct table_job *job, uint64_t *budget)
 {
     const struct run *run = job->view.run;
     bool whole = measured_learn(run, budget);
+    uint64_t count = order_count(run->order) - order_first(run->order);
+    if (!whole && !job->apart && is_range(&job->view) && measured_room(run) < count) {
+        look_apart(job);
+        whole = measured_learn(run, budget);
+    }
     if (measured_full(run))
-        problem(
-            job,
-            memory_printed(
-                "this run is too long: what its threads did in the first %llu of %llu events takes "
-                "an eighth of this machine's memory, and no part of it can be looked at alone",
-                (unsigned long long)measured_position(run),
-                (unsigned long long)order_count(run->order)));
+        problem(job, too_long(job));
     job->view.measured = measured_known(run);
-    job->table.known = measured_position(run);
-    job->table.count = order_count(run->order);
+    tell_progress(job);
     return whole;
 }
 
@@ -207,6 +241,16 @@ static void begin_work(struct table_job *job)
         problem(job, why);
 }
 
+static void note_apart(struct table_job *job)
+{
+    const struct run *run = job->view.run;
+    table_add_note(&job->table,
+                   "the run is too long to be looked at as a whole: what was before %.3f ms and "
+                   "after %.3f ms was not looked at",
+                   (double)times_fitted(run, job->apart->first) / 1e6,
+                   (double)times_fitted(run, job->apart->end - 1) / 1e6);
+}
+
 /* Steps of the preset's own; where what is measured began anew, so does it.  False: there is more to do. */
 static bool go_on(struct table_job *job, uint64_t *budget)
 {
@@ -222,6 +266,8 @@ static bool go_on(struct table_job *job, uint64_t *budget)
         return false;
     if (!job->table.problem)
         job->preset->fill(job->work, &job->view, &job->table);
+    if (!job->table.problem && job->apart)
+        note_apart(job);
     free_work(job);
     return true;
 }
@@ -253,8 +299,12 @@ static bool work(struct table_job *job, uint64_t *budget)
 static bool table_work(void *p, uint64_t budget)
 {
     struct table_job *job = p;
+    if (job->apart)
+        apart_enter(job->view.run, job->apart);
     while (!job->table.problem && work(job, &budget))
         ;
+    if (job->apart)
+        apart_leave(job->view.run, job->apart);
     if (job->table.problem)
         job->stage = TELLING;
     return job->stage == TELLING ||
@@ -331,7 +381,12 @@ static bool table_put(void *p, struct reply *reply)
 static void table_free(void *p)
 {
     struct table_job *job = p;
+    if (job->apart)
+        apart_enter(job->view.run, job->apart);
     free_work(job);
+    if (job->apart)
+        apart_leave(job->view.run, job->apart);
+    apart_free(job->view.run, job->apart);
     free(job->open);
     if (job->view.past)
         reach_free(job->view.past);

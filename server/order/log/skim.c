@@ -37,6 +37,23 @@ void order_count_types(const struct order *order, uint64_t from, uint64_t end, u
     }
 }
 
+void order_last_of_threads(const struct order *order, uint64_t from, uint64_t end, uint64_t *last,
+                           uint32_t lines)
+{
+    while (from < end) {
+        const struct block *rows = log_block(order, from);
+        uint64_t first = from / BLOCK_EVENTS * BLOCK_EVENTS;
+        uint64_t until = first + BLOCK_EVENTS < end ? first + BLOCK_EVENTS : end;
+        for (; from < until; from++) {
+            uint32_t i = (uint32_t)(from - first);
+            uint64_t thread = block_get(rows, i, FIELD_THREAD);
+            if (thread && thread <= lines && !(block_get(rows, i, FIELD_LINE) & 1) &&
+                !(block_get(rows, i, FIELD_FLAGS) & FIELD_CONTRADICTORY))
+                last[thread - 1] = from + 1;
+        }
+    }
+}
+
 /* One field of rows after rows: where the next one lies is known without looking. */
 struct column {
     const uint8_t *at;
