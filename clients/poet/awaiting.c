@@ -52,18 +52,6 @@ void awaiting_begin(const struct command *command)
     done = true;
 }
 
-/* From now on Ctrl-C takes the question back. */
-static void mind_question(const struct subject_question *question)
-{
-    struct out out = {0};
-    put_cancel(&out, question->id);
-    bool good = question->id && !out.failed && out.size <= sizeof last_words.cancel;
-    if (good)
-        memcpy(last_words.cancel, out.data, last_words.cancel_bytes = out.size);
-    out_free(&out);
-    last_words.fd = good ? question->subject->source.fd : -1;
-}
-
 void awaiting_file(const char *part)
 {
     *part_file = 0;
@@ -95,14 +83,38 @@ static void take(void *user, const struct answer *answer)
             (unsigned long long)a->table->count);
 }
 
+/* Ctrl-C takes the question back. */
+static void mind(const struct subject_question *question)
+{
+    struct out out = {0};
+    put_cancel(&out, question->id);
+    bool good = question->id && !out.failed && out.size <= sizeof last_words.cancel;
+    if (good)
+        memcpy(last_words.cancel, out.data, last_words.cancel_bytes = out.size);
+    out_free(&out);
+    last_words.fd = good ? question->subject->source.fd : -1;
+}
+
+/* Asks; from then on Ctrl-C takes the question back. */
+static void ask(struct subject *subject, struct out *body, struct awaiting *a,
+                struct subject_question *question)
+{
+    sigset_t interrupt, before;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    sigprocmask(SIG_BLOCK, &interrupt, &before);
+    subject_send(subject, ASK_TABLE, body, take, a, question);
+    mind(question);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 bool awaiting_table(const struct command *command, struct subject *subject, struct out *body,
                     struct shown_table *table)
 {
     struct awaiting a = {table, now_ns(), isatty(STDERR_FILENO) != 0};
     struct subject_question question;
     awaiting_begin(command);
-    subject_send(subject, ASK_TABLE, body, take, &a, &question);
-    mind_question(&question);
+    ask(subject, body, &a, &question);
     bool good = subject_answered(command, &question);
     last_words.fd = -1;
     if (shown)
