@@ -29,6 +29,7 @@ struct table_job {
     const struct preset *preset; /* NULL: there is a problem */
     void *work;
     struct apart *apart; /* it alone is looked at; NULL: the whole run */
+    uint64_t around; /* and so many events before and after it */
     struct wait *open;
     uint64_t again; /* measured_again when the work began */
     enum { LEARNING, PASSING, WORKING, TELLING } stage;
@@ -64,12 +65,30 @@ static bool is_range(const struct table_view *view)
     return view->from_ns != INT64_MIN || view->to_ns != INT64_MAX;
 }
 
-static void look_apart(struct table_job *job)
+static void look_apart(struct table_job *job, uint64_t around)
 {
-    job->apart = apart_new(job->view.run, job->view.from_ns, job->view.to_ns,
-                           measured_room(job->view.run) / 4);
+    const struct run *run = job->view.run;
+    if (job->apart)
+        apart_leave(run, job->apart);
+    apart_free(run, job->apart);
+    job->apart = apart_new(run, job->view.from_ns, job->view.to_ns, around);
+    job->around = around;
     job->view.apart = true;
-    apart_enter(job->view.run, job->apart);
+    apart_enter(run, job->apart);
+}
+
+/* A range of what is too much is looked at apart: with some around it, or, where that is too much, without. */
+static bool looks_apart(struct table_job *job)
+{
+    const struct run *run = job->view.run;
+    uint64_t count = order_count(run->order) - order_first(run->order);
+    if (!job->apart && is_range(&job->view) && measured_room(run) < count)
+        look_apart(job, measured_room(run) / 4);
+    else if (job->apart && job->around && measured_full(run))
+        look_apart(job, 0);
+    else
+        return false;
+    return true;
 }
 
 static void tell_progress(struct table_job *job)
@@ -85,11 +104,8 @@ static bool learn(struct table_job *job, uint64_t *budget)
 {
     const struct run *run = job->view.run;
     bool whole = measured_learn(run, budget);
-    uint64_t count = order_count(run->order) - order_first(run->order);
-    if (!whole && !job->apart && is_range(&job->view) && measured_room(run) < count) {
-        look_apart(job);
+    while (!whole && looks_apart(job))
         whole = measured_learn(run, budget);
-    }
     if (measured_full(run))
         problem(job, too_long(job));
     job->view.measured = measured_known(run);
