@@ -259,7 +259,7 @@ run-units: $(UNIT_PROGRAMS)
 # blocks, nodes and regions so small that small traces have many.
 SMALL = -DBLOCK_EVENTS=32u -DOPEN_BLOCKS=2u -DSERIES_BITS=2u -DLEAF_CHANGES=4u -DPYRAMID_FAN=3u -DSPILL_PIECE=8192u -DSPILL_OWN=32768u -DTOLD_EVERY=300u -DREGION_BYTES=4096u -DPENDING_LIMIT=1000u -DTURN_EVENTS=4u \
         -DLEAP_AFTER=2u -DSHUT_AFTER=2u -DEARLY_EVENTS=100u -DGRADUAL_ROOM=64u -DPAGE_LINES=3u -DWAITING_MOST=5000u -DREST_BYTES=64u -DMEETINGS_DONE=16u \
-        -DFORGET_LOOKS=2u -DSENT_BLOCKS=4u
+        -DFORGET_LOOKS=2u -DSENT_BLOCKS=4u -DEVENTS_KEPT=16u
 check-unit:
 	@$(MAKE) --no-print-directory B=$(A) OPTIMISE="-O1 -g $(SMALL)" \
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined" run-units

@@ -44,10 +44,8 @@ void *memory_resized(void *array, size_t n, size_t each)
     return memory_given(reallocarray(array, n ? n : 1, each), bytes_of(n, each));
 }
 
-void *grow(void *array, size_t *room, size_t need, size_t each)
+void *memory_doubled(void *array, size_t *room, size_t need, size_t each)
 {
-    if (need <= *room)
-        return array;
     size_t more = *room ? *room * 2 : 8;
     while (more < need)
         more *= 2;
@@ -55,12 +53,11 @@ void *grow(void *array, size_t *room, size_t need, size_t each)
     return memory_resized(array, more, each);
 }
 
-void *grow_zeroed(void *array, size_t *room, size_t need, size_t each)
+void *memory_doubled_zeroed(void *array, size_t *room, size_t need, size_t each)
 {
     size_t before = *room;
-    char *grown = grow(array, room, need, each);
-    if (*room > before)
-        memset(grown + before * each, 0, (*room - before) * each);
+    char *grown = memory_doubled(array, room, need, each);
+    memset(grown + before * each, 0, (*room - before) * each);
     return grown;
 }
 

@@ -21,9 +21,9 @@ void *memory_zeroed(size_t n, size_t each);
 /* The array with room for exactly n members; what is new of it is not set. */
 void *memory_resized(void *array, size_t n, size_t each);
 /* The array with room for at least `need` members, *room of them: it doubles.  What is new is not set. */
-void *grow(void *array, size_t *room, size_t need, size_t each);
+static inline void *grow(void *array, size_t *room, size_t need, size_t each);
 /* The same; what is new is zeroed. */
-void *grow_zeroed(void *array, size_t *room, size_t need, size_t each);
+static inline void *grow_zeroed(void *array, size_t *room, size_t need, size_t each);
 
 /* Appends to an array whose count alone is known: it doubles. */
 #define PUSH(array, count, value)                                                                  \
@@ -38,5 +38,19 @@ char *memory_copied(const char *text);
 char *memory_copied_part(const char *text, size_t size);
 /* As sprintf, into as much as it takes. */
 char *memory_printed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Where there is no room: seldom. */
+void *memory_doubled(void *array, size_t *room, size_t need, size_t each);
+void *memory_doubled_zeroed(void *array, size_t *room, size_t need, size_t each);
+
+static inline void *grow(void *array, size_t *room, size_t need, size_t each)
+{
+    return need <= *room ? array : memory_doubled(array, room, need, each);
+}
+
+static inline void *grow_zeroed(void *array, size_t *room, size_t need, size_t each)
+{
+    return need <= *room ? array : memory_doubled_zeroed(array, room, need, each);
+}
 
 #endif

@@ -1,6 +1,7 @@
 /* poet path: the critical path, what decided how long the run took; and what would be with something changed. */
 #include "clients/poet/labels.h"
 #include "clients/poet/placed.h"
+#include "clients/poet/awaiting.h"
 #include "clients/poet/tables.h"
 #include "memory/memory.h"
 
@@ -200,6 +201,7 @@ static int run(const struct command *command, int argc, char **argv)
         const char *source = subject_named(argc, argv, &first);
         enum source_lines lines = w.without_count ? SOURCE_ALL_LINES : tables_lines(&w.tables);
         status = EXIT_FAILED;
+        awaiting_begin(command);
         if (argc != first) {
             status = command_usage(command, "%s: one SOURCE is enough", argv[first]);
         } else if (subject_open(command, &subject, source, lines, labels_wanted(LABELS_NAME))) {

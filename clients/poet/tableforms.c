@@ -28,15 +28,32 @@ static size_t *widths_of(const struct sheet *s)
     return widths;
 }
 
-static void print_cell(FILE *f, const struct sheet *s, uint32_t k, size_t width, size_t indent,
+struct line_so_far {
+    FILE *f;
+    size_t owed; /* blanks, to be written before what comes next */
+};
+
+static void print_cell(struct line_so_far *l, bool right, size_t width, size_t indent,
                        const char *text)
 {
     size_t pad = width - indent - sheet_width(text);
-    bool last = k + 1 == s->column_count;
-    if (s->columns[k].right)
-        fprintf(f, "%*s%*s%s%s", (int)indent, "", (int)pad, "", text, last ? "" : "  ");
-    else
-        fprintf(f, "%*s%s%*s", (int)indent, "", text, last ? 0 : (int)pad + 2, "");
+    l->owed += indent + (right ? pad : 0);
+    if (*text) {
+        fprintf(l->f, "%*s%s", (int)l->owed, "", text);
+        l->owed = 0;
+    }
+    l->owed += (right ? 0 : pad) + 2;
+}
+
+/* row NULL: the titles.  No blanks end it. */
+static void print_row(FILE *f, const struct sheet *s, const size_t *widths,
+                      const struct sheet_row *row)
+{
+    struct line_so_far l = {f, 0};
+    for (uint32_t k = 0; k < s->column_count; k++)
+        print_cell(&l, s->columns[k].right, widths[k], row ? indent_of(row, k) : 0,
+                   row ? row->cells[k] : s->columns[k].title);
+    fputc('\n', f);
 }
 
 /* (A total of nothing says nothing.) */
@@ -48,15 +65,10 @@ void tableforms_text(FILE *f, const struct sheet *s, bool first)
     bool colour = f == stdout, rows = has_rows(s);
     fprintf(f, "%s%s%s%s\n", first ? "" : "\n", colour ? colour_begin(COLOUR_HEAD) : "", s->title,
             colour ? colour_end() : "");
-    for (uint32_t k = 0; rows && k < s->column_count; k++)
-        print_cell(f, s, k, widths[k], 0, s->columns[k].title);
     if (rows)
-        fputc('\n', f);
-    for (uint32_t i = 0; rows && i < s->row_count; i++) {
-        for (uint32_t k = 0; k < s->column_count; k++)
-            print_cell(f, s, k, widths[k], indent_of(&s->rows[i], k), s->rows[i].cells[k]);
-        fputc('\n', f);
-    }
+        print_row(f, s, widths, NULL);
+    for (uint32_t i = 0; rows && i < s->row_count; i++)
+        print_row(f, s, widths, &s->rows[i]);
     for (uint32_t i = 0; i < s->note_count; i++)
         fprintf(f, "%s%s\n", s->head ? "" : "note: ", s->notes[i]);
     free(widths);

@@ -459,6 +459,7 @@ int tables_command(struct tables *o, int argc, char **argv, int first,
     const char *source = subject_named(argc, argv, &first);
     if (argc != first)
         return command_usage(o->command, "%s: one SOURCE is enough", argv[first]);
+    awaiting_begin(o->command);
     if (!subject_open(o->command, &subject, source, tables_lines(o), labels_wanted(LABELS_NAME)))
         return EXIT_FAILED;
     subject_renewed(o->command, &subject);

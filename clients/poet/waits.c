@@ -1,6 +1,7 @@
 /* poet waits: where threads waited, and who made it so long by doing what. */
 #include "clients/poet/labels.h"
 #include "clients/poet/placed.h"
+#include "clients/poet/awaiting.h"
 #include "clients/poet/tables.h"
 #include "memory/memory.h"
 
@@ -166,6 +167,7 @@ static int open_and_look(struct wanted *w, int argc, char **argv, int first)
     enum source_lines lines = w->object ? SOURCE_ALL_LINES : tables_lines(&w->tables);
     if (argc != first)
         return command_usage(command, "%s: one SOURCE is enough", argv[first]);
+    awaiting_begin(command);
     if (!subject_open(command, &subject, source, lines, labels_wanted(LABELS_NAME)))
         return EXIT_FAILED;
     subject_renewed(command, &subject);

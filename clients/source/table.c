@@ -54,16 +54,21 @@ static char *say_step(const struct table_names *names, const struct table_cell *
     return said;
 }
 
+/* What rounds to nothing has no sign. */
 static char *say_number(const struct table_column *column, double value, bool whole)
 {
-    switch (column->kind) {
-    case TABLE_NS:
-        return memory_printed("%.3f", value / 1e6);
-    case TABLE_SHARE:
-        return memory_printed("%.1f %%", 100 * value);
-    default:
-        return memory_printed("%.*f", whole ? 0 : 3, value);
-    }
+    double told = column->kind == TABLE_NS      ? value / 1e6
+                  : column->kind == TABLE_SHARE ? 100 * value
+                                                : value;
+    int digits = column->kind == TABLE_SHARE ? 1 : column->kind == TABLE_NS || !whole ? 3 : 0;
+    char *said = memory_printed("%.*f", digits, told);
+    if (*said == '-' && !said[1 + strspn(said + 1, "0.")])
+        memmove(said, said + 1, strlen(said));
+    if (column->kind != TABLE_SHARE)
+        return said;
+    char *share = memory_printed("%s %%", said);
+    free(said);
+    return share;
 }
 
 static char *say_event(struct ref at)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define CAUSES_MOST 64u
+#define QUICK 256u
 
 struct measured {
     const struct run *run;
@@ -18,13 +19,15 @@ struct measured {
     size_t targets; /* descriptions there were when it began */
     uint64_t fit;   /* of the clocks then */
     uint64_t again;
+    uint64_t first, end; /* positions that are learnt */
     const char *causes[CAUSES_MOST]; /* names of types, by their bits */
     size_t cause_count;
     struct map meanings; /* by kind and that of the line it is about, type and relation */
-    struct quick { /* the meanings of one type on one kind that is about nothing, by relation */
-        const struct meaning *of[RELATION_COUNT];
-    } **quick; /* by kind, by type */
-    size_t *quick_room, kinds, kind_room, kind_rooms;
+    struct quick { /* of late, by a hash; `is` NULL: none */
+        const struct meaning *is;
+        uint32_t kind, about, type;
+        uint8_t relation;
+    } quick[QUICK];
 };
 
 /* ---- what types mean ---- */
@@ -148,27 +151,17 @@ static const struct meaning *find_meaning(struct measured *m, const struct event
     return known;
 }
 
-static struct quick *quick_of(struct measured *m, uint32_t kind, uint32_t type)
-{
-    if (kind >= m->kinds) {
-        m->quick = grow_zeroed(m->quick, &m->kind_room, kind + 1, sizeof *m->quick);
-        m->quick_room = grow_zeroed(m->quick_room, &m->kind_rooms, kind + 1, sizeof *m->quick_room);
-        m->kinds = kind + 1;
-    }
-    m->quick[kind] = grow_zeroed(m->quick[kind], &m->quick_room[kind], type + 1, sizeof **m->quick);
-    return &m->quick[kind][type];
-}
-
 static const struct meaning *meaning_of(const void *context, const struct event *e)
 {
     struct measured *m = (struct measured *)(uintptr_t)context;
-    uint32_t kind = order_line_kind(m->run->order, e->line);
-    if (e->about)
-        return find_meaning(m, e, kind, order_line_kind(m->run->order, e->about));
-    struct quick *quick = quick_of(m, kind, e->type);
-    if (!quick->of[e->relation])
-        quick->of[e->relation] = find_meaning(m, e, kind, 0);
-    return quick->of[e->relation];
+    uint32_t kind = order_line_kind(m->run->order, e->line),
+             about = e->about ? order_line_kind(m->run->order, e->about) : 0,
+             hash = kind * 41 + about * 13 + e->type * 7 + e->relation;
+    struct quick *quick = &m->quick[hash % QUICK];
+    if (!quick->is || quick->kind != kind || quick->about != about || quick->type != e->type ||
+        quick->relation != e->relation)
+        *quick = (struct quick){find_meaning(m, e, kind, about), kind, about, e->type, e->relation};
+    return quick->is;
 }
 
 static int64_t time_of(const void *context, const struct event *event)
@@ -192,10 +185,6 @@ static void forget(struct measured *m)
     for (struct map_walk walk = {.map = &m->meanings}; map_next(&walk);)
         free(walk.value);
     map_free(&m->meanings);
-    for (size_t i = 0; i < m->kinds; i++)
-        free(m->quick[i]);
-    free(m->quick);
-    free(m->quick_room);
 }
 
 static void free_measured(struct measured *m)
@@ -207,32 +196,43 @@ static void free_measured(struct measured *m)
 
 static void begin(struct measured *m, const struct run *run, uint64_t again)
 {
-    *m = (struct measured){
-        .run = run, .targets = run->target_count, .fit = clocks_made(run), .again = again};
+    *m = (struct measured){.run = run,
+                           .targets = run->target_count,
+                           .fit = clocks_made(run),
+                           .again = again,
+                           .first = m->first,
+                           .end = m->end};
     find_causes(m);
     m->follow = follow_new((struct teller){.context = m,
                                            .order = run->order,
                                            .time = time_of,
                                            .meaning = meaning_of,
-                                           .place = place_of});
+                                           .place = place_of},
+                           m->first, m->end);
+}
+
+void measured_begin(const struct run *run, uint64_t first, uint64_t end)
+{
+    struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
+    cache->measured = memory_zeroed(1, sizeof *cache->measured);
+    cache->measured_free = free_measured;
+    cache->measured->first = first;
+    cache->measured->end = end;
+    begin(cache->measured, run, 1);
 }
 
 static struct measured *measured(const struct run *run)
 {
-    struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
-    if (!cache->measured) {
-        cache->measured = memory_zeroed(1, sizeof *cache->measured);
-        cache->measured_free = free_measured;
-        begin(cache->measured, run, 1);
-    }
-    return cache->measured;
+    if (!run->measured)
+        measured_begin(run, 0, NO_POSITION);
+    return run->measured;
 }
 
 bool measured_learn(const struct run *run, uint64_t *budget)
 {
     struct measured *m = measured(run);
     bool stale = m->targets != run->target_count || m->fit != clocks_made(run);
-    if (stale || follow_first(m->follow) != order_first(run->order)) {
+    if (stale || follow_first(m->follow) < order_first(run->order)) {
         forget(m);
         begin(m, run, m->again + 1);
     }
@@ -240,15 +240,30 @@ bool measured_learn(const struct run *run, uint64_t *budget)
 }
 
 #ifndef MEASURED_MOST /* bytes; tests make it small */
-#define MEASURED_MOST ((size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 8)
+#define MEASURED_MOST ((size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 6)
 #endif
 
 /* (What is reserved may be twice as much.) */
-bool measured_full(const struct run *run)
+static size_t most_bytes(void)
 {
     static size_t most;
-    most = most ? most : MEASURED_MOST;
-    return intervals_bytes(measured_known(run)) > most;
+    return most = most ? most : MEASURED_MOST;
+}
+
+bool measured_full(const struct run *run)
+{
+    return intervals_bytes(measured_known(run)) > most_bytes();
+}
+
+#define ENOUGH_TO_KNOW 65536u /* events */
+
+uint64_t measured_room(const struct run *run)
+{
+    uint64_t known = measured_position(run) - follow_first(run->measured->follow),
+             bytes = intervals_bytes(measured_known(run));
+    bool knows = known > ENOUGH_TO_KNOW || measured_full(run);
+    return knows && bytes ? (uint64_t)((double)most_bytes() / (double)bytes * (double)known)
+                          : UINT64_MAX;
 }
 
 const struct intervals *measured_known(const struct run *run)

@@ -11,9 +11,13 @@
 /* Looks at what is new, about `budget` events of it; true once all is known.  Where something was forgotten, or a
  * description came, or the clocks of hosts were fitted anew, it begins anew: then measured_again grows. */
 bool measured_learn(const struct run *run, uint64_t *budget);
-/* There is no more room for what threads did, which may take an eighth of the machine's memory: nothing more of it is
- * learnt, and no question about it is answered. */
+/* There is no more room for what threads did, which may take a sixth of the machine's memory: nothing more of it is
+ * learnt, and no question about all of it is answered. */
 bool measured_full(const struct run *run);
+/* There is room for about so many events, as far as is known by now; UINT64_MAX: nothing is. */
+uint64_t measured_room(const struct run *run);
+/* Of a run of which nothing is learnt yet: these positions alone, first .. end - 1 (apart.h). */
+void measured_begin(const struct run *run, uint64_t first, uint64_t end);
 /* So far; never NULL.  Until the next call of measured_learn. */
 const struct intervals *measured_known(const struct run *run);
 uint64_t measured_position(const struct run *run); /* so many positions are known */

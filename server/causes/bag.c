@@ -17,17 +17,6 @@ static uint8_t *put(uint8_t *to, uint64_t n)
     return to;
 }
 
-static uint64_t get(const uint8_t **from)
-{
-    uint64_t n = 0;
-    for (unsigned shift = 0;; shift += 7) {
-        uint8_t byte = *(*from)++;
-        n |= (uint64_t)(byte & 127) << shift;
-        if (byte < 128)
-            return n;
-    }
-}
-
 uint64_t bag_put(struct bag *bag, const struct share *shares, size_t count)
 {
     if (!count)
@@ -53,19 +42,8 @@ struct bag_reader bag_open(const struct bag *bag, uint64_t list)
     if (!list)
         return (struct bag_reader){0};
     struct bag_reader reader = {.at = bag->pieces[list / PIECE] + list % PIECE};
-    reader.left = (uint32_t)get(&reader.at);
+    reader.left = (uint32_t)bag_number(&reader.at);
     return reader;
-}
-
-bool bag_next(struct bag_reader *reader, struct share *share)
-{
-    if (!reader->left)
-        return false;
-    reader->left--;
-    uint64_t who = get(&reader->at), ns = get(&reader->at);
-    *share = (struct share){
-        .pair = (uint32_t)(who >> 1), .too = who & 1, .ns = (int64_t)(ns >> 1 ^ -(ns & 1))};
-    return true;
 }
 
 void bag_free(struct bag *bag)

@@ -32,6 +32,29 @@ struct bag_reader {
 };
 
 struct bag_reader bag_open(const struct bag *bag, uint64_t list);
-bool bag_next(struct bag_reader *reader, struct share *share); /* false: there are no more */
+
+/* A number, seven bits to the byte, the lowest first. */
+static inline uint64_t bag_number(const uint8_t **from)
+{
+    const uint8_t *at = *from;
+    uint64_t n = *at & 127;
+    for (unsigned shift = 7; *at++ & 128; shift += 7)
+        n |= (uint64_t)(*at & 127) << shift;
+    *from = at;
+    return n;
+}
+
+/* False: there are no more. */
+static inline bool bag_next(struct bag_reader *reader, struct share *share)
+{
+    if (!reader->left)
+        return false;
+    reader->left--;
+    uint64_t who = bag_number(&reader->at), ns = bag_number(&reader->at);
+    share->pair = (uint32_t)(who >> 1);
+    share->too = who & 1;
+    share->ns = (int64_t)(ns >> 1 ^ -(ns & 1));
+    return true;
+}
 
 #endif

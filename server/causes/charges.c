@@ -17,6 +17,19 @@ static int larger(const void *a, const void *b)
     return x->of < y->of ? -1 : 1;
 }
 
+/* whole * weight / sum, and what is left over. */
+static int64_t divided(int64_t whole, int64_t weight, wide sum, int64_t *left)
+{
+    int64_t small, by = (int64_t)sum;
+    if (by == sum && !__builtin_mul_overflow(whole, weight, &small)) {
+        *left = small % by;
+        return small / by;
+    }
+    wide product = (wide)whole * weight;
+    *left = (int64_t)(product % sum);
+    return (int64_t)(product / sum);
+}
+
 void charges_apportion(struct charges *charges, int64_t whole, const int64_t *weights,
                        int64_t *parts, size_t count)
 {
@@ -26,9 +39,8 @@ void charges_apportion(struct charges *charges, int64_t whole, const int64_t *we
     for (size_t i = 0; i < count; i++)
         sum += weights[i];
     for (size_t i = 0; i < count; i++) {
-        wide product = (wide)whole * weights[i];
-        parts[i] = (int64_t)(product / sum);
-        charges->rest[i] = (struct remainder){(int64_t)(product % sum), i};
+        charges->rest[i].of = i;
+        parts[i] = divided(whole, weights[i], sum, &charges->rest[i].left);
         given += parts[i];
     }
     if (given < whole)

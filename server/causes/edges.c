@@ -15,18 +15,7 @@ struct chain *edges_chain(struct graph *g, bool group, uint32_t count)
 /* The last node of a thread that is not after a time.  Most edges lead to near where the last one led. */
 static uint32_t node_at(struct graph *g, uint32_t thread, int64_t at_ns)
 {
-    const struct course_of *c = &g->all->threads[thread];
-    size_t *hint = &g->hints[thread];
-    for (unsigned i = 0; i < 8; i++) {
-        if (*hint < c->count && c->items[*hint].to_ns <= at_ns)
-            ++*hint;
-        else if (*hint && c->items[*hint - 1].to_ns > at_ns)
-            --*hint;
-        else
-            return (uint32_t)*hint;
-    }
-    *hint = intervals_at(c, at_ns);
-    return (uint32_t)*hint;
+    return (uint32_t)intervals_near(&g->all->threads[thread], at_ns, &g->hints[thread]);
 }
 
 /* (What came since the graph was made is no part of it.) */

@@ -61,26 +61,21 @@ static int64_t scaled(const struct graph *g, uint32_t step, int64_t ns)
     return ns / GRAPH_WHOLE * factor + ns % GRAPH_WHOLE * factor / GRAPH_WHOLE;
 }
 
-/* What a part of so many ns of an interval weighs. */
-static int64_t weight(const struct graph *g, const struct interval *i, int64_t ns)
+static bool goes_on_at_once(const struct graph *g, const struct interval *i)
 {
-    const struct wait *wait = &g->all->waits[i->of];
-    switch ((enum interval_is)i->is) {
-    case INTERVAL_SEGMENT:
-        return 0;
-    case INTERVAL_LATENCY:
-        if (g->change.no_latency || (g->change.free_line && wait->about == g->change.free_line))
-            return 0;
-        break;
-    case INTERVAL_TIMER:
-    case INTERVAL_UNEXPLAINED:
-    case INTERVAL_RUNS:
-        break;
-    }
-    return scaled(g, i->step, ns);
+    const struct graph_change *change = &g->change;
+    return i->is == INTERVAL_LATENCY &&
+           (change->no_latency ||
+            (change->free_line && g->all->waits[i->of].about == change->free_line));
 }
 
-static int64_t weight_of(const struct graph *g, const struct chain *c, uint32_t interval)
+/* What a part of so many ns of an interval weighs. */
+static inline int64_t weight(const struct graph *g, const struct interval *i, int64_t ns)
+{
+    return i->is == INTERVAL_SEGMENT || goes_on_at_once(g, i) ? 0 : scaled(g, i->step, ns);
+}
+
+static inline int64_t weight_of(const struct graph *g, const struct chain *c, uint32_t interval)
 {
     const struct course_of *of = course(g, c);
     const struct interval *i = &of->items[interval];
@@ -163,51 +158,76 @@ static uint32_t meet(struct graph *g, struct chain *c)
     return UINT32_MAX;
 }
 
-static void note(struct graph *g, uint32_t chain)
+/* From a node on the chain was done. */
+static void note(struct graph *g, uint32_t chain, uint32_t from)
 {
     if (g->stretch_count && g->stretches[g->stretch_count - 1].chain == chain)
         g->stretches[g->stretch_count - 1].end = g->chains[chain].done;
     else {
         g->stretches =
             grow(g->stretches, &g->stretch_room, g->stretch_count + 1, sizeof *g->stretches);
-        g->stretches[g->stretch_count++] =
-            (struct stretch){chain, g->chains[chain].done - 1, g->chains[chain].done};
+        g->stretches[g->stretch_count++] = (struct stretch){chain, from, g->chains[chain].done};
     }
 }
 
-/* The chain on top of the stack by a node, or another one onto it. */
-static void advance(struct graph *g)
+/* Nodes of a thread that no edge leads into, to a node at most; who waits for it needs no more. */
+static void glide(const struct graph *g, struct chain *c, uint32_t end)
 {
-    uint32_t top = g->stack[g->stacked - 1];
+    const struct course_of *of = course(g, c);
+    const struct interval *items = of->items;
+    uint32_t into = c->edge < c->edge_count ? c->edges[c->edge].into : c->count;
+    int64_t *early = &g->early[c->first], at = early[c->done - 1];
+    end = into < end ? into : end;
+    for (; c->done < end; c->done++) {
+        uint32_t i = c->done - 1;
+        early[c->done] = at += weight(g, &items[i], items[i].to_ns - interval_begin(of, i));
+    }
+}
+
+/* So far the chain on top of the stack is to go. */
+static uint32_t enough(const struct graph *g, const struct chain *c)
+{
+    if (g->stacked == 1)
+        return c->count;
+    const struct chain *below = &g->chains[g->stack[g->stacked - 2]];
+    return below->edges[below->edge].node + 1;
+}
+
+static void leave(struct graph *g, struct chain *c)
+{
+    if (c->done == c->count && c->count && !c->group &&
+        g->early[c->first + c->count - 1] > g->end_ns)
+        g->end_ns = g->early[c->first + c->count - 1];
+    c->open = false;
+    g->stacked--;
+}
+
+/* The chain on top of the stack by a node and what no edge leads into after it, about so many, or another one onto it. */
+static void advance(struct graph *g, uint64_t *budget)
+{
+    uint32_t top = g->stack[g->stacked - 1], end = enough(g, &g->chains[top]);
     struct chain *c = &g->chains[top];
-    uint32_t other = c->done < c->count ? meet(g, c) : UINT32_MAX;
+    uint32_t from = c->done, other = from < c->count ? meet(g, c) : UINT32_MAX;
     if (other != UINT32_MAX) {
         push(g, other);
         return;
     }
-    if (c->done < c->count) {
+    if (from < c->count) {
         c->done++;
-        note(g, top);
+        if (!c->group)
+            glide(g, c, end - c->done > *budget ? c->done + (uint32_t)*budget : end);
+        note(g, top, from);
+        *budget -= c->done - from - 1 < *budget ? c->done - from - 1 : *budget;
     }
-    if (c->done == c->count) {
-        if (c->count && !c->group && g->early[c->first + c->count - 1] > g->end_ns)
-            g->end_ns = g->early[c->first + c->count - 1];
-        c->open = false;
-        g->stacked--;
-    } else if (g->stacked > 1) { /* no further than who waits for it needs */
-        const struct chain *below = &g->chains[g->stack[g->stacked - 2]];
-        if (below->edges[below->edge].node < c->done) {
-            c->open = false;
-            g->stacked--;
-        }
-    }
+    if (c->done >= end)
+        leave(g, c);
 }
 
 bool graph_forward_step(struct graph *g, uint64_t budget)
 {
-    for (; budget; budget--) {
+    for (; budget; budget -= budget > 0) {
         if (g->stacked)
-            advance(g);
+            advance(g, &budget);
         else if (g->root < g->chain_count)
             push(g, g->root++);
         else

@@ -14,12 +14,13 @@ static int64_t reached(const struct course_of *c)
     return c->count ? c->items[c->count - 1].to_ns : c->start_ns;
 }
 
-static uint32_t last_of(const struct intervals *all)
+/* Of those that had begun by a time. */
+static uint32_t last_of(const struct intervals *all, int64_t to_ns)
 {
     const struct course_of *last = NULL;
     for (uint32_t i = 0; i < all->thread_count; i++) {
         const struct course_of *c = &all->threads[i];
-        if (c->start_ns != INTERVALS_NEVER &&
+        if (c->start_ns != INTERVALS_NEVER && c->start_ns < to_ns &&
             (!last || reached(c) > reached(last) ||
              (reached(c) == reached(last) && c->thread < last->thread)))
             last = c;
@@ -33,7 +34,7 @@ void path_begin(struct path *path, const struct intervals *all, uint32_t thread,
     path->hopped = false;
     path->all = all;
     const struct course_of *c = thread ? intervals_of(all, thread) : NULL;
-    path->at = c ? (uint32_t)(c - all->threads) + 1 : thread ? 0 : last_of(all);
+    path->at = c ? (uint32_t)(c - all->threads) + 1 : thread ? 0 : last_of(all, to_ns);
     path->at_ns = to_ns;
     if (!thread && path->at && reached(course(path)) < to_ns)
         path->at_ns = reached(course(path));
@@ -105,7 +106,8 @@ static bool back(struct path *path)
     const struct course_of *c = course(path);
     if (path->at_ns <= c->start_ns)
         return before_start(path);
-    size_t i = intervals_at(c, path->at_ns - 1);
+    path->near = grow_zeroed(path->near, &path->near_room, path->at, sizeof *path->near);
+    size_t i = intervals_near(c, path->at_ns - 1, &path->near[path->at - 1]);
     if (i == c->count) /* nothing is known of it there */
         put(path, (struct path_piece){.from_ns = reached(c), .is = PATH_UNEXPLAINED});
     else
@@ -130,5 +132,6 @@ bool path_step(struct path *path, uint64_t budget)
 void path_free(struct path *path)
 {
     free(path->pieces);
+    free(path->near);
     *path = (struct path){0};
 }

@@ -33,6 +33,7 @@ struct path {
     const struct intervals *all; /* private, with the rest */
     uint32_t at; /* 1 + index of a thread; 0: it is whole */
     int64_t at_ns;
+    size_t *near, near_room; /* by thread: the interval looked at last */
     size_t idle; /* hops one after the other that led no further back */
     bool hopped;
 };

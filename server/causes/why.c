@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "server/causes/why.h"
 
 #include <stdlib.h>
@@ -51,30 +50,67 @@ void why_paths(struct why *why, uint32_t segment, struct tally *theirs, struct t
     add(why, mine, PATH_EXPANDED, self, since, x);
 }
 
-static int by_step(const void *a, const void *b, void *context)
+static bool is_after(const struct pair *a, const struct pair *b)
 {
-    const struct pair *pairs = context, *x = &pairs[((const struct share *)a)->pair],
-                      *y = &pairs[((const struct share *)b)->pair];
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return x->thread < y->thread ? -1 : x->thread > y->thread;
+    return a->step != b->step ? a->step > b->step : a->thread > b->thread;
 }
 
-/* By hand where they are few, as mostly. */
-static void sort(const struct why *why, size_t count)
+static void sort_by_hand(struct share *shares, size_t count, const struct pair *pairs)
 {
-    struct share *shares = why->shares;
-    void *pairs = why->paths.pairs.items;
-    if (count > 24) {
-        qsort_r(shares, count, sizeof *shares, by_step, pairs);
-        return;
-    }
     for (size_t i = 1; i < count; i++) {
         struct share share = shares[i];
         size_t j = i;
-        for (; j && by_step(&shares[j - 1], &share, pairs) > 0; j--)
+        for (; j && is_after(&pairs[shares[j - 1].pair], &pairs[share.pair]); j--)
             shares[j] = shares[j - 1];
         shares[j] = share;
+    }
+}
+
+/* A step as a number that is not much greater than the others: those that are not recorded come last. */
+static uint32_t rank(const struct why *why, uint32_t step)
+{
+    uint32_t last = why->paths.all->steps.count;
+    return step == STEP_STARTING ? last + 2 : step == STEP_OTHERS ? last + 1 : step;
+}
+
+static uint32_t sorted_by(const struct why *why, const struct share *share, bool thread)
+{
+    const struct pair *pair = &why->paths.pairs.items[share->pair];
+    return thread ? pair->thread : rank(why, pair->step);
+}
+
+/* By eight bits of what they are sorted by, and as they were where those are the same. */
+static void sort_bits(struct why *why, size_t count, bool thread, unsigned shift)
+{
+    size_t at[257] = {0};
+    why->sorting = grow(why->sorting, &why->sorting_room, count, sizeof *why->sorting);
+    for (size_t i = 0; i < count; i++)
+        at[(sorted_by(why, &why->shares[i], thread) >> shift & 255) + 1]++;
+    for (unsigned i = 1; i < 256; i++)
+        at[i] += at[i - 1];
+    for (size_t i = 0; i < count; i++)
+        why->sorting[at[sorted_by(why, &why->shares[i], thread) >> shift & 255]++] = why->shares[i];
+    struct share *sorted = why->sorting;
+    size_t room = why->sorting_room;
+    why->sorting = why->shares;
+    why->sorting_room = why->share_room;
+    why->shares = sorted;
+    why->share_room = room;
+}
+
+/* By steps, then by threads; by hand where they are few, as mostly. */
+static void sort(struct why *why, size_t count)
+{
+    if (count <= 24) {
+        sort_by_hand(why->shares, count, why->paths.pairs.items);
+        return;
+    }
+    for (unsigned thread = 2; thread-- > 0;) {
+        uint32_t most = 0;
+        for (size_t i = 0; i < count; i++)
+            most |= sorted_by(why, &why->shares[i], thread);
+        for (unsigned shift = 0; shift < 32 && most >> shift; shift += 8)
+            sort_bits(why, count, thread, shift);
     }
 }
 
@@ -186,5 +222,6 @@ void why_free(struct why *why)
     tally_free(&why->mine);
     tally_free(&why->stepped);
     free(why->shares);
+    free(why->sorting);
     *why = (struct why){.since = why->since, .paths.all = all};
 }

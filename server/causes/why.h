@@ -27,8 +27,8 @@ struct why {
     struct encounters encounters;
     size_t done; /* waits */
     struct tally theirs, mine, stepped; /* scratch */
-    struct share *shares; /* likewise */
-    size_t share_room;
+    struct share *shares, *sorting; /* likewise */
+    size_t share_room, sorting_room;
 };
 
 /* Goes on for about so many intervals looked at.  True: all waits there are now are known. */

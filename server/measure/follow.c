@@ -1,6 +1,7 @@
 #include "server/measure/follow.h"
 
 #include "memory/memory.h"
+#include "server/measure/events.h"
 #include "server/measure/holds.h"
 #include "server/measure/release.h"
 #include "server/measure/ties.h"
@@ -27,7 +28,12 @@ struct member { /* of a point */
 struct follow {
     struct teller teller;
     struct intervals intervals;
-    uint64_t first, known;
+    uint64_t first, known, end;
+    struct before { /* the first: to be looked through, once */
+        uint64_t known;
+        uint64_t *last; /* 1 + the position of what each thread did last, by line - 1 */
+        uint32_t lines;
+    } before;
     struct acting *threads; /* by line - 1 */
     size_t thread_room;
     struct holds holds;
@@ -42,14 +48,23 @@ struct follow {
     struct cause *arrivals;
     size_t arrival_count, arrival_room;
     struct segment *segments;
+    struct events events;
 };
 
-struct follow *follow_new(struct teller teller)
+struct follow *follow_new(struct teller teller, uint64_t first, uint64_t end)
 {
     struct follow *f = memory_zeroed(1, sizeof *f);
     f->teller = teller;
-    f->first = f->known = order_first(teller.order);
+    uint64_t kept = order_first(teller.order);
+    f->first = f->known = first > kept ? first : kept;
+    f->end = end;
+    f->before.known = kept;
+    if (f->first > kept) {
+        f->before.lines = order_lines(teller.order);
+        f->before.last = memory_zeroed(f->before.lines, sizeof *f->before.last);
+    }
     f->segments = memory_zeroed(RELEASE_SEGMENTS, sizeof *f->segments);
+    events_begin(&f->events, teller.order);
     return f;
 }
 
@@ -62,9 +77,11 @@ static void empty(struct follow *f)
         free(f->about[i]);
     free(f->about);
     free(f->threads);
+    free(f->before.last);
     free(f->members);
     free(f->arrivals);
     free(f->segments);
+    events_free(&f->events);
 }
 
 void follow_free(struct follow *f)
@@ -124,6 +141,7 @@ static uint32_t find_release(struct follow *f, const struct acting *t, const str
 {
     const struct about *a = about(f, about_of(t));
     struct release release = {.teller = &f->teller,
+                              .events = &f->events,
                               .holds = &f->holds,
                               .meaning = t->meaning,
                               .begin = t->position,
@@ -263,30 +281,39 @@ static void take_member(struct follow *f, struct member *m)
     if (t->begun && m->event.relation == RELATION_GROUP && f->arrival_count > 1)
         note_gathering(f, m, t->ns);
     advance(f, m);
-    ties_note(&f->ties, &f->teller, &f->intervals, &m->event, m->position, m->ns);
+    ties_note(&f->ties, &f->teller, &f->events, &f->intervals, &m->event, m->position, m->ns);
 }
 
 static void add_member(struct follow *f, uint64_t position)
 {
-    struct event e = order_event(f->teller.order, position);
-    if (!e.line || e.state != EVENT_ORDERED || e.line & HIDDEN_LINE)
+    const struct event *e = events_next(&f->events, position);
+    if (!e->line || e->state != EVENT_ORDERED || e->line & HIDDEN_LINE)
         return;
-    struct member m = {e, position, f->teller.time(f->teller.context, &e),
-                       f->teller.meaning(f->teller.context, &e)};
-    if (e.thread) {
-        const struct acting *t = acting(f, e.thread);
-        m.ns = t->begun && m.ns < t->ns ? t->ns : m.ns;
-    }
     f->members = grow(f->members, &f->member_room, f->member_count + 1, sizeof *f->members);
-    f->members[f->member_count++] = m;
+    struct member *m = &f->members[f->member_count++];
+    m->event = *e;
+    m->position = position;
+    m->ns = f->teller.time(f->teller.context, e);
+    m->meaning = f->teller.meaning(f->teller.context, e);
+    if (e->thread) {
+        const struct acting *t = acting(f, e->thread);
+        m->ns = t->begun && m->ns < t->ns ? t->ns : m->ns;
+    }
 }
 
-static void take_point(struct follow *f, uint64_t first, uint64_t end)
+/* Returns what comes after it. */
+static uint64_t add_members(struct follow *f, uint64_t first, uint64_t count)
+{
+    f->member_count = 0;
+    do
+        add_member(f, first++);
+    while (first < count && events_next(&f->events, first)->point != first);
+    return first;
+}
+
+static void take_point(struct follow *f)
 {
     bool plain = true;
-    f->member_count = 0;
-    for (uint64_t p = first; p <= end; p++)
-        add_member(f, p);
     for (size_t i = 0; i < f->member_count && plain; i++)
         plain = !f->members[i].event.edge_count && !f->members[i].event.after_gap;
     note_arrivals(f);
@@ -304,16 +331,54 @@ static void take_point(struct follow *f, uint64_t first, uint64_t end)
     }
 }
 
+/* ---- what was before ---- */
+
+#define LOOKS 16u /* at a thread alone, for the price of an event */
+
+/* Where it begins, a thread that has not ended is as its last event before left it. */
+static void seed(struct follow *f, uint64_t position)
+{
+    struct event e = order_event(f->teller.order, position);
+    struct member m = {e, position, f->teller.time(f->teller.context, &e),
+                       f->teller.meaning(f->teller.context, &e)};
+    if (!e.line || m.meaning->ends || m.meaning->closes)
+        return;
+    intervals_start(&f->intervals, e.thread, m.ns, position);
+    remember(acting(f, e.thread), &m, f->teller.place(f->teller.context, e.site));
+}
+
+/* True once it is looked through. */
+static bool look_before(struct follow *f, uint64_t *budget)
+{
+    struct before *b = &f->before;
+    uint64_t end = f->first - b->known > *budget * LOOKS ? b->known + *budget * LOOKS : f->first;
+    if (!b->last)
+        return true;
+    order_last_of_threads(f->teller.order, b->known, end, b->last, b->lines);
+    *budget -= (end - b->known) / LOOKS;
+    b->known = end;
+    for (uint32_t i = 0; end == f->first && i < b->lines; i++)
+        if (b->last[i])
+            seed(f, b->last[i] - 1);
+    if (end == f->first) {
+        free(b->last);
+        b->last = NULL;
+    }
+    return end == f->first;
+}
+
 /* ---- the pass ---- */
 
 bool follow_on(struct follow *f, uint64_t *budget)
 {
     const struct order *order = f->teller.order;
-    uint64_t count = order_count(order);
+    uint64_t count = order_count(order) < f->end ? order_count(order) : f->end;
+    if (!look_before(f, budget))
+        return false;
     while (f->known < count && *budget) {
-        uint64_t end = order_point_end(order, f->known), looked = end - f->known + 1;
-        take_point(f, f->known, end);
-        f->known = end + 1;
+        uint64_t end = add_members(f, f->known, count), looked = end - f->known;
+        take_point(f);
+        f->known = end;
         *budget -= looked < *budget ? looked : *budget;
     }
     return f->known >= count;

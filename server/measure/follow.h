@@ -11,9 +11,11 @@
 
 struct follow;
 
-struct follow *follow_new(struct teller teller);
+/* Of positions first .. end - 1, as far as there are any: of all, 0 and NO_POSITION.  What each thread did last before
+ * them is known, too: who waits there waits since then. */
+struct follow *follow_new(struct teller teller, uint64_t first, uint64_t end);
 void follow_free(struct follow *follow); /* of NULL nothing */
-/* Looks at what is new, about `budget` events of it; true once all is known.  Nothing may be forgotten meanwhile
+/* Looks at what is new, about `budget` events of it; true once all of it is known.  Nothing may be forgotten meanwhile
  * (then begin anew). */
 bool follow_on(struct follow *follow, uint64_t *budget);
 uint64_t follow_first(const struct follow *follow); /* the first position that it looked at */

@@ -6,6 +6,11 @@
 
 #define NOWHERE UINT64_MAX
 
+/* There are many of them. */
+_Static_assert(sizeof(struct interval) == 24, "an interval takes 24 bytes");
+_Static_assert(sizeof(struct segment) == 24, "a segment takes 24 bytes");
+_Static_assert(sizeof(struct wait) == 56, "a wait takes 56 bytes");
+
 uint32_t intervals_thread(struct intervals *all, uint32_t line)
 {
     if (line <= all->line_room && all->thread_of[line - 1])
@@ -104,7 +109,7 @@ uint32_t intervals_waited(struct intervals *all, struct wait wait, const struct 
     struct course_of *c = course(all, wait.thread);
     uint32_t index = (uint32_t)all->wait_count;
     wait.segment = (uint32_t)all->segment_count;
-    wait.count = count;
+    wait.count = (uint16_t)count;
     all->waits = grow(all->waits, &all->wait_room, all->wait_count + 1, sizeof *all->waits);
     all->waits[all->wait_count++] = wait;
     all->segments =
@@ -112,7 +117,7 @@ uint32_t intervals_waited(struct intervals *all, struct wait wait, const struct 
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = (uint32_t)all->segment_count++;
         all->segments[at] = segments[i];
-        all->segments[at].wait = index;
+        all->segments[at].wait = index & 0xfffffff;
         add(all, c,
             (struct interval){.to_ns = segments[i].to_ns,
                               .position = segments[i].release,
@@ -186,4 +191,18 @@ size_t intervals_at(const struct course_of *course, int64_t at_ns)
             to = middle;
     }
     return from;
+}
+
+size_t intervals_near(const struct course_of *course, int64_t at_ns, size_t *near)
+{
+    const struct interval *items = course->items;
+    for (unsigned i = 0; i < 8; i++) {
+        if (*near < course->count && items[*near].to_ns <= at_ns)
+            ++*near;
+        else if (*near && items[*near - 1].to_ns > at_ns)
+            --*near;
+        else
+            return *near;
+    }
+    return *near = intervals_at(course, at_ns);
 }

@@ -33,9 +33,9 @@ struct segment {
     int64_t to_ns; /* begins where the one before ended, the first with the wait */
     uint64_t release; /* position of the event by which the thread let it go on */
     uint32_t thread; /* whom it waited for */
-    uint32_t wait; /* index */
-    uint8_t class; /* WAIT_MEETING or WAIT_EXCLUSION */
-    uint8_t guess; /* an enum guess */
+    uint32_t wait : 28, /* index */
+        class : 2, /* WAIT_MEETING or WAIT_EXCLUSION */
+        guess : 2; /* an enum guess */
 };
 
 enum unexplained {
@@ -51,8 +51,8 @@ struct wait {
     int64_t from_ns, to_ns;
     uint32_t thread, about; /* who waited; the line that it waited for, 0 unknown */
     uint32_t place, type; /* of its begin */
-    uint32_t segment,
-        count; /* the first of its segments, and how many; 0: not explained, or a timer */
+    uint32_t segment; /* the first of its segments, */
+    uint16_t count; /* and how many; 0: not explained, or a timer */
     uint8_t class; /* of the whole, as the description says */
     uint8_t unexplained; /* an enum unexplained */
 };
@@ -145,6 +145,8 @@ size_t intervals_bytes(const struct intervals *all); /* in memory, about */
 const struct course_of *intervals_of(const struct intervals *all, uint32_t line);
 /* Index of the first interval that ends after a time; the count, if none does. */
 size_t intervals_at(const struct course_of *course, int64_t at_ns);
+/* The same, where *near, the index that was found last, is mostly near it; both are at most the count. */
+size_t intervals_near(const struct course_of *course, int64_t at_ns, size_t *near);
 static inline int64_t interval_begin(const struct course_of *course, size_t i)
 {
     return i ? course->items[i - 1].to_ns : course->start_ns;

@@ -5,10 +5,15 @@
 #define SENDS_MOST 16u /* events back, where it waits for what it began to send */
 #define HIDDEN_MOST 16u /* hidden events, one before the other */
 
+struct candidate {
+    struct cause cause;
+    bool ended; /* a visit */
+};
+
 struct finding {
     const struct release *of;
     const struct order *order;
-    struct cause found[FOUND_MOST];
+    struct candidate *found; /* FOUND_MOST */
     uint32_t count;
     uint32_t visitor, visited; /* whose entry is looked behind, into which line; 0: v itself is */
     bool lost, gap; /* gap: right before the point itself */
@@ -25,8 +30,11 @@ static void add(struct finding *f, struct cause c)
 {
     f->early |= f->direct && c.thread && c.thread != f->of->thread && c.ns <= f->of->from_ns;
     if (c.thread && c.thread != f->of->thread && c.ns > f->of->from_ns && c.ns <= f->of->to_ns &&
-        f->count < FOUND_MOST)
-        f->found[f->count++] = c;
+        f->count < FOUND_MOST) {
+        struct hold hold;
+        f->found[f->count++] =
+            (struct candidate){c, holds_ended(f->of->holds, c.line, c.position, &hold)};
+    }
 }
 
 /* Of who made a visit only the end of one before it counts. */
@@ -44,7 +52,7 @@ static void look_at(struct finding *f, uint64_t position)
         f->lost = true;
         return;
     }
-    struct event e = order_event(f->order, position);
+    struct event e = *events_at(f->of->events, position);
     if (e.line && !(e.line & HIDDEN_LINE) && is_others(f, &e, position))
         add(f, (struct cause){position, t->time(t->context, &e), e.thread, e.line,
                               t->meaning(t->context, &e)});
@@ -55,7 +63,7 @@ static void look_at(struct finding *f, uint64_t position)
 static void look_through(struct finding *f, uint64_t hidden)
 {
     for (unsigned n = 0; n < HIDDEN_MOST && hidden != NO_POSITION; n++) {
-        struct event h = order_event(f->order, hidden);
+        struct event h = *events_at(f->of->events, hidden);
         uint32_t first = h.edge_count > EDGES_MOST ? h.edge_count - EDGES_MOST : 0,
                  before = f->count;
         for (uint32_t i = first; i < h.edge_count; i++)
@@ -72,7 +80,7 @@ static void look_along(struct finding *f, uint64_t from)
         f->lost = true;
         return;
     }
-    f->direct = !(order_event(f->order, from).line & HIDDEN_LINE);
+    f->direct = !(events_at(f->of->events, from)->line & HIDDEN_LINE);
     if (f->direct)
         look_at(f, from);
     else
@@ -86,14 +94,14 @@ static bool was_free(const struct finding *f, uint64_t previous)
     struct hold hold;
     if (previous < order_first(f->order))
         return false;
-    struct event e = order_event(f->order, previous);
+    struct event e = *events_at(f->of->events, previous);
     return e.line && e.thread && e.thread != f->of->thread &&
            holds_ended(f->of->holds, e.line, previous, &hold) && hold.exit_ns <= f->of->from_ns;
 }
 
 static void look_behind(struct finding *f, uint64_t position)
 {
-    struct event e = order_event(f->order, position);
+    struct event e = *events_at(f->of->events, position);
     uint32_t first = e.edge_count > EDGES_MOST ? e.edge_count - EDGES_MOST : 0;
     for (uint32_t i = first; i < e.edge_count; i++)
         look_along(f, order_edge(f->order, position, i));
@@ -111,7 +119,7 @@ static void look_behind(struct finding *f, uint64_t position)
 /* Of a group only the event itself: what its other members did before is in `arrivals`. */
 static void look_behind_point(struct finding *f, uint64_t position)
 {
-    struct event e = order_event(f->order, position);
+    struct event e = *events_at(f->of->events, position);
     if (e.relation != RELATION_SYNC) {
         look_behind(f, position);
         return;
@@ -148,10 +156,9 @@ static bool is_cause(const struct finding *f, const struct cause *c)
 }
 
 /* Did somebody leave with it, rather than call? */
-static bool is_leave(const struct finding *f, const struct cause *c, struct hold *hold)
+static bool is_leave(const struct finding *f, const struct candidate *c)
 {
-    bool ended = holds_ended(f->of->holds, c->line, c->position, hold);
-    return ended && (c->meaning->gives || !is_cause(f, c));
+    return c->ended && (c->cause.meaning->gives || !is_cause(f, &c->cause));
 }
 
 static bool is_later(const struct cause *a, const struct cause *b)
@@ -160,16 +167,16 @@ static bool is_later(const struct cause *a, const struct cause *b)
 }
 
 /* The latest that is after one time and not after another. */
-static const struct cause *latest(const struct finding *f, int64_t after_ns, int64_t until_ns,
-                                  bool leaves, bool calls)
+static const struct candidate *latest(const struct finding *f, int64_t after_ns, int64_t until_ns,
+                                      bool leaves, bool calls)
 {
-    const struct cause *best = NULL;
-    struct hold hold;
+    const struct candidate *best = NULL;
     for (uint32_t i = 0; i < f->count; i++) {
-        const struct cause *c = &f->found[i];
-        if (c->ns <= after_ns || c->ns > until_ns || !is_later(c, best))
+        const struct candidate *c = &f->found[i];
+        if (c->cause.ns <= after_ns || c->cause.ns > until_ns ||
+            !is_later(&c->cause, best ? &best->cause : NULL))
             continue;
-        if ((leaves && calls) || is_leave(f, c, &hold) == leaves)
+        if ((leaves && calls) || is_leave(f, c) == leaves)
             best = c;
     }
     return best;
@@ -189,12 +196,12 @@ static enum guess certainty(const struct finding *f, const struct cause *c)
 {
     unsigned gives = 0;
     for (uint32_t i = 0; i < f->count && c->meaning->gives; i++)
-        gives += f->found[i].meaning->gives;
+        gives += f->found[i].cause.meaning->gives;
     return gives > 1 ? GUESS_LATEST : GUESS_NONE;
 }
 
 /* It is looked at no more. */
-static void take(struct finding *f, const struct cause *c)
+static void take(struct finding *f, const struct candidate *c)
 {
     f->found[c - f->found] = f->found[--f->count];
 }
@@ -210,10 +217,9 @@ static void end_segment(struct finding *f, const struct cause *c, bool leaves)
 /* Behind a visit, who else left counts as well: readers overlap.  What called does not, it was not for the visitor. */
 static void keep_leaves(struct finding *f)
 {
-    struct hold hold;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->count && kept < FOUND_MOST / 2; i++)
-        if (is_leave(f, &f->found[i], &hold))
+        if (is_leave(f, &f->found[i]))
             f->found[kept++] = f->found[i];
     f->count = kept;
 }
@@ -241,13 +247,14 @@ static void walk_quickly(struct finding *f, uint32_t line, struct hold *hold, in
 static void walk(struct finding *f, int64_t after_ns, bool calls)
 {
     int64_t until_ns = f->of->to_ns;
-    const struct cause *best;
+    const struct candidate *best;
     while ((best = latest(f, after_ns, until_ns, true, calls)) != NULL) {
         struct hold hold;
-        bool leaves = is_leave(f, best, &hold);
-        struct cause c = *best;
+        bool leaves = is_leave(f, best);
+        struct cause c = best->cause;
         end_segment(f, &c, leaves);
         take(f, best);
+        leaves = leaves && holds_ended(f->of->holds, c.line, c.position, &hold);
         if (leaves)
             walk_quickly(f, c.line, &hold, after_ns);
         if (!leaves || hold.entry_ns <= after_ns)
@@ -297,7 +304,7 @@ static void consider_receive(void *context, uint64_t receive)
     uint64_t before = order_previous_of_thread(r->f->order, receive, EDGES_MOST);
     if (before == NO_POSITION || before < order_first(r->f->order))
         return;
-    struct event e = order_event(r->f->order, before);
+    struct event e = *events_at(r->f->of->events, before);
     if (!e.line)
         return;
     struct cause c = {before, t->time(t->context, &e), e.thread, e.line,
@@ -316,7 +323,7 @@ static bool late_receiver(struct finding *f, struct cause *best)
     uint64_t at = f->of->begin;
     unsigned looks = f->of->meaning->sends ? 1 : SENDS_MOST;
     for (; looks > 0 && at != NO_POSITION && at >= order_first(f->order); looks--) {
-        struct event e = order_event(f->order, at);
+        struct event e = *events_at(f->of->events, at);
         if (e.line && e.relation == RELATION_SEND && e.thread == f->of->thread)
             order_receives(f->order, at, consider_receive, &r);
         at = order_previous(f->order, at);
@@ -331,18 +338,18 @@ static bool is_call(const struct finding *f)
 {
     const struct meaning *m = f->of->meaning;
     return m->releases && m->causes &&
-           !order_line_shared(f->order, order_event(f->order, f->of->begin).line);
+           !order_line_shared(f->order, events_at(f->of->events, f->of->begin)->line);
 }
 
 /* A condition: to the call, then whoever was in the line. */
 static void find_called(struct finding *f)
 {
-    const struct cause *call = latest(f, f->of->from_ns, f->of->to_ns, false, true);
+    const struct candidate *call = latest(f, f->of->from_ns, f->of->to_ns, false, true);
     struct cause guessed;
     bool known = call != NULL, any = known || guess(f, &guessed);
     if (!any)
         return;
-    struct cause c = known ? *call : guessed;
+    struct cause c = known ? call->cause : guessed;
     walk(f, c.ns, false);
     push(f, &c, WAIT_MEETING, known ? GUESS_NONE : GUESS_LATEST);
 }
@@ -374,7 +381,9 @@ static bool was_there(const struct finding *f)
 uint32_t release_find(const struct release *release, struct segment *segments,
                       enum missing *missing)
 {
-    struct finding f = {.of = release, .order = release->teller->order, .segments = segments};
+    struct candidate found[FOUND_MOST];
+    struct finding f = {
+        .of = release, .order = release->teller->order, .found = found, .segments = segments};
     look_behind_point(&f, release->end);
     look_at_arrivals(&f);
     *missing = f.lost || f.gap ? MISSING_LOST : MISSING_UNSEEN;

@@ -12,6 +12,7 @@
 #ifndef SERVER_MEASURE_RELEASE_H
 #define SERVER_MEASURE_RELEASE_H
 
+#include "server/measure/events.h"
 #include "server/measure/holds.h"
 #include "server/measure/intervals.h"
 #include "server/measure/teller.h"
@@ -27,6 +28,7 @@ struct cause {
 
 struct release { /* one wait */
     const struct teller *teller;
+    struct events *events; /* of its order */
     const struct holds *holds;
     const struct meaning *meaning; /* of w */
     uint64_t begin, end; /* w, and v, or any event of its point */

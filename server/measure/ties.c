@@ -9,6 +9,7 @@
 
 struct tying {
     const struct teller *teller;
+    struct events *events;
     struct intervals *intervals;
     const struct event *event;
     int64_t ns;
@@ -27,7 +28,7 @@ static void add_edge(const struct tying *t, uint64_t from)
     const struct order *order = t->teller->order;
     if (from < order_first(order))
         return;
-    struct event e = order_event(order, from);
+    struct event e = *events_at(t->events, from);
     if (e.line && !(e.line & HIDDEN_LINE)) {
         add(t, e.thread, t->teller->time(t->teller->context, &e));
         return;
@@ -36,7 +37,7 @@ static void add_edge(const struct tying *t, uint64_t from)
     for (uint32_t i = first; i < e.edge_count; i++) {
         uint64_t position = order_edge(order, from, i);
         struct event c =
-            position < order_first(order) ? (struct event){0} : order_event(order, position);
+            position < order_first(order) ? (struct event){0} : *events_at(t->events, position);
         if (c.line && !(c.line & HIDDEN_LINE))
             add(t, c.thread, t->teller->time(t->teller->context, &c));
     }
@@ -61,13 +62,17 @@ static uint32_t about(const struct tying *t)
     return e->about && !intervals_of(t->intervals, e->about) ? e->about : 0;
 }
 
-void ties_note(struct ties *ties, const struct teller *teller, struct intervals *intervals,
-               const struct event *event, uint64_t position, int64_t ns)
+void ties_note(struct ties *ties, const struct teller *teller, struct events *events,
+               struct intervals *intervals, const struct event *event, uint64_t position,
+               int64_t ns)
 {
-    struct tying t = {teller, intervals, event, ns, event->line == event->thread ? 0 : event->line};
+    struct tying t = {teller, events, intervals,
+                      event,  ns,     event->line == event->thread ? 0 : event->line};
+    add_line(ties, &t);
+    if (!event->edge_count)
+        return;
     uint32_t first = event->edge_count > EDGES_MOST ? event->edge_count - EDGES_MOST : 0,
              known_by = about(&t);
-    add_line(ties, &t);
     for (uint32_t i = first; i < event->edge_count; i++) {
         t.about = i < event->send_count ? 0 : known_by;
         add_edge(&t, order_edge(teller->order, position, i));

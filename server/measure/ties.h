@@ -2,6 +2,7 @@
 #ifndef SERVER_MEASURE_TIES_H
 #define SERVER_MEASURE_TIES_H
 
+#include "server/measure/events.h"
 #include "server/measure/intervals.h"
 #include "server/measure/teller.h"
 
@@ -16,8 +17,9 @@ struct ties {
 
 /* The next event of the log, which its thread acts at a time: what of other threads it comes directly after, by its line,
  * if that is no shared one, and by its newest edges. */
-void ties_note(struct ties *ties, const struct teller *teller, struct intervals *intervals,
-               const struct event *event, uint64_t position, int64_t ns);
+void ties_note(struct ties *ties, const struct teller *teller, struct events *events,
+               struct intervals *intervals, const struct event *event, uint64_t position,
+               int64_t ns);
 void ties_free(struct ties *ties); /* empties it */
 
 #endif

@@ -191,6 +191,8 @@ bool order_is_forgotten(const struct order *order, struct ref at);
 /* Looking. */
 uint64_t order_count(const struct order *order); /* delivered, all states, hidden ones too */
 struct event order_event(const struct order *order, uint64_t position);
+/* The same of some events one after the other, at most so many, and at least one; `in` is left as it is.  Returns how many. */
+size_t order_read(const struct order *order, uint64_t position, size_t most, struct event *events);
 uint64_t order_position(const struct order *order, struct ref at); /* or NO_POSITION */
 uint64_t order_previous(const struct order *order,
                         uint64_t position); /* on its line, or NO_POSITION */
@@ -205,6 +207,10 @@ uint64_t order_previous_of_thread(const struct order *order, uint64_t position, 
 /* Adds to counts, by type, the events from one position up to another, hidden ones left out. */
 void order_count_types(const struct order *order, uint64_t from, uint64_t end, uint64_t *counts,
                        uint32_t types);
+/* Of the events from one position up to another that are in the order: 1 + the position of each thread's last one, by line
+ * - 1, so many of them; of others as it was. */
+void order_last_of_threads(const struct order *order, uint64_t from, uint64_t end, uint64_t *last,
+                           uint32_t lines);
 /* Calls visit for each receive of a send. */
 void order_receives(const struct order *order, uint64_t send,
                     void (*visit)(void *context, uint64_t receive), void *context);

@@ -84,3 +84,18 @@ uint64_t times_position(const struct run *run, int64_t time_ns)
     }
     return least;
 }
+
+uint64_t times_position_after(const struct run *run, int64_t time_ns)
+{
+    uint64_t after = order_first(run->order);
+    for (uint32_t line = 1; line <= order_lines(run->order); line++) {
+        uint64_t ordinal = time_ns == INT64_MAX ? order_line_events(run->order, line)
+                                                : ordinal_from(run, line, time_ns + 1);
+        if (ordinal <= order_line_first(run->order, line))
+            continue;
+        uint64_t position = order_line_at(run->order, line, ordinal - 1);
+        if (position != NO_POSITION && position >= after)
+            after = position + 1;
+    }
+    return after;
+}

@@ -17,6 +17,8 @@ int64_t times_of(const struct run *run, const struct event *event); /* of one th
 int64_t times_begin(const struct run *run);
 /* First position of the log at which an event is at or after a time; the log's length if there is none. */
 uint64_t times_position(const struct run *run, int64_t time_ns);
+/* The position after the last event that any line has at or before a time. */
+uint64_t times_position_after(const struct run *run, int64_t time_ns);
 /* The time of an event's point: the latest of its members. */
 int64_t times_point(const struct run *run, uint64_t position);
 /* Ordinals *from .. *to - 1 of an exclusive line: whose points are from one time up to before another.  (Of

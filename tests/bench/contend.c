@@ -1,6 +1,8 @@
-/* contend THREADS MUTEXES EVENTS: threads that wait for each other: two lock mutexes at random, all others pass a turn to
- * their neighbour and wait for it; of the events about a tenth begin a wait. */
+/* contend THREADS MUTEXES EVENTS [MORE]: threads that wait for each other: two lock mutexes at random, all others pass a turn to
+ * their neighbour and wait for it; of the events about a tenth begin a wait.  MORE: so many more for each
+ * line that is read then. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define MOST 64
@@ -45,14 +47,22 @@ static void *play(void *who)
     return who;
 }
 
-int main(int argc, char **argv)
+static void run(const char *events)
 {
     pthread_t all[2 * MOST];
+    rounds = atol(events) * 2 / 5 / threads;
+    for (long i = 0; i < threads; i++)
+        pthread_create(&all[i], NULL, i < 2 ? lock : play, (void *)i);
+    for (int i = 0; i < threads; i++)
+        pthread_join(all[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
     if (argc < 4)
         return 2;
     threads = atoi(argv[1]);
     count = atoi(argv[2]);
-    rounds = atol(argv[3]) * 2 / 5 / threads;
     if (threads < 4 || threads > 2 * MOST || threads % 2 || count < 1 || count > MOST)
         return 2;
     for (int i = 0; i < MOST; i++) {
@@ -60,9 +70,8 @@ int main(int argc, char **argv)
         pthread_mutex_init(&tables[i], NULL);
         pthread_cond_init(&called[i], NULL);
     }
-    for (long i = 0; i < threads; i++)
-        pthread_create(&all[i], NULL, i < 2 ? lock : play, (void *)i);
-    for (int i = 0; i < threads; i++)
-        pthread_join(all[i], NULL);
+    run(argv[3]);
+    while (argc > 4 && getchar() == '\n')
+        run(argv[4]);
     return 0;
 }

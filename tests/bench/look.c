@@ -1,5 +1,5 @@
 /* Figures of looking at a run: opening it, from far away, from near, and pairs of events.
- * look SOURCE [WINDOWS [PAIRS] | living]: prints a line "what: value" for each; cpu: ms of a processor that it took here
+ * look SOURCE [WINDOWS [PAIRS] | living | growing MORE]: prints a line "what: value" for each; cpu: ms of a processor that it took here
  * and in the private server, each time. */
 #define _GNU_SOURCE
 #include "clients/source/source.h"
@@ -279,6 +279,57 @@ static void look_why(char *event)
     source_close(&source);
 }
 
+/* ---- a run that grows ---- */
+
+static void take_stat(void *user, const struct answer *answer)
+{
+    struct shown_stat stat;
+    if (answer->part != PART_STAT)
+        return;
+    get_stat(answer->in, &stat);
+    *(uint64_t *)user = stat.events;
+    shown_stat_free(&stat);
+}
+
+/* Until it has so many events, and has no more a tenth of a second later. */
+static uint64_t settled(uint64_t least)
+{
+    uint64_t now = 0, before;
+    do {
+        before = now;
+        nanosleep(&(struct timespec){0, 100000000}, NULL);
+        ask(ASK_STAT, NULL, take_stat, &now);
+    } while (now < least || now != before);
+    return now;
+}
+
+static double ask_waits(void)
+{
+    static char what[] = "waits", none[] = "";
+    struct table_request r = {.what = what, .by = none, .sort = none};
+    struct out body = {0};
+    put_table_request(&body, &r);
+    return ask(ASK_TABLE, &body, NULL, NULL);
+}
+
+/* Groups of its waits, each time somebody read a line and made so many events more. */
+static void look_growing(uint64_t more)
+{
+    double times[11];
+    uint64_t events = settled(more);
+    ask_waits();
+    for (unsigned i = 0; i < 11; i++) {
+        fputc('\n', stdout);
+        fflush(stdout);
+        uint64_t now = settled(events + more / 2);
+        times[i] = ask_waits() * (double)more / (double)(now - events);
+        events = now;
+    }
+    qsort(times, 11, sizeof *times, by_value);
+    fprintf(stderr, "waits of a run that grows: p50 %.0f max %.0f ms\n", times[5], times[10]);
+    source_close(&source);
+}
+
 int main(int argc, char **argv)
 {
     struct error error;
@@ -288,6 +339,10 @@ int main(int argc, char **argv)
     if (!source_open(&source, argv[1], SOURCE_ALL_LINES, &error)) {
         fprintf(stderr, "look: %s\n", error.text);
         return 1;
+    }
+    if (argc > 3 && strcmp(argv[2], "growing") == 0) {
+        look_growing(strtoull(argv[3], NULL, 10));
+        return 0;
     }
     printf("opening: %.0f ms\n", now_ms() - begin);
     if (argc > 2 && strcmp(argv[2], "living") == 0) {

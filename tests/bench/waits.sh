@@ -50,6 +50,19 @@ part_strips() {
     rm -f strips.poet
 }
 
+# The same of a program that goes on: what each further hundred thousand events cost.
+part_growing() {
+    local more=$(scaled 100000)
+    poetcc -trace -O2 "$here/contend.c" -o contend
+    serve
+    mkfifo grow
+    POET_WAIT_MS=20000 POET_KEEP=100G ./contend 16 8 "$(scaled 10000000)" "$more" <grow &
+    started="$started $!"
+    "$B/tests/look" unix:run/poet.sock growing "$more" 2>look.out >grow
+    row "poet waits of a run that grows, $(calc %.0e "$more") more" "$(sed -n 's/^waits of a run that grows: //p' look.out)" "wanted: 100 ms"
+    rm -f grow
+}
+
 part_path() {
     contend
     row "poet path" "$(timed poet path waits.poet)" "wanted: 1 s after it was learnt"

@@ -1,6 +1,6 @@
 """A slow way to a server: python3 slow.py SERVER SOCKET ASKED [HOLD].  From the question for a table on its answer is
 held back: more than a second, or, with HOLD, for good.  ASKED is made as the question comes, ASKED.gone when the client
-hangs up."""
+hangs up, ASKED.cancelled when it takes the question back."""
 import os
 import select
 import socket
@@ -10,19 +10,19 @@ import time
 
 to, at, asked = sys.argv[1:4]
 hold = len(sys.argv) > 4
-ASK, TABLE = int(os.environ["ASK"]), 34
+ASK, TABLE, CANCEL = int(os.environ["ASK"]), 34, 33
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(at)
 listener.listen()
 client, _ = listener.accept()
 server = socket.socket(socket.AF_UNIX)
 server.connect(to)
-said, since = b"", 0
+said, since, question = b"", 0, 0
 
 
 def look(data):
-    """Is a table asked for?"""
-    global said, since
+    """Is a table asked for, or not any more?"""
+    global said, since, question
     said += data
     while len(said) >= 8:
         size, kind, _ = struct.unpack("<IHH", said[:8])
@@ -30,7 +30,10 @@ def look(data):
             return
         if kind == ASK and struct.unpack("<IH", said[8:14])[1] == TABLE:
             since = time.monotonic()
+            question = struct.unpack("<I", said[8:12])[0]
             open(asked, "w").close()
+        if kind == CANCEL and since and struct.unpack("<I", said[8:12])[0] == question:
+            open(asked + ".cancelled", "w").close()
         said = said[8 + size:]
 
 
@@ -45,8 +48,8 @@ while True:
             server.sendall(data)
             continue
         if since and hold:
-            while client.recv(65536):
-                pass
+            while data := client.recv(65536):
+                look(data)
             open(asked + ".gone", "w").close()
             raise SystemExit
         if since:

@@ -1,4 +1,5 @@
 /* Who let a thread go on, at given times: by messages, at barriers, mutexes and conditions. */
+#include "server/answer/apart.h"
 #include "tests/unit/waited.h"
 
 /* ---- messages in a ring, by four ways of telling ---- */
@@ -174,6 +175,36 @@ static void convoy(void **state)
     end(&p);
 }
 
+/* Where one begins in the middle, who waits there waits since it asked; who asks beyond the end is not there. */
+static void a_part_of_a_convoy(void **state)
+{
+    (void)state;
+    struct played p = play("pthread");
+    uint32_t t[4], m;
+    for (unsigned i = 0; i < 4; i++) {
+        t[i] = play_line(&p, "task", "t");
+        PLAY(&p, t[i], "start", 0, 0);
+    }
+    m = play_line(&p, "monitor", "m");
+    play_hold(&p, t[0], m, 0, 0, 30);
+    play_hold(&p, t[1], m, 10, 30, 50);
+    play_hold(&p, t[2], m, 15, 50, 55);
+    PLAY(&p, t[3], "end", 18, 0);
+    play_hold(&p, t[0], m, 60, 60, 61);
+    size_t all_waits = learn(&p)->wait_count;
+    struct apart *apart = apart_new(p.run, 20 * PLAYED_MS, 55 * PLAYED_MS, 0);
+    apart_enter(p.run, apart);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, t[1]), "10 30 excl (30 1 excl)");
+    assert_string_equal(waits_of(all, t[2]), "15 50 excl (30 1 excl) (50 2 excl)");
+    assert_string_equal(course(all, t[0]), "0 runs 30");
+    assert_true(measured_position(p.run) < order_count(p.run->order));
+    apart_leave(p.run, apart);
+    apart_free(p.run, apart);
+    assert_int_equal(learn(&p)->wait_count, all_waits);
+    end(&p);
+}
+
 static void cascade(void **state)
 {
     (void)state;
@@ -263,6 +294,7 @@ int main(void)
         cmocka_unit_test(ring_of_conditions),
         cmocka_unit_test(barrier),
         cmocka_unit_test(convoy),
+        cmocka_unit_test(a_part_of_a_convoy),
         cmocka_unit_test(cascade),
         cmocka_unit_test(held_after_the_signal),
         cmocka_unit_test(others_after_the_signal),

@@ -122,6 +122,45 @@ static void the_log_is_a_linear_extension(void **state)
     }
 }
 
+static void check_read(const struct order *order, uint64_t position, const struct event *read)
+{
+    struct event e = order_event(order, position), r = *read;
+    r.in = e.in;
+    assert_true(r.number == e.number && r.time_ns == e.time_ns && r.point == e.point);
+    assert_true(r.line == e.line && r.thread == e.thread && r.about == e.about);
+    assert_true(r.site == e.site && r.type == e.type && r.relation == e.relation);
+    assert_true(r.edge_count == e.edge_count && r.send_count == e.send_count);
+    assert_true(r.state == e.state && r.partner_lost == e.partner_lost && r.opened == e.opened);
+    assert_true(r.after_gap == e.after_gap && r.sends == e.sends && r.doubt == e.doubt);
+}
+
+static void many_read_at_once_are_what_each_is(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 200; seed++) {
+        execution_make(&x, seed);
+        struct order *order = execution_order(&x);
+        execution_feed(&x, order, seed + 77);
+        uint64_t last[64] = {0}, expected[64] = {0}, count = order_count(order);
+        uint32_t lines = order_lines(order) < 64 ? order_lines(order) : 64;
+        struct event some[7];
+        for (uint64_t p = 0, n; p < count; p += n) {
+            n = order_read(order, p, 1 + seed % 7, some);
+            assert_true(n >= 1 && n <= 1 + seed % 7 && p + n <= count);
+            for (uint64_t i = 0; i < n; i++) {
+                check_read(order, p + i, &some[i]);
+                if (some[i].thread && some[i].thread <= lines && !(some[i].line & HIDDEN_LINE) &&
+                    some[i].state == EVENT_ORDERED)
+                    expected[some[i].thread - 1] = p + i + 1;
+            }
+        }
+        order_last_of_threads(order, 0, count / 2, last, lines);
+        order_last_of_threads(order, count / 2, count, last, lines);
+        assert_memory_equal(last, expected, sizeof last);
+        order_free(order);
+    }
+}
+
 /* ---- how far an event reaches, and why ---- */
 
 static void past_and_future_reach_as_far_as_they_do(void **state)
@@ -356,6 +395,7 @@ int main(void)
         cmocka_unit_test(what_may_be_hidden_is_unknown),
         cmocka_unit_test(losses_make_no_answer_wrong),
         cmocka_unit_test(the_log_is_a_linear_extension),
+        cmocka_unit_test(many_read_at_once_are_what_each_is),
         cmocka_unit_test(past_and_future_reach_as_far_as_they_do),
         cmocka_unit_test(a_witness_is_a_chain),
         cmocka_unit_test(bytes_come_after_those_who_sent_them),

@@ -171,6 +171,26 @@ static void rounds_of_a_barrier(void **state)
     drop(w);
 }
 
+/* Until a time: from who had begun by then. */
+static void who_begins_later_is_not_on_the_path(void **state)
+{
+    (void)state;
+    struct intervals all = {0};
+    struct path path = {0};
+    uint32_t a = steps_code(&all.steps, (struct step){.from = 1});
+    intervals_start(&all, 1, 100, 0);
+    intervals_ran(&all, 1, a, 150, 1);
+    intervals_made(&all, 2, 1, 150, 1);
+    intervals_start(&all, 2, 160, 2);
+    intervals_ran(&all, 2, a, 200, 3);
+    path_begin(&path, &all, 0, 140);
+    while (!path_step(&path, 1)) {
+    }
+    assert_int_equal(path_length(&path), 40);
+    path_free(&path);
+    intervals_free(&all);
+}
+
 static void a_thread_begins_where_it_was_made(void **state)
 {
     (void)state;
@@ -355,6 +375,7 @@ int main(void)
         cmocka_unit_test(a_lock_handed_on),
         cmocka_unit_test(rounds_of_a_barrier),
         cmocka_unit_test(a_thread_begins_where_it_was_made),
+        cmocka_unit_test(who_begins_later_is_not_on_the_path),
         cmocka_unit_test(the_path_is_as_long_as_the_run),
         cmocka_unit_test(what_if_is_what_is),
         cmocka_unit_test(slack_is_exact),

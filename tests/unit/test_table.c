@@ -293,6 +293,27 @@ static void what_is_no_table_is_said_to_be_none(void **context)
     shown_table_free(&t);
 }
 
+static void what_rounds_to_nothing_has_no_sign(void **state)
+{
+    (void)state;
+    static const struct {
+        enum table_kind kind;
+        struct table_cell cell;
+        const char *said;
+    } all[] = {{TABLE_NS, {.is = CELL_NUMBER, .number = -499}, "0.000"},
+               {TABLE_NS, {.is = CELL_NUMBER, .number = -501}, "-0.001"},
+               {TABLE_NS, {.is = CELL_NUMBER, .number = 0}, "0.000"},
+               {TABLE_SHARE, {.is = CELL_REAL, .real = -0.0004}, "0.0 %"},
+               {TABLE_SHARE, {.is = CELL_REAL, .real = -0.1}, "-10.0 %"},
+               {TABLE_COUNT, {.is = CELL_NUMBER, .number = -7}, "-7"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct table_column column = {.kind = (uint8_t)all[i].kind};
+        char *said = table_say(NULL, &column, &all[i].cell);
+        assert_string_equal(said, all[i].said);
+        free(said);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +323,7 @@ int main(void)
         cmocka_unit_test(rows_are_sorted_with_what_belongs_to_them),
         cmocka_unit_test(a_table_is_the_same_in_whatever_steps),
         cmocka_unit_test(what_is_no_table_is_said_to_be_none),
+        cmocka_unit_test(what_rounds_to_nothing_has_no_sign),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static void add_ends(struct hinting *h, const struct ends *ends)
 
 static void look_at_open(struct hinting *h)
 {
-    for (size_t i = 0; i < h->view->lives.open_count; i++) {
+    for (size_t i = 0; !h->view->apart && i < h->view->lives.open_count; i++) {
         const struct wait *w = &h->view->lives.open[i];
         struct table_cell *cells = hinting_add(h, HINT_OPEN, 1, w->thread, w->to_ns - w->from_ns,
                                                h->run_ns, table_event(h->view, w->begin));

@@ -2,6 +2,7 @@
 #include "server/answer/table/table.h"
 
 #include "memory/memory.h"
+#include "server/answer/apart.h"
 #include "server/answer/desk.h"
 #include "server/answer/measured.h"
 #include "server/answer/named.h"
@@ -27,6 +28,8 @@ struct table_job {
     struct table_request request;
     const struct preset *preset; /* NULL: there is a problem */
     void *work;
+    struct apart *apart; /* it alone is looked at; NULL: the whole run */
+    uint64_t around; /* and so many events before and after it */
     struct wait *open;
     uint64_t again; /* measured_again when the work began */
     enum { LEARNING, PASSING, WORKING, TELLING } stage;
@@ -44,22 +47,69 @@ static void problem(struct table_job *job, char *text)
     job->table.problem = text;
 }
 
+static char *too_long(const struct table_job *job)
+{
+    const struct run *run = job->view.run;
+    uint64_t first = job->apart ? job->apart->first : order_first(run->order),
+             end = job->apart ? job->apart->end : order_count(run->order);
+    return memory_printed(
+        "this %s is too long: what threads did in the first %llu of its %llu events takes a sixth of "
+        "this machine's memory: look at %s of it, with --from and --to",
+        job->apart ? "part of the run" : "run",
+        (unsigned long long)(measured_position(run) - first), (unsigned long long)(end - first),
+        job->apart ? "less" : "a part");
+}
+
+static bool is_range(const struct table_view *view)
+{
+    return view->from_ns != INT64_MIN || view->to_ns != INT64_MAX;
+}
+
+static void look_apart(struct table_job *job, uint64_t around)
+{
+    const struct run *run = job->view.run;
+    if (job->apart)
+        apart_leave(run, job->apart);
+    apart_free(run, job->apart);
+    job->apart = apart_new(run, job->view.from_ns, job->view.to_ns, around);
+    job->around = around;
+    job->view.apart = true;
+    apart_enter(run, job->apart);
+}
+
+/* A range of what is too much is looked at apart: with some around it, or, where that is too much, without. */
+static bool looks_apart(struct table_job *job)
+{
+    const struct run *run = job->view.run;
+    uint64_t count = order_count(run->order) - order_first(run->order);
+    if (!job->apart && is_range(&job->view) && measured_room(run) < count)
+        look_apart(job, measured_room(run) / 4);
+    else if (job->apart && job->around && measured_full(run))
+        look_apart(job, 0);
+    else
+        return false;
+    return true;
+}
+
+static void tell_progress(struct table_job *job)
+{
+    const struct run *run = job->view.run;
+    uint64_t first = job->apart ? job->apart->first : 0;
+    job->table.known = measured_position(run) - first;
+    job->table.count = (job->apart ? job->apart->end : order_count(run->order)) - first;
+}
+
 /* What is measured may begin anew, or grow, whenever anybody asks: so it is looked at again before each step. */
 static bool learn(struct table_job *job, uint64_t *budget)
 {
     const struct run *run = job->view.run;
     bool whole = measured_learn(run, budget);
+    while (!whole && looks_apart(job))
+        whole = measured_learn(run, budget);
     if (measured_full(run))
-        problem(
-            job,
-            memory_printed(
-                "this run is too long: what its threads did in the first %llu of %llu events takes "
-                "an eighth of this machine's memory, and no part of it can be looked at alone",
-                (unsigned long long)measured_position(run),
-                (unsigned long long)order_count(run->order)));
+        problem(job, too_long(job));
     job->view.measured = measured_known(run);
-    job->table.known = measured_position(run);
-    job->table.count = order_count(run->order);
+    tell_progress(job);
     return whole;
 }
 
@@ -231,6 +281,16 @@ static void look_at_range(struct table_job *job)
         table_add_note(&job->table, "nothing is in this range: the run begins after it");
 }
 
+static void note_apart(struct table_job *job)
+{
+    const struct run *run = job->view.run;
+    table_add_note(&job->table,
+                   "the run is too long to be looked at as a whole: what was before %.3f ms and "
+                   "after %.3f ms was not looked at",
+                   (double)times_fitted(run, job->apart->first) / 1e6,
+                   (double)times_fitted(run, job->apart->end - 1) / 1e6);
+}
+
 /* Steps of the preset's own; where what is measured began anew, so does it.  False: there is more to do. */
 static bool go_on(struct table_job *job, uint64_t *budget)
 {
@@ -248,6 +308,8 @@ static bool go_on(struct table_job *job, uint64_t *budget)
         job->preset->fill(job->work, &job->view, &job->table);
         look_at_range(job);
     }
+    if (!job->table.problem && job->apart)
+        note_apart(job);
     free_work(job);
     return true;
 }
@@ -279,8 +341,12 @@ static bool work(struct table_job *job, uint64_t *budget)
 static bool table_work(void *p, uint64_t budget)
 {
     struct table_job *job = p;
+    if (job->apart)
+        apart_enter(job->view.run, job->apart);
     while (!job->table.problem && work(job, &budget))
         ;
+    if (job->apart)
+        apart_leave(job->view.run, job->apart);
     if (job->table.problem)
         job->stage = TELLING;
     return job->stage == TELLING ||
@@ -357,7 +423,12 @@ static bool table_put(void *p, struct reply *reply)
 static void table_free(void *p)
 {
     struct table_job *job = p;
+    if (job->apart)
+        apart_enter(job->view.run, job->apart);
     free_work(job);
+    if (job->apart)
+        apart_leave(job->view.run, job->apart);
+    apart_free(job->view.run, job->apart);
     free(job->open);
     if (job->view.past)
         reach_free(job->view.past);

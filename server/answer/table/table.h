@@ -17,6 +17,7 @@ struct table_view {
     const struct intervals *measured;
     struct lives lives; /* the same, with what has not ended yet */
     int64_t from_ns, to_ns; /* the range; INT64_MIN and INT64_MAX: open */
+    bool apart; /* what is measured is a part of the run, with nothing before and after it */
     struct reach *past; /* of the event that it is the past of; NULL: all counts */
 };
 

@@ -246,6 +246,30 @@ static void add_causes(const struct table_view *view, struct work *w, struct gro
         cell_text(w->groups.grouping.direct ? "what is not direct, and others" : "others");
 }
 
+/* Of a part of a run: who waits beyond it. */
+static void note_going_on(const struct table_view *view, const struct work *w,
+                          struct shown_table *t)
+{
+    size_t count = 0;
+    int64_t all_ns = 0;
+    for (size_t i = 0; i < view->lives.open_count; i++) {
+        const struct wait *wait = &view->lives.open[i];
+        const struct course_of *course = intervals_of(view->measured, wait->thread);
+        size_t index = course ? (size_t)(course - view->measured->threads) : SIZE_MAX;
+        int64_t until = index < w->causing.until_count ? w->causing.until_ns[index] : INT64_MIN,
+                from = wait->from_ns > view->from_ns ? wait->from_ns : view->from_ns,
+                to = wait->to_ns < until ? wait->to_ns : until;
+        count += to > from;
+        all_ns += to > from ? to - from : 0;
+    }
+    if (count)
+        table_add_note(t,
+                       "%zu wait%s beyond what is looked at, %.3f ms of the range, and %s not "
+                       "among them",
+                       count, count == 1 ? " goes on" : "s go on", (double)all_ns / 1e6,
+                       count == 1 ? "is" : "are");
+}
+
 static void add_notes(const struct table_view *view, struct shown_table *t, const struct work *w,
                       const struct group *all)
 {
@@ -258,7 +282,9 @@ static void add_notes(const struct table_view *view, struct shown_table *t, cons
                    (double)all->waited_ns / ms, (double)life / ms, 100 * part(all->waited_ns, life),
                    (unsigned long long)all->waits, all->waits == 1 ? "" : "s", w->groups.count,
                    w->groups.count == 1 ? "" : "s", (double)all->unexplained_ns / ms);
-    if (open)
+    if (open && view->apart)
+        note_going_on(view, w, t);
+    else if (open)
         table_add_note(t, "%zu wait%s not ended, and %s not among them: see poet blocked", open,
                        open == 1 ? " has" : "s have", open == 1 ? "is" : "are");
     if (all->guessed)

@@ -1,0 +1,69 @@
+#include "server/answer/apart.h"
+
+#include "memory/memory.h"
+#include "server/answer/measured.h"
+#include "server/run/times.h"
+
+#include <stdlib.h>
+
+#define AROUND_MOST (1u << 20)
+
+#define SWAP(a, b)                                                                                 \
+    do {                                                                                           \
+        __auto_type swapped = (a);                                                                 \
+        (a) = (b);                                                                                 \
+        (b) = swapped;                                                                             \
+    } while (0)
+
+static void swap(const struct run *run, struct apart *apart)
+{
+    struct run *cache = (struct run *)(uintptr_t)run; /* nothing that is told of it changes */
+    SWAP(cache->measured, apart->measured);
+    SWAP(cache->explained, apart->explained);
+    SWAP(cache->basis, apart->basis);
+}
+
+static uint64_t begin(const struct run *run, int64_t from_ns, uint64_t around)
+{
+    uint64_t first = order_first(run->order);
+    uint64_t at = from_ns == INT64_MIN ? first : times_position(run, from_ns);
+    if (at - first <= around)
+        return first;
+    at = order_event(run->order, at - around).point;
+    return at > first ? at : first;
+}
+
+static uint64_t end(const struct run *run, int64_t to_ns, uint64_t around)
+{
+    uint64_t count = order_count(run->order);
+    uint64_t at = to_ns == INT64_MAX ? count : times_position_after(run, to_ns);
+    return count - at > around ? at + around : count;
+}
+
+struct apart *apart_new(const struct run *run, int64_t from_ns, int64_t to_ns, uint64_t around)
+{
+    struct apart *apart = memory_zeroed(1, sizeof *apart);
+    around = around < AROUND_MOST ? around : AROUND_MOST;
+    apart->first = begin(run, from_ns, around);
+    apart->end = end(run, to_ns, around);
+    apart_enter(run, apart);
+    measured_begin(run, apart->first, apart->end);
+    apart_leave(run, apart);
+    return apart;
+}
+
+void apart_enter(const struct run *run, struct apart *apart) { swap(run, apart); }
+void apart_leave(const struct run *run, struct apart *apart) { swap(run, apart); }
+
+void apart_free(const struct run *run, struct apart *apart)
+{
+    if (!apart)
+        return;
+    if (apart->measured)
+        run->measured_free(apart->measured);
+    if (apart->explained)
+        run->explained_free(apart->explained);
+    if (apart->basis)
+        run->basis_free(apart->basis);
+    free(apart);
+}

@@ -1,0 +1,94 @@
+#!/bin/bash
+# Tables of large runs: a part of one that is too long, Ctrl-C while one waits, and how they are printed.
+. "$(dirname "$0")/lib.sh"
+poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend || exit 1
+POET_QUIET=1 POET_KEEP=10G POET_SERVER= POET_OUTPUT=large.poet ./contend 8 4 1000000
+finished() { poet stat --json large.poet 2>/dev/null | grep -q '"finished":true'; }
+until_true finished
+check "the trace is sound" sound large.poet
+events=$(poet stat --json large.poet | sed -n 's/.*"events":\([0-9]*\).*/\1/p')
+check "there are many events" test "$events" -gt 500000
+
+# json PERL FILE: with $head, @rows, $end of a table
+json() {
+    FILE=$2 perl -MJSON::PP -e '
+        open my $f, "<", $ENV{FILE} or die; our ($head, @rows) = map { decode_json $_ } <$f>; our $end = pop @rows;
+        '"$1"
+}
+
+# ---- a machine that has little memory ----
+cat >little.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+long sysconf(int name)
+{
+    long (*next)(int) = (long (*)(int))dlsym(RTLD_NEXT, "sysconf");
+    return name == _SC_PHYS_PAGES ? atol(getenv("PAGES")) : next(name);
+}
+C
+${CC:-cc} -shared -fPIC little.c -o little.so -ldl || exit 1
+# little PAGES COMMAND...: room for what threads did in a sixth of so many pages
+little() { PAGES=$1 LD_PRELOAD=$work/little.so "${@:2}"; }
+last=$(poet stat --json large.poet | sed -n 's/.*"duration_ns":\([0-9]*\).*/\1/p')
+from=$((last / 2)) to=$((last / 2 + last / 100))
+little 9000 poet waits large.poet >told 2>&1
+is "a run that is too long is refused" $? 2
+like "in a sentence" "$(cat told)" \
+    "this run is too long: what threads did in the first [0-9]+ of its $events events takes a sixth of this machine's memory: look at a part of it"
+most=9000 # will be not quite enough for all of it
+until little $((most * 5 / 4)) poet waits large.poet >/dev/null 2>&1 || [ $most -gt 1000000 ]; do most=$((most * 5 / 4)); done
+range="--from ${from}ns --to ${to}ns"
+for verb in waits states path; do
+    little $most poet $verb --json $range large.poet >$verb.part
+    is "a part of it is looked at: poet $verb" $? 0
+    like "which is said: poet $verb" "$(json 'print join "; ", @{$end->{notes}}' $verb.part)" \
+        "the run is too long to be looked at as a whole: what was before [0-9.]+ ms and after [0-9.]+ ms was not looked at"
+    poet $verb --json $range large.poet >$verb.whole
+done
+rows() { json 'print map { "@{[map { $_ // q(-) } @{$_->{row}}{qw(thread '"$1"')}]}\n" } grep { !$_->{depth} } @rows' $2; }
+is "threads are in the same states there" "$(rows "running_ns ready_ns blocked_ns life_ns" states.part)" \
+    "$(rows "running_ns ready_ns blocked_ns life_ns" states.whole)"
+little $most poet waits --by wait --top 100000 --json $range large.poet >each.part
+poet waits --by wait --top 100000 --json $range large.poet >each.whole
+each() { json 'print map { "$_->{event} $_->{row}{waited_ns} $_->{row}{until}\n" } grep { !$_->{depth} } @rows' $1 | sort; }
+each each.part >part.txt
+each each.whole >whole.txt
+check "there are waits in it" test -s part.txt
+is "those that end are what they are" "$(comm -23 part.txt whole.txt)" ""
+going=$(json 'print join "; ", @{$end->{notes}}' each.part | sed -n 's/.*[^0-9]\([0-9]*\) waits\{0,1\} go[es]* on beyond.*/\1/p')
+is "and those that go on are counted" "$(($(wc -l <part.txt) + ${going:-0}))" "$(wc -l <whole.txt)"
+little 60 poet waits $range large.poet >told 2>&1
+like "of too much of it the same is said" "$(cat told)" "this part of the run is too long: .*: look at less of it"
+
+# ---- Ctrl-C ----
+start_server -q -o traces/
+export ASK=$(sed -n 's/.*M(\([0-9]*\), ASK).*/\1/p' "$root/wire/message.h")
+poetcc -trace "$root/examples/prodcons.c" -o prodcons 2>/dev/null && POET_QUIET=1 ./prodcons >/dev/null
+for verb in waits path states report; do
+    python3 "$root/tests/e2e/slow.py" "$XDG_RUNTIME_DIR/poet.sock" "$work/$verb.sock" "$work/$verb.asked" hold &
+    pids="$pids $!"
+    until_true test -S $verb.sock
+    echo old >$verb.txt
+    python3 -c '
+import os, signal, subprocess, sys, time
+verb = sys.argv[1]
+p = subprocess.Popen(["poet", verb, f"unix:{verb}.sock", "-o", f"{verb}.txt"], stderr=open("said", "w"))
+while not os.path.exists(f"{verb}.asked"):
+    time.sleep(0.01)
+p.send_signal(signal.SIGINT)
+print(p.wait())' $verb >status
+    is "poet $verb: Ctrl-C ends it" "$(cat status): $(cat said)" "130: poet $verb: interrupted; nothing was changed"
+    check "the question is taken back" until_true test -e $verb.asked.cancelled
+    is "and nothing was changed" "$(cat $verb.txt) $(ls $verb.txt*)" "old $verb.txt"
+done
+
+# ---- how it looks ----
+longest=$(json 'print +(grep { !$_->{depth} } @rows)[0]{event}' each.whole)
+for words in waits path states report "waits --why $longest" "waits --knots"; do
+    poet $words large.poet >text 2>errors
+    is "poet $words: no blanks at the end, no nothing below nothing" \
+        "$(wc -l <errors) $(grep -c ' $' text) $(grep -cE -- '-0\.0+( |$)' text)" "0 0 0"
+done
+done_testing
