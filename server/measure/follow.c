@@ -42,6 +42,8 @@ struct follow {
     struct cause *arrivals;
     size_t arrival_count, arrival_room;
     struct segment *segments;
+    uint64_t *unreceived; /* positions of sends of which that would explain a wait */
+    size_t unreceived_count, unreceived_room;
 };
 
 struct follow *follow_new(struct teller teller)
@@ -65,6 +67,7 @@ static void empty(struct follow *f)
     free(f->members);
     free(f->arrivals);
     free(f->segments);
+    free(f->unreceived);
 }
 
 void follow_free(struct follow *f)
@@ -131,11 +134,19 @@ static uint32_t find_release(struct follow *f, const struct acting *t, const str
                               .from_ns = t->ns,
                               .to_ns = m->ns,
                               .thread = m->event.thread,
+                              .sent = t->meaning->sends || m->meaning->sends,
                               .arrivals = f->arrivals,
                               .arrival_count = f->arrival_count,
                               .about = a->kept,
                               .about_count = a->count < ABOUT_KEPT ? a->count : ABOUT_KEPT};
-    return release_find(&release, f->segments, missing);
+    uint64_t unreceived;
+    uint32_t count = release_find(&release, f->segments, missing, &unreceived);
+    if (unreceived != NO_POSITION) {
+        f->unreceived = grow(f->unreceived, &f->unreceived_room, f->unreceived_count + 1,
+                             sizeof *f->unreceived);
+        f->unreceived[f->unreceived_count++] = unreceived;
+    }
+    return count;
 }
 
 static void wait_ended(struct follow *f, const struct acting *t, const struct member *m)
@@ -317,6 +328,22 @@ bool follow_on(struct follow *f, uint64_t *budget)
         *budget -= looked < *budget ? looked : *budget;
     }
     return f->known >= count;
+}
+
+static void note_receive(void *context, uint64_t receive)
+{
+    (void)receive;
+    *(bool *)context = true;
+}
+
+bool follow_outdated(const struct follow *f)
+{
+    const struct order *order = f->teller.order;
+    bool received = false;
+    for (size_t i = 0; i < f->unreceived_count && !received; i++)
+        if (f->unreceived[i] >= order_first(order))
+            order_receives(order, f->unreceived[i], note_receive, &received);
+    return received;
 }
 
 uint64_t follow_first(const struct follow *f) { return f->first; }

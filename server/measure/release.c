@@ -14,6 +14,7 @@ struct finding {
     bool lost, gap; /* gap: right before the point itself */
     bool direct; /* what is looked at is told by an edge of its own, or has met it */
     bool early; /* what let it go on was there before it waited */
+    uint64_t unreceived; /* what it sent last of which no receive is known, or NO_POSITION */
     bool freed; /* the exclusive line was left, for all that is known, before it asked for it */
     struct segment *segments; /* the last one first */
     uint32_t segment_count;
@@ -286,7 +287,7 @@ static bool guess(struct finding *f, struct cause *best)
 struct receiving {
     struct finding *f;
     struct cause *best;
-    bool found;
+    bool found, known;
 };
 
 /* Who receives what was sent had begun to before: the event before it of that thread. */
@@ -300,6 +301,7 @@ static void consider_receive(void *context, uint64_t receive)
     struct event e = order_event(r->f->order, before);
     if (!e.line)
         return;
+    r->known = true;
     struct cause c = {before, t->time(t->context, &e), e.thread, e.line,
                       t->meaning(t->context, &e)};
     if (c.thread && c.thread != r->f->of->thread && c.ns > r->f->of->from_ns &&
@@ -309,18 +311,25 @@ static void consider_receive(void *context, uint64_t receive)
     }
 }
 
-/* What it sent by w, or, where it waits for what it began, by one of its events right before. */
+/* What it sent by w, or, where it waits for what it began, by one of its events right before.  Who asked for that before
+ * it waited, or only when it had gone on, it did not wait for. */
 static bool late_receiver(struct finding *f, struct cause *best)
 {
-    struct receiving r = {f, best, false};
+    struct receiving r = {f, best, false, false};
     uint64_t at = f->of->begin;
     unsigned looks = f->of->meaning->sends ? 1 : SENDS_MOST;
+    bool any = false;
     for (; looks > 0 && at != NO_POSITION && at >= order_first(f->order); looks--) {
         struct event e = order_event(f->order, at);
-        if (e.line && e.relation == RELATION_SEND && e.thread == f->of->thread)
+        if (e.line && e.relation == RELATION_SEND && e.thread == f->of->thread) {
+            r.known = false;
             order_receives(f->order, at, consider_receive, &r);
+            f->unreceived = r.known ? f->unreceived : at;
+            any = true;
+        }
         at = order_previous(f->order, at);
     }
+    f->early |= any && !r.found && f->unreceived == NO_POSITION && f->of->sent;
     return r.found;
 }
 
@@ -372,12 +381,16 @@ static bool was_there(const struct finding *f)
 }
 
 uint32_t release_find(const struct release *release, struct segment *segments,
-                      enum missing *missing)
+                      enum missing *missing, uint64_t *unreceived)
 {
-    struct finding f = {.of = release, .order = release->teller->order, .segments = segments};
+    struct finding f = {.of = release,
+                        .order = release->teller->order,
+                        .unreceived = NO_POSITION,
+                        .segments = segments};
     look_behind_point(&f, release->end);
     look_at_arrivals(&f);
     *missing = f.lost || f.gap ? MISSING_LOST : MISSING_UNSEEN;
+    *unreceived = NO_POSITION;
     if (f.gap)
         return 0;
     if (is_call(&f))
@@ -388,6 +401,8 @@ uint32_t release_find(const struct release *release, struct segment *segments,
         find_unsaid(&f);
     if (!f.segment_count && !release->meaning->releases && was_there(&f))
         *missing = MISSING_NOTHING;
+    if (!f.segment_count && *missing == MISSING_UNSEEN && release->sent)
+        *unreceived = f.unreceived;
     turn_round(segments, f.segment_count);
     return f.segment_count;
 }

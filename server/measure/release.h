@@ -32,6 +32,7 @@ struct release { /* one wait */
     uint64_t begin, end; /* w, and v, or any event of its point */
     int64_t from_ns, to_ns;
     uint32_t thread;
+    bool sent; /* it waited until what it sent had gone */
     const struct cause *arrivals; /* of v's group: what its members did before, by time */
     size_t arrival_count;
     const struct cause *about; /* the newest events about what it waited for, or on that line */
@@ -44,8 +45,9 @@ enum missing { /* why there are no segments */
                MISSING_NOTHING /* who it was to meet was there already, the lock free: all of the wait is latency */
 };
 
-/* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *missing is told of none. */
+/* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *missing is told of none, and *unreceived
+ * the position of a send whose receive, not in the log yet, may still tell who it was; or NO_POSITION. */
 uint32_t release_find(const struct release *release, struct segment *segments,
-                      enum missing *missing);
+                      enum missing *missing, uint64_t *unreceived);
 
 #endif

@@ -101,6 +101,56 @@ static void late_receiver(void **state)
     end(&p);
 }
 
+/* Who asked for the message before it was sent, or when its sender had gone on, was not waited for. */
+static void nobody_is_late(void **state)
+{
+    (void)state;
+    struct played p = play("mpi");
+    uint32_t a = play_line(&p, "rank", "a"), b = play_line(&p, "rank", "b");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    PLAY(&p, b, "recv", 5, a);
+    play_message(&p, a, "send", 10, RELATION_SEND, 1);
+    PLAY(&p, a, "sent", 14, b);
+    play_message(&p, b, "receive", 13, RELATION_RECEIVE, 1);
+    play_message(&p, a, "isend", 20, RELATION_SEND, 2);
+    PLAY(&p, a, "wait", 21, b);
+    PLAY(&p, a, "completed", 23, 0);
+    PLAY(&p, b, "recv", 30, a);
+    play_message(&p, b, "receive", 30, RELATION_RECEIVE, 2);
+    PLAY(&p, a, "wait", 40, b); /* for a message of which is not known which it was */
+    PLAY(&p, a, "receive", 44, b);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, a), "10 14 meet, 21 23 meet, 40 44 meet unseen");
+    assert_string_equal(course(all, a),
+                        "0 runs 10 latency 14 runs 20 runs 21 latency 23 runs 40 unexplained 44");
+    end(&p);
+}
+
+/* What is received later tells more of the send: what was learnt before is learnt again, when all is there. */
+static void a_receive_comes_later(void **state)
+{
+    (void)state;
+    struct played p = play("mpi");
+    uint32_t a = play_line(&p, "rank", "a"), b = play_line(&p, "rank", "b");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    play_message(&p, a, "send", 10, RELATION_SEND, 1);
+    PLAY(&p, a, "sent", 36, b);
+    assert_string_equal(waits_of(learn(&p), a), "10 36 meet unseen");
+    uint64_t again = measured_again(p.run);
+    PLAY(&p, b, "recv", 35, a);
+    play_message(&p, b, "receive", 36, RELATION_RECEIVE, 1);
+    p.run->finished = true;
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, a), "10 36 meet (35 2 meet late)");
+    assert_int_equal(measured_again(p.run), again + 1);
+    PLAY(&p, b, "end", 37, 0);
+    assert_string_equal(waits_of(learn(&p), a), "10 36 meet (35 2 meet late)");
+    assert_int_equal(measured_again(p.run), again + 1);
+    end(&p);
+}
+
 /* Who leaves a lock says so before he gives it back: who asks in between waits for nobody any more. */
 static void free_lock(void **state)
 {
@@ -276,6 +326,7 @@ int main(void)
         cmocka_unit_test(semaphore_as_lock),   cmocka_unit_test(timed_out),
         cmocka_unit_test(last_reader),         cmocka_unit_test(once),
         cmocka_unit_test(late_receiver),       cmocka_unit_test(free_lock),
+        cmocka_unit_test(nobody_is_late),      cmocka_unit_test(a_receive_comes_later),
         cmocka_unit_test(no_order_at_the_end), cmocka_unit_test(life),
         cmocka_unit_test(lost_and_open),       cmocka_unit_test(interrupted),
         cmocka_unit_test(forgotten),           cmocka_unit_test(gap_in_the_thread),
