@@ -222,6 +222,8 @@ static bool go_on(struct table_job *job, uint64_t *budget)
         return false;
     if (!job->table.problem)
         job->preset->fill(job->work, &job->view, &job->table);
+    if (!job->table.problem && !job->preset->tells_all)
+        table_say_missing(&job->view, &job->table);
     free_work(job);
     return true;
 }
