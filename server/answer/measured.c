@@ -80,6 +80,7 @@ static void add_presence(struct meaning *meaning, const struct target_event *loo
     if (!look->has_presence)
         return;
     meaning->opens = look->own && look->opens;
+    meaning->begins = look->own && !look->line_any && look->line_first;
     meaning->closes = look->own && look->closes;
     meaning->ends = look->own && !look->opens && !look->waits &&
                     (look->ends || look->presence == PRESENCE_BLOCKED);

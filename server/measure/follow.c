@@ -207,6 +207,24 @@ static void advance(struct follow *f, struct member *m)
     t->ended = m->meaning->ends;
 }
 
+/* It begins after what another thread did, which nobody told of on its line: a process after the fork of its parent. */
+static void note_parent(struct follow *f, const struct member *m)
+{
+    const struct order *order = f->teller.order;
+    const struct course_of *c = intervals_of(&f->intervals, m->event.line);
+    if ((c && c->maker) || m->event.number != 1)
+        return;
+    for (uint32_t i = 0; i < m->event.edge_count; i++) {
+        uint64_t from = order_edge(order, m->position, i);
+        struct event e = from < order_first(order) ? (struct event){0} : order_event(order, from);
+        if (!e.line || e.line & HIDDEN_LINE || !e.thread || e.thread == m->event.line)
+            continue;
+        intervals_made(&f->intervals, m->event.line, e.thread,
+                       f->teller.time(f->teller.context, &e), from);
+        return;
+    }
+}
+
 static void note_life(struct follow *f, const struct member *m)
 {
     uint32_t line = m->event.line;
@@ -214,6 +232,8 @@ static void note_life(struct follow *f, const struct member *m)
         intervals_made(&f->intervals, line, m->event.thread, m->ns, m->position);
     if (m->meaning->opens && m->event.thread == line)
         intervals_born(&f->intervals, line);
+    if (m->meaning->begins && m->event.thread == line)
+        note_parent(f, m);
     if (m->meaning->ends)
         intervals_ended(&f->intervals, line, m->ns, m->position);
     if (m->meaning->closes)

@@ -22,8 +22,11 @@ struct finding {
 
 /* ---- causes ---- */
 
+/* Its time may be that of its call's end, after who waited had gone on: the order knows better. */
 static void add(struct finding *f, struct cause c)
 {
+    if (c.ns > f->of->to_ns)
+        c.ns = f->of->to_ns;
     f->early |= f->direct && c.thread && c.thread != f->of->thread && c.ns <= f->of->from_ns;
     if (c.thread && c.thread != f->of->thread && c.ns > f->of->from_ns && c.ns <= f->of->to_ns &&
         f->count < FOUND_MOST)
@@ -88,8 +91,12 @@ static bool was_free(const struct finding *f, uint64_t previous)
     if (previous < order_first(f->order))
         return false;
     struct event e = order_event(f->order, previous);
-    return e.line && e.thread && e.thread != f->of->thread &&
-           holds_ended(f->of->holds, e.line, previous, &hold) && hold.exit_ns <= f->of->from_ns;
+    const struct teller *t = f->of->teller;
+    if (!e.line || !e.thread || e.thread == f->of->thread)
+        return false;
+    if (e.thread == e.line && t->meaning(t->context, &e)->releases) /* it lets others in */
+        return t->time(t->context, &e) <= f->of->from_ns;
+    return holds_ended(f->of->holds, e.line, previous, &hold) && hold.exit_ns <= f->of->from_ns;
 }
 
 static void look_behind(struct finding *f, uint64_t position)
@@ -311,6 +318,48 @@ static void consider_receive(void *context, uint64_t receive)
     }
 }
 
+/* Who receives what could be sent only then made room for it: by the last it received before.  That is told when its call
+ * has ended, which may be after the sender went on. */
+static void consider_room(void *context, uint64_t receive)
+{
+    struct receiving *r = context;
+    const struct release *of = r->f->of;
+    const struct order *order = r->f->order;
+    const struct teller *t = of->teller;
+    uint32_t about = order_event(order, of->begin).about;
+    r->known = true;
+    for (unsigned looks = SENDS_MOST; looks > 0; looks--) {
+        receive = order_previous_of_thread(order, receive, EDGES_MOST);
+        if (receive == NO_POSITION || receive < order_first(order))
+            return;
+        struct event e = order_event(order, receive);
+        struct cause c = {receive, t->time(t->context, &e), e.thread, e.line,
+                          t->meaning(t->context, &e)};
+        if (!e.line || c.ns <= of->from_ns || c.thread == of->thread)
+            return;
+        if (!is_cause(r->f, &c) || e.about != about)
+            continue;
+        bool earlier = c.ns <= of->to_ns;
+        c.ns = earlier ? c.ns : of->to_ns;
+        *r->best = c;
+        r->found = true;
+        if (earlier)
+            return;
+    }
+}
+
+/* What it sent at last, when there was room for it. */
+static bool made_room(struct finding *f, struct cause *best)
+{
+    struct receiving r = {f, best, false, false};
+    struct event e = order_event(f->order, f->of->end);
+    if (!f->of->sent || !f->of->meaning->causes || e.relation != RELATION_SEND)
+        return false;
+    order_receives(f->order, f->of->end, consider_room, &r);
+    f->unreceived = r.known ? f->unreceived : f->of->end;
+    return r.found;
+}
+
 /* What it sent by w, or, where it waits for what it began, by one of its events right before.  Who asked for that before
  * it waited, or only when it had gone on, it did not wait for. */
 static bool late_receiver(struct finding *f, struct cause *best)
@@ -359,7 +408,7 @@ static void find_called(struct finding *f)
 static void find_unsaid(struct finding *f)
 {
     struct cause c;
-    if (late_receiver(f, &c))
+    if (late_receiver(f, &c) || made_room(f, &c))
         push(f, &c, WAIT_MEETING, GUESS_LATE_RECEIVER);
     else if (guess(f, &c))
         push(f, &c, WAIT_MEETING, f->of->meaning->sends ? GUESS_LATE_RECEIVER : GUESS_LATEST);

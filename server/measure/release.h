@@ -1,7 +1,7 @@
 /* By whom a wait was ended: its segments, each with the thread that it was spent waiting for.
  *
  * A wait begins with w and ends with v.  Its causes are events c of other threads among those that v's point comes
- * directly after, with t(w) < t(c) <= t(v).  Back from v: the latest of them ends the last segment.  If it ends a visit
+ * directly after, with t(w) < t(c); one that is told with a later time than v, as its call ended later, counts as at t(v).  Back from v: the latest of them ends the last segment.  If it ends a visit
  * that began after t(w), nobody waited for that visitor before: the segment before it ends with the latest of what that
  * visit's begin comes directly after, of other threads or by a visit of the same one, and of who else left.
  *
