@@ -366,8 +366,9 @@ static bool late_receiver(struct finding *f, struct cause *best)
 {
     struct receiving r = {f, best, false, false};
     uint64_t at = f->of->begin;
-    unsigned looks = f->of->meaning->sends ? 1 : SENDS_MOST;
-    bool any = false;
+    bool any = false, itself = order_event(f->order, at).relation == RELATION_SEND;
+    bool begun = f->of->sent && !f->of->meaning->sends; /* what else it sent is no reason */
+    unsigned looks = itself ? 1 : begun ? SENDS_MOST : 0;
     for (; looks > 0 && at != NO_POSITION && at >= order_first(f->order); looks--) {
         struct event e = order_event(f->order, at);
         if (e.line && e.relation == RELATION_SEND && e.thread == f->of->thread) {

@@ -127,6 +127,24 @@ static void nobody_is_late(void **state)
     end(&p);
 }
 
+/* Who waits for a lock does not wait for who receives what it wrote before. */
+static void a_message_is_no_lock(void **state)
+{
+    (void)state;
+    struct played p = play("process");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+             m = play_line(&p, "monitor", "m"), s = play_line(&p, "stream", "s");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    play_message(&p, a, "write", 5, RELATION_SEND, 1);
+    PLAY(&p, a, "petition", 10, m);
+    PLAY(&p, b, "empty", 15, s);
+    play_message(&p, b, "read", 16, RELATION_RECEIVE, 1);
+    play_pair(&p, a, m, "enter", "entered", 20);
+    assert_string_equal(waits_of(learn(&p), a), "10 20 excl unseen");
+    end(&p);
+}
+
 /* What is received later tells more of the send: what was learnt before is learnt again, when all is there. */
 static void a_receive_comes_later(void **state)
 {
@@ -405,6 +423,7 @@ int main(void)
         cmocka_unit_test(free_lock),
         cmocka_unit_test(nobody_is_late),
         cmocka_unit_test(accepted_at_once),
+        cmocka_unit_test(a_message_is_no_lock),
         cmocka_unit_test(a_receive_comes_later),
         cmocka_unit_test(no_order_at_the_end),
         cmocka_unit_test(life),
