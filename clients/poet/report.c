@@ -71,9 +71,12 @@ static void head(struct sheet *sheet, const struct table_names *names, const str
     {                                                                                              \
         (char[]){name}, (char[]) { word }                                                          \
     }
-static struct table_option few_causes[] = {WORD("causes", "3"), WORD("chief", "1"), {0}},
-                           with_others[] = {WORD("others", "1"), {0}},
-                           at_zero[] = {WORD("zeros", "2"), {0}};
+/* What is missing of the run is said once, above all. */
+#define SAID WORD("missing", "0")
+static struct table_option only_said[] = {SAID, {0}},
+                           few_causes[] = {WORD("causes", "3"), WORD("chief", "1"), SAID, {0}},
+                           with_others[] = {WORD("others", "1"), SAID, {0}},
+                           at_zero[] = {WORD("zeros", "2"), SAID, {0}};
 
 /* What stands on it, from top to bottom. */
 static const struct tables_section sections[] = {
@@ -83,6 +86,7 @@ static const struct tables_section sections[] = {
      .title = "what to look at first",
      .columns = "hint,thread,about,by,ns,share,waits,where,released_by,event",
      .top = 8,
+     .options = only_said,
      .page = true},
     {.what = "states",
      .title = "where the threads' time went",

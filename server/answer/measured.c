@@ -20,6 +20,7 @@ struct measured {
     uint64_t fit;   /* of the clocks then */
     uint64_t again;
     uint64_t first, end; /* positions that are learnt */
+    uint64_t looked; /* so many events there were when it was seen last whether it is outdated */
     const char *causes[CAUSES_MOST]; /* names of types, by their bits */
     size_t cause_count;
     struct map meanings; /* by kind and that of the line it is about, type and relation */
@@ -82,6 +83,7 @@ static void add_presence(struct meaning *meaning, const struct target_event *loo
     if (!look->has_presence)
         return;
     meaning->opens = look->own && look->opens;
+    meaning->begins = look->own && !look->line_any && look->line_first;
     meaning->closes = look->own && look->closes;
     meaning->ends = look->own && !look->opens && !look->waits &&
                     (look->ends || look->presence == PRESENCE_BLOCKED);
@@ -228,15 +230,37 @@ static struct measured *measured(const struct run *run)
     return run->measured;
 }
 
+static void begin_again(struct measured *m, const struct run *run)
+{
+    uint64_t looked = m->looked;
+    forget(m);
+    begin(m, run, m->again + 1);
+    m->looked = looked;
+}
+
+/* Looked for when the run has ended, and while it grows whenever it is twice as long, so that all is not looked at again
+ * and again. */
+static bool outdated(struct measured *m, const struct run *run)
+{
+    uint64_t count = order_count(run->order);
+    if (count == m->looked || (!run->finished && count / 2 < m->looked))
+        return false;
+    m->looked = count;
+    return follow_outdated(m->follow);
+}
+
 bool measured_learn(const struct run *run, uint64_t *budget)
 {
     struct measured *m = measured(run);
     bool stale = m->targets != run->target_count || m->fit != clocks_made(run);
-    if (stale || follow_first(m->follow) < order_first(run->order)) {
-        forget(m);
-        begin(m, run, m->again + 1);
-    }
-    return !measured_full(run) && follow_on(m->follow, budget);
+    if (stale || follow_first(m->follow) < order_first(run->order))
+        begin_again(m, run);
+    if (measured_full(run) || !follow_on(m->follow, budget))
+        return false;
+    if (!outdated(m, run))
+        return true;
+    begin_again(m, run);
+    return follow_on(m->follow, budget);
 }
 
 #ifndef MEASURED_MOST /* bytes; tests make it small */

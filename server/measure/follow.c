@@ -49,6 +49,8 @@ struct follow {
     size_t arrival_count, arrival_room;
     struct segment *segments;
     struct events events;
+    uint64_t *unreceived; /* positions of sends of which that would explain a wait */
+    size_t unreceived_count, unreceived_room;
 };
 
 struct follow *follow_new(struct teller teller, uint64_t first, uint64_t end)
@@ -82,6 +84,7 @@ static void empty(struct follow *f)
     free(f->arrivals);
     free(f->segments);
     events_free(&f->events);
+    free(f->unreceived);
 }
 
 void follow_free(struct follow *f)
@@ -149,11 +152,19 @@ static uint32_t find_release(struct follow *f, const struct acting *t, const str
                               .from_ns = t->ns,
                               .to_ns = m->ns,
                               .thread = m->event.thread,
+                              .sent = t->meaning->sends || m->meaning->sends,
                               .arrivals = f->arrivals,
                               .arrival_count = f->arrival_count,
                               .about = a->kept,
                               .about_count = a->count < ABOUT_KEPT ? a->count : ABOUT_KEPT};
-    return release_find(&release, f->segments, missing);
+    uint64_t unreceived;
+    uint32_t count = release_find(&release, f->segments, missing, &unreceived);
+    if (unreceived != NO_POSITION) {
+        f->unreceived = grow(f->unreceived, &f->unreceived_room, f->unreceived_count + 1,
+                             sizeof *f->unreceived);
+        f->unreceived[f->unreceived_count++] = unreceived;
+    }
+    return count;
 }
 
 static void wait_ended(struct follow *f, const struct acting *t, const struct member *m)
@@ -214,6 +225,24 @@ static void advance(struct follow *f, struct member *m)
     t->ended = m->meaning->ends;
 }
 
+/* It begins after what another thread did, which nobody told of on its line: a process after the fork of its parent. */
+static void note_parent(struct follow *f, const struct member *m)
+{
+    const struct order *order = f->teller.order;
+    const struct course_of *c = intervals_of(&f->intervals, m->event.line);
+    if ((c && c->maker) || m->event.number != 1)
+        return;
+    for (uint32_t i = 0; i < m->event.edge_count; i++) {
+        uint64_t from = order_edge(order, m->position, i);
+        struct event e = from < order_first(order) ? (struct event){0} : order_event(order, from);
+        if (!e.line || e.line & HIDDEN_LINE || !e.thread || e.thread == m->event.line)
+            continue;
+        intervals_made(&f->intervals, m->event.line, e.thread,
+                       f->teller.time(f->teller.context, &e), from);
+        return;
+    }
+}
+
 static void note_life(struct follow *f, const struct member *m)
 {
     uint32_t line = m->event.line;
@@ -221,6 +250,8 @@ static void note_life(struct follow *f, const struct member *m)
         intervals_made(&f->intervals, line, m->event.thread, m->ns, m->position);
     if (m->meaning->opens && m->event.thread == line)
         intervals_born(&f->intervals, line);
+    if (m->meaning->begins && m->event.thread == line)
+        note_parent(f, m);
     if (m->meaning->ends)
         intervals_ended(&f->intervals, line, m->ns, m->position);
     if (m->meaning->closes)
@@ -382,6 +413,22 @@ bool follow_on(struct follow *f, uint64_t *budget)
         *budget -= looked < *budget ? looked : *budget;
     }
     return f->known >= count;
+}
+
+static void note_receive(void *context, uint64_t receive)
+{
+    (void)receive;
+    *(bool *)context = true;
+}
+
+bool follow_outdated(const struct follow *f)
+{
+    const struct order *order = f->teller.order;
+    bool received = false;
+    for (size_t i = 0; i < f->unreceived_count && !received; i++)
+        if (f->unreceived[i] >= order_first(order))
+            order_receives(order, f->unreceived[i], note_receive, &received);
+    return received;
 }
 
 uint64_t follow_first(const struct follow *f) { return f->first; }

@@ -18,6 +18,8 @@ void follow_free(struct follow *follow); /* of NULL nothing */
 /* Looks at what is new, about `budget` events of it; true once all of it is known.  Nothing may be forgotten meanwhile
  * (then begin anew). */
 bool follow_on(struct follow *follow, uint64_t *budget);
+/* Has something come that tells more of waits that are over: receives of what was sent in them?  (Then begin anew.) */
+bool follow_outdated(const struct follow *follow);
 uint64_t follow_first(const struct follow *follow); /* the first position that it looked at */
 uint64_t follow_known(const struct follow *follow); /* so many positions */
 /* Until the next call of follow_on. */

@@ -19,6 +19,7 @@ struct finding {
     bool lost, gap; /* gap: right before the point itself */
     bool direct; /* what is looked at is told by an edge of its own, or has met it */
     bool early; /* what let it go on was there before it waited */
+    uint64_t unreceived; /* what it sent last of which no receive is known, or NO_POSITION */
     bool freed; /* the exclusive line was left, for all that is known, before it asked for it */
     struct segment *segments; /* the last one first */
     uint32_t segment_count;
@@ -26,8 +27,11 @@ struct finding {
 
 /* ---- causes ---- */
 
+/* Its time may be that of its call's end, after who waited had gone on: the order knows better. */
 static void add(struct finding *f, struct cause c)
 {
+    if (c.ns > f->of->to_ns)
+        c.ns = f->of->to_ns;
     f->early |= f->direct && c.thread && c.thread != f->of->thread && c.ns <= f->of->from_ns;
     if (c.thread && c.thread != f->of->thread && c.ns > f->of->from_ns && c.ns <= f->of->to_ns &&
         f->count < FOUND_MOST) {
@@ -95,8 +99,12 @@ static bool was_free(const struct finding *f, uint64_t previous)
     if (previous < order_first(f->order))
         return false;
     struct event e = *events_at(f->of->events, previous);
-    return e.line && e.thread && e.thread != f->of->thread &&
-           holds_ended(f->of->holds, e.line, previous, &hold) && hold.exit_ns <= f->of->from_ns;
+    const struct teller *t = f->of->teller;
+    if (!e.line || !e.thread || e.thread == f->of->thread)
+        return false;
+    if (e.thread == e.line && t->meaning(t->context, &e)->releases) /* it lets others in */
+        return t->time(t->context, &e) <= f->of->from_ns;
+    return holds_ended(f->of->holds, e.line, previous, &hold) && hold.exit_ns <= f->of->from_ns;
 }
 
 static void look_behind(struct finding *f, uint64_t position)
@@ -293,7 +301,7 @@ static bool guess(struct finding *f, struct cause *best)
 struct receiving {
     struct finding *f;
     struct cause *best;
-    bool found;
+    bool found, known;
 };
 
 /* Who receives what was sent had begun to before: the event before it of that thread. */
@@ -307,6 +315,7 @@ static void consider_receive(void *context, uint64_t receive)
     struct event e = *events_at(r->f->of->events, before);
     if (!e.line)
         return;
+    r->known = true;
     struct cause c = {before, t->time(t->context, &e), e.thread, e.line,
                       t->meaning(t->context, &e)};
     if (c.thread && c.thread != r->f->of->thread && c.ns > r->f->of->from_ns &&
@@ -316,18 +325,68 @@ static void consider_receive(void *context, uint64_t receive)
     }
 }
 
-/* What it sent by w, or, where it waits for what it began, by one of its events right before. */
+/* Who receives what could be sent only then made room for it: by the last it received before.  That is told when its call
+ * has ended, which may be after the sender went on. */
+static void consider_room(void *context, uint64_t receive)
+{
+    struct receiving *r = context;
+    const struct release *of = r->f->of;
+    const struct order *order = r->f->order;
+    const struct teller *t = of->teller;
+    uint32_t about = events_at(of->events, of->begin)->about;
+    r->known = true;
+    for (unsigned looks = SENDS_MOST; looks > 0; looks--) {
+        receive = order_previous_of_thread(order, receive, EDGES_MOST);
+        if (receive == NO_POSITION || receive < order_first(order))
+            return;
+        struct event e = *events_at(of->events, receive);
+        struct cause c = {receive, t->time(t->context, &e), e.thread, e.line,
+                          t->meaning(t->context, &e)};
+        if (!e.line || c.ns <= of->from_ns || c.thread == of->thread)
+            return;
+        if (!is_cause(r->f, &c) || e.about != about)
+            continue;
+        bool earlier = c.ns <= of->to_ns;
+        c.ns = earlier ? c.ns : of->to_ns;
+        *r->best = c;
+        r->found = true;
+        if (earlier)
+            return;
+    }
+}
+
+/* What it sent at last, when there was room for it. */
+static bool made_room(struct finding *f, struct cause *best)
+{
+    struct receiving r = {f, best, false, false};
+    struct event e = *events_at(f->of->events, f->of->end);
+    if (!f->of->sent || !f->of->meaning->causes || e.relation != RELATION_SEND)
+        return false;
+    order_receives(f->order, f->of->end, consider_room, &r);
+    f->unreceived = r.known ? f->unreceived : f->of->end;
+    return r.found;
+}
+
+/* What it sent by w, or, where it waits for what it began, by one of its events right before.  Who asked for that before
+ * it waited, or only when it had gone on, it did not wait for. */
 static bool late_receiver(struct finding *f, struct cause *best)
 {
-    struct receiving r = {f, best, false};
+    struct receiving r = {f, best, false, false};
     uint64_t at = f->of->begin;
-    unsigned looks = f->of->meaning->sends ? 1 : SENDS_MOST;
+    bool any = false, itself = events_at(f->of->events, at)->relation == RELATION_SEND;
+    bool begun = f->of->sent && !f->of->meaning->sends; /* what else it sent is no reason */
+    unsigned looks = itself ? 1 : begun ? SENDS_MOST : 0;
     for (; looks > 0 && at != NO_POSITION && at >= order_first(f->order); looks--) {
         struct event e = *events_at(f->of->events, at);
-        if (e.line && e.relation == RELATION_SEND && e.thread == f->of->thread)
+        if (e.line && e.relation == RELATION_SEND && e.thread == f->of->thread) {
+            r.known = false;
             order_receives(f->order, at, consider_receive, &r);
+            f->unreceived = r.known ? f->unreceived : at;
+            any = true;
+        }
         at = order_previous(f->order, at);
     }
+    f->early |= any && !r.found && f->unreceived == NO_POSITION && f->of->sent;
     return r.found;
 }
 
@@ -357,7 +416,7 @@ static void find_called(struct finding *f)
 static void find_unsaid(struct finding *f)
 {
     struct cause c;
-    if (late_receiver(f, &c))
+    if (late_receiver(f, &c) || made_room(f, &c))
         push(f, &c, WAIT_MEETING, GUESS_LATE_RECEIVER);
     else if (guess(f, &c))
         push(f, &c, WAIT_MEETING, f->of->meaning->sends ? GUESS_LATE_RECEIVER : GUESS_LATEST);
@@ -379,14 +438,18 @@ static bool was_there(const struct finding *f)
 }
 
 uint32_t release_find(const struct release *release, struct segment *segments,
-                      enum missing *missing)
+                      enum missing *missing, uint64_t *unreceived)
 {
     struct candidate found[FOUND_MOST];
-    struct finding f = {
-        .of = release, .order = release->teller->order, .found = found, .segments = segments};
+    struct finding f = {.of = release,
+                        .order = release->teller->order,
+                        .found = found,
+                        .unreceived = NO_POSITION,
+                        .segments = segments};
     look_behind_point(&f, release->end);
     look_at_arrivals(&f);
     *missing = f.lost || f.gap ? MISSING_LOST : MISSING_UNSEEN;
+    *unreceived = NO_POSITION;
     if (f.gap)
         return 0;
     if (is_call(&f))
@@ -397,6 +460,8 @@ uint32_t release_find(const struct release *release, struct segment *segments,
         find_unsaid(&f);
     if (!f.segment_count && !release->meaning->releases && was_there(&f))
         *missing = MISSING_NOTHING;
+    if (!f.segment_count && *missing == MISSING_UNSEEN && release->sent)
+        *unreceived = f.unreceived;
     turn_round(segments, f.segment_count);
     return f.segment_count;
 }

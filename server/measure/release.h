@@ -1,7 +1,7 @@
 /* By whom a wait was ended: its segments, each with the thread that it was spent waiting for.
  *
  * A wait begins with w and ends with v.  Its causes are events c of other threads among those that v's point comes
- * directly after, with t(w) < t(c) <= t(v).  Back from v: the latest of them ends the last segment.  If it ends a visit
+ * directly after, with t(w) < t(c); one that is told with a later time than v, as its call ended later, counts as at t(v).  Back from v: the latest of them ends the last segment.  If it ends a visit
  * that began after t(w), nobody waited for that visitor before: the segment before it ends with the latest of what that
  * visit's begin comes directly after, of other threads or by a visit of the same one, and of who else left.
  *
@@ -34,6 +34,7 @@ struct release { /* one wait */
     uint64_t begin, end; /* w, and v, or any event of its point */
     int64_t from_ns, to_ns;
     uint32_t thread;
+    bool sent; /* it waited until what it sent had gone */
     const struct cause *arrivals; /* of v's group: what its members did before, by time */
     size_t arrival_count;
     const struct cause *about; /* the newest events about what it waited for, or on that line */
@@ -46,8 +47,9 @@ enum missing { /* why there are no segments */
                MISSING_NOTHING /* who it was to meet was there already, the lock free: all of the wait is latency */
 };
 
-/* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *missing is told of none. */
+/* Fills the segments, the earliest first, RELEASE_SEGMENTS at most; how many.  *missing is told of none, and *unreceived
+ * the position of a send whose receive, not in the log yet, may still tell who it was; or NO_POSITION. */
 uint32_t release_find(const struct release *release, struct segment *segments,
-                      enum missing *missing);
+                      enum missing *missing, uint64_t *unreceived);
 
 #endif

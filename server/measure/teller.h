@@ -14,6 +14,7 @@ struct meaning { /* of a type on a kind of line */
     bool gathers; /* its thread waits until all others wait by it, too; no order says so */
     bool sends; /* its thread waits for one that comes for what it gave */
     bool opens, ends, closes; /* of the line's own thread */
+    bool begins; /* likewise: it may be its first */
     bool enters,
         leaves; /* its thread comes into the line, goes out of it; nothing of a thread's own line */
     bool takes, gives; /* likewise, of what is counted: one is taken there, one given */

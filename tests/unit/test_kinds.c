@@ -101,6 +101,74 @@ static void late_receiver(void **state)
     end(&p);
 }
 
+/* Who asked for the message before it was sent, or when its sender had gone on, was not waited for. */
+static void nobody_is_late(void **state)
+{
+    (void)state;
+    struct played p = play("mpi");
+    uint32_t a = play_line(&p, "rank", "a"), b = play_line(&p, "rank", "b");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    PLAY(&p, b, "recv", 5, a);
+    play_message(&p, a, "send", 10, RELATION_SEND, 1);
+    PLAY(&p, a, "sent", 14, b);
+    play_message(&p, b, "receive", 13, RELATION_RECEIVE, 1);
+    play_message(&p, a, "isend", 20, RELATION_SEND, 2);
+    PLAY(&p, a, "wait", 21, b);
+    PLAY(&p, a, "completed", 23, 0);
+    PLAY(&p, b, "recv", 30, a);
+    play_message(&p, b, "receive", 30, RELATION_RECEIVE, 2);
+    PLAY(&p, a, "wait", 40, b); /* for a message of which is not known which it was */
+    PLAY(&p, a, "receive", 44, b);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, a), "10 14 meet, 21 23 meet, 40 44 meet unseen");
+    assert_string_equal(course(all, a),
+                        "0 runs 10 latency 14 runs 20 runs 21 latency 23 runs 40 unexplained 44");
+    end(&p);
+}
+
+/* Who waits for a lock does not wait for who receives what it wrote before. */
+static void a_message_is_no_lock(void **state)
+{
+    (void)state;
+    struct played p = play("process");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+             m = play_line(&p, "monitor", "m"), s = play_line(&p, "stream", "s");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    play_message(&p, a, "write", 5, RELATION_SEND, 1);
+    PLAY(&p, a, "petition", 10, m);
+    PLAY(&p, b, "empty", 15, s);
+    play_message(&p, b, "read", 16, RELATION_RECEIVE, 1);
+    play_pair(&p, a, m, "enter", "entered", 20);
+    assert_string_equal(waits_of(learn(&p), a), "10 20 excl unseen");
+    end(&p);
+}
+
+/* What is received later tells more of the send: what was learnt before is learnt again, when all is there. */
+static void a_receive_comes_later(void **state)
+{
+    (void)state;
+    struct played p = play("mpi");
+    uint32_t a = play_line(&p, "rank", "a"), b = play_line(&p, "rank", "b");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    play_message(&p, a, "send", 10, RELATION_SEND, 1);
+    PLAY(&p, a, "sent", 36, b);
+    assert_string_equal(waits_of(learn(&p), a), "10 36 meet unseen");
+    uint64_t again = measured_again(p.run);
+    PLAY(&p, b, "recv", 35, a);
+    play_message(&p, b, "receive", 36, RELATION_RECEIVE, 1);
+    p.run->finished = true;
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, a), "10 36 meet (35 2 meet late)");
+    assert_int_equal(measured_again(p.run), again + 1);
+    PLAY(&p, b, "end", 37, 0);
+    assert_string_equal(waits_of(learn(&p), a), "10 36 meet (35 2 meet late)");
+    assert_int_equal(measured_again(p.run), again + 1);
+    end(&p);
+}
+
 /* Who leaves a lock says so before he gives it back: who asks in between waits for nobody any more. */
 static void free_lock(void **state)
 {
@@ -118,6 +186,25 @@ static void free_lock(void **state)
     const struct intervals *all = learn(&p);
     assert_string_equal(waits_of(all, b), "11 14 excl, 20 25 excl unseen");
     assert_string_equal(course(all, b), "0 runs 11 latency 14 runs 20 unexplained 25");
+    end(&p);
+}
+
+/* A task that accepts calls lets others in. */
+static void accepted_at_once(void **state)
+{
+    (void)state;
+    struct played p = play("ucpp");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b");
+    PLAY(&p, a, "create", 0, 0);
+    PLAY(&p, b, "create", 0, 0);
+    PLAY(&p, a, "accept", 5, 0);
+    PLAY(&p, b, "petition", 11, a);
+    play_pair(&p, b, a, "enter", "entered", 14);
+    play_pair(&p, b, a, "left", "leave", 20);
+    PLAY(&p, a, "accepted", 21, 0);
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, b), "11 14 excl");
+    assert_string_equal(waits_of(all, a), "5 21 meet (20 2 meet)");
     end(&p);
 }
 
@@ -168,6 +255,61 @@ static void life(void **state)
                 c->closed_ns == 60 * PLAYED_MS);
     assert_string_equal(course(all, t), "1 runs 10 for 1 25 latency 30 runs 31 runs 50");
     assert_string_equal(waits_of(all, t), "10 30 excl (25 1 excl)");
+    end(&p);
+}
+
+/* A process begins after the fork of its parent; what is written to it is told when the call is over. */
+static void a_process_and_its_parent(void **state)
+{
+    (void)state;
+    struct played p = play("process");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+             s = play_line(&p, "stream", "s");
+    PLAY(&p, a, "start", 0, 0);
+    play_message(&p, a, "fork", 2, RELATION_SEND, 1);
+    play_message(&p, b, "start", 3, RELATION_RECEIVE, 1);
+    PLAY(&p, b, "empty", 5, s);
+    play_message(&p, a, "write", 30, RELATION_SEND, 2);
+    play_message(&p, b, "read", 29, RELATION_RECEIVE, 2);
+    const struct intervals *all = learn(&p);
+    const struct course_of *c = intervals_of(all, b);
+    assert_int_equal(c->maker, a);
+    assert_true(c->made_ns == 2 * PLAYED_MS && c->start_ns == 3 * PLAYED_MS);
+    assert_string_equal(waits_of(all, b), "5 29 meet (29 1 meet)");
+    assert_string_equal(course(all, b), "3 runs 5 for 1 29");
+    assert_int_equal(intervals_of(all, a)->maker, 0);
+    end(&p);
+}
+
+/* Who waits for room waits for who reads, though that is told after it went on. */
+static void no_room(void **state)
+{
+    (void)state;
+    struct played p = play("process");
+    uint32_t a = play_line(&p, "task", "a"), b = play_line(&p, "task", "b"),
+             s = play_line(&p, "stream", "s");
+    PLAY(&p, a, "start", 0, 0);
+    PLAY(&p, b, "start", 0, 0);
+    for (unsigned key = 1; key < 4; key++) { /* told in time, too late, and never */
+        double at = 100 * key;
+        PLAY(&p, a, "full", at, s);
+        PLAY(&p, b, "note", at + 10, 0);
+        if (key == 1)
+            PLAY(&p, b, "read", at + 30, s);
+        struct arrival sent = played_next(&p, a, a, "write", at + 31);
+        sent.relation = RELATION_SEND;
+        sent.keyed = true;
+        sent.key[0] = 9, sent.key[1] = key;
+        sent.about = s;
+        order_accept(p.run->order, &sent);
+        if (key == 2)
+            PLAY(&p, b, "read", at + 33, s);
+        if (key < 3)
+            play_message(&p, b, "read", at + 40, RELATION_RECEIVE, key);
+    }
+    const struct intervals *all = learn(&p);
+    assert_string_equal(waits_of(all, a), "100 131 meet (130 2 meet late), 200 231 meet (231 2 "
+                                          "meet late), 300 331 meet unseen");
     end(&p);
 }
 
@@ -273,12 +415,24 @@ static void gap_in_the_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(semaphore_as_lock),   cmocka_unit_test(timed_out),
-        cmocka_unit_test(last_reader),         cmocka_unit_test(once),
-        cmocka_unit_test(late_receiver),       cmocka_unit_test(free_lock),
-        cmocka_unit_test(no_order_at_the_end), cmocka_unit_test(life),
-        cmocka_unit_test(lost_and_open),       cmocka_unit_test(interrupted),
-        cmocka_unit_test(forgotten),           cmocka_unit_test(gap_in_the_thread),
+        cmocka_unit_test(semaphore_as_lock),
+        cmocka_unit_test(timed_out),
+        cmocka_unit_test(last_reader),
+        cmocka_unit_test(once),
+        cmocka_unit_test(late_receiver),
+        cmocka_unit_test(free_lock),
+        cmocka_unit_test(nobody_is_late),
+        cmocka_unit_test(accepted_at_once),
+        cmocka_unit_test(a_message_is_no_lock),
+        cmocka_unit_test(a_receive_comes_later),
+        cmocka_unit_test(no_order_at_the_end),
+        cmocka_unit_test(life),
+        cmocka_unit_test(a_process_and_its_parent),
+        cmocka_unit_test(no_room),
+        cmocka_unit_test(lost_and_open),
+        cmocka_unit_test(interrupted),
+        cmocka_unit_test(forgotten),
+        cmocka_unit_test(gap_in_the_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -370,8 +370,22 @@ static void fill_total(const struct work *w, struct shown_table *t)
         cells[IF_NS] = cell_number(w->changed_ns);
 }
 
+/* Where it ends too early, as what was before is not there any more. */
+static void note_begin(const struct work *w, struct shown_table *t)
+{
+    const struct path *path = &w->basis->path;
+    const struct course_of *c =
+        path->count ? intervals_of(w->view->measured, path->pieces[0].thread) : NULL;
+    if (c && table_unknown_before(w->view, c))
+        table_add_note(t,
+                       "it leads back to %.3f ms: what its thread did before that, or waited "
+                       "for, is forgotten",
+                       (double)path->pieces[0].from_ns / 1e6);
+}
+
 static void add_notes(const struct work *w, struct shown_table *t)
 {
+    note_begin(w, t);
     if (w->basis->span_ns <= 0)
         return;
     table_add_note(t,

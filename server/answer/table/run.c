@@ -110,7 +110,7 @@ static void fill(void *work, const struct table_view *view, struct shown_table *
     cells[CONNECTED] = cell_number(run_connected(run));
     if (run->damage)
         table_add_note(t, "%s", run->damage);
-    if (f.pending)
+    if (f.pending && run_connected(run)) /* else it is said as of all tables */
         table_add_note(t, "%llu events have no place in the order yet",
                        (unsigned long long)f.pending);
 }

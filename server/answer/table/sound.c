@@ -111,5 +111,9 @@ static void free_work(void *work)
     free(w);
 }
 
-const struct preset preset_sound = {
-    .what = "sound", .begin = begin, .step = step, .fill = fill, .free = free_work};
+const struct preset preset_sound = {.what = "sound",
+                                    .begin = begin,
+                                    .step = step,
+                                    .fill = fill,
+                                    .free = free_work,
+                                    .tells_all = true};

@@ -310,6 +310,8 @@ static bool go_on(struct table_job *job, uint64_t *budget)
     }
     if (!job->table.problem && job->apart)
         note_apart(job);
+    if (!job->table.problem && !job->preset->tells_all)
+        table_say_missing(&job->view, &job->table);
     free_work(job);
     return true;
 }

@@ -31,6 +31,7 @@ struct preset {
     bool (*step)(void *work, uint64_t *budget);
     void (*fill)(void *work, const struct table_view *view, struct shown_table *table);
     void (*free)(void *work);
+    bool tells_all; /* nothing is to be said below it of what is missing */
 };
 
 /* clang-format off */
@@ -48,6 +49,8 @@ bool table_wants(const struct table_view *view, uint32_t line); /* is the thread
 /* When what counts of a thread ends: its last event in the past that is asked for, or the range; before from_ns:
  * nothing of it counts. */
 int64_t table_until(const struct table_view *view, const struct course_of *course);
+/* Is what the thread did before its first known event forgotten? */
+bool table_unknown_before(const struct table_view *view, const struct course_of *course);
 int64_t
 table_length(const struct table_view *view); /* from the first life's begin to the last's end */
 /* Of places and steps as intervals have them. */
@@ -68,6 +71,8 @@ void table_detail(struct shown_table *table); /* the last column is not shown un
 struct table_cell *table_add_row(struct shown_table *table, uint8_t depth, struct ref event);
 void table_row_line(struct shown_table *table, uint32_t line); /* the last row is about it, too */
 struct table_cell *table_make_total(struct shown_table *table); /* all null */
+/* Notes of what was forgotten, lost, or never came; none where the request has the option missing=0. */
+void table_say_missing(const struct table_view *view, struct shown_table *table);
 void table_add_note(struct shown_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct table_cell cell_text(const char *text); /* a copy */

@@ -122,7 +122,8 @@ static void fill_tasks(void *work, const struct table_view *view, struct shown_t
         if (!cells)
             break;
         cells[0] = cell_line(list[i]->thread);
-        cells[1] = cell_number(made_at(list[i]));
+        if (!table_unknown_before(view, list[i]))
+            cells[1] = cell_number(made_at(list[i]));
         table_row_line(t, list[i]->thread);
     }
     add_counts(t, list, count);
@@ -191,7 +192,7 @@ static void add_task(const struct table_view *view, struct shown_table *t,
         return;
     cells[0] = cell_line(c->thread);
     cells[1] = when(c->made_ns);
-    cells[2] = when(c->start_ns);
+    cells[2] = when(table_unknown_before(view, c) ? INTERVALS_NEVER : c->start_ns);
     cells[3] = when(c->end_ns);
     cells[4] = when(c->closed_ns);
     if (states_life(&view->lives, c, &from, &to))

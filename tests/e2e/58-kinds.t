@@ -1,0 +1,248 @@
+#!/bin/bash
+# Each kind of waiting, messages, calls that are accepted, lives and tasks: to the nanosecond, of programs that are known.
+. "$(dirname "$0")/lib.sh"
+. "$root/tests/e2e/proofs.sh"
+start_server -o traces/ -q
+
+# ---- each kind of waiting ----
+played kinds <<'S'
+environment pthread
+after taken post
+after read write_left
+after write write_left read_left
+line task a b c d
+line *semaphore s t
+line *rwlock l
+line once o
+0 a start at=a0
+0 b start at=b0
+0 c start at=c0
+0 d start at=d0
+0 a wait on=s
+0 a taken on=s at=a1
+10 b wait on=s at=b1
+15 c wait on=s at=c1
+30 a post on=s at=a2
+30 b taken on=s at=b2
+50 b post on=s at=b3
+50 c taken on=s at=c2
+60 c post on=s at=c3
+60 a petition about=l
+60 a enter/read on=l at=a4
+60 b petition about=l
+60 b enter/read on=l at=b4
+60 c petition about=l
+60 c enter/read on=l at=c4
+60 d petition about=l at=d4
+70 a left/read_left on=l at=a5
+80 b left/read_left on=l at=b5
+90 c left/read_left on=l at=c5
+90 d enter/write on=l at=d5
+100 a petition about=l at=a6
+105 b petition about=l at=b6
+110 d left/write_left on=l at=d6
+110 a enter/read on=l
+110 b enter/read on=l
+111 a left/read_left on=l at=a7
+111 b left/read_left on=l at=b7
+120 a timed_wait on=t at=a8
+140 a timeout on=t at=a9
+150 b petition about=o at=b8
+150 b initialise about=o at=b9
+155 c petition about=o at=c8
+170 b initialised about=o is=done at=ba
+170 c ready about=o order=done at=c9
+S
+is "a semaphore as a lock; the last of three readers; a writer; a time; once" "$(waits)" "35 T:c meeting CC 100 %:
+  20 0xb2 to 0xb3 T:b direct
+  15 0xa1 to 0xa2 T:a direct
+30 T:d exclusion CC 100 %:
+  30 0xc4 to 0xc5 T:c direct
+20 T:b meeting CC 100 %:
+  20 0xa1 to 0xa2 T:a direct
+20 T:a timer :
+  20 until its time at 0xa8 T:a direct
+15 T:c exclusion CC 100 %:
+  15 0xb9 to 0xba T:b direct
+10 T:a exclusion CC 100 %:
+  10 0xd5 to 0xd6 T:d direct
+5 T:b exclusion CC 100 %:
+  5 0xd5 to 0xd6 T:d direct
+of 135 unexplained 0"
+
+# ---- a server that accepts calls, and two that call ----
+played served <<'S'
+environment ucpp
+line task server one two
+0 server create at=a0
+0 server start
+0 one create at=b0
+0 one start
+0 two create at=c0
+0 two start
+0 server accept at=a1
+10 one petition about=server at=b1
+10 one enter/entered on=server at=b2
+15 two petition about=server at=c1
+40 one left/leave on=server at=b3
+40 server accepted at=a2
+40 server accept at=a3
+40 two enter/entered on=server at=c2
+45 two left/leave on=server at=c3
+45 server accepted at=a4
+50 server end at=a5
+50 one end at=b5
+50 two end at=c5
+S
+is "who accepts waits to meet a caller, who calls waits for the member that runs" "$(waits)" "40 T:server meeting IP 100 %:
+  30 0xb2 to 0xb3 T:one direct
+  10 0xb0 to 0xb1 T:one direct
+25 T:two exclusion CC 100 %:
+  25 0xb2 to 0xb3 T:one propagated
+5 T:server meeting IP 100 %:
+  3.75 0xc0 to 0xc1 T:two direct
+  1.25 0xc2 to 0xc3 T:two direct
+of 70 unexplained 0"
+played called <<'S'
+environment ucpp
+line task server one two
+0 server create at=a0
+0 server start
+0 one create at=b0
+0 one start
+0 two create at=c0
+0 two start
+0 server accept at=a1
+10 one petition about=server at=b1
+10 one enter/entered on=server at=b2
+10 one left/leave on=server at=b3
+10 server accepted at=a2
+15 two petition about=server at=c1
+40 server accept at=a3
+40 two enter/entered on=server at=c2
+45 two left/leave on=server at=c3
+45 server accepted at=a4
+S
+is "who calls waits for who does not accept yet" "$(waits | head -n 4)" "25 T:two exclusion CC 100 %:
+  25 0xa2 to 0xa3 T:server direct
+10 T:server meeting IP 100 %:
+  10 0xb0 to 0xb1 T:one direct"
+
+# ---- messages: one waits for who sends late, who sends for who is late to receive, and else for nobody ----
+played sends <<'S'
+environment mpi
+line rank a b
+0 a start at=a0
+0 b start at=b0
+10 a send send=1/1 about=b at=a1
+35 b recv about=a at=b1
+35 b receive receive=1/1
+36 a sent about=b at=a2
+40 b recv about=a at=b2
+50 a send send=2/1 about=b at=a3
+53 b receive receive=2/1 at=b3
+54 a sent about=b at=a4
+60 a send send=3/1 about=b at=a5
+62 a sent about=b at=a6
+62 a isend send=4/1 about=b
+70 b recv about=a at=b4
+71 b receive receive=3/1 at=b5
+75 a wait about=b at=a7
+80 b recv about=a at=b6
+80 b receive receive=4/1
+81 a completed at=a8
+90 a send send=5/1 about=b at=a9
+93 a sent about=b at=aa
+S
+is "who is late for a send, or for one that was begun; nobody; not known" "$(waits --lines a)" "26 R:a meeting IP 96 % CC 4 %: guessed
+  25 0xb0 to 0xb1 R:b direct
+  1 others  
+6 R:a meeting IP 72 % CC 28 %: guessed
+  2.83333 0xb3 to 0xb4 R:b direct
+  1.5 0xb5 to 0xb6 R:b direct
+  1 going on at 0xa7 R:a direct
+  0.5 going on at 0xb2 R:b direct
+  0.166667 others  
+4 R:a meeting CC 100 %:
+  4 going on at 0xa3 R:a direct
+3 R:a meeting :
+  3 unexplained at 0xa9 R:a direct
+2 R:a meeting CC 100 %:
+  2 going on at 0xa5 R:a direct
+of 41 unexplained 3"
+
+# ---- a life, and who ran while somebody waited ----
+played states <<'S'
+environment pthread
+line task main t1 t2 t3
+line monitor m n
+0 main start at=a0
+0 main create on=t1 is=made
+0 t2 start at=b0
+0 t2 petition about=m
+0 t2 enter/entered on=m
+0 t3 start at=c0
+0 t3 petition about=n
+0 t3 enter/entered on=n
+1 t1 start order=made at=d0
+5 t2 petition about=n at=b1
+10 t1 petition about=m at=d1
+20 t3 left/leave on=n at=c1
+20 t2 enter/entered on=n at=b2
+20 t2 left/leave on=n
+25 t2 left/leave on=m at=b3
+30 t1 enter/entered on=m at=d2
+30 t1 left/leave on=m
+50 t1 end at=d3
+60 main close on=t1 closes
+S
+is "states" "$(poet states --json "$run" --lines t1 | cells start_ns running_ns blocked_ns ready_ns system_ns terminate_ns life_ns)" \
+    "1 29 15 5 - 10 60"
+is "one after the other, with the place and their sum" \
+    "$(poet states --list --lines t1 --json "$run" | cells state from_ns took_ns so_far_ns where for)" "start 0 1 1 - -
+running 1 9 10 0xd0 -
+blocked 10 15 25 0xd1 M:m
+ready 25 5 30 0xd1 M:m
+running 30 20 50 0xd2 -
+terminate 50 10 60 - -"
+is "who ran meanwhile: the holder, whom he waited for himself, and then nobody any more" "$(waits --while)" "20 T:t1 exclusion CC 100 %:
+  10 0xc0 to 0xc1 T:t3 propagated
+  5 0xb2 to 0xb3 T:t2 direct
+  5 going on at 0xd1 T:t1 direct
+15 T:t2 exclusion CC 100 %:
+  15 0xc0 to 0xc1 T:t3 direct
+of 35 unexplained 0"
+
+# ---- tasks: one makes five, in the order of their creation ----
+{
+    echo 'environment pthread
+line task main p1 p2 p3 p4 p5
+0 main start at=a0'
+    for i in 1 2 3 4 5; do
+        echo "$((10 * i)) main create on=p$i is=p$i"
+        echo "$((10 * i + 5)) p$i start order=p$i"
+        [ $i = 2 ] && echo "27 p1 end is=end1
+28 main join about=p1
+28 main joined about=p1 order=end1
+29 main close on=p1 closes"
+    done
+    for i in 2 3 4 5; do echo "$((60 + i)) p$i end"; done
+    for i in 2 3 4 5; do echo "$((70 + i)) main close on=p$i closes"; done
+    echo "80 main end"
+} >script
+played philosophers <script
+is "each with how many there were then" \
+    "$(poet states --tasks --json "$run" | cells thread created deleted started ended executing)" "T:main 1 0 1 0 1
+T:p1 2 0 1 0 2
+T:p2 3 0 2 0 3
+T:p3 4 1 3 1 3
+T:p4 5 1 4 1 4
+T:p5 6 1 5 1 5"
+is "and when" "$(poet states --tasks --json "$run" | cells created_at_ns | tr '\n' ' ')" "0 10 20 30 40 50 "
+is "made by the first" "$(poet states --created --json "$run" | grep -o '"depth":.' | tr -dc 0-9)" 011111
+poet states "$run" --chart overview -o overview.pdf
+like "when they were at work, with what the colours mean" "$(pdftotext -layout overview.pdf - | tr -s ' \n' ' ')" \
+    "T:main T:p1 T:p2 T:p3 T:p4 T:p5 before it began, after it ended between"
+
+stop_server
+done_testing

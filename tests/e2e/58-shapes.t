@@ -1,0 +1,160 @@
+#!/bin/bash
+# Each table says the same in every shape, live and from the file; of a run that is not all there it is said what lacks.
+. "$(dirname "$0")/lib.sh"
+endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
+tables="states
+states --list
+states --tasks
+states --created
+waits
+waits --while
+waits --since meeting
+waits --by pattern
+waits --by wait
+waits --knots
+waits --tree
+path --top 999
+path --by piece
+path --by thread
+path --top 999 --zeros=3
+report"
+
+# ---- threads, a lock, a barrier, a semaphore, a condition, a read-write lock: whoever runs when ----
+cat >mixed.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t all;
+static sem_t places;
+static int jobs;
+static void pause_ms(int ms) { clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, ms * 1000000L}, 0); }
+static void *work(void *number)
+{
+    long me = (long)number;
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&m);
+        while (!jobs) pthread_cond_wait(&filled, &m);
+        jobs--;
+        pthread_mutex_unlock(&m);
+        sem_wait(&places), pause_ms((int)me), sem_post(&places);
+        me == 2 ? pthread_rwlock_wrlock(&l) : pthread_rwlock_rdlock(&l);
+        pause_ms(1);
+        pthread_rwlock_unlock(&l);
+        pthread_barrier_wait(&all);
+    }
+    return number;
+}
+int main(void)
+{
+    pthread_t t[3];
+    pthread_barrier_init(&all, 0, 3);
+    sem_init(&places, 0, 1);
+    for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, work, (void *)(i + 1));
+    for (int i = 0; i < 9; i++) {
+        pause_ms(1);
+        pthread_mutex_lock(&m), jobs++, pthread_cond_signal(&filled), pthread_mutex_unlock(&m);
+    }
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+}
+C
+poetcc -trace -g mixed.c -o mixed || exit 1
+start_server -o mixed.poet -q
+./mixed
+until_true finished latest
+wait=$(poet waits --by wait --top 1 --json latest | sed -n 's/.*"depth":0.*"event":"\([0-9:]*\)".*/\1/p')
+tables="$tables
+waits --why $wait"
+echo "$tables" | while read -r table; do poet $table --json "$endpoint" >"live.$(echo "$table" | tr ' ' .)"; done
+stop_server
+check "the trace is sound" sound mixed.poet
+
+# words [HEAD]: what is written, however it is laid out, on how many pages; HEAD, the titles of columns, once
+words() {
+    tr '\f' '\n' | sed 's/  */ /g; s/^ //; s/ $//' |
+        awk -v head="$1" '/^[0-9]+\/[0-9]+$/ || !NF { next } $0 == head && seen++ { next } { print }' | tr '\n' ' ' | sed 's/ note: / /g'
+}
+while read -r table; do
+    poet $table --json mixed.poet >file.json
+    check "$table: live and from the file" cmp "live.$(echo "$table" | tr ' ' .)" file.json
+    poet $table mixed.poet | words >text
+    poet $table mixed.poet -o table.pdf
+    pdftotext -layout table.pdf - | words "$(poet $table mixed.poet | sed -n 2p | sed 's/  */ /g; s/^ //; s/ $//')" >paper
+    check "$table: text and PDF" sh -c "cmp paper text || diff paper text"
+    cp table.pdf before.pdf
+    poet $table mixed.poet -o table.pdf
+    check "$table: the same bytes again" cmp table.pdf before.pdf
+    [ "$table" = report ] && continue # several tables, of several columns
+    poet $table --csv mixed.poet >table.csv
+    check "$table: CSV and JSON" python3 - <<'PY'
+import csv, json
+rows, named = [], None
+for o in map(json.loads, open("file.json")):
+    if "columns" in o: named = [c["name"] for c in o["columns"]]
+    elif "row" in o: rows.append(["" if o["row"][n] is None else o["row"][n] for n in named])
+told = list(csv.reader(open("table.csv", newline="")))
+assert told[0] == named, (told[0], named)
+assert len(told) == len(rows) + 1, (len(told), len(rows))
+same = lambda a, b: a == str(b) or (isinstance(b, float) and float(a) == b)
+for a, b in zip(told[1:], rows): assert all(map(same, a, b)), (a, b)
+PY
+done <<<"$tables"
+
+# ---- sums: what is asked for is what there is ----
+figure_of() { grep -o "\"$1\":[0-9]*" | tail -n 1 | tr -dc 0-9; }
+long=$(poet path --json mixed.poet | tail -n 1 | figure_of length_ns)
+step=$(poet path mixed.poet --json | sed -n '2s/.*"step":"\([^"]*\)".*/\1/p')
+is "with a step as long as it was the run takes as long as it did" \
+    "$(poet path --json --without "$step=1" mixed.poet | tail -n 1 | figure_of if_ns)" "$long"
+is "the pieces of the path follow one another" "$(poet path --by piece --json mixed.poet |
+    perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; print "gap\n" if defined $at && $r->{from_ns} != $at;
+        $at = $r->{from_ns} + $r->{path_ns}; $sum += $r->{path_ns}; END { print $sum }')" "$long"
+
+# ---- a file that was cut off ----
+size=$(stat -c %s mixed.poet)
+for less in 20 100 400 1500 4000; do
+    head -c $((size - less)) mixed.poet >cut.poet
+    like "cut by $less: said" "$(poet waits --json cut.poet 2>cut.txt | tail -n 1)" "the run was cut off: what was after that"
+    like "elsewhere, too" "$(cat cut.txt)" "the run was cut off"
+    is "and what is told of time adds up" "$(poet check cut.poet 2>&1 | grep -E 'interval of|states of|release is|add up|path is')" ""
+done
+like "on paper, too" "$(poet states cut.poet -o cut.pdf 2>/dev/null; pdftotext cut.pdf - | words)" "the run was cut off: what"
+is "once on a page" "$(poet report cut.poet 2>/dev/null | grep -c 'the run was cut off')" 1
+
+# ---- a run of which only the newest is kept ----
+cat >long.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *x)
+{
+    for (int i = 0; i < 250000; i++) pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    return x;
+}
+int main(void)
+{
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+}
+C
+poetcc -trace -O2 -g long.c -o long || exit 1
+start_server --keep 16M -o kept.poet -q
+./long
+until_true finished latest
+for table in states waits path; do poet $table --json "$endpoint" >live.$table; done
+stop_server
+first=$(poet states --json kept.poet | sed -n 's/.*the first \([0-9]*\) events of this run are forgotten.*/\1/p')
+like "what is forgotten is said" "$first" "^[1-9][0-9]*$"
+is "it is what is not told" "$(($(poet dump --json kept.poet | grep -c '^{"event"') + first))" "$(figure kept.poet events)"
+for table in states waits path; do
+    poet $table --json kept.poet >file.json
+    check "$table: live and from the file" cmp live.$table file.json
+    like "$table: says so" "$(tail -n 1 file.json)" "the first $first events of this run are forgotten"
+done
+like "when the first was created is not guessed" "$(poet states --tasks --json kept.poet | grep '"T:main"')" '"created_at_ns":null'
+like "nor when it started" "$(poet states --created --json kept.poet | grep '"T:main"')" '"started_at_ns":null'
+like "where the path ends is said" "$(poet path kept.poet)" "it leads back to .*: what its thread did before that, or waited for, is forgotten"
+check "and it is sound" poet check kept.poet
+done_testing

@@ -1,0 +1,53 @@
+/* For programs whose waiting is known because they take its times themselves: work is sleeping, so that it does not matter
+ * who else uses the processors; what is printed at the end are the times of each thread's work and waits, in ns. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct told {
+    const char *what, *name; /* "work", "wait" */
+    int64_t from_ns, to_ns;
+} told[64];
+static atomic_int told_count;
+static _Atomic int64_t
+    late_ns; /* how much longer sleeping took than was asked for, and going on together */
+
+static int64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+static void tell(const char *what, const char *name, int64_t from_ns)
+{
+    told[atomic_fetch_add(&told_count, 1)] = (struct told){what, name, from_ns, now()};
+}
+static void work(const char *name, double ms) /* ms as $NAME says, if it is set */
+{
+    int64_t from = now(), asked = (int64_t)(1e6 * (getenv(name) ? atof(getenv(name)) : ms));
+    if (!asked)
+        return;
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){asked / 1000000000, asked % 1000000000},
+                    0);
+    tell("work", name, from);
+    late_ns += now() - from - asked;
+}
+#define WAIT(name, ...)                                                                            \
+    do {                                                                                           \
+        int64_t from_ = now();                                                                     \
+        __VA_ARGS__;                                                                               \
+        tell("wait", name, from_);                                                                 \
+    } while (0)
+static void report(FILE *to)
+{
+    for (int i = 0; i < told_count; i++)
+        fprintf(to, "%s %s %lld %lld\n", told[i].what, told[i].name, (long long)told[i].from_ns,
+                (long long)told[i].to_ns);
+    fprintf(to, "late all 0 %lld\n", (long long)late_ns);
+    fflush(to);
+}
