@@ -44,6 +44,7 @@
 #include "clients/view/panels/waiting.h"
 #include "clients/view/parts/camera.h"
 #include "clients/view/parts/inquiry.h"
+#include "clients/view/picture/afar.h"
 #include "clients/view/picture/arrange.h"
 #include "clients/view/picture/strips.h"
 #include "clients/view/picture/canvas.h"
@@ -252,7 +253,8 @@ static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
     return l->has_run && !l->opening && !l->more && !drawer_busy((struct view *)view) &&
-           !save_runs(view) && !fetch_runs(view) && (!l->connected || !source_busy(&l->source)) &&
+           !afar_busy((struct view *)view) && !save_runs(view) && !fetch_runs(view) &&
+           (!l->connected || !source_busy(&l->source)) &&
            (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
 }
 

@@ -81,19 +81,26 @@ static const struct wait *wait_of(const struct intervals *all, const struct inte
     return &all->waits[item->is == INTERVAL_SEGMENT ? all->segments[item->of].wait : item->of];
 }
 
-static void tell_interval(const struct telling *t, const struct intervals *all, size_t i)
+static unsigned code_of(const struct intervals *all, const struct interval *item)
 {
     static const uint8_t codes[] = {[INTERVAL_RUNS] = STRIP_LIVING_RUNNING,
-                                    [INTERVAL_SEGMENT] = STRIP_LIVING_BLOCKED,
                                     [INTERVAL_LATENCY] = STRIP_LIVING_READY,
-                                    [INTERVAL_TIMER] = STRIP_LIVING_BLOCKED,
+                                    [INTERVAL_TIMER] = STRIP_LIVING_TIMER,
                                     [INTERVAL_UNEXPLAINED] = STRIP_LIVING_UNKNOWN};
+    if (item->is != INTERVAL_SEGMENT)
+        return codes[item->is];
+    return wait_of(all, item)->class == WAIT_EXCLUSION ? STRIP_LIVING_EXCLUSION
+                                                       : STRIP_LIVING_MEETING;
+}
+
+static void tell_interval(const struct telling *t, const struct intervals *all, size_t i)
+{
     const struct course_of *c = t->course;
     const struct interval *item = &c->items[i];
     int64_t from = interval_begin(c, i);
     uint32_t about = item->is == INTERVAL_RUNS ? 0 : wait_of(all, item)->about;
     if (item->to_ns > from)
-        change(t, codes[item->is], about, from, i ? c->items[i - 1].position : c->start);
+        change(t, code_of(all, item), about, from, i ? c->items[i - 1].position : c->start);
 }
 
 /* ---- what it does last, as far as that is known ---- */
@@ -127,7 +134,7 @@ static void tell_tail(const struct living *l, const struct telling *t)
     if (c->start_ns == INTERVALS_NEVER || t->told->ended)
         return;
     if (open && open->from_ns >= at_ns) {
-        tail(t, STRIP_LIVING_BLOCKED, open->about, open->from_ns, open->begin);
+        tail(t, STRIP_LIVING_UNKNOWN, open->about, open->from_ns, open->begin);
         return;
     }
     if (c->closed_ns != INTERVALS_NEVER) {

@@ -6,7 +6,16 @@
 
 #include <cairo.h>
 
-#define SPELL_STATES 7 /* the last: unknown */
+enum spell_state {
+    SPELL_START,
+    SPELL_READY,
+    SPELL_RUNNING,
+    SPELL_BLOCKED,
+    SPELL_SYSTEM,
+    SPELL_TERMINATE,
+    SPELL_UNKNOWN,
+    SPELL_STATES
+};
 
 struct spell_row {
     uint32_t line, about; /* the thread; what it waits for, 0 nothing */

@@ -133,7 +133,7 @@ void thick_take(struct view *view, enum news news)
         k->stale = true;
     if (news == NEWS_PICTURE)
         k->made = false;
-    if (view->settings.path)
+    if (view->settings.path && !view->camera.place.far)
         ask_soon(view, k);
 }
 
@@ -221,6 +221,14 @@ static void draw_stretch(struct view *view, cairo_t *cr, const struct stretch *s
     cairo_stroke(cr);
 }
 
+void thick_colour(struct view *view, cairo_t *cr, double opaque)
+{
+    if (view->settings.look.grey)
+        cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, opaque);
+    else
+        cairo_set_source_rgba(cr, 0.85, 0.1, 0.45, opaque);
+}
+
 void thick_draw(struct view *view, cairo_t *cr, int width, int height)
 {
     struct thick *k = thick_of(view);
@@ -234,10 +242,7 @@ void thick_draw(struct view *view, cairo_t *cr, int width, int height)
     cairo_clip(cr);
     cairo_set_line_width(cr, MAX(4, 5 * view->camera.place.zoom));
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-    if (view->settings.look.grey)
-        cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.6);
-    else
-        cairo_set_source_rgba(cr, 0.85, 0.1, 0.45, 0.5);
+    thick_colour(view, cr, view->settings.look.grey ? 0.6 : 0.5);
     for (guint i = 0; i < k->stretches->len; i++)
         draw_stretch(view, cr, &g_array_index(k->stretches, struct stretch, i), width);
     cairo_restore(cr);

@@ -11,6 +11,8 @@
 
 struct view;
 
+/* Sets it; opaque: 0 to 1. */
+void thick_colour(struct view *view, cairo_t *cr, double opaque);
 void thick_draw(struct view *view, cairo_t *cr, int width, int height);
 void thick_take(struct view *view, enum news news);
 void thick_clear(struct view *view); /* another run */

@@ -17,11 +17,11 @@ static const struct class
     const char *name;
     double red, green, blue;
     bool hatched;
-} classes[] = {{"meeting", 0, 0.45, 0.7, false},
-               {"exclusion", 0.84, 0.37, 0, false},
-               {"timer", 0, 0.62, 0.45, false},
-               {"unexplained", 0.4, 0.4, 0.4, true}};
-enum { UNEXPLAINED = 3, CLASSES = G_N_ELEMENTS(classes) };
+} classes[TINT_CLASSES] = {{"meeting", 0, 0.45, 0.7, false},
+                           {"exclusion", 0.84, 0.37, 0, false},
+                           {"timer", 0, 0.62, 0.45, false},
+                           {"unexplained", 0.4, 0.4, 0.4, true}};
+enum { UNEXPLAINED = 3, CLASSES = TINT_CLASSES };
 
 struct wait {
     unsigned class;
@@ -197,6 +197,60 @@ static void fill(cairo_t *cr, const struct class *class, double x, double y, dou
     }
     cairo_stroke(cr);
     cairo_restore(cr);
+}
+
+const char *tint_word(unsigned class) { return classes[class].name; }
+
+/* Lines from the lower left to the upper right, again and again. */
+static cairo_pattern_t *hatching(double red, double green, double blue)
+{
+    cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 5, 5);
+    cairo_t *cr = cairo_create(s);
+    cairo_set_source_rgb(cr, red, green, blue);
+    cairo_set_line_width(cr, 1.2);
+    for (int i = -1; i <= 1; i++) {
+        cairo_move_to(cr, -1 + 5 * i, 6);
+        cairo_line_to(cr, 6 + 5 * i, -1);
+    }
+    cairo_stroke(cr);
+    cairo_destroy(cr);
+    cairo_pattern_t *pattern = cairo_pattern_create_for_surface(s);
+    cairo_pattern_set_extend(pattern, CAIRO_EXTEND_REPEAT);
+    cairo_surface_destroy(s);
+    return pattern;
+}
+
+void tint_fill(cairo_t *cr, unsigned class, const struct paint_theme *theme)
+{
+    const struct class *c = &classes[class];
+    double grey = theme->dark ? 0.35 + 0.15 * class : 0.85 - 0.15 * class;
+    if (c->hatched) {
+        double v = theme->dark ? 0.75 : 0.4;
+        cairo_pattern_t *pattern = hatching(v, v, v);
+        cairo_set_source(cr, pattern);
+        cairo_pattern_destroy(pattern);
+    } else if (theme->grey) {
+        cairo_set_source_rgb(cr, grey, grey, grey);
+    } else {
+        cairo_set_source_rgba(cr, c->red, c->green, c->blue, 0.75);
+    }
+    cairo_fill(cr);
+}
+
+double tint_key(cairo_t *cr, double x, double y, const struct paint_theme *theme)
+{
+    double ground = paint_brightness(theme->dark);
+    for (unsigned i = 0; i < CLASSES; i++) {
+        cairo_rectangle(cr, x, y + 1, 12, 10);
+        cairo_set_source_rgb(cr, ground, ground, ground);
+        cairo_fill_preserve(cr);
+        tint_fill(cr, i, theme);
+        double ink = theme->dark ? 0.85 : 0.2;
+        cairo_set_source_rgb(cr, ink, ink, ink);
+        lettering_show(cr, x + 17, y, classes[i].name, 9, false);
+        x += lettering_width(NULL, classes[i].name, 9, false) + 35;
+    }
+    return x;
 }
 
 static void draw_wait(struct view *view, cairo_t *cr, const struct wait *w, int width)
