@@ -7,7 +7,6 @@
 #include "clients/view/picture/strips.h"
 #include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
-#include "render/paint.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,44 +38,36 @@ static struct filled filled_at(const struct shown_strip *seen, const struct show
 
 /* ---- drawing ---- */
 
-/* Pixels of a row that are alike are one box of each class. */
-static void paint_row(struct view *view, cairo_t *cr, const struct shown_strip *lives, uint32_t row,
-                      unsigned class)
+/* Pixels that are alike are one box. */
+static void add_class(const struct filled *filled, uint32_t pixels, unsigned class, cairo_t *cr,
+                      cairo_rectangle_t box)
 {
-    const struct shown_strip *s = &view->far.strip;
-    cairo_rectangle_t box = strips_box(view, row);
-    double wide = box.width / s->pixels;
-    for (uint32_t i = 0, end; i < s->pixels; i = end) {
-        struct filled f = filled_at(s, lives, row, i), next;
-        double below = f.below;
-        for (end = i + 1; end < s->pixels; end++) {
-            next = filled_at(s, lives, row, end);
-            if (memcmp(&next, &f, sizeof f) != 0)
-                break;
-        }
+    double wide = box.width / pixels;
+    for (uint32_t i = 0, end; i < pixels; i = end) {
+        double below = filled[i].below, high = box.height * filled[i].share[class] / 255;
+        for (end = i + 1; end < pixels && memcmp(&filled[end], &filled[i], sizeof *filled) == 0;)
+            end++;
         for (unsigned k = 0; k < class; k++)
-            below += f.share[k];
-        double x = round(box.x + i * wide), high = box.height * f.share[class] / 255;
-        if (f.share[class])
+            below += filled[i].share[k];
+        double x = round(box.x + i * wide);
+        if (filled[i].share[class])
             cairo_rectangle(cr, x, box.y + box.height * (1 - below / 255) - high,
                             round(box.x + end * wide) - x, high);
     }
 }
 
-static void paint_class(struct view *view, cairo_t *cr, const struct shown_strip *lives,
-                        unsigned class, int height)
+static void paint_row(struct view *view, cairo_t *cr, const struct shown_strip *lives, uint32_t row)
 {
+    const struct shown_strip *s = &view->far.strip;
     struct paint_theme theme = settings_theme(&view->settings);
-    for (uint32_t row = 0; row < lives->row_count; row++)
-        if (strips_seen(view, row, height))
-            paint_row(view, cr, lives, row, class);
-    cairo_path_t *path = cairo_copy_path(cr);
-    double ground = paint_brightness(theme.dark);
-    cairo_set_source_rgb(cr, ground, ground, ground);
-    cairo_fill(cr);
-    cairo_append_path(cr, path);
-    tint_fill(cr, class, &theme);
-    cairo_path_destroy(path);
+    struct filled *filled = g_new(struct filled, s->pixels);
+    for (uint32_t i = 0; i < s->pixels; i++)
+        filled[i] = filled_at(s, lives, row, i);
+    for (unsigned class = 0; class < TINT_CLASSES; class ++) {
+        add_class(filled, s->pixels, class, cr, strips_box(view, row));
+        tint_fill(cr, class, &theme);
+    }
+    g_free(filled);
 }
 
 void kinds_draw(struct view *view, cairo_t *cr, int height)
@@ -89,8 +80,9 @@ void kinds_draw(struct view *view, cairo_t *cr, int height)
                     strips_bottom_px(view, height) - STRIPS_RULER_PX);
     cairo_clip(cr);
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
-    for (unsigned class = 0; class < TINT_CLASSES; class ++)
-        paint_class(view, cr, lives, class, height);
+    for (uint32_t row = 0; row < lives->row_count; row++)
+        if (strips_seen(view, row, height))
+            paint_row(view, cr, lives, row);
     cairo_restore(cr);
 }
 

@@ -146,6 +146,8 @@ const struct shown_strip *lives_of(struct view *view)
 
 int lives_pixel(const struct shown_strip *l, const struct shown_strip *seen, uint32_t pixel)
 {
+    if (l->from == seen->from && l->to == seen->to && l->pixels == seen->pixels)
+        return (int)pixel;
     double at = (double)seen->from +
                 (pixel + 0.5) * (double)(seen->to - seen->from) / seen->pixels,
            share = (at - (double)l->from) / (double)(l->to - l->from);

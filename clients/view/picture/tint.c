@@ -202,11 +202,13 @@ static void fill(cairo_t *cr, const struct class *class, double x, double y, dou
 const char *tint_word(unsigned class) { return classes[class].name; }
 
 /* Lines from the lower left to the upper right, again and again. */
-static cairo_pattern_t *hatching(double red, double green, double blue)
+static cairo_pattern_t *hatching(double ink, double ground)
 {
-    cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 5, 5);
+    cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 5, 5);
     cairo_t *cr = cairo_create(s);
-    cairo_set_source_rgb(cr, red, green, blue);
+    cairo_set_source_rgb(cr, ground, ground, ground);
+    cairo_paint(cr);
+    cairo_set_source_rgb(cr, ink, ink, ink);
     cairo_set_line_width(cr, 1.2);
     for (int i = -1; i <= 1; i++) {
         cairo_move_to(cr, -1 + 5 * i, 6);
@@ -220,32 +222,32 @@ static cairo_pattern_t *hatching(double red, double green, double blue)
     return pattern;
 }
 
+/* Mixed with the ground; only the hatched one fills it first. */
 void tint_fill(cairo_t *cr, unsigned class, const struct paint_theme *theme)
 {
     const struct class *c = &classes[class];
-    double grey = theme->dark ? 0.35 + 0.15 * class : 0.85 - 0.15 * class;
+    double grey = theme->dark ? 0.35 + 0.15 * class : 0.85 - 0.15 * class,
+           ground = paint_brightness(theme->dark), mixed = 0.25 * ground;
     if (c->hatched) {
         double v = theme->dark ? 0.75 : 0.4;
-        cairo_pattern_t *pattern = hatching(v, v, v);
+        cairo_pattern_t *pattern = hatching(v, ground);
         cairo_set_source(cr, pattern);
         cairo_pattern_destroy(pattern);
     } else if (theme->grey) {
         cairo_set_source_rgb(cr, grey, grey, grey);
     } else {
-        cairo_set_source_rgba(cr, c->red, c->green, c->blue, 0.75);
+        cairo_set_source_rgb(cr, 0.75 * c->red + mixed, 0.75 * c->green + mixed,
+                             0.75 * c->blue + mixed);
     }
     cairo_fill(cr);
 }
 
 double tint_key(cairo_t *cr, double x, double y, const struct paint_theme *theme)
 {
-    double ground = paint_brightness(theme->dark);
+    double ink = theme->dark ? 0.85 : 0.2;
     for (unsigned i = 0; i < CLASSES; i++) {
         cairo_rectangle(cr, x, y + 1, 12, 10);
-        cairo_set_source_rgb(cr, ground, ground, ground);
-        cairo_fill_preserve(cr);
         tint_fill(cr, i, theme);
-        double ink = theme->dark ? 0.85 : 0.2;
         cairo_set_source_rgb(cr, ink, ink, ink);
         lettering_show(cr, x + 17, y, classes[i].name, 9, false);
         x += lettering_width(NULL, classes[i].name, 9, false) + 35;

@@ -92,6 +92,7 @@ static void aim(struct work *w)
         w->stage = CHANGE;
         return;
     }
+    w->basis->followed = false;
     path_begin(&w->basis->path, view->measured, thread,
                thread ? times_fitted(view->run, position) : view->to_ns);
 }

@@ -23,7 +23,7 @@ struct work {
     struct basis *basis;
     double begin, scale; /* pixels of a ns, or of a position */
     uint32_t pixels;
-    bool by_order, followed;
+    bool by_order;
     size_t piece; /* all before it are cut */
     double at; /* where the last of them ended */
     struct slice *slices;
@@ -53,8 +53,7 @@ static void *begin(const struct table_view *view, char **problem)
     w->scale = w->pixels / (to - from);
     w->by_order = strcmp(view->request->by, "order") == 0;
     w->basis = basis_take(view, (struct ref){0});
-    w->followed = w->basis->whole;
-    if (!w->followed)
+    if (!w->basis->whole && !w->basis->followed)
         path_begin(&w->basis->path, view->measured, 0, view->to_ns);
     return w;
 }
@@ -157,8 +156,8 @@ static void cut(struct work *w)
 static bool step(void *p, uint64_t *budget)
 {
     struct work *w = p;
-    if (!w->followed) {
-        w->followed = path_step(&w->basis->path, *budget);
+    if (!w->basis->whole && !w->basis->followed) {
+        w->basis->followed = path_step(&w->basis->path, *budget);
         return false;
     }
     for (uint64_t left = *budget; w->piece < w->basis->path.count; left--) {
