@@ -56,6 +56,7 @@
 #include "clients/view/picture/seek.h"
 #include "clients/view/picture/select.h"
 #include "clients/view/picture/slide.h"
+#include "clients/view/picture/thick.h"
 #include "clients/view/picture/timescale.h"
 #include "clients/view/picture/view.h"
 #include "clients/view/picture/zoom.h"
@@ -258,8 +259,8 @@ static bool settled(const struct view *view)
 {
     const struct link *l = &view->link;
     return l->has_run && !l->opening && !l->more && !drawer_busy((struct view *)view) &&
-           !afar_busy((struct view *)view) && !save_runs(view) && !fetch_runs(view) &&
-           (!l->connected || !source_busy(&l->source)) &&
+           !afar_busy((struct view *)view) && !thick_busy((struct view *)view) &&
+           !save_runs(view) && !fetch_runs(view) && (!l->connected || !source_busy(&l->source)) &&
            (view->stage.scene || view->camera.place.far) && camera_along_px(&view->camera) > 0;
 }
 

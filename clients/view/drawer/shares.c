@@ -66,7 +66,7 @@ static void draw_row(struct view *view, cairo_t *cr, const struct shown_strip *l
 {
     const struct shown_strip *s = &view->far.strip;
     double names = camera_names_px(&view->camera), wide = far_width_px(view) / s->pixels;
-    float *all = g_new(float, (size_t)s->pixels * SPELL_STATES);
+    float *all = g_new(float, (size_t)s->pixels *SPELL_STATES);
     for (uint32_t i = 0; i < s->pixels; i++)
         shares_at(lives, s, row, i, all + (size_t)i * SPELL_STATES);
     draw_name(view, cr, book_label(the_book(view), lives->rows[row]), y, names);

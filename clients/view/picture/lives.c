@@ -86,6 +86,12 @@ static void ask(struct view *view, struct lives *l)
     inquiry_ask(&view->link, &l->asking, ASK_STRIP, &body, take, view);
 }
 
+/* Is another part seen than that which is here? */
+static bool has_moved(const struct view *view, const struct lives *l)
+{
+    return l->strip.from != view->far.strip.from || l->strip.to != view->far.strip.to;
+}
+
 static gboolean on_soon(gpointer data);
 
 static void ask_soon(struct view *view, struct lives *l)
@@ -95,8 +101,7 @@ static void ask_soon(struct view *view, struct lives *l)
     if (fits || l->soon || !wanted(view) || !view->link.connected || !view->link.has_run)
         return;
     bool runs = inquiry_runs(&view->link, &l->asking);
-    bool moved = l->strip.from != view->far.strip.from || l->strip.to != view->far.strip.to;
-    if (!runs && since >= (moved ? MOVED_US : EVERY_US))
+    if (!runs && since >= (has_moved(view, l) ? MOVED_US : EVERY_US))
         ask(view, l);
     else
         l->soon = g_timeout_add(20, on_soon, view);
@@ -113,7 +118,8 @@ static gboolean on_soon(gpointer data)
 bool lives_busy(struct view *view)
 {
     struct lives *l = here(view);
-    return wanted(view) && (inquiry_runs(&view->link, &l->asking) || l->soon);
+    return wanted(view) &&
+           (inquiry_runs(&view->link, &l->asking) || (l->soon && has_moved(view, l)));
 }
 
 void lives_take(struct view *view, enum news news)
@@ -148,8 +154,7 @@ int lives_pixel(const struct shown_strip *l, const struct shown_strip *seen, uin
 {
     if (l->from == seen->from && l->to == seen->to && l->pixels == seen->pixels)
         return (int)pixel;
-    double at = (double)seen->from +
-                (pixel + 0.5) * (double)(seen->to - seen->from) / seen->pixels,
+    double at = (double)seen->from + (pixel + 0.5) * (double)(seen->to - seen->from) / seen->pixels,
            share = (at - (double)l->from) / (double)(l->to - l->from);
     return share >= 0 && share < 1 ? (int)(share * l->pixels) : -1;
 }
@@ -164,10 +169,7 @@ bool lives_has(const struct shown_strip *l, uint32_t row)
     return false;
 }
 
-const char *lives_problem(struct view *view)
-{
-    return wanted(view) ? here(view)->problem : NULL;
-}
+const char *lives_problem(struct view *view) { return wanted(view) ? here(view)->problem : NULL; }
 
 bool lives_runs(struct view *view)
 {

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERY_US 1000000
+#define EVERY_US 1000000 /* of a run that grows */
+#define BEYOND_US 100000 /* where what is seen is not here yet */
 
 /* What of it is in the scene: along a row, from a row to another one where they differ. */
 struct stretch {
@@ -21,6 +22,7 @@ struct thick {
     struct tabled path;
     uint32_t *order; /* rows of its table, by time */
     GArray *stretches;
+    int64_t from_ns, to_ns; /* the pieces that are here, or asked for, are all of those between */
     bool stale; /* of the run there is more; made: the stretches are of this scene */
     bool made;
     guint soon;
@@ -98,11 +100,39 @@ static struct thick *thick_of(struct view *view)
     return view->thick;
 }
 
+static void say_ns(struct table_request *request, const char *key, int64_t ns)
+{
+    char text[24];
+    g_snprintf(text, sizeof text, "%lld", (long long)ns);
+    tabled_option(request, key, text);
+}
+
+/* What is seen and as much again on both sides; all of it, where its events are to be marked. */
 static void ask(struct view *view, struct thick *k)
 {
     struct table_request request = tabled_request("path", "piece");
+    const struct axis *axis = k->marks.is ? NULL : axis_of(view);
+    k->from_ns = INT64_MIN;
+    k->to_ns = INT64_MAX;
+    if (axis) {
+        axis_span(axis, &k->from_ns, &k->to_ns);
+        int64_t more = k->to_ns - k->from_ns;
+        say_ns(&request, "begin", k->from_ns -= more);
+        say_ns(&request, "end", k->to_ns += more);
+    }
     k->stale = false;
     tabled_ask(&k->path, &request);
+}
+
+/* Does what is seen lie beyond the pieces that are here? */
+static bool is_beyond(struct view *view, const struct thick *k)
+{
+    const struct axis *axis = axis_of(view);
+    int64_t from, to;
+    if (!axis)
+        return false;
+    axis_span(axis, &from, &to);
+    return from < k->from_ns || to > k->to_ns;
 }
 
 static gboolean on_soon(gpointer data);
@@ -110,12 +140,13 @@ static gboolean on_soon(gpointer data);
 static void ask_soon(struct view *view, struct thick *k)
 {
     gint64 since = g_get_monotonic_time() - k->path.asked_us;
-    if (!k->stale || k->soon || !view->link.connected || !view->link.has_run)
+    bool beyond = is_beyond(view, k);
+    if (!(k->stale || beyond) || k->soon || !view->link.connected || !view->link.has_run)
         return;
-    if (since >= EVERY_US && !tabled_runs(&k->path))
+    if (since >= (beyond ? BEYOND_US : EVERY_US) && !tabled_runs(&k->path))
         ask(view, k);
     else
-        k->soon = g_timeout_add(250, on_soon, view);
+        k->soon = g_timeout_add(50, on_soon, view);
 }
 
 static gboolean on_soon(gpointer data)
@@ -155,10 +186,17 @@ void thick_mark(struct view *view, const struct table_cell *step)
     k->marks = *step;
     if (step->is != CELL_STEP)
         k->marks.is = CELL_NULL;
-    else if (k->path.here && !k->stale)
+    else if (k->path.here && !k->stale && k->from_ns == INT64_MIN)
         mark_step(view, k);
-    else if (!tabled_runs(&k->path))
+    else
         ask(view, k);
+}
+
+bool thick_busy(struct view *view)
+{
+    struct thick *k = thick_of(view);
+    bool wanted = view->settings.path && !view->camera.place.far && view->stage.scene;
+    return wanted && (tabled_runs(&k->path) || (k->soon && (!k->path.here || is_beyond(view, k))));
 }
 
 /* ---- what of it is in the scene ---- */

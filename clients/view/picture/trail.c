@@ -90,19 +90,24 @@ static bool wanted(const struct view *view)
     return view->settings.path && view->camera.place.far && view->far.strip.row_count;
 }
 
+/* Is another part seen than that which is here? */
+static bool has_moved(const struct view *view, const struct trail *t)
+{
+    const struct shown_strip *s = &view->far.strip;
+    return !t->path.here || t->shown.from != s->from || t->shown.to != s->to ||
+           t->shown.by_time != s->by_time;
+}
+
 static gboolean on_soon(gpointer data);
 
 static void ask_soon(struct view *view, struct trail *t)
 {
-    const struct shown_strip *s = &view->far.strip;
     gint64 since = g_get_monotonic_time() - t->path.asked_us;
-    bool moved = !t->path.here || t->shown.from != s->from || t->shown.to != s->to ||
-                 t->shown.by_time != s->by_time;
     if ((!t->stale && t->of == view->far.serial) || t->soon || !wanted(view) ||
         !view->link.connected || !view->link.has_run)
         return;
     bool runs = tabled_runs(&t->path);
-    if (!runs && since >= (moved ? MOVED_US : EVERY_US))
+    if (!runs && since >= (has_moved(view, t) ? MOVED_US : EVERY_US))
         ask(view, t);
     else
         t->soon = g_timeout_add(50, on_soon, view);
@@ -137,7 +142,7 @@ void trail_clear(struct view *view)
 bool trail_busy(struct view *view)
 {
     struct trail *t = trail_of(view);
-    return wanted(view) && (tabled_runs(&t->path) || t->soon);
+    return wanted(view) && (tabled_runs(&t->path) || (t->soon && has_moved(view, t)));
 }
 
 bool trail_runs(struct view *view)
