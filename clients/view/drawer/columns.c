@@ -48,7 +48,7 @@ static void on_bind(GtkListItemFactory *factory, GtkListItem *item, gpointer dat
     g_object_set_data_full(G_OBJECT(item), "row", row, g_object_unref);
     g_object_set_data(G_OBJECT(item), "columns", data);
     g_object_set_data(G_OBJECT(item), "column", g_object_get_data(G_OBJECT(factory), "column"));
-    cell_bind(item);
+    cell_bind(item, ((struct columns *)data)->deep);
     fill_cell(row, item);
     g_signal_connect(row, "changed", G_CALLBACK(fill_cell), item);
 }

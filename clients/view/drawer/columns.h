@@ -21,6 +21,7 @@ struct columns {
     GtkWidget *widget;
     const struct grid_column *wanted; /* NULL: all */
     const struct shown_table *table;
+    bool deep; /* rows of it have others below them */
     struct shown { /* of the table, and what stands in for it; column_count: nothing */
         uint32_t column, other;
     } shown[LIMIT_TABLE_COLUMNS];

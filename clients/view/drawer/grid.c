@@ -124,12 +124,21 @@ static void replace(struct grid *g, GPtrArray *rows)
 
 /* ---- showing ---- */
 
+static bool is_deep(const struct shown_table *table)
+{
+    for (uint32_t i = 0; i < table->row_count; i++)
+        if (table->rows[i].depth)
+            return true;
+    return false;
+}
+
 void grid_show(struct grid *g, const struct shown_table *table)
 {
     GPtrArray *rows = tree_make(table);
     GListStore *fresh = g_list_store_new(DRAWER_TYPE_ROW);
     g_list_store_splice(fresh, 0, 0, rows->pdata, rows->len);
     g->quiet = true;
+    g->columns.deep = is_deep(table);
     guint number = 0;
     if (g->columns.table && tree_same(G_LIST_MODEL(g->store), G_LIST_MODEL(fresh))) {
         g->columns.table = table;

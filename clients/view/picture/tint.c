@@ -222,12 +222,12 @@ static cairo_pattern_t *hatching(double ink, double ground)
     return pattern;
 }
 
-/* Mixed with the ground; only the hatched one fills it first. */
+/* Lighter than what runs, on a dark ground, too. */
 void tint_fill(cairo_t *cr, unsigned class, const struct paint_theme *theme)
 {
     const struct class *c = &classes[class];
     double grey = theme->dark ? 0.35 + 0.15 * class : 0.85 - 0.15 * class,
-           ground = paint_brightness(theme->dark), mixed = 0.25 * ground;
+           ground = paint_brightness(theme->dark), light = 0.27;
     if (c->hatched) {
         double v = theme->dark ? 0.75 : 0.4;
         cairo_pattern_t *pattern = hatching(v, ground);
@@ -236,8 +236,8 @@ void tint_fill(cairo_t *cr, unsigned class, const struct paint_theme *theme)
     } else if (theme->grey) {
         cairo_set_source_rgb(cr, grey, grey, grey);
     } else {
-        cairo_set_source_rgb(cr, 0.75 * c->red + mixed, 0.75 * c->green + mixed,
-                             0.75 * c->blue + mixed);
+        cairo_set_source_rgb(cr, (1 - light) * c->red + light, (1 - light) * c->green + light,
+                             (1 - light) * c->blue + light);
     }
     cairo_fill(cr);
 }

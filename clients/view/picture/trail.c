@@ -24,6 +24,7 @@ struct range {
 struct piece { /* of a row, or of none that is seen: row -1 */
     int row, after; /* after: the row of whom it came from; -1: none */
     uint32_t first, end, hops;
+    bool alone; /* no other hop is near the one that it begins with */
     double share;
 };
 
@@ -189,6 +190,23 @@ static void add(struct trail *t, const GArray *rows, const struct table_cell *ce
     g_array_append_val(t->pieces, p);
 }
 
+#define NEAR_PX 5u
+
+static void find_lone_hops(GArray *pieces)
+{
+    struct piece *before = NULL;
+    for (guint i = 0; i < pieces->len; i++) {
+        struct piece *p = &g_array_index(pieces, struct piece, i);
+        if (!p->hops)
+            continue;
+        bool close = before && p->first - before->first < NEAR_PX;
+        p->alone = p->hops == 1 && !close;
+        if (close)
+            before->alone = false;
+        before = p;
+    }
+}
+
 /* The pieces of the strip that is seen. */
 static const GArray *pieces_of(struct view *view)
 {
@@ -207,6 +225,7 @@ static const GArray *pieces_of(struct view *view)
     for (uint32_t i = 0; i < t->path.table.row_count; i++)
         add(t, rows, table_cells(&t->path.table, i), &c);
     g_array_free(rows, TRUE);
+    find_lone_hops(t->pieces);
     return t->pieces;
 }
 
@@ -231,27 +250,28 @@ static void add_along(struct view *view, cairo_t *cr, const struct piece *p, int
         cairo_rectangle(cr, x, strips_y_px(view, (uint32_t)p->row) - high / 2, to - x, high);
 }
 
-/* How often it came from a thread to another one in the pixel with which a piece begins. */
-static uint32_t hops_beside(const GArray *pieces, guint i)
+static void add_hop(struct view *view, cairo_t *cr, const struct piece *p)
 {
-    const struct piece *all = (const struct piece *)(const void *)pieces->data;
-    uint32_t hops = all[i].hops;
-    for (guint k = i; k-- > 0 && all[k].first == all[i].first;)
-        hops += all[k].hops;
-    for (guint k = i + 1; k < pieces->len && all[k].first == all[i].first; k++)
-        hops += all[k].hops;
-    return hops;
+    double from = strips_y_px(view, (uint32_t)p->after), to = strips_y_px(view, (uint32_t)p->row),
+           wide = p->alone ? WIDE_PX - 1.5 : 1;
+    cairo_rectangle(cr, x_of(view, p->first) - wide / 2, MIN(from, to), wide, fabs(to - from));
 }
 
-/* One alone is thick, of many in a pixel there is a hair. */
-static void add_hop(struct view *view, cairo_t *cr, const GArray *pieces, guint i)
+static bool is_hop(const struct piece *p)
 {
-    const struct piece *p = &g_array_index(pieces, struct piece, i);
-    if (!p->hops || p->row < 0 || p->after < 0 || p->after == p->row)
-        return;
-    double from = strips_y_px(view, (uint32_t)p->after), to = strips_y_px(view, (uint32_t)p->row),
-           wide = hops_beside(pieces, i) == 1 ? WIDE_PX - 1.5 : 1;
-    cairo_rectangle(cr, x_of(view, p->first) - wide / 2, MIN(from, to), wide, fabs(to - from));
+    return p->hops && p->row >= 0 && p->after >= 0 && p->after != p->row;
+}
+
+/* Where hops stand close together they are a veil over all the rows that they cross, behind the rest. */
+static void draw_veil(struct view *view, cairo_t *cr, const GArray *pieces)
+{
+    for (guint i = 0; i < pieces->len; i++) {
+        const struct piece *p = &g_array_index(pieces, struct piece, i);
+        if (is_hop(p) && !p->alone)
+            add_hop(view, cr, p);
+    }
+    thick_colour(view, cr, 0.13);
+    cairo_fill(cr);
 }
 
 void trail_draw(struct view *view, cairo_t *cr, int height)
@@ -264,10 +284,12 @@ void trail_draw(struct view *view, cairo_t *cr, int height)
     cairo_rectangle(cr, names, STRIPS_RULER_PX, far_width_px(view),
                     strips_bottom_px(view, height) - STRIPS_RULER_PX);
     cairo_clip(cr);
+    draw_veil(view, cr, pieces);
     for (guint i = 0; i < pieces->len; i++) {
         const struct piece *p = &g_array_index(pieces, struct piece, i);
         add_along(view, cr, p, height);
-        add_hop(view, cr, pieces, i);
+        if (is_hop(p) && p->alone)
+            add_hop(view, cr, p);
     }
     thick_colour(view, cr, 0.95);
     cairo_fill(cr);
