@@ -219,6 +219,29 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
         g->ears->pointed(g->user, grid_selected(g));
 }
 
+/* The first arrow selects the first row: GTK would go on from it, for it has the focus. */
+static gboolean on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+                       gpointer data)
+{
+    struct grid *g = data;
+    (void)keys;
+    (void)code;
+    bool plain = !(state & (GDK_CONTROL_MASK | GDK_ALT_MASK | GDK_SHIFT_MASK));
+    if ((key != GDK_KEY_Down && key != GDK_KEY_KP_Down) || !plain || !row_count(g) ||
+        gtk_single_selection_get_selected(g->selection) != GTK_INVALID_LIST_POSITION)
+        return FALSE;
+    gtk_single_selection_set_selected(g->selection, 0);
+    return TRUE;
+}
+
+static void watch_keys(struct grid *g)
+{
+    GtkEventController *keys = gtk_event_controller_key_new();
+    gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), g);
+    gtk_widget_add_controller(list_of(g), keys);
+}
+
 static void on_destroy(GtkWidget *widget, gpointer data)
 {
     struct grid *g = data;
@@ -262,6 +285,7 @@ struct grid *grid_new(struct view *view, const char *name, const struct grid_col
     gtk_event_controller_set_propagation_phase(GTK_EVENT_CONTROLLER(click), GTK_PHASE_CAPTURE);
     g_signal_connect(click, "released", G_CALLBACK(on_click), g);
     gtk_widget_add_controller(g->widget, GTK_EVENT_CONTROLLER(click));
+    watch_keys(g);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(g->scrolled), g->widget);
     gtk_widget_set_vexpand(g->scrolled, TRUE);
     g_signal_connect(g->scrolled, "destroy", G_CALLBACK(on_destroy), g);

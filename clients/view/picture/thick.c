@@ -4,7 +4,10 @@
 #include "clients/view/parts/marked.h"
 #include "clients/view/parts/tabled.h"
 #include "clients/view/picture/axis.h"
+#include "clients/view/picture/tint.h"
 #include "clients/view/picture/view.h"
+#include "render/lettering.h"
+#include "render/paint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +270,23 @@ void thick_colour(struct view *view, cairo_t *cr, double opaque)
         cairo_set_source_rgba(cr, 0.85, 0.1, 0.45, opaque);
 }
 
+/* In the corner, beside that of the tints. */
+static void draw_key(struct view *view, cairo_t *cr, int width, int height)
+{
+    static const char text[] = "critical path";
+    struct paint_theme theme = settings_theme(&view->settings);
+    double ground = paint_brightness(theme.dark), wide = lettering_width(NULL, text, 8, false) + 28,
+           x = width - 8 - wide - (view->settings.tints ? tint_key_px() : 0);
+    cairo_set_source_rgba(cr, ground, ground, ground, 0.85);
+    cairo_rectangle(cr, x - 4, height - 18, wide + 4, 16);
+    cairo_fill(cr);
+    thick_colour(view, cr, 0.7);
+    cairo_rectangle(cr, x, height - 12, 12, 4);
+    cairo_fill(cr);
+    cairo_set_source_rgb(cr, 0.5, 0.5, 0.55);
+    lettering_show(cr, x + 16, height - 17, text, 8, false);
+}
+
 void thick_draw(struct view *view, cairo_t *cr, int width, int height)
 {
     struct thick *k = thick_of(view);
@@ -284,6 +304,8 @@ void thick_draw(struct view *view, cairo_t *cr, int width, int height)
     for (guint i = 0; i < k->stretches->len; i++)
         draw_stretch(view, cr, &g_array_index(k->stretches, struct stretch, i), width);
     cairo_restore(cr);
+    if (!camera_vertical(&view->camera))
+        draw_key(view, cr, width, height);
 }
 
 void thick_print(struct view *view, FILE *f)

@@ -268,13 +268,23 @@ static void draw_wait(struct view *view, cairo_t *cr, const struct wait *w, int 
         fill(cr, &classes[w->class], x0, y - high / 2, x1 - x0, high, &theme);
 }
 
+#define KEY_SIGN_PX 28 /* beside a word */
+
+double tint_key_px(void)
+{
+    double wide = 8;
+    for (unsigned i = 0; i < CLASSES; i++)
+        wide += lettering_width(NULL, classes[i].name, 8, false) + KEY_SIGN_PX;
+    return wide;
+}
+
 /* What the tints stand for, in the corner. */
 static void draw_key(struct view *view, cairo_t *cr, int width, int height)
 {
     struct paint_theme theme = settings_theme(&view->settings);
     double x = width - 8, ground = paint_brightness(theme.dark);
     for (unsigned i = CLASSES; i-- > 0;) {
-        double wide = lettering_width(NULL, classes[i].name, 8, false) + 28;
+        double wide = lettering_width(NULL, classes[i].name, 8, false) + KEY_SIGN_PX;
         x -= wide;
         cairo_set_source_rgba(cr, ground, ground, ground, 0.85);
         cairo_rectangle(cr, x - 4, height - 18, wide + 4, 16);
