@@ -80,6 +80,16 @@ static void draw_row(struct view *view, cairo_t *cr, const struct shown_strip *l
     g_free(all);
 }
 
+/* Which part of it ran is known of a whole life only: the table says that. */
+static void draw_key(cairo_t *cr, double x, const struct paint_theme *theme)
+{
+    static const char said[] = "(running: all that no wait accounts for)";
+    double v = theme->dark ? 0.75 : 0.35;
+    double wide = spells_key(cr, x, 2, theme->dark, theme->grey);
+    cairo_set_source_rgb(cr, v, v, v);
+    lettering_show(cr, x + wide, 3, said, 8, false);
+}
+
 /* What is there instead of bands. */
 static void draw_word(struct view *view, cairo_t *cr)
 {
@@ -109,7 +119,7 @@ void shares_draw(struct view *view, cairo_t *cr, int width)
             draw_row(view, cr, lives, row, n * ROW_PX);
         n++;
     }
-    spells_key(cr, names, 2, theme.dark, theme.grey);
+    draw_key(cr, names, &theme);
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.5);
     cairo_rectangle(cr, names - 0.5, ROW_PX, 1, (n - 1) * ROW_PX);
     cairo_fill(cr);

@@ -33,6 +33,8 @@ struct work {
 
 /* ---- what is asked ---- */
 
+#define MOST 1e19 /* of times and positions */
+
 static double option(const struct table_view *view, const char *key)
 {
     const char *value = table_option(view->request, key);
@@ -42,7 +44,8 @@ static double option(const struct table_view *view, const char *key)
 static void *begin(const struct table_view *view, char **problem)
 {
     double from = option(view, "begin"), to = option(view, "end"), pixels = option(view, "pixels");
-    if (!(pixels >= 1) || pixels > LIMIT_PIXELS || !(to > from)) {
+    bool known = from >= -MOST && to <= MOST && from < to; /* (what is no number is none of that) */
+    if (!known || !(pixels >= 1 && pixels <= LIMIT_PIXELS)) {
         *problem = memory_printed("trail: of which pixels is not said");
         return NULL;
     }
